@@ -1,0 +1,155 @@
+import type { Reason } from "./reason.ts";
+
+/** The object an action or hold belongs to. */
+export interface ObjectRef {
+  readonly kind: "pool";
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** A machine of the provider; with a node name when it is a node of this cluster. */
+export interface Place {
+  readonly machineID: string;
+  readonly nodeName?: string;
+}
+
+interface Common {
+  /** Unique within a plan and stable over passes: kind, object and subject. */
+  readonly id: string;
+  readonly object: ObjectRef;
+  readonly reason: Reason;
+  /** Ids of actions that must have succeeded first; else this one is skipped. */
+  readonly requires: readonly string[];
+  /** Ids of actions that must have ended first, whatever came of them. */
+  readonly follows: readonly string[];
+}
+
+/** Attaches a free address to a node's machine, or moves it there from the machine that has it. */
+export interface AssignIP extends Common {
+  readonly kind: "assign-ip" | "move-ip";
+  readonly provider: string;
+  readonly ip: string;
+  /** The present holder; undefined for `assign-ip`. */
+  readonly before: Place | undefined;
+  readonly after: Required<Place>;
+  /** Addresses that could not be read in this pass; the machine must be seen to carry none of them first. Sorted. */
+  readonly mustNotCarry: readonly string[];
+}
+
+/** Detaches an address and leaves it unattached. */
+export interface UnassignIP extends Common {
+  readonly kind: "unassign-ip";
+  readonly provider: string;
+  readonly ip: string;
+  readonly before: Place;
+  readonly after: undefined;
+}
+
+/** Buys one address for a node's machine, or unattached in a region. */
+export interface AcquireIP extends Common {
+  readonly kind: "acquire-ip";
+  readonly provider: string;
+  /** 1, 2, … within the pool's plan. */
+  readonly ordinal: number;
+  readonly before: undefined;
+  readonly after: { readonly node: Required<Place> } | { readonly region: string };
+}
+
+/** Gives an unattached address back to the provider, for good. */
+export interface DeleteIP extends Common {
+  readonly kind: "delete-ip";
+  readonly provider: string;
+  readonly ip: string;
+  readonly before: Place | undefined;
+  readonly after: undefined;
+}
+
+/** The pair of annotations flipop keeps on a node. */
+export interface NodeAnnotations {
+  readonly address: string | undefined;
+  readonly pool: string | undefined;
+}
+
+/** Writes or removes flipop's annotations of one node. */
+export interface AnnotateNode extends Common {
+  readonly kind: "annotate-node" | "clear-annotation";
+  readonly nodeName: string;
+  readonly before: NodeAnnotations;
+  readonly after: NodeAnnotations;
+}
+
+/** Adds or removes flipop's finalizer on an object. */
+export interface SetFinalizer extends Common {
+  readonly kind: "add-finalizer" | "remove-finalizer";
+  readonly before: undefined;
+  readonly after: undefined;
+}
+
+/** Everything flipop can do to the world, Kubernetes status aside. */
+export type Action = AssignIP | UnassignIP | AcquireIP | DeleteIP | AnnotateNode | SetFinalizer;
+
+/** The names of the actions. */
+export type ActionKind = Action["kind"];
+
+/** What is known about a kind of action. */
+export interface ActionFacts {
+  /** The plan's symbol, see the manual. */
+  readonly symbol: "+" | "-" | "~" | ">";
+  /** Imperative, as in "assign 203.0.113.1". */
+  readonly verb: string;
+  /** Position in the order of writes of one object. */
+  readonly phase: number;
+  /** Action name in Events, UpperCamelCase. */
+  readonly eventAction: string;
+  /** Where the write goes. */
+  readonly target: "provider" | "cluster";
+}
+
+/** Everything known about each kind, in one place. */
+export const ACTIONS: Readonly<Record<ActionKind, ActionFacts>> = {
+  "add-finalizer": { symbol: "+", verb: "add finalizer", phase: 1, eventAction: "AddFinalizer", target: "cluster" },
+  "acquire-ip": { symbol: "+", verb: "acquire", phase: 2, eventAction: "AcquireIP", target: "provider" },
+  "assign-ip": { symbol: "+", verb: "assign", phase: 3, eventAction: "AssignIP", target: "provider" },
+  "move-ip": { symbol: ">", verb: "move", phase: 3, eventAction: "MoveIP", target: "provider" },
+  "annotate-node": { symbol: "~", verb: "annotate", phase: 4, eventAction: "AnnotateNode", target: "cluster" },
+  "clear-annotation": {
+    symbol: "-",
+    verb: "clear annotation",
+    phase: 6,
+    eventAction: "ClearAnnotation",
+    target: "cluster",
+  },
+  "unassign-ip": { symbol: "-", verb: "unassign", phase: 8, eventAction: "UnassignIP", target: "provider" },
+  "delete-ip": { symbol: "-", verb: "delete", phase: 9, eventAction: "DeleteIP", target: "provider" },
+  "remove-finalizer": {
+    symbol: "-",
+    verb: "remove finalizer",
+    phase: 10,
+    eventAction: "RemoveFinalizer",
+    target: "cluster",
+  },
+};
+
+/** What an action is about: an address, a node, or the new address it will buy. */
+export function subjectOf(action: Action): string {
+  switch (action.kind) {
+    case "assign-ip":
+    case "move-ip":
+    case "unassign-ip":
+    case "delete-ip":
+      return action.ip;
+    case "acquire-ip":
+      return `new-${action.ordinal}`;
+    case "annotate-node":
+    case "clear-annotation":
+      return action.nodeName;
+    case "add-finalizer":
+    case "remove-finalizer":
+      return `${action.object.namespace}/${action.object.name}`;
+  }
+}
+
+/** The id of an action: kind, object and subject. */
+export function actionID(kind: ActionKind, object: ObjectRef, subject: string): string {
+  return `${kind} ${object.kind}/${object.namespace}/${object.name} ${subject}`;
+}

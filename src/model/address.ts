@@ -1,0 +1,33 @@
+/** A reserved or BYOIP address as the provider shows it, in canonical form. */
+export interface Address {
+  readonly ip: string;
+  /** Region slug; `""` when the provider does not say. */
+  readonly region: string;
+  /** Droplet that holds it, as the provider's own id in decimal; absent = unassigned. */
+  readonly holderID?: string;
+  /** True while the provider works on it and refuses other actions. */
+  readonly isLocked: boolean;
+}
+
+/** What one pass knows of one address: read, known to be absent, or not readable in this pass. */
+export type AddressFact =
+  | { readonly kind: "known"; readonly address: Address }
+  | { readonly kind: "gone" }
+  | { readonly kind: "gap"; readonly error: string };
+
+/** Canonical dotted-decimal IPv4 (no leading zeros, no spaces), or undefined. */
+export function canonicalIPv4(text: string): string | undefined {
+  const parts = text.split(".");
+  const isCanonical =
+    parts.length === 4 && parts.every((part) => /^(0|[1-9]\d{0,2})$/.test(part) && Number(part) <= 255);
+  return isCanonical ? text : undefined;
+}
+
+/** Orders IPv4 addresses by number, for lists that people read. */
+export function compareIPv4(a: string, b: string): number {
+  return toNumber(a) - toNumber(b) || (a < b ? -1 : a > b ? 1 : 0);
+}
+
+function toNumber(ip: string): number {
+  return ip.split(".").reduce((sum, part) => sum * 256 + Number(part), 0);
+}

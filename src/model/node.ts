@@ -1,0 +1,52 @@
+/** One taint, with the time a NoExecute taint was added. */
+export interface Taint {
+  readonly key: string;
+  readonly value: string;
+  readonly effect: string;
+  readonly timeAddedMs?: number;
+}
+
+/** The `Ready` condition of a node or a pod. `sinceMs` is its last transition. */
+export interface Readiness {
+  readonly isReady: boolean;
+  readonly sinceMs?: number;
+}
+
+/** What flipop needs of a node; everything else is dropped as the list arrives. */
+export interface NodeFacts {
+  readonly name: string;
+  readonly resourceVersion: string;
+  /** `""` when not set yet. */
+  readonly providerID: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly taints: readonly Taint[];
+  readonly ready: Readiness;
+  readonly isDeleting: boolean;
+  /** `status.addresses` of type ExternalIP and InternalIP, in order. */
+  readonly addresses: readonly { readonly type: string; readonly address: string }[];
+  /** Our two annotations; absent when the node does not carry them. */
+  readonly addressAnnotation?: string;
+  readonly poolAnnotation?: string;
+}
+
+/** What flipop needs of a pod. */
+export interface PodFacts {
+  readonly namespace: string;
+  readonly name: string;
+  readonly nodeName: string;
+  readonly phase: string;
+  readonly ready: Readiness;
+  /** When the delete was asked for (`deletionTimestamp` − `deletionGracePeriodSeconds`); absent while it is not terminating. */
+  readonly deletedAtMs?: number;
+}
+
+/** A distinct pod selector, as pushed to the server; at least one of the two is not empty. */
+export interface PodSelector {
+  readonly namespace: string;
+  readonly label: string;
+}
+
+/** Names a pod selector as a map key: `NAMESPACE|LABEL`. */
+export function podSelectorKey(selector: PodSelector): string {
+  return `${selector.namespace}|${selector.label}`;
+}

@@ -1,0 +1,52 @@
+import type { AddressFact } from "./address.ts";
+import type { NodeFacts } from "./node.ts";
+import type { Reason } from "./reason.ts";
+import type { Pool } from "./resource.ts";
+
+/** The pods of one selector on one node, summed up. */
+export interface PodSummary {
+  /** How many are Running, Ready and not terminating. */
+  readonly ready: number;
+  readonly notReady: number;
+  /** When the last of them stopped being ready, as far as the pods themselves show; absent when one is ready or none shows it. */
+  readonly unreadySinceMs?: number;
+}
+
+/** What could be read of one provider in this pass. */
+export interface ProviderFacts {
+  /** `digitalocean`. */
+  readonly name: string;
+  /** Absent = usable. Else nothing was or could be read, and nothing may be changed. */
+  readonly unusable?: { readonly reason: Reason; readonly message: string; readonly notBeforeMs?: number };
+  /** Every address that was read, or failed to be read, by address. */
+  readonly addresses: ReadonlyMap<string, AddressFact>;
+  /** True when the account's whole list was read: an address that is not in it was asked for by itself. */
+  readonly isComplete: boolean;
+  /** How many reserved addresses the account has; absent when the list was not read. */
+  readonly addressCount?: number;
+  /** How many the account may have; absent when unknown. */
+  readonly addressLimit?: number;
+}
+
+/** What earlier runs left on the Lease. */
+export interface LeaseFacts {
+  /** Times of acquisitions within the last minute, ascending, milliseconds. */
+  readonly acquisitionTimesMs: readonly number[];
+  /** Provider name → no call before this time, milliseconds. */
+  readonly providerNotBeforeMs: ReadonlyMap<string, number>;
+}
+
+/** Everything one pass knows, read before anything is decided. */
+export interface Observation {
+  /** The API server's clock, milliseconds. */
+  readonly observedAtMs: number;
+  /** URL of the API server. */
+  readonly cluster: string;
+  readonly pools: readonly Pool[];
+  readonly nodes: readonly NodeFacts[];
+  /** {@link podSelectorKey} → node name → pods. Nodes without such pods are absent. */
+  readonly pods: ReadonlyMap<string, ReadonlyMap<string, PodSummary>>;
+  /** By provider name; a provider that some object names and that is unknown to flipop is absent. */
+  readonly providers: ReadonlyMap<string, ProviderFacts>;
+  readonly lease: LeaseFacts;
+}

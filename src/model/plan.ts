@@ -1,0 +1,77 @@
+import type { Action, ActionKind, ObjectRef } from "./action.ts";
+import type { Reason } from "./reason.ts";
+import type { PoolStatus } from "./resource.ts";
+
+/** Something deliberately not done in this pass. */
+export interface Hold {
+  /** The kind of action that is held; `reconcile` when it is the whole object. */
+  readonly kind: ActionKind | "reconcile" | "publish-dns";
+  readonly object: ObjectRef;
+  /** Address, node, or the object itself. */
+  readonly subject: string;
+  readonly reason: Reason;
+  /** One sentence with the particulars; `""` when the reason says it all. */
+  readonly detail: string;
+  /** When it will be looked at again without any other change, milliseconds. */
+  readonly notBeforeMs?: number;
+  /** True when a person must act; false when it ends by itself or is as wished. */
+  readonly needsPerson: boolean;
+}
+
+/** Something that could not be read. */
+export interface Gap {
+  readonly provider: string;
+  /** Address; `""` for the whole provider. */
+  readonly subject: string;
+  readonly error: string;
+}
+
+/** A node that does not match or cannot take an address, with the first reason. */
+export interface NodeVerdict {
+  readonly nodeName: string;
+  readonly reason: Reason;
+  /** Particulars, such as the taint or the label; may be `""`. */
+  readonly detail: string;
+}
+
+/** What the planner found out about one pool; status, tables and metrics are rendered from it. */
+export interface PoolAssessment {
+  readonly object: ObjectRef;
+  /** Names of nodes that match, sorted; those in grace included. */
+  readonly matching: readonly string[];
+  /** Nodes that do not match, sorted by name. */
+  readonly notMatching: readonly NodeVerdict[];
+  /** Matches that wait for an address and can take one, sorted. */
+  readonly waiting: readonly string[];
+  /** Matches that cannot take any address, sorted by name. */
+  readonly skipped: readonly NodeVerdict[];
+  /** How many addresses the pool should hold; 0 when the spec is invalid. */
+  readonly desired: number;
+  /** The status the object should have if nothing else happened; equal to the stored one when nothing changed. */
+  readonly status: PoolStatus;
+}
+
+/** What to do, what not to do, and what is known: a pure function of the observation. */
+export interface Plan {
+  /** Hash of the content: same world, same id. */
+  readonly planID: string;
+  readonly observedAtMs: number;
+  readonly cluster: string;
+  /** Sorted by object, phase, subject. */
+  readonly actions: readonly Action[];
+  /** Sorted by object, subject. */
+  readonly holds: readonly Hold[];
+  readonly gaps: readonly Gap[];
+  /** One per pool, sorted by namespace and name. */
+  readonly pools: readonly PoolAssessment[];
+  /** Provider calls the actions will take, at least, by provider; and what the account has and may have. */
+  readonly budget: readonly ProviderBudget[];
+}
+
+/** Calls and quota of one provider. */
+export interface ProviderBudget {
+  readonly provider: string;
+  readonly calls: number;
+  readonly addressCount?: number;
+  readonly addressLimit?: number;
+}

@@ -1,0 +1,172 @@
+/** API group, version and names of flipop's custom resources, as on the wire. */
+export const GROUP = "flipop.digitalocean.com";
+/** The one served version of the group. */
+export const VERSION = "v1alpha1";
+/** Finalizer set on an object only while `reclaimPolicy: Delete` has work. */
+export const FINALIZER = "flipop.digitalocean.com/cleanup";
+/** Node annotation: the reserved IPv4 address verified on that node. */
+export const ADDRESS_ANNOTATION = "flipop.digitalocean.com/ipv4-reserved-ip";
+/** Node annotation: `NAMESPACE/NAME` of the pool whose address {@link ADDRESS_ANNOTATION} shows. */
+export const POOL_ANNOTATION = "flipop.digitalocean.com/pool";
+
+/** The identity of a namespaced object and the facts that order objects among themselves. */
+export interface ObjectMeta {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly generation: number;
+  /** Milliseconds since the epoch; 0 when the API did not say. */
+  readonly createdAtMs: number;
+  /** True once the API server has accepted a delete and finalizers keep the object alive. */
+  readonly isDeleting: boolean;
+  readonly finalizers: readonly string[];
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** One Kubernetes toleration, with the defaults of the API left out. */
+export interface Toleration {
+  readonly key?: string;
+  readonly operator?: string;
+  readonly value?: string;
+  readonly effect?: string;
+  readonly tolerationSeconds?: number;
+}
+
+/** `spec.match`: which nodes an object wants. Empty strings mean "not restricted". */
+export interface MatchSpec {
+  readonly nodeLabel: string;
+  readonly podNamespace: string;
+  readonly podLabel: string;
+  readonly tolerations: readonly Toleration[];
+}
+
+/** `spec.dnsRecordSet` of a pool or a record set. */
+export interface DNSRecordSetSpec {
+  readonly provider: string;
+  readonly zone: string;
+  readonly recordName: string;
+  readonly ttlSeconds: number;
+}
+
+/** What happens to what flipop made itself, once it is surplus or its object is deleted. */
+export type ReclaimPolicy = "Retain" | "Delete";
+
+/** What happens to an address found on a droplet that never was a node of this cluster. */
+export type ForeignHolderPolicy = "Hold" | "TakeOver";
+
+/** `spec` of a FloatingIPPool after defaulting; `""`, 0 and absent are the same for inherited fields. */
+export interface PoolSpec {
+  readonly provider: string;
+  readonly region: string;
+  /** As written, in order; entries are checked by the planner, one by one. */
+  readonly ips: readonly string[];
+  /** 0 = all of `ips`. */
+  readonly desiredIPs: number;
+  readonly assignmentCoolOffSeconds: number;
+  readonly gracePeriodSeconds: number;
+  readonly match: MatchSpec;
+  readonly dnsRecordSet?: DNSRecordSetSpec;
+  readonly reclaimPolicy: ReclaimPolicy;
+  readonly foreignHolder: ForeignHolderPolicy;
+  readonly suspend: boolean;
+}
+
+/** A FloatingIPPool: identity, defaulted spec and the status another run left. */
+export interface Pool {
+  readonly meta: ObjectMeta;
+  readonly spec: PoolSpec;
+  readonly status: PoolStatus;
+  /** Set when part of the object is not of the expected type (an older CRD let it in): the path and what is wrong. */
+  readonly decodeError?: string;
+}
+
+/** Address states, the Go operator's words. */
+export type IPState = "active" | "in-progress" | "error" | "no-match" | "unassigned" | "disabled";
+
+/** `status.ips[address]`: one managed address. The first four fields are the Go operator's. */
+export interface IPStatus {
+  readonly state: IPState;
+  readonly nodeName?: string;
+  readonly providerID?: string;
+  readonly error?: string;
+  /** Why the address is in this state, from the closed list of reasons; absent while `active`. */
+  readonly reason?: string;
+  /** RFC 3339. When the holder was first seen not matching; absent while it matches. Read by grace. */
+  readonly notMatchingSince?: string;
+}
+
+/** `status.acquired[]`: an address flipop got for this pool from the provider. */
+export interface AcquiredIP {
+  readonly ip: string;
+  /** RFC 3339. */
+  readonly acquiredAt: string;
+  /** True when it was found after a lost answer or by annotation: it is used, and never deleted. */
+  readonly adopted?: boolean;
+}
+
+/** `status.pendingAcquisitions[]`: the intent of one creation whose answer is not known yet. */
+export interface PendingAcquisition {
+  /** RFC 3339, just before the call. */
+  readonly startedAt: string;
+  readonly region?: string;
+  /** Target droplet, as a provider ID, when the address was asked for a droplet. */
+  readonly providerID?: string;
+  readonly nodeName?: string;
+  /** Every address of the account just before the call, sorted. */
+  readonly knownIPs: readonly string[];
+}
+
+/** `status.released[]`: no longer managed, still attached where it was. */
+export interface ReleasedIP {
+  readonly ip: string;
+  readonly providerID?: string;
+  readonly nodeName?: string;
+  /** True when flipop acquired it and may delete it. */
+  readonly acquired?: boolean;
+}
+
+/** `status.retries[]`: something whose last attempt failed, and when it may be tried again. Sorted by subject. */
+export interface RetryStatus {
+  /** `ip/ADDRESS`, `node/NAME` or `acquire`. */
+  readonly subject: string;
+  /** Failed attempts since the last success; at least 1. */
+  readonly attempts: number;
+  /** RFC 3339. */
+  readonly nextAttemptTime: string;
+  readonly error: string;
+}
+
+/** A Kubernetes condition. */
+export interface Condition {
+  readonly type: string;
+  readonly status: "True" | "False" | "Unknown";
+  readonly observedGeneration: number;
+  /** RFC 3339; moves only when `status` moves. */
+  readonly lastTransitionTime: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** `status` of a FloatingIPPool. Every field is optional on the wire; absent means empty. */
+export interface PoolStatus {
+  readonly observedGeneration?: number;
+  readonly conditions: readonly Condition[];
+  readonly error?: string;
+  readonly ips: Readonly<Record<string, IPStatus>>;
+  readonly assignableNodes: readonly string[];
+  readonly nodeErrors: readonly string[];
+  readonly acquired: readonly AcquiredIP[];
+  readonly pendingAcquisitions: readonly PendingAcquisition[];
+  readonly released: readonly ReleasedIP[];
+  readonly retries: readonly RetryStatus[];
+  /** RFC 3339. When the pool's last assignment was accepted. */
+  readonly lastAssignmentTime?: string;
+  /** How many assignments the provider ever accepted for this pool. */
+  readonly assignments?: number;
+}
+
+/** `NAMESPACE/NAME`, the way an object is named in texts, annotations and claims. */
+export function objectKey(meta: Pick<ObjectMeta, "namespace" | "name">): string {
+  return `${meta.namespace}/${meta.name}`;
+}

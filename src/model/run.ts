@@ -1,0 +1,33 @@
+import type { ObjectRef } from "./action.ts";
+import type { Outcome } from "./outcome.ts";
+import type { Plan } from "./plan.ts";
+
+/** Which objects a run may write for. Reading and planning always cover the whole cluster. */
+export interface Selection {
+  /** Only objects of this namespace; absent = all. */
+  readonly namespace?: string;
+  /** Only these objects, `NAMESPACE/NAME`; absent = all. */
+  readonly objects?: readonly string[];
+  /** Only objects with these labels (a selector in `labels.Parse` grammar); absent = all. */
+  readonly labelSelector?: string;
+}
+
+/** A Kubernetes write of flipop's own bookkeeping that failed: status or Event. */
+export interface ReportFailure {
+  readonly object: ObjectRef;
+  readonly what: "status" | "event";
+  readonly error: Error;
+}
+
+/** What one pass found, did and left; texts, JSON, exit code and metrics are rendered from it. */
+export interface PassResult {
+  /** As planned before anything was done. */
+  readonly plan: Plan;
+  /** What came of every action tried, in the order they ended; actions found on the way included. */
+  readonly outcomes: readonly Outcome[];
+  /** Planned again on the world as the pass left it: what remains, and the status that was written. */
+  readonly remaining: Plan;
+  readonly reportFailures: readonly ReportFailure[];
+  /** True when the pass stopped early because the Lease was lost or a signal came. */
+  readonly wasInterrupted: boolean;
+}

@@ -1,0 +1,75 @@
+import type { NodeFacts, PodFacts, PodSelector } from "../model/node.ts";
+import type { ObjectMeta, Pool, PoolStatus } from "../model/resource.ts";
+
+/** A coordination.k8s.io/v1 Lease, as far as flipop uses it. */
+export interface LeaseRecord {
+  readonly namespace: string;
+  readonly name: string;
+  readonly resourceVersion: string;
+  /** `""` when nobody holds it. */
+  readonly holder: string;
+  readonly durationSeconds: number;
+  /** Milliseconds; 0 when absent. */
+  readonly acquireTimeMs: number;
+  readonly renewTimeMs: number;
+  readonly transitions: number;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+/** One events.k8s.io/v1 Event about an object of ours. */
+export interface ClusterEvent {
+  readonly regarding: { readonly kind: "FloatingIPPool"; readonly meta: ObjectMeta };
+  readonly type: "Normal" | "Warning";
+  /** UpperCamelCase, from the closed list. */
+  readonly reason: string;
+  /** What was done, UpperCamelCase: `AssignIP`. */
+  readonly action: string;
+  /** At most 1,024 characters. */
+  readonly note: string;
+}
+
+/**
+ * What flipop reads from a cluster. Lists are complete and consistent or they fail with KubeError; each call has its own
+ * deadline; idempotent calls are repeated on 429, 500, 502, 503, 504 and connection errors. No method here can write.
+ */
+export interface ClusterReader {
+  /** URL of the API server, for people. */
+  readonly server: string;
+  /** Milliseconds since the epoch by the API server's clock: its newest `Date` header, carried on by a local monotonic clock. Local time before the first answer. */
+  now(): number;
+  /** Every FloatingIPPool of every namespace, sorted by namespace and name. */
+  listPools(): Promise<readonly Pool[]>;
+  /** Every node, sorted by name. */
+  listNodes(): Promise<readonly NodeFacts[]>;
+  /** Pods of the selector that are bound to a node, in no order. The label selector is applied by the server. */
+  listPods(selector: PodSelector): Promise<readonly PodFacts[]>;
+  /** One pool as it is now; undefined when it is gone. */
+  readPool(meta: Pick<ObjectMeta, "namespace" | "name">): Promise<Pool | undefined>;
+  /** One node as it is now; undefined when it is gone. */
+  readNode(name: string): Promise<NodeFacts | undefined>;
+  /** The Lease; undefined when it does not exist. */
+  readLease(namespace: string, name: string): Promise<LeaseRecord | undefined>;
+}
+
+/** A cluster that may also be changed. */
+export interface ClusterWriter extends ClusterReader {
+  /**
+   * Replaces the status fields flipop owns (a merge patch of `/status` with the resourceVersion of `meta`: fields absent from
+   * `status` are removed, fields flipop does not know stay). Returns the pool as stored: compare, an old CRD prunes.
+   * KubeError `conflict` when the object changed since `meta` was read.
+   */
+  patchPoolStatus(meta: ObjectMeta, status: PoolStatus): Promise<Pool>;
+  /** Adds or removes flipop's finalizer, and only that one (merge patch with resourceVersion). Returns the pool as stored. */
+  setPoolFinalizer(meta: ObjectMeta, isPresent: boolean): Promise<Pool>;
+  /** Sets (string) or removes (null) our node annotations, and nothing else. Idempotent. KubeError `not-found` when the node is gone. */
+  annotateNode(
+    name: string,
+    annotations: { readonly address: string | null; readonly pool: string | null },
+  ): Promise<void>;
+  /** Writes one Event. Best effort: callers survive its failure. */
+  createEvent(event: ClusterEvent): Promise<void>;
+  /** Creates the Lease; KubeError `already-exists`, or `not-found` when the namespace does not exist. */
+  createLease(lease: Omit<LeaseRecord, "resourceVersion">): Promise<LeaseRecord>;
+  /** Replaces the Lease; KubeError `conflict` when its resourceVersion is not current. */
+  replaceLease(lease: LeaseRecord): Promise<LeaseRecord>;
+}
