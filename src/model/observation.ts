@@ -22,6 +22,8 @@ export interface ProviderFacts {
   readonly addresses: ReadonlyMap<string, AddressFact>;
   /** True when the account's whole list was read: an address that is not in it was asked for by itself. */
   readonly isComplete: boolean;
+  /** When the reading began, milliseconds of the API server's clock. */
+  readonly readAtMs: number;
   /** How many reserved addresses the account has; absent when the list was not read. */
   readonly addressCount?: number;
   /** How many the account may have; absent when unknown. */

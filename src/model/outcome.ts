@@ -1,36 +1,36 @@
 import type { Action } from "./action.ts";
-import type { Address } from "./address.ts";
-import type { KubeError, ProviderError } from "./errors.ts";
+import type { Address, AddressFact } from "./address.ts";
 import type { Reason } from "./reason.ts";
 
+/** Something read about an address while an action was carried out. */
+export interface Learned {
+  readonly ip: string;
+  readonly fact: AddressFact;
+}
+
+interface Common {
+  readonly action: Action;
+  /** How long it took, milliseconds. */
+  readonly ms: number;
+  /** The address as last read back, where the action was about one. */
+  readonly address?: Address;
+  /** Everything read on the way, newest last; replaces what was observed. */
+  readonly learned?: readonly Learned[];
+  /** When the provider accepted the change, by the API server's clock; set also where an acceptance was followed by a failure. */
+  readonly acceptedAtMs?: number;
+}
+
+/** Done, and seen to be true. */
+export type Applied = Common & { readonly outcome: "applied" };
+
+/** Accepted and not yet seen to be true; the next run looks again. */
+export type Unconfirmed = Common & { readonly outcome: "unconfirmed" };
+
+/** Not done, and that is no error: the world changed, or something that must come first did not succeed. */
+export type Skipped = Common & { readonly outcome: "skipped"; readonly reason: Reason; readonly detail: string };
+
+/** Tried, and refused or not answered. */
+export type Failed = Common & { readonly outcome: "failed"; readonly error: Error };
+
 /** What came of one action. */
-export type Outcome =
-  | {
-      readonly action: Action;
-      readonly outcome: "applied";
-      readonly ms: number;
-      /** The address as read back, where the action was about one. */
-      readonly address?: Address;
-    }
-  | {
-      /** Accepted and not yet seen to be true; the next run looks again. */
-      readonly action: Action;
-      readonly outcome: "unconfirmed";
-      readonly ms: number;
-      readonly address?: Address;
-    }
-  | {
-      readonly action: Action;
-      readonly outcome: "skipped";
-      readonly ms: number;
-      readonly reason: Reason;
-      readonly detail: string;
-      readonly address?: Address;
-    }
-  | {
-      readonly action: Action;
-      readonly outcome: "failed";
-      readonly ms: number;
-      readonly error: ProviderError | KubeError | Error;
-      readonly address?: Address;
-    };
+export type Outcome = Applied | Unconfirmed | Skipped | Failed;

@@ -89,6 +89,8 @@ export interface IPStatus {
   readonly state: IPState;
   readonly nodeName?: string;
   readonly providerID?: string;
+  /** While `in-progress`: the node's machine it is coming from, so that it is still known as ours if the move fails. */
+  readonly previousProviderID?: string;
   readonly error?: string;
   /** Why the address is in this state, from the closed list of reasons; absent while `active`. */
   readonly reason?: string;

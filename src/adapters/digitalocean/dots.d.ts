@@ -1,0 +1,71 @@
+/**
+ * The part of `@digitalocean/dots` 1.19.0 that flipop uses. The package ships TypeScript sources beside its JavaScript and
+ * no declarations, and the sources do not pass our compiler flags; `paths` in tsconfig.json leads each of these specifiers
+ * here. A test compares the names and the shape of the metadata with the real modules. The promises are `unknown` because
+ * every call is made with a native response handler, which leaves nothing to resolve with.
+ */
+
+declare module "@digitalocean/dots/src/dots/v2/reserved_ips/index.js" {
+  import type { NavigationMetadata, RequestConfiguration, RequestsMetadata } from "@microsoft/kiota-abstractions";
+
+  export interface Reserved_ipsRequestBuilderGetQueryParameters {
+    page?: number;
+    perPage?: number;
+  }
+
+  /** `/v2/reserved_ips` */
+  export interface Reserved_ipsRequestBuilder {
+    byReserved_ip(reservedIP: string): WithReserved_ipItemRequestBuilder;
+    get(configuration?: RequestConfiguration<Reserved_ipsRequestBuilderGetQueryParameters>): Promise<unknown>;
+    post(
+      body: { readonly dropletId: number } | { readonly region: string },
+      configuration?: RequestConfiguration<object>,
+    ): Promise<unknown>;
+  }
+
+  /** `/v2/reserved_ips/{reserved_ip}` */
+  export interface WithReserved_ipItemRequestBuilder {
+    readonly actions: ActionsRequestBuilder;
+    get(configuration?: RequestConfiguration<object>): Promise<unknown>;
+    delete(configuration?: RequestConfiguration<object>): Promise<unknown>;
+  }
+
+  /** `/v2/reserved_ips/{reserved_ip}/actions` */
+  export interface ActionsRequestBuilder {
+    byAction_id(actionID: number): WithAction_ItemRequestBuilder;
+    post(
+      body: { readonly type: "assign"; readonly dropletId: number } | { readonly type: "unassign" },
+      configuration?: RequestConfiguration<object>,
+    ): Promise<unknown>;
+  }
+
+  /** `/v2/reserved_ips/{reserved_ip}/actions/{action_id}` */
+  export interface WithAction_ItemRequestBuilder {
+    get(configuration?: RequestConfiguration<object>): Promise<unknown>;
+  }
+
+  export const Reserved_ipsRequestBuilderNavigationMetadata: Record<"byReserved_ip", NavigationMetadata>;
+  export const Reserved_ipsRequestBuilderRequestsMetadata: RequestsMetadata;
+}
+
+declare module "@digitalocean/dots/src/dots/v2/droplets/item/index.js" {
+  import type { RequestConfiguration, RequestsMetadata } from "@microsoft/kiota-abstractions";
+
+  /** `/v2/droplets/{droplet_id}`; the number is the path parameter `droplet_id`. */
+  export interface WithDroplet_ItemRequestBuilder {
+    get(configuration?: RequestConfiguration<object>): Promise<unknown>;
+  }
+
+  export const WithDroplet_ItemRequestBuilderRequestsMetadata: RequestsMetadata;
+}
+
+declare module "@digitalocean/dots/src/dots/v2/account/index.js" {
+  import type { RequestConfiguration, RequestsMetadata } from "@microsoft/kiota-abstractions";
+
+  /** `/v2/account` */
+  export interface AccountRequestBuilder {
+    get(configuration?: RequestConfiguration<object>): Promise<unknown>;
+  }
+
+  export const AccountRequestBuilderRequestsMetadata: RequestsMetadata;
+}

@@ -1,0 +1,28 @@
+import { canonicalIPv4 } from "../../model/address.ts";
+import type { CallFacts } from "./call.ts";
+import { providerError } from "./provider-failure.ts";
+
+/**
+ * An address that may go into a URL path.
+ * @throws ProviderError `refused`, before anything is sent, when it is not a canonical IPv4 address
+ */
+export function addressSubject(facts: Omit<CallFacts, "subject">, ip: string): string {
+  if (canonicalIPv4(ip) !== undefined) return ip;
+  throw providerError(
+    { ...facts, subject: ip },
+    { failure: "refused", status: 0, reason: `${JSON.stringify(ip)} is not an IPv4 address` },
+  );
+}
+
+/**
+ * A droplet id as the number that the API wants.
+ * @throws ProviderError `refused`, before anything is sent, when it is not a decimal number JavaScript holds exactly
+ */
+export function machineSubject(facts: Omit<CallFacts, "subject">, machineID: string): number {
+  const id = /^[1-9]\d*$/.test(machineID) ? Number(machineID) : Number.NaN;
+  if (Number.isSafeInteger(id)) return id;
+  throw providerError(
+    { ...facts, subject: machineID },
+    { failure: "refused", status: 0, reason: `${JSON.stringify(machineID)} is not a droplet id` },
+  );
+}

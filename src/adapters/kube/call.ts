@@ -1,0 +1,57 @@
+import { GROUP, VERSION } from "../../model/resource.ts";
+
+/** One request to the API server, and what it means, for texts and repeats. */
+export interface Call {
+  readonly method: "GET" | "PATCH" | "PUT" | "POST";
+  /** Path and query, escaped. */
+  readonly path: string;
+  /** As RBAC names it: `list`, `get`, `patch`, `update`, `create`. */
+  readonly verb: string;
+  readonly resource: Resource;
+  /** `status` when the call is about that part of the object. */
+  readonly subresource?: "status";
+  /** `NAMESPACE/NAME`, a node's name, or `""` for a whole list. */
+  readonly subject: string;
+  /** Sent as JSON: a merge patch for PATCH. */
+  readonly body?: unknown;
+}
+
+/** A kind of object in the API: where it is served, and what people call it. */
+export interface Resource {
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+  /** For texts: `pool`. */
+  readonly noun: string;
+}
+
+/** The resources flipop uses. */
+export const RESOURCES: Readonly<Record<"pools" | "nodes" | "pods" | "leases" | "events", Resource>> = {
+  pools: { group: GROUP, version: VERSION, plural: "floatingippools", noun: "pool" },
+  nodes: { group: "", version: "v1", plural: "nodes", noun: "node" },
+  pods: { group: "", version: "v1", plural: "pods", noun: "pod" },
+  leases: { group: "coordination.k8s.io", version: "v1", plural: "leases", noun: "Lease" },
+  events: { group: "events.k8s.io", version: "v1", plural: "events", noun: "Event" },
+};
+
+/** The path of a resource: of all its objects, those of a namespace, one object, or a part of it. Names are escaped. */
+export function resourcePath(
+  resource: Resource,
+  place: { readonly namespace?: string; readonly name?: string; readonly subresource?: string } = {},
+): string {
+  const { namespace, name, subresource } = place;
+  const root = resource.group === "" ? ["", "api", resource.version] : ["", "apis", resource.group, resource.version];
+  const parts = [
+    ...(namespace ? ["namespaces", namespace] : []),
+    resource.plural,
+    ...(name === undefined ? [] : [name]),
+    ...(subresource === undefined ? [] : [subresource]),
+  ];
+  return [...root, ...parts.map(encodeURIComponent)].join("/");
+}
+
+/** The resource as RBAC names it, with its group: `floatingippools.flipop.digitalocean.com/status`. */
+export function qualifiedResource(call: Pick<Call, "resource" | "subresource">): string {
+  const { group, plural } = call.resource;
+  return `${plural}${group === "" ? "" : `.${group}`}${call.subresource === undefined ? "" : `/${call.subresource}`}`;
+}

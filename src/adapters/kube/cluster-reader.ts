@@ -1,0 +1,122 @@
+import { KubeError } from "../../model/errors.ts";
+import type { NodeFacts, PodFacts, PodSelector } from "../../model/node.ts";
+import type { ObjectMeta, Pool } from "../../model/resource.ts";
+import { objectKey } from "../../model/resource.ts";
+import type { ClusterReader, LeaseRecord } from "../../ports/cluster.ts";
+import { answerJSON, malformed } from "./answer-json.ts";
+import { type Call, RESOURCES, resourcePath } from "./call.ts";
+import { decodeNode } from "./decode-node.ts";
+import { decodePod } from "./decode-pod.ts";
+import { decodePool } from "./decode-pool.ts";
+import { decodeLease } from "./lease-codec.ts";
+import { listObjects, type PageSource } from "./list-objects.ts";
+
+/** What a reader is built from: it can send GETs, and nothing else. */
+export interface ReadAccess extends PageSource {
+  readonly nowMs: () => number;
+  readonly close: () => void;
+  /** Shown every pool as decoded, with the object it came from. */
+  readonly onPool?: (pool: Pool, object: unknown) => void;
+  /** Shown every Lease as decoded, with the object it came from. */
+  readonly onLease?: (lease: LeaseRecord, object: unknown) => void;
+}
+
+/** Finished pods run nothing and explain nothing; the server leaves them out. */
+const UNFINISHED = "status.phase!=Succeeded,status.phase!=Failed";
+
+/** A {@link ClusterReader} over HTTP. It has no method that writes, and holds nothing that could. */
+export class KubeClusterReader implements ClusterReader {
+  readonly server: string;
+  readonly #access: ReadAccess;
+
+  constructor(access: ReadAccess) {
+    this.server = access.connection.server;
+    this.#access = access;
+  }
+
+  now(): number {
+    return this.#access.nowMs();
+  }
+
+  /** Closes idle connections, so that nothing of this reader is left; it stays usable. */
+  close(): void {
+    this.#access.close();
+  }
+
+  async listPools(): Promise<readonly Pool[]> {
+    const pools = await listObjects(this.#access, {
+      resource: RESOURCES.pools,
+      path: resourcePath(RESOURCES.pools),
+      isStripped: false,
+      project: (object) => this.#pool(object),
+    });
+    return pools.sort((a, b) => compare(a.meta.namespace, b.meta.namespace) || compare(a.meta.name, b.meta.name));
+  }
+
+  async listNodes(): Promise<readonly NodeFacts[]> {
+    const nodes = await listObjects(this.#access, {
+      resource: RESOURCES.nodes,
+      path: resourcePath(RESOURCES.nodes),
+      isStripped: true,
+      project: decodeNode,
+    });
+    return nodes.sort((a, b) => compare(a.name, b.name));
+  }
+
+  async listPods(selector: PodSelector): Promise<readonly PodFacts[]> {
+    return await listObjects(this.#access, {
+      resource: RESOURCES.pods,
+      path: resourcePath(RESOURCES.pods, { namespace: selector.namespace }),
+      query: { fieldSelector: UNFINISHED, ...(selector.label === "" ? {} : { labelSelector: selector.label }) },
+      isStripped: true,
+      project: decodePod,
+    });
+  }
+
+  async readPool(meta: Pick<ObjectMeta, "namespace" | "name">): Promise<Pool | undefined> {
+    const place = { namespace: meta.namespace, name: meta.name };
+    const path = resourcePath(RESOURCES.pools, place);
+    const call: Call = { method: "GET", path, verb: "get", resource: RESOURCES.pools, subject: objectKey(meta) };
+    return await this.#read(call, (object) => this.#pool(object));
+  }
+
+  async readNode(name: string): Promise<NodeFacts | undefined> {
+    const path = resourcePath(RESOURCES.nodes, { name });
+    return await this.#read({ method: "GET", path, verb: "get", resource: RESOURCES.nodes, subject: name }, decodeNode);
+  }
+
+  async readLease(namespace: string, name: string): Promise<LeaseRecord | undefined> {
+    const path = resourcePath(RESOURCES.leases, { namespace, name });
+    const subject = `${namespace}/${name}`;
+    const call: Call = { method: "GET", path, verb: "get", resource: RESOURCES.leases, subject };
+    return await this.#read(call, (object) => {
+      const lease = decodeLease(object);
+      if (lease !== undefined) this.#access.onLease?.(lease, object);
+      return lease;
+    });
+  }
+
+  #pool(object: unknown): Pool | undefined {
+    const pool = decodePool(object);
+    if (pool !== undefined) this.#access.onPool?.(pool, object);
+    return pool;
+  }
+
+  /** One object; undefined when the server does not have it. */
+  async #read<T>(call: Call, decode: (object: unknown) => T | undefined): Promise<T | undefined> {
+    try {
+      const answer = await this.#access.send(call);
+      const decoded = decode(answerJSON(call, answer, this.#access.connection));
+      if (decoded !== undefined) return decoded;
+      throw malformed(call, this.#access.connection, { status: answer.status, why: "the answer is not the object" });
+    } catch (error) {
+      if (error instanceof KubeError && error.failure === "not-found") return undefined;
+      throw error;
+    }
+  }
+}
+
+/** By code unit, the same on every machine. */
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,135 @@
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import type { Agent } from "node:http";
+import { ConfigError } from "../../model/errors.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Connection } from "./connection.ts";
+import { delegate } from "./delegate.ts";
+import { type ExecCredential, runExecPlugin } from "./exec-plugin.ts";
+import { impersonationHeaders } from "./impersonation-headers.ts";
+import { optional } from "./optional.ts";
+
+const MEMO_MS = 10_000;
+
+/** What TLS needs, PEM. */
+export interface TLSMaterial {
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+  readonly servername?: string;
+  readonly rejectUnauthorized?: false;
+}
+
+/** Everything a request needs to be let in. */
+export interface LoginFacts {
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  readonly tls: TLSMaterial;
+  /** Given only when requests go through a proxy. */
+  readonly agent?: Agent;
+  /** Hash of all of it: two logins with the same hash are the same to the server. */
+  readonly fingerprint: string;
+}
+
+/**
+ * The credentials of a connection. Files and plugins are asked at most every 10 s, so a replaced token is seen soon; parallel
+ * calls share one reading, and a plugin's answer is kept until it expires. Holds secrets: never log it.
+ */
+export class Credentials {
+  readonly #connection: Connection;
+  readonly #clock: Clock;
+  #memo: { readonly login: Promise<LoginFacts>; readonly untilMs: number } | undefined;
+  #renewal: { readonly refused: string; readonly login: Promise<LoginFacts>; readonly untilMs: number } | undefined;
+  #exec: ExecCredential | undefined;
+
+  constructor(connection: Connection, clock: Clock) {
+    this.#connection = connection;
+    this.#clock = clock;
+  }
+
+  /** The credentials as of at most 10 s ago. @throws ConfigError when a file or plugin gives none; it is asked again next time. */
+  async current(): Promise<LoginFacts> {
+    const nowMs = this.#clock.monotonicMs();
+    if (this.#memo !== undefined && nowMs < this.#memo.untilMs) return this.#memo.login;
+    const login = this.#read();
+    const memo = { login, untilMs: nowMs + MEMO_MS };
+    this.#memo = memo;
+    login.catch(() => {
+      if (this.#memo === memo) this.#memo = undefined;
+    });
+    return login;
+  }
+
+  /**
+   * Fresh credentials after the server refused `refused`: plugins run again. Undefined when fresh ones are the same, so that
+   * another try is useless. Parallel callers that were refused with the same credentials share one reading.
+   */
+  async renewed(refused: LoginFacts): Promise<LoginFacts | undefined> {
+    const known = await this.current();
+    if (known.fingerprint !== refused.fingerprint) return known;
+    const nowMs = this.#clock.monotonicMs();
+    if (this.#renewal?.refused !== refused.fingerprint || nowMs >= this.#renewal.untilMs) {
+      this.#memo = undefined;
+      this.#exec = undefined;
+      this.#renewal = { refused: refused.fingerprint, login: this.current(), untilMs: nowMs + MEMO_MS };
+    }
+    const fresh = await this.#renewal.login;
+    return fresh.fingerprint === refused.fingerprint ? undefined : fresh;
+  }
+
+  async #read(): Promise<LoginFacts> {
+    const { user, tls: server, proxyURL, impersonation } = this.#connection;
+    const exec = user.exec === undefined ? undefined : await this.#execCredential(user.exec);
+    const ca = server.isInsecure ? undefined : await this.#pem(server.authority, server.authorityFile);
+    const cert = exec?.certificate ?? (await this.#pem(user.certificate, user.certificateFile));
+    const key = exec?.key ?? (await this.#pem(user.key, user.keyFile));
+    const tls: TLSMaterial = {
+      ...optional("ca", ca),
+      ...optional("cert", cert),
+      ...optional("key", key),
+      ...optional("servername", server.serverName),
+      ...(server.isInsecure ? { rejectUnauthorized: false } : {}),
+    };
+    const isDelegated = proxyURL !== undefined || user.authProvider !== undefined;
+    const delegated = isDelegated ? await delegate(this.#connection, tls) : {};
+    const authorization = (await this.#authorization(exec)) ?? delegated.authorization;
+    const headers = { ...optional("Authorization", authorization), ...impersonationHeaders(impersonation) };
+    const fingerprint = createHash("sha256")
+      .update(JSON.stringify([headers, tls]))
+      .digest("base64");
+    return { headers, tls, fingerprint, ...optional("agent", delegated.agent) };
+  }
+
+  async #execCredential(plugin: NonNullable<Connection["user"]["exec"]>): Promise<ExecCredential> {
+    const kept = this.#exec;
+    if (kept !== undefined && (kept.expiresAtMs ?? Number.POSITIVE_INFINITY) > this.#clock.wallMs() + MEMO_MS)
+      return kept;
+    this.#exec = await runExecPlugin(plugin, this.#connection.source);
+    return this.#exec;
+  }
+
+  async #authorization(exec: ExecCredential | undefined): Promise<string | undefined> {
+    const { user } = this.#connection;
+    if (exec?.token !== undefined) return `Bearer ${exec.token}`;
+    if (user.tokenFile !== undefined) return `Bearer ${(await this.#file(user.tokenFile, "token")).trim()}`;
+    if (user.token !== undefined) return `Bearer ${user.token}`;
+    if (user.username === undefined) return undefined;
+    return `Basic ${Buffer.from(`${user.username}:${user.password ?? ""}`).toString("base64")}`;
+  }
+
+  async #pem(data: string | undefined, file: string | undefined): Promise<string | undefined> {
+    return data ?? (file === undefined ? undefined : await this.#file(file, "certificate or key"));
+  }
+
+  async #file(file: string, what: string): Promise<string> {
+    try {
+      return await readFile(file, "utf8");
+    } catch (error) {
+      const code = (error as NodeJS.ErrnoException).code ?? "unknown error";
+      throw new ConfigError(
+        "invalid",
+        `Cannot read the ${what} ${file} of ${this.#connection.source}: ${code}. Correct the path, or make it readable.`,
+        { cause: error },
+      );
+    }
+  }
+}

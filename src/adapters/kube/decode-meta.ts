@@ -1,0 +1,20 @@
+import type { ObjectMeta } from "../../model/resource.ts";
+import { asNumber, asRecord, asText, asTextMap, asTexts, asTimeMs } from "./json-value.ts";
+
+/** `metadata` of a Kubernetes object; undefined when the value is no object or has no name, which no API server answers. */
+export function decodeMeta(object: unknown): ObjectMeta | undefined {
+  const metadata = asRecord(asRecord(object)?.["metadata"]);
+  const name = asText(metadata?.["name"]);
+  if (metadata === undefined || name === undefined) return undefined;
+  return {
+    namespace: asText(metadata["namespace"]) ?? "",
+    name,
+    uid: asText(metadata["uid"]) ?? "",
+    resourceVersion: asText(metadata["resourceVersion"]) ?? "",
+    generation: asNumber(metadata["generation"]) ?? 0,
+    createdAtMs: asTimeMs(metadata["creationTimestamp"]) ?? 0,
+    isDeleting: asText(metadata["deletionTimestamp"]) !== undefined,
+    finalizers: asTexts(metadata["finalizers"]),
+    labels: asTextMap(metadata["labels"]),
+  };
+}

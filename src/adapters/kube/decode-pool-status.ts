@@ -1,0 +1,122 @@
+import type {
+  AcquiredIP,
+  Condition,
+  IPState,
+  IPStatus,
+  PendingAcquisition,
+  PoolStatus,
+  ReleasedIP,
+  RetryStatus,
+} from "../../model/resource.ts";
+import { asList, asNumber, asRecord, asText, asTexts } from "./json-value.ts";
+import { optional } from "./optional.ts";
+
+const STATES: readonly IPState[] = ["active", "in-progress", "error", "no-match", "unassigned", "disabled"];
+
+/**
+ * `status` of a FloatingIPPool. It is what earlier runs left, perhaps the Go operator's, perhaps edited by hand: whatever
+ * has the wrong shape is dropped, entry by entry. Absent means empty. Never throws.
+ */
+export function decodePoolStatus(value: unknown): PoolStatus {
+  const status = asRecord(value) ?? {};
+  return {
+    ...optional("observedGeneration", asNumber(status["observedGeneration"])),
+    conditions: asList(status["conditions"]).flatMap(decodeCondition),
+    ...optional("error", asText(status["error"])),
+    ips: decodeIPs(status["ips"]),
+    assignableNodes: asTexts(status["assignableNodes"]),
+    nodeErrors: asTexts(status["nodeErrors"]),
+    acquired: asList(status["acquired"]).flatMap(decodeAcquired),
+    pendingAcquisitions: asList(status["pendingAcquisitions"]).flatMap(decodePending),
+    released: asList(status["released"]).flatMap(decodeReleased),
+    retries: asList(status["retries"]).flatMap(decodeRetry),
+    ...optional("lastAssignmentTime", asText(status["lastAssignmentTime"])),
+    ...optional("assignments", asNumber(status["assignments"])),
+  };
+}
+
+function decodeCondition(value: unknown): readonly Condition[] {
+  const entry = asRecord(value);
+  const type = asText(entry?.["type"]);
+  const status = entry?.["status"];
+  const isStatus = status === "True" || status === "False" || status === "Unknown";
+  if (entry === undefined || type === undefined || !isStatus) return [];
+  return [
+    {
+      type,
+      status,
+      observedGeneration: asNumber(entry["observedGeneration"]) ?? 0,
+      lastTransitionTime: asText(entry["lastTransitionTime"]) ?? "",
+      reason: asText(entry["reason"]) ?? "",
+      message: asText(entry["message"]) ?? "",
+    },
+  ];
+}
+
+function decodeIPs(value: unknown): Readonly<Record<string, IPStatus>> {
+  const entries = Object.entries(asRecord(value) ?? {}).map(([ip, entry]) => [ip, decodeIP(asRecord(entry))] as const);
+  return Object.fromEntries(entries.filter((entry): entry is [string, IPStatus] => entry[1] !== undefined));
+}
+
+function decodeIP(entry: Readonly<Record<string, unknown>> | undefined): IPStatus | undefined {
+  const state = STATES.find((candidate) => candidate === entry?.["state"]);
+  if (entry === undefined || state === undefined) return undefined;
+  return {
+    state,
+    ...optional("nodeName", asText(entry["nodeName"])),
+    ...optional("providerID", asText(entry["providerID"])),
+    ...optional("previousProviderID", asText(entry["previousProviderID"])),
+    ...optional("error", asText(entry["error"])),
+    ...optional("reason", asText(entry["reason"])),
+    ...optional("notMatchingSince", asText(entry["notMatchingSince"])),
+  };
+}
+
+function decodeAcquired(value: unknown): readonly AcquiredIP[] {
+  const entry = asRecord(value);
+  const ip = asText(entry?.["ip"]);
+  const acquiredAt = asText(entry?.["acquiredAt"]) ?? "";
+  return ip === undefined ? [] : [{ ip, acquiredAt, ...optional("adopted", asFlag(entry?.["adopted"])) }];
+}
+
+function decodePending(value: unknown): readonly PendingAcquisition[] {
+  const entry = asRecord(value);
+  // An intent without its time still stands for a call that may have bought something, so it is kept.
+  if (entry === undefined) return [];
+  return [
+    {
+      startedAt: asText(entry["startedAt"]) ?? "",
+      ...optional("region", asText(entry["region"])),
+      ...optional("providerID", asText(entry["providerID"])),
+      ...optional("nodeName", asText(entry["nodeName"])),
+      knownIPs: asTexts(entry["knownIPs"]),
+    },
+  ];
+}
+
+function decodeReleased(value: unknown): readonly ReleasedIP[] {
+  const entry = asRecord(value);
+  const ip = asText(entry?.["ip"]);
+  if (entry === undefined || ip === undefined) return [];
+  return [
+    {
+      ip,
+      ...optional("providerID", asText(entry["providerID"])),
+      ...optional("nodeName", asText(entry["nodeName"])),
+      ...optional("acquired", asFlag(entry["acquired"])),
+    },
+  ];
+}
+
+function decodeRetry(value: unknown): readonly RetryStatus[] {
+  const entry = asRecord(value);
+  const subject = asText(entry?.["subject"]);
+  if (entry === undefined || subject === undefined) return [];
+  const attempts = Math.max(1, asNumber(entry["attempts"]) ?? 1);
+  const nextAttemptTime = asText(entry["nextAttemptTime"]) ?? "";
+  return [{ subject, attempts, nextAttemptTime, error: asText(entry["error"]) ?? "" }];
+}
+
+function asFlag(value: unknown): boolean | undefined {
+  return typeof value === "boolean" ? value : undefined;
+}

@@ -1,0 +1,51 @@
+import type { IPStatus, PoolStatus } from "../../model/resource.ts";
+import { asRecord } from "./json-value.ts";
+
+/**
+ * The `status` of a JSON merge patch (RFC 7396) that turns the stored status into this one: every field flipop owns is in it,
+ * `null` where it is absent or empty, so that the server removes it; fields of others are not mentioned and stay. `ips` is
+ * a map, which a merge patch would only add to, so addresses that are stored and no longer wanted are `null` too.
+ *
+ * @param stored `status` as the server has it, at the resourceVersion the patch will carry.
+ */
+export function encodePoolStatus(status: PoolStatus, stored: unknown): Readonly<Record<string, unknown>> {
+  return {
+    observedGeneration: status.observedGeneration ?? null,
+    conditions: unlessEmpty(status.conditions),
+    error: status.error || null,
+    ips: encodeIPs(status.ips, asRecord(asRecord(stored)?.["ips"]) ?? {}),
+    assignableNodes: unlessEmpty(status.assignableNodes),
+    nodeErrors: unlessEmpty(status.nodeErrors),
+    acquired: unlessEmpty(status.acquired),
+    pendingAcquisitions: unlessEmpty(status.pendingAcquisitions),
+    released: unlessEmpty(status.released),
+    retries: unlessEmpty(status.retries),
+    lastAssignmentTime: status.lastAssignmentTime || null,
+    assignments: status.assignments ?? null,
+  } satisfies Record<keyof PoolStatus, unknown>;
+}
+
+function encodeIPs(ips: PoolStatus["ips"], stored: Readonly<Record<string, unknown>>): unknown {
+  const wanted = Object.keys(ips);
+  if (wanted.length === 0) return null;
+  const patch: Record<string, unknown> = {};
+  for (const ip of Object.keys(stored)) patch[ip] = null;
+  for (const [ip, entry] of Object.entries(ips)) patch[ip] = encodeIP(entry);
+  return patch;
+}
+
+function encodeIP(entry: IPStatus): unknown {
+  return {
+    state: entry.state,
+    nodeName: entry.nodeName || null,
+    providerID: entry.providerID || null,
+    previousProviderID: entry.previousProviderID || null,
+    error: entry.error || null,
+    reason: entry.reason || null,
+    notMatchingSince: entry.notMatchingSince || null,
+  } satisfies Record<keyof IPStatus, unknown>;
+}
+
+function unlessEmpty<T>(list: readonly T[]): readonly T[] | null {
+  return list.length === 0 ? null : list;
+}

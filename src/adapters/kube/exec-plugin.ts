@@ -1,0 +1,94 @@
+import { execFile } from "node:child_process";
+import { ConfigError } from "../../model/errors.ts";
+import type { ExecPlugin } from "./connection.ts";
+import { asRecord, asText, asTimeMs } from "./json-value.ts";
+
+const TIMEOUT_MS = 30_000;
+const MAX_OUTPUT_BYTES = 1 << 20;
+const MAX_QUOTED = 500;
+
+/** What an exec plugin answered: a token, a client certificate, or both. */
+export interface ExecCredential {
+  readonly token?: string;
+  /** PEM. */
+  readonly certificate?: string;
+  readonly key?: string;
+  /** Milliseconds since the epoch; absent = valid while the process runs. */
+  readonly expiresAtMs?: number;
+}
+
+/**
+ * Runs an exec credential plugin once, without a terminal, for at most 30 s. Starts a process; callers share and keep the
+ * answer.
+ * @param source whose plugin it is, for texts: `context "x" of FILE`.
+ * @throws ConfigError when it is missing, fails or answers something else: the command, its stderr, what to do.
+ * @see https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins (2026-08)
+ */
+export async function runExecPlugin(plugin: ExecPlugin, source: string): Promise<ExecCredential> {
+  if (plugin.needsTerminal) throw failed(plugin, source, "it wants a terminal (interactiveMode: Always)");
+  const output = await run(plugin, source);
+  const credential = decodeCredential(output);
+  if (credential === undefined)
+    throw failed(plugin, source, "its output is not an ExecCredential with a token or certificate");
+  return credential;
+}
+
+function run(plugin: ExecPlugin, source: string): Promise<string> {
+  const info = {
+    apiVersion: plugin.apiVersion,
+    kind: "ExecCredential",
+    spec: { interactive: false, ...(plugin.cluster === undefined ? {} : { cluster: plugin.cluster }) },
+  };
+  const env = { ...plugin.environment, KUBERNETES_EXEC_INFO: JSON.stringify(info) };
+  const options = { env, timeout: TIMEOUT_MS, maxBuffer: MAX_OUTPUT_BYTES, encoding: "utf8" } as const;
+  return new Promise((resolve, reject) => {
+    const child = execFile(plugin.command, plugin.args, options, (error, stdout, stderr) => {
+      if (error === null) resolve(stdout);
+      else reject(failed(plugin, source, reasonOf(error, stderr), error));
+    });
+    // A plugin that asks a question reads the end of its input instead of waiting.
+    child.stdin?.on("error", () => undefined).end();
+  });
+}
+
+function reasonOf(error: Error & { readonly code?: unknown; readonly killed?: boolean }, stderr: string): string {
+  if (error.code === "ENOENT") return "it is not installed, or not in $PATH";
+  if (error.code === "EACCES") return "it is not executable";
+  if (error.killed === true) return `it did not finish within ${TIMEOUT_MS / 1000} s`;
+  const said = stderr.trim().slice(-MAX_QUOTED);
+  return `it ended with ${String(error.code)}${said === "" ? " and said nothing" : ` and said: ${said}`}`;
+}
+
+/** The output itself is never quoted: it holds the credentials. */
+function failed(plugin: ExecPlugin, source: string, why: string, cause?: Error): ConfigError {
+  const hint = plugin.installHint === "" ? "" : ` ${plugin.installHint}`;
+  return new ConfigError(
+    "invalid",
+    `Cannot log in with the exec plugin "${plugin.command}" of ${source}: ${why}. ` +
+      `Run it by hand to see what it needs, log in again, or choose another context.${hint}`,
+    { cause: cause === undefined ? undefined : new Error(cause.name) },
+  );
+}
+
+function decodeCredential(output: string): ExecCredential | undefined {
+  const status = asRecord(asRecord(parse(output))?.["status"]);
+  const token = asText(status?.["token"]);
+  const certificate = asText(status?.["clientCertificateData"]);
+  const key = asText(status?.["clientKeyData"]);
+  const expiresAtMs = asTimeMs(status?.["expirationTimestamp"]);
+  const isUsable = token !== undefined || (certificate !== undefined && key !== undefined);
+  if (!isUsable) return undefined;
+  return {
+    ...(token === undefined ? {} : { token }),
+    ...(certificate === undefined || key === undefined ? {} : { certificate, key }),
+    ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
+  };
+}
+
+function parse(output: string): unknown {
+  try {
+    return JSON.parse(output);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,143 @@
+import { KubeError } from "../../model/errors.ts";
+import type { Clock } from "../../ports/clock.ts";
+import { Agents } from "./agents.ts";
+import type { Call } from "./call.ts";
+import { callFailure } from "./call-failure.ts";
+import type { Connection } from "./connection.ts";
+import { Credentials, type LoginFacts } from "./credentials.ts";
+import { type Answer, exchange } from "./exchange.ts";
+import { codeOf, networkFailure } from "./network-failure.ts";
+import { repeatDelayMs } from "./repeat.ts";
+import { ServerClock } from "./server-clock.ts";
+
+const REQUEST_TIMEOUT_MS = 30_000;
+
+/** What the calls of one process have in common. */
+export interface TransportOptions {
+  /** flipop's version, for the User-Agent. */
+  readonly version: string;
+  readonly clock: Clock;
+  /** Of one call with all its repeats, from the first byte sent to the last byte read; default 30 s. */
+  readonly requestTimeoutMs?: number;
+}
+
+/**
+ * Asked when a repeat is refused although an earlier try, whose answer was lost, may have taken effect: the object as stored
+ * when it carries what was sent, else undefined.
+ */
+export type Confirmation = (refusal: KubeError) => Promise<Answer | undefined>;
+
+type TryEnd = { readonly answer: Answer } | { readonly error: unknown };
+
+/**
+ * Sends calls to one API server over kept-alive connections: finds credentials (fresh ones after a 401, once per call), holds
+ * one deadline over a call and its repeats, repeats what is idempotent and passing, and turns every failure into one error
+ * with a clear text. Also keeps the server's time.
+ */
+export class Transport {
+  readonly connection: Connection;
+  readonly #options: TransportOptions;
+  readonly #timeoutMs: number;
+  readonly #credentials: Credentials;
+  readonly #agents: Agents;
+  readonly #serverClock: ServerClock;
+
+  constructor(connection: Connection, options: TransportOptions) {
+    this.connection = connection;
+    this.#options = options;
+    this.#timeoutMs = options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
+    this.#credentials = new Credentials(connection, options.clock);
+    this.#agents = new Agents(connection);
+    this.#serverClock = new ServerClock(options.clock);
+  }
+
+  /** The API server's time, milliseconds since the epoch. */
+  nowMs(): number {
+    return this.#serverClock.nowMs();
+  }
+
+  /** Closes idle connections; the transport stays usable. */
+  close(): void {
+    this.#agents.close();
+  }
+
+  /**
+   * The answer of a call that succeeded. Time an exec plugin takes at first is not part of the deadline.
+   * @throws KubeError for refusals and missing answers; ConfigError for certificates and credentials that cannot be used.
+   */
+  async send(call: Call, confirm?: Confirmation): Promise<Answer> {
+    const { clock } = this.#options;
+    await this.#credentials.current();
+    const deadlineMs = clock.monotonicMs() + this.#timeoutMs;
+    const signal = AbortSignal.timeout(this.#timeoutMs);
+    for (let repeats = 0; ; repeats++) {
+      const end = await this.#try(call, signal);
+      if ("answer" in end && end.answer.status >= 200 && end.answer.status < 300) return end.answer;
+      const waitMs = signal.aborted ? undefined : delayMs(call, end, repeats);
+      if (waitMs === undefined || clock.monotonicMs() + waitMs >= deadlineMs) {
+        return await this.#refuse(call, end, {
+          isTimedOut: signal.aborted,
+          confirm: repeats > 0 ? confirm : undefined,
+        });
+      }
+      await clock.sleep(waitMs, signal);
+    }
+  }
+
+  async #try(call: Call, signal: AbortSignal): Promise<TryEnd> {
+    try {
+      const login = await this.#credentials.current();
+      const answer = await this.#exchange(call, login, signal);
+      if (answer.status !== 401) return { answer };
+      // The server looks at credentials first, so nothing has been done: even a POST may be sent again.
+      const renewed = await this.#credentials.renewed(login);
+      return { answer: renewed === undefined ? answer : await this.#exchange(call, renewed, signal) };
+    } catch (error) {
+      return { error };
+    }
+  }
+
+  async #exchange(call: Call, login: LoginFacts, signal: AbortSignal): Promise<Answer> {
+    const type = call.method === "PATCH" ? "application/merge-patch+json" : "application/json";
+    const body = call.body === undefined ? undefined : JSON.stringify(call.body);
+    const answer = await exchange({
+      url: new URL(this.connection.server + call.path),
+      method: call.method,
+      headers: {
+        ...login.headers,
+        Accept: "application/json",
+        "User-Agent": `flipop/${this.#options.version}`,
+        ...(body === undefined ? {} : { "Content-Type": type }),
+      },
+      body,
+      agent: this.#agents.agentFor(login),
+      tls: login.tls,
+      signal,
+    });
+    this.#serverClock.observe(answer.headers.date);
+    return answer;
+  }
+
+  async #refuse(
+    call: Call,
+    end: TryEnd,
+    circumstances: { readonly isTimedOut: boolean; readonly confirm: Confirmation | undefined },
+  ): Promise<Answer> {
+    const failure =
+      "answer" in end
+        ? callFailure(call, end.answer, this.connection)
+        : networkFailure(call, this.connection, end.error, circumstances.isTimedOut ? this.#timeoutMs : undefined);
+    const isConfirmable = failure instanceof KubeError && circumstances.confirm !== undefined;
+    const stored = isConfirmable ? await circumstances.confirm?.(failure) : undefined;
+    if (stored === undefined) throw failure;
+    return stored;
+  }
+}
+
+function delayMs(call: Call, end: TryEnd, repeats: number): number | undefined {
+  const how =
+    "answer" in end
+      ? { status: end.answer.status, retryAfter: end.answer.headers["retry-after"] }
+      : { code: codeOf(end.error) };
+  return repeatDelayMs(call.method, how, repeats, Math.random());
+}

@@ -1,0 +1,113 @@
+import type { AcquireIP } from "../model/action.ts";
+import type { Address } from "../model/address.ts";
+import { ProviderError } from "../model/errors.ts";
+import { ACQUISITIONS_ANNOTATION } from "../model/lease-annotations.ts";
+import { providerIDOf } from "../model/provider-id.ts";
+import { objectKey, type PendingAcquisition, type PoolStatus } from "../model/resource.ts";
+import { readAllPages } from "../observe/read-listing.ts";
+import { compareText } from "../plan/object-order.ts";
+import { rfc3339 } from "../plan/time.ts";
+import { type ApplyContext, obstacle } from "./context.ts";
+import { toolsOf } from "./provider-tools.ts";
+import { applied, failed, learn, type Result, skipped } from "./result.ts";
+
+/**
+ * Buys one address, never twice: the intent is on record with the account's addresses as they were before the call is made, and the answer is on record before
+ * anything else happens. What got no answer stays on record as an intent, for a later pass to resolve from the account's list.
+ */
+export function acquireIP(action: AcquireIP, context: ApplyContext): Promise<Result> {
+  return context.acquisitions.pass(() => acquire(action, context));
+}
+
+async function acquire(action: AcquireIP, context: ApplyContext): Promise<Result> {
+  const { provider } = toolsOf(action.provider, context);
+  const key = objectKey(action.object);
+  const pool = context.journal.pool(key);
+  if (pool === undefined || context.journal.isBroken(key))
+    return skipped("PrerequisiteFailed", "its status could not be written");
+  const listing = await readAllPages(provider);
+  if (!listing.isComplete) return skipped("Unreadable", "the account's list of addresses changed while it was read");
+  const intent = intentOf(action, listing.addresses, context);
+  const reason = obstacle(context);
+  if (reason !== undefined) return skipped(reason);
+  await context.journal.record(key, (status) =>
+    withIntent(status, intent, pool.spec.assignmentCoolOffSeconds > 0 && "node" in action.after),
+  );
+  await noteOnLock(context);
+  const obstacleNow = obstacle(context);
+  if (obstacleNow !== undefined) {
+    await context.journal.record(key, (status) => withdrawn(status, intent, pool.status));
+    return skipped(obstacleNow);
+  }
+  const acceptedAtMs = context.cluster.now();
+  try {
+    const address = await provider.create(
+      "node" in action.after ? { machineID: action.after.node.machineID } : action.after,
+    );
+    await context.journal.record(key, (status) => withAddress(withoutIntent(status, intent), address, acceptedAtMs));
+    return await confirmOnNode(action, address, context, acceptedAtMs);
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error;
+    if (!error.isAmbiguous) await context.journal.record(key, (status) => withdrawn(status, intent, pool.status));
+    return failed(error);
+  }
+}
+
+function intentOf(action: AcquireIP, addresses: readonly Address[], context: ApplyContext): PendingAcquisition {
+  const common = {
+    startedAt: rfc3339(context.cluster.now()),
+    knownIPs: addresses.map(({ ip }) => ip).toSorted(compareText),
+  };
+  if (!("node" in action.after)) return { ...common, region: action.after.region };
+  const { machineID, nodeName } = action.after.node;
+  return { ...common, providerID: providerIDOf(action.provider, machineID), nodeName };
+}
+
+/** With a target node the creation is an assignment: with a cool-off its time is on record before the call. */
+function withIntent(status: PoolStatus, intent: PendingAcquisition, startsCoolOff: boolean): PoolStatus {
+  const time = startsCoolOff ? { lastAssignmentTime: intent.startedAt } : {};
+  return { ...status, ...time, pendingAcquisitions: [...status.pendingAcquisitions, intent] };
+}
+
+function withoutIntent(status: PoolStatus, intent: PendingAcquisition): PoolStatus {
+  return {
+    ...status,
+    pendingAcquisitions: status.pendingAcquisitions.filter(
+      ({ startedAt, knownIPs }) => startedAt !== intent.startedAt || knownIPs.length !== intent.knownIPs.length,
+    ),
+  };
+}
+
+/** Nothing was bought: the intent goes, and the time of the last assignment is what it was. */
+function withdrawn(status: PoolStatus, intent: PendingAcquisition, before: PoolStatus): PoolStatus {
+  const { lastAssignmentTime: _withdrawn, ...rest } = withoutIntent(status, intent);
+  return before.lastAssignmentTime === undefined ? rest : { ...rest, lastAssignmentTime: before.lastAssignmentTime };
+}
+
+function withAddress(status: PoolStatus, { ip }: Address, nowMs: number): PoolStatus {
+  return { ...status, acquired: [...status.acquired, { ip, acquiredAt: rfc3339(nowMs) }] };
+}
+
+/** Leaves the time for other runs, which share the provider's limit on creations. */
+async function noteOnLock({ lock, cluster }: ApplyContext): Promise<void> {
+  const earlier = (lock.annotations()[ACQUISITIONS_ANNOTATION] ?? "").split(",").filter((time) => time !== "");
+  await lock.annotate({ [ACQUISITIONS_ANNOTATION]: [...earlier.slice(-11), rfc3339(cluster.now())].join(",") });
+}
+
+async function confirmOnNode(
+  action: AcquireIP,
+  address: Address,
+  context: ApplyContext,
+  acceptedAtMs: number,
+): Promise<Result> {
+  if (!("node" in action.after)) return applied({ address, acceptedAtMs });
+  const { machineID } = action.after.node;
+  const { confirmer } = toolsOf(action.provider, context);
+  const confirmation = await confirmer.confirm(
+    { ip: address.ip, actionID: "" },
+    ({ holderID }) => holderID === machineID,
+  );
+  if (confirmation.kind === "confirmed") return applied({ address: confirmation.address, acceptedAtMs });
+  const learned = [learn(address.ip, confirmation.address ?? address)];
+  return { outcome: "unconfirmed", address: confirmation.address ?? address, acceptedAtMs, learned };
+}

@@ -1,0 +1,109 @@
+import { isDeepStrictEqual } from "node:util";
+import { ACTIONS, type Action } from "../model/action.ts";
+import { ConfigError, KubeError, ProviderError } from "../model/errors.ts";
+import type { Outcome } from "../model/outcome.ts";
+import type { Plan } from "../model/plan.ts";
+import { objectKey } from "../model/resource.ts";
+import { acquireIP } from "./acquire-ip.ts";
+import { annotateNode } from "./annotate-node.ts";
+import { assignIP } from "./assign-ip.ts";
+import type { ApplyContext } from "./context.ts";
+import { deleteIP } from "./delete-ip.ts";
+import { failed, type Result, skipped } from "./result.ts";
+import { setFinalizer } from "./set-finalizer.ts";
+import { unassignIP } from "./unassign-ip.ts";
+
+/**
+ * Carries out the actions of a plan, each as soon as those it requires or follows have ended; nothing else waits for anything. A failed action is an outcome,
+ * and stops only what requires it.
+ *
+ * @returns one outcome per action, in the order they ended.
+ */
+export async function apply(
+  plan: Plan,
+  actions: readonly Action[],
+  context: ApplyContext,
+): Promise<readonly Outcome[]> {
+  const ended: Outcome[] = [];
+  const running = new Map<string, Promise<Outcome>>();
+  const byID = new Map(actions.map((action) => [action.id, action]));
+  const prepared = preparations(plan, context);
+  const start = (action: Action): Promise<Outcome> => {
+    const known = running.get(action.id);
+    if (known !== undefined) return known;
+    const outcome = run(action).then((result) => {
+      ended.push(result);
+      return result;
+    });
+    running.set(action.id, outcome);
+    return outcome;
+  };
+  const run = async (action: Action): Promise<Outcome> => {
+    const ahead = (ids: readonly string[]): readonly Action[] => ids.flatMap((id) => byID.get(id) ?? []);
+    await Promise.all(ahead(action.follows).map(start));
+    const required = await Promise.all(ahead(action.requires).map(start));
+    const startedAt = context.clock.monotonicMs();
+    const missing = required.find(({ outcome }) => outcome !== "applied");
+    const result =
+      missing === undefined
+        ? await operate(action, prepared, context)
+        : skipped("PrerequisiteFailed", missing.action.id);
+    return { action, ms: Math.round(context.clock.monotonicMs() - startedAt), ...result };
+  };
+  await Promise.all(actions.map(start));
+  return ended;
+}
+
+async function operate(
+  action: Action,
+  prepared: (key: string) => Promise<unknown>,
+  context: ApplyContext,
+): Promise<Result> {
+  try {
+    if (ACTIONS[action.kind].target === "provider") await prepared(objectKey(action.object));
+    return await OPERATIONS[action.kind](action as never, context);
+  } catch (error) {
+    if (error instanceof ProviderError || error instanceof KubeError || error instanceof ConfigError)
+      return failed(error);
+    throw error;
+  }
+}
+
+type Operations = {
+  readonly [K in Action["kind"]]: (action: Extract<Action, { kind: K }>, context: ApplyContext) => Promise<Result>;
+};
+
+const OPERATIONS: Operations = {
+  "acquire-ip": acquireIP,
+  "assign-ip": assignIP,
+  "move-ip": assignIP,
+  "unassign-ip": unassignIP,
+  "delete-ip": deleteIP,
+  "annotate-node": annotateNode,
+  "clear-annotation": annotateNode,
+  "add-finalizer": setFinalizer,
+  "remove-finalizer": setFinalizer,
+};
+
+/**
+ * What a pool must have on record before a provider is changed for it: the addresses it was found to own and those it let go. Written once per pool, when its
+ * first action needs it, and only when the stored status does not show it yet.
+ */
+function preparations(plan: Plan, { journal }: ApplyContext): (key: string) => Promise<unknown> {
+  const statuses = new Map(plan.pools.map((pool) => [objectKey(pool.object), pool.status]));
+  const started = new Map<string, Promise<unknown>>();
+  return (key) => {
+    const known = started.get(key);
+    const status = statuses.get(key);
+    if (known !== undefined || status === undefined) return known ?? Promise.resolve();
+    const memory = { acquired: status.acquired, pendingAcquisitions: status.pendingAcquisitions };
+    const stored = journal.pool(key)?.status;
+    const isOnRecord = isDeepStrictEqual(memory, {
+      acquired: stored?.acquired,
+      pendingAcquisitions: stored?.pendingAcquisitions,
+    });
+    const work = isOnRecord ? Promise.resolve() : journal.record(key, (current) => ({ ...current, ...memory }));
+    started.set(key, work);
+    return work;
+  };
+}

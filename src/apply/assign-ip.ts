@@ -1,0 +1,93 @@
+import type { AssignIP } from "../model/action.ts";
+import type { Address } from "../model/address.ts";
+import type { ProviderError } from "../model/errors.ts";
+import { objectKey } from "../model/resource.ts";
+import { rfc3339 } from "../plan/time.ts";
+import type { IPProvider } from "../ports/ip-provider.ts";
+import type { ApplyContext } from "./context.ts";
+import { toolsOf } from "./provider-tools.ts";
+import { failed, learn, type Result, skipped } from "./result.ts";
+import { settleChange } from "./settle-change.ts";
+
+/** Assigns or moves one address. A move reads the address first; a target that may carry an unreadable address is looked at first. */
+export async function assignIP(action: AssignIP, context: ApplyContext): Promise<Result> {
+  const { provider, confirmer } = toolsOf(action.provider, context);
+  const target = action.after.machineID;
+  const objection = (await targetCarries(action, provider)) ?? (await hasMoved(action, provider));
+  if (objection !== undefined) return objection;
+  const withdraw = await recordCoolOff(action, context);
+  const result = await settleChange(
+    {
+      ip: action.ip,
+      provider,
+      confirmer,
+      call: () => provider.assign(action.ip, target),
+      isTrue: ({ holderID }) => holderID === target,
+      explain: (error, address) => explainRefusal(error, address, action, provider),
+    },
+    context,
+  );
+  if (!("acceptedAtMs" in result) || result.acceptedAtMs === undefined) await withdraw();
+  return result;
+}
+
+async function targetCarries(action: AssignIP, provider: IPProvider): Promise<Result | undefined> {
+  if (action.mustNotCarry.length === 0) return undefined;
+  const carried = await provider.machineAddresses(action.after.machineID);
+  if (carried === undefined) return skipped("MachineNotFound", missingMachine(action));
+  const ip = action.mustNotCarry.find((unreadable) => carried.includes(unreadable));
+  if (ip === undefined) return undefined;
+  const address: Address = { ip, region: "", holderID: action.after.machineID, isLocked: false };
+  return skipped("NodeHasOtherIP", ip, [learn(ip, address)]);
+}
+
+async function hasMoved(action: AssignIP, provider: IPProvider): Promise<Result | undefined> {
+  if (action.before === undefined) return undefined;
+  const address = await provider.getAddress(action.ip);
+  if (address === undefined) return skipped("IPNotFound", "", [learn(action.ip, undefined)]);
+  if (address.isLocked) return skipped("InProgress", "", [learn(action.ip, address)]);
+  if (address.holderID === action.before.machineID) return undefined;
+  return skipped("Stale", "it is not where it was when the pass began", [learn(action.ip, address)]);
+}
+
+/**
+ * With a cool-off the time of an assignment is on record before the call, so that a run that dies in between leaves the next one waiting rather than early.
+ * Returns what takes it back when the provider did not accept.
+ */
+async function recordCoolOff(action: AssignIP, { journal, cluster }: ApplyContext): Promise<() => Promise<unknown>> {
+  const key = objectKey(action.object);
+  const before = journal.pool(key);
+  if (before === undefined || before.spec.assignmentCoolOffSeconds <= 0) return () => Promise.resolve();
+  const { lastAssignmentTime } = before.status;
+  await journal.record(key, (status) => ({ ...status, lastAssignmentTime: rfc3339(cluster.now()) }));
+  return () =>
+    journal.record(key, ({ lastAssignmentTime: _withdrawn, ...rest }) =>
+      lastAssignmentTime === undefined ? rest : { ...rest, lastAssignmentTime },
+    );
+}
+
+/** Private address ranges: a machine's own internal and anchor addresses, which say nothing about reserved ones. */
+const PRIVATE = /^(10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|169\.254\.|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.)/;
+
+/** A machine with a second public address carries a reserved one already; one the provider does not know cannot take any. */
+async function explainRefusal(
+  error: ProviderError,
+  address: Address,
+  action: AssignIP,
+  provider: IPProvider,
+): Promise<Result> {
+  const learned = [learn(action.ip, address)];
+  if (error.failure !== "refused" && error.failure !== "not-found") return failed(error, { learned });
+  const carried = await provider.machineAddresses(action.after.machineID);
+  if (carried === undefined) return skipped("MachineNotFound", missingMachine(action), learned);
+  const isPublic = carried.filter((ip) => !PRIVATE.test(ip));
+  if (isPublic.length > 1) {
+    const text = `${action.after.nodeName}: machine ${action.after.machineID} carries ${isPublic.join(", ")}; ${error.message}`;
+    return skipped("NodeHasForeignIP", text, learned);
+  }
+  return failed(error, { learned });
+}
+
+function missingMachine({ after, provider }: AssignIP): string {
+  return `${after.nodeName}: ${provider} does not know machine ${after.machineID}`;
+}

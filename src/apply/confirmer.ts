@@ -1,0 +1,160 @@
+import type { Address } from "../model/address.ts";
+import { ProviderError } from "../model/errors.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { AcceptedAction, IPProvider } from "../ports/ip-provider.ts";
+
+/** How an accepted change stands when the wait for it ends. `address` is the newest reading; absent when none succeeded. */
+export type Confirmation =
+  | { readonly kind: "confirmed"; readonly address: Address }
+  | { readonly kind: "errored"; readonly address: Address }
+  | { readonly kind: "pending"; readonly address?: Address };
+
+interface Waiting {
+  readonly accepted: AcceptedAction;
+  readonly isTrue: (address: Address) => boolean;
+  readonly resolve: (confirmation: Confirmation) => void;
+  reads: number;
+  address?: Address;
+}
+
+/** Waits before the 1st, 2nd, … reading after the newest acceptance, milliseconds; the last one repeats. */
+const WAITS: readonly number[] = [0, 150, 350, 500, 1000, 1000, 2000];
+/** From so many on, addresses are read together from the account's list. */
+const TOGETHER = 4;
+/** An unlocked address that is not where it was sent is held against its action from this reading on. */
+const SUSPICIOUS_READS = 2;
+
+/**
+ * Waits for accepted changes of one provider by reading the addresses themselves, all of them together: the action is asked only when an address is at
+ * rest somewhere else, and an action the provider does not know (BYOIP) proves nothing.
+ */
+export class Confirmer {
+  readonly #provider: IPProvider;
+  readonly #clock: Clock;
+  readonly #deadline: number;
+  readonly #signal: AbortSignal;
+  readonly #waiting = new Set<Waiting>();
+  #starting = 0;
+  #isRunning = false;
+  #isLimited = false;
+
+  /** @param deadline - monotonic milliseconds at which waiting ends with `pending`. */
+  constructor(provider: IPProvider, clock: Clock, deadline: number, signal: AbortSignal) {
+    this.#provider = provider;
+    this.#clock = clock;
+    this.#deadline = deadline;
+    this.#signal = signal;
+  }
+
+  /** Announces calls whose acceptance will be waited for, so that one reading serves them all. */
+  async starting<T>(call: () => Promise<T>): Promise<T> {
+    this.#starting += 1;
+    try {
+      return await call();
+    } finally {
+      this.#starting -= 1;
+    }
+  }
+
+  /** Resolves once the address, read back, satisfies `isTrue` and is not locked; or the action failed; or time is over. Never rejects. */
+  confirm(accepted: AcceptedAction, isTrue: (address: Address) => boolean): Promise<Confirmation> {
+    return new Promise((resolve) => {
+      this.#waiting.add({ accepted, isTrue, resolve, reads: 0 });
+      void this.#run();
+    });
+  }
+
+  async #run(): Promise<void> {
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    while (this.#waiting.size > 0) {
+      const newest = Math.min(...[...this.#waiting].map(({ reads }) => reads));
+      await this.#pause(WAITS[Math.min(newest, WAITS.length - 1)] ?? 0);
+      await this.#letOthersStart();
+      if (this.#isOver()) break;
+      await this.#read([...this.#waiting]);
+    }
+    for (const waiting of this.#waiting)
+      this.#settle(waiting, {
+        kind: "pending",
+        ...(waiting.address === undefined ? {} : { address: waiting.address }),
+      });
+    this.#isRunning = false;
+  }
+
+  #isOver(): boolean {
+    return this.#isLimited || this.#signal.aborted || this.#clock.monotonicMs() >= this.#deadline;
+  }
+
+  async #pause(ms: number): Promise<void> {
+    const left = this.#deadline - this.#clock.monotonicMs();
+    await this.#clock.sleep(Math.max(0, Math.min(ms, left)), this.#signal);
+  }
+
+  /** Up to two seconds: others of the same pass are just being accepted, and one reading can serve them too. */
+  async #letOthersStart(): Promise<void> {
+    for (let waited = 0; this.#starting > 0 && waited < 2000 && !this.#isOver(); waited += 20) await this.#pause(20);
+  }
+
+  async #read(waiting: readonly Waiting[]): Promise<void> {
+    const addresses = waiting.length >= TOGETHER ? await this.#readList(waiting) : new Map<string, Address>();
+    for (const entry of waiting) {
+      const address = addresses.get(entry.accepted.ip) ?? (await this.#readOne(entry.accepted.ip));
+      entry.reads += 1;
+      if (address !== undefined) await this.#judge(entry, address);
+    }
+  }
+
+  async #judge(entry: Waiting, address: Address): Promise<void> {
+    entry.address = address;
+    if (address.isLocked) return;
+    if (entry.isTrue(address)) this.#settle(entry, { kind: "confirmed", address });
+    else if (entry.reads >= SUSPICIOUS_READS && (await this.#hasFailed(entry.accepted)))
+      this.#settle(entry, { kind: "errored", address });
+  }
+
+  #settle(entry: Waiting, confirmation: Confirmation): void {
+    this.#waiting.delete(entry);
+    entry.resolve(confirmation);
+  }
+
+  async #hasFailed(accepted: AcceptedAction): Promise<boolean> {
+    try {
+      return (await this.#provider.actionState(accepted)) === "errored";
+    } catch (error) {
+      if (error instanceof ProviderError) return false;
+      throw error;
+    }
+  }
+
+  async #readOne(ip: string): Promise<Address | undefined> {
+    try {
+      return await this.#provider.getAddress(ip);
+    } catch (error) {
+      if (!(error instanceof ProviderError)) throw error;
+      this.#isLimited ||= error.failure === "rate-limited";
+      return undefined;
+    }
+  }
+
+  /** The addresses waited for that the account's list shows; pages are read until all are found. */
+  async #readList(waiting: readonly Waiting[]): Promise<Map<string, Address>> {
+    const wanted = new Set(waiting.map(({ accepted }) => accepted.ip));
+    const found = new Map<string, Address>();
+    try {
+      for (
+        let page = 1, total = 1;
+        (page - 1) * this.#provider.pageSize < total && found.size < wanted.size;
+        page += 1
+      ) {
+        const answer = await this.#provider.listPage(page);
+        for (const address of answer.addresses) if (wanted.has(address.ip)) found.set(address.ip, address);
+        total = answer.total;
+      }
+    } catch (error) {
+      if (!(error instanceof ProviderError)) throw error;
+      this.#isLimited ||= error.failure === "rate-limited";
+    }
+    return found;
+  }
+}

@@ -1,0 +1,66 @@
+import type { Observation } from "../model/observation.ts";
+import type { Reason } from "../model/reason.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { ClusterWriter } from "../ports/cluster.ts";
+import type { IPProvider } from "../ports/ip-provider.ts";
+import type { LockState } from "../ports/lock.ts";
+import type { ProviderAccess } from "../ports/provider-access.ts";
+import { Confirmer } from "./confirmer.ts";
+import { Journal } from "./journal.ts";
+import { Turnstile } from "./turnstile.ts";
+
+/** What a mutating run may write to. */
+export interface WriteAccess {
+  readonly cluster: ClusterWriter;
+  readonly providers: ReadonlyMap<string, ProviderAccess<IPProvider>>;
+  readonly clock: Clock;
+  readonly lock: LockState;
+}
+
+/** What an operation works with. */
+export interface ApplyContext {
+  readonly cluster: ClusterWriter;
+  readonly providers: ReadonlyMap<string, IPProvider>;
+  readonly confirmers: ReadonlyMap<string, Confirmer>;
+  readonly clock: Clock;
+  readonly lock: LockState;
+  /** Monotonic milliseconds after which nothing new is started. */
+  readonly deadline: number;
+  /** Aborted when the run is asked to end, or the lock is lost. */
+  readonly signal: AbortSignal;
+  readonly journal: Journal;
+  /** Lets acquisitions through one at a time, over all pools. */
+  readonly acquisitions: Turnstile;
+}
+
+/** The context of one pass over one observation. */
+export function applyContext(
+  access: WriteAccess,
+  observation: Observation,
+  deadline: number,
+  signal: AbortSignal,
+): ApplyContext {
+  const { cluster, clock, lock } = access;
+  const usable = [...access.providers].flatMap(([name, provider]) =>
+    provider.kind === "usable" ? [[name, provider.provider] as const] : [],
+  );
+  const stop = AbortSignal.any([signal, lock.lost]);
+  return {
+    cluster,
+    clock,
+    lock,
+    deadline,
+    signal: stop,
+    providers: new Map(usable),
+    confirmers: new Map(usable.map(([name, provider]) => [name, new Confirmer(provider, clock, deadline, stop)])),
+    journal: new Journal(cluster, observation.pools, () => lock.isHeld()),
+    acquisitions: new Turnstile(),
+  };
+}
+
+/** Why no mutation may start now; undefined when one may. Asked right before every single one. */
+export function obstacle(context: ApplyContext): Reason | undefined {
+  if (!context.lock.isHeld()) return "LockLost";
+  if (context.signal.aborted || context.clock.monotonicMs() >= context.deadline) return "Deadline";
+  return undefined;
+}

@@ -1,0 +1,111 @@
+import type { Address } from "../model/address.ts";
+import { ProviderError } from "../model/errors.ts";
+import type { AcceptedAction, IPProvider } from "../ports/ip-provider.ts";
+import type { Confirmer } from "./confirmer.ts";
+import { type ApplyContext, obstacle } from "./context.ts";
+import { applied, failed, learn, type Result, skipped } from "./result.ts";
+
+/** A change of one address, and how to see that it is true. */
+export interface Change {
+  readonly ip: string;
+  readonly provider: IPProvider;
+  readonly confirmer: Confirmer;
+  readonly call: () => Promise<AcceptedAction>;
+  readonly isTrue: (address: Address) => boolean;
+  /** Looks closer at a refusal that the address itself does not explain. */
+  readonly explain: (error: ProviderError, address: Address) => Promise<Result>;
+}
+
+/** Waits between attempts while the provider is busy with the machine or the address, milliseconds; then the next run goes on. */
+const BUSY_WAITS: readonly number[] = [500, 1000, 2000, 2000, 5000, 5000];
+
+/**
+ * Makes one change and waits until the address itself shows it. A refusal or a lost answer is never believed before the address is read again: what is
+ * already true is success, a busy provider is waited for, and a call that may have taken effect is waited for like an accepted one.
+ */
+export async function settleChange(change: Change, context: ApplyContext): Promise<Result> {
+  for (const wait of BUSY_WAITS) {
+    const result = await attempt(change, context);
+    if (result !== "busy") return result;
+    await context.clock.sleep(wait, context.signal);
+  }
+  const result = await attempt(change, context);
+  if (result !== "busy") return result;
+  const address = await readAgain(change);
+  return skipped(
+    "InProgress",
+    `${change.provider.name} is busy with it`,
+    address === undefined ? [] : [learn(change.ip, { ...address, isLocked: true })],
+  );
+}
+
+async function attempt(change: Change, context: ApplyContext): Promise<Result | "busy"> {
+  const reason = obstacle(context);
+  if (reason !== undefined) return skipped(reason);
+  const acceptedAtMs = context.cluster.now();
+  try {
+    const accepted = await change.confirmer.starting(change.call);
+    return await confirm(change, accepted, acceptedAtMs);
+  } catch (error) {
+    if (error instanceof ProviderError) return await afterRefusal(change, error, acceptedAtMs);
+    throw error;
+  }
+}
+
+async function afterRefusal(change: Change, error: ProviderError, acceptedAtMs: number): Promise<Result | "busy"> {
+  if (error.failure === "rate-limited" || error.failure === "unauthorized" || error.failure === "forbidden")
+    return failed(error);
+  const reading = await readResult(change);
+  if (reading.kind === "unreadable") return error.isAmbiguous ? { outcome: "unconfirmed" } : failed(error);
+  const { address } = reading;
+  if (address === undefined) return skipped("IPNotFound", error.message, [learn(change.ip, undefined)]);
+  if (change.isTrue(address) && !address.isLocked) return applied({ address, acceptedAtMs });
+  if (address.isLocked && (error.isAmbiguous || error.failure === "busy")) {
+    return await confirm(change, { ip: change.ip, actionID: "" }, acceptedAtMs);
+  }
+  if (error.failure === "busy") return "busy";
+  return await change.explain(error, address);
+}
+
+async function confirm(change: Change, accepted: AcceptedAction, acceptedAtMs: number): Promise<Result> {
+  const confirmation = await change.confirmer.confirm(accepted, change.isTrue);
+  switch (confirmation.kind) {
+    case "confirmed":
+      return applied({ address: confirmation.address, acceptedAtMs });
+    case "pending":
+      return {
+        outcome: "unconfirmed",
+        acceptedAtMs,
+        ...(confirmation.address === undefined ? {} : { address: confirmation.address }),
+      };
+    case "errored":
+      return failed(erroredAction(change), { acceptedAtMs, learned: [learn(change.ip, confirmation.address)] });
+  }
+}
+
+function erroredAction({ ip, provider }: Change): ProviderError {
+  return new ProviderError({
+    provider: provider.name,
+    failure: "unavailable",
+    operation: "assign",
+    subject: ip,
+    status: 0,
+    message: `${provider.name} accepted the change of ${ip} and then reported that it failed.`,
+  });
+}
+
+type Reading = { readonly kind: "read"; readonly address: Address | undefined } | { readonly kind: "unreadable" };
+
+async function readResult({ provider, ip }: Change): Promise<Reading> {
+  try {
+    return { kind: "read", address: await provider.getAddress(ip) };
+  } catch (error) {
+    if (error instanceof ProviderError) return { kind: "unreadable" };
+    throw error;
+  }
+}
+
+async function readAgain(change: Change): Promise<Address | undefined> {
+  const reading = await readResult(change);
+  return reading.kind === "read" ? reading.address : undefined;
+}

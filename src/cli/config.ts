@@ -1,0 +1,36 @@
+import { type Environment, type EnvironmentSettings, resolveEnvironment } from "./environment.ts";
+import type { CommonFlags, LeaseFlags } from "./flags.ts";
+
+/** Everything a command is built from, resolved once from flags and environment, frozen. */
+export interface Config extends EnvironmentSettings {
+  /** What exec plugins of the kubeconfig inherit. Holds secrets; for nothing else. */
+  readonly environment: Environment;
+  /** Run on the embedded world in this directory. */
+  readonly sandboxDir?: string;
+  readonly kubeconfigFlag?: string;
+  readonly context?: string;
+  readonly requestTimeoutMs?: number;
+  /** `--as` and `--as-group`. */
+  readonly as?: string;
+  readonly asGroups: readonly string[];
+  readonly lease: { readonly namespace: string; readonly name: string };
+}
+
+/** Directory of the embedded world when `--sandbox` names none, relative to the working directory. */
+export const DEFAULT_SANDBOX_DIR = "sandbox";
+
+/** Returns the configuration of one command. */
+export function resolveConfig(flags: CommonFlags & LeaseFlags, env: Environment): Config {
+  const { sandbox, kubeconfig, context, requestTimeout, as, asGroup } = flags;
+  return Object.freeze({
+    ...resolveEnvironment(env),
+    environment: env,
+    ...(sandbox === undefined ? {} : { sandboxDir: sandbox === true ? DEFAULT_SANDBOX_DIR : sandbox }),
+    ...(kubeconfig === undefined ? {} : { kubeconfigFlag: kubeconfig }),
+    ...(context === undefined ? {} : { context }),
+    ...(requestTimeout === undefined ? {} : { requestTimeoutMs: requestTimeout }),
+    ...(as === undefined ? {} : { as }),
+    asGroups: asGroup,
+    lease: { namespace: flags.leaseNamespace, name: flags.leaseName },
+  });
+}

@@ -1,0 +1,60 @@
+/** Environment variables by name; also what tests pass instead of the process's own. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Where a token comes from: a variable, a file that is read again at each pass, or nowhere. `variables` are those that would supply one. */
+export type TokenSource =
+  | { readonly kind: "value"; readonly variable: string; readonly token: string }
+  | { readonly kind: "file"; readonly variable: string; readonly path: string }
+  | { readonly kind: "none"; readonly variables: readonly string[] };
+
+/** What the environment says, resolved once; flags are laid over it in `config.ts`. */
+export interface EnvironmentSettings {
+  readonly digitalOcean: {
+    readonly token: TokenSource;
+    /** Without `/v2`. */
+    readonly apiURL?: string;
+    readonly userAgent?: string;
+  };
+  /** `KUBECONFIG`, as written. */
+  readonly kubeconfig?: string;
+  readonly home?: string;
+  /** Where a pod finds its API server; empty elsewhere. */
+  readonly inCluster: { readonly host?: string; readonly port?: string };
+}
+
+/** Returns a copy of the process's environment. The only place that reads it. */
+export function processEnvironment(): Environment {
+  return { ...process.env };
+}
+
+/** Returns what the environment says, frozen. Empty variables count as absent. */
+export function resolveEnvironment(env: Environment): EnvironmentSettings {
+  const text = (name: string): string | undefined => env[name] || undefined;
+  const apiURL = text("DIGITALOCEAN_API_URL");
+  const userAgent = text("DIGITALOCEAN_USER_AGENT");
+  const kubeconfig = text("KUBECONFIG");
+  const home = text("HOME");
+  const host = text("KUBERNETES_SERVICE_HOST");
+  const port = text("KUBERNETES_SERVICE_PORT");
+  return Object.freeze({
+    digitalOcean: Object.freeze({
+      token: tokenSource(env, ["DIGITALOCEAN_ACCESS_TOKEN", "DIGITALOCEAN_TOKEN"]),
+      ...(apiURL === undefined ? {} : { apiURL }),
+      ...(userAgent === undefined ? {} : { userAgent }),
+    }),
+    ...(kubeconfig === undefined ? {} : { kubeconfig }),
+    ...(home === undefined ? {} : { home }),
+    inCluster: Object.freeze({ ...(host === undefined ? {} : { host }), ...(port === undefined ? {} : { port }) }),
+  });
+}
+
+/** The first variable that is set wins; of a pair the value before the file. */
+function tokenSource(env: Environment, names: readonly string[]): TokenSource {
+  for (const name of names) {
+    const token = env[name]?.trim();
+    if (token) return { kind: "value", variable: name, token };
+    const path = env[`${name}_FILE`];
+    if (path) return { kind: "file", variable: `${name}_FILE`, path };
+  }
+  return { kind: "none", variables: names.flatMap((name) => [name, `${name}_FILE`]) };
+}

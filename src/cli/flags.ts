@@ -1,0 +1,54 @@
+/** Formats of `-o`. */
+export type OutputFormat = "table" | "wide" | "json" | "yaml" | "name";
+
+/** Flags every command has. */
+export interface CommonFlags {
+  readonly sandbox?: string | true;
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly namespace?: string;
+  readonly allNamespaces?: boolean;
+  readonly selector?: string;
+  /** Milliseconds. */
+  readonly requestTimeout?: number;
+  readonly as?: string;
+  readonly asGroup: readonly string[];
+  readonly output: OutputFormat;
+  readonly quiet?: boolean;
+  /** 0, 1 (`-v`) or 2 (`-vv`). */
+  readonly verbose: number;
+  readonly color: "auto" | "always" | "never";
+  readonly logFormat: "auto" | "text" | "json";
+}
+
+/** Which Lease, and how it is kept; durations in milliseconds. */
+export interface LeaseFlags {
+  readonly leaseNamespace: string;
+  readonly leaseName: string;
+}
+
+/** Flags of `plan`. */
+export interface PlanFlags extends CommonFlags, LeaseFlags {
+  readonly all?: boolean;
+  readonly detailedExitcode?: boolean;
+}
+
+/** Flags of `reconcile`; durations in milliseconds. */
+export interface ReconcileFlags extends CommonFlags, LeaseFlags {
+  readonly settle?: boolean;
+  readonly timeout: number;
+  readonly partial: "fail" | "ok";
+  readonly onLocked: "fail" | "skip" | "wait";
+  readonly leaseDuration: number;
+  readonly renewDeadline: number;
+  readonly retryPeriod: number;
+  /** False with `--no-lock`. */
+  readonly lock: boolean;
+}
+
+/** Flags of `status`. */
+export interface StatusFlags extends CommonFlags, LeaseFlags {
+  readonly check?: boolean;
+  /** Milliseconds. */
+  readonly maxAge: number;
+}

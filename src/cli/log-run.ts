@@ -1,0 +1,41 @@
+import type { PassResult } from "../model/run.ts";
+import { lastOutcomes } from "../report/last-outcomes.ts";
+import { objectText } from "../report/object-text.ts";
+import { runSummary } from "../report/render-run.ts";
+import { outcomeField } from "../report/run-document.ts";
+import type { Session } from "./session.ts";
+import { writeLine } from "./write.ts";
+
+/** Writes a run as JSON lines to stderr: one per action tried and one for the run, which is the only one when nothing was to do. */
+export function logRun({ invocation, lines, verbosity }: Session, result: PassResult, exitCode: number): void {
+  const { streams } = invocation;
+  const { planID } = result.plan;
+  for (const outcome of lastOutcomes(result.outcomes)) {
+    const { message, object: _, ...fields } = outcomeField(outcome, result);
+    const level = outcome.last.outcome === "failed" ? "error" : "info";
+    const object = objectText(outcome.last.action.object);
+    writeLine(streams, lines, level, String(message), { planID, object, ...fields });
+  }
+  for (const { object, what, error } of result.reportFailures) {
+    const msg = `Could not write the ${what} of ${objectText(object)}: ${error.message}`;
+    writeLine(streams, lines, "warn", msg, { planID, object: objectText(object) });
+  }
+  if (verbosity > 0) {
+    for (const { object, subject, reason, detail } of result.remaining.holds) {
+      writeLine(streams, lines, "info", detail, {
+        planID,
+        object: objectText(object),
+        subject,
+        reason,
+        outcome: "held",
+      });
+    }
+  }
+  const held = Map.groupBy(result.remaining.holds, ({ reason }) => reason);
+  writeLine(streams, lines, exitCode === 0 ? "info" : "error", runSummary(result), {
+    planID,
+    exitCode,
+    tried: result.outcomes.length,
+    held: Object.fromEntries([...held].map(([reason, holds]) => [reason, holds.length])),
+  });
+}

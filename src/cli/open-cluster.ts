@@ -1,0 +1,61 @@
+import { hostname } from "node:os";
+import type { Clock } from "../ports/clock.ts";
+import type { ClusterReader, ClusterWriter } from "../ports/cluster.ts";
+import type { Config } from "./config.ts";
+import { readVersion } from "./version.ts";
+
+/** A cluster whose idle connections can be let go. */
+type Closable<C> = C & { close(): void };
+
+/**
+ * Returns the cluster that the configuration chooses, for a run that only reads.
+ * @throws ConfigError when there is none or its kubeconfig is broken
+ */
+export async function openClusterReader(config: Config, clock: Clock): Promise<Closable<ClusterReader>> {
+  const { loadConfig } = await import("../adapters/kube/config.ts");
+  const { createClusterReader } = await import("../adapters/kube/create-cluster-reader.ts");
+  return createClusterReader(await loadConfig(inputsOf(config)), transportOf(config, clock));
+}
+
+/**
+ * Returns the cluster that the configuration chooses, for a run that may write.
+ * @throws ConfigError when there is none or its kubeconfig is broken
+ */
+export async function openClusterWriter(config: Config, clock: Clock): Promise<Closable<ClusterWriter>> {
+  const { loadConfig } = await import("../adapters/kube/config.ts");
+  const { createClusterWriter } = await import("../adapters/kube/create-cluster-writer.ts");
+  const connection = await loadConfig(inputsOf(config));
+  return createClusterWriter(connection, { ...transportOf(config, clock), reportingInstance: hostname() });
+}
+
+interface KubeInputs {
+  readonly home: string;
+  readonly inCluster: Config["inCluster"];
+  readonly environment: Config["environment"];
+  readonly kubeconfig?: string;
+  readonly kubeconfigEnv?: string;
+  readonly context?: string;
+  readonly as?: string;
+  readonly asGroups?: readonly string[];
+}
+
+function inputsOf(config: Config): KubeInputs {
+  const { kubeconfigFlag, kubeconfig, context, as, asGroups } = config;
+  return {
+    home: config.home ?? "",
+    inCluster: config.inCluster,
+    environment: config.environment,
+    ...(kubeconfigFlag === undefined ? {} : { kubeconfig: kubeconfigFlag }),
+    ...(kubeconfig === undefined ? {} : { kubeconfigEnv: kubeconfig }),
+    ...(context === undefined ? {} : { context }),
+    ...(as === undefined ? {} : { as }),
+    asGroups,
+  };
+}
+
+function transportOf(
+  { requestTimeoutMs }: Config,
+  clock: Clock,
+): { readonly version: string; readonly clock: Clock; readonly requestTimeoutMs?: number } {
+  return { version: readVersion(), clock, ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }) };
+}

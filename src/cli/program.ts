@@ -1,0 +1,124 @@
+import { Argument, Command, InvalidArgumentError, Option } from "commander";
+import { parseDuration } from "./duration.ts";
+import type { PlanFlags, ReconcileFlags, StatusFlags } from "./flags.ts";
+
+/** What each command does with its targets and flags; returns the exit code. */
+export interface Handlers {
+  readonly plan: (targets: readonly string[], flags: PlanFlags) => Promise<number>;
+  readonly reconcile: (targets: readonly string[], flags: ReconcileFlags) => Promise<number>;
+  readonly status: (targets: readonly string[], flags: StatusFlags) => Promise<number>;
+  readonly version: () => Promise<number>;
+}
+
+/** Names of the commands, as on the command line. */
+export const COMMANDS: readonly (keyof Handlers)[] = ["plan", "reconcile", "status", "version"];
+
+/** Builds the command line. `onExit` gets the code of the one handler that ran. Parsing throws CommanderError and writes help only. */
+export function buildProgram(handlers: Handlers, version: string, onExit: (code: number) => void): Command {
+  const program = new Command("flipop")
+    .description("Keeps DigitalOcean reserved IPs on the Kubernetes nodes that can serve now.")
+    .version(`flipop ${version}`, "-V, --version", "print the version")
+    .helpOption("-h, --help", "print help")
+    .helpCommand("help [command]", "print help for a command")
+    .configureHelp({ showGlobalOptions: true })
+    .addOption(
+      new Option("--sandbox [DIR]", "run on an embedded world kept in DIR instead of a cluster and an account"),
+    )
+    .addHelpText("after", EXAMPLES)
+    .exitOverride();
+  const command = (name: string, summary: string): Command =>
+    withCommonFlags(program.command(name).description(summary));
+  const targets = (): Argument =>
+    new Argument("[TARGET...]", "pool/[NAMESPACE/]NAME or [NAMESPACE/]NAME; all by default");
+
+  command("plan", "Show what reconcile would change, and why. Never writes.")
+    .addArgument(new Argument("[TARGET...]", "[pool/][NAMESPACE/]NAME, node/NAME or ip/ADDRESS; all by default"))
+    .option("--all", "show addresses that stay as they are, too")
+    .option("--detailed-exitcode", "exit 2 when there are changes to make")
+    .action(async (names: string[], _: PlanFlags, self: Command) =>
+      onExit(await handlers.plan(names, self.optsWithGlobals())),
+    );
+  withLockFlags(command("reconcile", "Make it so: one pass over the cluster."))
+    .addArgument(targets())
+    .option("--settle", "pass again until nothing is left to do or the time is over")
+    .addOption(duration("--timeout <DURATION>", "time for the whole run", "50s"))
+    .addOption(
+      new Option("--partial <MODE>", "exit code when some objects are in error")
+        .choices(["fail", "ok"])
+        .default("fail"),
+    )
+    .action(async (names: string[], _: ReconcileFlags, self: Command) =>
+      onExit(await handlers.reconcile(names, self.optsWithGlobals())),
+    );
+  command("status", "Show pools, addresses and the last run, from the cluster alone.")
+    .addArgument(targets())
+    .option("--check", "exit 6 when a pool is not ready or the last successful run is too old")
+    .addOption(duration("--max-age <DURATION>", "how old the last successful run may be with --check", "5m"))
+    .action(async (names: string[], _: StatusFlags, self: Command) =>
+      onExit(await handlers.status(names, self.optsWithGlobals())),
+    );
+  program
+    .command("version")
+    .description("Print the version.")
+    .action(async () => onExit(await handlers.version()));
+  return program;
+}
+
+function withCommonFlags(command: Command): Command {
+  const collect = (value: string, before: string[]): string[] => [...before, value];
+  return command
+    .option("--kubeconfig <FILE>", "kubeconfig to use instead of $KUBECONFIG and ~/.kube/config")
+    .option("--context <NAME>", "context of the kubeconfig")
+    .option("-n, --namespace <NAME>", "only objects of this namespace")
+    .option("-A, --all-namespaces", "objects of all namespaces (the default), whatever -n says")
+    .option("-l, --selector <LABELS>", "only objects with these labels, as in kubectl")
+    .addOption(duration("--request-timeout <DURATION>", "time for one call to the cluster"))
+    .option("--as <USER>", "act as this user of the cluster")
+    .addOption(new Option("--as-group <GROUP>", "act as this group, repeatable").argParser(collect).default([], "none"))
+    .option("--lease-namespace <NAME>", "namespace of the Lease", "flipop")
+    .option("--lease-name <NAME>", "name of the Lease", "flipop")
+    .addOption(new Option("-o, --output <FORMAT>", "format of the result").choices(FORMATS).default("table"))
+    .option("-q, --quiet", "print the result and errors only")
+    .addOption(new Option("-v, --verbose", "say more; twice for stacks").default(0, "off"))
+    .addOption(new Option("--color <WHEN>", "colour").choices(["auto", "always", "never"]).default("auto"))
+    .addOption(new Option("--log-format <FORMAT>", "lines on stderr").choices(["auto", "text", "json"]).default("auto"))
+    .on("option:verbose", () => {
+      const before: unknown = command.getOptionValue("verboseCount");
+      const count = typeof before === "number" ? before + 1 : 1;
+      command.setOptionValue("verboseCount", count).setOptionValueWithSource("verbose", count, "cli");
+    });
+}
+
+const FORMATS = ["table", "wide", "json", "yaml", "name"];
+
+function withLockFlags(command: Command): Command {
+  return command
+    .addOption(
+      new Option("--on-locked <MODE>", "what to do while another run holds the lock")
+        .choices(["fail", "skip", "wait"])
+        .default("fail"),
+    )
+    .addOption(duration("--lease-duration <DURATION>", "how long the lock lasts without a renewal", "15s"))
+    .addOption(duration("--renew-deadline <DURATION>", "when to give the lock up without a renewal", "10s"))
+    .addOption(duration("--retry-period <DURATION>", "time between renewals", "2s"))
+    .option("--no-lock", "run without the lock; only when nothing else can run");
+}
+
+function duration(flags: string, description: string, byDefault?: string): Option {
+  const option = new Option(flags, description).argParser((text: string) => {
+    const ms = parseDuration(text);
+    if (ms === undefined) throw new InvalidArgumentError("Write it like 500ms, 30s, 5m or 1h; at most 24h.");
+    return ms;
+  });
+  return byDefault === undefined ? option : option.default(parseDuration(byDefault), byDefault);
+}
+
+const EXAMPLES = `
+Examples:
+  flipop plan                          what would change, and why
+  flipop reconcile --settle            make it so
+  flipop status -o wide                where every address is
+  flipop --sandbox plan                try it without a cluster or an account
+
+Every flag can also be set as an environment variable: --request-timeout as FLIPOP_REQUEST_TIMEOUT.
+Tokens come from the environment only: DIGITALOCEAN_ACCESS_TOKEN, or a file in DIGITALOCEAN_ACCESS_TOKEN_FILE.`;

@@ -1,0 +1,87 @@
+import { ConfigError } from "../model/errors.ts";
+import type { Observation } from "../model/observation.ts";
+import type { Plan } from "../model/plan.ts";
+import { exitCodeOfPlan } from "../report/exit-code.ts";
+import { narrowPlan } from "../report/narrow-plan.ts";
+import { objectText } from "../report/object-text.ts";
+import { planDocument } from "../report/plan-document.ts";
+import { renderPlan } from "../report/render-plan.ts";
+import { resolveConfig } from "./config.ts";
+import type { PlanFlags } from "./flags.ts";
+import { untilInterrupted } from "./interrupt.ts";
+import { resolveSelection } from "./selection.ts";
+import { isDocument, type Session } from "./session.ts";
+import { parseTarget, type Target } from "./target.ts";
+import { writeDocument, writeLine, writeText } from "./write.ts";
+
+/** Runs `plan`: reads, plans, prints. Never writes. Returns the exit code. */
+export async function runPlan(session: Session, names: readonly string[], flags: PlanFlags): Promise<number> {
+  const { invocation } = session;
+  const targets = names.map(parseTarget);
+  const backend = await invocation.loadBackend();
+  const plan = await backend.withPlanWorld(resolveConfig(flags, invocation.env), (world) =>
+    untilInterrupted(
+      (async () => {
+        const selection = await resolveSelection(selectionFlags(targets, flags), () => world.cluster.listPools());
+        const { observation, plan: whole } = await world.plan(selection);
+        checkExistence(targets, observation);
+        return narrowPlan(whole, namesOf(targets, "node"), namesOf(targets, "ip"));
+      })(),
+      invocation.signal,
+    ),
+  );
+  await printPlan(session, plan, flags);
+  return exitCodeOfPlan(plan, { detailed: flags.detailedExitcode ?? false });
+}
+
+/** What the flags say about which objects are meant. */
+export function selectionFlags(
+  targets: readonly Target[],
+  { namespace, allNamespaces, selector }: Pick<PlanFlags, "namespace" | "allNamespaces" | "selector">,
+): Parameters<typeof resolveSelection>[0] {
+  return {
+    targets,
+    ...(namespace === undefined || allNamespaces ? {} : { namespace }),
+    ...(selector === undefined ? {} : { labelSelector: selector }),
+  };
+}
+
+async function printPlan(session: Session, plan: Plan, flags: PlanFlags): Promise<void> {
+  const { invocation, output, palette, width } = session;
+  const { streams } = invocation;
+  if (isDocument(output)) return writeDocument(streams, planDocument(plan), output);
+  if (output === "name") {
+    const names = new Set(plan.actions.map(({ object }) => objectText(object)));
+    return writeText(streams, [...names].map((name) => `${name}\n`).join(""));
+  }
+  const layout = {
+    palette,
+    all: flags.all ?? false,
+    wide: output === "wide",
+    ...(width === undefined ? {} : { width }),
+  };
+  writeText(streams, renderPlan(plan, layout));
+  if (plan.actions.length > 0 && streams.stdout.isTTY) {
+    writeLine(streams, session.lines, "info", "to make these changes, run flipop reconcile");
+  }
+}
+
+function namesOf(targets: readonly Target[], kind: "node" | "ip"): readonly string[] {
+  return targets.filter((target) => target.kind === kind).map(({ name }) => name);
+}
+
+function checkExistence(targets: readonly Target[], { nodes, pools, providers }: Observation): void {
+  const nodeNames = new Set(nodes.map(({ name }) => name));
+  const ips = new Set([
+    ...pools.flatMap(({ spec, status }) => [...spec.ips, ...Object.keys(status.ips)]),
+    ...[...providers.values()].flatMap(({ addresses }) => [...addresses.keys()]),
+  ]);
+  for (const { kind, name, text } of targets) {
+    if (kind === "node" && !nodeNames.has(name)) {
+      throw new ConfigError("invalid", `There is no node named ${name} ('${text}'). kubectl get nodes lists them.`);
+    }
+    if (kind === "ip" && !ips.has(name)) {
+      throw new ConfigError("invalid", `No pool names the address ${name} and the account has none such ('${text}').`);
+    }
+  }
+}

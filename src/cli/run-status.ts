@@ -1,0 +1,60 @@
+import { objectKey } from "../model/resource.ts";
+import { isPoolSelected } from "../plan/selection.ts";
+import type { LeaseRecord } from "../ports/cluster.ts";
+import { EXIT } from "../report/exit-code.ts";
+import { type Overview, overviewOf } from "../report/overview.ts";
+import { overviewDocument } from "../report/overview-document.ts";
+import { renderStatus } from "../report/render-status.ts";
+import type { StatusWorld } from "./backend.ts";
+import { resolveConfig } from "./config.ts";
+import type { StatusFlags } from "./flags.ts";
+import { untilInterrupted } from "./interrupt.ts";
+import { selectionFlags } from "./run-plan.ts";
+import { resolveSelection } from "./selection.ts";
+import { isDocument, type Session } from "./session.ts";
+import { poolTargets } from "./target.ts";
+import { writeDocument, writeLine, writeText } from "./write.ts";
+
+/** Runs `status`: reads pools and Lease, prints. Needs no provider token. Returns the exit code. */
+export async function runStatus(session: Session, names: readonly string[], flags: StatusFlags): Promise<number> {
+  const { invocation, lines } = session;
+  const targets = poolTargets(names, "status");
+  const config = resolveConfig(flags, invocation.env);
+  const backend = await invocation.loadBackend();
+  const overview = await backend.withStatusWorld(config, (world) => untilInterrupted(read(world), invocation.signal));
+  await printStatus(session, overview);
+  if (!flags.check || overview.problems.length === 0) return EXIT.done;
+  for (const problem of overview.problems) writeLine(invocation.streams, lines, "error", problem);
+  return EXIT.unhealthy;
+
+  async function read({ cluster }: StatusWorld): Promise<Overview> {
+    const { namespace, name } = config.lease;
+    const [pools, lease] = await Promise.all([cluster.listPools(), cluster.readLease(namespace, name)]);
+    const selection = await resolveSelection(selectionFlags(targets, flags), async () => pools);
+    const facts = {
+      cluster: cluster.server,
+      nowMs: cluster.now(),
+      pools: pools.filter((pool) => isPoolSelected(selection, pool)),
+      leaseKey: `${namespace}/${name}`,
+    };
+    return overviewOf(lease === undefined ? facts : { ...facts, lease: leaseFields(lease) }, flags.maxAge);
+  }
+}
+
+function leaseFields({
+  holder,
+  renewTimeMs,
+  annotations,
+}: LeaseRecord): Pick<LeaseRecord, "holder" | "renewTimeMs" | "annotations"> {
+  return { holder, renewTimeMs, annotations };
+}
+
+async function printStatus({ invocation, output, palette, width }: Session, overview: Overview): Promise<void> {
+  const { streams } = invocation;
+  if (isDocument(output)) return writeDocument(streams, overviewDocument(overview), output);
+  if (output === "name") {
+    return writeText(streams, overview.pools.map(({ pool }) => `pool/${objectKey(pool.meta)}\n`).join(""));
+  }
+  const layout = { palette, wide: output === "wide", ...(width === undefined ? {} : { width }) };
+  writeText(streams, renderStatus(overview, layout));
+}

@@ -1,0 +1,12 @@
+/** What runs leave for later runs as annotations of the Lease, which every mutating run writes anyway. */
+
+/** Times of the newest acquisitions, RFC 3339, separated by commas: at most 12 are made a minute over all runs. */
+export const ACQUISITIONS_ANNOTATION = "flipop.digitalocean.com/acquisitions";
+/** Prefix of `…/not-before-PROVIDER`: RFC 3339 time before which the provider asked for no call. */
+export const NOT_BEFORE_PREFIX = "flipop.digitalocean.com/not-before-";
+/** When the last run ended, RFC 3339. */
+export const LAST_RUN_ANNOTATION = "flipop.digitalocean.com/last-run";
+/** When the last run without any failure of its own ended, RFC 3339. */
+export const LAST_SUCCESS_ANNOTATION = "flipop.digitalocean.com/last-success";
+/** The exit code of the last run, and a word for it. */
+export const LAST_RESULT_ANNOTATION = "flipop.digitalocean.com/last-result";

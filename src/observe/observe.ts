@@ -1,0 +1,77 @@
+import { type PodSelector, podSelectorKey } from "../model/node.ts";
+import type { Observation, PodSummary, ProviderFacts } from "../model/observation.ts";
+import type { Pool } from "../model/resource.ts";
+import { parseLabelSelector } from "../plan/label-selector.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { ClusterReader } from "../ports/cluster.ts";
+import type { IPProviderReader } from "../ports/ip-provider.ts";
+import type { ProviderAccess } from "../ports/provider-access.ts";
+import { leaseFacts } from "./lease-facts.ts";
+import { readProvider } from "./read-provider.ts";
+import { summarizePods } from "./summarize-pods.ts";
+
+/** What an observation reads from. */
+export interface ObserveDeps {
+  readonly cluster: ClusterReader;
+  readonly providers: ReadonlyMap<string, ProviderAccess<IPProviderReader>>;
+  readonly clock: Clock;
+  readonly leaseName: { readonly namespace: string; readonly name: string };
+}
+
+/**
+ * Reads the world once: objects, nodes, the pods that some selector asks for, and what the providers show of every address that some object names.
+ * Reads only. A failed provider read becomes a gap.
+ *
+ * @throws KubeError when a list of the cluster fails: then nothing is known well enough to act on.
+ */
+export async function observe({ cluster, providers, clock, leaseName }: ObserveDeps): Promise<Observation> {
+  const [pools, nodes, lease] = await Promise.all([
+    cluster.listPools(),
+    cluster.listNodes(),
+    cluster.readLease(leaseName.namespace, leaseName.name),
+  ]);
+  const pods = await readPods(cluster, pools);
+  const facts = leaseFacts(lease, cluster.now());
+  const read = await Promise.all(
+    [...providers].map(([name, access]) =>
+      readProvider({
+        name,
+        access,
+        pools,
+        nodes,
+        notBeforeMs: facts.providerNotBeforeMs.get(name),
+        nowMs: cluster.now(),
+        wallMs: clock.wallMs(),
+      }),
+    ),
+  );
+  return {
+    observedAtMs: cluster.now(),
+    cluster: cluster.server,
+    pools,
+    nodes,
+    pods,
+    providers: new Map(
+      read.flatMap((provider): [string, ProviderFacts][] =>
+        provider === undefined ? [] : [[provider.name, provider]],
+      ),
+    ),
+    lease: facts,
+  };
+}
+
+/** Lists each distinct pod selector once, one after another, so that at most one page of pods is in memory per list. */
+async function readPods(cluster: ClusterReader, pools: readonly Pool[]): Promise<Observation["pods"]> {
+  const pods = new Map<string, ReadonlyMap<string, PodSummary>>();
+  for (const selector of podSelectors(pools)) {
+    pods.set(podSelectorKey(selector), summarizePods(await cluster.listPods(selector)));
+  }
+  return pods;
+}
+
+function podSelectors(pools: readonly Pool[]): readonly PodSelector[] {
+  const selectors = pools
+    .map(({ spec }) => ({ namespace: spec.match.podNamespace, label: spec.match.podLabel }))
+    .filter(({ namespace, label }) => (namespace !== "" || label !== "") && "selector" in parseLabelSelector(label));
+  return [...new Map(selectors.map((selector) => [podSelectorKey(selector), selector])).values()];
+}

@@ -1,0 +1,140 @@
+import type { Address, AddressFact } from "../model/address.ts";
+import { ProviderError } from "../model/errors.ts";
+import type { NodeFacts } from "../model/node.ts";
+import type { ProviderFacts } from "../model/observation.ts";
+import { machineID } from "../model/provider-id.ts";
+import type { Pool } from "../model/resource.ts";
+import type { IPProviderReader } from "../ports/ip-provider.ts";
+import type { ProviderAccess } from "../ports/provider-access.ts";
+import { type Listing, readListing } from "./read-listing.ts";
+import { wantedAddresses } from "./wanted-addresses.ts";
+import { concernsWholeProvider } from "./whole-provider-failure.ts";
+
+/** What one provider is asked for. */
+export interface ReadProviderOptions {
+  readonly name: string;
+  readonly access: ProviderAccess<IPProviderReader>;
+  readonly pools: readonly Pool[];
+  readonly nodes: readonly NodeFacts[];
+  /** No call before this time, as an earlier run was told; milliseconds of the API server's clock. */
+  readonly notBeforeMs: number | undefined;
+  /** The API server's clock and the local one, milliseconds: providers' times are local, an observation's are the server's. */
+  readonly nowMs: number;
+  readonly wallMs: number;
+}
+
+/** How many single reads are under way at once. */
+const PARALLEL_READS = 4;
+
+/**
+ * Reads what a pass must know of a provider, or why it cannot be used; undefined when no object names it. Cheap when nothing changed: the account's list, one call
+ * per 200 addresses, and single calls only for addresses that are not in it. Never throws for a provider's failure.
+ */
+export async function readProvider(options: ReadProviderOptions): Promise<ProviderFacts | undefined> {
+  const { name, access, pools, notBeforeMs, nowMs } = options;
+  if (!pools.some(({ spec }) => spec.provider === name)) return undefined;
+  if (access.kind === "no-token")
+    return unusable(
+      name,
+      "ProviderUnavailable",
+      `provider "${name}" cannot be used: set ${access.variables.join(" or ")}`,
+    );
+  if (notBeforeMs !== undefined && notBeforeMs > nowMs) {
+    return {
+      ...unusable(
+        name,
+        "RateLimited",
+        `${name} asked for no calls until ${new Date(notBeforeMs).toISOString()}`,
+        notBeforeMs,
+      ),
+    };
+  }
+  try {
+    return await read(name, access.provider, options);
+  } catch (error) {
+    if (error instanceof ProviderError) return refusal(name, error, nowMs - options.wallMs);
+    throw error;
+  }
+}
+
+async function read(
+  name: string,
+  provider: IPProviderReader,
+  { pools, nodes, nowMs }: ReadProviderOptions,
+): Promise<ProviderFacts> {
+  const wanted = wantedAddresses(name, pools, nodes);
+  const listing = await readListing(provider, wanted);
+  const addresses = new Map<string, AddressFact>(
+    listing.addresses.map((address) => [address.ip, { kind: "known", address }]),
+  );
+  const missing = [...wanted.ips].filter((ip) => !addresses.has(ip));
+  await inParallel(missing, async (ip) => addresses.set(ip, await readOne(provider, ip)));
+  const known = [...addresses.values()].flatMap((fact) => (fact.kind === "known" ? [fact.address] : []));
+  await proveMachinesAreReadable(name, provider, known, nodes);
+  const limit = wanted.mayAcquire ? await provider.addressLimit() : undefined;
+  return {
+    name,
+    addresses,
+    isComplete: listing.isComplete,
+    readAtMs: nowMs,
+    ...counts(listing),
+    ...(limit === undefined ? {} : { addressLimit: limit }),
+  };
+}
+
+function counts({ total }: Listing): Pick<ProviderFacts, "addressCount"> {
+  return total === undefined ? {} : { addressCount: total };
+}
+
+async function readOne(provider: IPProviderReader, ip: string): Promise<AddressFact> {
+  try {
+    const address = await provider.getAddress(ip);
+    return address === undefined ? { kind: "gone" } : { kind: "known", address };
+  } catch (error) {
+    if (error instanceof ProviderError && !concernsWholeProvider(error)) return { kind: "gap", error: error.message };
+    throw error;
+  }
+}
+
+/**
+ * A token without the right to read droplets makes every address look unattached (DigitalOcean, verified 2026-08). Any address with a holder proves the
+ * right; else one node's machine is asked for.
+ */
+async function proveMachinesAreReadable(
+  name: string,
+  provider: IPProviderReader,
+  known: readonly Address[],
+  nodes: readonly NodeFacts[],
+): Promise<void> {
+  if (known.some(({ holderID }) => holderID !== undefined)) return;
+  const [machine] = nodes.flatMap((node) => machineID(name, node.providerID) ?? []);
+  if (machine !== undefined) await provider.machineAddresses(machine);
+}
+
+function refusal(name: string, error: ProviderError, skewMs: number): ProviderFacts {
+  if (error.failure === "rate-limited") {
+    const notBeforeMs = error.notBeforeMs === undefined ? undefined : error.notBeforeMs + skewMs;
+    return unusable(name, "RateLimited", error.message, notBeforeMs);
+  }
+  const isToken = error.failure === "unauthorized" || error.failure === "forbidden";
+  return unusable(name, isToken ? "ProviderUnavailable" : "Unreadable", error.message);
+}
+
+function unusable(
+  name: string,
+  reason: NonNullable<ProviderFacts["unusable"]>["reason"],
+  message: string,
+  notBeforeMs?: number,
+): ProviderFacts {
+  const why = notBeforeMs === undefined ? { reason, message } : { reason, message, notBeforeMs };
+  return { name, unusable: why, addresses: new Map(), isComplete: false, readAtMs: 0 };
+}
+
+async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
+  const queue = items.values();
+  await Promise.all(
+    Array.from({ length: PARALLEL_READS }, async () => {
+      for (const item of queue) await work(item);
+    }),
+  );
+}

@@ -1,0 +1,48 @@
+import { canonicalIPv4 } from "../model/address.ts";
+import type { NodeFacts } from "../model/node.ts";
+import { objectKey, type Pool } from "../model/resource.ts";
+import { managedIPs } from "../plan/claims.ts";
+
+/** Which addresses of a provider a pass must know about. */
+export interface WantedAddresses {
+  /** Every address that some object of the provider manages or remembers, or that an annotation of one of them names. */
+  readonly ips: ReadonlySet<string>;
+  /** True when by status every one of them is active: then a cheap look is enough to see that nothing changed. */
+  readonly isSteady: boolean;
+  /** True when some object lacks addresses or waits for the answer of an acquisition: then the whole account matters. */
+  readonly mayAcquire: boolean;
+}
+
+/** Collects the addresses to read for one provider. Pure. */
+export function wantedAddresses(
+  provider: string,
+  pools: readonly Pool[],
+  nodes: readonly NodeFacts[],
+): WantedAddresses {
+  const own = pools.filter(({ spec }) => spec.provider === provider);
+  const keys = new Set(own.map(({ meta }) => objectKey(meta)));
+  const managed = own.flatMap(managedIPs);
+  const remembered = own.flatMap(({ status }) => [...Object.keys(status.ips), ...status.released.map(({ ip }) => ip)]);
+  const annotated = nodes.flatMap((node) =>
+    node.addressAnnotation !== undefined && keys.has(node.poolAnnotation ?? "") ? [node.addressAnnotation] : [],
+  );
+  const ips = new Set([...managed, ...remembered, ...annotated].filter((ip) => canonicalIPv4(ip) !== undefined));
+  const active = new Set(
+    own.flatMap(({ status }) =>
+      Object.entries(status.ips).flatMap(([ip, { state, reason }]) =>
+        state === "active" && reason === undefined ? [ip] : [],
+      ),
+    ),
+  );
+  return {
+    ips,
+    isSteady: [...ips].every((ip) => active.has(ip)),
+    mayAcquire: own.some(
+      ({ spec, status }) => spec.desiredIPs > 0 && (status.pendingAcquisitions.length > 0 || lacks(spec, status)),
+    ),
+  };
+}
+
+function lacks(spec: Pool["spec"], status: Pool["status"]): boolean {
+  return spec.desiredIPs > new Set([...spec.ips, ...status.acquired.map(({ ip }) => ip)]).size;
+}

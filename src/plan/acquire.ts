@@ -1,0 +1,135 @@
+import { type AcquireIP, actionID } from "../model/action.ts";
+import type { Observation } from "../model/observation.ts";
+import type { Hold } from "../model/plan.ts";
+import type { Reason } from "../model/reason.ts";
+import { type Assignments, type Candidate, isSameRegion } from "./assign.ts";
+import { countedIPs, type PoolView } from "./pool-view.ts";
+import { retryDueMs } from "./retry-schedule.ts";
+import { hasFailed, retryOf } from "./try-rule.ts";
+
+/** Most addresses that may be created within {@link CREATION_WINDOW_MS} (DigitalOcean's documented limit, verified 2026-08). */
+const CREATIONS_PER_WINDOW = 12;
+/** Length of the window the provider counts creations in, milliseconds. */
+export const CREATION_WINDOW_MS = 60_000;
+
+/** What creations the account still allows in this pass; entered as they are planned. */
+export interface AcquisitionBudget {
+  /** Addresses the account may still get; Infinity when the limit is not known. */
+  quotaLeft: number;
+  /** Creations still allowed in the running minute. */
+  rateLeft: number;
+  /** When the next creation is allowed once `rateLeft` is used up, milliseconds. */
+  readonly rateResetMs: number;
+}
+
+/** The budget at the start of a pass, from the account's list and limit and the Lease's record of recent creations. */
+export function acquisitionBudget(observation: Observation, provider: string): AcquisitionBudget {
+  const facts = observation.providers.get(provider);
+  const nowMs = observation.observedAtMs;
+  const recent = observation.lease.acquisitionTimesMs.filter((ms) => ms > nowMs - CREATION_WINDOW_MS);
+  const isLimited = facts?.addressLimit !== undefined && facts.addressCount !== undefined;
+  return {
+    quotaLeft: isLimited ? (facts.addressLimit ?? 0) - (facts.addressCount ?? 0) : Number.POSITIVE_INFINITY,
+    rateLeft: CREATIONS_PER_WINDOW - recent.length,
+    rateResetMs: Math.min(...recent.map((ms) => Math.min(ms, nowMs)), nowMs) + CREATION_WINDOW_MS,
+  };
+}
+
+/** Plans the addresses a pool lacks: for candidates left over first, else unattached in the spec's region. Reduces the budget. */
+export function acquireForPool(
+  view: PoolView,
+  assignments: Assignments,
+  budget: AcquisitionBudget,
+  nowMs: number,
+): { readonly actions: readonly AcquireIP[]; readonly holds: readonly Hold[] } {
+  const missing = view.desired - countedIPs(view);
+  const open = openIntents(view);
+  if (open.length > 0) return { actions: [], holds: open };
+  if (missing <= 0) return { actions: [], holds: [] };
+  const blocked = blocker(view, nowMs);
+  if (blocked !== undefined) return { actions: [], holds: [blocked] };
+  const targets = assignments.leftOver.filter((candidate) => isTarget(view, candidate));
+  const actions: AcquireIP[] = [];
+  let { coolOffUntilMs } = assignments;
+  if (assignments.actions.length > 0 && view.pool.spec.assignmentCoolOffSeconds > 0) {
+    coolOffUntilMs = nowMs + view.pool.spec.assignmentCoolOffSeconds * 1000;
+  }
+  for (let ordinal = 1; ordinal <= missing; ordinal += 1) {
+    const held = heldBy(view, budget, targets[ordinal - 1], coolOffUntilMs);
+    if (held !== undefined) return { actions, holds: [held] };
+    const target = targets[ordinal - 1];
+    actions.push(acquisition(view, ordinal, target));
+    budget.quotaLeft -= 1;
+    budget.rateLeft -= 1;
+    if (target !== undefined && view.pool.spec.assignmentCoolOffSeconds > 0) {
+      coolOffUntilMs = nowMs + view.pool.spec.assignmentCoolOffSeconds * 1000;
+    }
+  }
+  return { actions, holds: [] };
+}
+
+function isTarget(view: PoolView, candidate: Candidate): boolean {
+  return (
+    candidate.leaving.length === 0 &&
+    isSameRegion(view.pool.spec.region, candidate.node) &&
+    !hasFailed(view, `node/${candidate.node.name}`)
+  );
+}
+
+function openIntents(view: PoolView): readonly Hold[] {
+  return view.intents.flatMap((intent): readonly Hold[] => {
+    if (intent.kind === "ambiguous")
+      return [hold(view, "AmbiguousAcquisition", intent.candidates.join(", "), undefined, true)];
+    if (intent.kind === "waiting") return [hold(view, "AcquisitionUnanswered", "", intent.untilMs, false)];
+    return [];
+  });
+}
+
+function blocker(view: PoolView, nowMs: number): Hold | undefined {
+  if (view.provider?.isComplete !== true)
+    return hold(view, "Unreadable", "the account's list of addresses", undefined, false);
+  const retry = retryOf(view, "acquire");
+  if (retry === undefined || retryDueMs(retry, nowMs) <= nowMs) return undefined;
+  return hold(view, "Backoff", retry.error, retryDueMs(retry, nowMs), false);
+}
+
+function heldBy(
+  view: PoolView,
+  budget: AcquisitionBudget,
+  target: Candidate | undefined,
+  coolOffUntilMs: number | undefined,
+): Hold | undefined {
+  if (target === undefined && view.pool.spec.region === "") return hold(view, "NoRegion", "", undefined, true);
+  if (budget.quotaLeft <= 0) return hold(view, "QuotaExceeded", "", undefined, true);
+  if (budget.rateLeft <= 0) return hold(view, "CreationRate", "", budget.rateResetMs, false);
+  if (target !== undefined && coolOffUntilMs !== undefined) {
+    return hold(view, "CoolOff", `for node ${target.node.name}`, coolOffUntilMs, false);
+  }
+  return undefined;
+}
+
+function hold(
+  view: PoolView,
+  reason: Reason,
+  detail: string,
+  notBeforeMs: number | undefined,
+  needsPerson: boolean,
+): Hold {
+  const common: Hold = { kind: "acquire-ip", object: view.object, subject: view.key, reason, detail, needsPerson };
+  return notBeforeMs === undefined ? common : { ...common, notBeforeMs };
+}
+
+function acquisition(view: PoolView, ordinal: number, target: Candidate | undefined): AcquireIP {
+  return {
+    kind: "acquire-ip",
+    id: actionID("acquire-ip", view.object, `new-${ordinal}`),
+    object: view.object,
+    reason: "BelowDesired",
+    requires: [],
+    follows: [],
+    provider: view.pool.spec.provider,
+    ordinal,
+    before: undefined,
+    after: target === undefined ? { region: view.pool.spec.region } : { node: target.place },
+  };
+}

@@ -1,0 +1,49 @@
+import type { Address, AddressFact } from "../model/address.ts";
+import type { ProviderFacts } from "../model/observation.ts";
+import { machineID } from "../model/provider-id.ts";
+import type { AcquiredIP, PendingAcquisition } from "../model/resource.ts";
+import { compareText } from "./object-order.ts";
+import { pastMs, rfc3339 } from "./time.ts";
+
+/** How long the account is watched for an address whose creation got no answer, before another is made, milliseconds. */
+export const UNANSWERED_WATCH_MS = 10_000;
+
+/** What became of an acquisition whose answer was lost. */
+export type IntentResolution =
+  | { readonly kind: "found"; readonly acquired: AcquiredIP }
+  | { readonly kind: "never-made" }
+  | { readonly kind: "waiting"; readonly untilMs: number | undefined }
+  | { readonly kind: "ambiguous"; readonly candidates: readonly string[] };
+
+/**
+ * Looks for the address of a recorded intent among those the account did not have before: the one on the droplet it was asked for; else the one unattached
+ * address of the region that no object names, which is then only adopted, since another cluster of the account may have bought it.
+ */
+export function resolveIntent(
+  intent: PendingAcquisition,
+  provider: ProviderFacts,
+  isNamed: (ip: string) => boolean,
+  nowMs: number,
+): IntentResolution {
+  if (!provider.isComplete) return { kind: "waiting", untilMs: undefined };
+  const known = new Set(intent.knownIPs);
+  const fresh = [...provider.addresses.values()]
+    .flatMap((fact: AddressFact) => (fact.kind === "known" ? [fact.address] : []))
+    .filter((address) => !known.has(address.ip) && !isNamed(address.ip));
+  const target = intent.providerID === undefined ? undefined : machineID(provider.name, intent.providerID);
+  const onTarget = fresh.find((address) => target !== undefined && address.holderID === target);
+  const acquiredAt = rfc3339(pastMs(intent.startedAt, nowMs) ?? nowMs);
+  if (onTarget !== undefined) return { kind: "found", acquired: { ip: onTarget.ip, acquiredAt } };
+  const possible = fresh.filter((address) => couldBe(address, intent));
+  if (possible.some((address) => address.isLocked)) return { kind: "waiting", untilMs: undefined };
+  const [only, ...others] = possible.map(({ ip }) => ip).toSorted(compareText);
+  if (only !== undefined && others.length > 0) return { kind: "ambiguous", candidates: [only, ...others] };
+  if (only !== undefined) return { kind: "found", acquired: { ip: only, acquiredAt, adopted: true } };
+  const untilMs = (pastMs(intent.startedAt, nowMs) ?? nowMs) + UNANSWERED_WATCH_MS;
+  return provider.readAtMs < untilMs ? { kind: "waiting", untilMs } : { kind: "never-made" };
+}
+
+function couldBe(address: Address, intent: PendingAcquisition): boolean {
+  if (address.holderID !== undefined) return false;
+  return intent.region === undefined || address.region === "" || address.region === intent.region;
+}

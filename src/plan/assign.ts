@@ -1,0 +1,238 @@
+import { type AcquireIP, type AssignIP, actionID, type Place, type UnassignIP } from "../model/action.ts";
+import type { NodeFacts } from "../model/node.ts";
+import type { Hold, NodeVerdict } from "../model/plan.ts";
+import { machineID } from "../model/provider-id.ts";
+import type { Reason } from "../model/reason.ts";
+import type { Leaver, MachineLedger } from "./machine-ledger.ts";
+import type { PoolView } from "./pool-view.ts";
+import type { FreeRank, Standing } from "./standing.ts";
+import { statusOf } from "./standing.ts";
+import { pastMs } from "./time.ts";
+import { dueMs, hasFailed, mayTry } from "./try-rule.ts";
+
+/** A match that can take an address now. */
+export interface Candidate {
+  readonly node: NodeFacts;
+  readonly place: Required<Place>;
+  /** Addresses that must leave the machine first. */
+  readonly leaving: readonly Leaver[];
+}
+
+/** Who gets what in one pool, and who is left over. */
+export interface Assignments {
+  readonly actions: readonly (AssignIP | UnassignIP)[];
+  readonly holds: readonly Hold[];
+  /** Candidates before anything was assigned, sorted by name: the nodes that wait. */
+  readonly waiting: readonly string[];
+  readonly skipped: readonly NodeVerdict[];
+  /** Candidates that got nothing, in the order they would be served. */
+  readonly leftOver: readonly Candidate[];
+  /** When the cool-off that began with the last, or with this pass's assignment, ends; undefined when none runs. */
+  readonly coolOffUntilMs: number | undefined;
+}
+
+/** Assigns a pool's free addresses to its candidates and enters every decision in the ledger. Deterministic. */
+export function assignPool(view: PoolView, ledger: MachineLedger, nowMs: number): Assignments {
+  const { candidates, skipped } = findCandidates(view, ledger, nowMs);
+  const open = [...candidates];
+  const actions: (AssignIP | UnassignIP)[] = [];
+  const holds: Hold[] = [];
+  const mustNotCarry = unknownGaps(view);
+  let coolOffUntilMs = coolOffEnd(view, nowMs);
+  for (const { ip, standing } of freeInOrder(view)) {
+    const choice = choose(view, ip, open, nowMs);
+    if (choice.kind === "none") {
+      holds.push(hold(view, ip, choice.reason, choice.detail, choice.notBeforeMs));
+      continue;
+    }
+    const [candidate] = open.splice(choice.index, 1);
+    if (candidate === undefined) continue;
+    ledger.promise(candidate.place.machineID, view.key);
+    if (coolOffUntilMs !== undefined) {
+      holds.push(hold(view, ip, "CoolOff", `for node ${candidate.node.name}`, coolOffUntilMs));
+      continue;
+    }
+    actions.push(...assignment(view, ip, standing, candidate, mustNotCarry));
+    if (view.pool.spec.assignmentCoolOffSeconds > 0)
+      coolOffUntilMs = nowMs + view.pool.spec.assignmentCoolOffSeconds * 1000;
+  }
+  return {
+    actions,
+    holds,
+    waiting: candidates.map(({ node }) => node.name).toSorted(),
+    skipped,
+    leftOver: open,
+    coolOffUntilMs,
+  };
+}
+
+type Free = Extract<Standing, { kind: "free" }>;
+
+const RANKS: readonly FreeRank[] = ["unassigned", "node-gone", "not-matching", "foreign"];
+
+/** Free addresses in use: those that did not just fail first, then unassigned, on gone nodes, on nodes that do not match; each in managed order. */
+function freeInOrder(view: PoolView): readonly { readonly ip: string; readonly standing: Free }[] {
+  return view.managed
+    .flatMap(({ ip, standing }) => (standing.kind === "free" && view.inUse.has(ip) ? [{ ip, standing }] : []))
+    .toSorted(
+      (a, b) =>
+        Number(hasFailed(view, `ip/${a.ip}`)) - Number(hasFailed(view, `ip/${b.ip}`)) ||
+        RANKS.indexOf(a.standing.rank) - RANKS.indexOf(b.standing.rank),
+    );
+}
+
+function findCandidates(
+  view: PoolView,
+  ledger: MachineLedger,
+  _nowMs: number,
+): { candidates: readonly Candidate[]; skipped: readonly NodeVerdict[] } {
+  const served = new Set(
+    view.managed.flatMap(({ ip, standing }) =>
+      standing.kind === "placed" && view.inUse.has(ip) ? [standing.on.nodeName] : [],
+    ),
+  );
+  const candidates: Candidate[] = [];
+  const skipped: NodeVerdict[] = [];
+  for (const node of view.matches) {
+    if (served.has(node.name)) continue;
+    const machine = machineID(view.pool.spec.provider, node.providerID);
+    if (machine === undefined) {
+      skipped.push({ nodeName: node.name, reason: "UnusableProviderID", detail: node.providerID });
+      continue;
+    }
+    const availability = ledger.availability(machine);
+    const place = { machineID: machine, nodeName: node.name };
+    if (availability.kind === "empty") candidates.push({ node, place, leaving: [] });
+    else if (availability.kind === "after-leaving") candidates.push({ node, place, leaving: availability.leaving });
+    else skipped.push(...skippedNode(node.name, availability, view.key));
+  }
+  return { candidates: candidates.toSorted((a, b) => rank(view, a) - rank(view, b)), skipped };
+}
+
+function skippedNode(
+  nodeName: string,
+  availability:
+    | { readonly kind: "carries"; readonly ip: string; readonly isNamed: boolean }
+    | { readonly kind: "promised"; readonly to: string },
+  key: string,
+): readonly NodeVerdict[] {
+  if (availability.kind === "promised") {
+    return availability.to === key
+      ? []
+      : [{ nodeName, reason: "NodeHasOtherIP", detail: `promised to pool ${availability.to}` }];
+  }
+  return [{ nodeName, reason: availability.isNamed ? "NodeHasOtherIP" : "NodeHasForeignIP", detail: availability.ip }];
+}
+
+/** Empty machines first, then those an address must leave; nodes whose last attempt failed behind the others. Ties keep name order. */
+function rank(view: PoolView, candidate: Candidate): number {
+  return (hasFailed(view, `node/${candidate.node.name}`) ? 2 : 0) + (candidate.leaving.length > 0 ? 1 : 0);
+}
+
+type Choice =
+  | { readonly kind: "some"; readonly index: number }
+  | { readonly kind: "none"; readonly reason: Reason; readonly detail: string; readonly notBeforeMs?: number };
+
+function choose(view: PoolView, ip: string, open: readonly Candidate[], nowMs: number): Choice {
+  const inRegion = (candidate: Candidate): boolean => isSameRegion(regionOf(view, ip), candidate.node);
+  const index = open.findIndex((candidate) => inRegion(candidate) && mayTry(view, ip, candidate.node.name, nowMs));
+  if (index >= 0) return { kind: "some", index };
+  const near = open.filter(inRegion);
+  if (near.length > 0) {
+    const notBeforeMs = Math.min(...near.map((candidate) => dueMs(view, ip, candidate.node.name, nowMs)));
+    return { kind: "none", reason: "Backoff", detail: "", notBeforeMs };
+  }
+  if (open.length > 0)
+    return { kind: "none", reason: "RegionMismatch", detail: `the address is in ${regionOf(view, ip)}` };
+  return { kind: "none", reason: "NoCandidate", detail: "" };
+}
+
+/** Region of an address; `""` when unknown. */
+function regionOf(view: PoolView, ip: string): string {
+  const fact = view.provider?.addresses.get(ip);
+  return fact?.kind === "known" ? fact.address.region : "";
+}
+
+/** Well-known node label that carries the region slug. */
+const REGION_LABEL = "topology.kubernetes.io/region";
+
+/** True when the node is in the region, or when one of the two is not known. */
+export function isSameRegion(region: string, node: NodeFacts): boolean {
+  const own = node.labels[REGION_LABEL] ?? "";
+  return region === "" || own === "" || own === region;
+}
+
+/** Unreadable addresses of the pool whose holder was never known: any machine could carry them. Sorted. */
+function unknownGaps(view: PoolView): readonly string[] {
+  return view.managed
+    .filter(({ ip, standing }) => standing.kind === "gap" && statusOf(view.pool, ip)?.providerID === undefined)
+    .map(({ ip }) => ip)
+    .toSorted();
+}
+
+/** When the pool's cool-off ends, if it runs now; never later than its length from now. */
+function coolOffEnd(view: PoolView, nowMs: number): number | undefined {
+  const lastMs = pastMs(view.pool.status.lastAssignmentTime, nowMs);
+  if (lastMs === undefined) return undefined;
+  const endMs = lastMs + view.pool.spec.assignmentCoolOffSeconds * 1000;
+  return endMs > nowMs ? endMs : undefined;
+}
+
+function hold(view: PoolView, ip: string, reason: Reason, detail: string, notBeforeMs: number | undefined): Hold {
+  const common: Hold = { kind: "assign-ip", object: view.object, subject: ip, reason, detail, needsPerson: false };
+  return notBeforeMs === undefined ? common : { ...common, notBeforeMs };
+}
+
+const MOVE_REASONS: Readonly<Record<FreeRank, Reason>> = {
+  unassigned: "NodeMatched",
+  "node-gone": "HolderGone",
+  "not-matching": "HolderLost",
+  foreign: "TakeOver",
+};
+
+function assignment(
+  view: PoolView,
+  ip: string,
+  standing: Free,
+  candidate: Candidate,
+  mustNotCarry: readonly string[],
+): readonly (AssignIP | UnassignIP)[] {
+  const leaving = candidate.leaving.map((leaver) => unassignLeaver(leaver, candidate.place));
+  const kind = standing.from === undefined ? "assign-ip" : "move-ip";
+  const assign: AssignIP = {
+    kind,
+    id: actionID(kind, view.object, ip),
+    object: view.object,
+    reason: MOVE_REASONS[standing.rank],
+    requires: leaving.map(({ id }) => id),
+    follows: [],
+    provider: view.pool.spec.provider,
+    ip,
+    before: standing.from,
+    after: candidate.place,
+    mustNotCarry,
+  };
+  return [...leaving, assign];
+}
+
+function unassignLeaver({ ip, owner }: Leaver, place: Place): UnassignIP {
+  return {
+    kind: "unassign-ip",
+    id: actionID("unassign-ip", owner.object, ip),
+    object: owner.object,
+    reason: "DropletNeeded",
+    requires: [],
+    follows: [],
+    provider: owner.pool.spec.provider,
+    ip,
+    before: place,
+    after: undefined,
+  };
+}
+
+/** The acquisition that an action belongs to counts as an assignment when it names a node. */
+export function isAssignment(action: AssignIP | UnassignIP | AcquireIP): boolean {
+  return (
+    action.kind === "assign-ip" || action.kind === "move-ip" || (action.kind === "acquire-ip" && "node" in action.after)
+  );
+}

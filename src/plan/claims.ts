@@ -1,0 +1,44 @@
+import { canonicalIPv4 } from "../model/address.ts";
+import { objectKey, type Pool } from "../model/resource.ts";
+import { bySeniority } from "./object-order.ts";
+
+/** Who owns which address, over all objects of the cluster. */
+export interface Claims {
+  /** Owner of an address that some object manages: `NAMESPACE/NAME`; undefined when no object manages it. */
+  ownerOf(ip: string): string | undefined;
+  /** True when some object manages the address, or its status remembers it. */
+  isNamed(ip: string): boolean;
+}
+
+/**
+ * Settles claims. An object claims the addresses of its spec and those it acquired; suspended, invalid and deleted objects too, as long as
+ * they exist. Who by status already holds an address keeps it; among others the senior object wins.
+ */
+export function settleClaims(pools: readonly Pool[]): Claims {
+  const owners = new Map<string, { readonly key: string; readonly isHolder: boolean }>();
+  const named = new Set<string>();
+  for (const pool of pools.toSorted(bySeniority)) {
+    const key = objectKey(pool.meta);
+    for (const ip of managedIPs(pool)) {
+      named.add(ip);
+      const rival = owners.get(ip);
+      const isHolder = holdsByStatus(pool, ip);
+      if (rival === undefined || (isHolder && !rival.isHolder)) owners.set(ip, { key, isHolder });
+    }
+    for (const ip of Object.keys(pool.status.ips)) named.add(ip);
+    for (const { ip } of pool.status.released) named.add(ip);
+  }
+  return { ownerOf: (ip) => owners.get(ip)?.key, isNamed: (ip) => named.has(ip) };
+}
+
+/** The addresses an object manages, in order and once each: the canonical entries of its spec, then what it acquired. */
+export function managedIPs(pool: Pool): readonly string[] {
+  const listed = pool.spec.ips.flatMap((entry) => canonicalIPv4(entry) ?? []);
+  return [...new Set([...listed, ...pool.status.acquired.map(({ ip }) => ip)])];
+}
+
+function holdsByStatus(pool: Pool, ip: string): boolean {
+  if (pool.status.acquired.some((acquired) => acquired.ip === ip)) return true;
+  const entry = Object.hasOwn(pool.status.ips, ip) ? pool.status.ips[ip] : undefined;
+  return entry !== undefined && entry.reason !== "Conflict";
+}

@@ -1,0 +1,159 @@
+import type { AcquireIP, Action, AssignIP } from "../model/action.ts";
+import { KubeError, ProviderError } from "../model/errors.ts";
+import type { Failed, Outcome } from "../model/outcome.ts";
+import { providerIDOf } from "../model/provider-id.ts";
+import type { IPStatus, Pool, PoolStatus, RetryStatus } from "../model/resource.ts";
+import { retryClassOf } from "./retry-class.ts";
+import { retryDelayMs } from "./retry-schedule.ts";
+import { rfc3339 } from "./time.ts";
+
+/** The status of a pool with the outcomes of its own actions entered: what the next decision needs to know. Pure. */
+export function foldIntoStatus(pool: Pool, outcomes: readonly Outcome[], nowMs: number): PoolStatus {
+  return outcomes.reduce((status, outcome) => enter(status, pool, outcome, nowMs), pool.status);
+}
+
+function enter(status: PoolStatus, pool: Pool, outcome: Outcome, nowMs: number): PoolStatus {
+  const accepted = countAssignment(status, outcome);
+  const { action } = outcome;
+  switch (outcome.outcome) {
+    case "applied":
+      return succeeded(accepted, pool, action, outcome);
+    case "unconfirmed":
+      return isAssign(action) ? inProgress(accepted, pool, action) : acquiredInProgress(accepted, pool, outcome);
+    case "skipped":
+      return outcome.reason === "MachineNotFound" || outcome.reason === "NodeHasForeignIP"
+        ? retry(accepted, nodeSubject(action), "slow", outcome.detail, nowMs)
+        : accepted;
+    case "failed":
+      return failed(accepted, outcome, nowMs);
+  }
+}
+
+function isAssign(action: Action): action is AssignIP {
+  return action.kind === "assign-ip" || action.kind === "move-ip";
+}
+
+function countAssignment(status: PoolStatus, { acceptedAtMs, action }: Outcome): PoolStatus {
+  const counts = isAssign(action) || (action.kind === "acquire-ip" && "node" in action.after);
+  if (acceptedAtMs === undefined || !counts) return status;
+  return { ...status, lastAssignmentTime: rfc3339(acceptedAtMs), assignments: (status.assignments ?? 0) + 1 };
+}
+
+function succeeded(status: PoolStatus, pool: Pool, action: Action, outcome: Outcome): PoolStatus {
+  switch (action.kind) {
+    case "assign-ip":
+    case "move-ip": {
+      const entry: IPStatus = {
+        state: "active",
+        nodeName: action.after.nodeName,
+        providerID: providerIDOf(action.provider, action.after.machineID),
+      };
+      return forget({ ...status, ips: { ...status.ips, [action.ip]: entry } }, [
+        `ip/${action.ip}`,
+        `node/${action.after.nodeName}`,
+      ]);
+    }
+    case "acquire-ip":
+      return activate(forget(status, ["acquire"]), pool, action, outcome);
+    case "delete-ip":
+      return {
+        ...status,
+        acquired: status.acquired.filter(({ ip }) => ip !== action.ip),
+        ips: without(status.ips, action.ip),
+      };
+    case "annotate-node":
+    case "clear-annotation":
+      return forget(status, ["annotate"]);
+    default:
+      return status;
+  }
+}
+
+/** An acquired address: the journal has entered it already; its state follows from where it is. */
+function activate(status: PoolStatus, pool: Pool, action: AcquireIP, { address }: Outcome): PoolStatus {
+  if (address === undefined || !("node" in action.after)) return status;
+  const { nodeName, machineID } = action.after.node;
+  const entry: IPStatus = { state: "active", nodeName, providerID: providerIDOf(pool.spec.provider, machineID) };
+  return forget({ ...status, ips: { ...status.ips, [address.ip]: entry } }, [`node/${nodeName}`]);
+}
+
+function acquiredInProgress(status: PoolStatus, pool: Pool, { action, address }: Outcome): PoolStatus {
+  if (action.kind !== "acquire-ip" || address === undefined || !("node" in action.after)) return status;
+  const { nodeName, machineID } = action.after.node;
+  const entry: IPStatus = { state: "in-progress", nodeName, providerID: providerIDOf(pool.spec.provider, machineID) };
+  return forget({ ...status, ips: { ...status.ips, [address.ip]: entry } }, ["acquire"]);
+}
+
+function inProgress(status: PoolStatus, pool: Pool, action: AssignIP): PoolStatus {
+  const stored = Object.hasOwn(status.ips, action.ip) ? status.ips[action.ip] : undefined;
+  const previous =
+    action.before === undefined || action.reason === "TakeOver"
+      ? undefined
+      : (stored?.providerID ?? fromNode(pool, action));
+  const entry: IPStatus = {
+    state: "in-progress",
+    nodeName: action.after.nodeName,
+    providerID: providerIDOf(action.provider, action.after.machineID),
+    ...(previous === undefined ? {} : { previousProviderID: previous }),
+  };
+  return forget({ ...status, ips: { ...status.ips, [action.ip]: entry } }, [
+    `ip/${action.ip}`,
+    `node/${action.after.nodeName}`,
+  ]);
+}
+
+function fromNode(pool: Pool, action: AssignIP): string | undefined {
+  return action.before?.nodeName === undefined ? undefined : providerIDOf(pool.spec.provider, action.before.machineID);
+}
+
+function failed(status: PoolStatus, outcome: Failed, nowMs: number): PoolStatus {
+  const { action, error } = outcome;
+  if (error instanceof ProviderError && error.failure === "rate-limited") return status;
+  const retryClass = retryClassOf(error);
+  switch (action.kind) {
+    case "assign-ip":
+    case "move-ip": {
+      const text = `${action.after.nodeName}: ${error.message}`;
+      const withAddress = retry(status, `ip/${action.ip}`, retryClass, text, nowMs);
+      return retry(withAddress, `node/${action.after.nodeName}`, retryClass, text, nowMs);
+    }
+    case "acquire-ip":
+      return error instanceof KubeError ? status : retry(status, "acquire", retryClass, error.message, nowMs);
+    case "annotate-node":
+    case "clear-annotation":
+      return retry(status, "annotate", retryClass, error.message, nowMs);
+    default:
+      return status;
+  }
+}
+
+function nodeSubject(action: Action): string {
+  if (isAssign(action)) return `node/${action.after.nodeName}`;
+  return action.kind === "acquire-ip" && "node" in action.after ? `node/${action.after.node.nodeName}` : "acquire";
+}
+
+function retry(
+  status: PoolStatus,
+  subject: string,
+  retryClass: "fast" | "slow",
+  error: string,
+  nowMs: number,
+): PoolStatus {
+  const attempts = (status.retries.find((entry) => entry.subject === subject)?.attempts ?? 0) + 1;
+  const entry: RetryStatus = {
+    subject,
+    attempts,
+    nextAttemptTime: rfc3339(nowMs + retryDelayMs(retryClass, attempts)),
+    error,
+  };
+  const others = status.retries.filter((other) => other.subject !== subject);
+  return { ...status, retries: [...others, entry].toSorted((a, b) => (a.subject < b.subject ? -1 : 1)) };
+}
+
+function forget(status: PoolStatus, subjects: readonly string[]): PoolStatus {
+  return { ...status, retries: status.retries.filter(({ subject }) => !subjects.includes(subject)) };
+}
+
+function without<T>(map: Readonly<Record<string, T>>, key: string): Readonly<Record<string, T>> {
+  return Object.fromEntries(Object.entries(map).filter(([other]) => other !== key));
+}

@@ -1,0 +1,113 @@
+import type { Action } from "../model/action.ts";
+import type { Address, AddressFact } from "../model/address.ts";
+import { ProviderError } from "../model/errors.ts";
+import type { Observation, ProviderFacts } from "../model/observation.ts";
+import type { Outcome } from "../model/outcome.ts";
+import { objectKey, type Pool } from "../model/resource.ts";
+import { foldIntoStatus } from "./fold-status.ts";
+
+/** The same instant by the API server's clock and by the local one, milliseconds: providers' times are local, an observation's the server's. */
+export interface Now {
+  readonly nowMs: number;
+  readonly wallMs: number;
+}
+
+/**
+ * The observation as it would be read after these outcomes: what was learned of addresses, annotations written, and in each pool's status what the
+ * next decision needs (attempts, assignments, what was acquired). Planning the result again shows what remains, and the status to write. Pure.
+ */
+export function fold(observation: Observation, outcomes: readonly Outcome[], { nowMs, wallMs }: Now): Observation {
+  if (outcomes.length === 0) return observation;
+  const byPool = Map.groupBy(outcomes, ({ action }) => objectKey(action.object));
+  return {
+    ...observation,
+    observedAtMs: nowMs,
+    providers: foldProviders(observation, outcomes, nowMs - wallMs),
+    nodes: foldNodes(observation, outcomes),
+    pools: observation.pools
+      .filter((pool) => !isFinished(byPool.get(objectKey(pool.meta)) ?? []) || !pool.meta.isDeleting)
+      .map((pool) => foldPool(pool, byPool.get(objectKey(pool.meta)) ?? [], nowMs)),
+    lease: {
+      ...observation.lease,
+      acquisitionTimesMs: [
+        ...observation.lease.acquisitionTimesMs,
+        ...outcomes
+          .filter(({ action, outcome }) => action.kind === "acquire-ip" && outcome !== "skipped")
+          .map(() => nowMs),
+      ],
+    },
+  };
+}
+
+function isFinished(outcomes: readonly Outcome[]): boolean {
+  return outcomes.some(({ action, outcome }) => action.kind === "remove-finalizer" && outcome === "applied");
+}
+
+function foldPool(pool: Pool, outcomes: readonly Outcome[], nowMs: number): Pool {
+  return outcomes.length === 0 ? pool : { ...pool, status: foldIntoStatus(pool, outcomes, nowMs) };
+}
+
+function foldProviders(
+  observation: Observation,
+  outcomes: readonly Outcome[],
+  skewMs: number,
+): ReadonlyMap<string, ProviderFacts> {
+  const of = (name: string): readonly Outcome[] => outcomes.filter(({ action }) => providerOf(action) === name);
+  return new Map([...observation.providers].map(([name, facts]) => [name, foldProvider(facts, of(name), skewMs)]));
+}
+
+function providerOf(action: Action): string | undefined {
+  return "provider" in action ? action.provider : undefined;
+}
+
+function foldProvider(facts: ProviderFacts, outcomes: readonly Outcome[], skewMs: number): ProviderFacts {
+  const addresses = new Map<string, AddressFact>(facts.addresses);
+  for (const outcome of outcomes) {
+    for (const { ip, fact } of outcome.learned ?? []) addresses.set(ip, fact);
+    if (outcome.address !== undefined)
+      addresses.set(outcome.address.ip, { kind: "known", address: afterwards(outcome, outcome.address) });
+  }
+  const bought = outcomes.filter(
+    ({ action, outcome, address }) => action.kind === "acquire-ip" && outcome !== "failed" && address !== undefined,
+  ).length;
+  const count = facts.addressCount === undefined ? {} : { addressCount: facts.addressCount + bought };
+  const limited = outcomes
+    .flatMap((outcome) => (outcome.outcome === "failed" ? [outcome.error] : []))
+    .find(isRateLimit);
+  const unusable = limited === undefined ? {} : { unusable: rateLimited(limited, skewMs) };
+  return { ...facts, addresses, ...count, ...unusable };
+}
+
+/** An accepted change that could not be confirmed counts as being worked on, whatever the provider shows meanwhile. */
+function afterwards(outcome: Outcome, address: Address): Address {
+  return outcome.outcome === "unconfirmed" ? { ...address, isLocked: true } : address;
+}
+
+function isRateLimit(error: Error): error is ProviderError {
+  return error instanceof ProviderError && error.failure === "rate-limited";
+}
+
+function rateLimited({ message, notBeforeMs }: ProviderError, skewMs: number): NonNullable<ProviderFacts["unusable"]> {
+  const common = { reason: "RateLimited" as const, message };
+  return notBeforeMs === undefined ? common : { ...common, notBeforeMs: notBeforeMs + skewMs };
+}
+
+function foldNodes(observation: Observation, outcomes: readonly Outcome[]): Observation["nodes"] {
+  const written = new Map(
+    outcomes.flatMap(({ action, outcome }) =>
+      (action.kind === "annotate-node" || action.kind === "clear-annotation") && outcome === "applied"
+        ? [[action.nodeName, action.after] as const]
+        : [],
+    ),
+  );
+  return observation.nodes.map((node) => {
+    const after = written.get(node.name);
+    if (after === undefined) return node;
+    const { addressAnnotation: _address, poolAnnotation: _pool, ...rest } = node;
+    return {
+      ...rest,
+      ...(after.address === undefined ? {} : { addressAnnotation: after.address }),
+      ...(after.pool === undefined ? {} : { poolAnnotation: after.pool }),
+    };
+  });
+}

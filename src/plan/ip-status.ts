@@ -1,0 +1,101 @@
+import type { Place } from "../model/action.ts";
+import { providerIDOf } from "../model/provider-id.ts";
+import type { IPStatus } from "../model/resource.ts";
+import type { BadEntry, PoolView } from "./pool-view.ts";
+import { type Standing, statusOf } from "./standing.ts";
+import { pastMs, rfc3339 } from "./time.ts";
+import { retryOf } from "./try-rule.ts";
+
+/** The status of every managed address and every bad entry, by address; keys sorted. Pure. */
+export function ipStatuses(view: PoolView, nowMs: number): Readonly<Record<string, IPStatus>> {
+  const bad = view.badEntries
+    .filter(({ reason }) => reason === "InvalidIP")
+    .map((entry) => [entry.entry, badEntry(entry)] as const);
+  const managed = view.managed.map(({ ip, standing }) => [ip, ipStatus(view, ip, standing, nowMs)] as const);
+  return Object.fromEntries([...bad, ...managed].toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
+}
+
+function badEntry({ entry, reason }: BadEntry): IPStatus {
+  return { state: "error", reason, error: `"${entry}" is not a canonical IPv4 address` };
+}
+
+function ipStatus(view: PoolView, ip: string, standing: Standing, nowMs: number): IPStatus {
+  const stored = statusOf(view.pool, ip);
+  switch (standing.kind) {
+    case "conflict":
+      return { state: "error", reason: "Conflict", error: `owned by pool ${standing.owner}` };
+    case "gone":
+      return {
+        state: "error",
+        reason: "IPNotFound",
+        error: `provider "${view.pool.spec.provider}" does not know the address`,
+      };
+    case "gap":
+      return { state: "error", ...stored, reason: "Unreadable", error: standing.error };
+    case "foreign":
+      return {
+        state: "error",
+        reason: "ForeignHolder",
+        error: `attached to ${standing.holder.machineID}, which never was a node of this cluster; spec.foreignHolder: TakeOver would move it`,
+      };
+    case "busy":
+      return busy(view, standing.holder, stored);
+    case "placed":
+    case "free":
+      return view.inUse.has(ip) ? settled(view, ip, standing, nowMs) : disabled(view, standing);
+  }
+}
+
+function busy(view: PoolView, holder: Place | undefined, stored: IPStatus | undefined): IPStatus {
+  const place = stored?.providerID === undefined ? placeFields(view, holder) : storedPlace(stored);
+  const previous = stored?.previousProviderID === undefined ? {} : { previousProviderID: stored.previousProviderID };
+  return { state: "in-progress", ...place, ...previous, reason: "InProgress" };
+}
+
+function storedPlace({ nodeName, providerID }: IPStatus): Pick<IPStatus, "nodeName" | "providerID"> {
+  return { ...(nodeName === undefined ? {} : { nodeName }), ...(providerID === undefined ? {} : { providerID }) };
+}
+
+function disabled(view: PoolView, standing: Extract<Standing, { kind: "placed" | "free" }>): IPStatus {
+  const place = standing.kind === "placed" ? standing.on : standing.from;
+  return { state: "disabled", ...placeFields(view, place), reason: "AboveDesired" };
+}
+
+function settled(
+  view: PoolView,
+  ip: string,
+  standing: Extract<Standing, { kind: "placed" | "free" }>,
+  nowMs: number,
+): IPStatus {
+  if (standing.kind === "placed") {
+    const place = placeFields(view, standing.on);
+    if (standing.unready === undefined) return { state: "active", ...place };
+    return {
+      state: "active",
+      ...place,
+      reason: "Grace",
+      notMatchingSince: keepTime(view, ip, standing.unready.sinceMs, nowMs),
+    };
+  }
+  const retry = retryOf(view, `ip/${ip}`);
+  const failure = retry === undefined ? undefined : { state: "error" as const, reason: "Failed", error: retry.error };
+  if (standing.rank === "unassigned") return failure ?? { state: "unassigned", reason: "NoCandidate" };
+  const place = placeFields(view, standing.from);
+  const since = standing.sinceMs === undefined ? {} : { notMatchingSince: keepTime(view, ip, standing.sinceMs, nowMs) };
+  const reason = standing.rank === "not-matching" ? "HolderLost" : "HolderGone";
+  return { state: "no-match", reason, ...place, ...since, ...failure };
+}
+
+/** The stored time when it means the same instant, so that an unchanged world leaves the text unchanged. */
+function keepTime(view: PoolView, ip: string, sinceMs: number, nowMs: number): string {
+  const stored = statusOf(view.pool, ip)?.notMatchingSince;
+  return stored !== undefined && Date.parse(stored) <= nowMs && pastMs(stored, nowMs) === sinceMs
+    ? stored
+    : rfc3339(sinceMs);
+}
+
+function placeFields(view: PoolView, place: Place | undefined): Pick<IPStatus, "nodeName" | "providerID"> {
+  if (place === undefined) return {};
+  const providerID = providerIDOf(view.pool.spec.provider, place.machineID);
+  return place.nodeName === undefined ? { providerID } : { nodeName: place.nodeName, providerID };
+}

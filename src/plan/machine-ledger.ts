@@ -1,0 +1,101 @@
+import type { AddressFact } from "../model/address.ts";
+import { machineID } from "../model/provider-id.ts";
+import type { ManagedIP } from "./in-use.ts";
+import type { PoolView } from "./pool-view.ts";
+import { statusOf } from "./standing.ts";
+
+/** Why a machine cannot take an address, or which addresses must leave it first. */
+export type Availability =
+  | { readonly kind: "empty" }
+  | { readonly kind: "after-leaving"; readonly leaving: readonly Leaver[] }
+  | { readonly kind: "carries"; readonly ip: string; readonly isNamed: boolean }
+  | { readonly kind: "promised"; readonly to: string };
+
+/** An address that stays on a machine only until the machine is needed. */
+export interface Leaver {
+  readonly ip: string;
+  readonly owner: PoolView;
+}
+
+/**
+ * What every machine carries and what was promised to it while a plan is made: a machine holds at most one address, an address at most one machine.
+ * Filled from everything read and from what status knows of addresses that could not be read; then each decision is entered as it is taken.
+ */
+export class MachineLedger {
+  readonly #carried = new Map<string, string[]>();
+  readonly #leavers: ReadonlyMap<string, PoolView>;
+  readonly #promised = new Map<string, string>();
+  readonly #isNamed: (ip: string) => boolean;
+
+  constructor(
+    provider: string,
+    addresses: ReadonlyMap<string, AddressFact>,
+    views: readonly PoolView[],
+    isNamed: (ip: string) => boolean,
+  ) {
+    this.#isNamed = isNamed;
+    this.#leavers = leaversOf(views);
+    for (const [ip, fact] of addresses) if (fact.kind === "known") this.#enter(fact.address.holderID, ip);
+    for (const view of views) this.#enterRemembered(provider, view);
+  }
+
+  /** What only status knows: where an unreadable address was, and where one is on its way to. */
+  #enterRemembered(provider: string, view: PoolView): void {
+    for (const { ip, standing } of view.managed) {
+      if (standing.kind !== "gap" && standing.kind !== "busy") continue;
+      const entry = statusOf(view.pool, ip);
+      const stored = entry?.providerID === undefined ? undefined : machineID(provider, entry.providerID);
+      if (standing.kind === "gap") this.#enter(stored, ip);
+      else if (entry?.state === "in-progress" && stored !== undefined) this.#promised.set(stored, view.key);
+    }
+  }
+
+  #enter(machine: string | undefined, ip: string): void {
+    if (machine === undefined) return;
+    const ips = this.#carried.get(machine) ?? [];
+    if (!ips.includes(ip)) this.#carried.set(machine, [...ips, ip]);
+  }
+
+  /** Whether a machine can take one more address now. */
+  availability(machine: string): Availability {
+    const to = this.#promised.get(machine);
+    if (to !== undefined) return { kind: "promised", to };
+    const carried = this.#carried.get(machine) ?? [];
+    const leaving = carried.flatMap((ip) => {
+      const owner = this.#leavers.get(ip);
+      return owner === undefined ? [] : [{ ip, owner }];
+    });
+    const staying = carried.find((ip) => !this.#leavers.has(ip));
+    if (staying !== undefined) return { kind: "carries", ip: staying, isNamed: this.#isNamed(staying) };
+    return leaving.length > 0 ? { kind: "after-leaving", leaving } : { kind: "empty" };
+  }
+
+  /** Enters that a machine will get an address of this object. */
+  promise(machine: string, key: string): void {
+    this.#promised.set(machine, key);
+  }
+}
+
+/** Addresses that may be taken off a machine when it is needed: disabled, or no longer managed, readable, not being worked on, and their object may be written. */
+function leaversOf(views: readonly PoolView[]): ReadonlyMap<string, PoolView> {
+  return new Map(
+    views
+      .filter(isWritable)
+      .flatMap((view) => [...disabledOf(view), ...freedOf(view)].map((ip) => [ip, view] as const)),
+  );
+}
+
+function disabledOf(view: PoolView): readonly string[] {
+  const isOurs = ({ standing }: ManagedIP): boolean =>
+    standing.kind === "placed" || (standing.kind === "free" && standing.rank !== "foreign");
+  return view.managed.filter((address) => isOurs(address) && !view.inUse.has(address.ip)).map(({ ip }) => ip);
+}
+
+function freedOf(view: PoolView): readonly string[] {
+  return view.released.flatMap(({ ip, fact }) => (fact.kind === "known" && !fact.address.isLocked ? [ip] : []));
+}
+
+/** True when this pass may change things for the object. */
+export function isWritable(view: PoolView): boolean {
+  return view.isSelected && view.validation.kind === "valid" && !view.pool.spec.suspend && view.provider !== undefined;
+}

@@ -1,0 +1,134 @@
+import type { NodeFacts, Taint } from "../model/node.ts";
+import type { PodSummary } from "../model/observation.ts";
+import type { Reason } from "../model/reason.ts";
+import type { Toleration } from "../model/resource.ts";
+import { type LabelSelector, selects } from "./label-selector.ts";
+import { isTolerated } from "./toleration.ts";
+
+/**
+ * Whether a node satisfies `spec.match`.
+ *
+ * A node that does not match is `unready` when only its own or its pods' readiness is missing: grace can apply. `sinceMs` is then the
+ * earliest time at which the cluster itself shows that it stopped matching, when it shows one. Any other violation makes it `excluded`.
+ */
+export type MatchVerdict =
+  | { readonly kind: "match" }
+  | { readonly kind: "unready"; readonly reason: Reason; readonly detail: string; readonly sinceMs?: number }
+  | { readonly kind: "excluded"; readonly reason: Reason; readonly detail: string };
+
+/** A parsed `spec.match`, ready to be asked about many nodes. */
+export interface Matcher {
+  readonly nodeSelector: LabelSelector;
+  readonly nodeLabel: string;
+  readonly tolerations: readonly Toleration[];
+  /** Undefined when no pod is needed; else the pods by node. */
+  readonly podsByNode: ReadonlyMap<string, PodSummary> | undefined;
+}
+
+interface Violation {
+  readonly reason: Reason;
+  readonly detail: string;
+  readonly isReadiness: boolean;
+  readonly sinceMs?: number | undefined;
+}
+
+const MATCH: MatchVerdict = { kind: "match" };
+
+/** Asks every check. The reported violation is the first that excludes, else the first of readiness. Pure. */
+export function judge(node: NodeFacts, matcher: Matcher, nowMs: number): MatchVerdict {
+  let first: Violation | undefined;
+  let sinceMs = Number.POSITIVE_INFINITY;
+  for (const check of CHECKS) {
+    const violation = check(node, matcher, nowMs);
+    if (violation === undefined) continue;
+    if (!violation.isReadiness) return { kind: "excluded", reason: violation.reason, detail: violation.detail };
+    first ??= violation;
+    sinceMs = Math.min(sinceMs, violation.sinceMs ?? Number.POSITIVE_INFINITY);
+  }
+  if (first === undefined) return MATCH;
+  const { reason, detail } = first;
+  if (node.taints.some((taint) => taint.key === OUT_OF_SERVICE)) return { kind: "excluded", reason, detail };
+  if (sinceMs === Number.POSITIVE_INFINITY) return { kind: "unready", reason, detail };
+  return { kind: "unready", reason, detail, sinceMs: Math.min(nowMs, sinceMs) };
+}
+
+type Check = (node: NodeFacts, matcher: Matcher, nowMs: number) => Violation | undefined;
+
+const CHECKS: readonly Check[] = [
+  nodeDeleting,
+  noProviderID,
+  nodeLabelMismatch,
+  excludingTaint,
+  nodeNotReady,
+  readinessTaint,
+  noReadyPod,
+];
+
+function nodeDeleting(node: NodeFacts): Violation | undefined {
+  return node.isDeleting ? { reason: "NodeDeleting", detail: "", isReadiness: false } : undefined;
+}
+
+function noProviderID(node: NodeFacts): Violation | undefined {
+  return node.providerID === "" ? { reason: "NoProviderID", detail: "", isReadiness: false } : undefined;
+}
+
+function nodeNotReady(node: NodeFacts): Violation | undefined {
+  if (node.ready.isReady) return undefined;
+  return { reason: "NodeNotReady", detail: "", isReadiness: true, sinceMs: node.ready.sinceMs };
+}
+
+function nodeLabelMismatch(node: NodeFacts, matcher: Matcher): Violation | undefined {
+  if (matcher.nodeSelector.length === 0 || selects(matcher.nodeSelector, node.labels)) return undefined;
+  return { reason: "NodeLabelMismatch", detail: matcher.nodeLabel, isReadiness: false };
+}
+
+const OUT_OF_SERVICE = "node.kubernetes.io/out-of-service";
+
+/** Taints that Kubernetes itself puts on a node because of its condition (well-known taints, verified 2026-08). */
+const CONDITION_TAINTS: ReadonlySet<string> = new Set(
+  ["not-ready", "unreachable", "memory-pressure", "disk-pressure", "pid-pressure", "network-unavailable"].map(
+    (name) => `node.kubernetes.io/${name}`,
+  ),
+);
+
+function isReadinessTaint(taint: Taint): boolean {
+  return CONDITION_TAINTS.has(taint.key) || (taint.effect === "PreferNoSchedule" && taint.key !== OUT_OF_SERVICE);
+}
+
+function excludingTaint(node: NodeFacts, matcher: Matcher, nowMs: number): Violation | undefined {
+  return untolerated(node.taints, matcher, nowMs, false);
+}
+
+function readinessTaint(node: NodeFacts, matcher: Matcher, nowMs: number): Violation | undefined {
+  return untolerated(node.taints, matcher, nowMs, true);
+}
+
+function untolerated(
+  taints: readonly Taint[],
+  matcher: Matcher,
+  nowMs: number,
+  isReadiness: boolean,
+): Violation | undefined {
+  if (taints.length === 0) return undefined;
+  const found = taints.filter(
+    (taint) => isReadinessTaint(taint) === isReadiness && !isTolerated(taint, matcher.tolerations, nowMs),
+  );
+  const [first] = found;
+  if (first === undefined) return undefined;
+  const detail = `${first.key}${first.value === "" ? "" : `=${first.value}`}:${first.effect}`;
+  const times = found.flatMap((taint) => taint.timeAddedMs ?? []);
+  return {
+    reason: "TaintNotTolerated",
+    detail,
+    isReadiness,
+    sinceMs: times.length === 0 ? undefined : Math.min(...times),
+  };
+}
+
+function noReadyPod(node: NodeFacts, matcher: Matcher): Violation | undefined {
+  if (matcher.podsByNode === undefined) return undefined;
+  const pods = matcher.podsByNode.get(node.name);
+  if (pods === undefined) return { reason: "NoMatchingPod", detail: "", isReadiness: true };
+  if (pods.ready > 0) return undefined;
+  return { reason: "PodNotReady", detail: "", isReadiness: true, sinceMs: pods.unreadySinceMs };
+}

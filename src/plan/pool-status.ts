@@ -1,0 +1,149 @@
+import type { Hold, NodeVerdict } from "../model/plan.ts";
+import { REASONS } from "../model/reason.ts";
+import type { PendingAcquisition, PoolStatus, ReleasedIP, RetryStatus } from "../model/resource.ts";
+import type { Assignments } from "./assign.ts";
+import { type ConditionFacts, poolConditions } from "./conditions.ts";
+import { ipStatuses } from "./ip-status.ts";
+import { countedIPs, type PoolView } from "./pool-view.ts";
+import { pastMs, rfc3339 } from "./time.ts";
+
+/** What is known of a pool once everything is planned. */
+export interface StatusFacts {
+  readonly view: PoolView;
+  readonly assignments: Assignments | undefined;
+  readonly holds: readonly Hold[];
+  readonly pendingActions: number;
+  readonly blocked: ConditionFacts["blocked"];
+  readonly nowMs: number;
+}
+
+/** The status a pool should have: the stored one where it still holds, so that an unchanged world changes nothing. Pure. */
+export function poolStatus(facts: StatusFacts): PoolStatus {
+  const { view, nowMs, blocked } = facts;
+  const { status, meta } = view.pool;
+  if (view.provider === undefined || blocked?.reason === "InvalidSpec") return blockedStatus(facts);
+  const ips = ipStatuses(view, nowMs);
+  const waiting = meta.isDeleting ? [] : (facts.assignments?.waiting ?? []);
+  const retries = currentRetries(facts);
+  const isWaiting = facts.holds.some(
+    ({ kind, reason }) => kind === "assign-ip" && (reason === "CoolOff" || reason === "Backoff"),
+  );
+  const conditions = poolConditions({
+    pool: view.pool,
+    ips,
+    holds: facts.holds,
+    pendingActions: facts.pendingActions,
+    isWaiting: isWaiting || facts.pendingActions > 0,
+    nowMs,
+    ...(blocked === undefined ? {} : { blocked }),
+  });
+  const error = poolError(facts);
+  return {
+    observedGeneration: meta.generation,
+    conditions,
+    ...(error === undefined ? {} : { error }),
+    ips,
+    assignableNodes: waiting,
+    nodeErrors: nodeErrors(retries, facts.assignments?.skipped ?? []),
+    acquired: view.acquired,
+    pendingAcquisitions: openIntents(view),
+    released: released(view),
+    retries,
+    ...lastAssignment(status.lastAssignmentTime, nowMs),
+    ...(status.assignments === undefined ? {} : { assignments: status.assignments }),
+  };
+}
+
+/** The stored text, unless it names a time in the future: that is now, once. */
+function lastAssignment(stored: string | undefined, nowMs: number): Pick<PoolStatus, "lastAssignmentTime"> {
+  const ms = pastMs(stored, nowMs);
+  if (stored === undefined || ms === undefined) return {};
+  return { lastAssignmentTime: Date.parse(stored) === ms ? stored : rfc3339(ms) };
+}
+
+/** An object that cannot be worked on keeps its status; only the error and the conditions say why. */
+function blockedStatus({ view, holds, blocked, nowMs }: StatusFacts): PoolStatus {
+  const { pool } = view;
+  const { error: _stale, ...rest } = pool.status;
+  const conditions = poolConditions({
+    pool,
+    ips: pool.status.ips,
+    holds,
+    pendingActions: 0,
+    isWaiting: false,
+    nowMs,
+    ...(blocked === undefined ? {} : { blocked }),
+  });
+  return {
+    ...rest,
+    observedGeneration: pool.meta.generation,
+    conditions,
+    ...(blocked === undefined ? {} : { error: blocked.message }),
+  };
+}
+
+function poolError({ view, holds, blocked }: StatusFacts): string | undefined {
+  if (blocked !== undefined) return blocked.message;
+  const failed = view.pool.status.retries.find(({ subject }) => subject === "acquire");
+  if (failed !== undefined && countedIPs(view) < view.desired) return failed.error;
+  const stuck = holds.find(({ kind, needsPerson }) => kind === "acquire-ip" && needsPerson);
+  if (stuck !== undefined)
+    return `cannot acquire an address: ${REASONS[stuck.reason]}${stuck.detail === "" ? "" : ` (${stuck.detail})`}`;
+  return undefined;
+}
+
+/** Retries that still mean something: of addresses not yet placed, of nodes that still wait, of acquisitions still needed. */
+function currentRetries({ view, holds, pendingActions }: StatusFacts): readonly RetryStatus[] {
+  const placed = new Set<string>();
+  const served = new Set<string>();
+  for (const { ip, standing } of view.managed) {
+    if (standing.kind !== "placed") continue;
+    placed.add(ip);
+    served.add(standing.on.nodeName);
+  }
+  const matching = new Set(view.matches.map(({ name }) => name));
+  const isCurrent = ({ subject }: RetryStatus): boolean => {
+    const [kind = "", ...rest] = subject.split("/");
+    const name = rest.join("/");
+    if (kind === "ip") return view.inUse.has(name) && !placed.has(name);
+    if (kind === "node") return matching.has(name) && !served.has(name);
+    if (kind === "acquire") return countedIPs(view) < view.desired;
+    return (
+      kind === "annotate" &&
+      (pendingActions > 0 || holds.some((hold) => hold.kind === "annotate-node" || hold.kind === "clear-annotation"))
+    );
+  };
+  return view.pool.status.retries.filter(isCurrent).toSorted((a, b) => (a.subject < b.subject ? -1 : 1));
+}
+
+const NODE_ERRORS: ReadonlySet<string> = new Set(["UnusableProviderID", "NodeHasForeignIP"]);
+
+function nodeErrors(retries: readonly RetryStatus[], skipped: readonly NodeVerdict[]): readonly string[] {
+  const failed = retries.flatMap(({ subject, error }) =>
+    subject.startsWith("node/") || subject === "annotate" ? [error] : [],
+  );
+  const unusable = skipped
+    .filter(({ reason }) => NODE_ERRORS.has(reason))
+    .map(({ nodeName, reason, detail }) => `${nodeName}: ${REASONS[reason]}${detail === "" ? "" : ` (${detail})`}`);
+  return [...new Set([...failed, ...unusable])].toSorted();
+}
+
+function openIntents(view: PoolView): readonly PendingAcquisition[] {
+  return view.pool.status.pendingAcquisitions.filter((_, index) => {
+    const kind = view.intents[index]?.kind;
+    return kind === "waiting" || kind === "ambiguous";
+  });
+}
+
+function released(view: PoolView): readonly ReleasedIP[] {
+  return view.released.map(({ ip }) => {
+    const stored = view.pool.status.released.find((entry) => entry.ip === ip);
+    if (stored !== undefined) return stored;
+    const shown = Object.hasOwn(view.pool.status.ips, ip) ? view.pool.status.ips[ip] : undefined;
+    return {
+      ip,
+      ...(shown?.providerID === undefined ? {} : { providerID: shown.providerID }),
+      ...(shown?.nodeName === undefined ? {} : { nodeName: shown.nodeName }),
+    };
+  });
+}

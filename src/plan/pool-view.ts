@@ -1,0 +1,211 @@
+import type { ObjectRef } from "../model/action.ts";
+import { type AddressFact, canonicalIPv4 } from "../model/address.ts";
+import { type NodeFacts, podSelectorKey } from "../model/node.ts";
+import type { Observation, ProviderFacts } from "../model/observation.ts";
+import type { NodeVerdict } from "../model/plan.ts";
+import type { AcquiredIP, Pool } from "../model/resource.ts";
+import { objectKey } from "../model/resource.ts";
+import { type IntentResolution, resolveIntent } from "./acquisition-intent.ts";
+import { type Claims, managedIPs } from "./claims.ts";
+import { type ManagedIP, selectInUse } from "./in-use.ts";
+import { judge, type Matcher, type MatchVerdict } from "./match.ts";
+import { type Released, releasedOf } from "./released.ts";
+import { standingOf } from "./standing.ts";
+import { rfc3339 } from "./time.ts";
+import { type Validation, validatePool } from "./validate.ts";
+
+/** An entry of `spec.ips` that cannot be used. */
+export interface BadEntry {
+  readonly entry: string;
+  readonly reason: "InvalidIP" | "DuplicateIP";
+}
+
+/** Everything the planner works out about one pool before it decides who gets what. */
+export interface PoolView {
+  readonly pool: Pool;
+  readonly key: string;
+  readonly object: ObjectRef;
+  /** False when the run may not write for it: other namespace, other target. */
+  readonly isSelected: boolean;
+  readonly validation: Validation;
+  /** Undefined when the provider is unknown or not usable in this pass. */
+  readonly provider: ProviderFacts | undefined;
+  /** Why the provider is not usable, when it is not. */
+  readonly unusable: ProviderFacts["unusable"];
+  /** Nodes that match, sorted by name. */
+  readonly matches: readonly NodeFacts[];
+  readonly notMatching: readonly NodeVerdict[];
+  readonly managed: readonly ManagedIP[];
+  readonly badEntries: readonly BadEntry[];
+  readonly released: readonly Released[];
+  /** Managed addresses in use. */
+  readonly inUse: ReadonlySet<string>;
+  readonly desired: number;
+  /** Acquired addresses, those just found again included; the ones that are gone excluded. */
+  readonly acquired: readonly AcquiredIP[];
+  /** One per pending acquisition of the status, in its order. */
+  readonly intents: readonly IntentResolution[];
+}
+
+/** What all views of a pass share. */
+export interface ViewContext {
+  readonly observation: Observation;
+  readonly claims: Claims;
+  readonly nodeByMachine: ReadonlyMap<string, NodeFacts>;
+  readonly isSelected: (pool: Pool) => boolean;
+}
+
+const UNREAD: AddressFact = { kind: "gap", error: "it was not read" };
+
+/** Builds the view of one pool. Pure. */
+export function viewPool(pool: Pool, context: ViewContext): PoolView {
+  const { observation, claims } = context;
+  const key = objectKey(pool.meta);
+  const validation = validatePool(pool);
+  const facts = observation.providers.get(pool.spec.provider);
+  const provider = validation.kind === "valid" && facts?.unusable === undefined ? facts : undefined;
+  const found = findAgain(pool, key, provider, context);
+  const verdicts = judgeNodes(pool, validation, observation);
+  const managed = managedIPs({ ...pool, status: { ...pool.status, acquired: found.acquired } }).map((ip) => {
+    const acquired = found.acquired.find((entry) => entry.ip === ip);
+    const standing = standingOf(ip, provider?.addresses.get(ip) ?? UNREAD, {
+      pool,
+      key,
+      nowMs: observation.observedAtMs,
+      nodeByMachine: context.nodeByMachine,
+      verdictOf: verdicts.of,
+      ownerOf: (address) => claims.ownerOf(address) ?? key,
+    });
+    return acquired === undefined
+      ? { ip, standing }
+      : { ip, standing, acquired: { isAdopted: acquired.adopted === true } };
+  });
+  const remaining = managed.filter(({ acquired, standing }) => acquired === undefined || standing.kind !== "gone");
+  const badEntries = findBadEntries(pool.spec.ips);
+  const isValid = validation.kind === "valid";
+  const listed = new Set(pool.spec.ips.map((entry) => canonicalIPv4(entry) ?? entry)).size;
+  const desired = !isValid ? 0 : pool.spec.desiredIPs > 0 ? pool.spec.desiredIPs : listed;
+  return {
+    pool,
+    key,
+    object: { kind: "pool", namespace: pool.meta.namespace, name: pool.meta.name },
+    isSelected: context.isSelected(pool),
+    validation,
+    provider,
+    unusable: facts?.unusable,
+    matches: verdicts.matches,
+    notMatching: verdicts.notMatching,
+    managed: remaining,
+    badEntries,
+    released: releasedOf(pool, new Set(remaining.map(({ ip }) => ip)), provider, claims),
+    inUse: selectInUse(remaining, desired, pool),
+    desired,
+    acquired: found.acquired.filter(({ ip }) => remaining.some((address) => address.ip === ip)),
+    intents: found.intents,
+  };
+}
+
+/** How many places are filled or spoken for when deciding to buy: every managed address, bad entries, and creations without an answer. */
+export function countedIPs(view: PoolView): number {
+  const invalid = view.badEntries.filter(({ reason }) => reason === "InvalidIP").length;
+  const open = view.intents.filter(({ kind }) => kind === "waiting" || kind === "ambiguous").length;
+  return view.managed.length + invalid + open;
+}
+
+function findBadEntries(entries: readonly string[]): readonly BadEntry[] {
+  const seen = new Set<string>();
+  return entries.flatMap((entry): readonly BadEntry[] => {
+    const isDuplicate = seen.has(entry);
+    seen.add(entry);
+    if (isDuplicate) return [{ entry, reason: "DuplicateIP" }];
+    return canonicalIPv4(entry) === undefined ? [{ entry, reason: "InvalidIP" }] : [];
+  });
+}
+
+interface Verdicts {
+  readonly matches: readonly NodeFacts[];
+  readonly notMatching: readonly NodeVerdict[];
+  readonly of: (node: NodeFacts) => MatchVerdict;
+}
+
+function judgeNodes(pool: Pool, validation: Validation, observation: Observation): Verdicts {
+  if (validation.kind === "invalid" || pool.meta.isDeleting) {
+    const verdict: MatchVerdict = { kind: "excluded", reason: "InvalidSpec", detail: "" };
+    return { matches: [], notMatching: [], of: () => verdict };
+  }
+  const matcher = matcherOf(pool, validation, observation);
+  const matches: NodeFacts[] = [];
+  const notMatching: NodeVerdict[] = [];
+  for (const node of observation.nodes) {
+    const verdict = judge(node, matcher, observation.observedAtMs);
+    if (verdict.kind === "match") matches.push(node);
+    else notMatching.push({ nodeName: node.name, reason: verdict.reason, detail: verdict.detail });
+  }
+  return { matches, notMatching, of: (node) => judge(node, matcher, observation.observedAtMs) };
+}
+
+function matcherOf(
+  { spec }: Pool,
+  { nodeSelector }: Extract<Validation, { kind: "valid" }>,
+  observation: Observation,
+): Matcher {
+  const { nodeLabel, podLabel, podNamespace, tolerations } = spec.match;
+  const needsPods = podNamespace !== "" || podLabel !== "";
+  const key = podSelectorKey({ namespace: podNamespace, label: podLabel });
+  return {
+    nodeSelector,
+    nodeLabel,
+    tolerations,
+    podsByNode: needsPods ? (observation.pods.get(key) ?? new Map()) : undefined,
+  };
+}
+
+/** Addresses of lost answers, and those that nodes' annotations name while status does not know them. */
+function findAgain(
+  pool: Pool,
+  key: string,
+  provider: ProviderFacts | undefined,
+  context: ViewContext,
+): { readonly acquired: readonly AcquiredIP[]; readonly intents: readonly IntentResolution[] } {
+  const { observation, claims } = context;
+  if (provider === undefined) {
+    return {
+      acquired: pool.status.acquired,
+      intents: pool.status.pendingAcquisitions.map(() => ({ kind: "waiting", untilMs: undefined })),
+    };
+  }
+  const taken = new Set<string>();
+  const isTaken = (ip: string): boolean => claims.isNamed(ip) || taken.has(ip);
+  const intents = pool.status.pendingAcquisitions.map((intent) => {
+    const resolution = resolveIntent(intent, provider, isTaken, observation.observedAtMs);
+    if (resolution.kind === "found") taken.add(resolution.acquired.ip);
+    return resolution;
+  });
+  const answered = intents.flatMap((intent) => (intent.kind === "found" ? [intent.acquired] : []));
+  return {
+    acquired: [...pool.status.acquired, ...answered, ...annotated(pool, key, provider, context, isTaken)],
+    intents,
+  };
+}
+
+function annotated(
+  pool: Pool,
+  key: string,
+  provider: ProviderFacts,
+  context: ViewContext,
+  isTaken: (ip: string) => boolean,
+): readonly AcquiredIP[] {
+  const missing = pool.spec.desiredIPs - managedIPs(pool).length;
+  if (missing <= 0 || pool.meta.isDeleting) return [];
+  const acquiredAt = rfc3339(context.observation.observedAtMs);
+  const found = context.observation.nodes.flatMap((node) => {
+    const ip = node.addressAnnotation;
+    if (ip === undefined || node.poolAnnotation !== key || isTaken(ip)) return [];
+    const fact = provider.addresses.get(ip);
+    if (fact?.kind !== "known" || fact.address.holderID === undefined) return [];
+    return context.nodeByMachine.get(fact.address.holderID)?.name === node.name
+      ? [{ ip, acquiredAt, adopted: true }]
+      : [];
+  });
+  return found.slice(0, missing);
+}

@@ -1,0 +1,122 @@
+import { actionID, type DeleteIP, type Place, type SetFinalizer, type UnassignIP } from "../model/action.ts";
+import type { Hold } from "../model/plan.ts";
+import type { Reason } from "../model/reason.ts";
+import { FINALIZER } from "../model/resource.ts";
+import type { ManagedIP } from "./in-use.ts";
+import { isWritable } from "./machine-ledger.ts";
+import type { PoolView } from "./pool-view.ts";
+
+/** What `reclaimPolicy: Delete` does in this pass. */
+export interface Reclaim {
+  readonly actions: readonly (UnassignIP | DeleteIP | SetFinalizer)[];
+  readonly holds: readonly Hold[];
+}
+
+/**
+ * Gives surplus acquired addresses back: all of them when the pool is being deleted. Only addresses flipop itself acquired, only with
+ * `Delete`, and a delete only after the unassignment is confirmed. Sets the finalizer while there is something to reclaim, before anything is bought.
+ */
+export function reclaim(view: PoolView, willAcquire: boolean): Reclaim {
+  const { meta, spec } = view.pool;
+  const isOurs = meta.finalizers.includes(FINALIZER);
+  if (!isWritable(view)) return { actions: [], holds: meta.isDeleting && isOurs ? [blocked(view)] : [] };
+  const reclaimable =
+    spec.reclaimPolicy === "Delete" ? view.managed.filter(({ acquired }) => acquired?.isAdopted === false) : [];
+  const surplus = meta.isDeleting ? reclaimable : reclaimable.filter(({ ip }) => !view.inUse.has(ip));
+  const steps = surplus.map((address) => giveBack(view, address));
+  const hasOpenIntent = spec.reclaimPolicy === "Delete" && view.pool.status.pendingAcquisitions.length > 0;
+  const finalizer = finalizerStep(view, {
+    isNeeded: reclaimable.length > 0 || hasOpenIntent || (willAcquire && spec.reclaimPolicy === "Delete"),
+    isOurs,
+    after: steps.flatMap(({ actions }) => actions.map(({ id }) => id)),
+  });
+  return {
+    actions: [...steps.flatMap(({ actions }) => actions), ...finalizer],
+    holds: steps.flatMap(({ holds }) => holds),
+  };
+}
+
+function blocked(view: PoolView): Hold {
+  const reason: Reason =
+    view.validation.kind === "invalid" ? "InvalidSpec" : view.pool.spec.suspend ? "Suspended" : "ProviderUnavailable";
+  return {
+    kind: "remove-finalizer",
+    object: view.object,
+    subject: view.key,
+    reason,
+    detail: "the deletion waits for it",
+    needsPerson: true,
+  };
+}
+
+function giveBack(
+  view: PoolView,
+  { ip, standing }: ManagedIP,
+): Pick<Reclaim, "holds"> & { readonly actions: readonly (UnassignIP | DeleteIP)[] } {
+  switch (standing.kind) {
+    case "placed":
+      return { actions: takeDown(view, ip, standing.on), holds: [] };
+    case "free":
+      return standing.rank === "foreign"
+        ? { actions: [], holds: [held(view, ip, "ForeignHolder", true)] }
+        : { actions: takeDown(view, ip, standing.from), holds: [] };
+    case "busy":
+      return { actions: [], holds: [held(view, ip, "InProgress", false)] };
+    case "foreign":
+      return { actions: [], holds: [held(view, ip, "ForeignHolder", true)] };
+    case "gap":
+      return { actions: [], holds: [held(view, ip, "Unreadable", false)] };
+    case "conflict":
+      return { actions: [], holds: [held(view, ip, "Conflict", true)] };
+    case "gone":
+      return { actions: [], holds: [] };
+  }
+}
+
+function held(view: PoolView, ip: string, reason: Reason, needsPerson: boolean): Hold {
+  return { kind: "delete-ip", object: view.object, subject: ip, reason, detail: "", needsPerson };
+}
+
+function takeDown(view: PoolView, ip: string, from: Place | undefined): readonly (UnassignIP | DeleteIP)[] {
+  const reason: Reason = view.pool.meta.isDeleting ? "PoolDeleted" : "AboveDesired";
+  const common = { object: view.object, provider: view.pool.spec.provider, ip, follows: [], after: undefined };
+  const unassignID = actionID("unassign-ip", view.object, ip);
+  const remove: DeleteIP = {
+    ...common,
+    kind: "delete-ip",
+    id: actionID("delete-ip", view.object, ip),
+    reason: "ReclaimDelete",
+    requires: from === undefined ? [] : [unassignID],
+    before: from,
+  };
+  return from === undefined
+    ? [remove]
+    : [{ ...common, kind: "unassign-ip", id: unassignID, reason, requires: [], before: from }, remove];
+}
+
+function finalizerStep(
+  view: PoolView,
+  facts: { readonly isNeeded: boolean; readonly isOurs: boolean; readonly after: readonly string[] },
+): readonly SetFinalizer[] {
+  const { isDeleting } = view.pool.meta;
+  const common = { object: view.object, follows: [], before: undefined, after: undefined };
+  if (facts.isOurs && (isDeleting ? canFinish(view) : !facts.isNeeded)) {
+    const id = actionID("remove-finalizer", view.object, view.key);
+    return [{ ...common, kind: "remove-finalizer", id, reason: "NothingToReclaim", requires: facts.after }];
+  }
+  if (!facts.isOurs && facts.isNeeded && !isDeleting) {
+    const id = actionID("add-finalizer", view.object, view.key);
+    return [{ ...common, kind: "add-finalizer", id, reason: "ReclaimDelete", requires: [] }];
+  }
+  return [];
+}
+
+/** A deletion can end once every acquired address can be given back in this pass and no creation is without an answer. */
+function canFinish(view: PoolView): boolean {
+  if (view.pool.spec.reclaimPolicy !== "Delete") return true;
+  const isOpen = view.intents.some(({ kind }) => kind === "waiting" || kind === "ambiguous");
+  const stuck = view.managed.some(
+    ({ acquired, standing }) => acquired?.isAdopted === false && !["placed", "free", "gone"].includes(standing.kind),
+  );
+  return !isOpen && !stuck;
+}

@@ -1,0 +1,22 @@
+import { objectKey, type Pool } from "../model/resource.ts";
+import type { Selection } from "../model/run.ts";
+import { parseLabelSelector, selects } from "./label-selector.ts";
+
+/** True when the run may write for this pool. A label selector that cannot be parsed selects nothing. */
+export function isPoolSelected(selection: Selection, pool: Pool): boolean {
+  if (!isNamespaceInScope(selection, pool.meta.namespace)) return false;
+  if (selection.objects !== undefined && !selection.objects.includes(objectKey(pool.meta))) return false;
+  if (selection.labelSelector === undefined) return true;
+  const parsed = parseLabelSelector(selection.labelSelector);
+  return "selector" in parsed && selects(parsed.selector, pool.meta.labels);
+}
+
+/** True when the run may clear what a deleted object of this namespace left: only when it is not narrowed to certain objects. */
+export function isNamespaceSelected(selection: Selection, namespace: string): boolean {
+  const isNarrowed = selection.objects !== undefined || selection.labelSelector !== undefined;
+  return !isNarrowed && isNamespaceInScope(selection, namespace);
+}
+
+function isNamespaceInScope(selection: Selection, namespace: string): boolean {
+  return selection.namespace === undefined || selection.namespace === namespace;
+}

@@ -1,0 +1,114 @@
+import type { Place } from "../model/action.ts";
+import type { Address, AddressFact } from "../model/address.ts";
+import type { NodeFacts } from "../model/node.ts";
+import { machineID } from "../model/provider-id.ts";
+import type { IPStatus, Pool } from "../model/resource.ts";
+import type { MatchVerdict } from "./match.ts";
+import { pastMs } from "./time.ts";
+
+/**
+ * How a managed address stands, from what was read and what status remembers.
+ *
+ * `placed` is on a matching node, or on one in grace; `free` can be assigned at once: it is unattached, on the machine of a former node, on a
+ * node that does not match, or on a foreign machine that may be taken over. `busy` is being worked on by the provider.
+ */
+export type Standing =
+  | { readonly kind: "placed"; readonly on: Required<Place>; readonly wasActive: boolean; readonly unready?: Unready }
+  | { readonly kind: "free"; readonly from: Place | undefined; readonly rank: FreeRank; readonly sinceMs?: number }
+  | { readonly kind: "busy"; readonly holder: Place | undefined }
+  | { readonly kind: "foreign"; readonly holder: Place }
+  | { readonly kind: "gone" }
+  | { readonly kind: "gap"; readonly error: string }
+  | { readonly kind: "conflict"; readonly owner: string };
+
+/** A holder that is unready and still counts as a match. */
+export interface Unready {
+  readonly sinceMs: number;
+  readonly graceUntilMs: number;
+}
+
+/** Free addresses are taken in this order. */
+export type FreeRank = "unassigned" | "node-gone" | "not-matching" | "foreign";
+
+/** What the standing of an address depends on. */
+export interface StandingContext {
+  readonly pool: Pool;
+  readonly nowMs: number;
+  readonly nodeByMachine: ReadonlyMap<string, NodeFacts>;
+  readonly verdictOf: (node: NodeFacts) => MatchVerdict;
+  readonly ownerOf: (ip: string) => string | undefined;
+  readonly key: string;
+}
+
+/** The standing of one address of a pool. Pure. */
+export function standingOf(ip: string, fact: AddressFact, context: StandingContext): Standing {
+  const owner = context.ownerOf(ip);
+  if (owner !== undefined && owner !== context.key) return { kind: "conflict", owner };
+  switch (fact.kind) {
+    case "gap":
+      return { kind: "gap", error: fact.error };
+    case "gone":
+      return { kind: "gone" };
+    case "known":
+      return knownStanding(fact.address, context);
+  }
+}
+
+function knownStanding(address: Address, context: StandingContext): Standing {
+  const holder = holderOf(address, context);
+  if (address.isLocked) return { kind: "busy", holder };
+  if (holder === undefined) return { kind: "free", from: undefined, rank: "unassigned" };
+  const node = context.nodeByMachine.get(holder.machineID);
+  if (node !== undefined) return onNode(address.ip, node, holder.machineID, context);
+  if (isFormerNode(address.ip, holder.machineID, context.pool))
+    return { kind: "free", from: holder, rank: "node-gone" };
+  return context.pool.spec.foreignHolder === "TakeOver"
+    ? { kind: "free", from: holder, rank: "foreign" }
+    : { kind: "foreign", holder };
+}
+
+/** Where an address is; with the node's name when the machine is a node of this cluster. */
+function holderOf(address: Address, context: StandingContext): Place | undefined {
+  if (address.holderID === undefined) return undefined;
+  const node = context.nodeByMachine.get(address.holderID);
+  return node === undefined ? { machineID: address.holderID } : { machineID: address.holderID, nodeName: node.name };
+}
+
+function onNode(ip: string, node: NodeFacts, machine: string, context: StandingContext): Standing {
+  const on = { machineID: machine, nodeName: node.name };
+  const entry = statusOf(context.pool, ip);
+  const isKnownHere = isAt(entry, machine, context.pool.spec.provider);
+  const isAnnotated = node.addressAnnotation === ip && (node.poolAnnotation ?? context.key) === context.key;
+  const wasActive = (entry?.state === "active" && isKnownHere) || (entry === undefined && isAnnotated);
+  const verdict = context.verdictOf(node);
+  if (verdict.kind === "match") return { kind: "placed", on, wasActive };
+  const storedMs = isKnownHere ? pastMs(entry?.notMatchingSince, context.nowMs) : undefined;
+  const evidenceMs = verdict.kind === "unready" ? verdict.sinceMs : undefined;
+  const sinceMs = Math.min(storedMs ?? context.nowMs, evidenceMs ?? context.nowMs, context.nowMs);
+  const graceUntilMs = sinceMs + context.pool.spec.gracePeriodSeconds * 1000;
+  if (verdict.kind === "unready" && wasActive && graceUntilMs > context.nowMs) {
+    return { kind: "placed", on, wasActive, unready: { sinceMs, graceUntilMs } };
+  }
+  return { kind: "free", from: on, rank: "not-matching", sinceMs };
+}
+
+/** The stored status of one address; own keys only. */
+export function statusOf(pool: Pool, ip: string): IPStatus | undefined {
+  return Object.hasOwn(pool.status.ips, ip) ? pool.status.ips[ip] : undefined;
+}
+
+function isAt(entry: IPStatus | undefined, machine: string, provider: string): boolean {
+  return entry?.providerID !== undefined && machineID(provider, entry.providerID) === machine;
+}
+
+/** True when status shows that this machine held the address as a node of the cluster. */
+function isFormerNode(ip: string, machine: string, pool: Pool): boolean {
+  const { provider } = pool.spec;
+  const entry = statusOf(pool, ip);
+  if (isAt(entry, machine, provider)) return true;
+  if (entry?.previousProviderID !== undefined && machineID(provider, entry.previousProviderID) === machine) return true;
+  return pool.status.released.some(
+    (released) =>
+      released.ip === ip && released.providerID !== undefined && machineID(provider, released.providerID) === machine,
+  );
+}

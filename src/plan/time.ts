@@ -1,0 +1,11 @@
+/** Milliseconds of an RFC 3339 time, never later than now: a stored time in the future counts as now. Undefined when absent or unreadable. */
+export function pastMs(text: string | undefined, nowMs: number): number | undefined {
+  if (text === undefined) return undefined;
+  const ms = Date.parse(text);
+  return Number.isNaN(ms) ? undefined : Math.min(ms, nowMs);
+}
+
+/** RFC 3339 in UTC with whole seconds when they are whole, else milliseconds. */
+export function rfc3339(ms: number): string {
+  return new Date(ms).toISOString().replace(".000Z", "Z");
+}

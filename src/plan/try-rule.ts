@@ -1,0 +1,30 @@
+import type { RetryStatus } from "../model/resource.ts";
+import type { PoolView } from "./pool-view.ts";
+import { retryDueMs } from "./retry-schedule.ts";
+
+/** The stored retry of a subject, `ip/ADDRESS`, `node/NAME`, `acquire` or `annotate`. */
+export function retryOf(view: PoolView, subject: string): RetryStatus | undefined {
+  return view.pool.status.retries.find((retry) => retry.subject === subject);
+}
+
+/** True when the subject's last attempt failed. */
+export function hasFailed(view: PoolView, subject: string): boolean {
+  return retryOf(view, subject) !== undefined;
+}
+
+/**
+ * Whether an address and a node may be tried together now. Both are due, or only one of them has failed, once, and the other never did: after one failure a
+ * fresh partner is tried at once, to find out which of the two is to blame; then each waits for its own time.
+ */
+export function mayTry(view: PoolView, ip: string, nodeName: string, nowMs: number): boolean {
+  return dueMs(view, ip, nodeName, nowMs) <= nowMs;
+}
+
+/** When an address and a node may be tried together, milliseconds; now or earlier = at once. */
+export function dueMs(view: PoolView, ip: string, nodeName: string, nowMs: number): number {
+  const address = retryOf(view, `ip/${ip}`);
+  const node = retryOf(view, `node/${nodeName}`);
+  if (address !== undefined && node === undefined && address.attempts === 1) return nowMs;
+  if (node !== undefined && address === undefined && node.attempts === 1) return nowMs;
+  return Math.max(...[address, node].map((retry) => (retry === undefined ? nowMs : retryDueMs(retry, nowMs))));
+}

@@ -1,0 +1,92 @@
+import { apply } from "./apply/apply.ts";
+import { applyContext, obstacle, type WriteAccess } from "./apply/context.ts";
+import type { Journal } from "./apply/journal.ts";
+import { noteRateLimits } from "./apply/note-rate-limits.ts";
+import { untried } from "./apply/untried.ts";
+import { writeEvents, writeStatuses } from "./apply/write-back.ts";
+import type { Observation } from "./model/observation.ts";
+import type { Outcome } from "./model/outcome.ts";
+import type { Plan } from "./model/plan.ts";
+import { objectKey, type Pool } from "./model/resource.ts";
+import type { PassResult, Selection } from "./model/run.ts";
+import { type ObserveDeps, observe } from "./observe/observe.ts";
+import { fold } from "./plan/fold.ts";
+import { plan } from "./plan/plan.ts";
+
+/** What a reading run works with: nothing in it can write. */
+export type ReaderDeps = ObserveDeps;
+
+/** What a mutating run works with. */
+export type WriterDeps = ObserveDeps & WriteAccess;
+
+/** How a mutating run is bounded. */
+export interface PassOptions {
+  readonly selection: Selection;
+  /** Monotonic milliseconds by which the run must have ended; the last of it is kept for writing statuses. */
+  readonly deadline: number;
+  /** Aborted when the run is asked to end: what is in flight is finished, statuses are written. */
+  readonly signal: AbortSignal;
+}
+
+/** Kept at the end of a run for statuses, Events and the Lease, milliseconds. */
+export const CLOSING_MS = 3000;
+/** Most times one pass plans again on what it learned: an address goes on to the next candidate within the pass. */
+const MAX_ROUNDS = 25;
+
+/** Reads the world and plans; what `reconcile` would do, by the same code. Writes nothing. */
+export async function planPass(
+  deps: ReaderDeps,
+  selection: Selection,
+): Promise<{ readonly observation: Observation; readonly plan: Plan }> {
+  const observation = await observe(deps);
+  return { observation, plan: plan(observation, selection) };
+}
+
+/**
+ * One pass: observe → plan → apply → report. What apply learned is folded into the observation and planned again, until nothing is left that was not tried; the
+ * last of these plans says what remains and which statuses to write.
+ *
+ * @throws KubeError when the cluster cannot be read; then nothing was written.
+ */
+export async function reconcilePass(
+  deps: WriterDeps,
+  { selection, deadline, signal }: PassOptions,
+): Promise<PassResult> {
+  let observation = await observe(deps);
+  const first = plan(observation, selection);
+  const context = applyContext(deps, observation, deadline - CLOSING_MS, signal);
+  const outcomes: Outcome[] = [];
+  let current = first;
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const actions = untried(current.actions, outcomes);
+    if (actions.length === 0 || obstacle(context) !== undefined) break;
+    const results = await apply(current, actions, context);
+    outcomes.push(...results);
+    const now = { nowMs: deps.cluster.now(), wallMs: deps.clock.wallMs() };
+    observation = fold(withJournal(observation, context.journal), results, now);
+    current = plan(observation, selection);
+  }
+  const failures = await writeStatuses(current, context.journal);
+  const eventFailures = await writeEvents(outcomes, context.journal, deps.cluster);
+  await noteRateLimits(observation, deps.lock);
+  return {
+    plan: first,
+    outcomes,
+    remaining: current,
+    reportFailures: [...failures, ...eventFailures],
+    wasInterrupted: signal.aborted || !deps.lock.isHeld(),
+  };
+}
+
+/** Takes over what was put on record while actions ran: the object's version, what was acquired, and, where a cool-off needs it, the time of an assignment. */
+function withJournal(observation: Observation, journal: Journal): Observation {
+  const merge = (pool: Pool): Pool => {
+    const stored = journal.pool(objectKey(pool.meta));
+    if (stored === undefined || stored === pool) return pool;
+    const { acquired, pendingAcquisitions, lastAssignmentTime } = stored.status;
+    const time =
+      pool.spec.assignmentCoolOffSeconds > 0 && lastAssignmentTime !== undefined ? { lastAssignmentTime } : {};
+    return { ...pool, meta: stored.meta, status: { ...pool.status, acquired, pendingAcquisitions, ...time } };
+  };
+  return { ...observation, pools: observation.pools.map(merge) };
+}

@@ -1,0 +1,106 @@
+import type { Action, ActionKind, AnnotateNode, AssignIP } from "../model/action.ts";
+import type { PoolAssessment } from "../model/plan.ts";
+import { REASONS } from "../model/reason.ts";
+import { FINALIZER } from "../model/resource.ts";
+import { nodePhrase } from "./node-phrase.ts";
+import { objectText } from "./object-text.ts";
+import { placeText } from "./place-text.ts";
+
+/** The verb of each kind: to be done, done, being tried, and as in "2 to assign" in a summary. */
+export const VERBS: Readonly<
+  Record<ActionKind, { readonly infinitive: string; readonly past: string; readonly count: string }>
+> = {
+  "add-finalizer": { infinitive: "add", past: "added", count: "finalizer to add" },
+  "acquire-ip": { infinitive: "acquire", past: "acquired", count: "to acquire" },
+  "assign-ip": { infinitive: "assign", past: "assigned", count: "to assign" },
+  "move-ip": { infinitive: "move", past: "moved", count: "to move" },
+  "annotate-node": { infinitive: "annotate", past: "annotated", count: "to annotate" },
+  "clear-annotation": { infinitive: "clear", past: "cleared", count: "annotation to clear" },
+  "unassign-ip": { infinitive: "unassign", past: "unassigned", count: "to unassign" },
+  "delete-ip": { infinitive: "delete", past: "deleted", count: "to delete" },
+  "remove-finalizer": { infinitive: "remove", past: "removed", count: "finalizer to remove" },
+};
+
+/** Returns what an action does, without its verb: `203.0.113.1 from worker-1 to worker-2`. `newIP` is what an acquisition brought. */
+export function actionObject(action: Action, newIP?: string): string {
+  switch (action.kind) {
+    case "assign-ip":
+      return `${action.ip} to ${placeText(action.after)}`;
+    case "move-ip":
+      return `${action.ip}${action.before ? ` from ${placeText(action.before)}` : ""} to ${placeText(action.after)}`;
+    case "unassign-ip":
+      return `${action.ip} from ${placeText(action.before)}`;
+    case "acquire-ip":
+      return `${newIP ?? "a new address"} ${"node" in action.after ? `for ${placeText(action.after.node)}` : `in region ${action.after.region}`}`;
+    case "delete-ip":
+      return `${action.ip} (given back to ${action.provider} for good)`;
+    case "annotate-node":
+      return `node ${action.nodeName} with ${action.after.address ?? "its pool"}`;
+    case "clear-annotation":
+      return `the annotation ${action.before.address ?? ""} of node ${action.nodeName}`.replace("  ", " ");
+    case "add-finalizer":
+    case "remove-finalizer":
+      return `the finalizer ${FINALIZER}`;
+  }
+}
+
+/** Returns `move 203.0.113.1 from worker-1 to worker-2`. */
+export function actionText(action: Action): string {
+  return `${VERBS[action.kind].infinitive} ${actionObject(action)}`;
+}
+
+/** Returns the sentence that says why, with the names that matter. The pool tells why a holder no longer matches. */
+export function whyAction(action: Action, pool: PoolAssessment | undefined): string {
+  switch (action.kind) {
+    case "assign-ip":
+    case "move-ip":
+      return whyAssign(action, pool);
+    case "annotate-node":
+    case "clear-annotation":
+      return whyAnnotate(action, pool);
+    case "acquire-ip":
+      return `${objectText(action.object)} has fewer addresses than its desiredIPs${pool ? ` (${pool.desired})` : ""}.`;
+    default:
+      return REASONS[action.reason];
+  }
+}
+
+function whyAssign(action: AssignIP, pool: PoolAssessment | undefined): string {
+  const target = action.after.nodeName;
+  const holder = action.before === undefined ? "" : placeText(action.before);
+  switch (action.reason) {
+    case "NodeMatched":
+      return `${target} matches and waits for an address; this one is free.`;
+    case "HolderLost":
+      return `${holder} no longer matches${lostBecause(action, pool)}, and ${target} waits for an address.`;
+    case "HolderGone":
+      return `${holder} is no longer a node of this cluster, and ${target} waits for an address.`;
+    case "TakeOver":
+      return `It is on ${holder}, which never was a node of this cluster; spec.foreignHolder: TakeOver allows taking it.`;
+    default:
+      return REASONS[action.reason];
+  }
+}
+
+function lostBecause(action: AssignIP, pool: PoolAssessment | undefined): string {
+  const verdict = pool?.notMatching.find(({ nodeName }) => nodeName === action.before?.nodeName);
+  return verdict === undefined ? "" : ` (${nodePhrase(verdict)})`;
+}
+
+function whyAnnotate(action: AnnotateNode, pool: PoolAssessment | undefined): string {
+  const { nodeName, before, after, reason } = action;
+  const verdict = pool?.notMatching.find((candidate) => candidate.nodeName === nodeName);
+  if (reason === "Verified") {
+    return after.address === undefined
+      ? `${nodeName} does not serve ${before.address ?? "the address"}.`
+      : "The annotation tells which address is confirmed on the node.";
+  }
+  if (verdict !== undefined && after.address === undefined)
+    return `${nodeName} no longer matches (${nodePhrase(verdict)}).`;
+  if (reason === "AnnotationDrift") {
+    return `The annotation says ${before.address ?? "nothing"}; ${after.address ?? "no address"} is verified there.`;
+  }
+  if (reason === "HolderLost" && verdict !== undefined)
+    return `${nodeName} no longer matches (${nodePhrase(verdict)}).`;
+  return REASONS[reason];
+}

@@ -1,0 +1,52 @@
+import { ACTIONS, type Action, subjectOf } from "../model/action.ts";
+import type { Outcome } from "../model/outcome.ts";
+import type { Reason } from "../model/reason.ts";
+
+/** An Event to write about an object: what came of one change. */
+export interface EventFacts {
+  readonly type: "Normal" | "Warning";
+  readonly reason: Reason;
+  readonly action: string;
+  readonly note: string;
+}
+
+/** The Event of one outcome: one per change made or refused; none for what was skipped or is still under way. Pure. */
+export function eventOf(outcome: Outcome): EventFacts | undefined {
+  const { action } = outcome;
+  const { eventAction, verb } = ACTIONS[action.kind];
+  const what = `${verb} ${subjectText(outcome)}${placeText(action)}`;
+  switch (outcome.outcome) {
+    case "applied":
+      return { type: "Normal", reason: action.reason, action: eventAction, note: `Done: ${what}.` };
+    case "failed":
+      return {
+        type: "Warning",
+        reason: "Failed",
+        action: eventAction,
+        note: `Could not ${what}: ${outcome.error.message}`,
+      };
+    case "skipped":
+    case "unconfirmed":
+      return undefined;
+  }
+}
+
+function subjectText({ action, address }: Outcome): string {
+  return action.kind === "acquire-ip" ? (address?.ip ?? "an address") : subjectOf(action);
+}
+
+function placeText(action: Action): string {
+  switch (action.kind) {
+    case "assign-ip":
+    case "move-ip":
+      return `${action.before === undefined ? "" : ` from ${action.before.nodeName ?? action.before.machineID}`} to ${action.after.nodeName}`;
+    case "acquire-ip":
+      return "node" in action.after ? ` for ${action.after.node.nodeName}` : ` in ${action.after.region}`;
+    case "unassign-ip":
+      return ` from ${action.before.nodeName ?? action.before.machineID}`;
+    case "annotate-node":
+      return ` with ${action.after.address ?? ""}`;
+    default:
+      return "";
+  }
+}

@@ -1,0 +1,71 @@
+import type { ActionKind } from "../model/action.ts";
+import type { Hold } from "../model/plan.ts";
+import { REASONS, type Reason } from "../model/reason.ts";
+import { objectKey } from "../model/resource.ts";
+import { objectText } from "./object-text.ts";
+import { oneLine } from "./one-line.ts";
+import { untilText } from "./time-text.ts";
+
+/** What is not done, as in "not assigned yet". */
+const HELD: Readonly<Record<ActionKind | "reconcile" | "publish-dns", string>> = {
+  "add-finalizer": "finalizer not added",
+  "acquire-ip": "no address acquired",
+  "assign-ip": "not assigned",
+  "move-ip": "not moved",
+  "annotate-node": "not annotated",
+  "clear-annotation": "annotation not cleared",
+  "unassign-ip": "not unassigned",
+  "delete-ip": "not deleted",
+  "remove-finalizer": "finalizer not removed",
+  reconcile: "nothing is changed",
+  "publish-dns": "DNS not written",
+};
+
+/** What is said instead of "not assigned" where that would not be the point. */
+const HELD_ADDRESS: Readonly<Partial<Record<Reason, string>>> = {
+  Grace: "stays where it is",
+  Unreadable: "left as it is",
+  InProgress: "not there yet",
+  NoCandidate: "waits for a node",
+  ForeignHolder: "not taken",
+  Conflict: "not used by this pool",
+  IPNotFound: "cannot be used",
+  InvalidIP: "cannot be used",
+  DuplicateIP: "used once only",
+};
+
+/** What a person can do about it, where there is something. */
+const ADVICE: Readonly<Partial<Record<Reason, string>>> = {
+  QuotaExceeded: "Ask DigitalOcean for a higher limit, or lower desiredIPs.",
+  InvalidSpec: "Correct the object's spec.",
+  InvalidIP: "Correct or remove the entry in spec.ips.",
+  DuplicateIP: "Remove one of the two entries from spec.ips.",
+  Conflict: "Remove it from one of the two objects.",
+  IPNotFound: "Remove it from spec.ips, or check that the token belongs to the right account.",
+  NoRegion: "Set spec.region.",
+  AmbiguousAcquisition: "List the right one in spec.ips, or remove the others from the account.",
+  Suspended: "To go on, set spec.suspend: false.",
+  DNSNotSupported: "Addresses are kept all the same.",
+  CRDTooOld: "Apply the CRDs of this version.",
+};
+
+/** Returns `203.0.113.4 not assigned`, or what is not done to the object itself. */
+export function holdText(hold: Hold): string {
+  const isObject = hold.subject === objectText(hold.object) || hold.subject === objectKey(hold.object);
+  const what = (hold.kind === "assign-ip" ? HELD_ADDRESS[hold.reason] : undefined) ?? HELD[hold.kind];
+  return isObject || hold.subject === "" ? what : `${oneLine(hold.subject)}: ${what}`;
+}
+
+/** Returns why something is not done, until when where that is known, and what a person can do where there is something. */
+export function whyHold(hold: Hold, nowMs: number): string {
+  const detail = oneLine(hold.detail);
+  const reason = REASONS[hold.reason];
+  const why = detail === "" ? reason : sentence(`${reason.replace(/\.$/, "")}: ${detail}`);
+  const when = hold.notBeforeMs === undefined ? "" : ` Waits ${untilText(hold.notBeforeMs, nowMs)}.`;
+  const advice = ADVICE[hold.reason];
+  return why + when.replace("Waits due now", "Due now") + (advice === undefined ? "" : ` ${advice}`);
+}
+
+function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}

@@ -1,0 +1,53 @@
+import { ACTIONS } from "../model/action.ts";
+import type { Outcome } from "../model/outcome.ts";
+import type { PoolAssessment } from "../model/plan.ts";
+import { REASONS } from "../model/reason.ts";
+import { actionObject, actionText, VERBS, whyAction } from "./action-message.ts";
+import { errorText, type Verbosity } from "./error-text.ts";
+import type { LastOutcome } from "./last-outcomes.ts";
+import { entryLines, type Layout } from "./layout.ts";
+import { oneLine } from "./one-line.ts";
+
+/** Returns `moved 203.0.113.1 from worker-1 to worker-2`, or what did not work: `could not move …`, `did not move …`. */
+export function outcomeText(outcome: Outcome): string {
+  const { action } = outcome;
+  const what = actionObject(action, outcome.address?.ip);
+  switch (outcome.outcome) {
+    case "applied":
+      return `${VERBS[action.kind].past} ${what}`;
+    case "unconfirmed":
+      return `asked to ${actionText(action)}`;
+    case "skipped":
+      return `did not ${actionText(action)}`;
+    case "failed":
+      return `could not ${actionText(action)}`;
+  }
+}
+
+/** Returns why an outcome is as it is: the action's reason, the error, or what the next run does about it. */
+export function whyOutcome(outcome: Outcome, pool: PoolAssessment | undefined, verbosity: Verbosity): string {
+  switch (outcome.outcome) {
+    case "applied":
+      return whyAction(outcome.action, pool);
+    case "unconfirmed":
+      return "Accepted, and not seen to be true yet. The next run looks again.";
+    case "skipped":
+      return oneLine(outcome.detail) || REASONS[outcome.reason];
+    case "failed":
+      return errorText(outcome.error, verbosity);
+  }
+}
+
+const SYMBOLS = { unconfirmed: "?", skipped: ".", failed: "!" } as const;
+
+/** Returns the lines about one action that was tried. */
+export function outcomeLines(
+  { last, attempts }: LastOutcome,
+  pool: PoolAssessment | undefined,
+  layout: Layout & { readonly verbosity: Verbosity },
+): string[] {
+  const symbol = last.outcome === "applied" ? ACTIONS[last.action.kind].symbol : SYMBOLS[last.outcome];
+  const tries = attempts > 1 ? `, ${attempts} attempts` : "";
+  const took = last.outcome === "skipped" ? "" : ` (${(last.ms / 1000).toFixed(1)} s${tries})`;
+  return entryLines(symbol, outcomeText(last) + took, whyOutcome(last, pool, layout.verbosity), layout);
+}

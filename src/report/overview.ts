@@ -1,0 +1,119 @@
+import { compareIPv4 } from "../model/address.ts";
+import { LAST_RESULT_ANNOTATION, LAST_RUN_ANNOTATION, LAST_SUCCESS_ANNOTATION } from "../model/lease-annotations.ts";
+import { type Condition, type IPStatus, objectKey, type Pool, type RetryStatus } from "../model/resource.ts";
+import { countText } from "./count-text.ts";
+import { durationText } from "./time-text.ts";
+
+/** What `status` reads: the pools as stored, and the Lease where there is one. */
+export interface StoredFacts {
+  readonly cluster: string;
+  /** By the API server's clock. */
+  readonly nowMs: number;
+  /** Selected pools, sorted by namespace and name. */
+  readonly pools: readonly Pool[];
+  /** `NAMESPACE/NAME` of the Lease. */
+  readonly leaseKey: string;
+  readonly lease?: {
+    readonly holder: string;
+    readonly renewTimeMs: number;
+    readonly annotations: Readonly<Record<string, string>>;
+  };
+}
+
+/** One address of a pool, as its status tells. */
+export interface AddressRow {
+  readonly ip: string;
+  readonly status: IPStatus;
+  readonly retry?: RetryStatus;
+}
+
+/** One pool, as its status tells; `ready` is Unknown while status speaks of an older spec. */
+export interface PoolRow {
+  readonly pool: Pool;
+  readonly ready: Condition["status"];
+  /** The Ready condition's reason and message; `NotReconciled` when there is none for this spec. */
+  readonly reason: string;
+  readonly message: string;
+  readonly active: number;
+  readonly desired: number;
+  /** Sorted by address. */
+  readonly addresses: readonly AddressRow[];
+}
+
+/** The reconciler as its Lease tells; `""` = nobody, never, unknown. */
+export interface ReconcilerRow {
+  readonly lease: string;
+  readonly heldBy: string;
+  readonly lastRun: string;
+  readonly lastSuccess: string;
+  readonly lastResult: string;
+}
+
+/** Everything `status` shows, and what `status --check` finds wrong: one sentence each, pools first. */
+export interface Overview {
+  readonly cluster: string;
+  readonly nowMs: number;
+  readonly pools: readonly PoolRow[];
+  readonly reconciler: ReconcilerRow;
+  readonly problems: readonly string[];
+}
+
+/** Returns the overview of what is stored. A last success older than `maxAgeMs`, or none, is a problem. */
+export function overviewOf(facts: StoredFacts, maxAgeMs: number): Overview {
+  const pools = facts.pools.map(poolRow);
+  const reconciler = reconcilerRow(facts);
+  const unready = pools
+    .filter(({ ready }) => ready !== "True")
+    .map(({ pool, reason, message }) => `pool/${objectKey(pool.meta)} is not ready: ${reason}: ${message}`);
+  const { cluster, nowMs } = facts;
+  return { cluster, nowMs, pools, reconciler, problems: [...unready, ...ageProblem(reconciler, nowMs, maxAgeMs)] };
+}
+
+function poolRow(pool: Pool): PoolRow {
+  const { status, spec, meta } = pool;
+  const addresses = Object.entries(status.ips)
+    .sort(([a], [b]) => compareIPv4(a, b))
+    .map(([ip, entry]): AddressRow => {
+      const retry = status.retries.find(({ subject }) => subject === `ip/${ip}`);
+      return retry === undefined ? { ip, status: entry } : { ip, status: entry, retry };
+    });
+  const condition = status.conditions.find(({ type }) => type === "Ready");
+  const isCurrent = condition !== undefined && condition.observedGeneration >= meta.generation;
+  return {
+    pool,
+    ready: isCurrent ? condition.status : "Unknown",
+    reason: isCurrent ? condition.reason : "NotReconciled",
+    message: isCurrent ? condition.message : missing(condition),
+    active: addresses.filter((address) => address.status.state === "active").length,
+    desired: spec.desiredIPs > 0 ? spec.desiredIPs : new Set(spec.ips).size,
+    addresses,
+  };
+}
+
+function missing(condition: Condition | undefined): string {
+  return condition === undefined
+    ? "no run has looked at it yet; run flipop reconcile"
+    : "the spec was changed after the last run";
+}
+
+function reconcilerRow({ lease, leaseKey }: StoredFacts): ReconcilerRow {
+  return {
+    lease: leaseKey,
+    heldBy: lease?.holder ?? "",
+    lastRun: lease?.annotations[LAST_RUN_ANNOTATION] ?? "",
+    lastSuccess: lease?.annotations[LAST_SUCCESS_ANNOTATION] ?? "",
+    lastResult: lease?.annotations[LAST_RESULT_ANNOTATION] ?? "",
+  };
+}
+
+function ageProblem({ lastSuccess }: ReconcilerRow, nowMs: number, maxAgeMs: number): string[] {
+  const at = Date.parse(lastSuccess);
+  if (Number.isNaN(at)) return ["no successful run is on record"];
+  if (nowMs - at <= maxAgeMs) return [];
+  return [`the last successful run was ${durationText(nowMs - at)} ago, more than ${durationText(maxAgeMs)}`];
+}
+
+/** Returns `3 pools, 2 ready`. */
+export function overviewText({ pools }: Overview): string {
+  return `${countText(pools.length, "pool")}, ${pools.filter(({ ready }) => ready === "True").length} ready`;
+}

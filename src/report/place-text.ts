@@ -1,0 +1,6 @@
+import type { Place } from "../model/action.ts";
+
+/** Returns how people know a machine: its node's name, else `droplet 123`. */
+export function placeText(place: Place): string {
+  return place.nodeName ?? `droplet ${place.machineID}`;
+}

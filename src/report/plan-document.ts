@@ -1,0 +1,98 @@
+import type { Action, ObjectRef, Place } from "../model/action.ts";
+import { subjectOf } from "../model/action.ts";
+import type { Hold, NodeVerdict, Plan, PoolAssessment } from "../model/plan.ts";
+import { actionText, whyAction } from "./action-message.ts";
+import { API_VERSION, type JSONObject, type JSONValue } from "./document.ts";
+import { whyHold } from "./hold-message.ts";
+import { impactOf } from "./impact.ts";
+import { nodePhrase } from "./node-phrase.ts";
+import { objectText } from "./object-text.ts";
+import { oneLine } from "./one-line.ts";
+import { countKinds, summaryText } from "./summary.ts";
+import { rfc3339 } from "./time-text.ts";
+
+/** Returns the document `Plan`; its JSON Schema is `schema/plan.json`. */
+export function planDocument(plan: Plan): JSONObject {
+  return { apiVersion: API_VERSION, kind: "Plan", ...planFields(plan) };
+}
+
+/** Returns the fields that `Plan` and `RunResult` share. */
+export function planFields(plan: Plan): JSONObject {
+  return {
+    planId: plan.planID,
+    observedAt: rfc3339(plan.observedAtMs),
+    cluster: plan.cluster,
+    summary: {
+      message: summaryText(plan),
+      actions: Object.fromEntries(countKinds(plan.actions.map(({ kind }) => kind))),
+      held: plan.holds.length,
+      unreadable: plan.gaps.length,
+      pools: plan.pools.length,
+    },
+    impact: impactOf(plan).map(({ object, subject, message }) => ({ object: objectField(object), subject, message })),
+    budget: plan.budget.map((budget) => ({ ...budget })),
+    actions: plan.actions.map((action) => actionField(action, plan.pools)),
+    holds: plan.holds.map((hold) => holdField(hold, plan.observedAtMs)),
+    gaps: plan.gaps.map((gap) => ({ ...gap, error: oneLine(gap.error) })),
+    pools: plan.pools.map(poolField),
+  };
+}
+
+/** Returns an object reference as documents carry it. */
+export function objectField({ kind, namespace, name }: ObjectRef): JSONObject {
+  return { kind, namespace, name };
+}
+
+/** Returns one action that is still to be done; `null` stands for "nothing" in before and after. */
+export function actionField(action: Action, pools: readonly PoolAssessment[]): JSONObject {
+  const pool = pools.find(({ object }) => objectText(object) === objectText(action.object));
+  return {
+    kind: action.kind,
+    object: objectField(action.object),
+    subject: subjectOf(action),
+    reason: action.reason,
+    message: `${actionText(action)}: ${whyAction(action, pool)}`,
+    before: sideField(action.before),
+    after: sideField(action.after),
+  };
+}
+
+/** Returns one hold. */
+export function holdField(hold: Hold, nowMs: number): JSONObject {
+  return {
+    kind: hold.kind,
+    object: objectField(hold.object),
+    subject: hold.subject,
+    reason: hold.reason,
+    message: whyHold(hold, nowMs),
+    notBefore: hold.notBeforeMs === undefined ? undefined : rfc3339(hold.notBeforeMs),
+    needsPerson: hold.needsPerson,
+  };
+}
+
+function sideField(side: Action["before"] | Action["after"]): JSONValue {
+  if (side === undefined) return null;
+  if ("node" in side) return { node: placeField(side.node) };
+  if ("machineID" in side) return placeField(side);
+  return "region" in side ? { region: side.region } : { address: side.address ?? null, pool: side.pool ?? null };
+}
+
+function placeField({ machineID, nodeName }: Place): JSONObject {
+  return { machineID, nodeName: nodeName ?? null };
+}
+
+function poolField(pool: PoolAssessment): JSONObject {
+  return {
+    object: objectField(pool.object),
+    desired: pool.desired,
+    matching: pool.matching,
+    notMatching: pool.notMatching.map(verdictField),
+    waiting: pool.waiting,
+    skipped: pool.skipped.map(verdictField),
+    addresses: Object.entries(pool.status.ips).map(([ip, { state, nodeName }]) => ({ ip, state, nodeName })),
+  };
+}
+
+function verdictField(verdict: NodeVerdict): JSONObject {
+  return { nodeName: verdict.nodeName, reason: verdict.reason, message: nodePhrase(verdict) };
+}

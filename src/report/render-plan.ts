@@ -1,0 +1,61 @@
+import type { Plan, ProviderBudget } from "../model/plan.ts";
+import { countText } from "./count-text.ts";
+import { goneSections } from "./gone-section.ts";
+import { impactOf } from "./impact.ts";
+import { entryLines, type Layout } from "./layout.ts";
+import { oneLine } from "./one-line.ts";
+import { type PlanLayout, poolSection } from "./pool-section.ts";
+import { summaryText } from "./summary.ts";
+import { rfc3339 } from "./time-text.ts";
+import { wrap } from "./wrap.ts";
+
+/**
+ * Returns a plan for people: where and when it was read; every pool with its nodes, actions and holds, each with its reason;
+ * what could not be read; then summary, impact, provider calls and quota. Ends with a line end.
+ */
+export function renderPlan(plan: Plan, layout: PlanLayout): string {
+  const read = rfc3339(plan.observedAtMs).replace("T", " ").replace("Z", " UTC");
+  const header = [`Plan for ${plan.cluster}, read ${read}${layout.wide ? `, plan ${plan.planID}` : ""}`, ""];
+  const pools = plan.pools.flatMap((pool) => [...poolSection(pool, plan, layout), ""]);
+  const none = plan.pools.length === 0 ? ["No pools. Create a FloatingIPPool to begin.", ""] : [];
+  return [
+    ...header,
+    ...none,
+    ...pools,
+    ...goneSections(plan, layout),
+    ...gapLines(plan, layout),
+    ...footer(plan, layout),
+  ]
+    .map((line) => `${line}\n`)
+    .join("");
+}
+
+/** Returns the lines about what could not be read and no hold already tells; with an empty line at the end when there are any. */
+export function gapLines(plan: Plan, layout: Layout): string[] {
+  const told = new Set(plan.holds.map(({ subject }) => subject));
+  const gaps = plan.gaps.filter(({ subject }) => !told.has(subject));
+  if (gaps.length === 0) return [];
+  const lines = gaps.flatMap(({ provider, subject, error }) =>
+    entryLines("!", subject === "" ? provider : `${subject} at ${provider}`, oneLine(error), layout),
+  );
+  return ["Could not be read, so nothing about it is changed:", ...lines, ""];
+}
+
+function footer(plan: Plan, layout: Layout): string[] {
+  const impact = impactOf(plan);
+  const hurt = impact.map(({ message }) => `  ! ${message}.`);
+  return [
+    ...wrap(layout.palette.strong(summaryText(plan)), "", layout.width),
+    ...(impact.length === 0
+      ? ["Impact: nothing healthy is touched."]
+      : ["Impact: this hurts something healthy:", ...hurt]),
+    ...plan.budget.map(budgetText),
+  ];
+}
+
+function budgetText({ provider, calls, addressCount, addressLimit }: ProviderBudget): string {
+  const needed = calls === 0 ? `no calls needed` : `at least ${countText(calls, "call")} needed`;
+  if (addressCount === undefined) return `${provider}: ${needed}.`;
+  const limit = addressLimit === undefined ? "" : ` of ${addressLimit}`;
+  return `${provider}: ${needed}; the account has ${addressCount}${limit} reserved IPs.`;
+}

@@ -1,0 +1,104 @@
+import { type IPState, objectKey } from "../model/resource.ts";
+import type { Layout } from "./layout.ts";
+import { oneLine } from "./one-line.ts";
+import type { AddressRow, Overview, PoolRow, ReconcilerRow } from "./overview.ts";
+import type { Palette } from "./palette.ts";
+import { type Cell, renderTable } from "./table.ts";
+import { durationText } from "./time-text.ts";
+
+/** Returns the stored state for people: a table of pools, one of addresses, and the reconciler. `wide` adds ids, times and retries. */
+export function renderStatus(overview: Overview, layout: Layout & { readonly wide: boolean }): string {
+  const { pools, nowMs, reconciler } = overview;
+  const parts =
+    pools.length === 0
+      ? ["No pools.\n"]
+      : [
+          renderTable(
+            POOL_HEADER,
+            pools.map((row) => poolCells(row, nowMs, layout.palette)),
+            layout.width,
+          ),
+          addressTable(pools, nowMs, layout),
+        ];
+  return [...parts, reconcilerText(reconciler, nowMs, layout.palette)].filter((part) => part !== "").join("\n");
+}
+
+const POOL_HEADER = ["POOL", "READY", "ACTIVE/DESIRED", "WAITING NODES", "AGE", "REASON"];
+
+function poolCells(row: PoolRow, nowMs: number, palette: Palette): readonly Cell[] {
+  const { meta, status, spec } = row.pool;
+  const suspended = spec.suspend ? "suspended; " : "";
+  const why = row.ready === "True" ? row.reason : `${row.reason}: ${oneLine(row.message)}`;
+  return [
+    { text: objectKey(meta) },
+    { text: row.ready, paint: row.ready === "True" ? palette.good : palette.bad },
+    { text: `${row.active}/${row.desired}` },
+    { text: String(status.assignableNodes.length) },
+    { text: meta.createdAtMs === 0 ? "-" : durationText(nowMs - meta.createdAtMs) },
+    { text: suspended + why },
+  ];
+}
+
+const ADDRESS_HEADER = ["ADDRESS", "POOL", "STATE", "NODE", "REASON"];
+const WIDE_HEADER = ["ADDRESS", "POOL", "STATE", "NODE", "PROVIDER ID", "NOT MATCHING", "RETRY", "REASON"];
+
+const STATE_PAINT: Readonly<Record<IPState, keyof Palette>> = {
+  active: "good",
+  "in-progress": "notable",
+  error: "bad",
+  "no-match": "bad",
+  unassigned: "notable",
+  disabled: "faint",
+};
+
+function addressTable(pools: readonly PoolRow[], nowMs: number, layout: Layout & { readonly wide: boolean }): string {
+  const rows = pools.flatMap((row) =>
+    row.addresses.map((address) => addressCells(address, objectKey(row.pool.meta), nowMs, layout)),
+  );
+  return rows.length === 0 ? "" : renderTable(layout.wide ? WIDE_HEADER : ADDRESS_HEADER, rows, layout.width);
+}
+
+function addressCells(
+  { ip, status, retry }: AddressRow,
+  pool: string,
+  nowMs: number,
+  { palette, wide }: { readonly palette: Palette; readonly wide: boolean },
+): readonly Cell[] {
+  const why = [status.reason, status.error].filter((part) => part !== undefined && part !== "").join(": ");
+  const tries = retry === undefined ? "-" : `${retry.attempts} failed, next ${ahead(retry.nextAttemptTime, nowMs)}`;
+  const detail: readonly Cell[] = [
+    { text: status.providerID ?? "-" },
+    { text: status.notMatchingSince === undefined ? "-" : ago(status.notMatchingSince, nowMs) },
+    { text: tries },
+  ];
+  return [
+    { text: ip },
+    { text: pool },
+    { text: status.state, paint: palette[STATE_PAINT[status.state]] },
+    { text: status.nodeName ?? "-" },
+    ...(wide ? detail : []),
+    { text: why === "" ? "-" : oneLine(why) },
+  ];
+}
+
+function reconcilerText(row: ReconcilerRow, nowMs: number, palette: Palette): string {
+  const result = row.lastResult === "" ? "" : ` (${oneLine(row.lastResult)})`;
+  const lines = [
+    palette.strong("Reconciler"),
+    `  last run:     ${row.lastRun === "" ? "never" : ago(row.lastRun, nowMs)}${result}`,
+    `  last success: ${row.lastSuccess === "" ? "never" : ago(row.lastSuccess, nowMs)}`,
+    `  lock:         Lease ${row.lease}, ${row.heldBy === "" ? "free" : `held by ${oneLine(row.heldBy)}`}`,
+  ];
+  return lines.map((line) => `${line}\n`).join("");
+}
+
+function ago(time: string, nowMs: number): string {
+  const at = Date.parse(time);
+  return Number.isNaN(at) ? oneLine(time) : `${durationText(Math.max(nowMs - at, 0))} ago`;
+}
+
+function ahead(time: string, nowMs: number): string {
+  const at = Date.parse(time);
+  if (Number.isNaN(at)) return oneLine(time);
+  return at <= nowMs ? "now" : `in ${durationText(at - nowMs)}`;
+}

@@ -1,0 +1,31 @@
+import { ACTIONS, type ActionKind } from "../model/action.ts";
+import type { Plan } from "../model/plan.ts";
+import { VERBS } from "./action-message.ts";
+import { countText } from "./count-text.ts";
+
+/** Returns how many actions there are of each kind, in the order of writes; kinds without any are absent. */
+export function countKinds(kinds: readonly ActionKind[]): ReadonlyMap<ActionKind, number> {
+  const order = [...new Set(kinds)].sort((a, b) => ACTIONS[a].phase - ACTIONS[b].phase || (a < b ? -1 : 1));
+  return new Map(order.map((kind) => [kind, kinds.filter((other) => other === kind).length]));
+}
+
+/** Returns `2 to assign, 1 to move, 1 held, 1 blocked.`, or that nothing is to do and how many addresses are active. */
+export function summaryText(plan: Plan): string {
+  const parts = [...countKinds(plan.actions.map(({ kind }) => kind))].map(([kind, n]) => `${n} ${VERBS[kind].count}`);
+  const blocked = plan.holds.filter((hold) => hold.needsPerson).length;
+  const held = plan.holds.length - blocked;
+  const rest = [
+    ...(held > 0 ? [`${held} held`] : []),
+    ...(blocked > 0 ? [`${blocked} blocked`] : []),
+    ...(plan.gaps.length > 0 ? [`${plan.gaps.length} unreadable`] : []),
+  ];
+  if (parts.length > 0) return `${[...parts, ...rest].join(", ")}.`;
+  return rest.length > 0 ? `Nothing to do now: ${rest.join(", ")}.` : `Nothing to do: ${activeText(plan)}.`;
+}
+
+/** Returns `2 pools, 3 of 4 addresses active`. */
+export function activeText(plan: Plan): string {
+  const active = plan.pools.flatMap(({ status }) => Object.values(status.ips).filter((ip) => ip.state === "active"));
+  const desired = plan.pools.reduce((sum, pool) => sum + pool.desired, 0);
+  return `${countText(plan.pools.length, "pool")}, ${active.length} of ${countText(desired, "address", "addresses")} active`;
+}

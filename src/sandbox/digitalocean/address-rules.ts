@@ -1,0 +1,96 @@
+import { CloudRefusal, notFound, pendingEvent, unprocessable } from "./cloud-refusal.ts";
+import type { AddressState, CloudState, DropletState } from "./cloud-state.ts";
+import { defaultProjectID } from "./complete-state.ts";
+import { addressOn, findAddress, isBusy, isLocked, remember, timeText } from "./pending-actions.ts";
+
+const minuteMs = 60_000;
+
+/** Where a new address goes. */
+export interface CreationRequest {
+  readonly droplet_id?: number;
+  readonly region?: string;
+  readonly project_id?: string;
+}
+
+/** @throws CloudRefusal 422 when the droplet cannot be given this address now. */
+export function refuseAssignment(state: CloudState, address: AddressState, droplet: DropletState, nowMs: number): void {
+  if (droplet.region !== address.region) {
+    throw unprocessable("The Droplet must be in the same region as the reserved IP.");
+  }
+  if (isLocked(state, address.ip)) throw pendingEvent("The reserved IP");
+  const holder = state.droplets.find((item) => item.id === address.droplet_id);
+  if (holder !== undefined && isBusy(state, holder, nowMs)) throw pendingEvent("Droplet");
+  refuseTarget(state, droplet, nowMs);
+}
+
+/**
+ * Makes a new address. Returns it, still unattached, and the droplet it is meant for.
+ * @throws CloudRefusal 422, 404 for an unknown droplet, 429 when too many were made within a minute.
+ */
+export function createAddress(
+  state: CloudState,
+  request: CreationRequest,
+  nowMs: number,
+): { readonly address: AddressState; readonly target: number | undefined } {
+  const region = placeOf(state, request, nowMs);
+  refuseQuick(state, nowMs);
+  const { reserved_ip_limit: limit } = state.account;
+  if (state.reserved_ips.length >= limit) {
+    throw unprocessable(`Reserved IP limit exceeded: this account may have ${limit} reserved IPs.`);
+  }
+  const address: AddressState = {
+    ip: nextIP(state),
+    region,
+    droplet_id: null,
+    project_id: request.project_id ?? defaultProjectID,
+  };
+  state.reserved_ips.push(address);
+  state.creations.push(timeText(nowMs));
+  remember(state, address.ip, null, nowMs);
+  return { address, target: request.droplet_id };
+}
+
+/** The region of a new address. @throws CloudRefusal */
+function placeOf(state: CloudState, request: CreationRequest, nowMs: number): string {
+  const { droplet_id: dropletID, region, project_id: projectID } = request;
+  if (dropletID === undefined) {
+    if (region === undefined) throw unprocessable("Either a Droplet or a region must be given.");
+    if (!state.settings.regions.includes(region)) throw unprocessable("Region is not available.");
+    return region;
+  }
+  if (region !== undefined || projectID !== undefined) {
+    throw unprocessable("A reserved IP is made for a Droplet or for a region, not both.");
+  }
+  const droplet = state.droplets.find((item) => item.id === dropletID);
+  if (droplet === undefined) throw notFound();
+  refuseTarget(state, droplet, nowMs);
+  return droplet.region;
+}
+
+/** @throws CloudRefusal 422 when the droplet cannot take any address now. */
+function refuseTarget(state: CloudState, droplet: DropletState, nowMs: number): void {
+  if (isBusy(state, droplet, nowMs)) throw pendingEvent("Droplet");
+  if (addressOn(state, droplet.id) !== undefined) throw unprocessable("Droplet already has a reserved IP.");
+  if (droplet.anchor_ip === null) throw unprocessable("Droplet has no anchor IP.");
+}
+
+/** @throws CloudRefusal 429 when the account made as many addresses as it may within the last minute. */
+function refuseQuick(state: CloudState, nowMs: number): void {
+  state.creations = state.creations.filter((time) => Date.parse(time) > nowMs - minuteMs);
+  const first = state.creations[state.creations.length - state.settings.creations_per_minute];
+  if (state.creations.length < state.settings.creations_per_minute) return;
+  const waitMs = (first === undefined ? nowMs : Date.parse(first)) + minuteMs - nowMs;
+  const seconds = Math.max(1, Math.ceil(waitMs / 1000));
+  throw new CloudRefusal(429, "too_many_requests", "Too many reserved IPs were created within a minute.", seconds);
+}
+
+/** The next address of the blocks for documentation and benchmarks that the account does not have; never one it had. */
+function nextIP(state: CloudState): string {
+  for (;;) {
+    const number = state.next.address;
+    state.next.address += 1;
+    const ip =
+      number < 254 ? `198.51.100.${number + 1}` : `198.19.${((number - 254) >> 8) & 255}.${(number - 254) & 255}`;
+    if (findAddress(state, ip) === undefined) return ip;
+  }
+}

@@ -1,0 +1,95 @@
+const ip = { type: "string" } as const;
+const time = {
+  type: "string",
+  pattern: "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?(Z|[+-]\\d\\d:\\d\\d)$",
+} as const;
+const count = { type: "integer", minimum: 0 } as const;
+const id = { type: "integer", minimum: 1 } as const;
+const idOrNull = { type: "integer", minimum: 1, nullable: true } as const;
+const texts = { type: "array", items: { type: "string" }, default: [] } as const;
+
+/** Data centres an account may use. @see https://docs.digitalocean.com/platform/regional-availability/ verified 2026-08-07 */
+const regions = [
+  ...["nyc3", "nyc1", "nyc2", "ams2", "ams3", "blr1", "fra1", "lon1"],
+  ...["sfo1", "sfo2", "sfo3", "sgp1", "syd1", "tor1"],
+];
+
+function object(properties: Readonly<Record<string, unknown>>, required: readonly string[] = []): object {
+  return { type: "object", additionalProperties: false, properties, required };
+}
+
+function list(items: object): object {
+  return { type: "array", items, default: [] };
+}
+
+const account = {
+  reserved_ip_limit: { ...count, default: 3 },
+  droplet_limit: { ...count, default: 25 },
+  email: { type: "string", default: "sandbox@example.com" },
+  uuid: { type: "string", default: "b6fr89dbf6d9156cace5f3c78dc9851d957381ef" },
+};
+
+const settings = {
+  action_delay_ms: { ...count, default: 0 },
+  list_lag_ms: { ...count, default: 0 },
+  rate_limit: {
+    ...object({ per_hour: { ...count, default: 5000 }, per_minute: { ...count, default: 250 } }),
+    default: {},
+  },
+  creations_per_minute: { ...count, default: 12 },
+  regions: { ...texts, minItems: 1, default: regions },
+  fail_next_actions: { ...count, default: 0 },
+  fail_actions_of: texts,
+};
+
+const droplet = {
+  id,
+  region: { type: "string" },
+  name: { type: "string" },
+  status: { type: "string", enum: ["new", "active", "off", "archive"], default: "active" },
+  public_ip: ip,
+  private_ip: ip,
+  anchor_ip: { ...ip, nullable: true },
+  pending_event_until: time,
+};
+
+const address = {
+  ip,
+  region: { type: "string" },
+  droplet_id: { ...idOrNull, default: null },
+  project_id: { type: "string" },
+  locked: { type: "boolean" },
+};
+
+const action = {
+  id,
+  type: { type: "string", enum: ["assign_ip", "unassign_ip"] },
+  ip,
+  region: { type: "string" },
+  status: { type: "string", enum: ["in-progress", "completed", "errored"] },
+  droplet_id: idOrNull,
+  from_droplet_id: idOrNull,
+  started_at: time,
+  completes_at: time,
+  completed_at: { ...time, nullable: true },
+  outcome: { type: "string", enum: ["completed", "errored"] },
+};
+
+const history = object({ at: time, ip, before: { ...object(address), nullable: true } }, ["at", "ip", "before"]);
+
+/**
+ * JSON Schema of `digitalocean.yaml`, with every default that does not depend on something else in the file. Only `id`
+ * of a droplet and `ip` of an address are required.
+ */
+export const cloudSchema: object = object({
+  account: { ...object(account), default: {} },
+  tokens: { type: "object", additionalProperties: { type: "array", items: { type: "string" } }, default: {} },
+  settings: { ...object(settings), default: {} },
+  droplets: list(object(droplet, ["id"])),
+  reserved_ips: list(object(address, ["ip"])),
+  byoip: list(object(address, ["ip"])),
+  actions: list(object(action, Object.keys(action))),
+  creations: { type: "array", items: time, default: [] },
+  history: list(history),
+  next: { ...object({ action_id: { ...id, default: 36_804_636 }, address: { ...count, default: 0 } }), default: {} },
+});

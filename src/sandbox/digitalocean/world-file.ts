@@ -1,0 +1,16 @@
+import { YAMLFile } from "../yaml-file.ts";
+import type { CloudState } from "./cloud-state.ts";
+import { completeState } from "./complete-state.ts";
+
+const header = `The DigitalOcean account of this sandbox. Edit it at any time: it is read again before the next request.
+Try: remove a droplet (its reserved IPs become unassigned) · set a droplet_id to null · locked: true on an address ·
+pending_event_until: "2026-12-31T00:00:00Z" on a droplet · account.reserved_ip_limit: 1 ·
+settings.action_delay_ms: 20000 (assignments take 20 s) · settings.fail_next_actions: 2 (they end errored) ·
+settings.list_lag_ms: 5000 · tokens: {my-token: [account:read, reserved_ip:read, ...]} ("*" = every scope; none at all =
+any token is accepted) · byoip: [{ip: 203.0.113.200, region: nyc3}] · anchor_ip: null.
+Missing fields get defaults: "droplets: [{id: 101}]" is enough. Comments further down are lost when it is written.`;
+
+/** `digitalocean.yaml` of a sandbox directory. Its `load` throws ConfigError with the file, and the line or path that is wrong. */
+export function worldFile(path: string): YAMLFile<CloudState> {
+  return new YAMLFile<CloudState>(path, { header, decode: completeState });
+}

@@ -1,0 +1,154 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Fault, FaultSource, SandboxServerName } from "./faults.ts";
+import { answer, readRequest } from "./http-message.ts";
+
+/** One request as an emulated API sees it. */
+export interface SandboxRequest {
+  /** Upper-case. */
+  readonly method: string;
+  /** Decoded, without query. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Parsed JSON; undefined when there is no body. */
+  readonly body: unknown;
+  /** Why the body could not be parsed; such a request is answered 400 before it reaches the API. */
+  readonly malformed?: string;
+}
+
+/** One answer: a whole body, or a stream of chunks. */
+export type SandboxReply =
+  | {
+      readonly status: number;
+      readonly headers?: Readonly<Record<string, string>>;
+      /** JSON-encoded unless it is a string or Buffer; undefined = no body. */
+      readonly body?: unknown;
+      /** Default `application/json` when there is a body. */
+      readonly contentType?: string;
+    }
+  | {
+      readonly status: number;
+      readonly contentType: string;
+      /** Writes chunks until the stream is over; `ended` is aborted when the client or the server goes away. */
+      readonly stream: (write: (chunk: string) => void, ended: AbortSignal) => Promise<void>;
+    };
+
+/** A running emulated API. */
+export interface SandboxServer {
+  /** `http://127.0.0.1:PORT`, without a trailing slash. */
+  readonly url: string;
+  /** Ends every stream and connection. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** One call as the server saw it. */
+export interface RecordedCall {
+  readonly server: string;
+  readonly method: string;
+  readonly path: string;
+  /** Without `?`; `""` when there is none. */
+  readonly query: string;
+  readonly body: unknown;
+  /** The status sent; 0 when the connection was cut before an answer. */
+  readonly status: number;
+}
+
+/** What {@link serve} needs. */
+export interface ServeOptions {
+  readonly server: SandboxServerName;
+  /** What the API does. What it throws is answered with status 500 and the error's message. */
+  readonly handle: (request: SandboxRequest) => SandboxReply | Promise<SandboxReply>;
+  readonly faults: FaultSource;
+  /** Called once per request, after its effect and before its answer. */
+  readonly onCall?: (call: RecordedCall) => void;
+  /** Called with what `handle` throws: a file a person broke, or a bug. */
+  readonly onError?: (error: unknown) => void;
+  /** Milliseconds since the epoch for the `Date` header; default: the machine's clock. */
+  readonly now?: () => number;
+}
+
+/** Serves one emulated API on a free loopback port; every answer carries a `Date` header. Faults are applied around `handle`. */
+export async function serve(options: ServeOptions): Promise<SandboxServer> {
+  const closing = new AbortController();
+  const server = createServer((message, response) => {
+    respond(options, closing.signal, message, response).catch(() => response.destroy());
+  });
+  // A client may reuse an idle connection at any time; the server never closes it first.
+  server.keepAliveTimeout = 0;
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, close: () => close(server, closing) };
+}
+
+async function close(server: Server, closing: AbortController): Promise<void> {
+  closing.abort();
+  if (!server.listening) return;
+  await new Promise<void>((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
+
+async function respond(
+  options: ServeOptions,
+  closing: AbortSignal,
+  message: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const request = await readRequest(message);
+  const fault = options.faults.take({ server: options.server, method: request.method, path: request.path });
+  if (fault?.delayMs !== undefined) await sleep(fault.delayMs, undefined, { signal: closing });
+  const reply = fault?.cut === "before" ? undefined : withFault(fault, await effect(options, request, fault));
+  const isAnswered = reply !== undefined && fault?.cut !== "after";
+  options.onCall?.(record(options.server, request, isAnswered ? reply.status : 0));
+  if (!isAnswered) {
+    response.destroy();
+    return;
+  }
+  if (options.now !== undefined) response.setHeader("Date", new Date(options.now()).toUTCString());
+  await answer(response, reply, { closing, isCut: fault?.cut === "middle" });
+}
+
+/** Lets the request take effect, unless the fault answers in its place. */
+async function effect(
+  options: ServeOptions,
+  request: SandboxRequest,
+  fault: Fault | undefined,
+): Promise<SandboxReply | undefined> {
+  if (fault?.status !== undefined && fault.effect !== true) return undefined;
+  if (request.malformed !== undefined) return { status: 400, body: { id: "bad_request", message: request.malformed } };
+  try {
+    return await options.handle(request);
+  } catch (error) {
+    options.onError?.(error);
+    const why = error instanceof Error ? error.message : String(error);
+    return { status: 500, body: { id: "server_error", message: why } };
+  }
+}
+
+/** The reply that is sent: the real one with what the fault replaces, or the fault's own. */
+function withFault(fault: Fault | undefined, reply: SandboxReply | undefined): SandboxReply {
+  const real = reply ?? { status: 200 };
+  if (fault === undefined) return real;
+  const headers = { ...("headers" in real ? real.headers : {}), ...fault.headers };
+  const isReplaced = fault.status !== undefined || fault.body !== undefined;
+  if ("stream" in real && !isReplaced) return { ...real, contentType: fault.contentType ?? real.contentType };
+  const body = isReplaced ? fault.body : "body" in real ? real.body : undefined;
+  return {
+    status: fault.status ?? real.status,
+    headers,
+    body,
+    ...(fault.contentType === undefined ? {} : { contentType: fault.contentType }),
+  };
+}
+
+function record(server: string, request: SandboxRequest, status: number): RecordedCall {
+  const { method, path, query, body } = request;
+  return { server, method, path, query: query.toString(), body, status };
+}

@@ -1,0 +1,144 @@
+import type { SandboxReply, SandboxRequest } from "../http-server.ts";
+import { discoveryDocument } from "./discovery.ts";
+import { isObject, type JSONObject, objectAt } from "./json-object.ts";
+import { type KubeObject, keyOf } from "./kube-object.ts";
+import type { Deleted, KubernetesAPI, Written } from "./kubernetes-api.ts";
+import { listObjects } from "./list-objects.ts";
+import { objectFilter } from "./object-filter.ts";
+import { storeKey } from "./object-store.ts";
+import { type RequestTarget, requestTarget } from "./request-target.ts";
+import { apiVersionOf, type ResourceType } from "./resource-type.ts";
+import { badRequest, methodNotAllowed, StatusError } from "./status-error.ts";
+import { watchObjects } from "./watch-objects.ts";
+import { deleteOptions, requireJSON, requireMergePatch, writeOptions } from "./write-parameters.ts";
+
+interface Call {
+  readonly api: KubernetesAPI;
+  readonly request: SandboxRequest;
+  readonly type: ResourceType;
+  readonly target: RequestTarget;
+  readonly bookmarkMs: number;
+}
+
+const REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+
+/** Answers one HTTP request as kube-apiserver does. @throws StatusError for every refusal */
+export function handleRequest(api: KubernetesAPI, request: SandboxRequest, bookmarkMs: number): SandboxReply {
+  if (request.path === REVIEWS && request.method === "POST") return reviewAccess(request.body);
+  const document = discoveryDocument(request.path.replace(/(.)\/$/, "$1"), api.types.all());
+  if (document !== undefined && request.method === "GET") {
+    return { status: 200, body: document, ...(typeof document === "string" ? { contentType: "text/plain" } : {}) };
+  }
+  const target = requestTarget(request.path);
+  const type = target && api.types.byPlural(target.group, target.version, target.plural);
+  if (target === undefined || type === undefined || isMisplaced(type, target)) return unknownPath(request.path);
+  const call = { api, request, type, target, bookmarkMs };
+  if (target.name === undefined) return onCollection(call);
+  return target.subresource === undefined ? onObject(call, target.name) : onStatus(call, target.name);
+}
+
+/** True for a path that names a resource which is served, but not there. */
+function isMisplaced(type: ResourceType, { namespace, name, subresource }: RequestTarget): boolean {
+  if (subresource !== undefined && !(subresource === "status" && type.hasStatus)) return true;
+  if (namespace !== undefined) return !type.isNamespaced;
+  return name !== undefined && type.isNamespaced;
+}
+
+/** Of the core group the server knows what it lacks; below `/apis` nobody answers for the path. */
+function unknownPath(path: string): SandboxReply {
+  if (path.startsWith("/api/v1/"))
+    throw new StatusError(404, "NotFound", "the server could not find the requested resource");
+  return { status: 404, body: "404 page not found\n", contentType: "text/plain; charset=utf-8" };
+}
+
+function onCollection(call: Call): SandboxReply {
+  const { api, request, type, target, bookmarkMs } = call;
+  const { query } = request;
+  switch (request.method) {
+    case "GET": {
+      const isWatch = ["true", "1"].includes(query.get("watch") ?? "");
+      if (!isWatch) return { status: 200, body: listObjects(api, type, target.namespace, query) };
+      const stream = watchObjects(api, { type, namespace: target.namespace, query, bookmarkMs });
+      return { status: 200, contentType: "application/json", stream };
+    }
+    case "POST": {
+      if (type.isNamespaced && target.namespace === undefined) throw methodNotAllowed();
+      requireJSON(request);
+      return written(api.create(type, target.namespace, request.body, writeOptions(query)), 201);
+    }
+    case "DELETE":
+      return { status: 200, body: deleteCollection(call) };
+    default:
+      throw methodNotAllowed();
+  }
+}
+
+function onObject({ api, request, type, target }: Call, name: string): SandboxReply {
+  const key = keyOf({ name, namespace: target.namespace });
+  const options = writeOptions(request.query);
+  switch (request.method) {
+    case "GET":
+      return { status: 200, body: api.get(type, key) };
+    case "PUT":
+      requireJSON(request);
+      return written(api.update(type, key, request.body, options), 200);
+    case "PATCH":
+      requireMergePatch(request);
+      return written(api.patch(type, key, request.body, options), 200);
+    case "DELETE":
+      return { status: 200, body: deletedDocument(type, api.remove(type, key, deleteOptions(request))) };
+    default:
+      throw methodNotAllowed();
+  }
+}
+
+function onStatus({ api, request, type, target }: Call, name: string): SandboxReply {
+  const key = keyOf({ name, namespace: target.namespace });
+  const options = { ...writeOptions(request.query), subresource: "status" } as const;
+  switch (request.method) {
+    case "GET":
+      return { status: 200, body: api.get(type, key) };
+    case "PUT":
+      requireJSON(request);
+      return written(api.update(type, key, request.body, options), 200);
+    case "PATCH":
+      requireMergePatch(request);
+      return written(api.patch(type, key, request.body, options), 200);
+    default:
+      throw methodNotAllowed();
+  }
+}
+
+function written({ object, warnings }: Written, status: number): SandboxReply {
+  // One header line can hold several warnings, joined by commas.
+  const warning = warnings.map((text) => `299 - ${JSON.stringify(text)}`).join(", ");
+  return { status, body: object, ...(warning === "" ? {} : { headers: { Warning: warning } }) };
+}
+
+/** Resources whose DELETE answers the object even when it is gone. */
+const ANSWERED_WITH_OBJECT = ["Pod", "Service"];
+
+function deletedDocument(type: ResourceType, { isGone, object }: Deleted): JSONObject {
+  if (!isGone || ANSWERED_WITH_OBJECT.includes(type.kind)) return object;
+  const { name, uid } = object.metadata;
+  const group = type.group === "" ? {} : { group: type.group };
+  const details = { name, ...group, kind: type.plural, uid };
+  return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details };
+}
+
+function deleteCollection({ api, request, type, target }: Call): JSONObject {
+  const filter = objectFilter(type, target.namespace, request.query);
+  const items: KubeObject[] = [];
+  for (const object of api.store.all(storeKey(type))) {
+    if (filter.includes(object)) items.push(api.remove(type, keyOf(object.metadata), deleteOptions(request)).object);
+  }
+  const metadata = { resourceVersion: String(api.store.resourceVersion) };
+  return { kind: `${type.kind}List`, apiVersion: apiVersionOf(type), metadata, items };
+}
+
+/** Whoever reaches the sandbox may do everything in it; a fault with status 403 stands for a missing permission. */
+function reviewAccess(body: unknown): SandboxReply {
+  if (!isObject(body) || !isObject(body["spec"])) throw badRequest("spec: Required value");
+  const status = { allowed: true, reason: "the sandbox allows everything" };
+  return { status: 201, body: { ...body, metadata: objectAt(body, "metadata"), status } };
+}

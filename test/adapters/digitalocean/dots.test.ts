@@ -1,0 +1,58 @@
+import { execFileSync } from "node:child_process";
+import * as account from "@digitalocean/dots/src/dots/v2/account/index.js";
+import * as droplet from "@digitalocean/dots/src/dots/v2/droplets/item/index.js";
+import * as reservedIPs from "@digitalocean/dots/src/dots/v2/reserved_ips/index.js";
+import type { NavigationMetadata, RequestsMetadata } from "@microsoft/kiota-abstractions";
+import { expect, test } from "vitest";
+
+/** What the declared interfaces promise, read from the real metadata: verbs, path template, and what lies below. */
+function shapeOf(
+  requests: RequestsMetadata | undefined,
+  below: Readonly<Record<string, NavigationMetadata>> = {},
+): object {
+  const verbs = Object.entries(requests ?? {}).map(([verb, request]) => `${verb} ${request.uriTemplate}`);
+  const children = Object.entries(below).map(([name, child]) => {
+    const parameters = child.pathParametersMappings ?? [];
+    return [`${name}(${parameters.join()})`, shapeOf(child.requestsMetadata, child.navigationMetadata)] as const;
+  });
+  return { verbs: verbs.sort(), ...Object.fromEntries(children) };
+}
+
+test("the real module of reserved IPs has what dots.d.ts declares", () => {
+  const shape = shapeOf(
+    reservedIPs.Reserved_ipsRequestBuilderRequestsMetadata,
+    reservedIPs.Reserved_ipsRequestBuilderNavigationMetadata,
+  );
+  const path = "{+baseurl}/v2/reserved_ips";
+  expect(shape).toEqual({
+    verbs: [`get ${path}{?page*,per_page*}`, `post ${path}{?page*,per_page*}`],
+    "byReserved_ip(reserved_ip)": {
+      verbs: [`delete ${path}/{reserved_ip}`, `get ${path}/{reserved_ip}`],
+      "actions()": {
+        verbs: [`get ${path}/{reserved_ip}/actions`, `post ${path}/{reserved_ip}/actions`],
+        "byAction_id(action_id)": { verbs: [`get ${path}/{reserved_ip}/actions/{action_id}`] },
+      },
+    },
+  });
+});
+
+test("the real modules of droplets and the account have what dots.d.ts declares", () => {
+  expect(shapeOf(droplet.WithDroplet_ItemRequestBuilderRequestsMetadata)).toEqual({
+    verbs: ["delete {+baseurl}/v2/droplets/{droplet_id}", "get {+baseurl}/v2/droplets/{droplet_id}"],
+  });
+  expect(shapeOf(account.AccountRequestBuilderRequestsMetadata)).toEqual({ verbs: ["get {+baseurl}/v2/account"] });
+});
+
+test("importing and making the adapter loads neither the SDK nor kiota", () => {
+  const url = new URL("../../../src/adapters/digitalocean/create-digitalocean.ts", import.meta.url).href;
+  const program = `
+    import { registerHooks } from "node:module";
+    const loaded = [];
+    registerHooks({ load(url, context, next) { loaded.push(url); return next(url, context); } });
+    const { createDigitalOcean } = await import(${JSON.stringify(url)});
+    createDigitalOcean({ token: "x", userAgent: "flipop/0" });
+    console.log(loaded.filter((name) => name.includes("node_modules")).length, loaded.length > 5);
+  `;
+  const output = execFileSync(process.execPath, ["--input-type=module", "--eval", program], { encoding: "utf8" });
+  expect(output.trim()).toBe("0 true");
+});

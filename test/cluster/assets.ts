@@ -1,0 +1,91 @@
+// Where the tests get their etcd and kube-apiserver: named by the environment, from the cache, or compiled once.
+import { createHash } from "node:crypto";
+import { access, constants, readFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { buildAssets, recipe, sources } from "./build.ts";
+
+/** The two programs a test cluster is made of, as absolute paths of executables. */
+export type Assets = { readonly etcd: string; readonly kubeAPIServer: string };
+
+/** The programs can neither be found nor built, or the environment names some that do not exist. */
+export class AssetsError extends Error {
+  override readonly name = "AssetsError";
+}
+
+/**
+ * Returns the programs without building anything; `undefined` when a build would be needed.
+ * Order, for each program by itself: `TEST_ASSET_ETCD` / `TEST_ASSET_KUBE_APISERVER`, the directory
+ * `KUBEBUILDER_ASSETS`, the cache.
+ * @throws AssetsError when a variable names something that is not there: a typing error must not cost a build.
+ */
+export async function findAssets(): Promise<Assets | undefined> {
+  const cache = await cacheDirectory();
+  const etcd = await find("etcd", "TEST_ASSET_ETCD", cache);
+  const kubeAPIServer = await find("kube-apiserver", "TEST_ASSET_KUBE_APISERVER", cache);
+  return etcd === undefined || kubeAPIServer === undefined ? undefined : { etcd, kubeAPIServer };
+}
+
+/**
+ * Returns the programs, compiling them into the cache when they are not there: about 5 minutes, once.
+ * Progress goes to stderr. Two callers at once both build; the first to finish wins and nothing breaks.
+ * @throws AssetsError when they can neither be found nor built.
+ */
+export async function ensureAssets(): Promise<Assets> {
+  const found = await findAssets();
+  if (found !== undefined) return found;
+  try {
+    await buildAssets(await cacheDirectory());
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new AssetsError(
+      `etcd and kube-apiserver are not here and cannot be built: ${why}\n` +
+        "Install Go 1.25 or later, or set KUBEBUILDER_ASSETS to a directory with etcd and kube-apiserver.",
+      { cause },
+    );
+  }
+  const built = await findAssets();
+  if (built === undefined) throw new AssetsError(`the build left nothing usable in ${await cacheDirectory()}`);
+  return built;
+}
+
+/**
+ * The policy for a missing cluster: with `CI=true` throws what was given, otherwise says loudly on stderr that the
+ * cluster tests do not run, and returns. A person without Go can still run everything else; a gate must not pass
+ * because it checked nothing.
+ */
+export function skipOrFail(error: AssetsError): void {
+  if (process.env["CI"] === "true") throw error;
+  process.stderr.write(`\n*** CLUSTER TESTS SKIPPED: ${error.message} ***\n\n`);
+}
+
+async function find(program: string, variable: string, cache: string): Promise<string | undefined> {
+  const file = process.env[variable];
+  if (file) return await named(file, variable);
+  const directory = process.env["KUBEBUILDER_ASSETS"];
+  if (directory) return await named(join(directory, program), "KUBEBUILDER_ASSETS");
+  const cached = join(cache, program);
+  return (await isExecutable(cached)) ? cached : undefined;
+}
+
+async function named(file: string, variable: string): Promise<string> {
+  if (await isExecutable(file)) return file;
+  throw new AssetsError(`${variable} leads to ${file}, which is not an executable file`);
+}
+
+async function isExecutable(file: string): Promise<boolean> {
+  return await access(file, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** The cache directory is named after everything the build depends on, so a new version never meets an old build. */
+async function cacheDirectory(): Promise<string> {
+  const hash = createHash("sha256").update(`${process.platform}-${process.arch} ${JSON.stringify(recipe)}`);
+  for (const file of sources) hash.update(await readFile(file));
+  const root = process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache");
+  return join(root, "flipop-test", hash.digest("hex").slice(0, 16));
+}
+
+if (import.meta.main) process.stdout.write(`${JSON.stringify(await ensureAssets(), null, 2)}\n`);

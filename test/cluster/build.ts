@@ -1,0 +1,123 @@
+// Compiles etcd and kube-apiserver from their pinned Go modules. `go install …@version` refuses both (their go.mod has
+// `replace`), hence the two small modules next to this file; they stay apart because their grpc and otel pins differ.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+
+const version = "1.35.4";
+const [major, minor] = version.split(".");
+const compiler = "go";
+const versionPackage = "k8s.io/component-base/version";
+
+type Step = {
+  readonly program: string;
+  /** The folder of the module, next to this file. */
+  readonly module: string;
+  /** How long it takes on two cores, for people. */
+  readonly duration: string;
+  readonly flags: readonly string[];
+  readonly target: string;
+};
+
+/** One entry per program: where its module is, and the arguments of `go build` that matter for the result. */
+export const recipe: readonly Step[] = [
+  {
+    program: "etcd",
+    module: "etcd",
+    duration: "about a minute",
+    flags: ["-ldflags", "-s -w"],
+    target: ".",
+  },
+  {
+    program: "kube-apiserver",
+    module: "kas",
+    duration: "about 5 minutes",
+    // Without the version flags the server calls itself v0.0.0-master, and clients that look at it go wrong.
+    flags: [
+      "-pgo=off",
+      "-ldflags",
+      `-s -w -X ${versionPackage}.gitVersion=v${version} -X ${versionPackage}.gitMajor=${major} -X ${versionPackage}.gitMinor=${minor}`,
+    ],
+    target: "k8s.io/kubernetes/cmd/kube-apiserver",
+  },
+];
+
+/** The files the result depends on. */
+export const sources: readonly string[] = [
+  "etcd/go.mod",
+  "etcd/go.sum",
+  "etcd/main.go",
+  "kas/go.mod",
+  "kas/go.sum",
+].map((file) => join(import.meta.dirname, file));
+
+/**
+ * Compiles both programs and moves them to `directory` in one step, so that a half-built directory is never seen.
+ * @throws Error when `go` is missing or the compiler fails; the message ends with what it said last.
+ */
+export async function buildAssets(directory: string): Promise<void> {
+  await mkdir(dirname(directory), { recursive: true });
+  const temporary = await mkdtemp(`${directory}.building-`);
+  try {
+    say("building etcd and kube-apiserver from source for the cluster tests; this happens once");
+    for (const step of recipe) {
+      say(`building ${step.program} (${step.duration})`);
+      const startedAtMs = Date.now();
+      const output = join(temporary, step.program);
+      await go(join(import.meta.dirname, step.module), step.flags, output, step.target);
+      say(`built ${step.program} in ${seconds(startedAtMs)} s`);
+    }
+    await moveIntoPlace(temporary, directory);
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
+  }
+}
+
+async function moveIntoPlace(temporary: string, directory: string): Promise<void> {
+  try {
+    await rename(temporary, directory);
+  } catch (error) {
+    // Another process was quicker: its result is as good as ours.
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code !== "ENOTEMPTY" && code !== "EEXIST") throw error;
+  }
+}
+
+async function go(cwd: string, flags: readonly string[], output: string, target: string): Promise<void> {
+  const child = spawn(
+    compiler,
+    ["build", "-mod=readonly", "-buildvcs=false", "-trimpath", ...flags, "-o", output, target],
+    {
+      cwd,
+      // A go.work above the checkout would bring its own versions.
+      env: { ...process.env, CGO_ENABLED: "0", GOWORK: "off" },
+      stdio: ["ignore", "ignore", "pipe"],
+    },
+  );
+  let tail = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    tail = `${tail}${text}`.slice(-2000);
+  });
+  const startedAtMs = Date.now();
+  const heartbeat = setInterval(() => say(`still building, ${seconds(startedAtMs)} s`), 60_000);
+  try {
+    const [code] = await once(child, "close");
+    if (code !== 0) throw new Error(`go build ${target} failed:\n${tail}`);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") {
+      throw new Error("there is no `go` on the PATH", { cause: error });
+    }
+    throw error;
+  } finally {
+    clearInterval(heartbeat);
+  }
+}
+
+function seconds(sinceMs: number): number {
+  return Math.round((Date.now() - sinceMs) / 1000);
+}
+
+function say(line: string): void {
+  process.stderr.write(`flipop-test: ${line}\n`);
+}

@@ -1,0 +1,102 @@
+import { describe, expect, test } from "vitest";
+import { createDigitalOcean } from "../../../src/adapters/digitalocean/create-digitalocean.ts";
+import { ProviderError } from "../../../src/model/errors.ts";
+import type { Clock } from "../../../src/ports/clock.ts";
+import type { AcceptedAction, IPProvider, ProviderMeter } from "../../../src/ports/ip-provider.ts";
+import { digitaloceanSandbox } from "../../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
+import { MemoryIPProvider } from "../../fake/memory-ip-provider.ts";
+
+const ips = ["203.0.113.1", "203.0.113.2", "192.0.2.10", "198.51.100.1", "198.51.100.2", "203.0.113.99", "bad"];
+const machines = ["101", "102", "103", "201", "999", "x"];
+
+const account = {
+  account: { reserved_ip_limit: 4 },
+  droplets: [{ id: 101 }, { id: 102 }, { id: 103, anchor_ip: null }, { id: 201, region: "ams3" }],
+  reserved_ips: [{ ip: "203.0.113.1", droplet_id: 101 }, { ip: "203.0.113.2" }],
+  byoip: [{ ip: "192.0.2.10" }],
+  settings: { action_delay_ms: 15_000, creations_per_minute: 2, rate_limit: { per_hour: 5000, per_minute: 60 } },
+};
+
+type Random = (below: number) => number;
+
+/** Numbers that look random and are the same for the same seed. */
+function randomFrom(seed: number): Random {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+function pick<T>(random: Random, items: readonly T[]): T {
+  return items[random(items.length)] as T;
+}
+
+/** One call with random arguments, to be made of several providers. */
+function randomCall(random: Random, accepted: readonly AcceptedAction[]): (provider: IPProvider) => Promise<unknown> {
+  const ip = pick(random, ips);
+  const machineID = pick(random, machines);
+  const action = pick(random, [...accepted, { ip, actionID: "1" }, { ip, actionID: "" }]);
+  const region = pick(random, ["nyc3", "ams3", "moon1"]);
+  const place = random(2) === 0 ? { machineID } : { region };
+  return pick<(provider: IPProvider) => Promise<unknown>>(random, [
+    (provider) => provider.listPage(1 + (ip === "bad" ? 1 : 0)),
+    (provider) => provider.getAddress(ip),
+    (provider) => provider.machineAddresses(machineID),
+    (provider) => provider.addressLimit(),
+    (provider) => provider.assign(ip, machineID),
+    (provider) => provider.assign(ip, machineID),
+    (provider) => provider.unassign(ip),
+    (provider) => provider.actionState(action),
+    (provider) => provider.create(place),
+    (provider) => provider.delete(ip),
+  ]);
+}
+
+async function resultOf(promise: Promise<unknown>): Promise<unknown> {
+  try {
+    return { value: await promise };
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error;
+    const { requestID, message, ...facts } = { ...error, message: error.message };
+    return { error: { ...facts, message: message.replace(`, request id ${requestID}`, "") } };
+  }
+}
+
+describe("the memory provider", () => {
+  test.for([1, 2, 3, 4])("gives the answers of the adapter over HTTP in random history %i", async (seed) => {
+    const time = { ms: Date.UTC(2026, 0, 2, 3, 4, 5) };
+    const clock: Clock = { monotonicMs: () => time.ms, wallMs: () => time.ms, sleep: () => Promise.resolve() };
+    const now = (): number => time.ms;
+    const served = digitaloceanSandbox({ state: account, now });
+    const local = digitaloceanSandbox({ state: account, now });
+    const server = await served.serve();
+    try {
+      const remote: IPProvider & ProviderMeter = createDigitalOcean({
+        token: "token",
+        baseURL: server.url,
+        userAgent: "flipop-test",
+        clock,
+      });
+      const memory = new MemoryIPProvider({ cloud: local.cloud(), clock });
+      const random = randomFrom(seed);
+      const accepted: AcceptedAction[] = [];
+      const seen = new Set<string>();
+      for (let count = 0; count < 150; count += 1) {
+        const call = randomCall(random, accepted);
+        const expected = await resultOf(call(remote));
+        expect(await resultOf(call(memory))).toEqual(expected);
+        expect(local.cloud().state).toEqual(served.cloud().state);
+        expect(memory.rateLimit()).toEqual(remote.rateLimit());
+        const { value, error } = expected as { value?: Partial<AcceptedAction>; error?: ProviderError };
+        if (value?.actionID !== undefined) accepted.push(value as AcceptedAction);
+        seen.add(error === undefined ? "ok" : error.failure);
+        time.ms += random(4000);
+      }
+      expect(memory.calls()).toEqual(remote.calls());
+      expect([...seen].sort()).toEqual(expect.arrayContaining(["busy", "not-found", "ok", "rate-limited", "refused"]));
+    } finally {
+      await server.close();
+    }
+  });
+});
