@@ -21,7 +21,7 @@ export function createBackend(): Backend {
         return withCluster(await openClusterReader(config, clock), (cluster) =>
           work({
             cluster,
-            plan: (selection) => planPass({ cluster, providers, leaseName: config.lease }, selection),
+            plan: (selection) => planPass({ cluster, providers, clock, leaseName: config.lease }, selection),
           }),
         );
       }),

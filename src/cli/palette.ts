@@ -5,5 +5,11 @@ export async function loadPalette(isColoured: boolean): Promise<Palette> {
   if (!isColoured) return PLAIN;
   const { Chalk } = await import("chalk");
   const chalk = new Chalk({ level: 1 });
-  return { strong: chalk.bold, faint: chalk.dim, good: chalk.green, bad: chalk.red, notable: chalk.yellow };
+  return {
+    strong: (text) => chalk.bold(text),
+    faint: (text) => chalk.dim(text),
+    good: (text) => chalk.green(text),
+    bad: (text) => chalk.red(text),
+    notable: (text) => chalk.yellow(text),
+  };
 }

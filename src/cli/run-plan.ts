@@ -5,6 +5,7 @@ import { exitCodeOfPlan } from "../report/exit-code.ts";
 import { narrowPlan } from "../report/narrow-plan.ts";
 import { objectText } from "../report/object-text.ts";
 import { planDocument } from "../report/plan-document.ts";
+import type { PlanLayout } from "../report/pool-section.ts";
 import { renderPlan } from "../report/render-plan.ts";
 import { resolveConfig } from "./config.ts";
 import type { PlanFlags } from "./flags.ts";
@@ -30,7 +31,8 @@ export async function runPlan(session: Session, names: readonly string[], flags:
       invocation.signal,
     ),
   );
-  await printPlan(session, plan, flags);
+  const focus = targets.filter(({ kind }) => kind !== "pool").map(({ name }) => name);
+  await printPlan(session, plan, { all: flags.all ?? false, ...(focus.length === 0 ? {} : { focus: new Set(focus) }) });
   return exitCodeOfPlan(plan, { detailed: flags.detailedExitcode ?? false });
 }
 
@@ -46,7 +48,7 @@ export function selectionFlags(
   };
 }
 
-async function printPlan(session: Session, plan: Plan, flags: PlanFlags): Promise<void> {
+async function printPlan(session: Session, plan: Plan, shown: Pick<PlanLayout, "all" | "focus">): Promise<void> {
   const { invocation, output, palette, width } = session;
   const { streams } = invocation;
   if (isDocument(output)) return writeDocument(streams, planDocument(plan), output);
@@ -55,8 +57,8 @@ async function printPlan(session: Session, plan: Plan, flags: PlanFlags): Promis
     return writeText(streams, [...names].map((name) => `${name}\n`).join(""));
   }
   const layout = {
+    ...shown,
     palette,
-    all: flags.all ?? false,
     wide: output === "wide",
     ...(width === undefined ? {} : { width }),
   };

@@ -21,25 +21,32 @@ export interface Session {
 
 /** Resolves how a command talks. `auto` lines are JSON in a pod without a terminal; documents are never coloured. */
 export async function openSession(invocation: Invocation, flags: Partial<CommonFlags>): Promise<Session> {
-  const { stdout, stderr } = invocation.streams;
+  const { stdout } = invocation.streams;
   const output = flags.output ?? "table";
   const isColoured = isColourOn(flags.color ?? "auto", invocation.env, stdout.isTTY) && !isDocument(output);
-  const verbosity: Verbosity = (flags.verbose ?? 0) >= 2 ? 2 : flags.verbose === 1 ? 1 : 0;
-  const isPod = Boolean(invocation.env["KUBERNETES_SERVICE_HOST"]) && !stderr.isTTY;
-  const wanted = flags.logFormat ?? "auto";
   return {
     invocation,
     output,
-    verbosity,
+    verbosity: verbosityOf(flags.verbose ?? 0),
     palette: await loadPalette(isColoured),
     ...(stdout.isTTY && stdout.columns !== undefined ? { width: stdout.columns } : {}),
     lines: {
-      format: wanted === "auto" ? (isPod ? "json" : "text") : wanted,
+      format: lineFormat(invocation, flags.logFormat ?? "auto"),
       isQuiet: flags.quiet ?? false,
       now: () => rfc3339(invocation.wallMs()),
       fields: { runID: invocation.runID },
     },
   };
+}
+
+function verbosityOf(count: number): Verbosity {
+  if (count >= 2) return 2;
+  return count === 1 ? 1 : 0;
+}
+
+function lineFormat({ env, streams }: Invocation, wanted: CommonFlags["logFormat"]): LineStyle["format"] {
+  if (wanted !== "auto") return wanted;
+  return env["KUBERNETES_SERVICE_HOST"] && !streams.stderr.isTTY ? "json" : "text";
 }
 
 /** True for the formats that print exactly one document. */

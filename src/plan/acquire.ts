@@ -3,6 +3,7 @@ import type { Observation } from "../model/observation.ts";
 import type { Hold } from "../model/plan.ts";
 import type { Reason } from "../model/reason.ts";
 import { type Assignments, type Candidate, isSameRegion } from "./assign.ts";
+import type { MachineLedger } from "./machine-ledger.ts";
 import { countedIPs, type PoolView } from "./pool-view.ts";
 import { retryDueMs } from "./retry-schedule.ts";
 import { hasFailed, retryOf } from "./try-rule.ts";
@@ -35,11 +36,12 @@ export function acquisitionBudget(observation: Observation, provider: string): A
   };
 }
 
-/** Plans the addresses a pool lacks: for candidates left over first, else unattached in the spec's region. Reduces the budget. */
+/** Plans the addresses a pool lacks: for candidates left over first, else unattached in the spec's region. Reduces the budget, and enters the targets in the ledger. */
 export function acquireForPool(
   view: PoolView,
   assignments: Assignments,
   budget: AcquisitionBudget,
+  ledger: MachineLedger,
   nowMs: number,
 ): { readonly actions: readonly AcquireIP[]; readonly holds: readonly Hold[] } {
   const missing = view.desired - countedIPs(view);
@@ -59,6 +61,7 @@ export function acquireForPool(
     if (held !== undefined) return { actions, holds: [held] };
     const target = targets[ordinal - 1];
     actions.push(acquisition(view, ordinal, target));
+    if (target !== undefined) ledger.promise(target.place.machineID, view.key);
     budget.quotaLeft -= 1;
     budget.rateLeft -= 1;
     if (target !== undefined && view.pool.spec.assignmentCoolOffSeconds > 0) {

@@ -2,6 +2,7 @@ import { type AnnotateNode, type AssignIP, actionID, type NodeAnnotations, type 
 import type { NodeFacts } from "../model/node.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Hold } from "../model/plan.ts";
+import type { Reason } from "../model/reason.ts";
 import type { Claims } from "./claims.ts";
 import { isWritable } from "./machine-ledger.ts";
 import type { PoolView } from "./pool-view.ts";
@@ -114,13 +115,23 @@ function clearing(
     kind: "clear-annotation",
     id: actionID("clear-annotation", object, node.name),
     object,
-    reason: byKey.has(`${object.namespace}/${object.name}`) ? "AnnotationDrift" : "PoolDeleted",
+    reason: clearingReason(node, byKey.get(`${object.namespace}/${object.name}`)),
     requires: [],
     follows: mover === undefined ? [] : [mover.id, actionID("annotate-node", mover.object, mover.after.nodeName)],
     nodeName: node.name,
     before: annotationsOf(node),
     after: { address: undefined, pool: undefined },
   };
+}
+
+/** Why a node no longer carries what its annotation says, as far as its object knows. */
+function clearingReason(node: NodeFacts, view: PoolView | undefined): Reason {
+  if (view === undefined || view.pool.meta.isDeleting) return "PoolDeleted";
+  const ip = node.addressAnnotation ?? "";
+  const managed = view.managed.find((address) => address.ip === ip);
+  if (managed === undefined) return "NotManaged";
+  if (!view.inUse.has(ip)) return managed.standing.kind === "gone" ? "IPNotFound" : "AboveDesired";
+  return managed.standing.kind === "free" && managed.standing.from?.nodeName === node.name ? "HolderLost" : "AnnotationDrift";
 }
 
 /** The object that may clear a node's annotation: the one it names, else the one that manages the value; undefined = not ours, or not in this run's scope. */

@@ -4,7 +4,7 @@ import { type Standing, statusOf } from "./standing.ts";
 /** A managed address with how it stands. */
 export interface ManagedIP {
   readonly ip: string;
-  /** Present when flipop acquired it; `isAdopted` = found again, never to be deleted. */
+  /** Present when flipop acquired it and the spec does not list it, which would make it the owner's; `isAdopted` = found again, never to be deleted. */
   readonly acquired?: { readonly isAdopted: boolean };
   readonly standing: Standing;
 }

@@ -98,7 +98,7 @@ function decide(views: readonly PoolView[], observation: Observation, claims: Cl
     const holds = poolHolds(view, observation);
     if (!isWritable(view)) return { view, assignments, actions: [], holds: [...holds, ...reclaim(view, false).holds] };
     const acquired =
-      assignments === undefined ? { actions: [], holds: [] } : acquireForPool(view, assignments, budget, nowMs);
+      assignments === undefined ? { actions: [], holds: [] } : acquireForPool(view, assignments, budget, ledger, nowMs);
     const reclaimed = reclaim(view, acquired.actions.length > 0);
     const finalizers = reclaimed.actions.filter(({ kind }) => kind === "add-finalizer").map(({ id }) => id);
     const acquisitions = acquired.actions.map((action) => ({ ...action, requires: finalizers }));

@@ -66,8 +66,9 @@ export function viewPool(pool: Pool, context: ViewContext): PoolView {
   const provider = validation.kind === "valid" && facts?.unusable === undefined ? facts : undefined;
   const found = findAgain(pool, key, provider, context);
   const verdicts = judgeNodes(pool, validation, observation);
+  const written = new Set(pool.spec.ips);
   const managed = managedIPs({ ...pool, status: { ...pool.status, acquired: found.acquired } }).map((ip) => {
-    const acquired = found.acquired.find((entry) => entry.ip === ip);
+    const acquired = written.has(ip) ? undefined : found.acquired.find((entry) => entry.ip === ip);
     const standing = standingOf(ip, provider?.addresses.get(ip) ?? UNREAD, {
       pool,
       key,

@@ -26,5 +26,10 @@ export function entryLines(symbol: Symbol, what: string, why: string, { palette,
   const [first = "", ...rest] = wrap(what, "    ", width);
   const paint = palette[PAINT[symbol]];
   const head = [`  ${paint(symbol)} ${first.slice(4)}`, ...rest];
-  return why === "" ? head : [...head, ...wrap(why, "      ", width).map((line) => palette.faint(line))];
+  return why === ""
+    ? head
+    : [
+        ...head,
+        ...why.split("\n").flatMap((line) => wrap(line.trim(), "      ", width).map((text) => palette.faint(text))),
+      ];
 }

@@ -6,7 +6,10 @@ export function narrowPlan(plan: Plan, nodes: readonly string[], ips: readonly s
   if (nodes.length === 0 && ips.length === 0) return plan;
   const wanted = new Set<string | undefined>([...nodes, ...ips]);
   const actions = plan.actions.filter((action) => concerns(action).some((name) => wanted.has(name)));
-  const holds = plan.holds.filter(({ subject }) => wanted.has(subject));
+  const place = new Map(plan.pools.flatMap(({ status }) => Object.entries(status.ips)));
+  const holds = plan.holds.filter(
+    ({ subject }) => wanted.has(subject) || wanted.has(place.get(subject)?.nodeName ?? ""),
+  );
   const gaps = plan.gaps.filter(({ subject }) => subject === "" || wanted.has(subject));
   const named = new Set([...actions, ...holds].map(({ object }) => `${object.namespace}/${object.name}`));
   const pools = plan.pools.filter(

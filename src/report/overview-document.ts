@@ -32,7 +32,7 @@ function poolField({ pool, ready, reason, message, active, desired, addresses }:
   return {
     object: { kind: "pool", namespace, name },
     ready,
-    reason,
+    reason: reason || null,
     message: oneLine(message),
     active,
     desired,

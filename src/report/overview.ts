@@ -1,7 +1,7 @@
 import { compareIPv4 } from "../model/address.ts";
 import { LAST_RESULT_ANNOTATION, LAST_RUN_ANNOTATION, LAST_SUCCESS_ANNOTATION } from "../model/lease-annotations.ts";
 import { type Condition, type IPStatus, objectKey, type Pool, type RetryStatus } from "../model/resource.ts";
-import { countText } from "./count-text.ts";
+import { oneLine } from "./one-line.ts";
 import { durationText } from "./time-text.ts";
 
 /** What `status` reads: the pools as stored, and the Lease where there is one. */
@@ -31,7 +31,7 @@ export interface AddressRow {
 export interface PoolRow {
   readonly pool: Pool;
   readonly ready: Condition["status"];
-  /** The Ready condition's reason and message; `NotReconciled` when there is none for this spec. */
+  /** The Ready condition's reason and message; the reason is `""` when there is none for this spec. */
   readonly reason: string;
   readonly message: string;
   readonly active: number;
@@ -64,9 +64,14 @@ export function overviewOf(facts: StoredFacts, maxAgeMs: number): Overview {
   const reconciler = reconcilerRow(facts);
   const unready = pools
     .filter(({ ready }) => ready !== "True")
-    .map(({ pool, reason, message }) => `pool/${objectKey(pool.meta)} is not ready: ${reason}: ${message}`);
+    .map((row) => `pool/${objectKey(row.pool.meta)} is not ready: ${whyReady(row)}`);
   const { cluster, nowMs } = facts;
   return { cluster, nowMs, pools, reconciler, problems: [...unready, ...ageProblem(reconciler, nowMs, maxAgeMs)] };
+}
+
+/** Returns `NoActiveIP: no address is active`, or the message alone where there is no reason. */
+export function whyReady({ reason, message }: PoolRow): string {
+  return [reason, oneLine(message)].filter((part) => part !== "").join(": ");
 }
 
 function poolRow(pool: Pool): PoolRow {
@@ -82,7 +87,7 @@ function poolRow(pool: Pool): PoolRow {
   return {
     pool,
     ready: isCurrent ? condition.status : "Unknown",
-    reason: isCurrent ? condition.reason : "NotReconciled",
+    reason: isCurrent ? condition.reason : "",
     message: isCurrent ? condition.message : missing(condition),
     active: addresses.filter((address) => address.status.state === "active").length,
     desired: spec.desiredIPs > 0 ? spec.desiredIPs : new Set(spec.ips).size,
@@ -111,9 +116,4 @@ function ageProblem({ lastSuccess }: ReconcilerRow, nowMs: number, maxAgeMs: num
   if (Number.isNaN(at)) return ["no successful run is on record"];
   if (nowMs - at <= maxAgeMs) return [];
   return [`the last successful run was ${durationText(nowMs - at)} ago, more than ${durationText(maxAgeMs)}`];
-}
-
-/** Returns `3 pools, 2 ready`. */
-export function overviewText({ pools }: Overview): string {
-  return `${countText(pools.length, "pool")}, ${pools.filter(({ ready }) => ready === "True").length} ready`;
 }

@@ -17,6 +17,8 @@ export interface PlanLayout extends Layout {
   readonly all: boolean;
   /** Every node by name, ids and reason words, too. */
   readonly wide: boolean;
+  /** Only what concerns these nodes and addresses. */
+  readonly focus?: ReadonlySet<string>;
 }
 
 /** Returns the lines about one pool of a plan: heading, nodes, actions, holds and, on demand, what stays. */
@@ -25,12 +27,18 @@ export function poolSection(pool: PoolAssessment, plan: Plan, layout: PlanLayout
   const actions = plan.actions.filter(({ object }) => objectText(object) === key);
   const holds = plan.holds.filter(({ object }) => objectText(object) === key);
   return [
-    ...wrap(layout.palette.strong(objectText(pool.object)) + headingFacts(pool, holds), "", layout.width),
+    ...headingLines(pool, holds, layout),
     ...nodeLines(pool, actions, layout),
     ...actions.flatMap((action) => actionLines(action, pool, layout)),
     ...holds.flatMap((hold) => holdLines(hold, plan.observedAtMs, layout)),
     ...restLines(pool, actions, holds, layout),
   ];
+}
+
+function headingLines(pool: PoolAssessment, holds: readonly Hold[], { palette, width }: PlanLayout): string[] {
+  const name = objectText(pool.object);
+  const [first = "", ...rest] = wrap(`${name}${headingFacts(pool, holds)}`, "", width);
+  return [palette.strong(name) + first.slice(name.length), ...rest];
 }
 
 function headingFacts({ status, matching, notMatching, desired }: PoolAssessment, holds: readonly Hold[]): string {
@@ -42,16 +50,19 @@ function headingFacts({ status, matching, notMatching, desired }: PoolAssessment
 }
 
 function nodeLines(pool: PoolAssessment, actions: readonly Action[], layout: PlanLayout): string[] {
-  const { width, palette, wide } = layout;
+  const { width, palette, wide, focus } = layout;
+  const isMeant = (name: string): boolean => focus === undefined || focus.has(name);
+  const notMatching = pool.notMatching.filter(({ nodeName }) => isMeant(nodeName));
+  const skipped = pool.skipped.filter(({ nodeName }) => isMeant(nodeName));
   const most = wide ? Number.POSITIVE_INFINITY : 3;
   const served = new Set(actions.flatMap((action) => servedNode(action)));
-  const waiting = pool.waiting.filter((name) => !served.has(name));
+  const waiting = pool.waiting.filter((name) => !served.has(name) && isMeant(name));
   const texts = [
-    ...(pool.notMatching.length > 0 ? [`Not matching: ${groupVerdicts(pool.notMatching, most)}.`] : []),
-    ...(pool.skipped.length > 0 ? [`Cannot take an address: ${groupVerdicts(pool.skipped, most)}.`] : []),
+    ...(notMatching.length > 0 ? [`Not matching: ${groupVerdicts(notMatching, most)}.`] : []),
+    ...(skipped.length > 0 ? [`Cannot take an address: ${groupVerdicts(skipped, most)}.`] : []),
     ...(waiting.length > 0 ? [`Still without an address: ${listText(waiting, most)}.`] : []),
   ];
-  return texts.flatMap((text) => wrap(text, "    ", width).map(palette.faint));
+  return texts.flatMap((text) => wrap(text, "    ", width).map((line) => palette.faint(line)));
 }
 
 function servedNode(action: Action): readonly string[] {
@@ -83,12 +94,15 @@ function restLines(
   holds: readonly Hold[],
   layout: PlanLayout,
 ): string[] {
+  const { focus } = layout;
   const told = new Set([...actions.flatMap((a) => ("ip" in a ? [a.ip] : [])), ...holds.map(({ subject }) => subject)]);
   const isInvalidTold = holds.some(({ reason }) => reason === "InvalidSpec");
   const error = pool.status.error;
   const invalid = error === undefined || isInvalidTold ? [] : entryLines("!", oneLine(error), "", layout);
   const rest = Object.entries(pool.status.ips)
-    .filter(([ip]) => !told.has(ip))
+    .filter(
+      ([ip, { nodeName }]) => !told.has(ip) && (focus === undefined || focus.has(ip) || focus.has(nodeName ?? "")),
+    )
     .sort(([a], [b]) => compareIPv4(a, b));
   return [...invalid, ...rest.flatMap(([ip, status]) => addressLines(ip, status, layout))];
 }

@@ -32,8 +32,9 @@ export function renderPlan(plan: Plan, layout: PlanLayout): string {
 
 /** Returns the lines about what could not be read and no hold already tells; with an empty line at the end when there are any. */
 export function gapLines(plan: Plan, layout: Layout): string[] {
-  const told = new Set(plan.holds.map(({ subject }) => subject));
-  const gaps = plan.gaps.filter(({ subject }) => !told.has(subject));
+  const told = new Set(plan.holds.filter(({ kind }) => kind !== "publish-dns").map(({ subject }) => subject));
+  const details = new Set(plan.holds.map(({ detail }) => detail));
+  const gaps = plan.gaps.filter(({ subject, error }) => !told.has(subject) && !details.has(error));
   if (gaps.length === 0) return [];
   const lines = gaps.flatMap(({ provider, subject, error }) =>
     entryLines("!", subject === "" ? provider : `${subject} at ${provider}`, oneLine(error), layout),
@@ -44,12 +45,13 @@ export function gapLines(plan: Plan, layout: Layout): string[] {
 function footer(plan: Plan, layout: Layout): string[] {
   const impact = impactOf(plan);
   const hurt = impact.map(({ message }) => `  ! ${message}.`);
+  const budget = plan.budget.flatMap((entry) => wrap(budgetText(entry), "", layout.width));
   return [
-    ...wrap(layout.palette.strong(summaryText(plan)), "", layout.width),
+    ...wrap(summaryText(plan), "", layout.width).map((line) => layout.palette.strong(line)),
     ...(impact.length === 0
       ? ["Impact: nothing healthy is touched."]
       : ["Impact: this hurts something healthy:", ...hurt]),
-    ...plan.budget.map(budgetText),
+    ...budget,
   ];
 }
 

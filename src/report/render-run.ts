@@ -5,7 +5,6 @@ import { messageOf, type Verbosity } from "./error-text.ts";
 import { lastOutcomes } from "./last-outcomes.ts";
 import { entryLines } from "./layout.ts";
 import { objectText } from "./object-text.ts";
-import { oneLine } from "./one-line.ts";
 import { outcomeLines } from "./outcome-lines.ts";
 import { holdLines, type PlanLayout } from "./pool-section.ts";
 import { gapLines } from "./render-plan.ts";
@@ -72,9 +71,10 @@ export function runSummary(result: PassResult): string {
     [result.reportFailures.length, "not reported"],
   ];
   const told = numbers.filter(([n]) => n > 0).map(([n, what]) => `${n} ${what}`);
-  const what = outcomes.length === 0 ? ["Nothing to do", told.join(", ")].filter(Boolean).join(": ") : told.join(", ");
   const stopped = result.wasInterrupted ? " Stopped early." : "";
-  return `${oneLine(what)}; ${activeText(result.remaining)}.${stopped}`;
+  const active = activeText(result.remaining);
+  if (outcomes.length > 0) return `${told.join(", ")}; ${active}.${stopped}`;
+  return `Nothing to do: ${[...told, active].join(", ")}.${stopped}`;
 }
 
 function doneText(kind: keyof typeof VERBS): string {

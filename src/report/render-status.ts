@@ -1,7 +1,7 @@
 import { type IPState, objectKey } from "../model/resource.ts";
 import type { Layout } from "./layout.ts";
 import { oneLine } from "./one-line.ts";
-import type { AddressRow, Overview, PoolRow, ReconcilerRow } from "./overview.ts";
+import { type AddressRow, type Overview, type PoolRow, type ReconcilerRow, whyReady } from "./overview.ts";
 import type { Palette } from "./palette.ts";
 import { type Cell, renderTable } from "./table.ts";
 import { durationText } from "./time-text.ts";
@@ -28,7 +28,7 @@ const POOL_HEADER = ["POOL", "READY", "ACTIVE/DESIRED", "WAITING NODES", "AGE", 
 function poolCells(row: PoolRow, nowMs: number, palette: Palette): readonly Cell[] {
   const { meta, status, spec } = row.pool;
   const suspended = spec.suspend ? "suspended; " : "";
-  const why = row.ready === "True" ? row.reason : `${row.reason}: ${oneLine(row.message)}`;
+  const why = row.ready === "True" ? row.reason : whyReady(row);
   return [
     { text: objectKey(meta) },
     { text: row.ready, paint: row.ready === "True" ? palette.good : palette.bad },

@@ -102,7 +102,7 @@ async function respond(
   response: ServerResponse,
 ): Promise<void> {
   const request = await readRequest(message);
-  const fault = options.faults.take({ server: options.server, method: request.method, path: request.path });
+  const fault = takeFault(options, request);
   if (fault?.delayMs !== undefined) await sleep(fault.delayMs, undefined, { signal: closing });
   const reply = fault?.cut === "before" ? undefined : withFault(fault, await effect(options, request, fault));
   const isAnswered = reply !== undefined && fault?.cut !== "after";
@@ -115,6 +115,17 @@ async function respond(
   await answer(response, reply, { closing, isCut: fault?.cut === "middle" });
 }
 
+/** The fault for this request; faults that cannot be read are a fault themselves, until a person corrects them. */
+function takeFault(options: ServeOptions, request: SandboxRequest): Fault | undefined {
+  const { server } = options;
+  try {
+    return options.faults.take({ server, method: request.method, path: request.path });
+  } catch (error) {
+    const { status, body } = failure(options, error);
+    return { server, status, body };
+  }
+}
+
 /** Lets the request take effect, unless the fault answers in its place. */
 async function effect(
   options: ServeOptions,
@@ -122,14 +133,29 @@ async function effect(
   fault: Fault | undefined,
 ): Promise<SandboxReply | undefined> {
   if (fault?.status !== undefined && fault.effect !== true) return undefined;
-  if (request.malformed !== undefined) return { status: 400, body: { id: "bad_request", message: request.malformed } };
+  if (request.malformed !== undefined) return complaint(options.server, 400, request.malformed);
   try {
     return await options.handle(request);
   } catch (error) {
-    options.onError?.(error);
-    const why = error instanceof Error ? error.message : String(error);
-    return { status: 500, body: { id: "server_error", message: why } };
+    return failure(options, error);
   }
+}
+
+function failure(options: ServeOptions, error: unknown): { readonly status: number; readonly body: unknown } {
+  options.onError?.(error);
+  return complaint(options.server, 500, error instanceof Error ? error.message : String(error));
+}
+
+/** An error of the sandbox itself in the words of the API it stands for. */
+function complaint(server: SandboxServerName, code: number, message: string): { status: number; body: unknown } {
+  const id = code === 400 ? "bad_request" : "server_error";
+  const reason = code === 400 ? "BadRequest" : "InternalError";
+  const bodies: Readonly<Record<SandboxServerName, unknown>> = {
+    digitalocean: { id, message },
+    kubernetes: { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, reason, code },
+    cloudflare: { success: false, errors: [{ code, message }], messages: [], result: null },
+  };
+  return { status: code, body: bodies[server] };
 }
 
 /** The reply that is sent: the real one with what the fault replaces, or the fault's own. */

@@ -77,7 +77,7 @@ export class Transport {
     const signal = AbortSignal.timeout(timeoutMs);
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       const outgoing = request(`${server}${path}`, { method, headers, agent: this.#agent, signal }, resolve);
-      outgoing.once("error", (error) => {
+      outgoing.on("error", (error) => {
         if (signal.aborted) return reject(signal.reason);
         const isStale = outgoing.reusedSocket && "code" in error && error.code === "ECONNRESET";
         return reject(isStale ? new StaleConnection(error.message, { cause: error }) : error);

@@ -82,40 +82,40 @@ export class MemoryIPProvider implements IPProvider, ProviderMeter {
   }
 
   async listPage(page: number): Promise<AddressPage> {
-    const facts = read("list", "", `list the reserved IPs (page ${page})`, "reserved_ip:read");
+    const facts = factsOf("list", "", `list the reserved IPs (page ${page})`, "reserved_ip:read");
     const all = this.call(facts, (caller) => this.cloud.listAddresses(caller));
     return { addresses: all.slice((page - 1) * pageSize, page * pageSize).map(toAddress), total: all.length };
   }
 
   async getAddress(ip: string): Promise<Address | undefined> {
-    const facts = read("get", ip, `read ${ip}`, "reserved_ip:read");
+    const facts = factsOf("get", ip, `read ${ip}`, "reserved_ip:read");
     addressSubject(facts, ip);
     const view = this.callUnless("not-found", facts, (caller) => this.cloud.address(caller, ip));
     return view === undefined ? undefined : toAddress(view);
   }
 
   async machineAddresses(machineID: string): Promise<readonly string[] | undefined> {
-    const facts = read("machine", machineID, `read droplet ${machineID}`, "droplet:read");
+    const facts = factsOf("machine", machineID, `read droplet ${machineID}`, "droplet:read");
     const id = machineSubject(facts, machineID);
     const view = this.callUnless("not-found", facts, (caller) => this.cloud.droplet(caller, id));
     return view === undefined ? undefined : dropletAddresses(view).map((address) => address.ip);
   }
 
   async addressLimit(): Promise<number | undefined> {
-    const facts = read("limit", "", "read the account's limit of reserved IPs", "account:read");
+    const facts = factsOf("limit", "", "read the account's limit of reserved IPs", "account:read");
     const account = this.callUnless("forbidden", facts, (caller) => this.cloud.account(caller));
     return account?.reserved_ip_limit === 0 ? undefined : account?.reserved_ip_limit;
   }
 
   async assign(ip: string, machineID: string): Promise<AcceptedAction> {
-    const facts = write("assign", ip, `assign ${ip} to droplet ${machineID}`, "reserved_ip:update");
+    const facts = factsOf("assign", ip, `assign ${ip} to droplet ${machineID}`, "reserved_ip:update");
     addressSubject(facts, ip);
     const id = machineSubject(facts, machineID);
     return accepted(this.call(facts, (caller) => this.cloud.assign(caller, ip, id)));
   }
 
   async unassign(ip: string): Promise<AcceptedAction> {
-    const facts = write("unassign", ip, `unassign ${ip}`, "reserved_ip:update");
+    const facts = factsOf("unassign", ip, `unassign ${ip}`, "reserved_ip:update");
     addressSubject(facts, ip);
     return accepted(this.call(facts, (caller) => this.cloud.unassign(caller, ip)));
   }
@@ -123,7 +123,7 @@ export class MemoryIPProvider implements IPProvider, ProviderMeter {
   async actionState({ ip, actionID }: AcceptedAction): Promise<ActionState> {
     const id = /^[1-9]\d*$/.test(actionID) ? Number(actionID) : Number.NaN;
     if (!Number.isSafeInteger(id)) return "unknown";
-    const facts = read("action", ip, `read action ${id} of ${ip}`, "reserved_ip:read");
+    const facts = factsOf("action", ip, `read action ${id} of ${ip}`, "reserved_ip:read");
     addressSubject(facts, ip);
     const action = this.callUnless("not-found", facts, (caller) => this.cloud.addressAction(caller, ip, id));
     if (action === undefined) return "unknown";
@@ -133,17 +133,17 @@ export class MemoryIPProvider implements IPProvider, ProviderMeter {
   async create(place: { readonly machineID: string } | { readonly region: string }): Promise<Address> {
     if (!("machineID" in place)) {
       const doing = `create a reserved IP in region ${JSON.stringify(place.region)}`;
-      const inRegion = write("create", "", doing, "reserved_ip:create");
+      const inRegion = factsOf("create", "", doing, "reserved_ip:create");
       return toAddress(this.call(inRegion, (caller) => this.cloud.create(caller, { region: place.region }).address));
     }
     const doing = `create a reserved IP for droplet ${place.machineID}`;
-    const facts = write("create", place.machineID, doing, "reserved_ip:create");
+    const facts = factsOf("create", place.machineID, doing, "reserved_ip:create");
     const id = machineSubject(facts, place.machineID);
     return toAddress(this.call(facts, (caller) => this.cloud.create(caller, { droplet_id: id }).address));
   }
 
   async delete(ip: string): Promise<void> {
-    const facts = write("delete", ip, `delete ${ip}`, "reserved_ip:delete");
+    const facts = factsOf("delete", ip, `delete ${ip}`, "reserved_ip:delete");
     addressSubject(facts, ip);
     this.callUnless("not-found", facts, (caller) => this.cloud.delete(caller, ip));
   }
@@ -200,9 +200,8 @@ export class MemoryIPProvider implements IPProvider, ProviderMeter {
     } catch (error) {
       if (!(error instanceof CloudRefusal)) throw error;
       const notBeforeMs = this.observe(error.status, error.retryAfterSeconds);
-      const failure = failureOf(error);
       throw providerError(facts, {
-        failure,
+        failure: failureOf(error),
         status: error.status,
         reason: error.message,
         ...(notBeforeMs === undefined ? {} : { notBeforeMs }),
@@ -246,10 +245,6 @@ function accepted(action: { readonly ip: string; readonly id: number }): Accepte
   return { ip: action.ip, actionID: String(action.id) };
 }
 
-function read(operation: string, subject: string, doing: string, scope: string): CallFacts {
-  return { operation, subject, doing, scope, isWrite: false };
-}
-
-function write(operation: string, subject: string, doing: string, scope: string): CallFacts {
-  return { operation, subject, doing, scope, isWrite: true };
+function factsOf(operation: string, subject: string, doing: string, scope: string): CallFacts {
+  return { operation, subject, doing, scope, isWrite: !scope.endsWith(":read") };
 }

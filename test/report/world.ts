@@ -1,9 +1,10 @@
 import type { Address } from "../../src/model/address.ts";
 import type { NodeFacts } from "../../src/model/node.ts";
-import type { Observation } from "../../src/model/observation.ts";
+import type { Observation, ProviderFacts } from "../../src/model/observation.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import type { Pool, PoolSpec, PoolStatus } from "../../src/model/resource.ts";
 import { plan } from "../../src/plan/plan.ts";
+import type { LeaseRecord } from "../../src/ports/cluster.ts";
 
 /** 2026-08-01T12:00:00Z. */
 export const NOW_MS = 1_785_585_600_000;
@@ -82,24 +83,21 @@ export function anObservation(
     const free = { ip, region: "ams3", isLocked: false };
     return holderID === undefined ? free : { ...free, holderID };
   });
+  const provider: ProviderFacts = {
+    name: "digitalocean",
+    addresses: new Map(addresses.map((address) => [address.ip, { kind: "known", address }])),
+    isComplete: true,
+    addressCount: addresses.length,
+    addressLimit: 25,
+    readAtMs: NOW_MS,
+  };
   return {
     observedAtMs: NOW_MS,
     cluster: "https://kubernetes.example:6443",
     pools,
     nodes,
     pods: new Map(),
-    providers: new Map([
-      [
-        "digitalocean",
-        {
-          name: "digitalocean",
-          addresses: new Map(addresses.map((address) => [address.ip, { kind: "known", address } as const])),
-          isComplete: true,
-          addressCount: addresses.length,
-          addressLimit: 25,
-        },
-      ],
-    ]),
+    providers: new Map([[provider.name, provider]]),
     lease: { acquisitionTimesMs: [], providerNotBeforeMs: new Map() },
   };
 }
@@ -108,8 +106,26 @@ export function anObservation(
 export function afterFailure(): Observation {
   const web = aPool("web", ["203.0.113.10", "203.0.113.11"], {
     status: {
+      conditions: [
+        {
+          type: "Ready",
+          status: "False",
+          observedGeneration: 1,
+          lastTransitionTime: "2026-08-01T11:59:00Z",
+          reason: "WaitingForAssignment",
+          message: "1 address and 1 node wait for each other",
+        },
+      ],
+      assignableNodes: ["worker-3"],
+      retries: [{ subject: "ip/203.0.113.10", attempts: 2, nextAttemptTime: "2026-08-01T11:59:58Z", error: "refused" }],
       ips: {
-        "203.0.113.10": { state: "active", nodeName: "worker-1", providerID: "digitalocean://1" },
+        "203.0.113.10": {
+          state: "no-match",
+          nodeName: "worker-1",
+          providerID: "digitalocean://1",
+          reason: "HolderLost",
+          notMatchingSince: "2026-08-01T11:59:00Z",
+        },
         "203.0.113.11": { state: "active", nodeName: "worker-2", providerID: "digitalocean://2" },
       },
     },
@@ -137,4 +153,41 @@ export function afterFailure(): Observation {
 /** The plan for an observation, made by the real planner over the whole cluster. */
 export function planOf(observation: Observation): Plan {
   return plan(observation, {});
+}
+
+/** {@link afterFailure} after a run that did everything: the address is on worker-3. */
+export function reconciled(): Observation {
+  const before = afterFailure();
+  const nodes = before.nodes.map((node): NodeFacts => {
+    if (node.name === "worker-1") return aNode(1, { ready: node.ready });
+    return node.name === "worker-3"
+      ? aNode(3, { addressAnnotation: "203.0.113.10", poolAnnotation: "ingress/web" })
+      : node;
+  });
+  const pools = before.pools.map((pool) => {
+    if (pool.meta.name !== "web") return pool;
+    const moved = { state: "active", nodeName: "worker-3", providerID: "digitalocean://3" } as const;
+    return { ...pool, status: { ...pool.status, ips: { ...pool.status.ips, "203.0.113.10": moved } } };
+  });
+  return anObservation(pools, nodes, { "203.0.113.10": "3", "203.0.113.11": "2", "203.0.113.20": "777" });
+}
+
+/** The Lease that a run left five seconds ago, free. */
+export function aLease(changes: Partial<LeaseRecord> = {}): LeaseRecord {
+  return {
+    namespace: "flipop",
+    name: "flipop",
+    resourceVersion: "7",
+    holder: "",
+    durationSeconds: 1,
+    acquireTimeMs: NOW_MS - 8000,
+    renewTimeMs: NOW_MS - 5000,
+    transitions: 3,
+    annotations: {
+      "flipop.digitalocean.com/last-run": "2026-08-01T11:59:55Z",
+      "flipop.digitalocean.com/last-success": "2026-08-01T11:59:55Z",
+      "flipop.digitalocean.com/last-result": "3 some objects in error",
+    },
+    ...changes,
+  };
 }

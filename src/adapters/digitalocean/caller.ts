@@ -86,10 +86,7 @@ export function createCaller(options: DigitalOceanOptions): Caller {
   return {
     calls: counter.calls,
     rateLimit: gate.rateLimit,
-    async call(call) {
-      checkGate(call);
-      return await withinLimit(() => callWithin(call, newDeadline(timeoutMs, options.signal)));
-    },
+    call: (call) => withinLimit(() => callWithin(call, newDeadline(timeoutMs, options.signal))),
   };
 }
 

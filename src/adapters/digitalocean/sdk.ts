@@ -4,7 +4,7 @@ import type { Reserved_ipsRequestBuilder } from "@digitalocean/dots/src/dots/v2/
 import type { RequestInformation, RequestOption } from "@microsoft/kiota-abstractions";
 
 /** The builders of `@digitalocean/dots` that flipop uses. */
-export interface Client {
+interface Client {
   readonly reservedIPs: Reserved_ipsRequestBuilder;
   readonly account: AccountRequestBuilder;
   droplet(id: number): WithDroplet_ItemRequestBuilder;

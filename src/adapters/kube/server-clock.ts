@@ -23,7 +23,8 @@ export class ServerClock {
     const latestMs = headerMs + RESOLUTION_MS - 1;
     const localMs = this.#clock.wallMs();
     const isLocalRight = localMs > headerMs - TOLERANCE_MS && localMs < latestMs + TOLERANCE_MS;
-    const serverMs = isLocalRight ? localMs : Math.min(Math.max(this.nowMs(), headerMs), latestMs);
+    const estimateMs = this.#known === undefined ? headerMs : this.nowMs();
+    const serverMs = isLocalRight ? localMs : Math.min(Math.max(estimateMs, headerMs), latestMs);
     this.#known = { serverMs, monotonicMs: this.#clock.monotonicMs() };
   }
 

@@ -44,7 +44,7 @@ export interface ActionState {
 }
 
 /** What an address looked like before a change; lets lists lag behind. */
-export interface HistoryState {
+interface HistoryState {
   at: string;
   ip: string;
   /** null = it did not exist. */
@@ -52,7 +52,7 @@ export interface HistoryState {
 }
 
 /** How the emulated API behaves. */
-export interface CloudSettings {
+interface CloudSettings {
   /** How long an accepted action takes, milliseconds; 0 = done before the next call. */
   action_delay_ms: number;
   /** How far the list of addresses lags behind single reads, milliseconds. */

@@ -1,5 +1,6 @@
-import { Ajv, type ErrorObject } from "ajv";
+import { Ajv } from "ajv";
 import { canonicalIPv4 } from "../../model/address.ts";
+import { schemaErrorText } from "../schema-error.ts";
 import { cloudSchema } from "./cloud-schema.ts";
 import type { AddressState, CloudState, DropletState } from "./cloud-state.ts";
 
@@ -16,7 +17,7 @@ export const defaultProjectID = "746c6152-2fa2-11ed-92d3-27aaa54e4988";
  */
 export function completeState(input: unknown): CloudState {
   const raw: unknown = structuredClone(input ?? {});
-  if (!validate(raw)) throw new Error(describe(validate.errors?.[0]));
+  if (!validate(raw)) throw new Error(schemaErrorText(validate.errors?.[0], "the file"));
   const state = raw as CloudState;
   for (const list of ["droplets", "reserved_ips", "byoip"] as const) refuseUnknownRegions(state, list);
   state.droplets = state.droplets.map((droplet) => completeDroplet(droplet, state.settings.regions[0] ?? ""));
@@ -32,16 +33,18 @@ export function completeState(input: unknown): CloudState {
 }
 
 /** A droplet with its missing fields made up from its id. */
-export function completeDroplet(droplet: Partial<DropletState> & { id: number }, region: string): DropletState {
+function completeDroplet(droplet: Partial<DropletState> & { id: number }, region: string): DropletState {
   const low = `${(droplet.id >> 8) & 255}.${droplet.id & 255}`;
+  const { id, ...rest } = droplet;
   return {
-    name: `droplet-${droplet.id}`,
+    id,
+    name: `droplet-${id}`,
     region,
     status: "active",
     public_ip: `198.18.${low}`,
     private_ip: `10.132.${low}`,
     anchor_ip: `10.17.${low}`,
-    ...droplet,
+    ...rest,
   };
 }
 
@@ -53,7 +56,8 @@ function completeAddress(state: CloudState, address: Partial<AddressState> & { i
     throw new Error(`${at}.region is ${region}, but its droplet ${holder.id} is in ${holder.region}`);
   }
   const projectID = at.startsWith("byoip") ? "" : defaultProjectID;
-  return { project_id: projectID, ...address, region, droplet_id: holder?.id ?? null };
+  const { ip, region: _region, droplet_id: _dropletID, ...rest } = address;
+  return { ip, region, droplet_id: holder?.id ?? null, project_id: projectID, ...rest };
 }
 
 function refuseUnknownRegions(state: CloudState, list: "droplets" | "reserved_ips" | "byoip"): void {
@@ -71,15 +75,4 @@ function refuseDuplicates<T>(where: string, items: readonly T[], keyOf: (item: T
     if (seen.has(key)) throw new Error(`${where} must not have ${field} ${key} twice`);
     seen.add(key);
   }
-}
-
-/** `/droplets/0/id` as `droplets[0].id`, and what is wrong there. */
-function describe(error: ErrorObject | undefined): string {
-  const path = (error?.instancePath ?? "")
-    .replace(/\/(\d+)/g, "[$1]")
-    .replaceAll("/", ".")
-    .replace(/^\./, "");
-  const unknown: unknown = error?.params["additionalProperty"];
-  const detail = typeof unknown === "string" ? `: ${unknown}` : "";
-  return `${path === "" ? "the file" : path} ${error?.message ?? "is invalid"}${detail}`;
 }

@@ -12,5 +12,22 @@ Missing fields get defaults: "droplets: [{id: 101}]" is enough. Comments further
 
 /** `digitalocean.yaml` of a sandbox directory. Its `load` throws ConfigError with the file, and the line or path that is wrong. */
 export function worldFile(path: string): YAMLFile<CloudState> {
-  return new YAMLFile<CloudState>(path, { header, decode: completeState });
+  return new YAMLFile<CloudState>(path, { header, decode: completeState, encode });
+}
+
+/** What people look for comes first; what is empty and they have no use for is left out. */
+function encode(state: CloudState): object {
+  const { account, droplets, reserved_ips, byoip, settings, tokens, actions, creations, history, next } = state;
+  return {
+    account,
+    droplets,
+    reserved_ips,
+    byoip,
+    settings,
+    tokens,
+    ...(actions.length === 0 ? {} : { actions }),
+    ...(creations.length === 0 ? {} : { creations }),
+    ...(history.length === 0 ? {} : { history }),
+    next,
+  };
 }

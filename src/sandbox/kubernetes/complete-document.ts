@@ -53,13 +53,18 @@ export function completeDocument(api: KubernetesAPI, document: JSONObject, known
   const kind = textAt(document, "kind");
   const type = api.types.byKind(apiVersion, kind);
   if (type === undefined) {
-    throw new StatusError(404, "NotFound", `no matches for kind ${JSON.stringify(kind)} in version ${JSON.stringify(apiVersion)}`);
+    throw new StatusError(
+      404,
+      "NotFound",
+      `no matches for kind ${JSON.stringify(kind)} in version ${JSON.stringify(apiVersion)}`,
+    );
   }
   const object = withServerFields(type, document, known, api.origins);
   const { warnings } = admitObject(type, object, {});
   // A status may come from another version of the definition; a misspelt field elsewhere is a mistake.
   const misspelt = warnings.find((warning) => !/^unknown field "status[."]/.test(warning));
-  if (misspelt !== undefined) throw new StatusError(400, "BadRequest", misspelt, { causes: [{ field: fieldOf(misspelt) }] });
+  if (misspelt !== undefined)
+    throw new StatusError(400, "BadRequest", misspelt, { causes: [{ field: fieldOf(misspelt) }] });
   // Admission has seen to it that metadata is complete.
   return { type, object: object as KubeObject };
 }

@@ -1,5 +1,4 @@
-/** `region` as the API shows it. */
-export function regionJSON(slug: string): object {
+function regionJSON(slug: string): object {
   return { name: "New York 3", slug, features: ["backups"], available: true, sizes: ["s-1vcpu-1gb"] };
 }
 

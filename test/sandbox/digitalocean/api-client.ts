@@ -15,7 +15,7 @@ export interface APIAnswer {
 }
 
 /** JSON whose members are read without checks. */
-export interface APIBody {
+interface APIBody {
   readonly [key: string]: APIBody;
 }
 

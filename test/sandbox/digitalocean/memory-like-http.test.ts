@@ -14,7 +14,7 @@ const account = {
   droplets: [{ id: 101 }, { id: 102 }, { id: 103, anchor_ip: null }, { id: 201, region: "ams3" }],
   reserved_ips: [{ ip: "203.0.113.1", droplet_id: 101 }, { ip: "203.0.113.2" }],
   byoip: [{ ip: "192.0.2.10" }],
-  settings: { action_delay_ms: 15_000, creations_per_minute: 2, rate_limit: { per_hour: 5000, per_minute: 60 } },
+  settings: { action_delay_ms: 15_000, creations_per_minute: 2, rate_limit: { per_hour: 5000, per_minute: 27 } },
 };
 
 type Random = (below: number) => number;

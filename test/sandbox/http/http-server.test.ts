@@ -117,6 +117,21 @@ describe("an answer", () => {
     expect(errors).toEqual([new Error("cannot read world.yaml:3:1")]);
   });
 
+  test.for([
+    ["digitalocean", { id: "server_error", message: "broken" }],
+    ["kubernetes", { kind: "Status", status: "Failure", reason: "InternalError", message: "broken", code: 500 }],
+    ["cloudflare", { success: false, errors: [{ code: 500, message: "broken" }] }],
+  ] as const)("is 500 in the words of %s when the faults cannot be read", async ([server, body]) => {
+    const errors: unknown[] = [];
+    const take = (): never => {
+      throw new Error("broken");
+    };
+    const { url, seen } = await run([], { server, faults: { take }, onError: (error) => errors.push(error) });
+    const response = await fetch(url);
+    expect([response.status, seen.length, errors.length]).toEqual([500, 0, 1]);
+    expect(await response.json()).toMatchObject(body);
+  });
+
   test("may be a stream that ends by itself", async () => {
     const { url } = await run([], { handle: () => streamOf(["a\n", "b\n"]) });
     expect(await (await fetch(url)).text()).toBe("a\nb\n");

@@ -1,0 +1,111 @@
+import type { SandboxReply, SandboxRequest } from "../http-server.ts";
+import { writeDocument } from "./complete-document.ts";
+import { handleRequest } from "./handle-request.ts";
+import type { JSONObject } from "./json-object.ts";
+import { KubernetesAPI } from "./kubernetes-api.ts";
+import { shippedCRDs, standardNamespaces } from "./preinstalled.ts";
+import { StatusError } from "./status-error.ts";
+import { WorldFiles } from "./world-files.ts";
+
+/** Where the cluster is kept, and its surroundings. */
+export interface KubernetesSandboxOptions {
+  /** Directory of the YAML files; it exists. Without it the cluster lives in memory. */
+  readonly directory?: string;
+  /** Default: the ones the project ships. */
+  readonly crds?: readonly JSONObject[];
+  /** Milliseconds since the epoch; the cluster's only clock. Default: the machine's. */
+  readonly now?: () => number;
+  /** A new uid at every call; default: random. */
+  readonly newUID?: () => string;
+  /** Called with the ConfigError that names file and line when a person broke a file. */
+  readonly onError?: (error: unknown) => void;
+  /** Milliseconds between the bookmarks of a watch; default 60,000, as the API server sends them. */
+  readonly bookmarkMs?: number;
+}
+
+/** The emulated Kubernetes API. */
+export interface KubernetesSandbox {
+  /** The API without HTTP, for tests and for arranging a world. Files are read and written by {@link handle} alone. */
+  readonly api: KubernetesAPI;
+  /**
+   * Answers one request as kube-apiserver does; refusals are Status objects. A file that a person broke is a Status 500
+   * that names file and line.
+   */
+  handle(request: SandboxRequest): SandboxReply;
+  /** Stores a whole object, status included, and writes it to its file. @throws StatusError naming the wrong field */
+  write(document: JSONObject): void;
+}
+
+const BOOKMARK_MS = 60_000;
+const FILE_POLL_MS = 500;
+
+/**
+ * Opens an emulated cluster. The files are read now, again before each request when a person changed them, and regularly
+ * while somebody watches; they are written after each request that changed something.
+ *
+ * @throws ConfigError naming file and line when one cannot be read.
+ */
+export function kubernetesSandbox(options: KubernetesSandboxOptions = {}): KubernetesSandbox {
+  const api = new KubernetesAPI(options);
+  const preinstalled = [...(options.crds ?? shippedCRDs()), ...standardNamespaces()];
+  const files = options.directory === undefined ? undefined : new WorldFiles(options.directory, api, preinstalled);
+  if (files === undefined) for (const document of preinstalled) writeDocument(api, document);
+  files?.refresh();
+  files?.save();
+
+  function handle(request: SandboxRequest): SandboxReply {
+    try {
+      files?.refresh();
+    } catch (error) {
+      options.onError?.(error);
+      return refusal(new StatusError(500, "InternalError", error instanceof Error ? error.message : String(error)));
+    }
+    const reply = answer(api, request, options.bookmarkMs ?? BOOKMARK_MS);
+    files?.save();
+    return files !== undefined && "stream" in reply ? { ...reply, stream: polling(files, reply.stream) } : reply;
+  }
+
+  return {
+    api,
+    handle,
+    write: (document) => {
+      files?.refresh();
+      writeDocument(api, document);
+      files?.save();
+    },
+  };
+}
+
+function answer(api: KubernetesAPI, request: SandboxRequest, bookmarkMs: number): SandboxReply {
+  try {
+    return handleRequest(api, request, bookmarkMs);
+  } catch (error) {
+    if (error instanceof StatusError) return refusal(error);
+    throw error;
+  }
+}
+
+function refusal(error: StatusError): SandboxReply {
+  return { status: error.code, body: error.toJSON() };
+}
+
+type Stream = Extract<SandboxReply, { readonly stream: unknown }>["stream"];
+
+/** A watch that sees what people edit while it is quiet. */
+function polling(files: WorldFiles, stream: Stream): Stream {
+  return async (write, ended) => {
+    const timer = setInterval(() => {
+      try {
+        files.refresh();
+        files.save();
+      } catch {
+        // Somebody is in the middle of an edit; the next request tells if it stays broken.
+      }
+    }, FILE_POLL_MS);
+    try {
+      await stream(write, ended);
+    } finally {
+      clearInterval(timer);
+    }
+  };
+}

@@ -1,0 +1,209 @@
+import { describe, expect, test } from "vitest";
+import { cutOff, failure, hangUp, list, type Say } from "./scripted-server.ts";
+import { rejection, withServer } from "./with-server.ts";
+
+const ok = list("NodeList", [{ metadata: { name: "a" } }]);
+
+describe("an answer that is no answer", () => {
+  test("a body that stalls is a timeout after the deadline, headers or not", async () => {
+    const stall: Say = (response) => {
+      response.writeHead(200, { "Content-Type": "application/json" });
+      response.write('{"kind":');
+    };
+    const silent: Say = () => undefined;
+    for (const say of [stall, silent]) {
+      const startedMs = performance.now();
+      await withServer(
+        [say],
+        async ({ reader, url }) => {
+          const error = await rejection(reader.listNodes());
+          expect(error).toMatchObject({ failure: "timeout", status: 0 });
+          expect(error.message).toBe(
+            `Cannot list nodes: no complete answer from ${url} within 0.3 s. Try again, or allow more with --request-timeout.`,
+          );
+        },
+        { requestTimeoutMs: 300 },
+      );
+      expect(performance.now() - startedMs).toBeLessThan(2000);
+    }
+  });
+
+  test("a page of HTML is malformed and not quoted", async () => {
+    const html: Say = (response) => {
+      response.writeHead(200, { "Content-Type": "text/html; charset=utf-8" });
+      response.end("<html>secret</html>");
+    };
+    await withServer([html], async ({ reader, url, asked }) => {
+      const error = await rejection(reader.listNodes());
+      expect(error).toMatchObject({ failure: "malformed", status: 200 });
+      expect(error.message).toBe(
+        `Cannot list nodes: the answer is text/html, not JSON (200). Check that ${url} is the API server itself, not a login page or proxy.`,
+      );
+      expect(asked).toHaveLength(1);
+    });
+  });
+
+  test("an error page of a proxy keeps its status and is not quoted", async () => {
+    const html: Say = (response) => {
+      response.writeHead(403, { "Content-Type": "text/html" });
+      response.end("<html>secret</html>");
+    };
+    await withServer([html], async ({ reader }) => {
+      const error = await rejection(reader.listNodes());
+      expect(error).toMatchObject({ failure: "forbidden", status: 403 });
+      expect(error.message).toContain("the answer is text/html, not that of a Kubernetes API (403)");
+      expect(error.message).not.toContain("secret");
+    });
+  });
+
+  test("a redirect is not followed and is malformed", async () => {
+    const away: Say = (response) => {
+      response.writeHead(302, { Location: "https://login.example.test/?token=secret" });
+      response.end();
+    };
+    await withServer([away], async ({ reader, asked }) => {
+      const error = await rejection(reader.listNodes());
+      expect(error).toMatchObject({ failure: "malformed", status: 302 });
+      expect(error.message).not.toContain("secret");
+      expect(asked).toHaveLength(1);
+    });
+  });
+
+  test("JSON that ends early is malformed and says after how many bytes", async () => {
+    const short: Say = (response) => {
+      response.writeHead(200, { "Content-Type": "application/json" });
+      response.end('{"kind":"NodeList","metadata":{},"items":[{"metadata":{"name":"a');
+    };
+    await withServer([short], async ({ reader }) => {
+      const error = await rejection(reader.listNodes());
+      expect(error).toMatchObject({ failure: "malformed" });
+      expect(error.message).toContain("the answer is cut off after 64 bytes (200)");
+    });
+  });
+
+  test.for([
+    ["an object without items", {}],
+    ["items that are no list", { metadata: {}, items: {} }],
+    ["no object at all", [1]],
+  ] as const)("a list that is %s is malformed, not empty", async ([, json]) => {
+    await withServer([{ json }], async ({ reader }) => {
+      expect(await rejection(reader.listNodes())).toMatchObject({ failure: "malformed" });
+    });
+  });
+
+  test.for([
+    ["ends without an answer", hangUp],
+    ["is cut in the middle", cutOff],
+  ] as const)("a connection that always %s is unavailable after four tries", async ([, say]) => {
+    await withServer([say], async ({ reader, asked, url }) => {
+      const error = await rejection(reader.listNodes());
+      expect(error).toMatchObject({ failure: "unavailable", status: 0 });
+      expect(error.message).toBe(
+        `Cannot list nodes: ${url} broke the connection before the answer was complete. Try again.`,
+      );
+      expect(asked).toHaveLength(4);
+    });
+  });
+});
+
+describe("a refusal", () => {
+  const forbidden = 'nodes is forbidden: User "x" cannot list resource "nodes" in API group "" at the cluster scope';
+  test.for([
+    [
+      "403 names the permission",
+      failure(403, "Forbidden", forbidden),
+      "forbidden",
+      `Cannot list nodes: ${forbidden} (403). Grant the verb "list" on "nodes" (see cronjob/rbac).`,
+    ],
+    [
+      "401 names the credentials",
+      failure(401, "Unauthorized", "Unauthorized"),
+      "unauthorized",
+      'Cannot list nodes: Unauthorized (401). The credentials of context "test" of test.yaml are not accepted: log in again, or renew the token or certificate.',
+    ],
+    [
+      "400 is invalid",
+      failure(400, "BadRequest", "unable to parse."),
+      "invalid",
+      "Cannot list nodes: unable to parse (400).",
+    ],
+  ] as const)("%s", async ([, say, kind, message]) => {
+    await withServer([say], async ({ reader }) => {
+      const error = await rejection(reader.listNodes());
+      expect(error).toMatchObject({ name: "KubeError", failure: kind, operation: "list nodes", subject: "" });
+      expect(error.message).toBe(message);
+    });
+  });
+
+  test("a pool list without the CRD is missing-resource and names the file to apply", async () => {
+    const plain: Say = (response) => {
+      response.writeHead(404, { "Content-Type": "text/plain; charset=utf-8" });
+      response.end("404 page not found\n");
+    };
+    for (const say of [plain, failure(404, "NotFound", "the server could not find the requested resource")]) {
+      await withServer([say], async ({ reader }) => {
+        const listed = await rejection(reader.listPools());
+        expect(listed).toMatchObject({ failure: "missing-resource", status: 404 });
+        expect(listed.message).toContain("Cannot list floatingippools.flipop.digitalocean.com: ");
+        expect(listed.message).toContain("kubectl apply -f cronjob/crds/");
+        expect(await rejection(reader.readPool({ namespace: "a", name: "b" }))).toMatchObject({
+          failure: "missing-resource",
+        });
+      });
+    }
+  });
+
+  test("a forbidden status patch names the subresource, its group and the object", async () => {
+    const script = [{ json: { metadata: { namespace: "a", name: "b" } } }, failure(403, "Forbidden", "no")];
+    await withServer(script, async ({ writer }) => {
+      const pool = await writer.readPool({ namespace: "a", name: "b" });
+      if (pool === undefined) throw new Error("no pool");
+      const error = await rejection(writer.patchPoolStatus(pool.meta, pool.status));
+      expect(error.message).toBe(
+        "Cannot patch floatingippools.flipop.digitalocean.com/status a/b: no (403). " +
+          'Grant the verb "patch" on "floatingippools.flipop.digitalocean.com/status" (see cronjob/rbac).',
+      );
+      expect(error).toMatchObject({
+        operation: "patch floatingippools.flipop.digitalocean.com/status",
+        subject: "a/b",
+      });
+    });
+  });
+
+  test("a Lease in a namespace that does not exist says how to create it", async () => {
+    await withServer([failure(404, "NotFound", 'namespaces "ops" not found')], async ({ writer }) => {
+      const lease = { namespace: "ops", name: "b", holder: "me", durationSeconds: 15, transitions: 0, annotations: {} };
+      const error = await rejection(writer.createLease({ ...lease, acquireTimeMs: 1, renewTimeMs: 1 }));
+      expect(error.message).toBe(
+        'Cannot create leases.coordination.k8s.io ops/b: namespaces "ops" not found (404). ' +
+          "Create the namespace first: kubectl create namespace ops",
+      );
+    });
+  });
+});
+
+describe("requests", () => {
+  test("all use one kept-alive connection and say who they are", async () => {
+    await withServer([ok], async ({ reader, asked }) => {
+      await reader.listNodes();
+      await reader.listNodes();
+      expect(asked.map(({ socket }) => socket)).toEqual([0, 0]);
+      expect(asked[0]?.headers).toMatchObject({ "user-agent": "flipop/1.2.3", accept: "application/json" });
+    });
+  });
+
+  test("a reader has no method that writes, of its own or inherited", async () => {
+    await withServer([ok], async ({ reader, writer }) => {
+      const methods = [
+        "patchPoolStatus",
+        "setPoolFinalizer",
+        "annotateNode",
+        "createEvent",
+        "createLease",
+        "replaceLease",
+      ];
+      expect(methods.filter((method) => method in reader)).toEqual([]);
+      expect(methods.filter((method) => method in writer)).toEqual(methods);
+    });
+  });
+});

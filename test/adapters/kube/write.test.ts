@@ -1,0 +1,213 @@
+import { describe, expect, test } from "vitest";
+import type { Pool } from "../../../src/model/resource.ts";
+import type { LeaseRecord } from "../../../src/ports/cluster.ts";
+import { EMPTY_STATUS, FULL_STATUS } from "../../contract/cluster-contract.ts";
+import { failure, hangUp, type Say } from "./scripted-server.ts";
+import { rejection, type Scene, withServer } from "./with-server.ts";
+
+const conflict = failure(409, "Conflict", "the object has been modified");
+const meta = { namespace: "a", name: "b", uid: "u", resourceVersion: "7", finalizers: ["example.com/theirs"] };
+const pool = (status: unknown, metadata: object = {}): Say => ({
+  json: { metadata: { ...meta, ...metadata }, status },
+});
+
+async function read({ writer }: Scene): Promise<Pool> {
+  const found = await writer.readPool(meta);
+  if (found === undefined) throw new Error("no pool");
+  return found;
+}
+
+describe("patchPoolStatus", () => {
+  test("sends every field of ours, null for what is absent, empty or no longer wanted, and nothing of others", async () => {
+    const stored = { ips: { "192.0.2.1": { state: "active", theirs: 1 }, "192.0.2.2": "odd" }, theirs: { x: 1 } };
+    await withServer([pool(stored), pool({})], async (scene) => {
+      const { meta: known } = await read(scene);
+      await scene.writer.patchPoolStatus(known, {
+        ...EMPTY_STATUS,
+        error: "",
+        ips: { "192.0.2.1": { state: "unassigned" } },
+        assignments: 0,
+      });
+      const none = { providerID: null, previousProviderID: null, error: null, reason: null, notMatchingSince: null };
+      expect(scene.asked[1]).toMatchObject({
+        method: "PATCH",
+        url: "/apis/flipop.digitalocean.com/v1alpha1/namespaces/a/floatingippools/b/status",
+        headers: { "content-type": "application/merge-patch+json" },
+      });
+      expect(scene.asked[1]?.body).toEqual({
+        metadata: { resourceVersion: "7" },
+        status: {
+          observedGeneration: null,
+          conditions: null,
+          error: null,
+          ips: { "192.0.2.1": { state: "unassigned", nodeName: null, ...none }, "192.0.2.2": null },
+          assignableNodes: null,
+          nodeErrors: null,
+          acquired: null,
+          pendingAcquisitions: null,
+          released: null,
+          retries: null,
+          lastAssignmentTime: null,
+          assignments: 0,
+        },
+      });
+    });
+  });
+
+  test("reads the pool first when meta is a copy, and is a conflict when it has changed", async () => {
+    await withServer([pool({ ips: { "192.0.2.2": {} } }), pool({})], async ({ writer, asked }) => {
+      const copy = { ...meta, generation: 1, createdAtMs: 0, isDeleting: false, labels: {} };
+      await writer.patchPoolStatus(copy, { ...EMPTY_STATUS, ips: { "192.0.2.1": { state: "active" } } });
+      expect(asked.map(({ method }) => method)).toEqual(["GET", "PATCH"]);
+      expect(asked[1]?.body).toMatchObject({ status: { ips: { "192.0.2.2": null } } });
+      expect(await rejection(writer.patchPoolStatus({ ...copy, resourceVersion: "6" }, EMPTY_STATUS))).toMatchObject({
+        failure: "conflict",
+      });
+    });
+  });
+
+  test("a lost answer whose repeat meets a conflict is success when the stored status is what was sent", async () => {
+    const script = [pool({}), hangUp, conflict, pool(FULL_STATUS, { resourceVersion: "8" })];
+    await withServer(script, async (scene) => {
+      const known = await read(scene);
+      const stored = await scene.writer.patchPoolStatus(known.meta, FULL_STATUS);
+      expect(stored.meta.resourceVersion).toBe("8");
+      expect(stored.status).toEqual(FULL_STATUS);
+      expect(scene.asked.map(({ method }) => method)).toEqual(["GET", "PATCH", "PATCH", "GET"]);
+    });
+  });
+
+  test.for([
+    ["another status is stored", pool({ ...FULL_STATUS, error: "other" })],
+    ["the pool was made anew", pool(FULL_STATUS, { uid: "other" })],
+    ["the pool cannot be read", failure(403, "Forbidden", "no")],
+  ] as const)("a lost answer whose repeat meets a conflict stays a conflict when %s", async ([, after]) => {
+    await withServer([pool({}), hangUp, conflict, after], async (scene) => {
+      const known = await read(scene);
+      expect(await rejection(scene.writer.patchPoolStatus(known.meta, FULL_STATUS))).toMatchObject({
+        failure: "conflict",
+      });
+    });
+  });
+
+  test("a conflict at the first try is a conflict, whatever is stored", async () => {
+    await withServer([pool(FULL_STATUS), conflict, pool(FULL_STATUS)], async (scene) => {
+      const known = await read(scene);
+      expect(await rejection(scene.writer.patchPoolStatus(known.meta, FULL_STATUS))).toMatchObject({
+        failure: "conflict",
+      });
+      expect(scene.asked).toHaveLength(2);
+    });
+  });
+});
+
+describe("setPoolFinalizer", () => {
+  const ours = "flipop.digitalocean.com/cleanup";
+
+  test("a lost removal whose repeat finds no object any more is success", async () => {
+    const both = { finalizers: [ours] };
+    await withServer([pool({}, both), hangUp, failure(404, "NotFound", "not found")], async (scene) => {
+      const known = await read(scene);
+      const removed = await scene.writer.setPoolFinalizer(known.meta, false);
+      expect(removed).toEqual({ ...known, meta: { ...known.meta, finalizers: [] } });
+    });
+  });
+
+  test("a lost addition whose repeat meets a conflict is success when the finalizer is stored", async () => {
+    const after = pool({}, { resourceVersion: "8", finalizers: ["example.com/theirs", ours] });
+    await withServer([pool({}), hangUp, conflict, after], async (scene) => {
+      const known = await read(scene);
+      expect((await scene.writer.setPoolFinalizer(known.meta, true)).meta.resourceVersion).toBe("8");
+      expect(scene.asked[1]?.body).toEqual({
+        metadata: { resourceVersion: "7", finalizers: ["example.com/theirs", ours] },
+      });
+    });
+  });
+});
+
+describe("Leases", () => {
+  const metadata = { namespace: "a", name: "l", uid: "u", resourceVersion: "1", labels: { theirs: "1" } };
+  const times = { acquireTime: "2026-01-02T03:04:05.000000Z", renewTime: "2026-01-02T03:04:06.007000Z" };
+  const spec = {
+    holderIdentity: "me",
+    leaseDurationSeconds: 15,
+    leaseTransitions: 1,
+    ...times,
+    strategy: "OldestEmulationVersion",
+  };
+  const lease: Say = { json: { metadata: { ...metadata, managedFields: [{}] }, spec } };
+
+  async function readLease({ writer }: Scene): Promise<LeaseRecord> {
+    const found = await writer.readLease("a", "l");
+    if (found === undefined) throw new Error("no lease");
+    return found;
+  }
+
+  test("a replaced Lease keeps labels and unknown fields, and its times have 6 decimals", async () => {
+    await withServer([lease, lease], async (scene) => {
+      const known = await readLease(scene);
+      await scene.writer.replaceLease({
+        ...known,
+        renewTimeMs: known.renewTimeMs + 1,
+        annotations: { "example.com/a": "1" },
+      });
+      expect(scene.asked[1]).toMatchObject({
+        method: "PUT",
+        url: "/apis/coordination.k8s.io/v1/namespaces/a/leases/l",
+      });
+      expect(scene.asked[1]?.body).toEqual({
+        apiVersion: "coordination.k8s.io/v1",
+        kind: "Lease",
+        metadata: { ...metadata, annotations: { "example.com/a": "1" } },
+        spec: { ...spec, renewTime: "2026-01-02T03:04:06.008000Z" },
+      });
+    });
+  });
+
+  test("a lost answer whose repeat meets a conflict is success when the stored Lease is what was sent", async () => {
+    const stored: Say = { json: { metadata: { ...metadata, resourceVersion: "2" }, spec } };
+    await withServer([lease, hangUp, conflict, stored], async (scene) => {
+      const known = await readLease(scene);
+      expect(await scene.writer.replaceLease(known)).toEqual({ ...known, resourceVersion: "2" });
+    });
+  });
+
+  test("a lost answer whose repeat meets a conflict stays a conflict when someone else holds the Lease", async () => {
+    const theirs: Say = {
+      json: { metadata: { ...metadata, resourceVersion: "2" }, spec: { ...spec, holderIdentity: "you" } },
+    };
+    await withServer([lease, hangUp, conflict, theirs], async (scene) => {
+      const known = await readLease(scene);
+      expect(await rejection(scene.writer.replaceLease(known))).toMatchObject({ failure: "conflict" });
+    });
+  });
+});
+
+describe("createEvent", () => {
+  test("sends one events.k8s.io/v1 Event with a MicroTime and a note of at most 1,024 bytes", async () => {
+    await withServer([{ json: {} }], async ({ writer, asked }) => {
+      const about = { ...meta, name: "b".repeat(253), generation: 1, createdAtMs: 0, isDeleting: false, labels: {} };
+      await writer.createEvent({
+        regarding: { kind: "FloatingIPPool", meta: about },
+        type: "Warning",
+        reason: "Failed",
+        action: "AssignIP",
+        note: "ü".repeat(1000),
+      });
+      const body = asked[0]?.body as { metadata: { name: string }; note: string; eventTime: string };
+      expect(asked[0]?.url).toBe("/apis/events.k8s.io/v1/namespaces/a/events");
+      expect(body).toMatchObject({
+        apiVersion: "events.k8s.io/v1",
+        type: "Warning",
+        reason: "Failed",
+        action: "AssignIP",
+        reportingController: "flipop.digitalocean.com/flipop",
+        reportingInstance: "pod-1",
+        regarding: { kind: "FloatingIPPool", namespace: "a", uid: "u", apiVersion: "flipop.digitalocean.com/v1alpha1" },
+      });
+      expect(body.eventTime).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
+      expect(body.metadata.name).toHaveLength(253);
+      expect(body.note).toBe(`${"ü".repeat(510)}…`);
+    });
+  });
+});

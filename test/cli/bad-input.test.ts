@@ -1,0 +1,115 @@
+import { describe, expect, test } from "vitest";
+import { steady } from "../report/runs.ts";
+import { afterFailure, aNode, anObservation, aPool } from "../report/world.ts";
+import { invoke, type Scene } from "./invoke.ts";
+
+const scene: Scene = { observation: afterFailure() };
+const twins: Scene = {
+  observation: anObservation(
+    [aPool("web", ["203.0.113.1"]), aPool("web", ["203.0.113.2"], { namespace: "shop" })],
+    [aNode(1)],
+    {},
+  ),
+};
+
+/** Command line, exact line on stderr, exit code, scene. */
+const ROWS: readonly (readonly [string, string, number, Scene])[] = [
+  ["plann", "Unknown command 'plann'. Did you mean plan? See flipop --help.", 64, scene],
+  [
+    "plan --detailed-exitcod",
+    "Unknown option '--detailed-exitcod'. Did you mean --detailed-exitcode? See flipop plan --help.",
+    64,
+    scene,
+  ],
+  ["reconcile --watch", "Unknown option '--watch'. See flipop reconcile --help.", 64, scene],
+  ["plan --color", "Option '--color <WHEN>' argument missing. See flipop plan --help.", 64, scene],
+  [
+    "reconcile --timeout soon",
+    "Option '--timeout <DURATION>' argument 'soon' is invalid. Write it like 500ms, 30s, 5m or 1h; at most 24h. See flipop reconcile --help.",
+    64,
+    scene,
+  ],
+  [
+    "plan -o xml",
+    "Option '-o, --output <FORMAT>' argument 'xml' is invalid. Allowed choices are table, wide, json, yaml, name. See flipop plan --help.",
+    64,
+    scene,
+  ],
+  [
+    "plan dns/ingress/nodes",
+    "Unknown target 'dns/ingress/nodes': this version knows no dns. Write pool/[NAMESPACE/]NAME, [NAMESPACE/]NAME, node/NAME or ip/ADDRESS.",
+    64,
+    scene,
+  ],
+  [
+    "plan ip/203.0.113.999",
+    "Unknown target 'ip/203.0.113.999': 203.0.113.999 is no IPv4 address. Write pool/[NAMESPACE/]NAME, [NAMESPACE/]NAME, node/NAME or ip/ADDRESS.",
+    64,
+    scene,
+  ],
+  [
+    "plan a//b",
+    "Unknown target 'a//b': it is not of that form. Write pool/[NAMESPACE/]NAME, [NAMESPACE/]NAME, node/NAME or ip/ADDRESS.",
+    64,
+    scene,
+  ],
+  [
+    "reconcile node/worker-1",
+    "The target 'node/worker-1' is no pool: reconcile takes pools only. flipop plan node/worker-1 shows what concerns it.",
+    64,
+    scene,
+  ],
+  [
+    "plan -l a=(",
+    "Cannot read the label selector 'a=(' of -l: unable to parse requirement: value '(' is not a valid label value.",
+    64,
+    scene,
+  ],
+  ["plan web", "The target 'web' is ambiguous: ingress/web and shop/web have that name.", 64, twins],
+  ["plan shop/web -n ingress", "The target 'shop/web' is not in the namespace ingress of -n.", 64, twins],
+  [
+    "plan pool/ingress/wep",
+    "There is no FloatingIPPool named wep in the namespace ingress ('pool/ingress/wep'). There is ingress/broken, ingress/mail and ingress/web.",
+    78,
+    scene,
+  ],
+  [
+    "status nothing",
+    "There is no FloatingIPPool named nothing in any namespace ('nothing'). There is ingress/web.",
+    78,
+    { observation: steady() },
+  ],
+  ["plan node/worker-9", "There is no node named worker-9 ('node/worker-9'). kubectl get nodes lists them.", 78, scene],
+  [
+    "plan ip/198.51.100.1",
+    "No pool names the address 198.51.100.1 and the account has none such ('ip/198.51.100.1').",
+    78,
+    scene,
+  ],
+];
+
+describe("bad input", () => {
+  test.for(ROWS)("flipop %s is refused with its own text and code", async ([line, text, exitCode, where]) => {
+    const { stdout, stderr, exitCode: code, requests } = await invoke(line.split(" "), where);
+    expect({ stdout, stderr, code }).toEqual({ stdout: "", stderr: `flipop: ${text}\n`, code: exitCode });
+    expect(requests).toEqual([]);
+  });
+
+  test("a bad flag beside -o json gives an Error document on stdout, too", async () => {
+    const { stdout, exitCode } = await invoke(["plan", "-o", "json", "--al"], scene);
+    expect(JSON.parse(stdout)).toMatchObject({ kind: "Error", exitCode: 64, category: "usage" });
+    expect(exitCode).toBe(64);
+  });
+
+  test("no command at all prints help to stderr and is a usage error", async () => {
+    const { stdout, stderr, exitCode } = await invoke([], scene);
+    expect({ stdout, exitCode }).toEqual({ stdout: "", exitCode: 64 });
+    expect(stderr).toContain("Usage: flipop [options] [command]");
+  });
+
+  test("a bug is shown with its stack and exit code 1", async () => {
+    const { stderr, exitCode } = await invoke(["plan"], { error: new TypeError("x is not a function") });
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/^flipop: This is a bug in flipop: x is not a function\n +at /);
+  });
+});

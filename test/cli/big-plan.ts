@@ -1,0 +1,60 @@
+// A program for process.test.ts: the real command line on a world with as many nodes as the variable NODES says.
+import type { Backend, PlanWorld } from "../../src/cli/backend.ts";
+import { runProcess } from "../../src/cli/run-process.ts";
+import { SYSTEM_CLOCK } from "../../src/cli/system-clock.ts";
+import { aNode, anObservation, aPool, planOf } from "../report/world.ts";
+
+const count = Number(process.env["NODES"]);
+const observation = anObservation(
+  [
+    aPool("web", ["203.0.113.1"], {
+      spec: { match: { nodeLabel: "x", podNamespace: "", podLabel: "", tolerations: [] } },
+    }),
+  ],
+  [aNode(1, { labels: { x: "1" } }), ...Array.from({ length: count }, (_, at) => aNode(at + 2))],
+  { "203.0.113.1": undefined },
+);
+const cluster: PlanWorld["cluster"] = {
+  server: "https://k",
+  now: () => 0,
+  listPools: async () => observation.pools,
+  listNodes: async () => observation.nodes,
+  listPods: async () => [],
+  readPool: async () => undefined,
+  readNode: async () => undefined,
+  readLease: async () => undefined,
+};
+
+/** Writes a line once a reconcile is under way, and ends it only when it is asked to, as a run with a call in flight does. */
+function untilStopped(signal: AbortSignal): Promise<void> {
+  process.stderr.write("working\n");
+  const call = setInterval(() => undefined, 1000);
+  return new Promise((resolve) => {
+    if (process.env["DEAF"] === "1") return;
+    signal.addEventListener("abort", () => {
+      clearInterval(call);
+      process.stderr.write("released\n");
+      resolve();
+    });
+  });
+}
+
+const plan = planOf(observation);
+const backend: Backend = {
+  clock: SYSTEM_CLOCK,
+  withPlanWorld: (_, work) => work({ cluster, plan: async () => ({ observation, plan }) }),
+  withStatusWorld: (_, work) => work({ cluster }),
+  withReconcileWorld: (_, work) =>
+    work({
+      cluster,
+      reconcile: async ({ signal }) => {
+        await untilStopped(signal);
+        return {
+          kind: "done",
+          value: { plan, outcomes: [], remaining: plan, reportFailures: [], wasInterrupted: true },
+        };
+      },
+    }),
+};
+
+await runProcess(() => Promise.resolve(backend));

@@ -1,0 +1,65 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { resolveEnvironment } from "../../src/cli/environment.ts";
+import { readToken } from "../../src/cli/token.ts";
+
+const dir = mkdtempSync(join(tmpdir(), "flipop-token-"));
+afterAll(() => rmSync(dir, { recursive: true }));
+
+function tokenOf(env: Readonly<Record<string, string>>): string | undefined {
+  return readToken(resolveEnvironment(env).digitalOcean.token);
+}
+
+describe("the token", () => {
+  test.for([
+    ["DIGITALOCEAN_ACCESS_TOKEN", { DIGITALOCEAN_ACCESS_TOKEN: "a" }, "a"],
+    ["its alias", { DIGITALOCEAN_TOKEN: "b" }, "b"],
+    ["the first of two", { DIGITALOCEAN_ACCESS_TOKEN: "a", DIGITALOCEAN_TOKEN: "b" }, "a"],
+    ["the alias when the first is empty", { DIGITALOCEAN_ACCESS_TOKEN: "", DIGITALOCEAN_TOKEN: "b" }, "b"],
+    ["nothing when all are empty", { DIGITALOCEAN_ACCESS_TOKEN: "" }, undefined],
+  ] as const)("comes from %s", ([, env, token]) => {
+    expect(tokenOf(env)).toBe(token);
+  });
+
+  test("is read from its file again each time, without the line end", () => {
+    const path = join(dir, "token");
+    const source = resolveEnvironment({ DIGITALOCEAN_ACCESS_TOKEN_FILE: path }).digitalOcean.token;
+    writeFileSync(path, "first\n");
+    expect(readToken(source)).toBe("first");
+    writeFileSync(path, "second\r\n");
+    expect(readToken(source)).toBe("second");
+  });
+
+  test("is absent when its file is empty", () => {
+    const path = join(dir, "empty");
+    writeFileSync(path, "\n");
+    expect(tokenOf({ DIGITALOCEAN_TOKEN_FILE: path })).toBeUndefined();
+  });
+
+  test("is refused by variable and path when its file cannot be read", () => {
+    const path = join(dir, "absent");
+    expect(() => tokenOf({ DIGITALOCEAN_TOKEN_FILE: path })).toThrow(
+      `Cannot read the token file ${path} that DIGITALOCEAN_TOKEN_FILE names (ENOENT). Correct the path or its permissions.`,
+    );
+  });
+
+  test("is refused without being shown when it has a line end inside", () => {
+    const read = (): unknown => tokenOf({ DIGITALOCEAN_ACCESS_TOKEN: "sec\nret" });
+    expect(read).toThrow("The token in DIGITALOCEAN_ACCESS_TOKEN has characters that no token has");
+    expect(read).not.toThrow(/sec|ret\b/);
+  });
+});
+
+describe("the environment", () => {
+  test("is frozen once resolved, and empty variables count as absent", () => {
+    const settings = resolveEnvironment({ DIGITALOCEAN_API_URL: "", KUBECONFIG: "", HOME: "/h" });
+    expect(Object.isFrozen(settings)).toBe(true);
+    expect(settings).toEqual({
+      digitalOcean: { token: { kind: "none", variables: expect.any(Array) } },
+      home: "/h",
+      inCluster: {},
+    });
+  });
+});

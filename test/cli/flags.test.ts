@@ -1,0 +1,97 @@
+import { describe, expect, test } from "vitest";
+import { aQuietRun, steady } from "../report/runs.ts";
+import { afterFailure } from "../report/world.ts";
+import { invoke, type Scene } from "./invoke.ts";
+
+const quiet: Scene = { observation: steady(), answer: async () => ({ kind: "done", value: aQuietRun() }) };
+
+describe("flags", () => {
+  test("reconcile passes its defaults on when no flag is given", async () => {
+    const { requests } = await invoke(["reconcile"], quiet);
+    expect(requests[0]).toMatchObject({
+      selection: {},
+      deadlineMs: 50_000,
+      settle: false,
+      lock: {
+        identity: "laptop_42_0f1e2d3c",
+        onLocked: "fail",
+        durationMs: 15_000,
+        renewDeadlineMs: 10_000,
+        retryMs: 2000,
+      },
+    });
+  });
+
+  test("reconcile without a lock asks for none", async () => {
+    const { requests } = await invoke(["reconcile", "--no-lock"], quiet);
+    expect(requests[0]).not.toHaveProperty("lock");
+  });
+
+  test("a flag is taken after a target as well as before", async () => {
+    const { requests } = await invoke(["reconcile", "ingress/web", "--settle", "--timeout=1m30s"], quiet);
+    expect(requests[0]).toMatchObject({ selection: { objects: ["ingress/web"] }, settle: true, deadlineMs: 90_000 });
+  });
+
+  test("a variable gives a flag its value, and the flag on the command line wins", async () => {
+    const env = { FLIPOP_TIMEOUT: "20s", FLIPOP_ON_LOCKED: "wait", FLIPOP_SETTLE: "true", FLIPOP_NO_LOCK: "false" };
+    const { requests } = await invoke(["reconcile", "--on-locked", "skip"], { ...quiet, env });
+    expect(requests[0]).toMatchObject({ deadlineMs: 20_000, settle: true, lock: { onLocked: "skip" } });
+  });
+
+  test.for([
+    ["FLIPOP_TIMEOUT", "soon", "Write it like 500ms, 30s, 5m or 1h; at most 24h."],
+    ["FLIPOP_SETTLE", "perhaps", "It takes true or false."],
+    ["FLIPOP_OUTPUT", "xml", "Allowed choices are table, wide, json, yaml, name."],
+  ] as const)("the variable %s with the value %s is refused by name", async ([name, value, hint]) => {
+    const { stderr, exitCode, requests } = await invoke(["reconcile"], { ...quiet, env: { [name]: value } });
+    expect(stderr).toBe(`flipop: The environment variable ${name} is '${value}'. ${hint}\n`);
+    expect({ exitCode, requests }).toEqual({ exitCode: 64, requests: [] });
+  });
+
+  test("-A wins over -n and over FLIPOP_NAMESPACE", async () => {
+    const { requests } = await invoke(["reconcile", "-A"], { ...quiet, env: { FLIPOP_NAMESPACE: "ingress" } });
+    expect(requests[0]?.selection).toEqual({});
+  });
+
+  test("-n and -l narrow the selection without looking anything up", async () => {
+    const { requests } = await invoke(["reconcile", "-n", "ingress", "-l", "app=web"], quiet);
+    expect(requests[0]?.selection).toEqual({ namespace: "ingress", labelSelector: "app=web" });
+  });
+
+  test.for([
+    [["--sandbox", "plan"], "sandbox"],
+    [["--sandbox", "world", "plan"], "world"],
+    [["plan", "--sandbox=world"], "world"],
+    [["plan", "--sandbox"], "sandbox"],
+  ] as const)("the command line %j runs on the world in the directory %s", async ([argv, dir]) => {
+    const { configs } = await invoke(argv, quiet);
+    expect(configs[0]).toMatchObject({ sandboxDir: dir });
+  });
+
+  test("-q leaves the hint away on a terminal, and it is there without", async () => {
+    const scene: Scene = { observation: afterFailure(), terminal: 80 };
+    expect((await invoke(["plan", "-q"], scene)).stderr).toBe("");
+    expect((await invoke(["plan"], scene)).stderr).toBe("flipop: to make these changes, run flipop reconcile\n");
+  });
+
+  test("-vv shows the stack of a refusal and -v does not", async () => {
+    const line = ["plan", "ingress/none"];
+    const scene: Scene = { observation: afterFailure() };
+    expect((await invoke([...line, "-vv"], scene)).stderr).toMatch(/\n +at /);
+    expect((await invoke([...line, "-v"], scene)).stderr).not.toMatch(/\n +at /);
+  });
+
+  test("a run that a signal ended while it waited for the lock says nothing of a lock", async () => {
+    const stop = new AbortController();
+    stop.abort();
+    const locked: Scene = { ...quiet, signal: stop.signal, answer: async () => ({ kind: "locked", holder: "" }) };
+    expect(await invoke(["reconcile"], locked)).toMatchObject({ stdout: "", stderr: "", exitCode: 130 });
+  });
+
+  test("a plan ends at once when a signal has come", async () => {
+    const stop = new AbortController();
+    stop.abort();
+    const { stdout, exitCode } = await invoke(["plan"], { observation: afterFailure(), signal: stop.signal });
+    expect({ stdout, exitCode }).toEqual({ stdout: "", exitCode: 130 });
+  });
+});

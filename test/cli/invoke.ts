@@ -1,0 +1,113 @@
+import type { Backend, ReconcileAnswer, ReconcileRequest } from "../../src/cli/backend.ts";
+import { runCommandLine } from "../../src/cli/command-line.ts";
+import type { Config } from "../../src/cli/config.ts";
+import type { Environment } from "../../src/cli/environment.ts";
+import type { Invocation } from "../../src/cli/invocation.ts";
+import type { Observation } from "../../src/model/observation.ts";
+import { plan } from "../../src/plan/plan.ts";
+import type { ClusterReader, LeaseRecord } from "../../src/ports/cluster.ts";
+import { FakeClock } from "../fake/fake-clock.ts";
+import { NOW_MS } from "../report/world.ts";
+
+/** What a command line is run on and with. */
+export interface Scene {
+  readonly observation?: Observation;
+  readonly lease?: LeaseRecord;
+  readonly answer?: (request: ReconcileRequest) => Promise<ReconcileAnswer>;
+  /** Thrown by every list of pools. */
+  readonly error?: Error;
+  readonly env?: Environment;
+  /** Width of the terminal; absent = both streams are pipes. */
+  readonly terminal?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** What a command line printed and returned. */
+export interface Transcript {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly exitCode: number;
+  /** Requests that reached the reconciler. */
+  readonly requests: readonly ReconcileRequest[];
+  /** Configurations that a backend was opened with. */
+  readonly configs: readonly Config[];
+}
+
+/** Runs a command line in this process on stand-ins for the cluster; plans are made by the real planner. */
+export async function invoke(argv: readonly string[], scene: Scene = {}): Promise<Transcript> {
+  const written = { stdout: "", stderr: "" };
+  const requests: ReconcileRequest[] = [];
+  const configs: Config[] = [];
+  const stream = (name: "stdout" | "stderr"): Invocation["streams"]["stdout"] => ({
+    isTTY: scene.terminal !== undefined,
+    ...(scene.terminal === undefined ? {} : { columns: scene.terminal }),
+    write: (text) => {
+      written[name] += text;
+    },
+  });
+  const exitCode = await runCommandLine({
+    argv,
+    env: scene.env ?? {},
+    streams: { stdout: stream("stdout"), stderr: stream("stderr") },
+    signal: scene.signal ?? new AbortController().signal,
+    runID: "0f1e2d3c",
+    identity: "laptop_42_0f1e2d3c",
+    wallMs: () => NOW_MS,
+    loadBackend: () => Promise.resolve(backendOf(scene, requests, configs)),
+  });
+  return { ...written, exitCode, requests, configs };
+}
+
+function backendOf(scene: Scene, requests: ReconcileRequest[], configs: Config[]): Backend {
+  const cluster = readerOf(scene);
+  return {
+    clock: new FakeClock(),
+    withPlanWorld: (config, work) => {
+      configs.push(config);
+      return work({
+        cluster,
+        plan: async (selection) => {
+          await cluster.listPools();
+          const observation = observationOf(scene);
+          return { observation, plan: plan(observation, selection) };
+        },
+      });
+    },
+    withStatusWorld: (config, work) => {
+      configs.push(config);
+      return work({ cluster });
+    },
+    withReconcileWorld: (config, work) => {
+      configs.push(config);
+      return work({
+        cluster,
+        reconcile: async (request) => {
+          requests.push(request);
+          await cluster.listPools();
+          return scene.answer?.(request) ?? { kind: "locked", holder: "" };
+        },
+      });
+    },
+  };
+}
+
+function observationOf({ observation }: Scene): Observation {
+  if (observation === undefined) throw new Error("this scene has no world");
+  return observation;
+}
+
+function readerOf(scene: Scene): ClusterReader {
+  return {
+    server: "https://kubernetes.example:6443",
+    now: () => NOW_MS,
+    listPools: async () => {
+      if (scene.error !== undefined) throw scene.error;
+      return observationOf(scene).pools;
+    },
+    listNodes: async () => observationOf(scene).nodes,
+    listPods: async () => [],
+    readPool: async () => undefined,
+    readNode: async () => undefined,
+    readLease: async () => scene.lease,
+  };
+}

@@ -1,0 +1,94 @@
+import { describe, expect } from "vitest";
+import { expectRefusal } from "./expect-refusal.ts";
+import type { InWorld } from "./ip-provider-world.ts";
+
+const ip1 = "203.0.113.1";
+const ip2 = "203.0.113.2";
+const unknownIP = "203.0.113.99";
+const minuteMs = 60_000;
+
+/** Declares the tests of create and delete. */
+export function accountContract(inWorld: InWorld): void {
+  describe("create", () => creating(inWorld));
+  describe("delete", () => deleting(inWorld));
+}
+
+function creating(inWorld: InWorld): void {
+  inWorld("buys an unattached address in a region", async ({ provider }) => {
+    const made = await provider.create({ region: "nyc3" });
+    expect(made).toEqual({ ip: made.ip, region: "nyc3", isLocked: false });
+    expect(await provider.getAddress(made.ip)).toEqual(made);
+    expect(await provider.listPage(1)).toEqual({ addresses: [made], total: 1 });
+  });
+
+  inWorld("buys an address for a droplet and attaches it once the action is done", async ({ provider, seed }) => {
+    await seed.droplet("42", "fra1");
+    const { ip, region } = await provider.create({ machineID: "42" });
+    expect(region).toBe("fra1");
+    await seed.advance(minuteMs);
+    expect(await provider.getAddress(ip)).toEqual({ ip, region: "fra1", holderID: "42", isLocked: false });
+  });
+
+  inWorld("buys another address each time", async ({ provider }) => {
+    const first = await provider.create({ region: "nyc3" });
+    const second = await provider.create({ region: "nyc3" });
+    expect(second.ip).not.toBe(first.ip);
+    expect((await provider.listPage(1)).total).toBe(2);
+  });
+
+  inWorld("is refused over the account's limit, and buys nothing", async ({ provider, seed }) => {
+    await seed.limit(1);
+    await seed.address(ip1, { region: "nyc3" });
+    await expectRefusal(provider.create({ region: "nyc3" }), "refused", { operation: "create", subject: "" });
+    expect((await provider.listPage(1)).total).toBe(1);
+  });
+
+  inWorld("is refused for a droplet that holds an address already, and buys nothing", async ({ provider, seed }) => {
+    await seed.droplet("42", "nyc3");
+    await seed.address(ip1, { region: "nyc3", droplet: "42" });
+    const call = provider.create({ machineID: "42" });
+    await expectRefusal(call, "refused", { operation: "create", subject: "42" });
+    expect((await provider.listPage(1)).total).toBe(1);
+  });
+
+  inWorld("is not found for an unknown droplet, and buys nothing", async ({ provider }) => {
+    const call = provider.create({ machineID: "4711" });
+    await expectRefusal(call, "not-found", { operation: "create", subject: "4711" });
+    expect((await provider.listPage(1)).total).toBe(0);
+  });
+}
+
+function deleting(inWorld: InWorld): void {
+  inWorld("gives an unattached address back", async ({ provider, seed }) => {
+    await seed.address(ip1, { region: "nyc3" });
+    await seed.address(ip2, { region: "nyc3" });
+    await provider.delete(ip1);
+    expect(await provider.getAddress(ip1)).toBeUndefined();
+    expect((await provider.listPage(1)).addresses.map((address) => address.ip)).toEqual([ip2]);
+  });
+
+  inWorld("resolves when the address is gone already", async ({ provider, seed }) => {
+    await seed.address(ip1, { region: "nyc3" });
+    await provider.delete(ip1);
+    await provider.delete(ip1);
+    await provider.delete(unknownIP);
+    expect((await provider.listPage(1)).total).toBe(0);
+  });
+
+  inWorld("only releases an address that is assigned", async ({ provider, seed }) => {
+    await seed.droplet("42", "nyc3");
+    await seed.address(ip1, { region: "nyc3", droplet: "42" });
+    await provider.delete(ip1);
+    await seed.advance(minuteMs);
+    expect(await provider.getAddress(ip1)).toEqual({ ip: ip1, region: "nyc3", isLocked: false });
+  });
+
+  inWorld("is busy right after an unassign, and keeps the address", async ({ provider, seed }) => {
+    await seed.droplet("42", "nyc3");
+    await seed.address(ip1, { region: "nyc3", droplet: "42" });
+    await provider.unassign(ip1);
+    await expectRefusal(provider.delete(ip1), "busy", { operation: "delete", subject: ip1 });
+    await seed.advance(minuteMs);
+    expect(await provider.getAddress(ip1)).toEqual({ ip: ip1, region: "nyc3", isLocked: false });
+  });
+}

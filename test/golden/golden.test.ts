@@ -1,0 +1,78 @@
+import { describe, expect, test } from "vitest";
+import { KubeError } from "../../src/model/errors.ts";
+import { invoke, type Scene } from "../cli/invoke.ts";
+import { aQuietRun, aRun, applied, failed, steady } from "../report/runs.ts";
+import { aLease, afterFailure, reconciled } from "../report/world.ts";
+import { transcriptText } from "./transcript.ts";
+
+const unreachable = new KubeError({
+  failure: "unavailable",
+  operation: "list floatingippools.flipop.digitalocean.com",
+  subject: "",
+  status: 0,
+  message: "Could not list floatingippools at https://kubernetes.example:6443: connection refused. Check the address.",
+});
+
+const failure: Scene = { observation: afterFailure(), lease: aLease() };
+const quiet: Scene = { observation: steady(), answer: async () => ({ kind: "done", value: aQuietRun() }) };
+const moved: Scene = {
+  observation: afterFailure(),
+  answer: async () => ({ kind: "done", value: aRun(afterFailure(), reconciled(), applied) }),
+};
+const refused: Scene = {
+  observation: afterFailure(),
+  answer: async () => ({
+    kind: "done",
+    value: aRun(afterFailure(), afterFailure(), (action) => failed(action)),
+  }),
+};
+const locked: Scene = {
+  observation: steady(),
+  answer: async () => ({ kind: "locked", holder: "flipop-29384756-x2x9k_1_aa" }),
+};
+const unread: Scene = { error: unreachable };
+
+/** Name of the golden file, command line, scene. */
+const ROWS: readonly (readonly [string, string, Scene])[] = [
+  ["plan to a pipe", "plan", failure],
+  ["plan on a terminal", "plan", { ...failure, terminal: 100, env: { TERM: "xterm" } }],
+  ["plan on a narrow terminal with NO_COLOR", "plan", { ...failure, terminal: 60, env: { NO_COLOR: "1" } }],
+  ["plan all", "plan --all", failure],
+  ["plan wide", "plan -o wide", failure],
+  ["plan json", "plan -o json", failure],
+  ["plan yaml", "plan -o yaml pool/ingress/web", failure],
+  ["plan name", "plan -o name", failure],
+  ["plan of a node", "plan node/worker-1", failure],
+  ["plan detailed", "plan --detailed-exitcode ingress/web", failure],
+  ["plan with nothing to do", "plan", quiet],
+  ["plan without a cluster", "plan", unread],
+  ["plan json without a cluster", "plan -o json", unread],
+  ["reconcile with nothing to do", "reconcile", quiet],
+  ["reconcile with nothing to do as JSON lines", "reconcile --log-format json", quiet],
+  ["reconcile in a pod", "reconcile", { ...moved, env: { KUBERNETES_SERVICE_HOST: "10.0.0.1" } }],
+  ["reconcile to a pipe", "reconcile", moved],
+  ["reconcile on a terminal", "reconcile", { ...moved, terminal: 100, env: { TERM: "xterm" } }],
+  ["reconcile json", "reconcile -o json", moved],
+  ["reconcile refused", "reconcile -v", refused],
+  ["reconcile refused as JSON lines", "reconcile --log-format json", refused],
+  ["reconcile locked", "reconcile", locked],
+  ["reconcile locked and skipped", "reconcile --on-locked skip -o json", locked],
+  ["status to a pipe", "status", failure],
+  ["status on a narrow terminal", "status", { ...failure, terminal: 60, env: { NO_COLOR: "1" } }],
+  ["status with colour into a pipe", "status --color always", failure],
+  ["status wide", "status -o wide", failure],
+  ["status json", "status -o json", failure],
+  ["status name", "status -o name -l app=web", failure],
+  ["status check", "status --check", failure],
+  ["status never reconciled", "status --check", { observation: afterFailure() }],
+  ["version", "version", {}],
+  ["help", "--help", {}],
+  ["help of reconcile", "reconcile --help", {}],
+];
+
+describe("golden transcripts", () => {
+  test.for(ROWS)("%s prints what its file holds", async ([name, line, scene]) => {
+    const argv = line.split(" ");
+    await expect(transcriptText(argv, await invoke(argv, scene))).toMatchFileSnapshot(`${name}.md`);
+  });
+});

@@ -1,0 +1,79 @@
+import type { PoolSpec, PoolStatus } from "../../src/model/resource.ts";
+
+/** `T` with every field present at every depth and every list filled: the compiler names a field that is missing. */
+type Full<T> = T extends string | number | boolean
+  ? T
+  : T extends readonly (infer Entry)[]
+    ? readonly [Full<Entry>, ...Full<Entry>[]]
+    : { readonly [Key in keyof T]-?: Full<Exclude<T[Key], undefined>> };
+
+const time = "2026-01-02T03:04:05Z";
+
+/** A status with a value in every field that the model knows, as it is on the wire. */
+export const MAXIMAL_STATUS: Full<PoolStatus> = {
+  observedGeneration: 7,
+  conditions: [
+    {
+      type: "Ready",
+      status: "False",
+      observedGeneration: 7,
+      lastTransitionTime: time,
+      reason: "NoActiveIP",
+      message: "m",
+    },
+    {
+      type: "Stalled",
+      status: "True",
+      observedGeneration: 7,
+      lastTransitionTime: time,
+      reason: "Conflict",
+      message: "",
+    },
+  ],
+  error: "Error parsing node selector: x",
+  ips: {
+    "192.0.2.1": {
+      state: "in-progress",
+      nodeName: "n1",
+      providerID: "digitalocean://1",
+      previousProviderID: "digitalocean://2",
+      error: "e",
+      reason: "InProgress",
+      notMatchingSince: time,
+    },
+  },
+  assignableNodes: ["n2"],
+  nodeErrors: ["n3: no"],
+  acquired: [{ ip: "192.0.2.2", acquiredAt: time, adopted: true }],
+  pendingAcquisitions: [
+    { startedAt: time, region: "ams3", providerID: "digitalocean://3", nodeName: "n3", knownIPs: ["192.0.2.2"] },
+  ],
+  released: [{ ip: "192.0.2.3", providerID: "digitalocean://4", nodeName: "n4", acquired: true }],
+  retries: [{ subject: "ip/192.0.2.1", attempts: 3, nextAttemptTime: time, error: "e" }],
+  lastAssignmentTime: time,
+  assignments: 12,
+};
+
+const spec: Full<Omit<PoolSpec, "dnsRecordSet">> = {
+  provider: "digitalocean",
+  region: "ams3",
+  ips: ["192.0.2.1"],
+  desiredIPs: 2,
+  assignmentCoolOffSeconds: 0.5,
+  gracePeriodSeconds: 1.5,
+  match: {
+    nodeLabel: "a",
+    podNamespace: "b",
+    podLabel: "c",
+    tolerations: [{ key: "k", operator: "Equal", value: "v", effect: "NoExecute", tolerationSeconds: 60 }],
+  },
+  reclaimPolicy: "Delete",
+  foreignHolder: "TakeOver",
+  suspend: true,
+};
+
+/** A spec with a value in every field that the model knows, as it is on the wire. */
+export const MAXIMAL_SPEC: Readonly<Record<string, unknown>> = {
+  ...spec,
+  dnsRecordSet: { provider: "digitalocean", zone: "example.com", recordName: "www", ttl: 60 },
+};

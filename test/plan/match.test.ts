@@ -1,0 +1,104 @@
+import { expect, test } from "vitest";
+import type { NodeFacts } from "../../src/model/node.ts";
+import type { PodSummary } from "../../src/model/observation.ts";
+import { parseLabelSelector } from "../../src/plan/label-selector.ts";
+import { judge, type Matcher } from "../../src/plan/match.ts";
+import { aNode, NOW } from "./builders.ts";
+
+interface Row {
+  readonly node?: Partial<NodeFacts>;
+  readonly nodeLabel?: string;
+  readonly tolerations?: Matcher["tolerations"];
+  readonly pods?: PodSummary | "none";
+}
+
+function verdict({ node = {}, nodeLabel = "", tolerations = [], pods }: Row): string {
+  const parsed = parseLabelSelector(nodeLabel);
+  const podsByNode = pods === undefined ? undefined : new Map(pods === "none" ? [] : [["n1", pods]]);
+  const matcher: Matcher = {
+    nodeSelector: "selector" in parsed ? parsed.selector : [],
+    nodeLabel,
+    tolerations,
+    podsByNode,
+  };
+  const answer = judge(aNode(node), matcher, NOW);
+  if (answer.kind === "match") return "match";
+  const since =
+    answer.kind === "unready" && answer.sinceMs !== undefined ? ` since -${(NOW - answer.sinceMs) / 1000}s` : "";
+  return `${answer.kind} ${answer.reason}${answer.detail === "" ? "" : ` ${answer.detail}`}${since}`;
+}
+
+const unready = { isReady: false, sinceMs: NOW - 5000 };
+const cordon = { key: "node.kubernetes.io/unschedulable", value: "", effect: "NoSchedule" };
+const notReady = { key: "node.kubernetes.io/not-ready", value: "", effect: "NoExecute", timeAddedMs: NOW - 7000 };
+
+test.for<[string, Row, string]>([
+  ["a ready node matches", {}, "match"],
+  ["a node being deleted does not match at once", { node: { isDeleting: true } }, "excluded NodeDeleting"],
+  ["a node without providerID does not match", { node: { providerID: "" } }, "excluded NoProviderID"],
+  [
+    "an unready node is unready since its condition moved",
+    { node: { ready: unready } },
+    "unready NodeNotReady since -5s",
+  ],
+  [
+    "an unready node without a transition time is unready since unknown",
+    { node: { ready: { isReady: false } } },
+    "unready NodeNotReady",
+  ],
+  [
+    "a transition time in the future counts as now",
+    { node: { ready: { isReady: false, sinceMs: NOW + 60_000 } } },
+    "unready NodeNotReady since -0s",
+  ],
+  ["another label excludes", { nodeLabel: "role=edge" }, "excluded NodeLabelMismatch role=edge"],
+  [
+    "a label that excludes is reported before readiness",
+    { node: { ready: unready }, nodeLabel: "role=edge" },
+    "excluded NodeLabelMismatch role=edge",
+  ],
+  [
+    "a cordon excludes",
+    { node: { taints: [cordon] } },
+    "excluded TaintNotTolerated node.kubernetes.io/unschedulable:NoSchedule",
+  ],
+  ["a tolerated cordon matches", { node: { taints: [cordon] }, tolerations: [{ operator: "Exists" }] }, "match"],
+  [
+    "a taint of the node's condition is unreadiness",
+    { node: { taints: [notReady] } },
+    "unready TaintNotTolerated node.kubernetes.io/not-ready:NoExecute since -7s",
+  ],
+  ["the earliest evidence counts", { node: { taints: [notReady], ready: unready } }, "unready NodeNotReady since -7s"],
+  [
+    "PreferNoSchedule is unreadiness",
+    { node: { taints: [{ key: "a", value: "b", effect: "PreferNoSchedule" }] } },
+    "unready TaintNotTolerated a=b:PreferNoSchedule",
+  ],
+  [
+    "out-of-service excludes",
+    { node: { taints: [{ key: "node.kubernetes.io/out-of-service", value: "nodeshutdown", effect: "NoExecute" }] } },
+    "excluded TaintNotTolerated node.kubernetes.io/out-of-service=nodeshutdown:NoExecute",
+  ],
+  [
+    "out-of-service excludes an unready node even when it is tolerated",
+    {
+      node: { ready: unready, taints: [{ key: "node.kubernetes.io/out-of-service", value: "", effect: "NoExecute" }] },
+      tolerations: [{ operator: "Exists" }],
+    },
+    "excluded NodeNotReady",
+  ],
+  ["no pod on the node is unreadiness without evidence", { pods: "none" }, "unready NoMatchingPod"],
+  ["a ready pod matches beside unready ones", { pods: { ready: 1, notReady: 4 } }, "match"],
+  [
+    "unready pods count from the last that stopped",
+    { pods: { ready: 0, notReady: 2, unreadySinceMs: NOW - 3000 } },
+    "unready PodNotReady since -3s",
+  ],
+  [
+    "a deleted node with unready pods is excluded",
+    { node: { isDeleting: true }, pods: { ready: 0, notReady: 1 } },
+    "excluded NodeDeleting",
+  ],
+])("%s", ([, row, expected]) => {
+  expect(verdict(row)).toBe(expected);
+});

@@ -1,0 +1,429 @@
+import { expect, test } from "vitest";
+import type { Observation } from "../../src/model/observation.ts";
+import type { IPStatus, RetryStatus } from "../../src/model/resource.ts";
+import { aNode, anObservation, aPool, known, NOW, nodes } from "./builders.ts";
+import { planText } from "./plan-text.ts";
+
+const [A, B, C] = ["203.0.113.10", "203.0.113.11", "203.0.113.12"] as const;
+const active = (n: number): IPStatus => ({
+  state: "active",
+  nodeName: `n${n}`,
+  providerID: `digitalocean://${100 + n}`,
+});
+const ago = (seconds: number): string => new Date(NOW - seconds * 1000).toISOString();
+const retry = (subject: string, attempts: number, inSeconds: number): RetryStatus => ({
+  subject,
+  attempts,
+  nextAttemptTime: ago(-inSeconds),
+  error: "refused",
+});
+const annotated = (n: number, ip: string): ReturnType<typeof aNode> =>
+  aNode({ name: `n${n}`, droplet: 100 + n, addressAnnotation: ip, poolAnnotation: "ingress/web" });
+const unready = { ready: { isReady: false, sinceMs: NOW - 5000 } };
+
+test.for<[string, Observation, string[]]>([
+  [
+    "free addresses go to the first nodes by name; the third node waits",
+    anObservation({ pools: [aPool({ spec: { ips: [A, B] } })], nodes: nodes(3), addresses: [known(A), known(B)] }),
+    [
+      `assign-ip ${A} to n1: NodeMatched`,
+      `assign-ip ${B} to n2: NodeMatched`,
+      `annotate-node n1 with ${A}: Verified`,
+      `annotate-node n2 with ${B}: Verified`,
+    ],
+  ],
+  [
+    "an address whose holder matches stays, and nothing is done",
+    anObservation({
+      pools: [aPool({ spec: { ips: [A] }, status: { ips: { [A]: active(2) } } })],
+      nodes: [aNode(), annotated(2, A)],
+      addresses: [known(A, { holderID: "102" })],
+    }),
+    [],
+  ],
+  [
+    "an address moves when its holder no longer matches and a node waits",
+    anObservation({
+      pools: [aPool({ spec: { ips: [A] }, status: { ips: { [A]: active(1) } } })],
+      nodes: [{ ...annotated(1, A), ...unready }, aNode({ name: "n2", droplet: 102 })],
+      addresses: [known(A, { holderID: "101" })],
+    }),
+    [
+      `move-ip ${A} from n1 to n2: HolderLost`,
+      `annotate-node n2 with ${A}: Verified`,
+      "clear-annotation n1: HolderLost",
+    ],
+  ],
+  [
+    "an address stays parked when nobody waits, and its annotation goes",
+    anObservation({
+      pools: [aPool({ spec: { ips: [A] }, status: { ips: { [A]: active(1) } } })],
+      nodes: [{ ...annotated(1, A), ...unready }],
+      addresses: [known(A, { holderID: "101" })],
+    }),
+    ["clear-annotation n1: HolderLost", `hold assign-ip ${A}: NoCandidate`],
+  ],
+  [
+    "a holder unready for 5 of 30 s of grace keeps everything",
+    anObservation({
+      pools: [aPool({ spec: { ips: [A], gracePeriodSeconds: 30 }, status: { ips: { [A]: active(1) } } })],
+      nodes: [{ ...annotated(1, A), ...unready }, aNode({ name: "n2", droplet: 102 })],
+      addresses: [known(A, { holderID: "101" })],
+    }),
+    [`hold assign-ip ${A}: Grace (stays on node n1) for 25s`],
+  ],
+  [
+    "grace of 5 s is over after 5 s",
+    anObservation({
+      pools: [aPool({ spec: { ips: [A], gracePeriodSeconds: 5 }, status: { ips: { [A]: active(1) } } })],
+      nodes: [{ ...annotated(1, A), ...unready }, aNode({ name: "n2", droplet: 102 })],
+      addresses: [known(A, { holderID: "101" })],
+    }),
+    [
+      `move-ip ${A} from n1 to n2: HolderLost`,
+      `annotate-node n2 with ${A}: Verified`,
+      "clear-annotation n1: HolderLost",
+    ],
+  ],
+  [
+    "the stored first sight ends grace although the evidence is newer",
+    anObservation({
+      pools: [
+        aPool({
+          spec: { ips: [A], gracePeriodSeconds: 30 },
+          status: { ips: { [A]: { ...active(1), notMatchingSince: ago(31) } } },
+        }),
+      ],
+      nodes: [{ ...annotated(1, A), ...unready }, aNode({ name: "n2", droplet: 102 })],
+      addresses: [known(A, { holderID: "101" })],
+    }),
+    [
+      `move-ip ${A} from n1 to n2: HolderLost`,
+      `annotate-node n2 with ${A}: Verified`,
+      "clear-annotation n1: HolderLost",
+    ],
+  ],
+  [
+    "a cordoned holder has no grace",
+    anObservation({
+      pools: [aPool({ spec: { ips: [A], gracePeriodSeconds: 300 }, status: { ips: { [A]: active(1) } } })],
+      nodes: [
+        { ...annotated(1, A), taints: [{ key: "node.kubernetes.io/unschedulable", value: "", effect: "NoSchedule" }] },
+        aNode({ name: "n2", droplet: 102 }),
+      ],
+      addresses: [known(A, { holderID: "101" })],
+    }),
+    [
+      `move-ip ${A} from n1 to n2: HolderLost`,
+      `annotate-node n2 with ${A}: Verified`,
+      "clear-annotation n1: HolderLost",
+    ],
+  ],
+  [
+    "a foreign holder is held, and the field that would move it is named",
+    anObservation({
+      pools: [aPool({ spec: { ips: [A] } })],
+      nodes: nodes(1),
+      addresses: [known(A, { holderID: "999" })],
+    }),
+    [`hold assign-ip ${A}: ForeignHolder (machine 999; spec.foreignHolder: TakeOver would move it)`],
+  ],
+  [
+    "TakeOver moves it",
+    anObservation({
+      pools: [aPool({ spec: { ips: [A], foreignHolder: "TakeOver" } })],
+      nodes: nodes(1),
+      addresses: [known(A, { holderID: "999" })],
+    }),
+    [`move-ip ${A} from 999 to n1: TakeOver`, `annotate-node n1 with ${A}: Verified`],
+  ],
+  [
+    "a holder that status knows as a former node is not foreign",
+    anObservation({
+      pools: [
+        aPool({
+          spec: { ips: [A] },
+          status: { ips: { [A]: { state: "active", nodeName: "old", providerID: "digitalocean://999" } } },
+        }),
+      ],
+      nodes: nodes(1),
+      addresses: [known(A, { holderID: "999" })],
+    }),
+    [`move-ip ${A} from 999 to n1: HolderGone`, `annotate-node n1 with ${A}: Verified`],
+  ],
+  [
+    "a node that carries an address nobody names is passed over",
+    anObservation({
+      pools: [aPool({ spec: { ips: [A] } })],
+      nodes: nodes(2),
+      addresses: [known(A), known("198.51.100.9", { holderID: "101" })],
+    }),
+    [`assign-ip ${A} to n2: NodeMatched`, `annotate-node n2 with ${A}: Verified`],
+  ],
+  [
+    "an address in another region goes to no node here",
+    anObservation({
+      pools: [aPool({ spec: { ips: [A] } })],
+      nodes: nodes(1),
+      addresses: [known(A, { region: "ams3" })],
+    }),
+    [`hold assign-ip ${A}: RegionMismatch (the address is in ams3)`],
+  ],
+  [
+    "a locked address is waited for",
+    anObservation({
+      pools: [aPool({ spec: { ips: [A] } })],
+      nodes: nodes(1),
+      addresses: [known(A, { isLocked: true })],
+    }),
+    [`hold assign-ip ${A}: InProgress`],
+  ],
+  [
+    "an address on its way to a node by status reserves that node",
+    anObservation({
+      pools: [aPool({ spec: { ips: [A, B] }, status: { ips: { [A]: { ...active(1), state: "in-progress" } } } })],
+      nodes: nodes(1),
+      addresses: [known(A, { isLocked: true }), known(B)],
+    }),
+    [`hold assign-ip ${A}: InProgress`, `hold assign-ip ${B}: NoCandidate`],
+  ],
+  [
+    "unassigned addresses go before those on gone nodes, those before parked ones",
+    anObservation({
+      pools: [
+        aPool({
+          spec: { ips: [A, B, C] },
+          status: { ips: { [B]: { state: "active", providerID: "digitalocean://999" } } },
+        }),
+      ],
+      nodes: [
+        aNode({ name: "n1", ...unready }),
+        aNode({ name: "n2", droplet: 102 }),
+        aNode({ name: "n3", droplet: 103 }),
+      ],
+      addresses: [known(A, { holderID: "101" }), known(B, { holderID: "999" }), known(C)],
+    }),
+    [
+      `move-ip ${B} from 999 to n3: HolderGone`,
+      `assign-ip ${C} to n2: NodeMatched`,
+      `annotate-node n2 with ${C}: Verified`,
+      `annotate-node n3 with ${B}: Verified`,
+      `hold assign-ip ${A}: NoCandidate`,
+    ],
+  ],
+  [
+    "during the cool-off nothing is assigned, and the hold says until when",
+    anObservation({
+      pools: [aPool({ spec: { ips: [A], assignmentCoolOffSeconds: 20 }, status: { lastAssignmentTime: ago(15) } })],
+      nodes: nodes(1),
+      addresses: [known(A)],
+    }),
+    [`hold assign-ip ${A}: CoolOff (for node n1) for 5s`],
+  ],
+  [
+    "after the cool-off one is assigned and the next is held for all of it",
+    anObservation({
+      pools: [aPool({ spec: { ips: [A, B], assignmentCoolOffSeconds: 20 }, status: { lastAssignmentTime: ago(20) } })],
+      nodes: nodes(2),
+      addresses: [known(A), known(B)],
+    }),
+    [
+      `assign-ip ${A} to n1: NodeMatched`,
+      `annotate-node n1 with ${A}: Verified`,
+      `hold assign-ip ${B}: CoolOff (for node n2) for 20s`,
+    ],
+  ],
+  [
+    "a cool-off that began in the future ends after its length",
+    anObservation({
+      pools: [aPool({ spec: { ips: [A], assignmentCoolOffSeconds: 20 }, status: { lastAssignmentTime: ago(-3600) } })],
+      nodes: nodes(1),
+      addresses: [known(A)],
+    }),
+    [`hold assign-ip ${A}: CoolOff (for node n1) for 20s`],
+  ],
+  [
+    "after one failure a fresh node is tried at once",
+    anObservation({
+      pools: [aPool({ spec: { ips: [A] }, status: { retries: [retry(`ip/${A}`, 1, 1), retry("node/n1", 1, 1)] } })],
+      nodes: nodes(2),
+      addresses: [known(A)],
+    }),
+    [`assign-ip ${A} to n2: NodeMatched`, `annotate-node n2 with ${A}: Verified`],
+  ],
+  [
+    "an address that failed twice waits, and a fresh one takes its node",
+    anObservation({
+      pools: [aPool({ spec: { ips: [A, B] }, status: { retries: [retry(`ip/${A}`, 2, 1), retry("node/n1", 1, 1)] } })],
+      nodes: nodes(1),
+      addresses: [known(A), known(B)],
+    }),
+    [`assign-ip ${B} to n1: NodeMatched`, `annotate-node n1 with ${B}: Verified`, `hold assign-ip ${A}: NoCandidate`],
+  ],
+  [
+    "a pair that both failed waits until the later of the two is due",
+    anObservation({
+      pools: [aPool({ spec: { ips: [A] }, status: { retries: [retry(`ip/${A}`, 2, 1), retry("node/n1", 3, 5)] } })],
+      nodes: nodes(1),
+      addresses: [known(A)],
+    }),
+    [`hold assign-ip ${A}: Backoff for 5s`],
+  ],
+  [
+    "a suspended pool changes nothing",
+    anObservation({ pools: [aPool({ spec: { ips: [A], suspend: true } })], nodes: nodes(1), addresses: [known(A)] }),
+    ["hold reconcile ingress/web: Suspended"],
+  ],
+  [
+    "an invalid pool changes nothing and keeps its annotation",
+    anObservation({
+      pools: [aPool({ spec: { ips: [A], provider: "Ferengi" }, status: { ips: { [A]: active(1) } } })],
+      nodes: [annotated(1, A)],
+      addresses: [known(A, { holderID: "101" })],
+    }),
+    ['hold reconcile ingress/web: InvalidSpec (unknown provider "Ferengi")'],
+  ],
+  [
+    "the annotation of a pool that is gone is cleared",
+    anObservation({ nodes: [annotated(1, A)] }),
+    ["clear-annotation n1: PoolDeleted"],
+  ],
+  [
+    "an annotation of nobody's, without a pool, is left alone",
+    anObservation({
+      pools: [aPool({ spec: { ips: [A] } })],
+      nodes: [aNode({ addressAnnotation: "192.0.2.1" })],
+      addresses: [known(A, { isLocked: true })],
+    }),
+    [`hold assign-ip ${A}: InProgress`],
+  ],
+  [
+    "a swap on one droplet unassigns first what is no longer managed",
+    anObservation({
+      pools: [aPool({ spec: { ips: [B] }, status: { ips: { [A]: active(1) } } })],
+      nodes: [annotated(1, A)],
+      addresses: [known(A, { holderID: "101" }), known(B)],
+    }),
+    [
+      `assign-ip ${B} to n1: NodeMatched`,
+      `annotate-node n1 with ${B}: Verified`,
+      `unassign-ip ${A} from n1: DropletNeeded`,
+    ],
+  ],
+  [
+    "an empty droplet is taken before one that an address must leave",
+    anObservation({
+      pools: [aPool({ spec: { ips: [B] }, status: { ips: { [A]: active(1) } } })],
+      nodes: [annotated(1, A), aNode({ name: "n2", droplet: 102 })],
+      addresses: [known(A, { holderID: "101" }), known(B)],
+    }),
+    [`assign-ip ${B} to n2: NodeMatched`, `annotate-node n2 with ${B}: Verified`, "clear-annotation n1: NotManaged"],
+  ],
+  [
+    "missing addresses are acquired for waiting nodes, then in the region",
+    anObservation({ pools: [aPool({ spec: { desiredIPs: 2 } })], nodes: nodes(1) }),
+    ["acquire-ip new-1 for n1: BelowDesired", "acquire-ip new-2 in nyc3: BelowDesired"],
+  ],
+  [
+    "the account's limit holds an acquisition",
+    anObservation({
+      pools: [aPool({ spec: { desiredIPs: 2 } })],
+      nodes: nodes(2),
+      addresses: [known("198.51.100.1")],
+      provider: { addressLimit: 2, addressCount: 1 },
+    }),
+    ["acquire-ip new-1 for n1: BelowDesired", "hold acquire-ip ingress/web: QuotaExceeded"],
+  ],
+  [
+    "at most 12 are acquired a minute",
+    anObservation({
+      pools: [aPool({ spec: { desiredIPs: 1 } })],
+      nodes: nodes(1),
+      lease: { acquisitionTimesMs: Array.from({ length: 12 }, (_, index) => NOW - 50_000 + index * 1000) },
+    }),
+    ["hold acquire-ip ingress/web: CreationRate for 10s"],
+  ],
+  [
+    "nothing is acquired while an earlier one has no answer",
+    anObservation({
+      pools: [
+        aPool({
+          spec: { desiredIPs: 1 },
+          status: { pendingAcquisitions: [{ startedAt: ago(4), region: "nyc3", knownIPs: [] }] },
+        }),
+      ],
+      nodes: nodes(1),
+    }),
+    ["hold acquire-ip ingress/web: AcquisitionUnanswered for 6s"],
+  ],
+  [
+    "the one new unattached address is the lost answer's",
+    anObservation({
+      pools: [
+        aPool({
+          spec: { desiredIPs: 1 },
+          status: { pendingAcquisitions: [{ startedAt: ago(4), region: "nyc3", knownIPs: [B] }] },
+        }),
+      ],
+      nodes: nodes(1),
+      addresses: [known(A), known(B)],
+    }),
+    [`assign-ip ${A} to n1: NodeMatched`, `annotate-node n1 with ${A}: Verified`],
+  ],
+  [
+    "two new addresses could be it: a person must say which",
+    anObservation({
+      pools: [
+        aPool({
+          spec: { desiredIPs: 1 },
+          status: { pendingAcquisitions: [{ startedAt: ago(40), region: "nyc3", knownIPs: [] }] },
+        }),
+      ],
+      nodes: nodes(1),
+      addresses: [known(B), known(A)],
+    }),
+    [`hold acquire-ip ingress/web: AmbiguousAcquisition (${A}, ${B})`],
+  ],
+  [
+    "a pool that lost its status finds its addresses by the nodes' annotations",
+    anObservation({
+      pools: [aPool({ spec: { desiredIPs: 1 } })],
+      nodes: [annotated(1, A)],
+      addresses: [known(A, { holderID: "101" })],
+    }),
+    [],
+  ],
+  [
+    "a surplus acquired address is given back with Delete",
+    anObservation({
+      pools: [
+        aPool({
+          finalizers: ["flipop.digitalocean.com/cleanup"],
+          spec: { desiredIPs: 1, reclaimPolicy: "Delete" },
+          status: {
+            ips: { [A]: active(1), [B]: active(2) },
+            acquired: [A, B].map((ip) => ({ ip, acquiredAt: ago(60) })),
+          },
+        }),
+      ],
+      nodes: [annotated(1, A), annotated(2, B)],
+      addresses: [known(A, { holderID: "101" }), known(B, { holderID: "102" })],
+    }),
+    ["clear-annotation n2: AboveDesired", `unassign-ip ${B} from n2: AboveDesired`, `delete-ip ${B}: ReclaimDelete`],
+  ],
+  [
+    "an unreadable address keeps its node, and the others go on",
+    anObservation({
+      pools: [aPool({ spec: { ips: [A, B] }, status: { ips: { [A]: active(1) } } })],
+      nodes: [annotated(1, A), aNode({ name: "n2", droplet: 102 })],
+      addresses: [[A, { kind: "gap", error: "500" }], known(B)],
+    }),
+    [
+      `assign-ip ${B} to n2: NodeMatched`,
+      `annotate-node n2 with ${B}: Verified`,
+      `hold assign-ip ${A}: Unreadable (500)`,
+    ],
+  ],
+])("%s", ([, observation, expected]) => {
+  expect(planText(observation)).toEqual(expected);
+});

@@ -1,0 +1,119 @@
+import { describe, expect, test } from "vitest";
+import { KubeError } from "../../src/model/errors.ts";
+import type { Observation, ProviderFacts } from "../../src/model/observation.ts";
+import type { PassResult } from "../../src/model/run.ts";
+import { exitCodeOfPlan, exitCodeOfRun } from "../../src/report/exit-code.ts";
+import { applied, aRun, failed, steady } from "./runs.ts";
+import { aNode, anObservation, aPool, planOf } from "./world.ts";
+
+const waiting = (names: readonly string[] = ["web"]): Observation =>
+  anObservation(
+    names.map((name, at) => aPool(name, [`203.0.113.${at + 1}`])),
+    names.map((_, at) => aNode(at + 1)),
+    Object.fromEntries(names.map((_, at) => [`203.0.113.${at + 1}`, undefined])),
+  );
+
+function unusable(observation: Observation, reason: NonNullable<ProviderFacts["unusable"]>["reason"]): Observation {
+  const facts: ProviderFacts = {
+    name: "digitalocean",
+    unusable: { reason, message: "not now" },
+    addresses: new Map(),
+    isComplete: false,
+    readAtMs: observation.observedAtMs,
+  };
+  return { ...observation, providers: new Map([["digitalocean", facts]]) };
+}
+
+const invalid = (): Observation => anObservation([aPool("web", ["203.0.113.1"], { spec: { provider: "X" } })], [], {});
+const suspended = (): Observation =>
+  anObservation([aPool("web", ["203.0.113.1"], { spec: { suspend: true } })], [], { "203.0.113.1": undefined });
+const invalidBesideServed = (): Observation => {
+  const { pools, nodes } = steady();
+  return anObservation([...pools, aPool("odd", ["203.0.113.9"], { spec: { provider: "X" } })], nodes, {
+    "203.0.113.10": "1",
+  });
+};
+
+const quiet = (world: Observation): PassResult => aRun(world, world, applied, { outcomes: [] });
+const all = (failure: Parameters<typeof failed>[1], names?: readonly string[]): PassResult =>
+  aRun(waiting(names), waiting(names), (action) => failed(action, failure));
+
+const ROWS: readonly (readonly [string, PassResult, number])[] = [
+  ["nothing is to do", quiet(steady()), 0],
+  ["there are no pools", quiet(anObservation([], [], {})), 0],
+  ["the only pool is suspended", quiet(suspended()), 0],
+  ["everything worked", aRun(waiting(), steady(), applied), 0],
+  [
+    "everything is accepted and unconfirmed",
+    aRun(waiting(), waiting(), (action) => ({ action, outcome: "unconfirmed", ms: 1 })),
+    0,
+  ],
+  ["one object is invalid and another served", quiet(invalidBesideServed()), 3],
+  ["the only object is invalid", quiet(invalid()), 78],
+  ["the provider has no token", quiet(unusable(waiting(), "ProviderUnavailable")), 77],
+  ["the provider is rate-limited", quiet(unusable(waiting(), "RateLimited")), 75],
+  ["the provider cannot be read", quiet(unusable(waiting(), "Unreadable")), 75],
+  ["every action failed for the moment", all("unavailable"), 75],
+  ["every action was refused", all("refused"), 3],
+  ["every action was forbidden", all("forbidden"), 77],
+  [
+    "one object failed for the moment and another was served",
+    aRun(waiting(["a", "b"]), waiting(["a", "b"]), (action) =>
+      action.object.name === "a" ? failed(action, "unavailable") : applied(action),
+    ),
+    3,
+  ],
+  [
+    "the time was over before anything was done",
+    aRun(waiting(), waiting(), (action) => ({ action, outcome: "skipped", reason: "Deadline", detail: "", ms: 0 })),
+    75,
+  ],
+  [
+    "an action was skipped because the world changed",
+    aRun(waiting(), steady(), (action) => ({ action, outcome: "skipped", reason: "Stale", detail: "", ms: 0 })),
+    0,
+  ],
+  ["the status of the only object could not be written", { ...quiet(steady()), reportFailures: [statusFailure()] }, 77],
+  ["an Event could not be written", { ...quiet(steady()), reportFailures: [{ ...statusFailure(), what: "event" }] }, 0],
+  [
+    "our own code threw",
+    aRun(waiting(), waiting(), (action) => ({ action, outcome: "failed", ms: 1, error: new TypeError("x") })),
+    1,
+  ],
+];
+
+function statusFailure(): PassResult["reportFailures"][number] {
+  const error = new KubeError({ failure: "forbidden", operation: "patch", subject: "", status: 403, message: "no" });
+  return { object: { kind: "pool", namespace: "ingress", name: "web" }, what: "status", error };
+}
+
+describe("the exit code of a run", () => {
+  test.for(ROWS)("when %s", ([, result, code]) => {
+    expect(exitCodeOfRun(result, { partialOk: false })).toBe(code);
+  });
+
+  test("is 0 with --partial ok where it would be 3, and unchanged where it would be 75", () => {
+    expect(exitCodeOfRun(quiet(invalidBesideServed()), { partialOk: true })).toBe(0);
+    expect(exitCodeOfRun(all("unavailable"), { partialOk: true })).toBe(75);
+  });
+
+  test("is 0 when an address that failed on one node was assigned to the next", () => {
+    const [first] = planOf(waiting()).actions;
+    if (first?.kind !== "assign-ip") throw new Error("no assignment planned");
+    const other = { ...first, after: { machineID: "9", nodeName: "worker-9" } };
+    const result = aRun(waiting(), steady(), applied, { outcomes: [failed(first), applied(other)] });
+    expect(exitCodeOfRun(result, { partialOk: false })).toBe(0);
+  });
+});
+
+describe("the exit code of a plan", () => {
+  test.for([
+    ["changes are pending and it was asked for", waiting(), true, 2],
+    ["changes are pending and it was not asked for", waiting(), false, 0],
+    ["nothing is to do", steady(), true, 0],
+    ["the only object is invalid", invalid(), true, 78],
+    ["one object is invalid beside a served one", invalidBesideServed(), true, 3],
+  ] as const)("when %s", ([, world, detailed, code]) => {
+    expect(exitCodeOfPlan(planOf(world), { detailed })).toBe(code);
+  });
+});

@@ -1,0 +1,35 @@
+import { readFileSync } from "node:fs";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+
+/** Names of the schema files, by the kind of document. */
+export const SCHEMA_FILES = {
+  Plan: "plan.json",
+  RunResult: "run-result.json",
+  Status: "status.json",
+  Error: "error.json",
+} as const;
+
+/** A schema file as shipped. */
+export function readSchema(file: string): { readonly $id: string; readonly $defs: Record<string, { enum: string[] }> } {
+  return JSON.parse(readFileSync(new URL(`../../src/report/schema/${file}`, import.meta.url), "utf8"));
+}
+
+/** Returns what is wrong with a document by the schema of its kind, fields that the schema does not know included; empty = nothing. */
+export function schemaErrors(document: unknown, kind: keyof typeof SCHEMA_FILES): readonly string[] {
+  const ajv = new Ajv2020({ allErrors: true, strict: true, strictRequired: false });
+  addFormats.default(ajv);
+  for (const file of Object.values(SCHEMA_FILES)) ajv.addSchema(closed(readSchema(file)) as object);
+  const validate = ajv.getSchema(readSchema(SCHEMA_FILES[kind]).$id);
+  if (validate === undefined) throw new Error(`no schema for ${kind}`);
+  validate(document);
+  return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
+}
+
+/** The schema with every object closed to unknown fields, so that an undocumented field fails a test. */
+function closed(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(closed);
+  if (typeof schema !== "object" || schema === null) return schema;
+  const copy = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closed(value)]));
+  return "properties" in copy && !("additionalProperties" in copy) ? { ...copy, additionalProperties: false } : copy;
+}

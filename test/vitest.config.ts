@@ -1,0 +1,39 @@
+import { fileURLToPath } from "node:url";
+import type { ViteUserConfig } from "vitest/config";
+
+/** Files that need a real API server; everything else runs in memory or on loopback within seconds. */
+const NEEDS_CLUSTER = ["test/cluster/**/*.test.ts", "test/**/*.cluster.test.ts"];
+
+const common = {
+  env: { TZ: "UTC", FORCE_COLOR: "0" },
+  expect: { requireAssertions: true },
+  sequence: { shuffle: true },
+};
+
+/** Two projects: `quick` for every save and commit, `cluster` for what only a real kube-apiserver can prove. */
+const config: ViteUserConfig = {
+  root: fileURLToPath(new URL("..", import.meta.url)),
+  test: {
+    projects: [
+      {
+        extends: true,
+        test: { ...common, name: "quick", include: ["test/**/*.test.ts"], exclude: NEEDS_CLUSTER },
+      },
+      {
+        extends: true,
+        test: {
+          ...common,
+          name: "cluster",
+          include: NEEDS_CLUSTER,
+          globalSetup: ["test/cluster/global-setup.ts"],
+          // The programs may have to be built first, and every file waits for one API server on two cores.
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          fileParallelism: false,
+        },
+      },
+    ],
+  },
+};
+
+export default config;
