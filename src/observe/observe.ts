@@ -1,9 +1,10 @@
+import { KubeError } from "../model/errors.ts";
 import { type PodSelector, podSelectorKey } from "../model/node.ts";
 import type { Observation, PodSummary, ProviderFacts } from "../model/observation.ts";
 import type { Pool } from "../model/resource.ts";
 import { parseLabelSelector } from "../plan/label-selector.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { ClusterReader } from "../ports/cluster.ts";
+import type { ClusterReader, LeaseRecord } from "../ports/cluster.ts";
 import type { IPProviderReader } from "../ports/ip-provider.ts";
 import type { ProviderAccess } from "../ports/provider-access.ts";
 import { leaseFacts } from "./lease-facts.ts";
@@ -28,7 +29,7 @@ export async function observe({ cluster, providers, clock, leaseName }: ObserveD
   const [pools, nodes, lease] = await Promise.all([
     cluster.listPools(),
     cluster.listNodes(),
-    cluster.readLease(leaseName.namespace, leaseName.name),
+    readLease(cluster, leaseName),
   ]);
   const pods = await readPods(cluster, pools);
   const facts = leaseFacts(lease, cluster.now());
@@ -58,6 +59,20 @@ export async function observe({ cluster, providers, clock, leaseName }: ObserveD
     ),
     lease: facts,
   };
+}
+
+/** A reader who may not see the Lease, or a cluster without its namespace, only lacks what earlier runs noted there. */
+async function readLease(
+  cluster: ClusterReader,
+  { namespace, name }: ObserveDeps["leaseName"],
+): Promise<LeaseRecord | undefined> {
+  try {
+    return await cluster.readLease(namespace, name);
+  } catch (error) {
+    if (error instanceof KubeError && (error.failure === "forbidden" || error.failure === "not-found"))
+      return undefined;
+    throw error;
+  }
 }
 
 /** Lists each distinct pod selector once, one after another, so that at most one page of pods is in memory per list. */

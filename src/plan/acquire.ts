@@ -2,7 +2,8 @@ import { type AcquireIP, actionID } from "../model/action.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Hold } from "../model/plan.ts";
 import type { Reason } from "../model/reason.ts";
-import { type Assignments, type Candidate, isSameRegion } from "./assign.ts";
+import type { Assignments } from "./assign.ts";
+import { type Candidate, isSameRegion } from "./candidates.ts";
 import type { MachineLedger } from "./machine-ledger.ts";
 import { countedIPs, type PoolView } from "./pool-view.ts";
 import { retryDueMs } from "./retry-schedule.ts";
@@ -52,10 +53,7 @@ export function acquireForPool(
   if (blocked !== undefined) return { actions: [], holds: [blocked] };
   const targets = assignments.leftOver.filter((candidate) => isTarget(view, candidate));
   const actions: AcquireIP[] = [];
-  let { coolOffUntilMs } = assignments;
-  if (assignments.actions.length > 0 && view.pool.spec.assignmentCoolOffSeconds > 0) {
-    coolOffUntilMs = nowMs + view.pool.spec.assignmentCoolOffSeconds * 1000;
-  }
+  let coolOffUntilMs = assignments.coolOffUntilMs;
   for (let ordinal = 1; ordinal <= missing; ordinal += 1) {
     const held = heldBy(view, budget, targets[ordinal - 1], coolOffUntilMs);
     if (held !== undefined) return { actions, holds: [held] };

@@ -116,8 +116,8 @@ function clearing(
     id: actionID("clear-annotation", object, node.name),
     object,
     reason: clearingReason(node, byKey.get(`${object.namespace}/${object.name}`)),
-    requires: [],
-    follows: mover === undefined ? [] : [mover.id, actionID("annotate-node", mover.object, mover.after.nodeName)],
+    requires: mover === undefined ? [] : [mover.id],
+    follows: mover === undefined ? [] : [actionID("annotate-node", mover.object, mover.after.nodeName)],
     nodeName: node.name,
     before: annotationsOf(node),
     after: { address: undefined, pool: undefined },
@@ -131,7 +131,9 @@ function clearingReason(node: NodeFacts, view: PoolView | undefined): Reason {
   const managed = view.managed.find((address) => address.ip === ip);
   if (managed === undefined) return "NotManaged";
   if (!view.inUse.has(ip)) return managed.standing.kind === "gone" ? "IPNotFound" : "AboveDesired";
-  return managed.standing.kind === "free" && managed.standing.from?.nodeName === node.name ? "HolderLost" : "AnnotationDrift";
+  return managed.standing.kind === "free" && managed.standing.from?.nodeName === node.name
+    ? "HolderLost"
+    : "AnnotationDrift";
 }
 
 /** The object that may clear a node's annotation: the one it names, else the one that manages the value; undefined = not ours, or not in this run's scope. */

@@ -1,22 +1,13 @@
-import { type AcquireIP, type AssignIP, actionID, type Place, type UnassignIP } from "../model/action.ts";
-import type { NodeFacts } from "../model/node.ts";
+import { type AssignIP, actionID, type Place, type UnassignIP } from "../model/action.ts";
 import type { Hold, NodeVerdict } from "../model/plan.ts";
-import { machineID } from "../model/provider-id.ts";
 import type { Reason } from "../model/reason.ts";
+import { type Candidate, findCandidates, isSameRegion } from "./candidates.ts";
 import type { Leaver, MachineLedger } from "./machine-ledger.ts";
 import type { PoolView } from "./pool-view.ts";
 import type { FreeRank, Standing } from "./standing.ts";
 import { statusOf } from "./standing.ts";
 import { pastMs } from "./time.ts";
 import { dueMs, hasFailed, mayTry } from "./try-rule.ts";
-
-/** A match that can take an address now. */
-export interface Candidate {
-  readonly node: NodeFacts;
-  readonly place: Required<Place>;
-  /** Addresses that must leave the machine first. */
-  readonly leaving: readonly Leaver[];
-}
 
 /** Who gets what in one pool, and who is left over. */
 export interface Assignments {
@@ -33,7 +24,7 @@ export interface Assignments {
 
 /** Assigns a pool's free addresses to its candidates and enters every decision in the ledger. Deterministic. */
 export function assignPool(view: PoolView, ledger: MachineLedger, nowMs: number): Assignments {
-  const { candidates, skipped } = findCandidates(view, ledger, nowMs);
+  const { candidates, skipped } = findCandidates(view, ledger);
   const open = [...candidates];
   const actions: (AssignIP | UnassignIP)[] = [];
   const holds: Hold[] = [];
@@ -81,54 +72,6 @@ function freeInOrder(view: PoolView): readonly { readonly ip: string; readonly s
     );
 }
 
-function findCandidates(
-  view: PoolView,
-  ledger: MachineLedger,
-  _nowMs: number,
-): { candidates: readonly Candidate[]; skipped: readonly NodeVerdict[] } {
-  const served = new Set(
-    view.managed.flatMap(({ ip, standing }) =>
-      standing.kind === "placed" && view.inUse.has(ip) ? [standing.on.nodeName] : [],
-    ),
-  );
-  const candidates: Candidate[] = [];
-  const skipped: NodeVerdict[] = [];
-  for (const node of view.matches) {
-    if (served.has(node.name)) continue;
-    const machine = machineID(view.pool.spec.provider, node.providerID);
-    if (machine === undefined) {
-      skipped.push({ nodeName: node.name, reason: "UnusableProviderID", detail: node.providerID });
-      continue;
-    }
-    const availability = ledger.availability(machine);
-    const place = { machineID: machine, nodeName: node.name };
-    if (availability.kind === "empty") candidates.push({ node, place, leaving: [] });
-    else if (availability.kind === "after-leaving") candidates.push({ node, place, leaving: availability.leaving });
-    else skipped.push(...skippedNode(node.name, availability, view.key));
-  }
-  return { candidates: candidates.toSorted((a, b) => rank(view, a) - rank(view, b)), skipped };
-}
-
-function skippedNode(
-  nodeName: string,
-  availability:
-    | { readonly kind: "carries"; readonly ip: string; readonly isNamed: boolean }
-    | { readonly kind: "promised"; readonly to: string },
-  key: string,
-): readonly NodeVerdict[] {
-  if (availability.kind === "promised") {
-    return availability.to === key
-      ? []
-      : [{ nodeName, reason: "NodeHasOtherIP", detail: `promised to pool ${availability.to}` }];
-  }
-  return [{ nodeName, reason: availability.isNamed ? "NodeHasOtherIP" : "NodeHasForeignIP", detail: availability.ip }];
-}
-
-/** Empty machines first, then those an address must leave; nodes whose last attempt failed behind the others. Ties keep name order. */
-function rank(view: PoolView, candidate: Candidate): number {
-  return (hasFailed(view, `node/${candidate.node.name}`) ? 2 : 0) + (candidate.leaving.length > 0 ? 1 : 0);
-}
-
 type Choice =
   | { readonly kind: "some"; readonly index: number }
   | { readonly kind: "none"; readonly reason: Reason; readonly detail: string; readonly notBeforeMs?: number };
@@ -151,15 +94,6 @@ function choose(view: PoolView, ip: string, open: readonly Candidate[], nowMs: n
 function regionOf(view: PoolView, ip: string): string {
   const fact = view.provider?.addresses.get(ip);
   return fact?.kind === "known" ? fact.address.region : "";
-}
-
-/** Well-known node label that carries the region slug. */
-const REGION_LABEL = "topology.kubernetes.io/region";
-
-/** True when the node is in the region, or when one of the two is not known. */
-export function isSameRegion(region: string, node: NodeFacts): boolean {
-  const own = node.labels[REGION_LABEL] ?? "";
-  return region === "" || own === "" || own === region;
 }
 
 /** Unreadable addresses of the pool whose holder was never known: any machine could carry them. Sorted. */
@@ -228,11 +162,4 @@ function unassignLeaver({ ip, owner }: Leaver, place: Place): UnassignIP {
     before: place,
     after: undefined,
   };
-}
-
-/** The acquisition that an action belongs to counts as an assignment when it names a node. */
-export function isAssignment(action: AssignIP | UnassignIP | AcquireIP): boolean {
-  return (
-    action.kind === "assign-ip" || action.kind === "move-ip" || (action.kind === "acquire-ip" && "node" in action.after)
-  );
 }

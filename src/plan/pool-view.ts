@@ -81,7 +81,9 @@ export function viewPool(pool: Pool, context: ViewContext): PoolView {
       ? { ip, standing }
       : { ip, standing, acquired: { isAdopted: acquired.adopted === true } };
   });
-  const remaining = managed.filter(({ acquired, standing }) => acquired === undefined || standing.kind !== "gone");
+  const isForgotten = ({ acquired, standing }: ManagedIP): boolean =>
+    acquired !== undefined && standing.kind === "gone" && provider?.isComplete === true;
+  const remaining = managed.filter((address) => !isForgotten(address));
   const badEntries = findBadEntries(pool.spec.ips);
   const isValid = validation.kind === "valid";
   const listed = new Set(pool.spec.ips.map((entry) => canonicalIPv4(entry) ?? entry)).size;

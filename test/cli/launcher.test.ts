@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,7 +7,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { readVersion } from "../../src/cli/version.ts";
 
 const LAUNCHER = fileURLToPath(new URL("../../bin/flipop", import.meta.url));
-const dir = mkdtempSync(join(tmpdir(), "flipop-launcher-"));
+const dir = realpathSync(mkdtempSync(join(tmpdir(), "flipop-launcher-")));
 afterAll(() => rmSync(dir, { recursive: true }));
 
 /** A checkout with nothing but the launcher, and a PATH with a `node` that says the version given. */

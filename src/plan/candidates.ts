@@ -1,0 +1,79 @@
+import type { Place } from "../model/action.ts";
+import type { NodeFacts } from "../model/node.ts";
+import type { NodeVerdict } from "../model/plan.ts";
+import { machineID } from "../model/provider-id.ts";
+import type { Availability, Leaver, MachineLedger } from "./machine-ledger.ts";
+import type { PoolView } from "./pool-view.ts";
+import { hasFailed } from "./try-rule.ts";
+
+/** A match that can take an address now. */
+export interface Candidate {
+  readonly node: NodeFacts;
+  readonly place: Required<Place>;
+  /** Addresses that must leave the machine first. */
+  readonly leaving: readonly Leaver[];
+}
+
+/**
+ * The matches that wait for an address, in the order they are served: empty machines before those an address must leave first, nodes whose last attempt failed
+ * behind the others, else by name. Matches that cannot take any are returned with the reason. Pure.
+ */
+export function findCandidates(
+  view: PoolView,
+  ledger: MachineLedger,
+): { readonly candidates: readonly Candidate[]; readonly skipped: readonly NodeVerdict[] } {
+  const served = servedNodes(view);
+  const machines = new Set<string>();
+  const candidates: Candidate[] = [];
+  const skipped: NodeVerdict[] = [];
+  for (const node of view.matches.filter(({ name }) => !served.has(name))) {
+    const machine = machineID(view.pool.spec.provider, node.providerID);
+    if (machine === undefined || machines.has(machine)) {
+      skipped.push({ nodeName: node.name, reason: "UnusableProviderID", detail: node.providerID });
+      continue;
+    }
+    machines.add(machine);
+    const availability = ledger.availability(machine);
+    const place = { machineID: machine, nodeName: node.name };
+    if (availability.kind === "empty") candidates.push({ node, place, leaving: [] });
+    else if (availability.kind === "after-leaving") candidates.push({ node, place, leaving: availability.leaving });
+    else skipped.push(...skippedNode(node.name, availability, view));
+  }
+  return { candidates: candidates.toSorted((a, b) => rank(view, a) - rank(view, b)), skipped };
+}
+
+function servedNodes(view: PoolView): ReadonlySet<string> {
+  return new Set(
+    view.managed.flatMap(({ ip, standing }) =>
+      standing.kind === "placed" && view.inUse.has(ip) ? [standing.on.nodeName] : [],
+    ),
+  );
+}
+
+/** A node whose own pool's address is just unreadable or being worked on is not passed over: it is served. */
+function skippedNode(
+  nodeName: string,
+  availability: Extract<Availability, { kind: "carries" | "promised" }>,
+  view: PoolView,
+): readonly NodeVerdict[] {
+  if (availability.kind === "promised") {
+    return availability.to === view.key
+      ? []
+      : [{ nodeName, reason: "NodeHasOtherIP", detail: `promised to pool ${availability.to}` }];
+  }
+  if (view.managed.some(({ ip }) => ip === availability.ip)) return [];
+  return [{ nodeName, reason: availability.isNamed ? "NodeHasOtherIP" : "NodeHasForeignIP", detail: availability.ip }];
+}
+
+function rank(view: PoolView, candidate: Candidate): number {
+  return (hasFailed(view, `node/${candidate.node.name}`) ? 2 : 0) + (candidate.leaving.length > 0 ? 1 : 0);
+}
+
+/** Well-known node label that carries the region slug. */
+const REGION_LABEL = "topology.kubernetes.io/region";
+
+/** True when the node is in the region, or when one of the two is not known. */
+export function isSameRegion(region: string, node: NodeFacts): boolean {
+  const own = node.labels[REGION_LABEL] ?? "";
+  return region === "" || own === "" || own === region;
+}

@@ -1,0 +1,225 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { ExecPlugin } from "../../../src/adapters/kube/connection.ts";
+import { Credentials } from "../../../src/adapters/kube/credentials.ts";
+import { FakeClock } from "../../fake/fake-clock.ts";
+import { failure, list, plainConnection } from "./scripted-server.ts";
+import { rejection, withServer } from "./with-server.ts";
+
+const ok = list("NodeList", [{ metadata: { name: "a" } }]);
+const unauthorized = failure(401, "Unauthorized", "Unauthorized");
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "flipop-credentials-"));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A plugin that counts its runs in a file and answers with `body`, a shell word list; `$N` is the run's number. */
+function plugin(
+  name: string,
+  body: string,
+  rest: Partial<ExecPlugin> = {},
+): ExecPlugin & { readonly runs: () => number } {
+  const command = join(folder, name);
+  const counter = `${command}.runs`;
+  writeFileSync(counter, "");
+  writeFileSync(command, `#!/bin/sh\nprintf x >> '${counter}'\nN=$(wc -c < '${counter}' | tr -d ' ')\n${body}\n`);
+  chmodSync(command, 0o755);
+  const apiVersion = "client.authentication.k8s.io/v1";
+  const environment = { PATH: "/usr/bin:/bin" };
+  return {
+    command,
+    args: [],
+    environment,
+    apiVersion,
+    installHint: "",
+    needsTerminal: false,
+    ...rest,
+    runs: () => readFileSync(counter, "utf8").length,
+  };
+}
+
+const answer = (status: string): string => `echo "{\\"kind\\":\\"ExecCredential\\",\\"status\\":${status}}"`;
+const token = answer('{\\"token\\":\\"token-$N\\"}');
+
+describe("exec plugins", () => {
+  test("eight parallel calls run the plugin once, and it runs again once after a 401", async () => {
+    const exec = plugin("parallel", `sleep 0.1\n${token}`);
+    await withServer(
+      [unauthorized, ok],
+      async ({ reader, asked }) => {
+        await reader.listNodes();
+        expect(asked.map(({ headers }) => headers.authorization)).toEqual(["Bearer token-1", "Bearer token-2"]);
+        await Promise.all(Array.from({ length: 8 }, () => reader.listNodes()));
+        expect(asked).toHaveLength(10);
+        expect(exec.runs()).toBe(2);
+      },
+      { connection: { user: { exec } } },
+    );
+  });
+
+  test("parallel calls that are all refused share one new run, and a second 401 is the answer", async () => {
+    const exec = plugin("refused", token);
+    await withServer(
+      [unauthorized],
+      async ({ reader, asked }) => {
+        const errors = await Promise.all(Array.from({ length: 4 }, () => rejection(reader.listNodes())));
+        for (const error of errors) expect(error).toMatchObject({ failure: "unauthorized", status: 401 });
+        expect(exec.runs()).toBe(2);
+        expect(asked).toHaveLength(8);
+      },
+      { connection: { user: { exec } } },
+    );
+  });
+
+  test("a POST is sent again after a 401, for nothing has been done", async () => {
+    const exec = plugin("post", token);
+    const lease = { metadata: { name: "b", namespace: "a" }, spec: {} };
+    await withServer(
+      [unauthorized, { json: lease }],
+      async ({ writer, asked }) => {
+        const wanted = {
+          namespace: "a",
+          name: "b",
+          holder: "me",
+          durationSeconds: 15,
+          transitions: 0,
+          annotations: {},
+        };
+        await writer.createLease({ ...wanted, acquireTimeMs: 1, renewTimeMs: 1 });
+        expect(asked.map(({ method }) => method)).toEqual(["POST", "POST"]);
+      },
+      { connection: { user: { exec } } },
+    );
+  });
+
+  test("a credential is kept until shortly before it expires", async () => {
+    const clock = new FakeClock(Date.UTC(2026, 0, 2, 3, 0, 0));
+    const exec = plugin(
+      "expires",
+      answer('{\\"token\\":\\"token-$N\\",\\"expirationTimestamp\\":\\"2026-01-02T03:05:00Z\\"}'),
+    );
+    const credentials = new Credentials(plainConnection("http://x", { user: { exec } }), clock);
+    const current = async (): Promise<unknown> => (await credentials.current()).headers["Authorization"];
+    expect(await current()).toBe("Bearer token-1");
+    await clock.advance(280_000);
+    expect(await current()).toBe("Bearer token-1");
+    await clock.advance(15_000);
+    expect(await current()).toBe("Bearer token-2");
+  });
+
+  test("the plugin is told about itself, gets its environment and arguments, and no input", async () => {
+    const exec = plugin(
+      "told",
+      `cat > '${join(folder, "stdin")}'\nprintf '%s' "$KUBERNETES_EXEC_INFO" > "$OUT"\necho "$1" >> "$OUT"\n${token}`,
+      {
+        args: ["an argument"],
+        environment: { PATH: "/usr/bin:/bin", OUT: join(folder, "out") },
+        cluster: { server: "https://h" },
+      },
+    );
+    await new Credentials(plainConnection("http://x", { user: { exec } }), new FakeClock()).current();
+    const [info = "", argument] = readFileSync(join(folder, "out"), "utf8").split(/(?<=\})(?=an)/);
+    expect(JSON.parse(info)).toEqual({
+      apiVersion: "client.authentication.k8s.io/v1",
+      kind: "ExecCredential",
+      spec: { interactive: false, cluster: { server: "https://h" } },
+    });
+    expect(argument).toBe("an argument\n");
+    expect(readFileSync(join(folder, "stdin"), "utf8")).toBe("");
+  });
+
+  test.for([
+    ["fails", "echo 'log in first' >&2; exit 3", {}, "it ended with 3 and said: log in first."],
+    ["fails silently", "exit 1", {}, "it ended with 1 and said nothing."],
+    ["answers no JSON", "echo hunter2", {}, "its output is not an ExecCredential with a token or certificate."],
+    ["answers no credential", answer("{}"), {}, "its output is not an ExecCredential with a token or certificate."],
+    ["wants a terminal", token, { needsTerminal: true }, "it wants a terminal (interactiveMode: Always)."],
+    [
+      "is missing",
+      token,
+      { command: "/no/such/plugin", installHint: "Get it." },
+      "it is not installed, or not in $PATH.",
+    ],
+  ] as const)(
+    "a plugin that %s is a ConfigError with its name, and it is asked again later",
+    async ([name, body, rest, why]) => {
+      const exec = plugin(name.replaceAll(" ", "-"), body, rest);
+      const credentials = new Credentials(plainConnection("http://x", { user: { exec } }), new FakeClock());
+      const error = await rejection(credentials.current());
+      expect(error).toMatchObject({ name: "ConfigError", kind: "invalid" });
+      const hint = "installHint" in rest ? ` ${rest.installHint}` : "";
+      expect(error.message).toBe(
+        `Cannot log in with the exec plugin "${exec.command}" of context "test" of test.yaml: ${why} ` +
+          `Run it by hand to see what it needs, log in again, or choose another context.${hint}`,
+      );
+      expect(JSON.stringify({ ...error, cause: error["cause"] })).not.toContain("hunter2");
+      await rejection(credentials.current());
+      expect(exec.runs()).toBe("command" in rest || "needsTerminal" in rest ? 0 : 2);
+    },
+  );
+});
+
+describe("other ways to log in", () => {
+  test("a token file is read again within a minute, and at once after a 401", async () => {
+    const tokenFile = join(folder, "token");
+    const clock = new FakeClock();
+    const credentials = new Credentials(plainConnection("http://x", { user: { tokenFile, token: "unused" } }), clock);
+    writeFileSync(tokenFile, "one\n");
+    const first = await credentials.current();
+    expect(first.headers["Authorization"]).toBe("Bearer one");
+    writeFileSync(tokenFile, "two\n");
+    await clock.advance(11_000);
+    const second = await credentials.current();
+    expect(second.headers["Authorization"]).toBe("Bearer two");
+    expect(await credentials.renewed(first)).toBe(second);
+    expect(await credentials.renewed(second)).toBeUndefined();
+    writeFileSync(tokenFile, "three");
+    await clock.advance(10_001);
+    expect((await credentials.renewed(second))?.headers["Authorization"]).toBe("Bearer three");
+  });
+
+  test("a token file that is missing is a ConfigError", async () => {
+    const credentials = new Credentials(
+      plainConnection("http://x", { user: { tokenFile: "/no/token" } }),
+      new FakeClock(),
+    );
+    expect((await rejection(credentials.current())).message).toBe(
+      'Cannot read the token /no/token of context "test" of test.yaml: ENOENT. Correct the path, or make it readable.',
+    );
+  });
+
+  test("a 401 for a token that cannot change is the answer at once", async () => {
+    await withServer(
+      [unauthorized],
+      async ({ reader, asked }) => {
+        const error = await rejection(reader.listNodes());
+        expect(error).toMatchObject({ failure: "unauthorized" });
+        expect(error.message).not.toContain("hunter2");
+        expect(asked.map(({ headers }) => headers.authorization)).toEqual(["Bearer hunter2"]);
+      },
+      { connection: { user: { token: "hunter2" } } },
+    );
+  });
+
+  test("name and password, and impersonation, become headers", async () => {
+    const impersonation = { user: "u", groups: ["g", "h"], uid: "1", extra: { "k/x": ["v"] } };
+    await withServer(
+      [ok],
+      async ({ reader, asked }) => {
+        await reader.listNodes();
+        expect(asked[0]?.headers).toMatchObject({
+          authorization: `Basic ${Buffer.from("n:p").toString("base64")}`,
+          "impersonate-user": "u",
+          "impersonate-group": "g, h",
+          "impersonate-uid": "1",
+          "impersonate-extra-k%2fx": "v",
+        });
+      },
+      { connection: { user: { username: "n", password: "p" }, impersonation } },
+    );
+  });
+});

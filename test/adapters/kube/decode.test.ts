@@ -1,0 +1,214 @@
+import { describe, expect, test } from "vitest";
+import { decodeNode } from "../../../src/adapters/kube/decode-node.ts";
+import { decodePod } from "../../../src/adapters/kube/decode-pod.ts";
+import { decodePool } from "../../../src/adapters/kube/decode-pool.ts";
+import { decodePoolStatus } from "../../../src/adapters/kube/decode-pool-status.ts";
+import { encodePoolStatus } from "../../../src/adapters/kube/encode-pool-status.ts";
+import { EMPTY_STATUS, FULL_STATUS } from "../../contract/cluster-contract.ts";
+
+const metadata = { name: "web", namespace: "ingress" };
+const poolOf = (spec: unknown): ReturnType<typeof decodePool> => decodePool({ metadata, spec });
+
+describe("decodePool", () => {
+  test("0, the empty text, null and absent are the same", () => {
+    const zero = {
+      provider: "digitalocean",
+      region: "",
+      ips: null,
+      desiredIPs: 0,
+      assignmentCoolOffSeconds: 0,
+      gracePeriodSeconds: 0,
+      match: { nodeLabel: "", podNamespace: "", podLabel: "", tolerations: null },
+      dnsRecordSet: null,
+      reclaimPolicy: "",
+      foreignHolder: "",
+      suspend: false,
+    };
+    expect(poolOf(zero)).toEqual(poolOf({ provider: "digitalocean" }));
+    expect(poolOf(zero)).not.toHaveProperty("decodeError");
+  });
+
+  test("every field is read, with units and names of the model", () => {
+    const toleration = { key: "k", operator: "Equal", value: "v", effect: "NoExecute", tolerationSeconds: 0 };
+    const spec = {
+      provider: "p",
+      region: "r",
+      ips: ["192.0.2.1", 5, null],
+      desiredIPs: 2,
+      assignmentCoolOffSeconds: 1.5,
+      gracePeriodSeconds: 30,
+      match: { nodeLabel: "a=b", podNamespace: "n", podLabel: "c", tolerations: [toleration, {}] },
+      dnsRecordSet: { zone: "example.com", recordName: "@" },
+      reclaimPolicy: "Delete",
+      foreignHolder: "TakeOver",
+      suspend: true,
+    };
+    expect(poolOf(spec)).toMatchObject({
+      spec: {
+        ...spec,
+        ips: ["192.0.2.1", "5", "null"],
+        dnsRecordSet: { provider: "digitalocean", zone: "example.com", recordName: "@", ttlSeconds: 60 },
+      },
+    });
+    expect(poolOf(spec)).not.toHaveProperty("decodeError");
+    expect(poolOf({ dnsRecordSet: { provider: "cloudflare", ttl: 30 } })?.spec.dnsRecordSet).toEqual({
+      provider: "cloudflare",
+      zone: "",
+      recordName: "",
+      ttlSeconds: 30,
+    });
+  });
+
+  test.for([
+    [{ provider: 1 }, "spec.provider must be text, not 1"],
+    [{ ips: "192.0.2.1" }, 'spec.ips must be a list, not "192.0.2.1"'],
+    [{ desiredIPs: "2" }, 'spec.desiredIPs must be an integer of at least 0, not "2"'],
+    [{ desiredIPs: 1.5 }, "spec.desiredIPs must be an integer of at least 0, not 1.5"],
+    [{ desiredIPs: -1 }, "spec.desiredIPs must be a number of at least 0, not -1"],
+    [{ assignmentCoolOffSeconds: "5" }, 'spec.assignmentCoolOffSeconds must be a number of at least 0, not "5"'],
+    [{ gracePeriodSeconds: [] }, "spec.gracePeriodSeconds must be a number of at least 0, not []"],
+    [{ match: [] }, "spec.match must be an object, not []"],
+    [{ match: { podLabel: {} } }, "spec.match.podLabel must be text, not {}"],
+    [{ match: { tolerations: [{}, 7] } }, "spec.match.tolerations[1] must be an object, not 7"],
+    [
+      { match: { tolerations: [{ tolerationSeconds: "1" }] } },
+      'spec.match.tolerations[0].tolerationSeconds must be a number, not "1"',
+    ],
+    [{ dnsRecordSet: { ttl: "60" } }, 'spec.dnsRecordSet.ttl must be an integer of at least 0, not "60"'],
+    [{ reclaimPolicy: "Keep" }, 'spec.reclaimPolicy must be Retain or Delete, not "Keep"'],
+    [{ suspend: "yes" }, 'spec.suspend must be true or false, not "yes"'],
+    [{ provider: [], region: 2 }, "spec.provider must be text, not []; spec.region must be text, not 2"],
+    ["text", 'spec must be an object, not "text"'],
+    [{ region: ["x".repeat(60)] }, "spec.region must be text, not a list"],
+  ] as const)("%j is a decode error with its path", ([spec, expected]) => {
+    expect(poolOf(spec)?.decodeError).toBe(expected);
+  });
+
+  test("metadata is read, and an object without a name is nothing", () => {
+    const full = {
+      ...metadata,
+      uid: "u",
+      resourceVersion: "7",
+      generation: 3,
+      creationTimestamp: "2026-01-02T03:04:05Z",
+      deletionTimestamp: "2026-01-02T03:04:06Z",
+      finalizers: ["f"],
+      labels: { a: "b", c: 1 },
+    };
+    expect(decodePool({ metadata: full })?.meta).toEqual({
+      ...metadata,
+      uid: "u",
+      resourceVersion: "7",
+      generation: 3,
+      createdAtMs: Date.UTC(2026, 0, 2, 3, 4, 5),
+      isDeleting: true,
+      finalizers: ["f"],
+      labels: { a: "b" },
+    });
+    for (const odd of [undefined, null, 1, "x", [], {}, { metadata: {} }]) expect(decodePool(odd)).toBeUndefined();
+  });
+});
+
+describe("decodePoolStatus", () => {
+  test("a full status is read back as it was, and undoes into nothing", () => {
+    expect(decodePoolStatus(JSON.parse(JSON.stringify(FULL_STATUS)))).toEqual(FULL_STATUS);
+    const patch = encodePoolStatus(EMPTY_STATUS, FULL_STATUS);
+    expect(new Set(Object.values(patch))).toEqual(new Set([null]));
+    expect(Object.keys(patch).toSorted()).toEqual(Object.keys(FULL_STATUS).toSorted());
+  });
+
+  test.for([
+    undefined,
+    null,
+    "text",
+    [],
+    { conditions: {}, ips: [], assignableNodes: "a", acquired: 1, retries: null, error: 5, assignments: "3" },
+    {
+      conditions: [null, 1, {}, { type: "Ready", status: "Maybe" }],
+      ips: { "192.0.2.1": "active", "192.0.2.2": { state: "?" } },
+    },
+    {
+      acquired: [{}, null],
+      released: [{ ip: "" }],
+      retries: [{ attempts: 3 }],
+      pendingAcquisitions: [7],
+      nodeErrors: [1],
+    },
+  ])("wrong shapes are dropped: %j is empty", (status) => {
+    expect(decodePoolStatus(status)).toEqual(EMPTY_STATUS);
+  });
+
+  test("what the Go operator left is read", () => {
+    const ips = { "192.0.2.1": { state: "active", nodeName: "n", providerID: "digitalocean://1", error: "" } };
+    expect(decodePoolStatus({ ips, assignableNodes: ["a"], nodeErrors: null }).ips["192.0.2.1"]).toEqual({
+      state: "active",
+      nodeName: "n",
+      providerID: "digitalocean://1",
+    });
+  });
+
+  test("an intent that lost its time is kept, for it may stand for an address that was bought", () => {
+    expect(decodePoolStatus({ pendingAcquisitions: [{}] }).pendingAcquisitions).toEqual([
+      { startedAt: "", knownIPs: [] },
+    ]);
+  });
+});
+
+describe("decodeNode", () => {
+  test.for([
+    ["True", true],
+    ["true", false],
+    ["False", false],
+    ["Unknown", false],
+    [true, false],
+    [undefined, false],
+  ] as const)("a Ready condition of %j is ready: %j", ([status, isReady]) => {
+    const conditions = [
+      { type: "DiskPressure", status: "True" },
+      { type: "Ready", status },
+    ];
+    expect(decodeNode({ metadata: { name: "n" }, status: { conditions } })?.ready).toEqual({ isReady });
+  });
+
+  test("annotations, taints and addresses are read, and odd parts are dropped", () => {
+    const annotations = {
+      "flipop.digitalocean.com/ipv4-reserved-ip": "192.0.2.1",
+      "flipop.digitalocean.com/pool": "",
+    };
+    const taints = [null, {}, { key: "k", effect: "NoSchedule", timeAdded: "soon" }];
+    const addresses = [
+      { type: "Hostname", address: "h" },
+      { type: "ExternalIP" },
+      { type: "ExternalIP", address: "fd00::1" },
+    ];
+    const object = {
+      metadata: { name: "n", annotations, deletionTimestamp: "2026-01-02T03:04:05Z" },
+      spec: { taints },
+      status: { addresses },
+    };
+    expect(decodeNode(object)).toMatchObject({
+      addressAnnotation: "192.0.2.1",
+      poolAnnotation: "",
+      taints: [{ key: "k", value: "", effect: "NoSchedule" }],
+      addresses: [{ type: "ExternalIP", address: "fd00::1" }],
+      isDeleting: true,
+      providerID: "",
+    });
+    expect(decodeNode({ spec: {} })).toBeUndefined();
+  });
+});
+
+describe("decodePod", () => {
+  const pod = { metadata: { name: "p", namespace: "n" }, spec: { nodeName: "a" }, status: { phase: "Running" } };
+  test("a deletion is when it was asked for: the timestamp less the grace period", () => {
+    const deletion = { deletionTimestamp: "2026-01-02T03:04:35Z", deletionGracePeriodSeconds: 30 };
+    const deleting = { ...pod, metadata: { ...pod.metadata, ...deletion } };
+    expect(decodePod(deleting)?.deletedAtMs).toBe(Date.UTC(2026, 0, 2, 3, 4, 5));
+    expect(decodePod(pod)).not.toHaveProperty("deletedAtMs");
+  });
+
+  test("a pod without a node is nothing", () => {
+    expect(decodePod({ ...pod, spec: {} })).toBeUndefined();
+    expect(decodePod({ ...pod, spec: { nodeName: "" } })).toBeUndefined();
+  });
+});

@@ -1,0 +1,187 @@
+import { readFileSync } from "node:fs";
+import { request } from "node:https";
+import { json } from "node:stream/consumers";
+import { beforeAll, expect, test } from "vitest";
+import { API } from "../cluster/api.ts";
+import { describeCluster } from "../cluster/context.ts";
+import type { ClusterFacts } from "../cluster/start.ts";
+import type { KubeObject } from "../cluster/transport.ts";
+import { MAXIMAL_SPEC, MAXIMAL_STATUS } from "./maximal-pool.ts";
+import { documents, shippedFiles, shippedText } from "./shipped.ts";
+
+const GROUP = "/apis/flipop.digitalocean.com/v1alpha1";
+const GO = readFileSync(new URL("fixtures/go-operator.yaml", import.meta.url), "utf8");
+const PLURALS: Readonly<Record<string, string>> = {
+  FloatingIPPool: "floatingippools",
+  NodeDNSRecordSet: "nodednsrecordsets",
+};
+
+/** A list as `kubectl get` asks for it. */
+interface Table {
+  readonly columnDefinitions: readonly { readonly name: string; readonly priority: number }[];
+  readonly rows: readonly { readonly cells: readonly unknown[] }[];
+}
+
+function table(cluster: ClusterFacts, path: string): Promise<Table> {
+  const headers = {
+    authorization: `Bearer ${cluster.adminToken}`,
+    accept: "application/json;as=Table;v=v1;g=meta.k8s.io",
+  };
+  return new Promise((resolve, reject) => {
+    request(`${cluster.server}${path}`, { headers, ca: readFileSync(cluster.caFile) }, (answer) => {
+      json(answer).then((body) => resolve(body as Table), reject);
+    })
+      .on("error", reject)
+      .end();
+  });
+}
+
+describeCluster("the shipped CRDs on a real API server", (cluster) => {
+  const api = new API({ ...cluster, token: cluster.adminToken });
+  const collection = (namespace: string, kind = "FloatingIPPool"): string =>
+    `${GROUP}/namespaces/${namespace}/${PLURALS[kind] ?? kind}`;
+  const create = (namespace: string, object: Readonly<Record<string, unknown>>) =>
+    api.request("POST", `${collection(namespace, String(object["kind"]))}?fieldValidation=Strict`, object);
+  const aPool = (name: string, spec: Readonly<Record<string, unknown>>) => ({
+    apiVersion: "flipop.digitalocean.com/v1alpha1",
+    kind: "FloatingIPPool",
+    metadata: { name },
+    spec,
+  });
+
+  beforeAll(async () => {
+    for (const file of shippedFiles("crds")) await api.applyManifests(shippedText(file));
+  });
+
+  test.for(shippedFiles("crds"))("%s applies under strict validation, and again without a change", async (file) => {
+    const [crd] = documents(shippedText(file));
+    const { name } = crd?.["metadata"] as { name: string };
+    const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${name}?fieldManager=test&force=true&fieldValidation=Strict`;
+    const first = await api.call("PATCH", path, crd, "application/apply-patch+yaml");
+    const second = await api.call("PATCH", path, crd, "application/apply-patch+yaml");
+    expect(second.metadata.resourceVersion).toBe(first.metadata.resourceVersion);
+    const conditions = second.status?.["conditions"] as { type: string; status: string }[];
+    const isTrue = (type: string): boolean => conditions.some((one) => one.type === type && one.status === "True");
+    expect([isTrue("Established"), isTrue("NamesAccepted"), isTrue("NonStructuralSchema")]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  });
+
+  test("every manifest of the Go operator's kind and every example is admitted and stored as written", async () => {
+    const namespace = await api.createNamespace("manifests");
+    const texts = [GO, ...shippedFiles("examples").map(shippedText)];
+    for (const document of texts.flatMap(documents)) {
+      const { name } = document["metadata"] as { name: string };
+      const reply = await create(namespace, { ...document, metadata: { name } });
+      expect([name, reply.status, reply.body.message]).toEqual([name, 201, undefined]);
+      expect(reply.body.spec).toEqual(document["spec"]);
+    }
+  });
+
+  test.for([
+    ["spec.reclaimPolicy", { reclaimPolicy: "Remove" }],
+    ["spec.foreignHolder", { foreignHolder: "Steal" }],
+    ["spec.gracePeriodSeconds", { gracePeriodSeconds: -1 }],
+    ["spec.suspend", { suspend: "yes" }],
+    ["spec.desiredIPs", { desiredIPs: -1 }],
+    ["spec.assignmentCoolOffSeconds", { assignmentCoolOffSeconds: -0.5 }],
+    ["spec.match.tolerations[0].tolerationSeconds", { match: { tolerations: [{ tolerationSeconds: "60" }] } }],
+    ["spec.provider", { provider: undefined }],
+  ] as const)("a pool with a bad %s is refused with the field named", async ([field, change]) => {
+    const namespace = await api.createNamespace("refused");
+    const reply = await create(namespace, aPool("bad", { provider: "digitalocean", ...change }));
+    expect(reply.status).toBe(422);
+    expect(reply.body.message).toContain(field);
+  });
+
+  test("an unknown field is refused under strict validation", async () => {
+    const namespace = await api.createNamespace("unknown");
+    const reply = await create(namespace, aPool("typo", { provider: "digitalocean", gracePeriod: 3 }));
+    expect([reply.status, reply.body.message]).toEqual([
+      400,
+      expect.stringContaining('unknown field "spec.gracePeriod"'),
+    ]);
+  });
+
+  test("a status with every field of the model is stored whole, and a spec is left as written", async () => {
+    const namespace = await api.createNamespace("status");
+    const path = `${collection(namespace)}/full`;
+    expect((await create(namespace, aPool("full", MAXIMAL_SPEC))).body.spec).toEqual(MAXIMAL_SPEC);
+    await api.call("PATCH", `${path}/status`, { status: MAXIMAL_STATUS }, "application/merge-patch+json");
+    const stored = await api.call("GET", path);
+    expect([stored.status, stored.spec, stored.metadata.generation]).toEqual([MAXIMAL_STATUS, MAXIMAL_SPEC, 1]);
+  });
+
+  test("a status sent to the object itself is ignored", async () => {
+    const namespace = await api.createNamespace("ignored");
+    await create(namespace, aPool("plain", { provider: "digitalocean" }));
+    const body = { status: { error: "planted" } };
+    const stored = await api.call("PATCH", `${collection(namespace)}/plain`, body, "application/merge-patch+json");
+    expect(stored.status).toBeUndefined();
+  });
+
+  test("kubectl get shows readiness, reason and age of pools within 80 columns, and provider, region and error in wide", async () => {
+    const namespace = await api.createNamespace("table");
+    await create(namespace, aPool("ingress-frankfurt", { provider: "digitalocean", region: "fra1", desiredIPs: 3 }));
+    const status = {
+      ...MAXIMAL_STATUS,
+      conditions: [{ ...MAXIMAL_STATUS.conditions[0], reason: "WaitingForAssignment" }],
+    };
+    await api.call(
+      "PATCH",
+      `${collection(namespace)}/ingress-frankfurt/status`,
+      { status },
+      "application/merge-patch+json",
+    );
+    const { columnDefinitions, rows } = await table(cluster, collection(namespace));
+    const row = rows[0]?.cells ?? [];
+    const shown = columnDefinitions.flatMap((column, i) =>
+      column.priority === 0 ? [[column.name, row[i]] as const] : [],
+    );
+    expect(Object.fromEntries(shown)).toEqual({
+      Name: "ingress-frankfurt",
+      Ready: "False",
+      Desired: 3,
+      Reason: "WaitingForAssignment",
+      Age: expect.stringMatching(/^\d+s$/),
+    });
+    expect(columnDefinitions.filter((column) => column.priority > 0).map((column) => column.name)).toEqual([
+      "Provider",
+      "Region",
+      "Error",
+    ]);
+    const width = shown.reduce((sum, [name, cell]) => sum + Math.max(name.length, String(cell).length) + 3, 0);
+    expect(width).toBeLessThanOrEqual(80);
+  });
+
+  test("pools and record sets are found by short name and by category", async () => {
+    const { resources } = await api.call<{
+      resources: { name: string; shortNames?: string[]; categories?: string[] }[];
+    }>("GET", GROUP);
+    const names = resources.filter((resource) => !resource.name.includes("/"));
+    expect(Object.fromEntries(names.map((one) => [one.name, [one.shortNames, one.categories]]))).toMatchObject({
+      floatingippools: [["fip"], ["flipop"]],
+      nodednsrecordsets: [["nodedns"], ["flipop"]],
+    });
+  });
+
+  test("a record set's status is stored whole", async () => {
+    const namespace = await api.createNamespace("records");
+    const object = {
+      apiVersion: "flipop.digitalocean.com/v1alpha1",
+      kind: "NodeDNSRecordSet",
+      metadata: { name: "nodes" },
+    };
+    const spec = { whenEmpty: "Delete", reclaimPolicy: "Delete", suspend: true, gracePeriodSeconds: 3 };
+    await create(namespace, { ...object, spec });
+    const { conditions, observedGeneration } = MAXIMAL_STATUS;
+    const status = { state: "error", error: "e", observedGeneration, conditions };
+    const path = `${collection(namespace, "NodeDNSRecordSet")}/nodes`;
+    const stored: KubeObject = await api.call("PATCH", `${path}/status`, { status }, "application/merge-patch+json");
+    expect([stored.spec, stored.status]).toEqual([spec, status]);
+    const bad = await create(namespace, { ...object, metadata: { name: "bad" }, spec: { whenEmpty: "Drop" } });
+    expect([bad.status, bad.body.message]).toEqual([422, expect.stringContaining("spec.whenEmpty")]);
+  });
+});

@@ -1,0 +1,152 @@
+import { describe, expect, test } from "vitest";
+import type { Action } from "../../src/model/action.ts";
+import type { Plan } from "../../src/model/plan.ts";
+import { impactOf } from "../../src/report/impact.ts";
+import { narrowPlan } from "../../src/report/narrow-plan.ts";
+import { PLAIN } from "../../src/report/palette.ts";
+import { renderPlan } from "../../src/report/render-plan.ts";
+import { renderRun, runSummary } from "../../src/report/render-run.ts";
+import { applied, aRun, failed, steady } from "./runs.ts";
+import { afterFailure, aNode, anObservation, aPool, planOf, reconciled } from "./world.ts";
+
+const layout = { palette: PLAIN, all: false, wide: false } as const;
+const object = { kind: "pool", namespace: "ingress", name: "web" } as const;
+
+function withAction(action: Partial<Action> & Pick<Action, "kind">): Plan {
+  const plan = planOf(steady());
+  const full = {
+    id: "x",
+    object,
+    requires: [],
+    follows: [],
+    provider: "digitalocean",
+    reason: "DropletNeeded",
+    ...action,
+  };
+  return { ...plan, actions: [full as Action] };
+}
+
+describe("the impact of a plan", () => {
+  const from = { machineID: "1", nodeName: "worker-1" };
+  const to = { machineID: "2", nodeName: "worker-2" };
+  test("is empty when an address leaves a node that does not match", () => {
+    expect(impactOf(planOf(afterFailure()))).toEqual([]);
+  });
+
+  test("names a node that still matches and would lose its address", () => {
+    const plan = withAction({ kind: "unassign-ip", ip: "203.0.113.10", before: from, after: undefined });
+    expect(impactOf(plan).map(({ message }) => message)).toEqual([
+      "unassign 203.0.113.10 from worker-1: worker-1 still matches and would lose it",
+    ]);
+    expect(renderPlan(plan, layout)).toContain(
+      "Impact: this hurts something healthy:\n  ! unassign 203.0.113.10 from worker-1: worker-1 still matches",
+    );
+  });
+
+  test("names a machine outside the cluster from which an address is taken", () => {
+    const plan = withAction({
+      kind: "move-ip",
+      reason: "TakeOver",
+      ip: "203.0.113.10",
+      before: { machineID: "777" },
+      after: to,
+      mustNotCarry: [],
+    });
+    expect(impactOf(plan).map(({ message }) => message)).toEqual([
+      "move 203.0.113.10 from droplet 777 to worker-2: whatever uses it there would lose it",
+    ]);
+  });
+});
+
+describe("a rendered plan", () => {
+  test("tells what a deleted object left behind", () => {
+    const node = aNode(1, { addressAnnotation: "203.0.113.10", poolAnnotation: "ingress/old" });
+    const text = renderPlan(planOf(anObservation([], [node], {})), layout);
+    expect(text).toContain("No pools. Create a FloatingIPPool to begin.");
+    expect(text).toContain(
+      "pool/ingress/old: no longer exists, or is not selected\n  - clear the annotation 203.0.113.10 of node worker-1\n",
+    );
+  });
+
+  test("tells a gap once, as a hold where there is one", () => {
+    const world = afterFailure();
+    const facts = world.providers.get("digitalocean");
+    if (facts === undefined) throw new Error("no provider");
+    const addresses = new Map([...facts.addresses, ["203.0.113.10", { kind: "gap", error: "HTTP 500" } as const]]);
+    const plan = planOf({ ...world, providers: new Map([["digitalocean", { ...facts, addresses }]]) });
+    expect(renderPlan(plan, layout).match(/HTTP 500/g)).toHaveLength(1);
+    const alone = renderPlan({ ...plan, holds: [] }, layout);
+    expect(alone).toContain(
+      "Could not be read, so nothing about it is changed:\n  ! 203.0.113.10 at digitalocean\n      HTTP 500\n",
+    );
+  });
+
+  test("shows what stays with --all only", () => {
+    const plan = planOf(afterFailure());
+    expect(renderPlan(plan, layout)).not.toContain("stays on worker-2");
+    expect(renderPlan(plan, { ...layout, all: true })).toContain("  = 203.0.113.11 stays on worker-2\n");
+  });
+
+  test("names the nodes for which no address is left", () => {
+    const pool = aPool("web", ["203.0.113.1"]);
+    const plan = planOf(anObservation([pool], [aNode(1), aNode(2)], { "203.0.113.1": undefined }));
+    expect(renderPlan(plan, layout)).toContain("    Still without an address: worker-2.\n");
+  });
+
+  test("says who to ask when an address is narrowed to", () => {
+    const plan = narrowPlan(planOf(afterFailure()), [], ["203.0.113.20"]);
+    expect(plan.actions).toEqual([]);
+    expect(plan.pools.map((pool) => pool.object.name)).toEqual(["mail"]);
+    expect(plan.holds.map(({ reason }) => reason)).toEqual(["ForeignHolder"]);
+  });
+});
+
+describe("a rendered run", () => {
+  test("is one line when nothing was to do", () => {
+    const plan = planOf(steady());
+    const result = { plan, outcomes: [], remaining: plan, reportFailures: [], wasInterrupted: false };
+    expect(renderRun(result, { ...layout, verbosity: 0 })).toBe("Nothing to do: 1 pool, 1 of 1 address active.\n");
+  });
+
+  test("says that it stopped early, and what was accepted and is not confirmed", () => {
+    const result = aRun(afterFailure(), afterFailure(), (action) => ({ action, outcome: "unconfirmed", ms: 1 }), {
+      wasInterrupted: true,
+    });
+    expect(renderRun(result, { ...layout, verbosity: 0 })).toContain(
+      "  ? asked to move 203.0.113.10 from worker-1 to worker-3 (0.0 s)\n" +
+        "      Accepted, and not seen to be true yet. The next run looks again.\n",
+    );
+    expect(runSummary(result)).toBe("3 unconfirmed, 2 blocked; 3 pools, 1 of 3 addresses active. Stopped early.");
+  });
+
+  test("shows an address that went on to another node after a refusal as both", () => {
+    const [move] = planOf(afterFailure()).actions;
+    if (move?.kind !== "move-ip") throw new Error("no move planned");
+    const other = { ...move, after: { machineID: "9", nodeName: "worker-9" } };
+    const result = aRun(afterFailure(), reconciled(), applied, { outcomes: [failed(move), applied(other)] });
+    const text = renderRun(result, { ...layout, verbosity: 0 });
+    expect(text).toContain("  ! could not move 203.0.113.10 from worker-1 to worker-3 (0.3 s)\n");
+    expect(text).toContain("  > moved 203.0.113.10 from worker-1 to worker-9 (1.2 s)\n");
+  });
+
+  test("counts attempts of the same change and shows it once", () => {
+    const [move] = planOf(afterFailure()).actions;
+    if (move === undefined) throw new Error("nothing planned");
+    const result = aRun(afterFailure(), reconciled(), applied, { outcomes: [failed(move), applied(move)] });
+    const text = renderRun(result, { ...layout, verbosity: 0 });
+    expect(text).toContain("(1.2 s, 2 attempts)");
+    expect(text).not.toContain("could not move");
+  });
+
+  test("tells a skipped action with its particulars, and an unwritten status", () => {
+    const result = aRun(
+      afterFailure(),
+      afterFailure(),
+      (action) => ({ action, outcome: "skipped", reason: "Stale", detail: "it moved meanwhile", ms: 0 }),
+      { reportFailures: [{ object, what: "status", error: new Error("conflict") }] },
+    );
+    const text = renderRun(result, { ...layout, verbosity: 0 });
+    expect(text).toContain("  . did not move 203.0.113.10 from worker-1 to worker-3\n      it moved meanwhile\n");
+    expect(text).toContain("  ! could not write its status\n      conflict\n");
+  });
+});

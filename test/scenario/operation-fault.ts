@@ -1,0 +1,146 @@
+import type { Fault } from "../../src/sandbox/faults.ts";
+
+/** The operations of the IP provider's port. */
+export type CloudOperation = "list" | "get" | "assign" | "unassign" | "create" | "delete" | "machine" | "limit" | "action";
+
+/** The operations of the cluster's port; `lease` is every write of a Lease. */
+export type ClusterOperation =
+  | "listPools"
+  | "listNodes"
+  | "listPods"
+  | "readPool"
+  | "patchPoolStatus"
+  | "setPoolFinalizer"
+  | "annotateNode"
+  | "createEvent"
+  | "lease";
+
+/** How an operation fails: refused before any effect, or (`lost-answer`) carried out with the answer lost. */
+export type FaultKind = "500" | "429" | "422" | "404" | "403" | "401" | "409" | "timeout" | "lost-answer" | "cut" | "html";
+
+/** One misbehaviour, in terms of the port's operations: its next `times` calls (0 = all) after the first `skip` fail. */
+export type OperationFault = {
+  readonly kind: FaultKind;
+  /** Address, machine, pool or node; absent = any. */
+  readonly subject?: string;
+  readonly times?: number;
+  readonly skip?: number;
+  /** Seconds a 429 asks for; absent = the answer does not say. */
+  readonly retryAfter?: number;
+  /** What a 422 or 403 says. */
+  readonly message?: string;
+} & (
+  | { readonly side: "cloud"; readonly operation: CloudOperation }
+  | { readonly side: "cluster"; readonly operation: ClusterOperation }
+);
+
+const ANY_IP = "[\\d.]+";
+
+/** Method and path of a cloud operation. Assign and unassign are one route: only the order of calls tells them apart. */
+function cloudRoute(operation: CloudOperation, subject: string | undefined): { method: string; path: string } {
+  const address = (subject ?? ANY_IP).replaceAll(".", "\\.").replace("[\\d\\.]+", ANY_IP);
+  const routes: Readonly<Record<CloudOperation, readonly [string, string]>> = {
+    list: ["GET", "^/v2/reserved_ips$"],
+    get: ["GET", `^/v2/reserved_ips/${address}$`],
+    assign: ["POST", `^/v2/reserved_ips/${address}/actions$`],
+    unassign: ["POST", `^/v2/reserved_ips/${address}/actions$`],
+    create: ["POST", "^/v2/reserved_ips$"],
+    delete: ["DELETE", `^/v2/reserved_ips/${address}$`],
+    machine: ["GET", `^/v2/droplets/${subject ?? "\\d+"}$`],
+    limit: ["GET", "^/v2/account$"],
+    action: ["GET", `^/v2/reserved_ips/${address}/actions/`],
+  };
+  const [method, path] = routes[operation];
+  return { method, path };
+}
+
+function clusterRoute(operation: ClusterOperation, subject: string | undefined): { method?: string; path: string } {
+  const name = subject ?? "[^/]+";
+  switch (operation) {
+    case "listPools":
+      return { method: "GET", path: "^/apis/flipop\\.digitalocean\\.com/v1alpha1/floatingippools$" };
+    case "listNodes":
+      return { method: "GET", path: "^/api/v1/nodes$" };
+    case "listPods":
+      return { method: "GET", path: "/pods$" };
+    case "readPool":
+      return { method: "GET", path: `/floatingippools/${name}$` };
+    case "patchPoolStatus":
+      return { method: "PATCH", path: `/floatingippools/${name}/status$` };
+    case "setPoolFinalizer":
+      return { method: "PATCH", path: `/floatingippools/${name}$` };
+    case "annotateNode":
+      return { method: "PATCH", path: `^/api/v1/nodes/${name}$` };
+    case "createEvent":
+      return { method: "POST", path: "/events$" };
+    case "lease":
+      return { path: "/leases(/[^/]+)?$" };
+  }
+}
+
+/** Which calls of an operation an adapter sends again by itself after such a failure, and how often. */
+function repeats(fault: OperationFault, method: string | undefined): number {
+  const isPassing = ["500", "cut", "lost-answer"].includes(fault.kind);
+  if (fault.side === "cloud") return method === "GET" && isPassing ? 1 : 0;
+  return method !== "POST" && (isPassing || fault.kind === "429") ? 3 : 0;
+}
+
+/** Longer than the calls of the HTTP worlds may take, milliseconds. */
+const HANG_MS = 1500;
+
+/**
+ * The fault as the emulated APIs understand it.
+ * @param isRepeated - true where a real adapter stands before the API, which repeats what is idempotent: every failure of the
+ * operation is then several failures of the call.
+ */
+export function httpFault(fault: OperationFault, isRepeated: boolean): Fault {
+  const route = fault.side === "cloud" ? cloudRoute(fault.operation, fault.subject) : clusterRoute(fault.operation, fault.subject);
+  const tries = isRepeated ? 1 + repeats(fault, route.method) : 1;
+  const server = fault.side === "cloud" ? "digitalocean" : "kubernetes";
+  return {
+    server,
+    ...route,
+    times: (fault.times ?? 1) * tries,
+    skip: fault.skip ?? 0,
+    ...effect(fault),
+  };
+}
+
+function effect(fault: OperationFault): Partial<Fault> {
+  switch (fault.kind) {
+    case "timeout":
+      return { delayMs: HANG_MS };
+    case "lost-answer":
+      return { cut: "after" };
+    case "cut":
+      return { cut: "before" };
+    case "html":
+      return { status: 200, body: "<html>hello</html>", contentType: "text/html" };
+    default: {
+      const status = Number(fault.kind);
+      const headers = fault.retryAfter === undefined ? {} : { headers: { "retry-after": String(fault.retryAfter) } };
+      return { status, ...headers, body: fault.side === "cloud" ? cloudBody(fault) : statusBody(fault) };
+    }
+  }
+}
+
+const WORDS: Readonly<Record<string, readonly [id: string, reason: string, message: string]>> = {
+  "500": ["server_error", "InternalError", "an internal error occurred"],
+  "429": ["too_many_requests", "TooManyRequests", "too many requests"],
+  "422": ["unprocessable_entity", "Invalid", "it was refused"],
+  "404": ["not_found", "NotFound", "The resource you requested could not be found."],
+  "403": ["Forbidden", "Forbidden", "the account may not do this"],
+  "401": ["Unauthorized", "Unauthorized", "Unable to authenticate you"],
+  "409": ["conflict", "Conflict", "the object has been modified"],
+};
+
+function cloudBody({ kind, message }: OperationFault): unknown {
+  const [id, , text] = WORDS[kind] ?? ["", "", ""];
+  return { id, message: message ?? text };
+}
+
+function statusBody({ kind, message }: OperationFault): unknown {
+  const [, reason, text] = WORDS[kind] ?? ["", "", ""];
+  const said = message ?? text;
+  return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message: said, reason, code: Number(kind) };
+}

@@ -1,0 +1,100 @@
+import { setImmediate as turn } from "node:timers/promises";
+import type { Clock } from "../../src/ports/clock.ts";
+
+interface Sleeper {
+  readonly owner: object;
+  readonly dueMs: number;
+  readonly wake: () => void;
+}
+
+/**
+ * The time of one world: it stands still while calls are under way, jumps to the next sleeper when nothing else happens, and
+ * moves when a scenario says so. Real waiting takes no part in it, so a scenario means the same in memory and over HTTP.
+ */
+export class VirtualClock {
+  #nowMs: number;
+  readonly #startMs: number;
+  readonly #sleepers = new Set<Sleeper>();
+  #busy = 0;
+  #activity = 0;
+  #isWatching = false;
+
+  constructor(startMs: number) {
+    this.#startMs = startMs;
+    this.#nowMs = startMs;
+  }
+
+  /** Milliseconds since the epoch. */
+  nowMs(): number {
+    return this.#nowMs;
+  }
+
+  /** Moves time; a negative step is a clock that was wrong. */
+  advance(ms: number): void {
+    this.#nowMs += ms;
+  }
+
+  /** The clock of one process; `kill` forgets whatever sleeps in it. */
+  process(): { readonly clock: Clock; readonly kill: () => void } {
+    const owner = {};
+    const clock: Clock = {
+      monotonicMs: () => this.#nowMs - this.#startMs,
+      wallMs: () => this.#nowMs,
+      sleep: (ms, signal) => this.#sleep(owner, ms, signal),
+    };
+    const kill = (): void => {
+      for (const sleeper of this.#sleepers) if (sleeper.owner === owner) this.#sleepers.delete(sleeper);
+    };
+    return { clock, kill };
+  }
+
+  /** Lets a call run; time stands still until it has ended. */
+  async during<T>(call: () => Promise<T>): Promise<T> {
+    this.#busy += 1;
+    this.#activity += 1;
+    try {
+      return await call();
+    } finally {
+      this.#busy -= 1;
+      this.#activity += 1;
+      this.#watch();
+    }
+  }
+
+  #sleep(owner: object, ms: number, signal?: AbortSignal): Promise<void> {
+    this.#activity += 1;
+    if (signal?.aborted === true || ms <= 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        this.#sleepers.delete(sleeper);
+        signal?.removeEventListener("abort", wake);
+        resolve();
+      };
+      const sleeper = { owner, dueMs: this.#nowMs + Math.ceil(ms), wake };
+      this.#sleepers.add(sleeper);
+      signal?.addEventListener("abort", wake, { once: true });
+      this.#watch();
+    });
+  }
+
+  /** Wakes the next sleeper once a whole turn of the event loop has passed without a call or a new sleep. */
+  #watch(): void {
+    if (this.#isWatching) return;
+    this.#isWatching = true;
+    void this.#jump();
+  }
+
+  async #jump(): Promise<void> {
+    for (let seen = -1; seen !== this.#activity; ) {
+      seen = this.#activity;
+      await turn();
+      await turn();
+    }
+    this.#isWatching = false;
+    const [next] = [...this.#sleepers].sort((a, b) => a.dueMs - b.dueMs);
+    if (this.#busy > 0 || next === undefined) return;
+    this.#nowMs = Math.max(this.#nowMs, next.dueMs);
+    next.wake();
+    this.#watch();
+  }
+}
