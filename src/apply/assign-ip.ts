@@ -13,7 +13,10 @@ import { settleChange } from "./settle-change.ts";
 export async function assignIP(action: AssignIP, context: ApplyContext): Promise<Result> {
   const { provider, confirmer } = toolsOf(action.provider, context);
   const target = action.after.machineID;
-  const objection = (await targetCarries(action, provider)) ?? (await hasMoved(action, provider));
+  const objection =
+    (await targetCarries(action, provider)) ??
+    (await hasMoved(action, provider)) ??
+    (await holderChanged(action, context));
   if (objection !== undefined) return objection;
   const withdraw = await recordCoolOff(action, context);
   const result = await settleChange(
@@ -48,6 +51,17 @@ async function hasMoved(action: AssignIP, provider: IPProvider): Promise<Result 
   if (address.isLocked) return skipped("InProgress", "", [learn(action.ip, address)]);
   if (address.holderID === action.before.machineID) return undefined;
   return skipped("Stale", "it is not where it was when the pass began", [learn(action.ip, address)]);
+}
+
+/** A holder that changed since it was observed may match again: it is judged anew before it loses its address. */
+async function holderChanged(
+  { before, holderVersion }: AssignIP,
+  { cluster }: ApplyContext,
+): Promise<Result | undefined> {
+  if (before?.nodeName === undefined || holderVersion === undefined) return undefined;
+  const node = await cluster.readNode(before.nodeName);
+  if (node === undefined || node.resourceVersion === holderVersion) return undefined;
+  return { ...skipped("Stale", `node ${node.name} changed meanwhile`), learnedNode: node };
 }
 
 /**

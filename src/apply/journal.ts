@@ -3,8 +3,17 @@ import { ConfigError, KubeError } from "../model/errors.ts";
 import { objectKey, type Pool, type PoolStatus } from "../model/resource.ts";
 import type { ClusterWriter } from "../ports/cluster.ts";
 
-/** What a status loses when the cluster's CRD does not know a field: named so that the person can be told. */
-const MEMORY = ["acquired", "pendingAcquisitions", "released", "retries", "lastAssignmentTime", "assignments"] as const;
+/** What an answer must contain as it was sent, most important first; a CRD that does not know a field drops it silently. */
+const RECORDED = [
+  "pendingAcquisitions",
+  "acquired",
+  "released",
+  "retries",
+  "lastAssignmentTime",
+  "assignments",
+  "ips",
+  "conditions",
+] as const;
 
 /**
  * The statuses of the pools as the cluster holds them, written in the middle of a run where something must be on record before it is done. A record counts only
@@ -68,7 +77,7 @@ export class Journal {
       });
     const stored = await this.#patch(pool, change);
     this.#pools.set(key, stored);
-    const dropped = MEMORY.find((field) => !isDeepStrictEqual(stored.status[field], wanted[field]));
+    const dropped = RECORDED.find((field) => !isDeepStrictEqual(stored.status[field], wanted[field]));
     if (dropped !== undefined) throw new ConfigError("invalid", crdTooOldText(dropped));
     return true;
   }

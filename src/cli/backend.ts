@@ -17,7 +17,7 @@ export interface StatusWorld {
 }
 
 /** What `reconcile` needs. */
-export interface ReconcileWorld {
+interface ReconcileWorld {
   readonly cluster: ClusterReader;
   /** Takes the lock and passes; `locked` when someone else kept it. `deadlineMs` is monotonic. */
   reconcile(request: ReconcileRequest): Promise<ReconcileAnswer>;

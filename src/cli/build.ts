@@ -63,10 +63,10 @@ async function passes(
   { selection, settle, deadlineMs, signal, annotate }: ReconcileRequest,
   lock: LockState,
 ): Promise<PassResult> {
-  const { reconcilePass } = await import("../reconcile.ts");
+  const run = settle ? (await import("../settle.ts")).settle : (await import("../reconcile.ts")).reconcilePass;
   const providers = await openProviders(config, clock);
   const deps = { cluster, providers, clock, lock, leaseName: config.lease };
-  const result = await reconcilePass(deps, { selection, settle, deadline: deadlineMs, signal });
+  const result = await run(deps, { selection, deadline: deadlineMs, signal });
   if (lock.isHeld()) await lock.annotate(annotate(result, cluster.now())).catch(() => undefined);
   return result;
 }

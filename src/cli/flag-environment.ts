@@ -26,7 +26,7 @@ function applyOne(owner: Command, option: Option, env: Environment): void {
 }
 
 /** Returns the variable of a flag: `FLIPOP_REQUEST_TIMEOUT` for `--request-timeout`. */
-export function variableOf(option: Option): string {
+function variableOf(option: Option): string {
   return `FLIPOP_${(option.long ?? "").slice(2).replaceAll("-", "_").toUpperCase()}`;
 }
 

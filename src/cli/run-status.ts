@@ -1,8 +1,8 @@
+import { KubeError } from "../model/errors.ts";
 import { objectKey } from "../model/resource.ts";
 import { isPoolSelected } from "../plan/selection.ts";
-import type { LeaseRecord } from "../ports/cluster.ts";
 import { EXIT } from "../report/exit-code.ts";
-import { type Overview, overviewOf } from "../report/overview.ts";
+import { type Overview, overviewOf, type StoredFacts } from "../report/overview.ts";
 import { overviewDocument } from "../report/overview-document.ts";
 import { renderStatus } from "../report/render-status.ts";
 import type { StatusWorld } from "./backend.ts";
@@ -29,24 +29,31 @@ export async function runStatus(session: Session, names: readonly string[], flag
 
   async function read({ cluster }: StatusWorld): Promise<Overview> {
     const { namespace, name } = config.lease;
-    const [pools, lease] = await Promise.all([cluster.listPools(), cluster.readLease(namespace, name)]);
+    const [pools, lease] = await Promise.all([cluster.listPools(), readLease(cluster, config.lease)]);
     const selection = await resolveSelection(selectionFlags(targets, flags), async () => pools);
     const facts = {
       cluster: cluster.server,
       nowMs: cluster.now(),
       pools: pools.filter((pool) => isPoolSelected(selection, pool)),
       leaseKey: `${namespace}/${name}`,
+      ...lease,
     };
-    return overviewOf(lease === undefined ? facts : { ...facts, lease: leaseFields(lease) }, flags.maxAge);
+    return overviewOf(facts, flags.maxAge);
   }
 }
 
-function leaseFields({
-  holder,
-  renewTimeMs,
-  annotations,
-}: LeaseRecord): Pick<LeaseRecord, "holder" | "renewTimeMs" | "annotations"> {
-  return { holder, renewTimeMs, annotations };
+/** The Lease, or why it may not be read: whoever may see pools sees them without it. */
+async function readLease(
+  cluster: StatusWorld["cluster"],
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+): Promise<Pick<StoredFacts, "lease" | "leaseError">> {
+  try {
+    const lease = await cluster.readLease(namespace, name);
+    return lease === undefined ? {} : { lease };
+  } catch (error) {
+    if (error instanceof KubeError && error.failure === "forbidden") return { leaseError: error.message };
+    throw error;
+  }
 }
 
 async function printStatus({ invocation, output, palette, width }: Session, overview: Overview): Promise<void> {

@@ -34,6 +34,8 @@ export interface AssignIP extends Common {
   readonly after: Required<Place>;
   /** Addresses that could not be read in this pass; the machine must be seen to carry none of them first. Sorted. */
   readonly mustNotCarry: readonly string[];
+  /** The resourceVersion of the node it leaves, as observed: changed since, and the node is judged again before it loses its address. */
+  readonly holderVersion?: string;
 }
 
 /** Detaches an address and leaves it unattached. */

@@ -1,5 +1,6 @@
 import type { Action } from "./action.ts";
 import type { Address, AddressFact } from "./address.ts";
+import type { NodeFacts } from "./node.ts";
 import type { Reason } from "./reason.ts";
 
 /** Something read about an address while an action was carried out. */
@@ -16,6 +17,8 @@ interface Common {
   readonly address?: Address;
   /** Everything read on the way, newest last; replaces what was observed. */
   readonly learned?: readonly Learned[];
+  /** A node that was read again and had changed; replaces what was observed. */
+  readonly learnedNode?: NodeFacts;
   /** When the provider accepted the change, by the API server's clock; set also where an acceptance was followed by a failure. */
   readonly acceptedAtMs?: number;
 }

@@ -4,7 +4,7 @@ import type { Reason } from "../model/reason.ts";
 import { type Candidate, findCandidates, isSameRegion } from "./candidates.ts";
 import type { Leaver, MachineLedger } from "./machine-ledger.ts";
 import type { PoolView } from "./pool-view.ts";
-import type { FreeRank, Standing } from "./standing.ts";
+import type { Free, FreeRank } from "./standing.ts";
 import { statusOf } from "./standing.ts";
 import { pastMs } from "./time.ts";
 import { dueMs, hasFailed, mayTry } from "./try-rule.ts";
@@ -56,8 +56,6 @@ export function assignPool(view: PoolView, ledger: MachineLedger, nowMs: number)
     coolOffUntilMs,
   };
 }
-
-type Free = Extract<Standing, { kind: "free" }>;
 
 const RANKS: readonly FreeRank[] = ["unassigned", "node-gone", "not-matching", "foreign"];
 
@@ -145,6 +143,7 @@ function assignment(
     before: standing.from,
     after: candidate.place,
     mustNotCarry,
+    ...(standing.holderVersion === undefined ? {} : { holderVersion: standing.holderVersion }),
   };
   return [...leaving, assign];
 }

@@ -100,7 +100,13 @@ function foldNodes(observation: Observation, outcomes: readonly Outcome[]): Obse
         : [],
     ),
   );
-  return observation.nodes.map((node) => {
+  const learned = new Map(
+    outcomes.flatMap(({ learnedNode }) =>
+      learnedNode === undefined ? [] : [[learnedNode.name, learnedNode] as const],
+    ),
+  );
+  return observation.nodes.map((observed) => {
+    const node = learned.get(observed.name) ?? observed;
     const after = written.get(node.name);
     if (after === undefined) return node;
     const { addressAnnotation: _address, poolAnnotation: _pool, ...rest } = node;

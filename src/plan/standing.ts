@@ -14,12 +14,21 @@ import { pastMs } from "./time.ts";
  */
 export type Standing =
   | { readonly kind: "placed"; readonly on: Required<Place>; readonly wasActive: boolean; readonly unready?: Unready }
-  | { readonly kind: "free"; readonly from: Place | undefined; readonly rank: FreeRank; readonly sinceMs?: number }
+  | Free
   | { readonly kind: "busy"; readonly holder: Place | undefined }
   | { readonly kind: "foreign"; readonly holder: Place }
   | { readonly kind: "gone" }
   | { readonly kind: "gap"; readonly error: string }
   | { readonly kind: "conflict"; readonly owner: string };
+
+/** An address that can be assigned at once. On a node that does not match: since when, and the node's resourceVersion. */
+export interface Free {
+  readonly kind: "free";
+  readonly from: Place | undefined;
+  readonly rank: FreeRank;
+  readonly sinceMs?: number;
+  readonly holderVersion?: string;
+}
 
 /** A holder that is unready and still counts as a match. */
 export interface Unready {
@@ -89,7 +98,7 @@ function onNode(ip: string, node: NodeFacts, machine: string, context: StandingC
   if (verdict.kind === "unready" && wasActive && graceUntilMs > context.nowMs) {
     return { kind: "placed", on, wasActive, unready: { sinceMs, graceUntilMs } };
   }
-  return { kind: "free", from: on, rank: "not-matching", sinceMs };
+  return { kind: "free", from: on, rank: "not-matching", sinceMs, holderVersion: node.resourceVersion };
 }
 
 /** The stored status of one address; own keys only. */

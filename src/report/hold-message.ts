@@ -59,11 +59,19 @@ export function holdText(hold: Hold): string {
 /** Returns why something is not done, until when where that is known, and what a person can do where there is something. */
 export function whyHold(hold: Hold, nowMs: number): string {
   const detail = oneLine(hold.detail);
-  const reason = REASONS[hold.reason];
-  const why = detail === "" ? reason : sentence(`${reason.replace(/\.$/, "")}: ${detail}`);
+  const why = reasonSentence(hold.reason, detail);
   const when = hold.notBeforeMs === undefined ? "" : ` Waits ${untilText(hold.notBeforeMs, nowMs)}.`;
   const advice = ADVICE[hold.reason];
   return why + when.replace("Waits due now", "Due now") + (advice === undefined ? "" : ` ${advice}`);
+}
+
+/** Reasons whose particulars are a whole sentence: what failed, and what to do. */
+const TOLD_BY_DETAIL: ReadonlySet<Reason> = new Set(["ProviderUnavailable", "Unreadable", "RateLimited"]);
+
+function reasonSentence(reason: Reason, detail: string): string {
+  if (detail === "") return REASONS[reason];
+  if (TOLD_BY_DETAIL.has(reason)) return sentence(detail.charAt(0).toUpperCase() + detail.slice(1));
+  return sentence(`${REASONS[reason].replace(/\.$/, "")}: ${detail}`);
 }
 
 function sentence(text: string): string {

@@ -19,9 +19,11 @@ export function overviewDocument({ cluster, nowMs, pools, reconciler, problems }
     reconciler: {
       lease: reconciler.lease,
       heldBy: reconciler.heldBy || null,
+      renewed: reconciler.renewed || null,
       lastRun: reconciler.lastRun || null,
       lastSuccess: reconciler.lastSuccess || null,
       lastResult: reconciler.lastResult || null,
+      error: reconciler.error || undefined,
     },
     problems: problems.map(oneLine),
   };

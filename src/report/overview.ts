@@ -2,7 +2,7 @@ import { compareIPv4 } from "../model/address.ts";
 import { LAST_RESULT_ANNOTATION, LAST_RUN_ANNOTATION, LAST_SUCCESS_ANNOTATION } from "../model/lease-annotations.ts";
 import { type Condition, type IPStatus, objectKey, type Pool, type RetryStatus } from "../model/resource.ts";
 import { oneLine } from "./one-line.ts";
-import { durationText } from "./time-text.ts";
+import { durationText, rfc3339 } from "./time-text.ts";
 
 /** What `status` reads: the pools as stored, and the Lease where there is one. */
 export interface StoredFacts {
@@ -18,6 +18,8 @@ export interface StoredFacts {
     readonly renewTimeMs: number;
     readonly annotations: Readonly<Record<string, string>>;
   };
+  /** Why the Lease could not be read, where the reader may not: everything else is shown all the same. */
+  readonly leaseError?: string;
 }
 
 /** One address of a pool, as its status tells. */
@@ -44,9 +46,13 @@ export interface PoolRow {
 export interface ReconcilerRow {
   readonly lease: string;
   readonly heldBy: string;
+  /** RFC 3339; when the holder last renewed the Lease. */
+  readonly renewed: string;
   readonly lastRun: string;
   readonly lastSuccess: string;
   readonly lastResult: string;
+  /** Why nothing is known. */
+  readonly error: string;
 }
 
 /** Everything `status` shows, and what `status --check` finds wrong: one sentence each, pools first. */
@@ -101,17 +107,20 @@ function missing(condition: Condition | undefined): string {
     : "the spec was changed after the last run";
 }
 
-function reconcilerRow({ lease, leaseKey }: StoredFacts): ReconcilerRow {
+function reconcilerRow({ lease, leaseKey, leaseError }: StoredFacts): ReconcilerRow {
   return {
     lease: leaseKey,
     heldBy: lease?.holder ?? "",
+    renewed: lease === undefined || lease.holder === "" ? "" : rfc3339(lease.renewTimeMs),
     lastRun: lease?.annotations[LAST_RUN_ANNOTATION] ?? "",
     lastSuccess: lease?.annotations[LAST_SUCCESS_ANNOTATION] ?? "",
     lastResult: lease?.annotations[LAST_RESULT_ANNOTATION] ?? "",
+    error: oneLine(leaseError ?? ""),
   };
 }
 
-function ageProblem({ lastSuccess }: ReconcilerRow, nowMs: number, maxAgeMs: number): string[] {
+function ageProblem({ lastSuccess, error }: ReconcilerRow, nowMs: number, maxAgeMs: number): string[] {
+  if (error !== "") return [`the last run is unknown: ${error}`];
   const at = Date.parse(lastSuccess);
   if (Number.isNaN(at)) return ["no successful run is on record"];
   if (nowMs - at <= maxAgeMs) return [];

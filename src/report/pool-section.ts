@@ -96,9 +96,9 @@ function restLines(
 ): string[] {
   const { focus } = layout;
   const told = new Set([...actions.flatMap((a) => ("ip" in a ? [a.ip] : [])), ...holds.map(({ subject }) => subject)]);
-  const isInvalidTold = holds.some(({ reason }) => reason === "InvalidSpec");
+  const isTold = holds.some(({ kind }) => kind === "reconcile");
   const error = pool.status.error;
-  const invalid = error === undefined || isInvalidTold ? [] : entryLines("!", oneLine(error), "", layout);
+  const invalid = error === undefined || isTold ? [] : entryLines("!", oneLine(error), "", layout);
   const rest = Object.entries(pool.status.ips)
     .filter(
       ([ip, { nodeName }]) => !told.has(ip) && (focus === undefined || focus.has(ip) || focus.has(nodeName ?? "")),

@@ -7,6 +7,7 @@ import { oneLine } from "./one-line.ts";
 import { type PlanLayout, poolSection } from "./pool-section.ts";
 import { summaryText } from "./summary.ts";
 import { rfc3339 } from "./time-text.ts";
+import { untoldGaps } from "./untold-gaps.ts";
 import { wrap } from "./wrap.ts";
 
 /**
@@ -32,9 +33,7 @@ export function renderPlan(plan: Plan, layout: PlanLayout): string {
 
 /** Returns the lines about what could not be read and no hold already tells; with an empty line at the end when there are any. */
 export function gapLines(plan: Plan, layout: Layout): string[] {
-  const told = new Set(plan.holds.filter(({ kind }) => kind !== "publish-dns").map(({ subject }) => subject));
-  const details = new Set(plan.holds.map(({ detail }) => detail));
-  const gaps = plan.gaps.filter(({ subject, error }) => !told.has(subject) && !details.has(error));
+  const gaps = untoldGaps(plan);
   if (gaps.length === 0) return [];
   const lines = gaps.flatMap(({ provider, subject, error }) =>
     entryLines("!", subject === "" ? provider : `${subject} at ${provider}`, oneLine(error), layout),
@@ -45,7 +44,8 @@ export function gapLines(plan: Plan, layout: Layout): string[] {
 function footer(plan: Plan, layout: Layout): string[] {
   const impact = impactOf(plan);
   const hurt = impact.map(({ message }) => `  ! ${message}.`);
-  const budget = plan.budget.flatMap((entry) => wrap(budgetText(entry), "", layout.width));
+  const read = plan.budget.filter(({ calls, addressCount }) => calls > 0 || addressCount !== undefined);
+  const budget = read.flatMap((entry) => wrap(budgetText(entry), "", layout.width));
   return [
     ...wrap(summaryText(plan), "", layout.width).map((line) => layout.palette.strong(line)),
     ...(impact.length === 0

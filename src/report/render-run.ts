@@ -9,6 +9,7 @@ import { outcomeLines } from "./outcome-lines.ts";
 import { holdLines, type PlanLayout } from "./pool-section.ts";
 import { gapLines } from "./render-plan.ts";
 import { activeText, countKinds } from "./summary.ts";
+import { untoldGaps } from "./untold-gaps.ts";
 
 /** Returns a run for people: by object what was done, what failed and what is held, each with its reason; then one summary line, alone when there is nothing else. */
 export function renderRun(result: PassResult, layout: PlanLayout & { readonly verbosity: Verbosity }): string {
@@ -67,7 +68,7 @@ export function runSummary(result: PassResult): string {
     [count("failed"), "failed"],
     [result.remaining.holds.length - blocked, "held"],
     [blocked, "blocked"],
-    [result.remaining.gaps.length, "unreadable"],
+    [untoldGaps(result.remaining).length, "unreadable"],
     [result.reportFailures.length, "not reported"],
   ];
   const told = numbers.filter(([n]) => n > 0).map(([n, what]) => `${n} ${what}`);

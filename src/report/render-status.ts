@@ -82,14 +82,20 @@ function addressCells(
 }
 
 function reconcilerText(row: ReconcilerRow, nowMs: number, palette: Palette): string {
-  const result = row.lastResult === "" ? "" : ` (${oneLine(row.lastResult)})`;
+  if (row.error !== "") return `${palette.strong("Reconciler")}\n  unknown: ${row.error}\n`;
+  const result =
+    row.lastResult === "" ? "" : `, exit code ${oneLine(row.lastResult).replace(/^(\d+) (.+)$/, "$1 ($2)")}`;
   const lines = [
     palette.strong("Reconciler"),
     `  last run:     ${row.lastRun === "" ? "never" : ago(row.lastRun, nowMs)}${result}`,
     `  last success: ${row.lastSuccess === "" ? "never" : ago(row.lastSuccess, nowMs)}`,
-    `  lock:         Lease ${row.lease}, ${row.heldBy === "" ? "free" : `held by ${oneLine(row.heldBy)}`}`,
+    `  lock:         Lease ${row.lease}, ${heldText(row, nowMs)}`,
   ];
   return lines.map((line) => `${line}\n`).join("");
+}
+
+function heldText({ heldBy, renewed }: ReconcilerRow, nowMs: number): string {
+  return heldBy === "" ? "free" : `held by ${oneLine(heldBy)}, renewed ${ago(renewed, nowMs)}`;
 }
 
 function ago(time: string, nowMs: number): string {

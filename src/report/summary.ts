@@ -2,6 +2,7 @@ import { ACTIONS, type ActionKind } from "../model/action.ts";
 import type { Plan } from "../model/plan.ts";
 import { VERBS } from "./action-message.ts";
 import { countText } from "./count-text.ts";
+import { untoldGaps } from "./untold-gaps.ts";
 
 /** Returns how many actions there are of each kind, in the order of writes; kinds without any are absent. */
 export function countKinds(kinds: readonly ActionKind[]): ReadonlyMap<ActionKind, number> {
@@ -13,11 +14,12 @@ export function countKinds(kinds: readonly ActionKind[]): ReadonlyMap<ActionKind
 export function summaryText(plan: Plan): string {
   const parts = [...countKinds(plan.actions.map(({ kind }) => kind))].map(([kind, n]) => `${n} ${VERBS[kind].count}`);
   const blocked = plan.holds.filter((hold) => hold.needsPerson).length;
+  const unread = untoldGaps(plan).length;
   const held = plan.holds.length - blocked;
   const rest = [
     ...(held > 0 ? [`${held} held`] : []),
     ...(blocked > 0 ? [`${blocked} blocked`] : []),
-    ...(plan.gaps.length > 0 ? [`${plan.gaps.length} unreadable`] : []),
+    ...(unread > 0 ? [`${unread} unreadable`] : []),
   ];
   if (parts.length > 0) return `${[...parts, ...rest].join(", ")}.`;
   return rest.length > 0 ? `Nothing to do now: ${rest.join(", ")}.` : `Nothing to do: ${activeText(plan)}.`;

@@ -14,6 +14,8 @@ export interface Scene {
   readonly observation?: Observation;
   readonly lease?: LeaseRecord;
   readonly answer?: (request: ReconcileRequest) => Promise<ReconcileAnswer>;
+  /** Thrown by every reading of the Lease. */
+  readonly leaseError?: Error;
   /** Thrown by every list of pools. */
   readonly error?: Error;
   readonly env?: Environment;
@@ -108,6 +110,9 @@ function readerOf(scene: Scene): ClusterReader {
     listPods: async () => [],
     readPool: async () => undefined,
     readNode: async () => undefined,
-    readLease: async () => scene.lease,
+    readLease: async () => {
+      if (scene.leaseError !== undefined) throw scene.leaseError;
+      return scene.lease;
+    },
   };
 }

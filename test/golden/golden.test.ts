@@ -13,6 +13,14 @@ const unreachable = new KubeError({
   message: "Could not list floatingippools at https://kubernetes.example:6443: connection refused. Check the address.",
 });
 
+const forbidden = new KubeError({
+  failure: "forbidden",
+  operation: "get leases.coordination.k8s.io",
+  subject: "flipop/flipop",
+  status: 403,
+  message: "Cannot get leases.coordination.k8s.io flipop/flipop: not permitted. Grant the verb get.",
+});
+
 const failure: Scene = { observation: afterFailure(), lease: aLease() };
 const quiet: Scene = { observation: steady(), answer: async () => ({ kind: "done", value: aQuietRun() }) };
 const moved: Scene = {
@@ -65,6 +73,8 @@ const ROWS: readonly (readonly [string, string, Scene])[] = [
   ["status name", "status -o name -l app=web", failure],
   ["status check", "status --check", failure],
   ["status never reconciled", "status --check", { observation: afterFailure() }],
+  ["status while a run works", "status", { ...quiet, lease: aLease({ holder: "flipop-29384756-x2x9k_1_aa" }) }],
+  ["status without the right to read the Lease", "status --check", { ...quiet, leaseError: forbidden }],
   ["version", "version", {}],
   ["help", "--help", {}],
   ["help of reconcile", "reconcile --help", {}],

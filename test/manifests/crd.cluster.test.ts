@@ -55,7 +55,7 @@ describeCluster("the shipped CRDs on a real API server", (cluster) => {
 
   test.for(shippedFiles("crds"))("%s applies under strict validation, and again without a change", async (file) => {
     const [crd] = documents(shippedText(file));
-    const { name } = crd?.["metadata"] as { name: string };
+    const { name } = (crd?.["metadata"] ?? {}) as { name?: string };
     const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${name}?fieldManager=test&force=true&fieldValidation=Strict`;
     const first = await api.call("PATCH", path, crd, "application/apply-patch+yaml");
     const second = await api.call("PATCH", path, crd, "application/apply-patch+yaml");

@@ -144,7 +144,7 @@ describe("the text of a hold", () => {
     [
       { ...hold, reason: "Unreadable", detail: "evil\u001b[31m\ntext" },
       "203.0.113.1: left as it is",
-      "It could not be read in this pass: evil [31m text.",
+      "Evil [31m text.",
     ],
   ] as const satisfies readonly (readonly [Hold, string, string])[])(
     "says what, why and until when: %$",

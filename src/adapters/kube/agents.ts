@@ -6,6 +6,8 @@ import type { Connection } from "./connection.ts";
 import type { LoginFacts } from "./credentials.ts";
 
 const MAX_SOCKETS = 8;
+/** Idle connections are closed before a load balancer in between drops them: a POST must not meet a dead one. */
+const IDLE_MS = 30_000;
 
 /**
  * The kept-alive connections to one API server: at most 8, made anew when certificates change. A proxy's agent is taken as it
@@ -39,7 +41,7 @@ export class Agents {
   }
 
   #create(login: LoginFacts): Agent {
-    const options = { keepAlive: true, maxSockets: MAX_SOCKETS };
+    const options = { keepAlive: true, maxSockets: MAX_SOCKETS, timeout: IDLE_MS };
     if (this.#connection.server.startsWith("http:")) return new http.Agent(options);
     try {
       return new https.Agent({ ...options, ...login.tls, secureContext: createSecureContext(login.tls) });

@@ -36,7 +36,7 @@ export function callFailure(call: Call, answer: Answer, connection: Connection):
   const said = statusOf(answer.body);
   const failure = failureOf(call, answer.status, said);
   const why = said?.message ?? whyWithoutStatus(answer);
-  return kubeError(call, failure, { status: answer.status, why, fix: fixOf(call, failure, connection) });
+  return kubeError(call, failure, { status: answer.status, why, fix: fixOf(call, failure, connection, why) });
 }
 
 interface StatusFacts {
@@ -49,7 +49,10 @@ function statusOf(body: Buffer): StatusFacts | undefined {
   const status = asRecord(parse(body));
   if (status?.["kind"] !== "Status") return undefined;
   const reason = asText(status["reason"]) ?? "";
-  const message = (asText(status["message"]) ?? reason).slice(0, MAX_QUOTED).replace(/[\s.]+$/, "");
+  const message = (asText(status["message"]) ?? reason)
+    .slice(0, MAX_QUOTED)
+    .replace(/\p{Cc}+/gu, " ")
+    .replace(/[\s.]+$/, "");
   return message === "" ? undefined : { message, reason };
 }
 
@@ -83,11 +86,10 @@ function whyWithoutStatus(answer: Answer): string {
     : `the answer is ${type}, not that of a Kubernetes API`;
 }
 
-function fixOf(call: Call, failure: KubeFailure, connection: Connection): string {
-  const resource = qualifiedResource(call);
+function fixOf(call: Call, failure: KubeFailure, connection: Connection, why: string): string {
   switch (failure) {
     case "forbidden":
-      return `Grant the verb "${call.verb}" on "${resource}" (see cronjob/rbac).`;
+      return forbiddenFix(call, connection, why);
     case "unauthorized":
       return `The credentials of ${connection.source} are not accepted: log in again, or renew the token or certificate.`;
     case "missing-resource":
@@ -108,6 +110,14 @@ function fixOf(call: Call, failure: KubeFailure, connection: Connection): string
     case "already-exists":
       return "";
   }
+}
+
+/** Not every 403 is a missing permission: nobody may create things in a namespace that is going away. */
+function forbiddenFix(call: Call, connection: Connection, why: string): string {
+  if (why.includes("is being terminated")) return "Wait until the namespace is gone, or use another.";
+  if (why.includes('User "system:anonymous"'))
+    return `No credentials were given: set the user of ${connection.source}.`;
+  return `Grant the verb "${call.verb}" on "${qualifiedResource(call)}" (see cronjob/rbac.yaml).`;
 }
 
 function namespaceOf(call: Call): string {

@@ -2,6 +2,7 @@ import { KubeError } from "../../model/errors.ts";
 import type { NodeFacts, PodFacts, PodSelector } from "../../model/node.ts";
 import type { ObjectMeta, Pool } from "../../model/resource.ts";
 import { objectKey } from "../../model/resource.ts";
+import { compareText } from "../../plan/object-order.ts";
 import type { ClusterReader, LeaseRecord } from "../../ports/cluster.ts";
 import { answerJSON, malformed } from "./answer-json.ts";
 import { type Call, RESOURCES, resourcePath } from "./call.ts";
@@ -50,7 +51,9 @@ export class KubeClusterReader implements ClusterReader {
       isStripped: false,
       project: (object) => this.#pool(object),
     });
-    return pools.sort((a, b) => compare(a.meta.namespace, b.meta.namespace) || compare(a.meta.name, b.meta.name));
+    return pools.sort(
+      (a, b) => compareText(a.meta.namespace, b.meta.namespace) || compareText(a.meta.name, b.meta.name),
+    );
   }
 
   async listNodes(): Promise<readonly NodeFacts[]> {
@@ -60,7 +63,7 @@ export class KubeClusterReader implements ClusterReader {
       isStripped: true,
       project: decodeNode,
     });
-    return nodes.sort((a, b) => compare(a.name, b.name));
+    return nodes.sort((a, b) => compareText(a.name, b.name));
   }
 
   async listPods(selector: PodSelector): Promise<readonly PodFacts[]> {
@@ -114,9 +117,4 @@ export class KubeClusterReader implements ClusterReader {
       throw error;
     }
   }
-}
-
-/** By code unit, the same on every machine. */
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

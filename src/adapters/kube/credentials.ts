@@ -4,7 +4,7 @@ import type { Agent } from "node:http";
 import { ConfigError } from "../../model/errors.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Connection } from "./connection.ts";
-import { delegate } from "./delegate.ts";
+import { Delegate } from "./delegate.ts";
 import { type ExecCredential, runExecPlugin } from "./exec-plugin.ts";
 import { impersonationHeaders } from "./impersonation-headers.ts";
 import { optional } from "./optional.ts";
@@ -37,6 +37,7 @@ export interface LoginFacts {
 export class Credentials {
   readonly #connection: Connection;
   readonly #clock: Clock;
+  readonly #delegate: Delegate;
   #memo: { readonly login: Promise<LoginFacts>; readonly untilMs: number } | undefined;
   #renewal: { readonly refused: string; readonly login: Promise<LoginFacts>; readonly untilMs: number } | undefined;
   #exec: ExecCredential | undefined;
@@ -44,6 +45,7 @@ export class Credentials {
   constructor(connection: Connection, clock: Clock) {
     this.#connection = connection;
     this.#clock = clock;
+    this.#delegate = new Delegate(connection);
   }
 
   /** The credentials as of at most 10 s ago. @throws ConfigError when a file or plugin gives none; it is asked again next time. */
@@ -90,7 +92,7 @@ export class Credentials {
       ...(server.isInsecure ? { rejectUnauthorized: false } : {}),
     };
     const isDelegated = proxyURL !== undefined || user.authProvider !== undefined;
-    const delegated = isDelegated ? await delegate(this.#connection, tls) : {};
+    const delegated = isDelegated ? await this.#delegate.current(tls) : {};
     const authorization = (await this.#authorization(exec)) ?? delegated.authorization;
     const headers = { ...optional("Authorization", authorization), ...impersonationHeaders(impersonation) };
     const fingerprint = createHash("sha256")

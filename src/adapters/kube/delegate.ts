@@ -1,33 +1,72 @@
 import type { Agent } from "node:http";
 import type { RequestOptions } from "node:https";
+import type { KubeConfig } from "@kubernetes/client-node/dist/config.js";
 import { ConfigError } from "../../model/errors.ts";
 import type { Connection } from "./connection.ts";
 import type { TLSMaterial } from "./credentials.ts";
 
+/** What client-node gave: an agent when there is a proxy, a header when there is an auth-provider. */
+export interface Delegated {
+  readonly agent?: Agent;
+  readonly authorization?: string;
+}
+
 /**
  * What only client-node can make: the agent for a kubeconfig's `proxy-url` (HTTP, HTTPS or SOCKS) and the Authorization
- * header of a legacy `auth-provider`. Loads client-node, 0.4 s and 80 MB (2.0.1, measured 2026-08), so it is called for such
- * connections only. May call an identity provider.
- * @throws ConfigError when the provider gives no credentials.
+ * header of a legacy `auth-provider`. It loads client-node, 0.4 s and 80 MB (2.0.1, measured 2026-08), so it is made for such
+ * connections only. One instance serves a connection: refreshed OIDC tokens live in it.
  */
-export async function delegate(
-  connection: Connection,
-  tls: TLSMaterial,
-): Promise<{ readonly agent?: Agent; readonly authorization?: string }> {
-  const { KubeConfig } = await import("@kubernetes/client-node/dist/config.js");
-  const kubeConfig = new KubeConfig();
-  const { authProvider } = connection.user;
-  const isHTTP = connection.server.startsWith("http:");
-  kubeConfig.loadFromOptions({
+export class Delegate {
+  readonly #connection: Connection;
+  #made: { readonly kubeConfig: KubeConfig; readonly fingerprint: string } | undefined;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  /** Agent and header for now; may call an identity provider. @throws ConfigError when the provider gives no credentials. */
+  async current(tls: TLSMaterial): Promise<Delegated> {
+    const { user, proxyURL } = this.#connection;
+    const options: RequestOptions = {};
+    try {
+      await (await this.#kubeConfig(tls)).applyToHTTPSOptions(options);
+    } catch (error) {
+      throw refused(this.#connection, error);
+    }
+    const authorization = new Headers(options.headers as Record<string, string>).get("authorization");
+    if (user.authProvider !== undefined && authorization === null) throw refused(this.#connection, undefined);
+    return {
+      ...(proxyURL === undefined ? {} : { agent: options.agent as Agent }),
+      ...(authorization === null ? {} : { authorization }),
+    };
+  }
+
+  /** client-node keeps an agent for ever, so certificates that change need a new KubeConfig. */
+  async #kubeConfig(tls: TLSMaterial): Promise<KubeConfig> {
+    const fingerprint = JSON.stringify(tls);
+    if (this.#made?.fingerprint !== fingerprint) {
+      const { KubeConfig } = await import("@kubernetes/client-node/dist/config.js");
+      const kubeConfig = new KubeConfig();
+      const user = this.#made?.kubeConfig.getCurrentUser()?.authProvider ?? this.#connection.user.authProvider;
+      kubeConfig.loadFromOptions(optionsOf(this.#connection, tls, structuredClone(user)));
+      this.#made = { kubeConfig, fingerprint };
+    }
+    return this.#made.kubeConfig;
+  }
+}
+
+function optionsOf(connection: Connection, tls: TLSMaterial, authProvider: unknown): object {
+  const { server, proxyURL } = connection;
+  return {
     clusters: [
       {
         name: "cluster",
-        server: connection.server,
+        server,
         // client-node refuses http:// without it, and there is nothing to verify there.
-        skipTLSVerify: connection.tls.isInsecure || isHTTP,
+        skipTLSVerify: connection.tls.isInsecure || server.startsWith("http:"),
         ...(tls.ca === undefined ? {} : { caData: base64(tls.ca) }),
         ...(tls.servername === undefined ? {} : { tlsServerName: tls.servername }),
-        ...(connection.proxyURL === undefined ? {} : { proxyUrl: connection.proxyURL }),
+        ...(proxyURL === undefined ? {} : { proxyUrl: proxyURL }),
       },
     ],
     users: [
@@ -35,23 +74,11 @@ export async function delegate(
         name: "user",
         ...(tls.cert === undefined ? {} : { certData: base64(tls.cert) }),
         ...(tls.key === undefined ? {} : { keyData: base64(tls.key) }),
-        ...(authProvider === undefined ? {} : { authProvider: structuredClone(authProvider) }),
+        ...(authProvider === undefined ? {} : { authProvider }),
       },
     ],
     contexts: [{ name: "context", cluster: "cluster", user: "user" }],
     currentContext: "context",
-  });
-  const options: RequestOptions = {};
-  try {
-    await kubeConfig.applyToHTTPSOptions(options);
-  } catch (error) {
-    throw refused(connection, error);
-  }
-  const authorization = new Headers(options.headers as Record<string, string>).get("authorization");
-  if (authProvider !== undefined && authorization === null) throw refused(connection, undefined);
-  return {
-    ...(connection.proxyURL === undefined ? {} : { agent: options.agent as Agent }),
-    ...(authorization === null ? {} : { authorization }),
   };
 }
 

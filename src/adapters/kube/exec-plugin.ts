@@ -55,7 +55,10 @@ function reasonOf(error: Error & { readonly code?: unknown; readonly killed?: bo
   if (error.code === "ENOENT") return "it is not installed, or not in $PATH";
   if (error.code === "EACCES") return "it is not executable";
   if (error.killed === true) return `it did not finish within ${TIMEOUT_MS / 1000} s`;
-  const said = stderr.trim().slice(-MAX_QUOTED);
+  const said = stderr
+    .replace(/\p{Cc}+/gu, " ")
+    .trim()
+    .slice(-MAX_QUOTED);
   return `it ended with ${String(error.code)}${said === "" ? " and said nothing" : ` and said: ${said}`}`;
 }
 

@@ -58,9 +58,18 @@ async function parseYAML(text: string, file: string): Promise<unknown> {
   const lineCounter = new LineCounter();
   const document = parseDocument(text, { lineCounter, prettyErrors: false, logLevel: "silent" });
   const [error] = document.errors;
-  if (error === undefined) return document.toJS();
+  if (error === undefined) return plainValue(document, file);
   const reason = error.message.split(/["'`]/, 1)[0]?.trim() || error.code;
   throw broken(file, `line ${lineCounter.linePos(error.pos[0]).line}: ${reason}`);
+}
+
+/** @throws ConfigError for aliases that grow without end. */
+function plainValue(document: { readonly toJS: () => unknown }, file: string): unknown {
+  try {
+    return document.toJS();
+  } catch {
+    throw broken(file, "its aliases cannot be resolved");
+  }
 }
 
 function broken(file: string, why: string): ConfigError {

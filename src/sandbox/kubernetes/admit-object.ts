@@ -5,8 +5,9 @@ import type { KubeObject } from "./kube-object.ts";
 import { checkMetadata, findWrongMetadataType } from "./metadata-checks.ts";
 import { prune } from "./prune.ts";
 import { apiVersionOf, type ResourceType } from "./resource-type.ts";
+import type { Schema } from "./schema.ts";
 import { validate } from "./schema-validation.ts";
-import { badRequest, invalid } from "./status-error.ts";
+import { badRequest, type Cause, invalid } from "./status-error.ts";
 
 /** How a write treats fields the schema does not know: the API's `fieldValidation` parameter; absent = `Warn`. */
 export type FieldValidation = "Ignore" | "Warn" | "Strict";
@@ -26,7 +27,11 @@ export interface Admitted {
 export function admitObject(
   type: ResourceType,
   object: JSONObject,
-  options: { readonly before?: KubeObject; readonly fieldValidation?: FieldValidation },
+  options: {
+    readonly before?: KubeObject;
+    readonly fieldValidation?: FieldValidation;
+    readonly subresource?: "status";
+  },
 ): Admitted {
   const wrong = findWrongMetadataType(object["metadata"] ?? {});
   if (wrong !== undefined) throw badRequest(`${handledAs(type)}: ${wrong}`);
@@ -37,14 +42,21 @@ export function admitObject(
   if (unknown.length > 0 && options.fieldValidation === "Strict") {
     throw badRequest(`${handledAs(type)}: strict decoding error: ${unknown.join(", ")}`);
   }
-  const body = omit(value, "apiVersion", "kind", "metadata");
   const causes = [
     ...checkMetadata(objectAt(value, "metadata"), type),
     ...checkBuiltIn(type, value, options.before),
-    ...(type.schema === undefined ? [] : validate(body, { ...type.schema, type: "object" }, "")),
+    ...(type.schema === undefined ? [] : validateBySchema(value, type.schema, options.subresource)),
   ];
   if (causes.length > 0) throw invalid(type, textAt(value, "metadata", "name"), causes);
   return { object: value, warnings: options.fieldValidation === "Ignore" ? [] : unknown };
+}
+
+/** Messages about a status that was sent to `/status` name its fields without `status.`. */
+function validateBySchema(object: JSONObject, schema: Schema, subresource: "status" | undefined): readonly Cause[] {
+  const body = omit(object, "apiVersion", "kind", "metadata");
+  if (subresource === undefined) return validate(body, { ...schema, type: "object" }, "");
+  const causes = validate(body["status"] ?? {}, schema.properties?.["status"] ?? {}, "");
+  return causes.map((cause) => ({ ...cause, field: cause.field === "" ? "status" : `status.${cause.field}` }));
 }
 
 function handledAs(type: ResourceType): string {

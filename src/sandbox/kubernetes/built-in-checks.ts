@@ -24,6 +24,8 @@ export function checkBuiltIn(type: ResourceType, object: JSONObject, before: JSO
       return checkNode(object, before);
     case "Pod":
       return checkPod(object, before);
+    case "CustomResourceDefinition":
+      return checkDefinition(object);
     default:
       return [];
   }
@@ -43,35 +45,47 @@ function checkLease(lease: JSONObject): readonly Cause[] {
 }
 
 const NOTE_LIMIT = 1024;
-const CONTROLLER = /^([a-z0-9.-]+\/)?([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
-const NO_CONTROLLER = "name part must consist of alphanumeric characters, '-', '_' or '.'";
+const NAME_PART = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
+const NAME_RULE =
+  "consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
 
 function checkEvent(event: JSONObject, before: JSONObject | undefined): readonly Cause[] {
   if (before !== undefined) return [];
-  const controller = textAt(event, "reportingController");
-  const note = textAt(event, "note");
   const type = textAt(event, "type");
-  const names = ["eventTime", "reportingController", "reportingInstance", "action", "reason"];
-  const causes = names.filter((field) => textAt(event, field) === "").map((field) => required(field));
-  if (!isInRightNamespace(event)) {
-    const regarding = textAt(event, "regarding", "namespace");
-    causes.unshift(invalidValue("involvedObject.namespace", regarding, "does not match event.namespace"));
-  }
-  if (controller !== "" && !CONTROLLER.test(controller)) {
-    causes.push(invalidValue("reportingController", controller, NO_CONTROLLER));
-  }
-  if (type !== "Normal" && type !== "Warning") causes.push(invalidValue("type", type, `has invalid value: ${type}`));
-  if (Buffer.byteLength(note) > NOTE_LIMIT) {
-    causes.push(invalidValue("note", note, `can have at most ${NOTE_LIMIT} bytes`));
-  }
-  return causes;
+  const missing = ["reportingInstance", "action", "reason"].filter((field) => textAt(event, field) === "");
+  return [
+    ...checkEventNamespace(event),
+    ...(textAt(event, "eventTime") === "" ? [required("eventTime")] : []),
+    ...checkController(textAt(event, "reportingController")),
+    ...missing.map((field) => required(field)),
+    ...(type === "Normal" || type === "Warning" ? [] : [invalidValue("type", "", `has invalid value: ${type}`)]),
+    ...(Buffer.byteLength(textAt(event, "note")) > NOTE_LIMIT
+      ? [invalidValue("message", "", `can have at most ${NOTE_LIMIT} characters`)]
+      : []),
+  ];
 }
 
-/** An event lives beside what it is about; one about a cluster-scoped object in one of two namespaces. */
-function isInRightNamespace(event: JSONObject): boolean {
+/** An event about a cluster-scoped object lives in one of two namespaces; of other events nothing is asked. */
+function checkEventNamespace(event: JSONObject): readonly Cause[] {
   const regarding = textAt(event, "regarding", "namespace");
   const own = textAt(event, "metadata", "namespace");
-  return regarding === "" ? own === "default" || own === "kube-system" : regarding === own;
+  if (regarding !== "" || own === "default" || own === "kube-system") return [];
+  return [invalidValue("involvedObject.namespace", regarding, "does not match event.namespace")];
+}
+
+function checkController(name: string): readonly Cause[] {
+  const field = "reportingController";
+  const parts = name.split("/");
+  if (parts.length > 2) {
+    const rule = `a valid label key must ${NAME_RULE} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`;
+    return [invalidValue(field, name, rule)];
+  }
+  const part = parts.at(-1) ?? "";
+  return [
+    ...(name === "" ? [required(field)] : []),
+    ...(part === "" ? [invalidValue(field, name, "name part must be non-empty")] : []),
+    ...(NAME_PART.test(part) ? [] : [invalidValue(field, name, `name part must ${NAME_RULE}`)]),
+  ];
 }
 
 function checkNode(node: JSONObject, before: JSONObject | undefined): readonly Cause[] {
@@ -83,6 +97,29 @@ function checkNode(node: JSONObject, before: JSONObject | undefined): readonly C
 
 function checkPod(pod: JSONObject, before: JSONObject | undefined): readonly Cause[] {
   return before === undefined && arrayAt(pod, "spec", "containers").length === 0 ? [required("spec.containers")] : [];
+}
+
+function checkDefinition(crd: JSONObject): readonly Cause[] {
+  const name = textAt(crd, "metadata", "name");
+  const group = textAt(crd, "spec", "group");
+  const missing = ["group", "scope"].filter((field) => textAt(crd, "spec", field) === "");
+  const missingNames = ["plural", "kind"].filter((field) => textAt(crd, "spec", "names", field) === "");
+  const stored = arrayAt(crd, "spec", "versions").filter((version) => valueAt(version, "storage") === true);
+  const isNamed = name === `${textAt(crd, "spec", "names", "plural")}.${group}`;
+  return [
+    ...(isNamed ? [] : [invalidValue("metadata.name", name, 'must be spec.names.plural+"."+spec.group')]),
+    ...missing.map((field) => required(`spec.${field}`)),
+    ...(stored.length === 1
+      ? []
+      : [
+          invalidValue(
+            "spec.versions",
+            valueAt(crd, "spec", "versions") ?? null,
+            "must have exactly one version marked as storage version",
+          ),
+        ]),
+    ...missingNames.map((field) => required(`spec.names.${field}`)),
+  ];
 }
 
 const MICRO_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}(Z|[+-]\d{2}:\d{2})$/;

@@ -19,6 +19,7 @@ export function customResourceTypes(crd: JSONObject): readonly ResourceType[] {
       hasStatus: isObject(valueAt(version, "subresources", "status")),
       hasGeneration: true,
       allowsUnconditionalUpdate: false,
+      createsOnUpdate: false,
       selectableFields: arrayAt(version, "selectableFields").map((field) =>
         textAt(field, "jsonPath").replace(/^\./, ""),
       ),

@@ -7,7 +7,7 @@ import { listObjects } from "./list-objects.ts";
 import { objectFilter } from "./object-filter.ts";
 import { storeKey } from "./object-store.ts";
 import { type RequestTarget, requestTarget } from "./request-target.ts";
-import { apiVersionOf, type ResourceType } from "./resource-type.ts";
+import { apiVersionOf, BUILT_IN, type ResourceType } from "./resource-type.ts";
 import { badRequest, methodNotAllowed, StatusError } from "./status-error.ts";
 import { watchObjects } from "./watch-objects.ts";
 import { deleteOptions, requireJSON, requireMergePatch, writeOptions } from "./write-parameters.ts";
@@ -44,9 +44,9 @@ function isMisplaced(type: ResourceType, { namespace, name, subresource }: Reque
   return name !== undefined && type.isNamespaced;
 }
 
-/** Of the core group the server knows what it lacks; below `/apis` nobody answers for the path. */
+/** Of its own groups the server knows what they lack; elsewhere nobody answers for the path. */
 function unknownPath(path: string): SandboxReply {
-  if (path.startsWith("/api/v1/"))
+  if (BUILT_IN.some((type) => path.startsWith(`/${type.group === "" ? "api" : "apis"}/${apiVersionOf(type)}/`)))
     throw new StatusError(404, "NotFound", "the server could not find the requested resource");
   return { status: 404, body: "404 page not found\n", contentType: "text/plain; charset=utf-8" };
 }
@@ -64,7 +64,7 @@ function onCollection(call: Call): SandboxReply {
     case "POST": {
       if (type.isNamespaced && target.namespace === undefined) throw methodNotAllowed();
       requireJSON(request);
-      return written(api.create(type, target.namespace, request.body, writeOptions(query)), 201);
+      return written(api.create(type, target.namespace, request.body, writeOptions(request)));
     }
     case "DELETE":
       return { status: 200, body: deleteCollection(call) };
@@ -75,16 +75,16 @@ function onCollection(call: Call): SandboxReply {
 
 function onObject({ api, request, type, target }: Call, name: string): SandboxReply {
   const key = keyOf({ name, namespace: target.namespace });
-  const options = writeOptions(request.query);
+  const options = writeOptions(request);
   switch (request.method) {
     case "GET":
       return { status: 200, body: api.get(type, key) };
     case "PUT":
       requireJSON(request);
-      return written(api.update(type, key, request.body, options), 200);
+      return written(api.update(type, key, request.body, options));
     case "PATCH":
-      requireMergePatch(request);
-      return written(api.patch(type, key, request.body, options), 200);
+      requireMergePatch(request, type);
+      return written(api.patch(type, key, request.body, options));
     case "DELETE":
       return { status: 200, body: deletedDocument(type, api.remove(type, key, deleteOptions(request))) };
     default:
@@ -94,25 +94,25 @@ function onObject({ api, request, type, target }: Call, name: string): SandboxRe
 
 function onStatus({ api, request, type, target }: Call, name: string): SandboxReply {
   const key = keyOf({ name, namespace: target.namespace });
-  const options = { ...writeOptions(request.query), subresource: "status" } as const;
+  const options = { ...writeOptions(request), subresource: "status" } as const;
   switch (request.method) {
     case "GET":
       return { status: 200, body: api.get(type, key) };
     case "PUT":
       requireJSON(request);
-      return written(api.update(type, key, request.body, options), 200);
+      return written(api.update(type, key, request.body, options));
     case "PATCH":
-      requireMergePatch(request);
-      return written(api.patch(type, key, request.body, options), 200);
+      requireMergePatch(request, type);
+      return written(api.patch(type, key, request.body, options));
     default:
       throw methodNotAllowed();
   }
 }
 
-function written({ object, warnings }: Written, status: number): SandboxReply {
+function written({ object, isNew, warnings }: Written): SandboxReply {
   // One header line can hold several warnings, joined by commas.
   const warning = warnings.map((text) => `299 - ${JSON.stringify(text)}`).join(", ");
-  return { status, body: object, ...(warning === "" ? {} : { headers: { Warning: warning } }) };
+  return { status: isNew ? 201 : 200, body: object, ...(warning === "" ? {} : { headers: { Warning: warning } }) };
 }
 
 /** Resources whose DELETE answers the object even when it is gone. */

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { admitObject, type FieldValidation, presentObject } from "./admit-object.ts";
 import { establishedCRD } from "./custom-resource-type.ts";
 import { decideDeletion, isDeletionDue } from "./deletion.ts";
-import { isObject, type JSONObject, objectAt, textAt } from "./json-object.ts";
+import { isObject, type JSONObject, objectAt, omit, textAt, valueAt } from "./json-object.ts";
 import { type KubeObject, keyOf, timestamp } from "./kube-object.ts";
 import { mergePatch } from "./merge-patch.ts";
 import {
@@ -17,8 +17,9 @@ import { newObject, type Origins } from "./new-object.ts";
 import { isSameObject, nextObject, withGeneration } from "./next-object.ts";
 import { ObjectStore, storeKey } from "./object-store.ts";
 import { apiVersionOf, type ResourceType } from "./resource-type.ts";
-import { alreadyExists, badRequest, conflict, invalid, notFound, type StatusError } from "./status-error.ts";
+import { alreadyExists, badRequest, conflict, missingResourceVersion, StatusError } from "./status-error.ts";
 import { CRD_RESOURCE, TypeRegistry } from "./type-registry.ts";
+import { changedUID, checkPreconditions, notAMergePatch, notFoundAt, wrongKind } from "./write-refusals.ts";
 
 /** Parameters of a write. */
 export interface WriteOptions {
@@ -30,6 +31,8 @@ export interface WriteOptions {
 /** What a write stored, or would have stored, and what its caller is warned of. */
 export interface Written {
   readonly object: KubeObject;
+  /** True when there was no such object before. */
+  readonly isNew: boolean;
   readonly warnings: readonly string[];
 }
 
@@ -71,7 +74,7 @@ export class KubernetesAPI {
   create(type: ResourceType, namespace: string | undefined, body: unknown, options: WriteOptions = {}): Written {
     const named = this.decode(type, body, namespace);
     if (textAt(named, "metadata", "resourceVersion") !== "") {
-      throw badRequest("resourceVersion should not be set on objects to be created");
+      throw new StatusError(500, "", "resourceVersion should not be set on objects to be created");
     }
     const { object, warnings } = admitObject(type, newObject(type, named, namespace, this.origins), options);
     const metadata = objectAt(object, "metadata");
@@ -79,7 +82,7 @@ export class KubernetesAPI {
     if (namespace !== undefined) requireActiveNamespace(this.store, type, namespace, name);
     if (this.store.get(storeKey(type), keyOf(metadata)) !== undefined) throw alreadyExists(type, name);
     if (type.kind === "Event") this.expireEvents();
-    return { object: this.put(type, object, options), warnings };
+    return { object: this.put(type, object, options), isNew: true, warnings };
   }
 
   /** PUT, of the whole object or of `/status`. @throws StatusError 400, 404, 409, 422 */
@@ -89,16 +92,18 @@ export class KubernetesAPI {
     body: unknown,
     options: WriteOptions & { readonly subresource?: "status" } = {},
   ): Written {
-    const before = this.stored(type, key);
+    const before = this.store.get(storeKey(type), key);
+    if (before === undefined && type.createsOnUpdate) return this.createByUpdate(type, key, body, options);
+    if (before === undefined) throw notFoundAt(type, key);
     const asked = this.decode(type, body, before.metadata.namespace);
     this.checkIdentity(type, before, objectAt(asked, "metadata"));
     const next = nextObject(type, before, asked, options.subresource);
     const { object, warnings } = admitObject(type, next, { ...options, before });
     const counted = withGeneration(type, before, object);
-    if (isSameObject(before, counted)) return { object: presentObject(type, before), warnings };
+    if (isSameObject(before, counted)) return { object: presentObject(type, before), isNew: false, warnings };
     const stored = this.put(type, counted, options);
     if (options.isDryRun !== true && isDeletionDue(stored)) this.removeNow(type, stored);
-    return { object: stored, warnings };
+    return { object: stored, isNew: false, warnings };
   }
 
   /** PATCH with a JSON merge patch, of the whole object or of `/status`. @throws StatusError 400, 404, 409, 422 */
@@ -108,15 +113,17 @@ export class KubernetesAPI {
     patch: unknown,
     options: WriteOptions & { readonly subresource?: "status" } = {},
   ): Written {
-    if (!isObject(patch)) throw badRequest("json: cannot unmarshal the patch into an object");
+    if (!isObject(patch)) throw notAMergePatch(patch);
     const current = this.get(type, key);
+    const uid = valueAt(patch, "metadata", "uid") ?? current.metadata.uid;
+    if (uid !== current.metadata.uid) throw changedUID(type, current.metadata.name, uid);
     return this.update(type, key, mergePatch(current, patch), options);
   }
 
   /** DELETE. @throws StatusError 404, 409 when a precondition does not hold */
   remove(type: ResourceType, key: string, options: DeleteOptions = {}): Deleted {
     const object = this.stored(type, key);
-    this.checkPreconditions(type, object, options.preconditions ?? {});
+    checkPreconditions(type, object, options.preconditions ?? {});
     if (options.isDryRun === true) return { isGone: false, object: presentObject(type, object) };
     if (storeKey(type) === NAMESPACES) return this.removeNamespace(type, object);
     const deletion = decideDeletion(type, object, {
@@ -135,7 +142,7 @@ export class KubernetesAPI {
 
   private stored(type: ResourceType, key: string): KubeObject {
     const found = this.store.get(storeKey(type), key);
-    if (found === undefined) throw notFound(type, key.split("/").at(-1) ?? key);
+    if (found === undefined) throw notFoundAt(type, key);
     return found;
   }
 
@@ -143,11 +150,7 @@ export class KubernetesAPI {
   private decode(type: ResourceType, body: unknown, namespace: string | undefined): JSONObject {
     if (!isObject(body)) throw badRequest("the body is not a JSON object");
     const { kind = type.kind, apiVersion = apiVersionOf(type) } = body;
-    if (kind !== type.kind) {
-      throw badRequest(
-        `${type.kind} in version "${type.version}" cannot be handled as a ${type.kind}: the kind in the data is ${JSON.stringify(kind)}`,
-      );
-    }
+    if (kind !== type.kind) throw wrongKind(type, textAt(body, "metadata", "name"), String(kind), String(apiVersion));
     if (apiVersion !== apiVersionOf(type)) {
       const versions = `the API version in the data (${apiVersion}) does not match the expected API version (${apiVersionOf(type)})`;
       throw badRequest(versions);
@@ -166,24 +169,19 @@ export class KubernetesAPI {
     if (wantedName !== name) {
       throw badRequest(`the name of the object (${wantedName}) does not match the name on the URL (${name})`);
     }
-    if (version === "" && !type.allowsUnconditionalUpdate) throw missingVersion(type, name);
-    this.checkPreconditions(type, before, { uid: textAt(asked, "uid") || uid });
+    if (version === "" && !type.allowsUnconditionalUpdate) throw missingResourceVersion(type, name);
+    const wantedUID = textAt(asked, "uid") || uid;
+    if (wantedUID !== uid) {
+      throw conflict(type, name, `Precondition failed: UID in precondition: ${wantedUID}, UID in object meta: ${uid}`);
+    }
     if (version !== "" && version !== resourceVersion) throw conflict(type, name);
   }
 
-  private checkPreconditions(
-    type: ResourceType,
-    object: KubeObject,
-    wanted: NonNullable<DeleteOptions["preconditions"]>,
-  ): void {
-    const { name, uid, resourceVersion } = object.metadata;
-    if (wanted.uid !== undefined && wanted.uid !== uid) {
-      throw conflict(type, name, `Precondition failed: UID in precondition: ${wanted.uid}, UID in object meta: ${uid}`);
-    }
-    if (wanted.resourceVersion !== undefined && wanted.resourceVersion !== resourceVersion) {
-      const why = `ResourceVersion in precondition: ${wanted.resourceVersion}, ResourceVersion in object meta: ${resourceVersion}`;
-      throw conflict(type, name, `Precondition failed: ${why}`);
-    }
+  private createByUpdate(type: ResourceType, key: string, body: unknown, options: WriteOptions): Written {
+    const [namespace] = key.split("/");
+    if (!isObject(body)) throw badRequest("the body is not a JSON object");
+    const metadata = omit(objectAt(body, "metadata"), "resourceVersion");
+    return this.create(type, type.isNamespaced ? namespace : undefined, { ...body, metadata }, options);
   }
 
   private put(type: ResourceType, object: JSONObject, options: WriteOptions): KubeObject {
@@ -232,9 +230,4 @@ export class KubernetesAPI {
       if (isOld) this.store.remove("events.k8s.io/events", keyOf(metadata));
     }
   }
-}
-
-function missingVersion(type: ResourceType, name: string): StatusError {
-  const message = "Invalid value: 0: must be specified for an update";
-  return invalid(type, name, [{ reason: "FieldValueInvalid", message, field: "metadata.resourceVersion" }]);
 }

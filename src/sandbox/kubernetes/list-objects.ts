@@ -41,12 +41,17 @@ export function listObjects(
     metadata: {
       resourceVersion: String(shown),
       ...(isLast || last === undefined
-        ? {}
+        ? endOfList(type)
         : { continue: encode({ resourceVersion: shown, after: keyOf(last.metadata) }) }),
       ...(isLast || filter.isSelective ? {} : { remainingItemCount: rest.length - page.length }),
     },
     items: page.map((object) => listItem(type, object)),
   };
+}
+
+/** The last page of custom resources says so with an empty token. */
+function endOfList(type: ResourceType): JSONObject {
+  return type.schema === undefined ? {} : { continue: "" };
 }
 
 /** Items of built-in lists carry neither kind nor apiVersion; those of custom resources do. */
@@ -56,7 +61,7 @@ function listItem(type: ResourceType, object: KubeObject): JSONObject {
 }
 
 function readPosition(api: KubernetesAPI, query: URLSearchParams): Continuation & { readonly limit: number } {
-  const limit = readNumber("limit", query.get("limit") ?? "");
+  const limit = readNumber(query.get("limit") ?? "", (text) => badRequest(notANumber("ParseInt", text)));
   const token = query.get("continue") ?? "";
   const asked = query.get("resourceVersion") ?? "";
   if (token === "") return { ...readStart(api, asked, query.get("resourceVersionMatch") ?? "", limit), after: "" };
@@ -71,17 +76,26 @@ function readStart(
   limit: number,
 ): { readonly resourceVersion: number; readonly limit: number } {
   const current = api.store.resourceVersion;
-  const version = readNumber("resourceVersion", asked);
+  const version = readNumber(asked, (text) => badRequest(`invalid resource version: ${notAVersion(text)}`));
   if (version > current) throw tooLargeResourceVersion(version, current);
   const isExact = version > 0 && (match === "Exact" || (match === "" && limit > 0));
   // Version 0 is served from the watch cache, which knows no pages.
   return { resourceVersion: isExact ? version : current, limit: asked === "0" ? 0 : limit };
 }
 
-function readNumber(name: string, text: string): number {
-  if (text === "") return 0;
-  if (/^\d+$/.test(text)) return Number(text);
-  throw badRequest(`unable to read the parameter ${name}: ${JSON.stringify(text)} is not a number`);
+/** A parameter that is a number; 0 when it is empty. */
+function readNumber(text: string, refuse: (text: string) => StatusError): number {
+  if (!/^\d*$/.test(text)) throw refuse(text);
+  return Number(text);
+}
+
+function notANumber(parser: string, text: string): string {
+  return `strconv.${parser}: parsing ${JSON.stringify(text)}: invalid syntax`;
+}
+
+/** Why a text is no resource version, in the words of the API server. */
+export function notAVersion(text: string): string {
+  return `resourceVersion: Invalid value: ${JSON.stringify(text)}: ${notANumber("ParseUint", text)}`;
 }
 
 function encode({ resourceVersion, after }: Continuation): string {
@@ -97,7 +111,7 @@ function decode(token: string): Continuation {
   } catch {
     // Falls through to the refusal: whatever is wrong with a token, the answer is the same.
   }
-  throw badRequest("continue key is not valid: it was not issued by this server");
+  throw badRequest("invalid continue token: continue key is not valid: it was not issued by this server");
 }
 
 const TOKEN_EXPIRED =

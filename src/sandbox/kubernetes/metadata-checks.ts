@@ -74,12 +74,22 @@ export function findWrongMetadataType(metadata: unknown): string | undefined {
   if (!isObject(metadata)) return "metadata is not an object";
   const texts = ["name", "namespace", "generateName", "resourceVersion", "uid"];
   const notText = texts.find((key) => !isTextOrAbsent(metadata[key]));
-  if (notText !== undefined) return `metadata.${notText} is not a string`;
+  if (notText !== undefined) return notAText(metadata[notText], notText);
   const notMap = ["labels", "annotations"].find((key) => !isTextMap(metadata[key] ?? {}));
-  if (notMap !== undefined) return `metadata.${notMap} is not an object of strings`;
+  if (notMap !== undefined) return notAText(firstNonText(metadata[notMap]), notMap);
   const finalizers = metadata["finalizers"] ?? [];
   const areTexts = Array.isArray(finalizers) && finalizers.every((item) => typeof item === "string");
-  return areTexts ? undefined : "metadata.finalizers is not an array of strings";
+  return areTexts ? undefined : notAText(firstNonText(finalizers), "finalizers");
+}
+
+function notAText(value: unknown, field: string): string {
+  const found = Array.isArray(value) ? "array" : typeof value;
+  return `json: cannot unmarshal ${found} into Go struct field ObjectMeta.metadata.${field} of type string`;
+}
+
+function firstNonText(values: unknown): unknown {
+  const members: readonly unknown[] = typeof values === "object" && values !== null ? Object.values(values) : [values];
+  return members.find((member) => typeof member !== "string");
 }
 
 function isTextOrAbsent(value: unknown): boolean {

@@ -4,7 +4,7 @@ import type { Schema } from "./schema.ts";
 /** A value as it is stored, and the paths of the fields that the schema does not know. */
 export interface Pruned {
   readonly value: JSONObject;
-  /** `spec.match.tolerations[0].colour`, in the order found. */
+  /** `spec.match.tolerations[0].colour`, sorted. */
   readonly unknownFields: readonly string[];
 }
 
@@ -14,7 +14,7 @@ export function prune(object: JSONObject, schema: Schema): Pruned {
   const { apiVersion, kind, metadata, ...rest } = object;
   const head = { apiVersion, kind, metadata };
   const body = walkObject(rest, { ...schema, properties: withoutHead(schema) }, "", unknownFields);
-  return { value: { ...head, ...body }, unknownFields };
+  return { value: { ...head, ...body }, unknownFields: unknownFields.sort() };
 }
 
 function withoutHead(schema: Schema): Readonly<Record<string, Schema>> {
@@ -51,9 +51,12 @@ function defaultsOf(schema: Schema, kept: JSONObject, complete: (key: string, me
   return Object.fromEntries(absent.map(([key, member]) => [key, complete(key, member)]));
 }
 
-/** Null where it is not allowed counts as absent when there is a default to take its place. */
+/** The schema of what nobody looks at. */
+const OPEN: Schema = { "x-kubernetes-preserve-unknown-fields": true };
+
+/** Null where it is not allowed counts as absent. */
 function isDroppedNull(value: unknown, schema: Schema): boolean {
-  return value === null && schema.nullable !== true && schema.default !== undefined;
+  return value === null && schema.nullable !== true && schema !== OPEN;
 }
 
 /** The schema of one member; undefined when the member is unknown. */
@@ -63,7 +66,7 @@ function schemaOf(schema: Schema, key: string): Schema | undefined {
   if (isObject(schema.additionalProperties)) return schema.additionalProperties;
   const isOpen = schema.additionalProperties === true || schema["x-kubernetes-preserve-unknown-fields"] === true;
   const isEmbeddedHead = schema["x-kubernetes-embedded-resource"] === true && EMBEDDED.includes(key);
-  return isOpen || isEmbeddedHead ? { "x-kubernetes-preserve-unknown-fields": true } : undefined;
+  return isOpen || isEmbeddedHead ? OPEN : undefined;
 }
 
 const EMBEDDED = ["apiVersion", "kind", "metadata"];

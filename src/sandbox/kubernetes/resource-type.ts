@@ -16,6 +16,8 @@ export interface ResourceType {
   readonly hasGeneration: boolean;
   /** True when a PUT without resourceVersion replaces whatever is there. */
   readonly allowsUnconditionalUpdate: boolean;
+  /** True when a PUT of a missing object creates it, whatever resourceVersion it names (leases, 1.35.4, verified 2026-08). */
+  readonly createsOnUpdate: boolean;
   /** Fields of a field selector besides `metadata.name` and `metadata.namespace`. */
   readonly selectableFields: readonly string[];
   /** Custom resources only: what is pruned, defaulted and validated. */
@@ -32,9 +34,15 @@ export function qualifiedResource(type: Pick<ResourceType, "group" | "plural">):
   return type.group === "" ? type.plural : `${type.plural}.${type.group}`;
 }
 
-/** The kind as validation errors name it: `Pod`, `Lease.coordination.k8s.io`. */
+/** The kind as errors name it: `Pod`, `Lease.coordination.k8s.io`. */
 export function qualifiedKind(type: Pick<ResourceType, "group" | "kind">): string {
-  return type.group === "" ? type.kind : `${type.kind}.${type.group}`;
+  const group = errorGroup(type);
+  return group === "" ? type.kind : `${type.kind}.${group}`;
+}
+
+/** The group that validation errors name: that of events is the one they were in first. */
+export function errorGroup(type: Pick<ResourceType, "group" | "kind">): string {
+  return type.group === "events.k8s.io" ? "" : type.group;
 }
 
 type Facts = Pick<ResourceType, "group" | "version" | "kind" | "plural"> & Partial<ResourceType>;
@@ -47,6 +55,7 @@ function builtIn(facts: Facts): ResourceType {
     hasStatus: false,
     hasGeneration: false,
     allowsUnconditionalUpdate: true,
+    createsOnUpdate: false,
     selectableFields: [],
     ...facts,
   };
@@ -111,6 +120,7 @@ export const BUILT_IN: readonly ResourceType[] = [
     kind: "Lease",
     plural: "leases",
     allowsUnconditionalUpdate: false,
+    createsOnUpdate: true,
   }),
   builtIn({
     group: "events.k8s.io",
@@ -118,6 +128,7 @@ export const BUILT_IN: readonly ResourceType[] = [
     kind: "Event",
     plural: "events",
     shortNames: ["ev"],
+    createsOnUpdate: true,
     selectableFields: ["reason", "type", "regarding.kind", "regarding.name", "regarding.namespace", "regarding.uid"],
   }),
 ];

@@ -1,4 +1,4 @@
-import { qualifiedKind, qualifiedResource, type ResourceType } from "./resource-type.ts";
+import { errorGroup, qualifiedKind, qualifiedResource, type ResourceType } from "./resource-type.ts";
 
 /** One reason why an object is invalid. */
 export interface Cause {
@@ -14,6 +14,7 @@ export interface Cause {
 export class StatusError extends Error {
   override readonly name: string = "StatusError";
   readonly code: number;
+  /** `""` for the refusals that have none. */
   readonly reason: string;
   readonly details: Readonly<Record<string, unknown>>;
   /** `metadata` of the Status; holds the fresh `continue` token of an expired one. */
@@ -40,7 +41,7 @@ export class StatusError extends Error {
       metadata: this.metadata,
       status: "Failure",
       message: this.message,
-      reason: this.reason,
+      ...(this.reason === "" ? {} : { reason: this.reason }),
       ...(Object.keys(this.details).length === 0 ? {} : { details: this.details }),
       code: this.code,
     };
@@ -74,12 +75,37 @@ const MODIFIED = "the object has been modified; please apply your changes to the
 export function invalid(type: ResourceType, name: string, causes: readonly Cause[]): StatusError {
   const texts = causes.map(({ field, message }) => `${field}: ${message}`);
   const all = texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`;
-  return new StatusError(422, "Invalid", `${qualifiedKind(type)} "${name}" is invalid: ${all}`, {
-    name,
-    ...(type.group === "" ? {} : { group: type.group }),
-    kind: type.kind,
-    causes,
-  });
+  const details = { ...kindDetails(type, name), causes };
+  return new StatusError(422, "Invalid", `${qualifiedKind(type)} "${name}" is invalid: ${all}`, details);
+}
+
+function kindDetails(type: ResourceType, name: string): Readonly<Record<string, unknown>> {
+  const group = errorGroup(type);
+  return { name, ...(group === "" ? {} : { group }), kind: type.kind };
+}
+
+/** 422 for a PUT that must say which version it replaces; named after the resource, unlike other invalid objects. */
+export function missingResourceVersion(type: ResourceType, name: string): StatusError {
+  const cause = {
+    reason: "FieldValueInvalid",
+    message: "Invalid value: 0: must be specified for an update",
+    field: "metadata.resourceVersion",
+  };
+  const message = `${qualifiedResource(type)} "${name}" is invalid: ${cause.field}: ${cause.message}`;
+  return new StatusError(422, "Invalid", message, { ...detailsOf(type, name), causes: [cause] });
+}
+
+/** 409 for a DELETE whose precondition does not hold. */
+export function preconditionFailed(
+  type: ResourceType,
+  name: string,
+  failed: { readonly what: "UID" | "ResourceVersion"; readonly wanted: string; readonly found: string },
+): StatusError {
+  const { what, wanted, found } = failed;
+  const guess = what === "UID" ? "deleted and then recreated" : "modified";
+  const why = `the ${what} in the precondition (${wanted}) does not match the ${what} in record (${found})`;
+  const message = `Operation cannot be fulfilled on ${qualifiedKind(type)} "${name}": ${why}. The object might have been ${guess}`;
+  return new StatusError(409, "Conflict", message, kindDetails(type, name));
 }
 
 /** 400. */

@@ -2,10 +2,11 @@ import { presentObject } from "./admit-object.ts";
 import type { JSONObject } from "./json-object.ts";
 import type { KubeObject } from "./kube-object.ts";
 import type { KubernetesAPI } from "./kubernetes-api.ts";
+import { notAVersion } from "./list-objects.ts";
 import { objectFilter } from "./object-filter.ts";
 import { type Change, storeKey } from "./object-store.ts";
 import { apiVersionOf, type ResourceType } from "./resource-type.ts";
-import { badRequest, expired, tooLargeResourceVersion } from "./status-error.ts";
+import { expired, StatusError, tooLargeResourceVersion } from "./status-error.ts";
 
 /** What a watch is about, and its clockwork. */
 export interface WatchRequest {
@@ -26,7 +27,7 @@ const DEFAULT_TIMEOUT_SECONDS = 1800;
  * Prepares a watch that lasts until the timeout of the request or `ended`. Without a resource version, or with 0, the
  * objects that are there come first. Bookmarks come regularly and at the end. A version that is too old is an ERROR event.
  *
- * @throws StatusError 400 for parameters that cannot be read, 504 for a version of the future.
+ * @throws StatusError 400 or 500 for parameters that cannot be read, 504 for a version of the future.
  */
 export function watchObjects(api: KubernetesAPI, request: WatchRequest): WatchStream {
   const { type, query } = request;
@@ -65,7 +66,7 @@ export function watchObjects(api: KubernetesAPI, request: WatchRequest): WatchSt
 
 function readVersion(query: URLSearchParams): number {
   const version = query.get("resourceVersion") ?? "";
-  if (!/^\d*$/.test(version)) throw badRequest(`resourceVersion: ${JSON.stringify(version)} is not a number`);
+  if (!/^\d*$/.test(version)) throw new StatusError(500, "", notAVersion(version));
   return Number(version);
 }
 

@@ -2,7 +2,10 @@ import type { SandboxRequest } from "../http-server.ts";
 import type { FieldValidation } from "./admit-object.ts";
 import { arrayAt, textAt, valueAt } from "./json-object.ts";
 import type { DeleteOptions, WriteOptions } from "./kubernetes-api.ts";
-import { badRequest, unsupportedMediaType } from "./status-error.ts";
+import type { ResourceType } from "./resource-type.ts";
+import { StatusError, unsupportedMediaType } from "./status-error.ts";
+
+const UNKNOWN_FORMAT = "the body of the request was in an unknown format - accepted media types include";
 
 function mediaType(request: SandboxRequest): string {
   return (request.headers["content-type"] ?? "").split(";")[0]?.trim() ?? "";
@@ -12,32 +15,49 @@ function mediaType(request: SandboxRequest): string {
 export function requireJSON(request: SandboxRequest): void {
   const type = mediaType(request);
   if (type === "" || type === "application/json") return;
-  throw unsupportedMediaType(
-    `the body of the request was in an unknown format - accepted media types include: application/json (the sandbox reads no ${type})`,
-  );
+  const accepted = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
+  throw unsupportedMediaType(`${UNKNOWN_FORMAT}: ${accepted}`);
 }
 
-/** Refuses every patch but a JSON merge patch; the real server knows more kinds. @throws StatusError 415 */
-export function requireMergePatch(request: SandboxRequest): void {
+/** Refuses every patch but a JSON merge patch; of the kinds the real server knows, it says so. @throws StatusError 415 */
+export function requireMergePatch(request: SandboxRequest, resource: ResourceType): void {
   const type = mediaType(request);
   if (type === "application/merge-patch+json") return;
+  const strategic = resource.schema === undefined ? ["application/strategic-merge-patch+json"] : [];
+  const real = [
+    "application/json-patch+json",
+    "application/merge-patch+json",
+    ...strategic,
+    "application/apply-patch+yaml",
+  ];
+  if (!real.includes(type)) throw unsupportedMediaType(`${UNKNOWN_FORMAT}: ${real.join(", ")}`);
   throw unsupportedMediaType(
-    `the body of the request was in an unknown format - accepted media types include: application/merge-patch+json (the sandbox applies no ${type || "patch without a content type"})`,
+    `the sandbox applies merge patches only: send application/merge-patch+json instead of ${type}`,
   );
 }
 
 /** Reads `fieldValidation` and `dryRun`. @throws StatusError 400 */
-export function writeOptions(query: URLSearchParams): WriteOptions {
+export function writeOptions({ method, query }: SandboxRequest): WriteOptions {
   const fieldValidation = query.get("fieldValidation") ?? "";
-  return { fieldValidation: readFieldValidation(fieldValidation), isDryRun: query.get("dryRun") === "All" };
+  return { fieldValidation: readFieldValidation(fieldValidation, method), isDryRun: query.get("dryRun") === "All" };
 }
 
-function readFieldValidation(text: string): FieldValidation {
+const OPTIONS: Readonly<Record<string, string>> = {
+  POST: "CreateOptions",
+  PUT: "UpdateOptions",
+  PATCH: "PatchOptions",
+};
+
+function readFieldValidation(text: string, method: string): FieldValidation {
   if (text === "") return "Warn";
   if (text === "Ignore" || text === "Warn" || text === "Strict") return text;
-  throw badRequest(
-    `fieldValidation: Unsupported value: ${JSON.stringify(text)}: supported values: "", "Ignore", "Strict", "Warn"`,
-  );
+  const message = `Unsupported value: ${JSON.stringify(text)}: supported values: "", "Ignore", "Strict", "Warn"`;
+  const cause = { reason: "FieldValueNotSupported", message, field: "fieldValidation" };
+  throw new StatusError(422, "Invalid", `${OPTIONS[method]}.meta.k8s.io "" is invalid: fieldValidation: ${message}`, {
+    group: "meta.k8s.io",
+    kind: OPTIONS[method],
+    causes: [cause],
+  });
 }
 
 /** Reads the parameters of a DELETE from the query and the body. */

@@ -4,7 +4,7 @@ import { decodePod } from "../../../src/adapters/kube/decode-pod.ts";
 import { decodePool } from "../../../src/adapters/kube/decode-pool.ts";
 import { decodePoolStatus } from "../../../src/adapters/kube/decode-pool-status.ts";
 import { encodePoolStatus } from "../../../src/adapters/kube/encode-pool-status.ts";
-import { EMPTY_STATUS, FULL_STATUS } from "../../contract/cluster-contract.ts";
+import { EMPTY_STATUS, FULL_STATUS } from "../../contract/pool-status-samples.ts";
 
 const metadata = { name: "web", namespace: "ingress" };
 const poolOf = (spec: unknown): ReturnType<typeof decodePool> => decodePool({ metadata, spec });

@@ -113,7 +113,7 @@ describe("a refusal", () => {
       "403 names the permission",
       failure(403, "Forbidden", forbidden),
       "forbidden",
-      `Cannot list nodes: ${forbidden} (403). Grant the verb "list" on "nodes" (see cronjob/rbac).`,
+      `Cannot list nodes: ${forbidden} (403). Grant the verb "list" on "nodes" (see cronjob/rbac.yaml).`,
     ],
     [
       "401 names the credentials",
@@ -161,12 +161,24 @@ describe("a refusal", () => {
       const error = await rejection(writer.patchPoolStatus(pool.meta, pool.status));
       expect(error.message).toBe(
         "Cannot patch floatingippools.flipop.digitalocean.com/status a/b: no (403). " +
-          'Grant the verb "patch" on "floatingippools.flipop.digitalocean.com/status" (see cronjob/rbac).',
+          'Grant the verb "patch" on "floatingippools.flipop.digitalocean.com/status" (see cronjob/rbac.yaml).',
       );
       expect(error).toMatchObject({
         operation: "patch floatingippools.flipop.digitalocean.com/status",
         subject: "a/b",
       });
+    });
+  });
+
+  test.for([
+    [
+      'nodes is forbidden: User "system:anonymous" cannot list',
+      'No credentials were given: set the user of context "test"',
+    ],
+    ["unable to create: namespace a is being terminated", "Wait until the namespace is gone, or use another."],
+  ] as const)("a 403 that is no missing permission says what to do instead: %s", async ([message, fix]) => {
+    await withServer([failure(403, "Forbidden", message)], async ({ reader }) => {
+      expect((await rejection(reader.listNodes())).message).toContain(`${message} (403). ${fix}`);
     });
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Pool } from "../../../src/model/resource.ts";
 import type { LeaseRecord } from "../../../src/ports/cluster.ts";
-import { EMPTY_STATUS, FULL_STATUS } from "../../contract/cluster-contract.ts";
+import { EMPTY_STATUS, FULL_STATUS } from "../../contract/pool-status-samples.ts";
 import { failure, hangUp, type Say } from "./scripted-server.ts";
 import { rejection, type Scene, withServer } from "./with-server.ts";
 

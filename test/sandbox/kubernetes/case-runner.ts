@@ -1,6 +1,6 @@
 import type { SandboxRequest } from "../../../src/sandbox/http-server.ts";
 import type { KubernetesSandbox } from "../../../src/sandbox/kubernetes/kubernetes-sandbox.ts";
-import type { APICase, Step } from "./api-cases.ts";
+import type { APICase, Step } from "./api-case.ts";
 
 /** Sends one request to some API server. */
 export type Send = (step: Required<Step>) => Promise<{ readonly status: number; readonly body: unknown }>;
@@ -15,11 +15,13 @@ export interface Names {
 export async function runCase({ steps, show }: APICase, send: Send, names: Names): Promise<string> {
   let text = "";
   for (const step of steps) {
-    const contentType = step.contentType ?? (step.method === "PATCH" ? "application/merge-patch+json" : "application/json");
+    const contentType =
+      step.contentType ?? (step.method === "PATCH" ? "application/merge-patch+json" : "application/json");
     const answer = await send(fill({ method: step.method, path: step.path, body: step.body, contentType }, names));
     text = `${answer.status} ${describe(answer.body, show)}`;
   }
-  return text.replaceAll(names.namespace, "NS").replaceAll(names.id, "ID");
+  const uid = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+  return text.replaceAll(names.namespace, "NS").replaceAll(names.id, "ID").replaceAll(uid, "UID");
 }
 
 function fill(step: Required<Step>, { namespace, id }: Names): Required<Step> {
@@ -35,7 +37,9 @@ function describe(body: unknown, show: readonly string[] | undefined): string {
 }
 
 function at(value: unknown, path: string): unknown {
-  return path.split(".").reduce((current: unknown, key) => (current as Record<string, unknown> | undefined)?.[key], value);
+  return path
+    .split(".")
+    .reduce((current: unknown, key) => (current as Record<string, unknown> | undefined)?.[key], value);
 }
 
 /** JSON with sorted keys. */

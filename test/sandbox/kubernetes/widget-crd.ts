@@ -24,7 +24,8 @@ export const widgetCRD = {
                 required: ["size"],
                 properties: {
                   size: { type: "integer", minimum: 0, maximum: 10 },
-                  weight: { type: "number", minimum: 0, exclusiveMinimum: true, multipleOf: 0.5 },
+                  weight: { type: "number", minimum: 0, exclusiveMinimum: true },
+                  step: { type: "number", multipleOf: 0.5 },
                   colour: { type: "string", enum: ["red", "blue"], default: "red" },
                   code: { type: "string", pattern: "^[a-z]+$", minLength: 2, maxLength: 5 },
                   when: { type: "string", format: "date-time" },

@@ -4,7 +4,8 @@ import { loadConfig } from "../../../src/adapters/kube/config.ts";
 import { createClusterWriter } from "../../../src/adapters/kube/create-cluster-writer.ts";
 import { API } from "../../cluster/api.ts";
 import { describeCluster } from "../../cluster/context.ts";
-import { clusterContract, type Manifest } from "../../contract/cluster-contract.ts";
+import { clusterContract } from "../../contract/cluster-contract.ts";
+import type { Manifest } from "../../contract/cluster-world.ts";
 import { REAL_CLOCK } from "./real-clock.ts";
 
 const crds = join(import.meta.dirname, "../../../cronjob/crds");

@@ -1,0 +1,133 @@
+import { describe, expect, test } from "vitest";
+import { wrongDirections } from "./direction.ts";
+import { longFiles, undocumentedExports } from "./form.ts";
+import { heavyStarts, strangePackages } from "./packages.ts";
+import { impurities, moduleState } from "./purity.ts";
+import { importsOf, readSources, type Source } from "./sources.ts";
+
+type Rule = (sources: readonly Source[]) => readonly string[];
+const startsLight: Rule = (sources) => heavyStarts(sources, "src/cli/main.ts");
+const isShort: Rule = (sources) => longFiles(sources, 250);
+
+const file = (path: string, ...lines: readonly string[]): Source => ({ path, text: lines.join("\n") });
+const importing = (path: string, target: string): Source => file(path, `import { x } from "${target}";`);
+
+const src = readSources("src");
+
+describe("the sources", () => {
+  test.for([
+    ["import in the right direction", wrongDirections],
+    ["import packages only where they belong", strangePackages],
+    ["load no heavy package at the start of the program", startsLight],
+    ["are pure where they have to be", impurities],
+    ["keep no state at module level", moduleState],
+    ["are at most 250 lines long", isShort],
+    ["explain every export", undocumentedExports],
+  ] as const)("%s", ([, rule]) => {
+    expect(rule(src)).toEqual([]);
+  });
+
+  test("are really looked at", () => {
+    expect(src.length).toBeGreaterThan(50);
+    expect(src.flatMap(importsOf).length).toBeGreaterThan(100);
+  });
+});
+
+describe("a planted violation is found", () => {
+  test.for([
+    ["model imports a port", wrongDirections, importing("src/model/a.ts", "../ports/clock.ts")],
+    ["model imports the pass", wrongDirections, importing("src/model/a.ts", "../reconcile.ts")],
+    ["plan imports report", wrongDirections, importing("src/plan/a.ts", "../report/b.ts")],
+    ["plan imports observe", wrongDirections, importing("src/plan/a.ts", "../observe/b.ts")],
+    ["apply imports watch", wrongDirections, importing("src/apply/a.ts", "../watch/lease.ts")],
+    ["apply imports observe, of the same rank", wrongDirections, importing("src/apply/a.ts", "../observe/b.ts")],
+    ["reconcile imports an adapter", wrongDirections, importing("src/reconcile.ts", "./adapters/kube/a.ts")],
+    ["reconcile imports watch, of the same rank", wrongDirections, importing("src/reconcile.ts", "./watch/lease.ts")],
+    ["watch imports the sandbox", wrongDirections, importing("src/watch/a.ts", "../sandbox/b.ts")],
+    ["watch imports the command line", wrongDirections, importing("src/watch/a.ts", "../cli/b.ts")],
+    ["the sandbox imports an adapter", wrongDirections, importing("src/sandbox/x/a.ts", "../../adapters/kube/b.ts")],
+    ["the sandbox imports a port", wrongDirections, importing("src/sandbox/a.ts", "../ports/clock.ts")],
+    ["an adapter imports another", wrongDirections, importing("src/adapters/kube/a.ts", "../digitalocean/b.ts")],
+    ["a type is imported upwards", wrongDirections, file("src/plan/a.ts", 'import type { A } from "../apply/a.ts";')],
+    [
+      "an import over several lines",
+      wrongDirections,
+      file("src/plan/a.ts", "import {", "  a,", "  b,", '} from "../apply/a.ts";'),
+    ],
+    ["a re-export upwards", wrongDirections, file("src/plan/a.ts", 'export { a } from "../apply/a.ts";')],
+    ["a dynamic import upwards", wrongDirections, file("src/plan/a.ts", 'const a = await import("../apply/a.ts");')],
+    ["an import of a folder nobody ranked", wrongDirections, importing("src/plan/a.ts", "../utils/b.ts")],
+    ["a file in a folder nobody ranked", wrongDirections, importing("src/utils/a.ts", "../model/b.ts")],
+    ["apply imports the Kubernetes client", strangePackages, importing("src/apply/a.ts", "@kubernetes/client-node")],
+    ["a deep import of the SDK", strangePackages, importing("src/adapters/kube/a.ts", "@digitalocean/dots/src/x.js")],
+    ["report imports chalk", strangePackages, importing("src/report/a.ts", "chalk")],
+    ["the command line imports ajv", strangePackages, importing("src/cli/a.ts", "ajv")],
+    ["a package nobody owns", strangePackages, importing("src/cli/a.ts", "left-pad")],
+    ["the start loads the SDK", startsLight, importing("src/cli/main.ts", "@digitalocean/dots")],
+    ["node: in model", impurities, importing("src/model/a.ts", "node:crypto")],
+    ["Date.now in plan", impurities, file("src/plan/a.ts", "const a = Date.now();")],
+    ["new Date() in report", impurities, file("src/report/a.ts", "const a = new Date();")],
+    ["Date() in report", impurities, file("src/report/a.ts", "const a = Date();")],
+    ["a timer in plan", impurities, file("src/plan/a.ts", "setTimeout(f, 1);")],
+    ["randomness in plan", impurities, file("src/plan/a.ts", "const a = Math.random();")],
+    ["the environment in model", impurities, file("src/model/a.ts", "const a = process.env;")],
+    ["the network in plan", impurities, file("src/plan/a.ts", 'const a = fetch("x");')],
+    ["an order by locale in plan", impurities, file("src/plan/a.ts", "a.localeCompare(b);")],
+    ["a module's variable", moduleState, file("src/cli/a.ts", "let count = 0;")],
+    ["251 lines", isShort, file("src/cli/a.ts", ...Array.from({ length: 251 }, () => "x"))],
+    [
+      "a function without a docstring",
+      undocumentedExports,
+      file("src/cli/a.ts", "", "export async function a(): void {}"),
+    ],
+    [
+      "a type without a docstring",
+      undocumentedExports,
+      file("src/cli/a.ts", "/** B. */", "const b = 1;", "export type A = 1;"),
+    ],
+  ] as const)("%s", ([, rule, planted]) => {
+    expect(rule([planted])).not.toEqual([]);
+  });
+
+  test("over several files: the start loads the Kubernetes client by way of two others", () => {
+    const sources = [
+      importing("src/cli/main.ts", "./a.ts"),
+      importing("src/cli/a.ts", "../adapters/kube/b.ts"),
+      importing("src/adapters/kube/b.ts", "@kubernetes/client-node"),
+    ];
+    expect(startsLight(sources)).toEqual([
+      "src/cli/main.ts -> src/cli/a.ts -> src/adapters/kube/b.ts -> @kubernetes/client-node",
+    ]);
+  });
+});
+
+describe("what is allowed is let through", () => {
+  test.for([
+    ["an import of the own folder", wrongDirections, importing("src/plan/a.ts", "./b.ts")],
+    [
+      "cli imports adapters and sandbox",
+      wrongDirections,
+      file("src/cli/a.ts", 'import "../adapters/kube/b.ts";', 'import "../sandbox/c.ts";'),
+    ],
+    ["watch imports ports", wrongDirections, importing("src/watch/a.ts", "../ports/clock.ts")],
+    ["an import in a comment", wrongDirections, file("src/plan/a.ts", '// import { a } from "../apply/a.ts";')],
+    ["node: outside pure code", strangePackages, importing("src/cli/a.ts", "node:fs")],
+    [
+      "a heavy package behind a dynamic import",
+      startsLight,
+      file("src/cli/main.ts", 'await import("@digitalocean/dots");'),
+    ],
+    [
+      "a heavy package's types",
+      startsLight,
+      file("src/cli/main.ts", 'import type { A } from "@kubernetes/client-node";'),
+    ],
+    ["a date from a number in plan", impurities, file("src/plan/a.ts", "const a = new Date(nowMs);")],
+    ["the clock in a comment", impurities, file("src/plan/a.ts", "/** Never Date.now(). */")],
+    ["a function's variable", moduleState, file("src/cli/a.ts", "function a() {", "  let b = 0;", "}")],
+    ["250 lines and a final line end", isShort, file("src/cli/a.ts", ...Array.from({ length: 250 }, () => "x"), "")],
+    ["a docstring", undocumentedExports, file("src/cli/a.ts", "/** A. */", "export const a = 1;")],
+  ] as const)("%s", ([, rule, planted]) => {
+    expect(rule([planted])).toEqual([]);
+  });
+});

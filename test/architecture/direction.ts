@@ -1,0 +1,50 @@
+import { importsOf, type Source } from "./sources.ts";
+
+/** Higher ranks know lower ones, never the other way round. */
+const RANKS: Readonly<Record<string, number>> = {
+  model: 0,
+  plan: 1,
+  report: 1,
+  ports: 1,
+  observe: 2,
+  apply: 2,
+  adapters: 2,
+  "(top)": 3,
+  watch: 3,
+  cli: 4,
+  sandbox: 4,
+};
+/** Folders that only the command line may import. */
+const CLI_ONLY: readonly string[] = ["adapters", "sandbox"];
+
+/** Imports that point the wrong way, one sentence each. */
+export function wrongDirections(sources: readonly Source[]): readonly string[] {
+  return sources.flatMap((source) =>
+    importsOf(source)
+      .filter((one) => !one.isPackage)
+      .flatMap((one) => complaint(one.from, one.target) ?? []),
+  );
+}
+
+function complaint(from: string, target: string): string | undefined {
+  const [own, other] = [folderOf(from), folderOf(target)];
+  const [ownRank, otherRank] = [RANKS[own], RANKS[other]];
+  if (ownRank === undefined) return `${from}: no rank for ${own}`;
+  if (otherRank === undefined) return `${from} imports ${target}: no rank for ${other}`;
+  if (own === other) return own === "adapters" ? betweenAdapters(from, target) : undefined;
+  if (own === "sandbox" && other !== "model") return `${from} imports ${target}: the sandbox knows only model`;
+  if (own !== "cli" && CLI_ONLY.includes(other)) return `${from} imports ${target}: only cli imports ${other}`;
+  return own === "cli" || otherRank < ownRank ? undefined : `${from} imports ${target}: ${other} is not below ${own}`;
+}
+
+/** Adapters know nothing of each other. */
+function betweenAdapters(from: string, target: string): string | undefined {
+  const [own, other] = [from.split("/")[2], target.split("/")[2]];
+  return own === other ? undefined : `${from} imports ${target}: an adapter imports another`;
+}
+
+/** The folder below src/; the files of src/ itself, reconcile.ts and its like, count as one. */
+function folderOf(path: string): string {
+  const parts = path.split("/");
+  return parts.length === 2 ? "(top)" : (parts[1] ?? path);
+}

@@ -1,0 +1,24 @@
+import type { Source } from "./sources.ts";
+
+/** Files with more lines than `most`, one sentence each. */
+export function longFiles(sources: readonly Source[], most: number): readonly string[] {
+  return sources.flatMap(({ path, text }) => {
+    const lines = text.trimEnd().split("\n").length;
+    return lines > most ? [`${path} has ${lines} lines, more than ${most}`] : [];
+  });
+}
+
+/** Exports without a docstring right before them, one sentence each. */
+export function undocumentedExports(sources: readonly Source[]): readonly string[] {
+  return sources.flatMap(({ path, text }) => {
+    const lines = text.split("\n");
+    return lines.flatMap((line, at) => {
+      const name =
+        /^export (?:default |abstract |async |declare )*(?:function\*?|const|class|interface|type|let) (\w+)/.exec(
+          line,
+        )?.[1];
+      const before = lines.slice(0, at).findLast((earlier) => !earlier.startsWith("//"));
+      return name === undefined || before?.trimEnd().endsWith("*/") ? [] : [`${path}: ${name} has no docstring`];
+    });
+  });
+}

@@ -1,0 +1,49 @@
+import { isAssignRequest } from "./cloud.ts";
+import { callFigure, type Figure, timeFigure } from "./figure.ts";
+import { withScene } from "./scene.ts";
+import type { Section } from "./table.ts";
+import type { World } from "./world.ts";
+
+const FILLS = [
+  { addresses: 3, runs: 3, most: 6, goOperator: "12" },
+  { addresses: 25, runs: 3, most: 30, goOperator: "100" },
+  { addresses: 100, runs: 5, most: 110, goOperator: "400" },
+] as const;
+
+/** A pool's existing addresses are put on nodes for the first time. */
+export async function benchFirstFill(world: World): Promise<Section> {
+  const calls: Figure[] = [];
+  const times: Figure[] = [];
+  for (const { addresses, runs, most, goOperator } of FILLS) {
+    const samples = [];
+    for (let run = 0; run < runs; run += 1) samples.push(await fill(world, addresses));
+    const count = samples.map((sample) => sample.calls);
+    calls.push(callFigure(`${addresses} addresses: provider calls`, count, { most, goOperator }));
+    if (addresses < 100) continue;
+    const assigned = samples.map(({ assignedMs }) => assignedMs);
+    const whole = samples.map(({ wallMs }) => wallMs);
+    times.push(
+      timeFigure("100 addresses: process start → last assign request", assigned),
+      timeFigure("100 addresses: whole run, verified, annotated, status written", whole, {
+        wanted: "≤ 3 s",
+        goOperator: "18 s until assigned",
+      }),
+    );
+  }
+  return { title: "First fill of one pool", figures: [...calls, ...times] };
+}
+
+interface Fill {
+  readonly calls: number;
+  readonly assignedMs: number;
+  readonly wallMs: number;
+}
+
+async function fill(world: World, addresses: number): Promise<Fill> {
+  return await withScene(world, { nodes: addresses, addresses }, async ({ cloud, run }) => {
+    const { startedAtMs, wallMs } = await run(["reconcile"]);
+    const assigns = cloud.calls.filter(isAssignRequest);
+    if (assigns.length !== addresses) throw new Error(`${assigns.length} of ${addresses} addresses were assigned`);
+    return { calls: cloud.calls.length, assignedMs: (assigns.at(-1)?.atMs ?? Number.NaN) - startedAtMs, wallMs };
+  });
+}

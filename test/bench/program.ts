@@ -1,0 +1,68 @@
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const PROGRAM = fileURLToPath(new URL("../../bin/flipop", import.meta.url));
+/** How often the peak memory is looked up, milliseconds. The kernel's mark only rises, so only the very last growth can be missed. */
+const LOOK_MS = 5;
+
+/** How one run of the real program went. */
+export interface ProgramRun {
+  /** `performance.now()` of this process just before the program was started. */
+  readonly startedAtMs: number;
+  /** From there to its end. */
+  readonly wallMs: number;
+  /** Largest resident set, MB; undefined where there is no `/proc`. */
+  readonly peakMB: number | undefined;
+  readonly stdout: string;
+}
+
+/**
+ * Runs `bin/flipop` with nothing of this process's environment but PATH.
+ * @throws Error with the program's output when its exit code is not 0.
+ */
+export async function runProgram(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<ProgramRun> {
+  const startedAtMs = performance.now();
+  const child = spawn(PROGRAM, args, {
+    env: { PATH: process.env["PATH"], ...environment },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const output = { stdout: "", stderr: "" };
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    output.stdout += text;
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    output.stderr += text;
+  });
+  let peakMB: number | undefined;
+  const looking = setInterval(() => {
+    peakMB = peakOf(child.pid) ?? peakMB;
+  }, LOOK_MS);
+  try {
+    const [code, endedAtMs] = await new Promise<[number | null, number]>((resolve, reject) => {
+      let endedAt = 0;
+      child.once("error", reject);
+      child.once("exit", () => {
+        endedAt = performance.now();
+      });
+      child.once("close", (status) => resolve([status, endedAt]));
+    });
+    if (code !== 0) throw new Error(`flipop ${args.join(" ")} ended with ${code}:\n${output.stdout}${output.stderr}`);
+    return { startedAtMs, wallMs: endedAtMs - startedAtMs, peakMB, stdout: output.stdout };
+  } finally {
+    clearInterval(looking);
+  }
+}
+
+/** The high-water mark of a process's resident memory, MB; undefined when it has ended or the system does not tell. */
+function peakOf(pid: number | undefined): number | undefined {
+  try {
+    const [, kilobytes] = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+    return kilobytes === undefined ? undefined : Number(kilobytes) / 1024;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,55 @@
+// Measures flipop on a real kube-apiserver and an emulated DigitalOcean without latency, and prints every figure beside
+// the Go operator's. Times are never judged; a bound on calls that is broken makes the exit code 1.
+import { availableParallelism } from "node:os";
+import { benchFailover } from "./failover.ts";
+import { benchFirstFill } from "./first-fill.ts";
+import { benchPlanner } from "./planner.ts";
+import { benchScale } from "./scale.ts";
+import { benchStart } from "./start.ts";
+import { benchSteadyState } from "./steady-state.ts";
+import { renderTable, type Section } from "./table.ts";
+import { openWorld, type World } from "./world.ts";
+
+type Bench = (world: World) => Promise<Section>;
+
+const isFull = process.argv.includes("--full");
+const benches: Readonly<Record<string, Bench>> = {
+  planner: benchPlanner,
+  start: benchStart,
+  fill: benchFirstFill,
+  steady: benchSteadyState,
+  failover: benchFailover,
+  scale: (world) => benchScale(world, isFull),
+};
+const named = process.argv.slice(2).filter((arg) => !arg.startsWith("-"));
+const unknown = [...named.filter((name) => !(name in benches)), ...process.argv.slice(2).filter(isUnknownFlag)];
+
+function isUnknownFlag(arg: string): boolean {
+  return arg.startsWith("-") && arg !== "--full";
+}
+
+async function measure(): Promise<readonly Section[]> {
+  const world = await openWorld();
+  try {
+    const sections: Section[] = [];
+    for (const [name, bench] of Object.entries(benches)) {
+      if (named.length > 0 && !named.includes(name)) continue;
+      process.stderr.write(`measuring: ${name}\n`);
+      sections.push(await bench(world));
+    }
+    return sections;
+  } finally {
+    await world.close();
+  }
+}
+
+if (unknown.length > 0) {
+  process.stderr.write(`Unknown: ${unknown.join(" ")}. Use: run.ts [--full] [${Object.keys(benches).join("|")}]...\n`);
+  process.exitCode = 64;
+} else {
+  const sections = await measure();
+  const isBroken = sections.some(({ figures }) => figures.some((figure) => figure.isBroken));
+  process.stdout.write(`\nNode ${process.version}, ${availableParallelism()} processors\n\n${renderTable(sections)}`);
+  if (!isFull) process.stdout.write("\n5,000 nodes and 50,000 pods: npm run bench -- --full\n");
+  if (isBroken) process.exitCode = 1;
+}

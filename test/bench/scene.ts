@@ -1,0 +1,63 @@
+import { nodeBody } from "../cluster/objects.ts";
+import { type Cloud, openCloud, REGION } from "./cloud.ts";
+import { type ProgramRun, runProgram } from "./program.ts";
+import { createNodes, createPool, emptyCluster, nodeName, type World } from "./world.ts";
+
+/** A cluster and an account with nothing in them but one pool and what it needs. */
+export interface Scene {
+  readonly cloud: Cloud;
+  /** Runs flipop on them. With `isMetered` through the counting proxy. */
+  run(args: readonly string[], isMetered?: boolean): Promise<ProgramRun>;
+}
+
+/** How big a scene is. */
+export interface SceneOptions {
+  /** Ready nodes that match. */
+  readonly nodes: number;
+  /** Unattached addresses, all of the pool. */
+  readonly addresses: number;
+  readonly actionMs?: number;
+}
+
+/** Empties the cluster, sets a scene up, lends it to the work and takes its account down again. */
+export async function withScene<T>(
+  world: World,
+  { nodes, addresses, actionMs = 0 }: SceneOptions,
+  work: (scene: Scene) => Promise<T>,
+): Promise<T> {
+  const { api } = world;
+  const ips = someIPs(addresses);
+  await emptyCluster(api);
+  await createNodes(api, { from: 1, to: nodes, body: (droplet) => nodeBody(nodeOptions(droplet)) });
+  await createPool(api, { provider: "digitalocean", region: REGION, ips });
+  const cloud = await openCloud({ droplets: nodes, ips, actionMs });
+  try {
+    return await work({ cloud, run: (args, isMetered = false) => runOn(world, cloud, args, isMetered) });
+  } finally {
+    await cloud.close();
+  }
+}
+
+/** Runs flipop on a world and an account. */
+export async function runOn(
+  world: World,
+  cloud: Cloud,
+  args: readonly string[],
+  isMetered: boolean,
+): Promise<ProgramRun> {
+  return await runProgram(args, {
+    KUBECONFIG: isMetered ? world.meteredKubeconfig : world.kubeconfig,
+    DIGITALOCEAN_API_URL: cloud.url,
+    DIGITALOCEAN_ACCESS_TOKEN: "sandbox",
+  });
+}
+
+/** Different addresses of a benchmark range. */
+export function someIPs(count: number): readonly string[] {
+  return Array.from({ length: count }, (_, index) => `198.19.${index >> 8}.${index & 255}`);
+}
+
+function nodeOptions(droplet: number): Parameters<typeof nodeBody>[0] {
+  const addresses = [{ type: "InternalIP", address: `10.10.${droplet >> 8}.${droplet & 255}` }];
+  return { name: nodeName(droplet), providerID: `digitalocean://${droplet}`, region: REGION, addresses };
+}

@@ -1,0 +1,76 @@
+import { readFileSync } from "node:fs";
+import { API } from "../cluster/api.ts";
+import { writeKubeconfig } from "../cluster/kubeconfig.ts";
+import { startCluster } from "../cluster/start.ts";
+import { inParallel } from "./in-parallel.ts";
+import { type KubeMeter, openKubeMeter } from "./kube-meter.ts";
+
+/** A real cluster with the shipped CRDs, and flipop's account as shipped. */
+export interface World {
+  /** The administrator. */
+  readonly api: API;
+  /** Straight to the API server, as flipop's service account. */
+  readonly kubeconfig: string;
+  /** The same account through {@link World.meter}. */
+  readonly meteredKubeconfig: string;
+  readonly meter: KubeMeter;
+  close(): Promise<void>;
+}
+
+const POOLS = "/apis/flipop.digitalocean.com/v1alpha1/namespaces/default/floatingippools";
+const MANIFESTS = ["namespace.yaml", "crds/floatingippools.yaml", "rbac.yaml"];
+const PARALLEL_CALLS = 8;
+
+/** Starts a cluster, in about 5 s. @throws AssetsError when its programs are missing. */
+export async function openWorld(): Promise<World> {
+  const cluster = await startCluster();
+  const { server, caFile, adminToken } = cluster;
+  const api = new API({ server, caFile, token: adminToken });
+  for (const file of MANIFESTS) {
+    await api.applyManifests(readFileSync(new URL(`../../cronjob/${file}`, import.meta.url), "utf8"));
+  }
+  const token = await api.serviceAccountToken("flipop", "flipop");
+  const meter = await openKubeMeter(cluster);
+  return {
+    api,
+    kubeconfig: cluster.kubeconfigFor(token),
+    meteredKubeconfig: writeKubeconfig({ ...cluster, server: meter.url }, token),
+    meter,
+    close: async () => {
+      meter.close();
+      api.close();
+      await cluster.stop();
+    },
+  };
+}
+
+/** Deletes every pool and node, and flipop's Lease; pods stay. */
+export async function emptyCluster(api: API): Promise<void> {
+  await api.call("DELETE", POOLS);
+  await api.call("DELETE", "/api/v1/nodes");
+  await api.request("DELETE", "/apis/coordination.k8s.io/v1/namespaces/flipop/leases/flipop");
+}
+
+/** Creates the pool `default/web`. */
+export async function createPool(api: API, spec: Readonly<Record<string, unknown>>): Promise<void> {
+  const apiVersion = "flipop.digitalocean.com/v1alpha1";
+  await api.call("POST", POOLS, { apiVersion, kind: "FloatingIPPool", metadata: { name: "web" }, spec });
+}
+
+/** Creates nodes on droplets `from`, …, `to`. */
+export async function createNodes(
+  api: API,
+  { from, to, body }: { readonly from: number; readonly to: number; readonly body: (droplet: number) => unknown },
+): Promise<void> {
+  const droplets = Array.from({ length: to - from + 1 }, (_, index) => from + index);
+  await inParallel(droplets, PARALLEL_CALLS, async (droplet) => {
+    await api.call("POST", "/api/v1/nodes", body(droplet));
+    // Admission taints every new node as not ready.
+    await api.setNodeTaints(nodeName(droplet), []);
+  });
+}
+
+/** The node on a droplet. */
+export function nodeName(droplet: number): string {
+  return `worker-${String(droplet).padStart(5, "0")}`;
+}

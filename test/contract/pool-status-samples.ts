@@ -1,0 +1,53 @@
+import type { PoolStatus } from "../../src/model/resource.ts";
+
+/** The status of a pool nobody has served yet. */
+export const EMPTY_STATUS: PoolStatus = {
+  conditions: [],
+  ips: {},
+  assignableNodes: [],
+  nodeErrors: [],
+  acquired: [],
+  pendingAcquisitions: [],
+  released: [],
+  retries: [],
+};
+
+const TIME = "2026-01-02T03:04:05Z";
+
+/** A status with every field: a new one does not compile until it is here. */
+export const FULL_STATUS: Required<PoolStatus> = {
+  observedGeneration: 1,
+  conditions: [
+    {
+      type: "Ready",
+      status: "False",
+      observedGeneration: 1,
+      lastTransitionTime: TIME,
+      reason: "NoActiveIP",
+      message: "No address is active.",
+    },
+  ],
+  error: "an error",
+  ips: {
+    "192.0.2.5": {
+      state: "in-progress",
+      nodeName: "node-1",
+      providerID: "digitalocean://1",
+      previousProviderID: "digitalocean://2",
+      error: "locked",
+      reason: "InProgress",
+      notMatchingSince: TIME,
+    } satisfies Required<PoolStatus["ips"][string]>,
+    "192.0.2.9": { state: "unassigned" },
+  },
+  assignableNodes: ["node-2"],
+  nodeErrors: ["node-3: odd"],
+  acquired: [{ ip: "192.0.2.9", acquiredAt: TIME, adopted: true }],
+  pendingAcquisitions: [
+    { startedAt: TIME, region: "ams3", providerID: "digitalocean://1", nodeName: "node-1", knownIPs: ["192.0.2.9"] },
+  ],
+  released: [{ ip: "192.0.2.11", providerID: "digitalocean://3", nodeName: "node-3", acquired: true }],
+  retries: [{ subject: "ip/192.0.2.5", attempts: 2, nextAttemptTime: TIME, error: "busy" }],
+  lastAssignmentTime: TIME,
+  assignments: 3,
+};

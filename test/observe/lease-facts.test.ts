@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { leaseFacts } from "../../src/observe/lease-facts.ts";
+import type { LeaseRecord } from "../../src/ports/cluster.ts";
+
+const NOW = Date.parse("2026-08-01T12:00:00Z");
+const lease = (annotations: Record<string, string>): LeaseRecord => ({
+  namespace: "flipop",
+  name: "flipop",
+  resourceVersion: "1",
+  holder: "",
+  durationSeconds: 15,
+  acquireTimeMs: 0,
+  renewTimeMs: 0,
+  transitions: 0,
+  annotations,
+});
+
+test("a Lease that does not exist says nothing", () => {
+  expect(leaseFacts(undefined, NOW)).toEqual({ acquisitionTimesMs: [], providerNotBeforeMs: new Map() });
+});
+
+test("acquisitions of the last minute count, in the future as now, unreadable ones not", () => {
+  const times = "2026-08-01T11:58:59Z,2026-08-01T11:59:30Z,nonsense,2026-08-01T13:00:00Z";
+  expect(leaseFacts(lease({ "flipop.digitalocean.com/acquisitions": times }), NOW).acquisitionTimesMs).toEqual([
+    NOW - 30_000,
+    NOW,
+  ]);
+});
+
+test.for<[string, string, number | undefined]>([
+  ["a time ahead is obeyed", "2026-08-01T12:00:20Z", NOW + 20_000],
+  ["a time that is over is not", "2026-08-01T12:00:00Z", undefined],
+  ["no time is obeyed for more than an hour", "2027-01-01T00:00:00Z", NOW + 3_600_000],
+  ["an unreadable time is dropped", "soon", undefined],
+])("%s", ([, text, expected]) => {
+  const facts = leaseFacts(lease({ "flipop.digitalocean.com/not-before-digitalocean": text }), NOW);
+  expect(facts.providerNotBeforeMs.get("digitalocean")).toBe(expected);
+});

@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import type { PodFacts } from "../../src/model/node.ts";
+import type { PodSummary } from "../../src/model/observation.ts";
+import { summarizePods } from "../../src/observe/summarize-pods.ts";
+
+const pod = (override: Partial<PodFacts>): PodFacts => ({
+  namespace: "a",
+  name: "p",
+  nodeName: "n1",
+  phase: "Running",
+  ready: { isReady: true, sinceMs: 100 },
+  ...override,
+});
+const unready = (sinceMs?: number): PodFacts =>
+  pod({ ready: { isReady: false, ...(sinceMs === undefined ? {} : { sinceMs }) } });
+
+test.for<[string, PodFacts[], PodSummary | undefined]>([
+  ["no pods: no summary", [], undefined],
+  ["a running ready pod serves", [pod({})], { ready: 1, notReady: 0 }],
+  [
+    "a terminating pod does not, since its deletion was asked for",
+    [pod({ deletedAtMs: 200 })],
+    { ready: 0, notReady: 1, unreadySinceMs: 200 },
+  ],
+  [
+    "a terminating unready pod stopped at the earlier of the two",
+    [pod({ deletedAtMs: 200, ready: { isReady: false, sinceMs: 150 } })],
+    { ready: 0, notReady: 1, unreadySinceMs: 150 },
+  ],
+  ["a ready pod that is not running does not serve", [pod({ phase: "Pending" })], { ready: 0, notReady: 1 }],
+  [
+    "unready pods count from the last that stopped",
+    [unready(100), unready(300), unready(200)],
+    { ready: 0, notReady: 3, unreadySinceMs: 300 },
+  ],
+  ["a pod without evidence says nothing", [unready(), unready(300)], { ready: 0, notReady: 2, unreadySinceMs: 300 }],
+  ["one ready pod is enough, whatever the order", [unready(300), pod({}), unready(400)], { ready: 1, notReady: 2 }],
+])("%s", ([, pods, expected]) => {
+  expect(summarizePods(pods).get("n1")).toEqual(expected);
+});

@@ -1,0 +1,54 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { REASONS } from "../../src/model/reason.ts";
+import { EXIT } from "../../src/report/exit-code.ts";
+
+const README: URL = new URL("../../README.md", import.meta.url);
+
+const MEANINGS: Readonly<Record<keyof typeof EXIT, readonly [meaning: string, retry: string]>> = {
+  done: ["done, or nothing to do; holds, and changes still unconfirmed at the deadline, are no failure", "–"],
+  unexpected: ["unexpected error", "yes"],
+  changesPending: ["changes pending: only `plan --detailed-exitcode`", "–"],
+  partly: ["partly: some object is in error, the others were served (`--partial ok` makes it 0)", "yes"],
+  refused: ["refused: a guard or a declined prompt", "no"],
+  locked: ["another run holds the lock (`--on-locked fail`, the default; `skip` makes it 0)", "yes"],
+  unhealthy: ["unhealthy: `status --check` found something", "–"],
+  usage: ["wrong usage", "no"],
+  temporary: ["temporary: nothing was applied, and every failure is of the passing kind", "yes"],
+  notPermitted: [
+    "not permitted (RBAC, token missing, invalid or too narrow), and no selected object could be served",
+    "no",
+  ],
+  invalidConfiguration: ["invalid configuration, and no selected object could be served", "no"],
+  interrupted: ["SIGINT, after a clean end", "–"],
+  terminated: ["SIGTERM, after a clean end", "–"],
+};
+
+/** The generated tables of the README, by the name between their markers. */
+export function readmeTables(): Readonly<Record<string, string>> {
+  const exits = Object.entries(EXIT) as readonly [keyof typeof EXIT, number][];
+  const codes = exits.map(([name, code]) => `| ${code} | ${MEANINGS[name].join(" | ")} |`);
+  const reasons = Object.entries(REASONS).map(([reason, text]) => `| \`${reason}\` | ${text} |`);
+  return {
+    "exit-codes": ["| code | meaning | retry |", "|---|---|---|", ...codes].join("\n"),
+    reasons: ["| reason | meaning |", "|---|---|", ...reasons].join("\n"),
+  };
+}
+
+/** The README with its tables made anew. */
+export function freshReadme(text: string): string {
+  return Object.entries(readmeTables()).reduce(
+    (readme, [name, table]) =>
+      readme.replace(
+        new RegExp(`(<!-- generated: ${name} -->\n)[\\s\\S]*?(<!-- /generated -->)`),
+        (_, open: string, close: string) => `${open}${table}\n${close}`,
+      ),
+    text,
+  );
+}
+
+/** The README as it is. */
+export function readReadme(): string {
+  return readFileSync(README, "utf8");
+}
+
+if (import.meta.main) writeFileSync(README, freshReadme(readReadme()));

@@ -1,0 +1,15 @@
+import type { APICase } from "./api-case.ts";
+import { BUILT_IN_EFFECTS } from "./built-in-effect-cases.ts";
+import { CUSTOM_EFFECTS } from "./custom-effect-cases.ts";
+import { REFUSED_CHANGES } from "./refused-change-cases.ts";
+import { REFUSED_CREATIONS } from "./refused-creation-cases.ts";
+import { VALIDATION } from "./validation-cases.ts";
+
+/** Every case; the sandbox and the real API server answer each of them as it says. */
+export const ALL_CASES: readonly APICase[] = [
+  ...REFUSED_CREATIONS,
+  ...REFUSED_CHANGES,
+  ...VALIDATION,
+  ...CUSTOM_EFFECTS,
+  ...BUILT_IN_EFFECTS,
+];

@@ -1,0 +1,234 @@
+import {
+  type APICase,
+  aLease,
+  aPod,
+  boundPod,
+  get,
+  LEASES,
+  NODES,
+  PODS,
+  patch,
+  post,
+  remove,
+  WIDGETS,
+} from "./api-case.ts";
+import { aWidget } from "./widget-crd.ts";
+
+/** What built-in kinds, deletions and lists do. */
+export const BUILT_IN_EFFECTS: readonly APICase[] = [
+  {
+    title: "labels of a node can be written through its status",
+    steps: [
+      post(NODES, { apiVersion: "v1", kind: "Node", metadata: { name: "ID" } }),
+      patch(`${NODES}/ID/status`, {
+        metadata: { labels: { a: "b" } },
+        spec: { unschedulable: true },
+        status: { phase: "Running" },
+      }),
+    ],
+    show: ["metadata.labels", "spec.unschedulable", "status.phase"],
+    expected: '200 metadata.labels={"a":"b"} spec.unschedulable=undefined status.phase="Running"',
+  },
+  {
+    title: "a new node keeps its status and gets the not-ready taint",
+    steps: [post(NODES, { apiVersion: "v1", kind: "Node", metadata: { name: "ID" }, status: { phase: "Running" } })],
+    show: ["spec.taints", "status.phase"],
+    expected: '201 spec.taints=[{"effect":"NoSchedule","key":"node.kubernetes.io/not-ready"}] status.phase="Running"',
+  },
+  {
+    title: "taints of a node are removed by a null",
+    steps: [
+      post(NODES, { apiVersion: "v1", kind: "Node", metadata: { name: "ID" } }),
+      patch(`${NODES}/ID`, { spec: { taints: null } }),
+    ],
+    show: ["spec.taints"],
+    expected: "200 spec.taints=undefined",
+  },
+  {
+    title: "a new pod is pending whatever status was sent",
+    steps: [post(PODS, aPod("p1", { status: { phase: "Running" } }))],
+    show: ["status.phase", "metadata.generation"],
+    expected: '201 status.phase="Pending" metadata.generation=1',
+  },
+  {
+    title: "a pod's status is patched",
+    steps: [
+      post(PODS, boundPod),
+      patch(`${PODS}/p1/status`, { status: { phase: "Running", conditions: [{ type: "Ready", status: "True" }] } }),
+    ],
+    show: ["status.phase", "status.conditions.0.status"],
+    expected: '200 status.phase="Running" status.conditions.0.status="True"',
+  },
+  {
+    title: "a deleted pod on a node is terminating for 30 s",
+    steps: [post(PODS, boundPod), remove(`${PODS}/p1`), get(`${PODS}/p1`)],
+    show: ["kind", "metadata.deletionGracePeriodSeconds"],
+    expected: '200 kind="Pod" metadata.deletionGracePeriodSeconds=30',
+  },
+  {
+    title: "a terminating pod is gone when it is deleted with grace 0",
+    steps: [post(PODS, boundPod), remove(`${PODS}/p1`), remove(`${PODS}/p1?gracePeriodSeconds=0`), get(`${PODS}/p1`)],
+    expected: '404 NotFound: pods "p1" not found',
+  },
+  {
+    title: "a deleted pod without a node is gone",
+    steps: [post(PODS, aPod("p1")), remove(`${PODS}/p1`), get(`${PODS}/p1`)],
+    expected: '404 NotFound: pods "p1" not found',
+  },
+  {
+    title: "a deleted pod without a node is answered with itself",
+    steps: [post(PODS, aPod("p1")), remove(`${PODS}/p1`)],
+    show: ["kind", "metadata.name"],
+    expected: '200 kind="Pod" metadata.name="p1"',
+  },
+  {
+    title: "a deleted custom object is answered with a Status",
+    steps: [post(WIDGETS, aWidget("w")), remove(`${WIDGETS}/w`)],
+    show: ["kind", "status", "details.name", "details.group", "details.kind"],
+    expected: '200 kind="Status" status="Success" details.name="w" details.group="sandbox.test" details.kind="widgets"',
+  },
+  {
+    title: "a deleted lease is answered with a Status",
+    steps: [post(LEASES, aLease()), remove(`${LEASES}/lock`)],
+    show: ["kind", "status", "details.name", "details.group", "details.kind"],
+    expected:
+      '200 kind="Status" status="Success" details.name="lock" details.group="coordination.k8s.io" details.kind="leases"',
+  },
+  {
+    title: "a deleted node is answered with a Status",
+    steps: [post(NODES, { apiVersion: "v1", kind: "Node", metadata: { name: "ID" } }), remove(`${NODES}/ID`)],
+    show: ["kind", "status", "details.name", "details.group", "details.kind"],
+    expected: '200 kind="Status" status="Success" details.name="ID" details.group=undefined details.kind="nodes"',
+  },
+  {
+    title: "a deleted object with a finalizer stays and is marked",
+    steps: [
+      post(WIDGETS, { ...aWidget("w"), metadata: { name: "w", finalizers: ["a.test/x"] } }),
+      remove(`${WIDGETS}/w`),
+    ],
+    show: ["kind", "metadata.generation", "metadata.deletionGracePeriodSeconds", "metadata.finalizers"],
+    expected:
+      '200 kind="Widget" metadata.generation=2 metadata.deletionGracePeriodSeconds=0 metadata.finalizers=["a.test/x"]',
+  },
+  {
+    title: "an object is gone when its last finalizer is removed",
+    steps: [
+      post(WIDGETS, { ...aWidget("w"), metadata: { name: "w", finalizers: ["a.test/x"] } }),
+      remove(`${WIDGETS}/w`),
+      patch(`${WIDGETS}/w`, { metadata: { finalizers: null } }),
+      get(`${WIDGETS}/w`),
+    ],
+    expected: '404 NotFound: widgets.sandbox.test "w" not found',
+  },
+  {
+    title: "removing the last finalizer answers the object",
+    steps: [
+      post(WIDGETS, { ...aWidget("w"), metadata: { name: "w", finalizers: ["a.test/x"] } }),
+      remove(`${WIDGETS}/w`),
+      patch(`${WIDGETS}/w`, { metadata: { finalizers: null } }),
+    ],
+    show: ["kind", "metadata.finalizers", "metadata.generation"],
+    expected: '200 kind="Widget" metadata.finalizers=undefined metadata.generation=2',
+  },
+  {
+    title: "a dry run stores nothing",
+    steps: [post(`${WIDGETS}?dryRun=All`, aWidget("w")), get(`${WIDGETS}/w`)],
+    expected: '404 NotFound: widgets.sandbox.test "w" not found',
+  },
+  {
+    title: "a lease is released with an empty holder",
+    steps: [
+      post(LEASES, aLease({ holderIdentity: "a", leaseDurationSeconds: 15, renewTime: "2026-01-02T03:04:05.000000Z" })),
+      patch(`${LEASES}/lock`, { spec: { holderIdentity: "" } }),
+    ],
+    show: ["spec"],
+    expected: '200 spec={"holderIdentity":"","leaseDurationSeconds":15,"renewTime":"2026-01-02T03:04:05.000000Z"}',
+  },
+  {
+    title: "a list of custom objects names their kind in each item",
+    steps: [post(WIDGETS, aWidget("w")), get(WIDGETS)],
+    show: ["kind", "apiVersion", "items.0.kind", "items.0.metadata.name"],
+    expected: '200 kind="WidgetList" apiVersion="sandbox.test/v1" items.0.kind="Widget" items.0.metadata.name="w"',
+  },
+  {
+    title: "a list of pods does not name their kind in each item",
+    steps: [post(PODS, aPod("p1")), get(PODS)],
+    show: ["kind", "apiVersion", "items.0.kind", "items.0.metadata.name"],
+    expected: '200 kind="PodList" apiVersion="v1" items.0.kind=undefined items.0.metadata.name="p1"',
+  },
+  {
+    title: "a list is sorted by name",
+    steps: [post(PODS, aPod("b")), post(PODS, aPod("a")), post(PODS, aPod("c")), get(PODS)],
+    show: ["items.0.metadata.name", "items.1.metadata.name", "items.2.metadata.name"],
+    expected: '200 items.0.metadata.name="a" items.1.metadata.name="b" items.2.metadata.name="c"',
+  },
+  {
+    title: "a page tells how many items remain",
+    steps: [post(PODS, aPod("b")), post(PODS, aPod("a")), post(PODS, aPod("c")), get(`${PODS}?limit=2`)],
+    show: ["items.length", "metadata.remainingItemCount"],
+    expected: "200 items.length=2 metadata.remainingItemCount=1",
+  },
+  {
+    title: "a page of a selection does not tell how many items remain",
+    steps: [post(PODS, aPod("b")), post(PODS, aPod("a")), get(`${PODS}?limit=1&labelSelector=!x`)],
+    show: ["items.length", "metadata.remainingItemCount"],
+    expected: "200 items.length=1 metadata.remainingItemCount=undefined",
+  },
+  {
+    title: "resourceVersion 0 ignores the limit",
+    steps: [post(PODS, aPod("b")), post(PODS, aPod("a")), get(`${PODS}?limit=1&resourceVersion=0`)],
+    show: ["items.length", "metadata.continue"],
+    expected: "200 items.length=2 metadata.continue=undefined",
+  },
+  {
+    title: "pods are selected by their node and phase",
+    steps: [
+      post(PODS, boundPod),
+      post(PODS, aPod("p2")),
+      get(`${PODS}?fieldSelector=spec.nodeName%3DID%2Cstatus.phase%21%3DRunning`),
+    ],
+    show: ["items.length", "items.0.metadata.name"],
+    expected: '200 items.length=1 items.0.metadata.name="p1"',
+  },
+  {
+    title: "custom objects are selected by a selectable field",
+    steps: [
+      post(WIDGETS, aWidget("w")),
+      post(WIDGETS, aWidget("v", { colour: "blue" })),
+      get(`${WIDGETS}?fieldSelector=spec.colour%3Dblue`),
+    ],
+    show: ["items.length", "items.0.metadata.name"],
+    expected: '200 items.length=1 items.0.metadata.name="v"',
+  },
+  {
+    title: "a namespace is active and labelled with its name",
+    steps: [get("/api/v1/namespaces/NS")],
+    show: ["status.phase", "metadata.labels"],
+    expected: '200 status.phase="Active" metadata.labels={"kubernetes.io/metadata.name":"NS"}',
+  },
+  {
+    title: "a review of one's own access is allowed",
+    steps: [
+      post("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", {
+        apiVersion: "authorization.k8s.io/v1",
+        kind: "SelfSubjectAccessReview",
+        spec: { resourceAttributes: { verb: "list", resource: "nodes" } },
+      }),
+    ],
+    show: ["kind", "status.allowed"],
+    expected: '201 kind="SelfSubjectAccessReview" status.allowed=true',
+  },
+  {
+    title: "the version is 1.35",
+    steps: [get("/version")],
+    show: ["major", "minor"],
+    expected: '200 major="1" minor="35"',
+  },
+  {
+    title: "null where it is not allowed counts as absent",
+    steps: [post(WIDGETS, aWidget("w", { code: null }))],
+    show: ["spec"],
+    expected: '201 spec={"colour":"red","size":1}',
+  },
+  { title: "the server is ready", steps: [get("/readyz")], expected: "200 ok" },
+];

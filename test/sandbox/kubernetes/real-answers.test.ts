@@ -1,0 +1,28 @@
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { API } from "../../cluster/api.ts";
+import { describeCluster } from "../../cluster/context.ts";
+import { ALL_CASES } from "./all-cases.ts";
+import { runCase } from "./case-runner.ts";
+import { widgetCRD } from "./widget-crd.ts";
+
+describeCluster("kube-apiserver", (cluster) => {
+  const api = new API({ server: cluster.server, caFile: cluster.caFile, token: cluster.adminToken });
+
+  beforeAll(async () => {
+    await api.applyManifests(JSON.stringify(widgetCRD));
+  });
+  afterAll(() => api.close());
+
+  test.for(ALL_CASES)("kube-apiserver answers as the sandbox does: $title", async (row) => {
+    const namespace = await api.createNamespace("sandbox");
+    const id = `node-${randomBytes(4).toString("hex")}`;
+    const answer = await runCase(
+      row,
+      ({ method, path, body, contentType }) => api.request<unknown>(method, path, body, contentType),
+      { namespace, id },
+    );
+    await api.deleteNode(id);
+    expect(answer).toBe(row.expected);
+  });
+});

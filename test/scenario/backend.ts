@@ -1,0 +1,38 @@
+import type { Clock } from "../../src/ports/clock.ts";
+import type { ClusterWriter } from "../../src/ports/cluster.ts";
+import type { IPProvider } from "../../src/ports/ip-provider.ts";
+import type { DigitalOceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
+import type { LoggedCall } from "./call-log.ts";
+import type { OperationFault } from "./operation-fault.ts";
+import type { VirtualClock } from "./virtual-clock.ts";
+
+/** The worlds a scenario runs in. */
+export type WorldKind = "memory" | "sandbox" | "cluster";
+
+/** What one process reaches the world through. */
+export interface Ports {
+  readonly cluster: ClusterWriter;
+  readonly provider: IPProvider;
+  close(): void;
+}
+
+/** The administrator's way into the Kubernetes API: one request. @throws Error for a refusal, naming it */
+export type Rest = (method: "GET" | "POST" | "PATCH" | "DELETE", path: string, body?: unknown) => Promise<unknown>;
+
+/** One world without the ways scenarios speak of it. */
+export interface Backend {
+  readonly kind: WorldKind;
+  /** Begins every name of the cluster that others could collide with; `""` where nobody else is. */
+  readonly prefix: string;
+  readonly clock: VirtualClock;
+  readonly account: DigitalOceanSandbox;
+  readonly rest: Rest;
+  /** New adapters, as a new process has them. */
+  open(clock: Clock): Ports;
+  fail(fault: OperationFault): void;
+  clearFaults(): void;
+  /** Every request of every process since {@link clearLog}, in order. */
+  log(): readonly LoggedCall[];
+  clearLog(): void;
+  close(): Promise<void>;
+}

@@ -1,0 +1,63 @@
+import { ADDRESS_ANNOTATION } from "../../src/model/resource.ts";
+import type { RecordedCall } from "../../src/sandbox/http-server.ts";
+import type { MemoryCall } from "../fake/memory-ip-provider.ts";
+import { nodeOf, short } from "./scenario-names.ts";
+
+/** One request that left the process, as a scenario speaks of it: `assign ip1 to n1`. */
+export interface LoggedCall {
+  readonly side: "cloud" | "cluster";
+  readonly isWrite: boolean;
+  readonly line: string;
+}
+
+/** A call of the provider in memory. */
+export function loggedMemoryCall({ operation, subject, detail }: MemoryCall): LoggedCall {
+  const [, machine] = /droplet (\d+)/.exec(detail) ?? [];
+  const [, region] = /region "([^"]*)"/.exec(detail) ?? [];
+  return cloudCall(operation, subject, machine ?? region);
+}
+
+/** A request to the emulated DigitalOcean. */
+export function loggedCloudRequest({ method, path, body }: RecordedCall): LoggedCall {
+  const [, address = "", rest = ""] = /^\/v2\/reserved_ips\/([\d.]+)(\/actions)?/.exec(path) ?? [];
+  const { type, droplet_id, region } = (body ?? {}) as { type?: string; droplet_id?: number; region?: string };
+  const place = droplet_id === undefined ? region : String(droplet_id);
+  if (path === "/v2/account") return cloudCall("limit", "", undefined);
+  if (path.startsWith("/v2/droplets/")) return cloudCall("machine", path.split("/")[3] ?? "", undefined);
+  if (address === "") return cloudCall(method === "POST" ? "create" : "list", "", place);
+  if (rest !== "") return cloudCall(method === "POST" ? (type ?? "") : "action", address, place);
+  return cloudCall(method === "DELETE" ? "delete" : "get", address, undefined);
+}
+
+const CLOUD_WRITES: ReadonlySet<string> = new Set(["assign", "unassign", "create", "delete"]);
+
+function cloudCall(operation: string, subject: string, place: string | undefined): LoggedCall {
+  const isWrite = CLOUD_WRITES.has(operation);
+  const where = place === undefined ? "" : /^\d+$/.test(place) ? nodeOf(place) : place;
+  const line =
+    operation === "create"
+      ? `create ${/^\d+$/.test(place ?? "") ? "for" : "in"} ${where}`
+      : operation === "machine"
+        ? `machine ${nodeOf(subject)}`
+        : [operation, short(subject), ...(operation === "assign" ? ["to", where] : [])].filter((word) => word !== "").join(" ");
+  return { side: "cloud", isWrite, line };
+}
+
+/** A request to the Kubernetes API; undefined for reads and for Leases, which every run writes. */
+export function loggedClusterRequest({ method, path, body }: RecordedCall, prefix: string): LoggedCall | undefined {
+  const parts = path.split("/");
+  if (method === "GET" || parts.includes("leases")) return undefined;
+  const isStatus = parts.at(-1) === "status";
+  const name = (isStatus ? parts.at(-2) : parts.at(-1))?.replace(prefix, "") ?? "";
+  return { side: "cluster", isWrite: true, line: clusterLine(path, name, isStatus, body) };
+}
+
+function clusterLine(path: string, name: string, isStatus: boolean, body: unknown): string {
+  if (path.startsWith("/api/v1/nodes/")) {
+    const { metadata } = body as { metadata: { annotations: Record<string, string | null> } };
+    const address = metadata.annotations[ADDRESS_ANNOTATION] ?? null;
+    return address === null ? `clear ${name}` : `annotate ${name} ${short(address)}`;
+  }
+  if (path.endsWith("/events")) return "event";
+  return `${isStatus ? "status" : "finalizer"} ${name}`;
+}

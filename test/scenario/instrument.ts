@@ -1,0 +1,40 @@
+import type { VirtualClock } from "./virtual-clock.ts";
+
+/** Decides over the life of one process. */
+export interface Process {
+  /** Counts a write that is about to leave; true when the process dies instead of making it. */
+  diesAt(method: string): boolean;
+  isDead(): boolean;
+}
+
+/** Methods that answer at once, without a call. */
+const LOCAL: ReadonlySet<string> = new Set(["now", "calls", "rateLimit", "close"]);
+
+/**
+ * A port as one process has it: virtual time stands still during its calls, and from the moment the process dies no call
+ * leaves any more, and none returns.
+ */
+export function instrument<T extends object>(port: T, clock: VirtualClock, process: Process, pending: Set<Promise<unknown>>): T {
+  return new Proxy(port, {
+    get(target, key) {
+      const value: unknown = Reflect.get(target, key, target);
+      if (typeof value !== "function") return value;
+      if (typeof key !== "string" || LOCAL.has(key)) return value.bind(target);
+      return async (...args: unknown[]) => {
+        if (process.isDead() || process.diesAt(key)) return await never();
+        const call = clock.during(() => Promise.resolve(value.apply(target, args)));
+        pending.add(call);
+        try {
+          return await call;
+        } finally {
+          pending.delete(call);
+          if (process.isDead()) await never();
+        }
+      };
+    },
+  });
+}
+
+function never(): Promise<never> {
+  return new Promise(() => undefined);
+}

@@ -1,0 +1,74 @@
+import { expect } from "vitest";
+import type { WorldKind } from "./backend.ts";
+import { short } from "./scenario-names.ts";
+import type { World } from "./world.ts";
+
+/** What holds for one scenario, beyond its body. */
+export interface ScenarioOptions {
+  /** Default: every world. */
+  readonly worlds?: readonly WorldKind[];
+  /** False where a fault keeps annotations from being right in the end. */
+  readonly checksAnnotations?: boolean;
+}
+
+/** One history of a world, and what is to be seen in it. */
+export interface Scenario {
+  readonly title: string;
+  readonly body: (world: World) => Promise<void>;
+  readonly options: ScenarioOptions;
+}
+
+/** Enters a scenario into its group. */
+export type Register = (title: string, body: (world: World) => Promise<void>, options?: ScenarioOptions) => void;
+
+/** Plays a scenario to its end, then one more pass, which must write nothing; then what holds in every world is checked. */
+export async function play({ body, options }: Scenario, world: World): Promise<void> {
+  await world.namespace();
+  await body(world);
+  const before = await world.show().catch(() => []);
+  await world.pass();
+  expect({ cloud: world.cloudWrites(), kube: world.kubeWrites() }, `the pass after the end writes nothing; ${before}`).toEqual({
+    cloud: [],
+    kube: [],
+  });
+  await checkInvariants(world, options);
+}
+
+/** What holds after every pass of every history. */
+export async function checkInvariants(world: World, options: ScenarioOptions = {}): Promise<void> {
+  world.cloud.settle();
+  const { state } = world.cloud;
+  const holders = [...state.reserved_ips, ...state.byoip].flatMap(({ droplet_id }) => droplet_id ?? []);
+  expect(holders, "a droplet has one address at most").toEqual([...new Set(holders)]);
+  expect(world.cloud.missing().map(short), "nothing is deleted that flipop did not acquire").toEqual([]);
+  const annotations = await world.nodes.annotations();
+  const values = Object.values(annotations);
+  expect(values, "an address is annotated on one node").toEqual([...new Set(values)]);
+  for (const pool of await world.pools.existing()) await checkAcquired(world, pool);
+  if (options.checksAnnotations !== false) await checkAnnotations(world, annotations);
+}
+
+async function checkAcquired(world: World, pool: string): Promise<void> {
+  const { desiredIPs = 0 } = ((await world.pools.read(pool))?.spec ?? {}) as { readonly desiredIPs?: number };
+  const { acquired, ips } = await world.pools.status(pool);
+  const inUse = acquired.filter(({ ip }) => ips[ip] !== undefined && ips[ip]?.state !== "disabled");
+  expect(inUse.length, `${pool} uses no more than desiredIPs acquired addresses`).toBeLessThanOrEqual(desiredIPs);
+}
+
+/** Annotated is exactly what some status calls active, and there the address really is. */
+async function checkAnnotations(world: World, annotations: Readonly<Record<string, string>>): Promise<void> {
+  const active: Record<string, string> = {};
+  for (const pool of await world.pools.existing()) {
+    const { ips } = await world.pools.status(pool);
+    const key = pool.includes("/") ? pool : `shop/${pool}`;
+    for (const [address, { state, nodeName = "" }] of Object.entries(ips)) {
+      if (state === "active") active[nodeName] = `${short(address)}${key === "shop/web" ? "" : ` of ${key}`}`;
+    }
+  }
+  expect(annotations, "annotated are exactly the active addresses").toEqual(active);
+  const cloud = world.cloud.addresses();
+  const places = Object.entries(annotations).map(([node, value]) => [value.split(" ")[0] ?? "", node]);
+  expect(Object.fromEntries(places), "an active address is on its node's droplet").toEqual(
+    Object.fromEntries(places.map(([address = ""]) => [address, cloud[address]])),
+  );
+}

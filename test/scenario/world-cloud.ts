@@ -1,0 +1,85 @@
+import type { DigitalOceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
+import type { CloudState } from "../../src/sandbox/digitalocean/cloud-state.ts";
+import { dropletOf, nodeOf, short } from "./scenario-names.ts";
+import type { VirtualClock } from "./virtual-clock.ts";
+
+/** The account as people and other programs of it see and change it. */
+export class WorldCloud {
+  readonly #account: DigitalOceanSandbox;
+  readonly #clock: VirtualClock;
+  readonly #given = new Set<string>();
+
+  constructor(account: DigitalOceanSandbox, clock: VirtualClock) {
+    this.#account = account;
+    this.#clock = clock;
+  }
+
+  /** Adds a droplet; n1 is droplet 101. */
+  droplet(node: string | number, options: { readonly region?: string } = {}): void {
+    this.#account.addDroplet({ id: idOf(node), region: options.region ?? "nyc3" });
+  }
+
+  /** Deletes a droplet; its addresses become unassigned. */
+  removeDroplet(node: string | number): void {
+    this.#account.removeDroplet(idOf(node), this.#clock.nowMs());
+  }
+
+  /** Adds an address that flipop did not buy, on a node's droplet or unassigned. */
+  address(ip: string, options: { readonly on?: string | number; readonly region?: string; readonly isBYOIP?: boolean } = {}): void {
+    const holder = options.on === undefined ? {} : { droplet_id: idOf(options.on) };
+    this.#account.addAddress({ ip, region: options.region ?? "nyc3", ...holder }, options.isBYOIP ? "byoip" : "reserved");
+    this.#given.add(ip);
+  }
+
+  /** Attaches, moves or (`undefined`) detaches an address by hand. */
+  put(ip: string, node: string | number | undefined): void {
+    this.settle();
+    this.#account.setAddress(ip, { droplet_id: node === undefined ? null : idOf(node) });
+  }
+
+  /** Takes an address out of the account by hand. */
+  removeAddress(ip: string): void {
+    this.#account.removeAddress(ip);
+    this.#given.delete(ip);
+  }
+
+  /** Locks an address by something else than flipop's own actions, or unlocks it. */
+  lock(ip: string, isLocked = true): void {
+    this.#account.setAddress(ip, { locked: isLocked });
+  }
+
+  /** The account's state itself: settings, tokens, limits. Changed in place. */
+  get state(): CloudState {
+    return this.#account.cloud().state;
+  }
+
+  /** Carries out the actions that are due. */
+  settle(): void {
+    this.#account.cloud().settle(this.#clock.nowMs());
+  }
+
+  /** Every address by its short name, with the node (`n1`), droplet (`d900`) or `-` that has it. */
+  addresses(): Readonly<Record<string, string>> {
+    this.settle();
+    const { reserved_ips, byoip } = this.state;
+    const sorted = [...reserved_ips, ...byoip].map(
+      ({ ip, droplet_id }): [string, string] => [short(ip), droplet_id === null ? "-" : nodeOf(droplet_id)],
+    );
+    return Object.fromEntries(sorted.sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  /** Addresses that flipop, or somebody by `create`, bought since the world began. */
+  boughtNow(): readonly string[] {
+    return this.state.reserved_ips.map(({ ip }) => ip).filter((ip) => !this.#given.has(ip));
+  }
+
+  /** Given addresses that somebody deleted. */
+  missing(): readonly string[] {
+    const present = new Set([...this.state.reserved_ips, ...this.state.byoip].map(({ ip }) => ip));
+    return [...this.#given].filter((ip) => !present.has(ip));
+  }
+}
+
+function idOf(node: string | number): number {
+  return typeof node === "number" ? node : dropletOf(node);
+}

@@ -1,0 +1,238 @@
+import type { PassResult, Selection } from "../../src/model/run.ts";
+import type { Plan } from "../../src/model/plan.ts";
+import type { Clock } from "../../src/ports/clock.ts";
+import type { LockState } from "../../src/ports/lock.ts";
+import { planPass, reconcilePass, type WriterDeps } from "../../src/reconcile.ts";
+import { settle } from "../../src/settle.ts";
+import { withLease } from "../../src/watch/lease.ts";
+import type { Backend, WorldKind } from "./backend.ts";
+import { WorldNodes, WorldPods, WorldPools } from "./cluster-objects.ts";
+import { instrument } from "./instrument.ts";
+import type { OperationFault } from "./operation-fault.ts";
+import { short } from "./scenario-names.ts";
+import { WorldCloud } from "./world-cloud.ts";
+
+/** How one run is made. */
+export interface RunOptions {
+  readonly settle?: boolean;
+  /** Namespaces and objects with the scenario's own names. */
+  readonly selection?: Selection;
+  /** Virtual milliseconds from the start of the run. */
+  readonly deadlineMs?: number;
+  /** Takes the Lease `shop/flipop`, as the command does; absent = a lock that is always held and keeps nothing. */
+  readonly lease?: "fail" | "wait";
+  /** Ends the process before its n-th write. */
+  readonly dieBeforeWrite?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** What came of a run; a process that died or found the Lease taken has no result. */
+export type RunEnd = { readonly kind: "done"; readonly result: PassResult } | { readonly kind: "died" } | { readonly kind: "locked" };
+
+const WRITES: ReadonlySet<string> = new Set([
+  "assign",
+  "unassign",
+  "create",
+  "delete",
+  "patchPoolStatus",
+  "setPoolFinalizer",
+  "annotateNode",
+  "createEvent",
+]);
+
+/** A cluster and an account in which scenarios play; the same for every backend. */
+export class World {
+  readonly kind: WorldKind;
+  readonly pools: WorldPools;
+  readonly nodes: WorldNodes;
+  readonly pods: WorldPods;
+  readonly cloud: WorldCloud;
+  readonly #backend: Backend;
+  #runs = 0;
+
+  constructor(backend: Backend) {
+    this.#backend = backend;
+    this.kind = backend.kind;
+    const { rest, clock, prefix } = backend;
+    this.pools = new WorldPools({ rest, clock, prefix });
+    this.nodes = new WorldNodes({ rest, clock, prefix });
+    this.pods = new WorldPods({ rest, clock, prefix });
+    this.cloud = new WorldCloud(backend.account, clock);
+  }
+
+  /** Creates namespace `shop`, or another. */
+  async namespace(name = "shop"): Promise<void> {
+    const body = { apiVersion: "v1", kind: "Namespace", metadata: { name: `${this.#backend.prefix}${name}` } };
+    await this.#backend.rest("POST", "/api/v1/namespaces", body);
+  }
+
+  /** Nodes of these names, each with its droplet. */
+  async machines(...names: readonly string[]): Promise<void> {
+    for (const name of names) {
+      this.cloud.droplet(name);
+      await this.nodes.create(name);
+    }
+  }
+
+  nowMs(): number {
+    return this.#backend.clock.nowMs();
+  }
+
+  /** Lets time pass while nothing runs. */
+  advance(ms: number): void {
+    this.#backend.clock.advance(ms);
+  }
+
+  /** Plans a fault; it applies to whatever run comes next. */
+  fail(fault: OperationFault): void {
+    this.#backend.fail(this.#named(fault));
+  }
+
+  clearFaults(): void {
+    this.#backend.clearFaults();
+  }
+
+  /** One pass of a new process. @throws what `reconcilePass` throws; Error when the process did not end by itself */
+  async pass(options: Omit<RunOptions, "dieBeforeWrite"> = {}): Promise<PassResult> {
+    const end = await this.run(options);
+    if (end.kind !== "done") throw new Error(`the run ended ${end.kind}`);
+    return end.result;
+  }
+
+  /** One pass of a process that dies before its n-th write. Returns false when it ended before that. */
+  async crash(dieBeforeWrite: number, options: RunOptions = {}): Promise<boolean> {
+    return (await this.run({ ...options, dieBeforeWrite })).kind === "died";
+  }
+
+  /** One run of a new process; the log of calls begins with it. */
+  async run(options: RunOptions = {}): Promise<RunEnd> {
+    this.#backend.clearLog();
+    return await this.runBeside(options);
+  }
+
+  /** As {@link run}, beside another one: the log goes on. */
+  async runBeside(options: RunOptions = {}): Promise<RunEnd> {
+    const { clock } = this.#backend;
+    const running = clock.process();
+    const pending = new Set<Promise<unknown>>();
+    const death = Promise.withResolvers<RunEnd>();
+    let writes = 0;
+    let isDead = false;
+    const life = {
+      isDead: () => isDead,
+      diesAt: (method: string) => {
+        if (WRITES.has(method)) writes += 1;
+        isDead ||= writes === options.dieBeforeWrite;
+        if (isDead) death.resolve({ kind: "died" });
+        return isDead;
+      },
+    };
+    const ports = this.#backend.open(adapterClock(running.clock));
+    const cluster = instrument(ports.cluster, clock, life, pending);
+    const provider = instrument(ports.provider, clock, life, pending);
+    const deps = this.#deps(running.clock, cluster, provider);
+    try {
+      return await Promise.race([this.#work(deps, options), death.promise]);
+    } finally {
+      isDead = true;
+      await Promise.allSettled(pending);
+      running.kill();
+      ports.close();
+    }
+  }
+
+  /** What a run would do; writes nothing. */
+  async plan(selection: Selection = {}): Promise<Plan> {
+    const running = this.#backend.clock.process();
+    const ports = this.#backend.open(adapterClock(running.clock));
+    const life = { isDead: () => false, diesAt: () => false };
+    const cluster = instrument(ports.cluster, this.#backend.clock, life, new Set());
+    const provider = instrument(ports.provider, this.#backend.clock, life, new Set());
+    try {
+      return (await planPass(this.#deps(running.clock, cluster, provider), this.#selection(selection))).plan;
+    } finally {
+      running.kill();
+      ports.close();
+    }
+  }
+
+  /** Requests to the provider since the last run began: all, and those that change something. */
+  cloudCalls(): readonly string[] {
+    return this.#lines(({ side }) => side === "cloud");
+  }
+
+  cloudWrites(): readonly string[] {
+    return this.#lines(({ side, isWrite }) => side === "cloud" && isWrite);
+  }
+
+  /** Writes to Kubernetes since the last run began, the Lease aside. */
+  kubeWrites(): readonly string[] {
+    return this.#lines(({ side, isWrite }) => side === "cluster" && isWrite);
+  }
+
+  /** A pool's addresses, one line each: `ip1 active n1`, `ip2 no-match n2 (HolderLost)`. */
+  async show(pool = "web"): Promise<readonly string[]> {
+    const { ips } = await this.pools.status(pool);
+    return Object.entries(ips)
+      .map(([address, { state, nodeName, reason }]) =>
+        [short(address), state, nodeName ?? "", reason === undefined ? "" : `(${reason})`].filter((word) => word !== "").join(" "),
+      )
+      .sort();
+  }
+
+  /** Ends the world and takes its objects away. */
+  async close(): Promise<void> {
+    this.clearFaults();
+    await this.pools.removeAll();
+    await this.pods.removeAll();
+    await this.nodes.removeAll();
+    await this.#backend.close();
+  }
+
+  async #work(deps: Omit<WriterDeps, "lock">, options: RunOptions): Promise<RunEnd> {
+    const { clock, cluster, leaseName } = deps;
+    const deadline = clock.monotonicMs() + (options.deadlineMs ?? 120_000);
+    const signal = options.signal ?? new AbortController().signal;
+    const passOptions = { selection: this.#selection(options.selection ?? {}), deadline, signal };
+    const work = async (lock: LockState): Promise<PassResult> =>
+      await (options.settle ? settle : reconcilePass)({ ...deps, lock }, passOptions);
+    if (options.lease === undefined) return { kind: "done", result: await work(heldLock()) };
+    this.#runs += 1;
+    const timing = { durationMs: 60_000, renewDeadlineMs: 40_000, retryMs: 2000, deadline };
+    const holding = { cluster, clock, ...leaseName, identity: `run-${this.#runs}`, onLocked: options.lease, signal };
+    const answer = await withLease({ ...holding, ...timing }, work);
+    return answer.kind === "done" ? { kind: "done", result: answer.value } : { kind: "locked" };
+  }
+
+  #deps(clock: Clock, cluster: WriterDeps["cluster"], provider: ReturnType<Backend["open"]>["provider"]): Omit<WriterDeps, "lock"> {
+    const leaseName = { namespace: `${this.#backend.prefix}shop`, name: "flipop" };
+    return { cluster, clock, leaseName, providers: new Map([["digitalocean", { kind: "usable", provider }]]) };
+  }
+
+  #selection({ namespace, objects, ...rest }: Selection): Selection {
+    const { prefix } = this.#backend;
+    return {
+      ...rest,
+      ...(namespace === undefined ? {} : { namespace: `${prefix}${namespace}` }),
+      ...(objects === undefined ? {} : { objects: objects.map((key) => `${prefix}${key}`) }),
+    };
+  }
+
+  #named(fault: OperationFault): OperationFault {
+    const isNode = fault.operation === "annotateNode" && fault.subject !== undefined;
+    return isNode ? { ...fault, subject: `${this.#backend.prefix}${fault.subject}` } : fault;
+  }
+
+  #lines(isWanted: (call: ReturnType<Backend["log"]>[number]) => boolean): readonly string[] {
+    return this.#backend.log().filter(isWanted).map(({ line }) => line);
+  }
+}
+
+/** Adapters wait for real between their repeats, shortly: time stands still while their calls are under way. */
+function adapterClock(clock: Clock): Clock {
+  return { ...clock, sleep: () => new Promise((resolve) => setTimeout(resolve, 1)) };
+}
+
+function heldLock(): LockState {
+  return { isHeld: () => true, lost: new AbortController().signal, annotations: () => ({}), annotate: async () => undefined };
+}
