@@ -6,7 +6,7 @@ import { providerIDOf } from "../model/provider-id.ts";
 import { objectKey, type PendingAcquisition, type PoolStatus } from "../model/resource.ts";
 import { readAllPages } from "../observe/read-listing.ts";
 import { compareText } from "../plan/object-order.ts";
-import { rfc3339 } from "../plan/time.ts";
+import { timestamp } from "../plan/time.ts";
 import { type ApplyContext, obstacle } from "./context.ts";
 import { toolsOf } from "./provider-tools.ts";
 import { applied, failed, learn, type Result, skipped } from "./result.ts";
@@ -55,7 +55,7 @@ async function acquire(action: AcquireIP, context: ApplyContext): Promise<Result
 
 function intentOf(action: AcquireIP, addresses: readonly Address[], context: ApplyContext): PendingAcquisition {
   const common = {
-    startedAt: rfc3339(context.cluster.now()),
+    startedAt: timestamp(context.cluster.now()),
     knownIPs: addresses.map(({ ip }) => ip).toSorted(compareText),
   };
   if (!("node" in action.after)) return { ...common, region: action.after.region };
@@ -85,13 +85,13 @@ function withdrawn(status: PoolStatus, intent: PendingAcquisition, before: PoolS
 }
 
 function withAddress(status: PoolStatus, { ip }: Address, nowMs: number): PoolStatus {
-  return { ...status, acquired: [...status.acquired, { ip, acquiredAt: rfc3339(nowMs) }] };
+  return { ...status, acquired: [...status.acquired, { ip, acquiredAt: timestamp(nowMs) }] };
 }
 
 /** Leaves the time for other runs, which share the provider's limit on creations. */
 async function noteOnLock({ lock, cluster }: ApplyContext): Promise<void> {
   const earlier = (lock.annotations()[ACQUISITIONS_ANNOTATION] ?? "").split(",").filter((time) => time !== "");
-  await lock.annotate({ [ACQUISITIONS_ANNOTATION]: [...earlier.slice(-11), rfc3339(cluster.now())].join(",") });
+  await lock.annotate({ [ACQUISITIONS_ANNOTATION]: [...earlier.slice(-11), timestamp(cluster.now())].join(",") });
 }
 
 async function confirmOnNode(

@@ -2,7 +2,7 @@ import type { AssignIP } from "../model/action.ts";
 import type { Address } from "../model/address.ts";
 import type { ProviderError } from "../model/errors.ts";
 import { objectKey } from "../model/resource.ts";
-import { rfc3339 } from "../plan/time.ts";
+import { timestamp } from "../plan/time.ts";
 import type { IPProvider } from "../ports/ip-provider.ts";
 import type { ApplyContext } from "./context.ts";
 import { toolsOf } from "./provider-tools.ts";
@@ -73,7 +73,7 @@ async function recordCoolOff(action: AssignIP, { journal, cluster }: ApplyContex
   const before = journal.pool(key);
   if (before === undefined || before.spec.assignmentCoolOffSeconds <= 0) return () => Promise.resolve();
   const { lastAssignmentTime } = before.status;
-  await journal.record(key, (status) => ({ ...status, lastAssignmentTime: rfc3339(cluster.now()) }));
+  await journal.record(key, (status) => ({ ...status, lastAssignmentTime: timestamp(cluster.now()) }));
   return () =>
     journal.record(key, ({ lastAssignmentTime: _withdrawn, ...rest }) =>
       lastAssignmentTime === undefined ? rest : { ...rest, lastAssignmentTime },

@@ -1,6 +1,6 @@
 import { NOT_BEFORE_PREFIX } from "../model/lease-annotations.ts";
 import type { Observation } from "../model/observation.ts";
-import { rfc3339 } from "../plan/time.ts";
+import { timestamp } from "../plan/time.ts";
 import type { LockState } from "../ports/lock.ts";
 
 /** Leaves on the Lease until when each provider asked for no calls, for every later run to obey; takes away what is over. Writes only a difference. */
@@ -10,7 +10,7 @@ export async function noteRateLimits(observation: Observation, lock: LockState):
   const wanted: ReadonlyMap<string, string> = new Map(
     [...observation.providers.values()].flatMap(({ name, unusable }) =>
       unusable?.reason === "RateLimited" && unusable.notBeforeMs !== undefined
-        ? [[`${NOT_BEFORE_PREFIX}${name}`, rfc3339(unusable.notBeforeMs)] as const]
+        ? [[`${NOT_BEFORE_PREFIX}${name}`, timestamp(unusable.notBeforeMs)] as const]
         : [],
     ),
   );

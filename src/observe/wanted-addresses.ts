@@ -7,7 +7,7 @@ import { managedIPs } from "../plan/claims.ts";
 export interface WantedAddresses {
   /** Every address that some object of the provider manages or remembers, or that an annotation of one of them names. */
   readonly ips: ReadonlySet<string>;
-  /** True when by status every one of them is active: then a cheap look is enough to see that nothing changed. */
+  /** True when by status every one of them is active and no node is in error: then a cheap look is enough to see that nothing changed. */
   readonly isSteady: boolean;
   /** True when some object lacks addresses or waits for the answer of an acquisition: then the whole account matters. */
   readonly mayAcquire: boolean;
@@ -36,7 +36,8 @@ export function wantedAddresses(
   );
   return {
     ips,
-    isSteady: [...ips].every((ip) => active.has(ip)),
+    // What is wrong with a node is known from the whole list: a look at less would forget it.
+    isSteady: [...ips].every((ip) => active.has(ip)) && own.every(({ status }) => status.nodeErrors.length === 0),
     mayAcquire: own.some(
       ({ spec, status }) => spec.desiredIPs > 0 && (status.pendingAcquisitions.length > 0 || lacks(spec, status)),
     ),

@@ -3,7 +3,7 @@ import type { ProviderFacts } from "../model/observation.ts";
 import { machineID } from "../model/provider-id.ts";
 import type { AcquiredIP, PendingAcquisition } from "../model/resource.ts";
 import { compareText } from "./object-order.ts";
-import { pastMs, rfc3339 } from "./time.ts";
+import { pastMs, timestamp } from "./time.ts";
 
 /** How long the account is watched for an address whose creation got no answer, before another is made, milliseconds. */
 export const UNANSWERED_WATCH_MS = 10_000;
@@ -32,7 +32,7 @@ export function resolveIntent(
     .filter((address) => !known.has(address.ip) && !isNamed(address.ip));
   const target = intent.providerID === undefined ? undefined : machineID(provider.name, intent.providerID);
   const onTarget = fresh.find((address) => target !== undefined && address.holderID === target);
-  const acquiredAt = rfc3339(pastMs(intent.startedAt, nowMs) ?? nowMs);
+  const acquiredAt = timestamp(pastMs(intent.startedAt, nowMs) ?? nowMs);
   if (onTarget !== undefined) return { kind: "found", acquired: { ip: onTarget.ip, acquiredAt } };
   const possible = fresh.filter((address) => couldBe(address, intent));
   if (possible.some((address) => address.isLocked)) return { kind: "waiting", untilMs: undefined };

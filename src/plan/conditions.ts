@@ -1,7 +1,7 @@
 import type { Hold } from "../model/plan.ts";
 import type { Reason } from "../model/reason.ts";
 import type { Condition, IPStatus, Pool } from "../model/resource.ts";
-import { rfc3339 } from "./time.ts";
+import { timestamp } from "./time.ts";
 
 /** What the three conditions of a pool are computed from. */
 export interface ConditionFacts {
@@ -27,7 +27,7 @@ export function poolConditions(facts: ConditionFacts): readonly Condition[] {
       type,
       status,
       observedGeneration: facts.pool.meta.generation,
-      lastTransitionTime: isSame ? stored.lastTransitionTime : rfc3339(facts.nowMs),
+      lastTransitionTime: isSame ? stored.lastTransitionTime : timestamp(facts.nowMs),
       reason,
       message,
     };
@@ -86,7 +86,7 @@ function reconciling(facts: ConditionFacts): Verdict {
 }
 
 function holdMessage({ subject, detail, notBeforeMs }: Hold): string {
-  const until = notBeforeMs === undefined ? "" : ` until ${rfc3339(notBeforeMs)}`;
+  const until = notBeforeMs === undefined ? "" : ` until ${timestamp(notBeforeMs)}`;
   return `${subject} is held${until}${detail === "" ? "" : `: ${detail}`}.`;
 }
 

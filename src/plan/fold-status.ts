@@ -5,7 +5,7 @@ import { providerIDOf } from "../model/provider-id.ts";
 import type { IPStatus, Pool, PoolStatus, RetryStatus } from "../model/resource.ts";
 import { retryClassOf } from "./retry-class.ts";
 import { retryDelayMs } from "./retry-schedule.ts";
-import { rfc3339 } from "./time.ts";
+import { timestamp } from "./time.ts";
 
 /** The status of a pool with the outcomes of its own actions entered: what the next decision needs to know. Pure. */
 export function foldIntoStatus(pool: Pool, outcomes: readonly Outcome[], nowMs: number): PoolStatus {
@@ -36,7 +36,7 @@ function isAssign(action: Action): action is AssignIP {
 function countAssignment(status: PoolStatus, { acceptedAtMs, action }: Outcome): PoolStatus {
   const counts = isAssign(action) || (action.kind === "acquire-ip" && "node" in action.after);
   if (acceptedAtMs === undefined || !counts) return status;
-  return { ...status, lastAssignmentTime: rfc3339(acceptedAtMs), assignments: (status.assignments ?? 0) + 1 };
+  return { ...status, lastAssignmentTime: timestamp(acceptedAtMs), assignments: (status.assignments ?? 0) + 1 };
 }
 
 function succeeded(status: PoolStatus, pool: Pool, action: Action, outcome: Outcome): PoolStatus {
@@ -143,7 +143,7 @@ function retry(
   const entry: RetryStatus = {
     subject,
     attempts,
-    nextAttemptTime: rfc3339(nowMs + retryDelayMs(retryClass, attempts)),
+    nextAttemptTime: timestamp(nowMs + retryDelayMs(retryClass, attempts)),
     error,
   };
   const others = status.retries.filter((other) => other.subject !== subject);

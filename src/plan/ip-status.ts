@@ -3,7 +3,7 @@ import { providerIDOf } from "../model/provider-id.ts";
 import type { IPStatus } from "../model/resource.ts";
 import type { BadEntry, PoolView } from "./pool-view.ts";
 import { type Standing, statusOf } from "./standing.ts";
-import { pastMs, rfc3339 } from "./time.ts";
+import { pastMs, timestamp } from "./time.ts";
 import { retryOf } from "./try-rule.ts";
 
 /** The status of every managed address and every bad entry, by address; keys sorted. Pure. */
@@ -91,7 +91,7 @@ function keepTime(view: PoolView, ip: string, sinceMs: number, nowMs: number): s
   const stored = statusOf(view.pool, ip)?.notMatchingSince;
   return stored !== undefined && Date.parse(stored) <= nowMs && pastMs(stored, nowMs) === sinceMs
     ? stored
-    : rfc3339(sinceMs);
+    : timestamp(sinceMs);
 }
 
 function placeFields(view: PoolView, place: Place | undefined): Pick<IPStatus, "nodeName" | "providerID"> {

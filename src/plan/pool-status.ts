@@ -5,7 +5,7 @@ import type { Assignments } from "./assign.ts";
 import { type ConditionFacts, poolConditions } from "./conditions.ts";
 import { ipStatuses } from "./ip-status.ts";
 import { countedIPs, type PoolView } from "./pool-view.ts";
-import { pastMs, rfc3339 } from "./time.ts";
+import { pastMs, timestamp } from "./time.ts";
 
 /** What is known of a pool once everything is planned. */
 export interface StatusFacts {
@@ -58,7 +58,7 @@ export function poolStatus(facts: StatusFacts): PoolStatus {
 function lastAssignment(stored: string | undefined, nowMs: number): Pick<PoolStatus, "lastAssignmentTime"> {
   const ms = pastMs(stored, nowMs);
   if (stored === undefined || ms === undefined) return {};
-  return { lastAssignmentTime: Date.parse(stored) === ms ? stored : rfc3339(ms) };
+  return { lastAssignmentTime: Date.parse(stored) === ms ? stored : timestamp(ms) };
 }
 
 /** An object that cannot be worked on keeps its status; only the error and the conditions say why. */

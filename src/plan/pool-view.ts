@@ -11,7 +11,7 @@ import { type ManagedIP, selectInUse } from "./in-use.ts";
 import { judge, type Matcher, type MatchVerdict } from "./match.ts";
 import { type Released, releasedOf } from "./released.ts";
 import { standingOf } from "./standing.ts";
-import { rfc3339 } from "./time.ts";
+import { timestamp } from "./time.ts";
 import { type Validation, validatePool } from "./validate.ts";
 
 /** An entry of `spec.ips` that cannot be used. */
@@ -200,7 +200,7 @@ function annotated(
 ): readonly AcquiredIP[] {
   const missing = pool.spec.desiredIPs - managedIPs(pool).length;
   if (missing <= 0 || pool.meta.isDeleting) return [];
-  const acquiredAt = rfc3339(context.observation.observedAtMs);
+  const acquiredAt = timestamp(context.observation.observedAtMs);
   const found = context.observation.nodes.flatMap((node) => {
     const ip = node.addressAnnotation;
     if (ip === undefined || node.poolAnnotation !== key || isTaken(ip)) return [];

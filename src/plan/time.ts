@@ -5,7 +5,7 @@ export function pastMs(text: string | undefined, nowMs: number): number | undefi
   return Number.isNaN(ms) ? undefined : Math.min(ms, nowMs);
 }
 
-/** RFC 3339 in UTC with whole seconds when they are whole, else milliseconds. */
-export function rfc3339(ms: number): string {
+/** A time as status and Lease keep it: RFC 3339 in UTC, to the millisecond, since waits are counted from it. */
+export function timestamp(ms: number): string {
   return new Date(ms).toISOString().replace(".000Z", "Z");
 }

@@ -4,7 +4,7 @@ import type { Observation, ProviderFacts } from "../../src/model/observation.ts"
 import type { Pool, PoolSpec, PoolStatus } from "../../src/model/resource.ts";
 
 /** The instant of every built observation. */
-export const NOW = Date.parse("2026-08-01T12:00:00Z");
+export const NOW: number = Date.parse("2026-08-01T12:00:00Z");
 
 /** A ready node `n1` on droplet 101 in nyc3. */
 export function aNode(override: Partial<NodeFacts> & { readonly droplet?: number } = {}): NodeFacts {

@@ -39,7 +39,9 @@ function cloudCall(operation: string, subject: string, place: string | undefined
       ? `create ${/^\d+$/.test(place ?? "") ? "for" : "in"} ${where}`
       : operation === "machine"
         ? `machine ${nodeOf(subject)}`
-        : [operation, short(subject), ...(operation === "assign" ? ["to", where] : [])].filter((word) => word !== "").join(" ");
+        : [operation, short(subject), ...(operation === "assign" ? ["to", where] : [])]
+            .filter((word) => word !== "")
+            .join(" ");
   return { side: "cloud", isWrite, line };
 }
 

@@ -38,7 +38,11 @@ export class WorldPools {
   }
 
   /** Creates a pool; the spec is as in a manifest, provider and region aside. */
-  async create(name: string, spec: Spec, metadata: { readonly labels?: Readonly<Record<string, string>> } = {}): Promise<void> {
+  async create(
+    name: string,
+    spec: Spec,
+    metadata: { readonly labels?: Readonly<Record<string, string>> } = {},
+  ): Promise<void> {
     const [namespace, own] = split(name);
     const body = {
       apiVersion: `${GROUP}/${VERSION}`,
@@ -87,7 +91,9 @@ export class WorldPools {
 
   /** Names of the pools made here that still exist. */
   async existing(): Promise<readonly string[]> {
-    const found = await Promise.all([...this.#made].map(async (name) => ((await this.read(name)) === undefined ? [] : [name])));
+    const found = await Promise.all(
+      [...this.#made].map(async (name) => ((await this.read(name)) === undefined ? [] : [name])),
+    );
     return found.flat();
   }
 
@@ -172,7 +178,9 @@ export class WorldNodes {
 
   /** Sets the condition Ready, as of now. */
   async setReady(name: string, isReady: boolean): Promise<void> {
-    await this.#access.rest("PATCH", `${this.#path(name)}/status`, { status: { conditions: [this.#condition(isReady)] } });
+    await this.#access.rest("PATCH", `${this.#path(name)}/status`, {
+      status: { conditions: [this.#condition(isReady)] },
+    });
   }
 
   /** A merge patch of the node. */
@@ -264,7 +272,10 @@ export class WorldPods {
   /** Sets phase Running and the condition Ready, as of now. */
   async setReady(name: string, isReady: boolean): Promise<void> {
     const lastTransitionTime = new Date(this.#access.clock.nowMs()).toISOString().replace(/\.\d+Z$/, "Z");
-    const status = { phase: "Running", conditions: [{ type: "Ready", status: isReady ? "True" : "False", lastTransitionTime }] };
+    const status = {
+      phase: "Running",
+      conditions: [{ type: "Ready", status: isReady ? "True" : "False", lastTransitionTime }],
+    };
     await this.#access.rest("PATCH", `${this.#path(name)}/status`, { status });
   }
 

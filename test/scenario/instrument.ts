@@ -14,7 +14,12 @@ const LOCAL: ReadonlySet<string> = new Set(["now", "calls", "rateLimit", "close"
  * A port as one process has it: virtual time stands still during its calls, and from the moment the process dies no call
  * leaves any more, and none returns.
  */
-export function instrument<T extends object>(port: T, clock: VirtualClock, process: Process, pending: Set<Promise<unknown>>): T {
+export function instrument<T extends object>(
+  port: T,
+  clock: VirtualClock,
+  process: Process,
+  pending: Set<Promise<unknown>>,
+): T {
   return new Proxy(port, {
     get(target, key) {
       const value: unknown = Reflect.get(target, key, target);

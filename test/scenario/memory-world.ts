@@ -8,6 +8,7 @@ import { SeenObjects } from "../../src/adapters/kube/seen-objects.ts";
 import type { Clock } from "../../src/ports/clock.ts";
 import { type Fault, FaultList } from "../../src/sandbox/faults.ts";
 import { type KubernetesSandbox, kubernetesSandbox } from "../../src/sandbox/kubernetes/kubernetes-sandbox.ts";
+import { shippedCRDs } from "../../src/sandbox/kubernetes/preinstalled.ts";
 import { type MemoryFault, MemoryIPProvider } from "../fake/memory-ip-provider.ts";
 import { emptyAccount } from "./account.ts";
 import type { Backend, Ports, Rest } from "./backend.ts";
@@ -15,11 +16,13 @@ import { type LoggedCall, loggedClusterRequest, loggedMemoryCall } from "./call-
 import { httpFault, type OperationFault } from "./operation-fault.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
+const CRDS = shippedCRDs();
+
 /** A world of function calls: no network, no real time. */
 export function memoryWorld(): Backend {
   const clock = new VirtualClock(Date.UTC(2026, 0, 2, 3, 4, 5));
   const account = emptyAccount({ now: () => clock.nowMs() });
-  const kubernetes = kubernetesSandbox({ now: () => clock.nowMs() });
+  const kubernetes = kubernetesSandbox({ now: () => clock.nowMs(), crds: CRDS });
   const calls: LoggedCall[] = [];
   const clusterFaults = new FaultList();
   const cloudFaults = new CloudFaults();
@@ -31,7 +34,11 @@ export function memoryWorld(): Backend {
     rest: sandboxRest(kubernetes),
     open: (processClock) => {
       const provider = memoryProvider(account, processClock, cloudFaults, calls);
-      return { cluster: memoryCluster(kubernetes, processClock, clusterFaults, calls), provider, close: () => undefined };
+      return {
+        cluster: memoryCluster(kubernetes, processClock, clusterFaults, calls),
+        provider,
+        close: () => undefined,
+      };
     },
     fail: (fault) => (fault.side === "cloud" ? cloudFaults.add(fault) : clusterFaults.add(httpFault(fault, false))),
     clearFaults: () => {
@@ -172,9 +179,11 @@ function memoryCluster(
     const logged = loggedClusterRequest({ server: "kubernetes", method, path, query: "", body, status: 0 }, "");
     if (logged !== undefined) calls.push(logged);
     const fault = faults.take({ server: "kubernetes", method, path });
-    if (fault?.delayMs !== undefined) throw kubeError(call, "timeout", { status: 0, why: "no answer in time", fix: "" });
+    if (fault?.delayMs !== undefined)
+      throw kubeError(call, "timeout", { status: 0, why: "no answer in time", fix: "" });
     const answer = fault === undefined || fault.cut === "after" ? request(kubernetes, call, url) : faultAnswer(fault);
-    if (fault?.cut !== undefined) throw kubeError(call, "unavailable", { status: 0, why: "the connection broke", fix: "" });
+    if (fault?.cut !== undefined)
+      throw kubeError(call, "unavailable", { status: 0, why: "the connection broke", fix: "" });
     if (answer.status >= 400) throw callFailure(call, answer, CONNECTION);
     return answer;
   };

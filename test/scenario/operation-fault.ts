@@ -1,7 +1,16 @@
 import type { Fault } from "../../src/sandbox/faults.ts";
 
 /** The operations of the IP provider's port. */
-export type CloudOperation = "list" | "get" | "assign" | "unassign" | "create" | "delete" | "machine" | "limit" | "action";
+export type CloudOperation =
+  | "list"
+  | "get"
+  | "assign"
+  | "unassign"
+  | "create"
+  | "delete"
+  | "machine"
+  | "limit"
+  | "action";
 
 /** The operations of the cluster's port; `lease` is every write of a Lease. */
 export type ClusterOperation =
@@ -16,7 +25,18 @@ export type ClusterOperation =
   | "lease";
 
 /** How an operation fails: refused before any effect, or (`lost-answer`) carried out with the answer lost. */
-export type FaultKind = "500" | "429" | "422" | "404" | "403" | "401" | "409" | "timeout" | "lost-answer" | "cut" | "html";
+export type FaultKind =
+  | "500"
+  | "429"
+  | "422"
+  | "404"
+  | "403"
+  | "401"
+  | "409"
+  | "timeout"
+  | "lost-answer"
+  | "cut"
+  | "html";
 
 /** One misbehaviour, in terms of the port's operations: its next `times` calls (0 = all) after the first `skip` fail. */
 export type OperationFault = {
@@ -94,7 +114,8 @@ const HANG_MS = 1500;
  * operation is then several failures of the call.
  */
 export function httpFault(fault: OperationFault, isRepeated: boolean): Fault {
-  const route = fault.side === "cloud" ? cloudRoute(fault.operation, fault.subject) : clusterRoute(fault.operation, fault.subject);
+  const route =
+    fault.side === "cloud" ? cloudRoute(fault.operation, fault.subject) : clusterRoute(fault.operation, fault.subject);
   const tries = isRepeated ? 1 + repeats(fault, route.method) : 1;
   const server = fault.side === "cloud" ? "digitalocean" : "kubernetes";
   return {
@@ -142,5 +163,13 @@ function cloudBody({ kind, message }: OperationFault): unknown {
 function statusBody({ kind, message }: OperationFault): unknown {
   const [, reason, text] = WORDS[kind] ?? ["", "", ""];
   const said = message ?? text;
-  return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message: said, reason, code: Number(kind) };
+  return {
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: {},
+    status: "Failure",
+    message: said,
+    reason,
+    code: Number(kind),
+  };
 }

@@ -27,7 +27,10 @@ export async function play({ body, options }: Scenario, world: World): Promise<v
   await body(world);
   const before = await world.show().catch(() => []);
   await world.pass();
-  expect({ cloud: world.cloudWrites(), kube: world.kubeWrites() }, `the pass after the end writes nothing; ${before}`).toEqual({
+  expect(
+    { cloud: world.cloudWrites(), kube: world.kubeWrites() },
+    `the pass after the end writes nothing; ${before}`,
+  ).toEqual({
     cloud: [],
     kube: [],
   });

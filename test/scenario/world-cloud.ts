@@ -1,5 +1,5 @@
-import type { DigitalOceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
 import type { CloudState } from "../../src/sandbox/digitalocean/cloud-state.ts";
+import type { DigitalOceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
 import { dropletOf, nodeOf, short } from "./scenario-names.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
 
@@ -21,13 +21,19 @@ export class WorldCloud {
 
   /** Deletes a droplet; its addresses become unassigned. */
   removeDroplet(node: string | number): void {
-    this.#account.removeDroplet(idOf(node), this.#clock.nowMs());
+    this.#account.removeDroplet(idOf(node));
   }
 
   /** Adds an address that flipop did not buy, on a node's droplet or unassigned. */
-  address(ip: string, options: { readonly on?: string | number; readonly region?: string; readonly isBYOIP?: boolean } = {}): void {
+  address(
+    ip: string,
+    options: { readonly on?: string | number; readonly region?: string; readonly isBYOIP?: boolean } = {},
+  ): void {
     const holder = options.on === undefined ? {} : { droplet_id: idOf(options.on) };
-    this.#account.addAddress({ ip, region: options.region ?? "nyc3", ...holder }, options.isBYOIP ? "byoip" : "reserved");
+    this.#account.addAddress(
+      { ip, region: options.region ?? "nyc3", ...holder },
+      options.isBYOIP ? "byoip" : "reserved",
+    );
     this.#given.add(ip);
   }
 
@@ -62,9 +68,10 @@ export class WorldCloud {
   addresses(): Readonly<Record<string, string>> {
     this.settle();
     const { reserved_ips, byoip } = this.state;
-    const sorted = [...reserved_ips, ...byoip].map(
-      ({ ip, droplet_id }): [string, string] => [short(ip), droplet_id === null ? "-" : nodeOf(droplet_id)],
-    );
+    const sorted = [...reserved_ips, ...byoip].map(({ ip, droplet_id }): [string, string] => [
+      short(ip),
+      droplet_id === null ? "-" : nodeOf(droplet_id),
+    ]);
     return Object.fromEntries(sorted.sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 

@@ -1,5 +1,5 @@
-import type { PassResult, Selection } from "../../src/model/run.ts";
 import type { Plan } from "../../src/model/plan.ts";
+import type { PassResult, Selection } from "../../src/model/run.ts";
 import type { Clock } from "../../src/ports/clock.ts";
 import type { LockState } from "../../src/ports/lock.ts";
 import { planPass, reconcilePass, type WriterDeps } from "../../src/reconcile.ts";
@@ -27,7 +27,10 @@ export interface RunOptions {
 }
 
 /** What came of a run; a process that died or found the Lease taken has no result. */
-export type RunEnd = { readonly kind: "done"; readonly result: PassResult } | { readonly kind: "died" } | { readonly kind: "locked" };
+export type RunEnd =
+  | { readonly kind: "done"; readonly result: PassResult }
+  | { readonly kind: "died" }
+  | { readonly kind: "locked" };
 
 const WRITES: ReadonlySet<string> = new Set([
   "assign",
@@ -72,6 +75,11 @@ export class World {
       this.cloud.droplet(name);
       await this.nodes.create(name);
     }
+  }
+
+  /** A namespace as the cluster knows it. */
+  namespaceName(name: string): string {
+    return `${this.#backend.prefix}${name}`;
   }
 
   nowMs(): number {
@@ -175,7 +183,9 @@ export class World {
     const { ips } = await this.pools.status(pool);
     return Object.entries(ips)
       .map(([address, { state, nodeName, reason }]) =>
-        [short(address), state, nodeName ?? "", reason === undefined ? "" : `(${reason})`].filter((word) => word !== "").join(" "),
+        [short(address), state, nodeName ?? "", reason === undefined ? "" : `(${reason})`]
+          .filter((word) => word !== "")
+          .join(" "),
       )
       .sort();
   }
@@ -204,7 +214,11 @@ export class World {
     return answer.kind === "done" ? { kind: "done", result: answer.value } : { kind: "locked" };
   }
 
-  #deps(clock: Clock, cluster: WriterDeps["cluster"], provider: ReturnType<Backend["open"]>["provider"]): Omit<WriterDeps, "lock"> {
+  #deps(
+    clock: Clock,
+    cluster: WriterDeps["cluster"],
+    provider: ReturnType<Backend["open"]>["provider"],
+  ): Omit<WriterDeps, "lock"> {
     const leaseName = { namespace: `${this.#backend.prefix}shop`, name: "flipop" };
     return { cluster, clock, leaseName, providers: new Map([["digitalocean", { kind: "usable", provider }]]) };
   }
@@ -224,7 +238,10 @@ export class World {
   }
 
   #lines(isWanted: (call: ReturnType<Backend["log"]>[number]) => boolean): readonly string[] {
-    return this.#backend.log().filter(isWanted).map(({ line }) => line);
+    return this.#backend
+      .log()
+      .filter(isWanted)
+      .map(({ line }) => line);
   }
 }
 
@@ -234,5 +251,10 @@ function adapterClock(clock: Clock): Clock {
 }
 
 function heldLock(): LockState {
-  return { isHeld: () => true, lost: new AbortController().signal, annotations: () => ({}), annotate: async () => undefined };
+  return {
+    isHeld: () => true,
+    lost: new AbortController().signal,
+    annotations: () => ({}),
+    annotate: async () => undefined,
+  };
 }

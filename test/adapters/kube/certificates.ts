@@ -3,8 +3,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+const PROGRAM = "openssl";
+
 /** A certificate and its key, PEM. */
-export interface Pair {
+interface Pair {
   readonly cert: string;
   readonly key: string;
 }
@@ -24,7 +26,7 @@ export interface Certificates {
 /** True where the openssl program is installed. */
 export function hasOpenSSL(): boolean {
   try {
-    execFileSync("openssl", ["version"], { stdio: "ignore" });
+    execFileSync(PROGRAM, ["version"], { stdio: "ignore" });
     return true;
   } catch {
     return false;
@@ -35,7 +37,7 @@ export function hasOpenSSL(): boolean {
 export function makeCertificates(): Certificates {
   const folder = mkdtempSync(join(tmpdir(), "flipop-certificates-"));
   const run = (...args: string[]): void => {
-    execFileSync("openssl", args, { cwd: folder, stdio: "ignore" });
+    execFileSync(PROGRAM, args, { cwd: folder, stdio: "ignore" });
   };
   const read = (name: string): string => readFileSync(join(folder, name), "utf8");
   const newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];

@@ -1,0 +1,4 @@
+import { memoryWorld } from "./memory-world.ts";
+import { runScenarios } from "./run-scenarios.ts";
+
+runScenarios("memory", memoryWorld);
