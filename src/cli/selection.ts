@@ -1,7 +1,7 @@
 import { ConfigError } from "../model/errors.ts";
+import { parseLabelSelector } from "../model/label-selector.ts";
 import { objectKey, type Pool } from "../model/resource.ts";
 import type { Selection } from "../model/run.ts";
-import { parseLabelSelector } from "../plan/label-selector.ts";
 import { listText } from "../report/count-text.ts";
 import type { Target } from "./target.ts";
 

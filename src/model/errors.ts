@@ -1,6 +1,3 @@
-/** When a failed call is worth another attempt: soon, rarely, or only after a person changed something. */
-export type RetryClass = "fast" | "slow" | "never";
-
 /** The operator's mistake: what failed, on what, why, what to do. Ends the command; never retried. */
 export class ConfigError extends Error {
   override readonly name: string = "ConfigError";

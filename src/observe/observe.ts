@@ -1,8 +1,8 @@
 import { KubeError } from "../model/errors.ts";
+import { parseLabelSelector } from "../model/label-selector.ts";
 import { type PodSelector, podSelectorKey } from "../model/node.ts";
 import type { Observation, PodSummary, ProviderFacts } from "../model/observation.ts";
 import type { Pool } from "../model/resource.ts";
-import { parseLabelSelector } from "../plan/label-selector.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { ClusterReader, LeaseRecord } from "../ports/cluster.ts";
 import type { IPProviderReader } from "../ports/ip-provider.ts";

@@ -5,8 +5,9 @@ import type { ProviderFacts } from "../model/observation.ts";
 import { machineID } from "../model/provider-id.ts";
 import type { Pool } from "../model/resource.ts";
 import type { IPProviderReader } from "../ports/ip-provider.ts";
+import type { Listing } from "../ports/listing.ts";
 import type { ProviderAccess } from "../ports/provider-access.ts";
-import { type Listing, readListing } from "./read-listing.ts";
+import { readListing } from "./read-listing.ts";
 import { wantedAddresses } from "./wanted-addresses.ts";
 import { concernsWholeProvider } from "./whole-provider-failure.ts";
 

@@ -12,7 +12,7 @@ import { hasFailed, retryOf } from "./try-rule.ts";
 /** Most addresses that may be created within {@link CREATION_WINDOW_MS} (DigitalOcean's documented limit, verified 2026-08). */
 const CREATIONS_PER_WINDOW = 12;
 /** Length of the window the provider counts creations in, milliseconds. */
-export const CREATION_WINDOW_MS = 60_000;
+const CREATION_WINDOW_MS = 60_000;
 
 /** What creations the account still allows in this pass; entered as they are planned. */
 export interface AcquisitionBudget {

@@ -6,7 +6,7 @@ import { compareText } from "./object-order.ts";
 import { pastMs, timestamp } from "./time.ts";
 
 /** How long the account is watched for an address whose creation got no answer, before another is made, milliseconds. */
-export const UNANSWERED_WATCH_MS = 10_000;
+const UNANSWERED_WATCH_MS = 10_000;
 
 /** What became of an acquisition whose answer was lost. */
 export type IntentResolution =

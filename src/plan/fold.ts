@@ -64,8 +64,8 @@ function foldProvider(facts: ProviderFacts, outcomes: readonly Outcome[], skewMs
   const addresses = new Map<string, AddressFact>(facts.addresses);
   for (const outcome of outcomes) {
     for (const { ip, fact } of outcome.learned ?? []) addresses.set(ip, fact);
-    if (outcome.address !== undefined)
-      addresses.set(outcome.address.ip, { kind: "known", address: afterwards(outcome, outcome.address) });
+    const address = outcome.address ?? lastKnown(outcome, addresses);
+    if (address !== undefined) addresses.set(address.ip, { kind: "known", address: afterwards(outcome, address) });
   }
   const bought = outcomes.filter(
     ({ action, outcome, address }) => action.kind === "acquire-ip" && outcome !== "failed" && address !== undefined,
@@ -76,6 +76,12 @@ function foldProvider(facts: ProviderFacts, outcomes: readonly Outcome[], skewMs
     .find(isRateLimit);
   const unusable = limited === undefined ? {} : { unusable: rateLimited(limited, skewMs) };
   return { ...facts, addresses, ...count, ...unusable };
+}
+
+/** The address of a change whose effect could not be read at all, as it was known before. */
+function lastKnown({ action, outcome }: Outcome, addresses: ReadonlyMap<string, AddressFact>): Address | undefined {
+  const fact = outcome === "unconfirmed" && "ip" in action ? addresses.get(action.ip) : undefined;
+  return fact?.kind === "known" ? fact.address : undefined;
 }
 
 /** An accepted change that could not be confirmed counts as being worked on, whatever the provider shows meanwhile. */

@@ -1,8 +1,8 @@
+import { type LabelSelector, selects } from "../model/label-selector.ts";
 import type { NodeFacts, Taint } from "../model/node.ts";
 import type { PodSummary } from "../model/observation.ts";
 import type { Reason } from "../model/reason.ts";
 import type { Toleration } from "../model/resource.ts";
-import { type LabelSelector, selects } from "./label-selector.ts";
 import { isTolerated } from "./toleration.ts";
 
 /**

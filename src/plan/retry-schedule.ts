@@ -10,7 +10,7 @@ const SCHEDULES: Readonly<Record<"fast" | "slow", readonly number[]>> = {
 };
 
 /** The longest wait of any schedule: no stored time may hold anything longer. */
-export const LONGEST_RETRY_MS: number = 10 * MINUTE;
+const LONGEST_RETRY_MS = 10 * MINUTE;
 
 /** How long to wait after the given number of failed attempts (from 1), milliseconds. */
 export function retryDelayMs(retryClass: "fast" | "slow", attempts: number): number {

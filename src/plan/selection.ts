@@ -1,6 +1,6 @@
+import { parseLabelSelector, selects } from "../model/label-selector.ts";
 import { objectKey, type Pool } from "../model/resource.ts";
 import type { Selection } from "../model/run.ts";
-import { parseLabelSelector, selects } from "./label-selector.ts";
 
 /** True when the run may write for this pool. A label selector that cannot be parsed selects nothing. */
 export function isPoolSelected(selection: Selection, pool: Pool): boolean {

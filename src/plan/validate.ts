@@ -1,5 +1,5 @@
+import { type LabelSelector, parseLabelSelector } from "../model/label-selector.ts";
 import type { Pool } from "../model/resource.ts";
-import { type LabelSelector, parseLabelSelector } from "./label-selector.ts";
 
 /** What a provider name can be used for. */
 export interface ProviderCapabilities {
@@ -8,7 +8,7 @@ export interface ProviderCapabilities {
 }
 
 /** Every provider name that flipop knows. */
-export const PROVIDERS: Readonly<Record<string, ProviderCapabilities>> = {
+const PROVIDERS: Readonly<Record<string, ProviderCapabilities>> = {
   digitalocean: { providesIPs: true, providesDNS: true },
   cloudflare: { providesIPs: false, providesDNS: true },
 };

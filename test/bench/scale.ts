@@ -1,5 +1,114 @@
+import type { API } from "../cluster/api.ts";
+import { bigNode, bigPod, bigPodStatus, INGRESS_LABEL, POD_NAMESPACE } from "./big-objects.ts";
+import { isAssignRequest, openCloud, REGION } from "./cloud.ts";
+import { type Figure, memoryFigure, timeFigure } from "./figure.ts";
+import { inParallel } from "./in-parallel.ts";
+import { runOn, someIPs } from "./scene.ts";
 import type { Section } from "./table.ts";
-import type { World } from "./world.ts";
-export async function benchScale(_world: World, _isFull: boolean): Promise<Section> {
-  return { title: "Scale", figures: [] };
+import { createNodes, createPool, deletePool, emptyCluster, type World } from "./world.ts";
+
+interface Size {
+  readonly nodes: number;
+  readonly pods: number;
+  readonly runs: number;
+}
+
+interface Selector {
+  readonly what: string;
+  readonly match: Readonly<Record<string, string>>;
+}
+
+/** What is wanted of one size with one selector, and what the Go operator does. */
+interface Expectation {
+  readonly size: Size;
+  readonly selector: Selector;
+  readonly ms: string;
+  readonly mb: string;
+  readonly goMs: string;
+  readonly goMB: string;
+}
+
+const NORMAL: Size = { nodes: 1000, pods: 20_000, runs: 5 };
+const LARGE: Size = { nodes: 5000, pods: 50_000, runs: 3 };
+const BY_LABEL: Selector = { what: "a pod label", match: { podLabel: INGRESS_LABEL } };
+const BY_NAMESPACE: Selector = { what: "a pod namespace alone", match: { podNamespace: POD_NAMESPACE } };
+
+const NORMAL_EXPECTATIONS: readonly Expectation[] = [
+  { size: NORMAL, selector: BY_LABEL, ms: "≤ 1 s", mb: "≤ 150 MB", goMs: "260 ms", goMB: "81 MB" },
+  { size: NORMAL, selector: BY_NAMESPACE, ms: "", mb: "", goMs: "3,000 ms", goMB: "831 MB" },
+];
+const LARGE_EXPECTATIONS: readonly Expectation[] = [
+  { size: LARGE, selector: BY_LABEL, ms: "≤ 2 s", mb: "≤ 200 MB", goMs: "dies at start", goMB: "dies at start" },
+  { size: LARGE, selector: BY_NAMESPACE, ms: "≤ 5 s", mb: "≤ 300 MB", goMs: "6,200 ms", goMB: "1,988 MB" },
+];
+
+/** One pod in this many belongs to the ingress: a few hundred of all. */
+const INGRESS_SHARE = 100;
+const ADDRESSES = 3;
+/** Connections of the client that fills the cluster. */
+const WIDTH = 8;
+
+/** One-shot runs in big clusters; `isFull` adds the largest, whose pods take minutes to create. */
+export async function benchScale(world: World, isFull: boolean): Promise<Section> {
+  const figures: Figure[] = [];
+  await emptyCluster(world.api);
+  await world.api.request("POST", "/api/v1/namespaces", { metadata: { name: POD_NAMESPACE } });
+  await grow(world.api, { nodes: 0, pods: 0 }, NORMAL);
+  for (const expectation of NORMAL_EXPECTATIONS) figures.push(...(await measure(world, expectation)));
+  if (isFull) {
+    await grow(world.api, NORMAL, LARGE);
+    for (const expectation of LARGE_EXPECTATIONS) figures.push(...(await measure(world, expectation)));
+  }
+  return { title: "Big clusters: a one-shot run that assigns 3 addresses", figures };
+}
+
+/** Adds nodes and running, ready pods until the cluster is of the size. */
+async function grow(api: API, from: { readonly nodes: number; readonly pods: number }, to: Size): Promise<void> {
+  await createNodes(api, { from: from.nodes + 1, to: to.nodes, body: bigNode });
+  const path = `/api/v1/namespaces/${POD_NAMESPACE}/pods`;
+  const numbers = Array.from({ length: to.pods - from.pods }, (_, index) => from.pods + index);
+  await inParallel(numbers, WIDTH, async (index) => {
+    const droplet = from.nodes + 1 + (index % (to.nodes - from.nodes));
+    const { name, ...pod } = bigPod(index, droplet, index % INGRESS_SHARE === 0);
+    await api.call("POST", path, pod);
+    const body = { status: bigPodStatus(index) };
+    await api.call("PATCH", `${path}/${name}/status`, body, "application/merge-patch+json");
+  });
+}
+
+async function measure(world: World, { size, selector, ms, mb, goMs, goMB }: Expectation): Promise<readonly Figure[]> {
+  const first: number[] = [];
+  const whole: number[] = [];
+  const peak: number[] = [];
+  for (let run = 0; run < size.runs; run += 1) {
+    const { firstAssignMs, wallMs, peakMB } = await assignOnce(world, size, selector);
+    first.push(firstAssignMs);
+    whole.push(wallMs);
+    if (peakMB !== undefined) peak.push(peakMB);
+  }
+  const what = `${size.nodes.toLocaleString("en-US")} nodes, ${size.pods.toLocaleString("en-US")} pods, ${selector.what}`;
+  return [
+    timeFigure(`${what}: start → first assign request`, first, { goOperator: goMs }),
+    timeFigure(`${what}: whole run`, whole, { wanted: ms }),
+    ...(peak.length === 0 ? [] : [memoryFigure(`${what}: peak memory`, peak, { wanted: mb, goOperator: goMB })]),
+  ];
+}
+
+async function assignOnce(
+  world: World,
+  { nodes }: Size,
+  { match }: Selector,
+): Promise<{ readonly firstAssignMs: number; readonly wallMs: number; readonly peakMB: number | undefined }> {
+  const ips = someIPs(ADDRESSES);
+  const cloud = await openCloud({ droplets: nodes, ips });
+  try {
+    await createPool(world.api, { provider: "digitalocean", region: REGION, ips, match });
+    const { startedAtMs, wallMs, peakMB } = await runOn(world, cloud, ["reconcile"], false);
+    const assigns = cloud.calls.filter(isAssignRequest);
+    if (assigns.length !== ADDRESSES) throw new Error(`${assigns.length} of ${ADDRESSES} addresses were assigned`);
+    return { firstAssignMs: (assigns[0]?.atMs ?? Number.NaN) - startedAtMs, wallMs, peakMB };
+  } finally {
+    await deletePool(world.api);
+    await cloud.close();
+  }
 }

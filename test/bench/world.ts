@@ -57,6 +57,19 @@ export async function createPool(api: API, spec: Readonly<Record<string, unknown
   await api.call("POST", POOLS, { apiVersion, kind: "FloatingIPPool", metadata: { name: "web" }, spec });
 }
 
+/** Deletes the pool and what a run left on nodes for it. */
+export async function deletePool(api: API): Promise<void> {
+  const pool = await api.call<{ status?: { ips?: Record<string, { nodeName?: string }> } }>("GET", `${POOLS}/web`);
+  await api.call("DELETE", `${POOLS}/web`);
+  const annotations = Object.fromEntries(
+    ["ipv4-reserved-ip", "pool"].map((key) => [`flipop.digitalocean.com/${key}`, null]),
+  );
+  for (const { nodeName } of Object.values(pool.status?.ips ?? {})) {
+    if (nodeName === undefined) continue;
+    await api.call("PATCH", `/api/v1/nodes/${nodeName}`, { metadata: { annotations } }, "application/merge-patch+json");
+  }
+}
+
 /** Creates nodes on droplets `from`, …, `to`. */
 export async function createNodes(
   api: API,

@@ -91,7 +91,7 @@ export function known(ip: string, override: Partial<Address> = {}): [string, Add
 }
 
 /** A usable DigitalOcean whose whole list was read. */
-export function digitalocean(
+function digitalocean(
   addresses: readonly [string, AddressFact][],
   override: Partial<ProviderFacts> = {},
 ): ProviderFacts {

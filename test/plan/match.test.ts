@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { parseLabelSelector } from "../../src/model/label-selector.ts";
 import type { NodeFacts } from "../../src/model/node.ts";
 import type { PodSummary } from "../../src/model/observation.ts";
-import { parseLabelSelector } from "../../src/plan/label-selector.ts";
 import { judge, type Matcher } from "../../src/plan/match.ts";
 import { aNode, NOW } from "./builders.ts";
 

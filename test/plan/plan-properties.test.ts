@@ -29,13 +29,18 @@ function world(seed: number): Observation {
       ready: { isReady: chance(0.7), sinceMs: NOW - Math.floor(next() * 60_000) },
       isDeleting: chance(0.1),
       labels: { "topology.kubernetes.io/region": chance(0.9) ? "nyc3" : "ams3" },
-      ...(chance(0.4) ? { addressAnnotation: pick(ips), ...(chance(0.7) ? { poolAnnotation: `ingress/p${pick([0, 1, 2, 9])}` } : {}) } : {}),
+      ...(chance(0.4)
+        ? { addressAnnotation: pick(ips), ...(chance(0.7) ? { poolAnnotation: `ingress/p${pick([0, 1, 2, 9])}` } : {}) }
+        : {}),
     }),
   );
   const facts = ips.map((ip): [string, AddressFact] => {
     if (chance(0.1)) return [ip, { kind: "gap", error: "500" }];
     if (chance(0.1)) return [ip, { kind: "gone" }];
-    return known(ip, { isLocked: chance(0.1), ...(chance(0.5) ? { holderID: String(pick([101, 102, 103, 104, 105, 106, 999])) } : {}) });
+    return known(ip, {
+      isLocked: chance(0.1),
+      ...(chance(0.5) ? { holderID: String(pick([101, 102, 103, 104, 105, 106, 999])) } : {}),
+    });
   });
   const holders = new Set<string>();
   const addresses = facts.map(([ip, fact]): [string, AddressFact] => {
@@ -65,10 +70,12 @@ function world(seed: number): Observation {
       status: {
         acquired,
         ips: Object.fromEntries(
-          own.filter(() => chance(0.6)).map((ip) => {
-            const n = pick([1, 2, 3, 4, 5, 6]);
-            return [ip, { state: pick(states), nodeName: `n${n}`, providerID: `digitalocean://${100 + n}` }];
-          }),
+          own
+            .filter(() => chance(0.6))
+            .map((ip) => {
+              const n = pick([1, 2, 3, 4, 5, 6]);
+              return [ip, { state: pick(states), nodeName: `n${n}`, providerID: `digitalocean://${100 + n}` }];
+            }),
         ),
       },
     });
@@ -80,8 +87,11 @@ const SEEDS = Array.from({ length: 400 }, (_, index) => index + 1);
 
 function assigned(actions: readonly Action[]): readonly { readonly ip: string; readonly machine: string }[] {
   return actions.flatMap((action) => {
-    if (action.kind === "assign-ip" || action.kind === "move-ip") return [{ ip: action.ip, machine: action.after.machineID }];
-    return action.kind === "acquire-ip" && "node" in action.after ? [{ ip: action.id, machine: action.after.node.machineID }] : [];
+    if (action.kind === "assign-ip" || action.kind === "move-ip")
+      return [{ ip: action.ip, machine: action.after.machineID }];
+    return action.kind === "acquire-ip" && "node" in action.after
+      ? [{ ip: action.id, machine: action.after.node.machineID }]
+      : [];
   });
 }
 
@@ -92,7 +102,12 @@ test("the order in which lists arrive changes nothing", () => {
       ...observation,
       pools: observation.pools.toReversed(),
       nodes: observation.nodes.toReversed(),
-      providers: new Map([...observation.providers].map(([name, facts]) => [name, { ...facts, addresses: new Map([...facts.addresses].toReversed()) }])),
+      providers: new Map(
+        [...observation.providers].map(([name, facts]) => [
+          name,
+          { ...facts, addresses: new Map([...facts.addresses].toReversed()) },
+        ]),
+      ),
     };
     expect(plan(shuffled, {}), `seed ${seed}`).toEqual(plan(observation, {}));
   }
@@ -110,13 +125,18 @@ test("a machine that keeps an address gets no other", () => {
   for (const seed of SEEDS) {
     const observation = world(seed);
     const { actions } = plan(observation, {});
-    const leaving = new Set(actions.flatMap((action) => (action.kind === "unassign-ip" || action.kind === "move-ip" ? [action.ip] : [])));
+    const leaving = new Set(
+      actions.flatMap((action) => (action.kind === "unassign-ip" || action.kind === "move-ip" ? [action.ip] : [])),
+    );
     const kept = new Map(
       [...(observation.providers.get("digitalocean")?.addresses ?? [])].flatMap(([ip, fact]) =>
-        fact.kind === "known" && fact.address.holderID !== undefined && !leaving.has(ip) ? [[fact.address.holderID, ip] as const] : [],
+        fact.kind === "known" && fact.address.holderID !== undefined && !leaving.has(ip)
+          ? [[fact.address.holderID, ip] as const]
+          : [],
       ),
     );
-    for (const { machine } of assigned(actions)) expect(kept.has(machine), `seed ${seed}: droplet ${machine}`).toBe(false);
+    for (const { machine } of assigned(actions))
+      expect(kept.has(machine), `seed ${seed}: droplet ${machine}`).toBe(false);
   }
 });
 
@@ -128,7 +148,10 @@ test("only what flipop acquired is deleted, and only with Delete", () => {
       if (action.kind !== "delete-ip") continue;
       const pool = observation.pools.find(({ meta }) => meta.name === action.object.name);
       expect(pool?.spec.reclaimPolicy, `seed ${seed}`).toBe("Delete");
-      expect(pool?.status.acquired.map(({ ip }) => ip), `seed ${seed}`).toContain(action.ip);
+      expect(
+        pool?.status.acquired.map(({ ip }) => ip),
+        `seed ${seed}`,
+      ).toContain(action.ip);
       deleted += 1;
     }
   }
@@ -140,9 +163,12 @@ test("a pool never plans to hold more than desiredIPs", () => {
     const observation = world(seed);
     const { actions } = plan(observation, {});
     for (const pool of observation.pools) {
-      const bought = actions.filter(({ kind, object }) => kind === "acquire-ip" && object.name === pool.meta.name).length;
+      const bought = actions.filter(
+        ({ kind, object }) => kind === "acquire-ip" && object.name === pool.meta.name,
+      ).length;
       const had = new Set([...pool.spec.ips, ...pool.status.acquired.map(({ ip }) => ip)]).size;
-      if (bought > 0) expect(had + bought - pool.status.acquired.length, `seed ${seed}`).toBeLessThanOrEqual(pool.spec.desiredIPs);
+      if (bought > 0)
+        expect(had + bought - pool.status.acquired.length, `seed ${seed}`).toBeLessThanOrEqual(pool.spec.desiredIPs);
     }
   }
 });
@@ -152,6 +178,9 @@ test("suspended objects, and objects outside the selection, are planned nothing"
     const observation = world(seed);
     const suspended = new Set(observation.pools.filter(({ spec }) => spec.suspend).map(({ meta }) => meta.name));
     const { actions } = plan(observation, { objects: ["ingress/p0"] });
-    expect(actions.every(({ object }) => object.name === "p0" && !suspended.has(object.name)), `seed ${seed}`).toBe(true);
+    expect(
+      actions.every(({ object }) => object.name === "p0" && !suspended.has(object.name)),
+      `seed ${seed}`,
+    ).toBe(true);
   }
 });

@@ -100,27 +100,33 @@ export function assignmentScenarios(scenario: Register): void {
     expect((await world.pools.status("web")).assignableNodes).toEqual([]);
   });
 
-  scenario("21 droplet holds another address: the node is skipped with the reason, the address goes on", async (world) => {
-    await world.machines("n1", "n2");
-    world.cloud.address(ip(9), { on: "n1" });
-    world.cloud.address(ip(1));
-    await world.pools.create("web", { ips: [ip(1)] });
-    const { remaining } = await world.pass();
-    expect(world.cloudWrites()).toEqual(["assign ip1 to n2"]);
-    expect(remaining.pools[0]?.skipped.map(({ reason }) => reason)).toEqual(["NodeHasForeignIP"]);
-    expect((await world.pools.status("web")).nodeErrors.join()).toContain(ip(9));
-  });
+  scenario(
+    "21 droplet holds another address: the node is skipped with the reason, the address goes on",
+    async (world) => {
+      await world.machines("n1", "n2");
+      world.cloud.address(ip(9), { on: "n1" });
+      world.cloud.address(ip(1));
+      await world.pools.create("web", { ips: [ip(1)] });
+      const { remaining } = await world.pass();
+      expect(world.cloudWrites()).toEqual(["assign ip1 to n2"]);
+      expect(remaining.pools[0]?.skipped.map(({ reason }) => reason)).toEqual(["NodeHasForeignIP"]);
+      expect((await world.pools.status("web")).nodeErrors.join()).toContain(ip(9));
+    },
+  );
 
-  scenario("21b BYOIP address of nobody on the droplet: found out by the refusal, the address goes on in the same pass", async (world) => {
-    await world.machines("n1", "n2");
-    world.cloud.address(ip(9), { on: "n1", isBYOIP: true });
-    world.cloud.address(ip(1));
-    await world.pools.create("web", { ips: [ip(1)] });
-    await world.pass();
-    expect(world.cloudWrites()).toEqual(["assign ip1 to n1", "assign ip1 to n2"]);
-    expect(await world.show()).toEqual(["ip1 active n2"]);
-    expect((await world.pools.status("web")).nodeErrors.join()).toContain("n1");
-  });
+  scenario(
+    "21b BYOIP address of nobody on the droplet: found out by the refusal, the address goes on in the same pass",
+    async (world) => {
+      await world.machines("n1", "n2");
+      world.cloud.address(ip(9), { on: "n1", isBYOIP: true });
+      world.cloud.address(ip(1));
+      await world.pools.create("web", { ips: [ip(1)] });
+      await world.pass();
+      expect(world.cloudWrites()).toEqual(["assign ip1 to n1", "assign ip1 to n2"]);
+      expect(await world.show()).toEqual(["ip1 active n2"]);
+      expect((await world.pools.status("web")).nodeErrors.join()).toContain("n1");
+    },
+  );
 
   scenario("42 region edited: running pairs are not touched", async (world) => {
     await ip1OnN1(world, "n2");
@@ -193,45 +199,59 @@ export function assignmentScenarios(scenario: Register): void {
     expect((await world.pools.status("web")).nodeErrors.join()).toContain("aws:///us-east-1/i-1");
   });
 
-  scenario("a droplet that the provider does not know: the node is skipped, the address goes on in the same pass", async (world) => {
-    await world.nodes.create("n1");
-    await world.machines("n2");
-    world.cloud.address(ip(1));
-    await world.pools.create("web", { ips: [ip(1)] });
-    await world.pass();
-    expect(await world.show()).toEqual(["ip1 active n2"]);
-    expect((await world.pools.status("web")).nodeErrors.join()).toContain("does not know machine 101");
-  });
+  scenario(
+    "a droplet that the provider does not know: the node is skipped, the address goes on in the same pass",
+    async (world) => {
+      await world.nodes.create("n1");
+      await world.machines("n2");
+      world.cloud.address(ip(1));
+      await world.pools.create("web", { ips: [ip(1)] });
+      await world.pass();
+      expect(await world.show()).toEqual(["ip1 active n2"]);
+      expect((await world.pools.status("web")).nodeErrors.join()).toContain("does not know machine 101");
+    },
+  );
 
-  scenario("five nodes replaced under the same names at once: every address moves to the new droplet of its turn", async (world) => {
-    const numbers = [1, 2, 3, 4, 5];
-    await world.machines(...numbers.map((number) => `n${number}`));
-    for (const number of numbers) world.cloud.address(ip(number));
-    await world.pools.create("web", { ips: numbers.map(ip) });
-    await world.pass();
-    for (const number of numbers) {
-      await world.nodes.delete(`n${number}`);
-      world.cloud.droplet(200 + number);
-      await world.nodes.create(`n${number}`, { droplet: 200 + number });
-    }
-    await world.pass();
-    expect(world.cloudWrites()).toHaveLength(5);
-    expect(Object.values(world.cloud.addresses()).toSorted()).toEqual(["n101", "n102", "n103", "n104", "n105"]);
-    const { ips } = await world.pools.status("web");
-    expect(Object.values(ips).every(({ state }) => state === "active")).toBe(true);
-  }, { checksAnnotations: false });
+  scenario(
+    "five nodes replaced under the same names at once: every address moves to the new droplet of its turn",
+    async (world) => {
+      const numbers = [1, 2, 3, 4, 5];
+      await world.machines(...numbers.map((number) => `n${number}`));
+      for (const number of numbers) world.cloud.address(ip(number));
+      await world.pools.create("web", { ips: numbers.map(ip) });
+      await world.pass();
+      for (const number of numbers) {
+        await world.nodes.delete(`n${number}`);
+        world.cloud.droplet(200 + number);
+        await world.nodes.create(`n${number}`, { droplet: 200 + number });
+      }
+      await world.pass();
+      expect(world.cloudWrites()).toHaveLength(5);
+      expect(Object.values(world.cloud.addresses()).toSorted()).toEqual(["n101", "n102", "n103", "n104", "n105"]);
+      const { ips } = await world.pools.status("web");
+      expect(Object.values(ips).every(({ state }) => state === "active")).toBe(true);
+    },
+    { checksAnnotations: false },
+  );
 
-  scenario("250 addresses over two pages of the list: the steady pass reads both pages and nothing else", async (world) => {
-    const numbers = Array.from({ length: 250 }, (_, index) => index + 1);
-    for (const number of numbers) world.cloud.address(ip(number));
-    await world.machines("n1", "n2");
-    await world.pools.create("web", { ips: numbers.map(ip) });
-    await world.pass();
-    expect(world.cloudWrites().toSorted()).toEqual(["assign ip1 to n1", "assign ip2 to n2"]);
-    await world.pass();
-    expect(world.cloudCalls()).toEqual(["list", "list"]);
-    expect((await world.show()).filter((line) => line.includes("active"))).toEqual(["ip1 active n1", "ip2 active n2"]);
-  }, { worlds: ["memory", "sandbox"] });
+  scenario(
+    "250 addresses over two pages of the list: the steady pass reads both pages and nothing else",
+    async (world) => {
+      const numbers = Array.from({ length: 250 }, (_, index) => index + 1);
+      for (const number of numbers) world.cloud.address(ip(number));
+      await world.machines("n1", "n2");
+      await world.pools.create("web", { ips: numbers.map(ip) });
+      await world.pass();
+      expect(world.cloudWrites().toSorted()).toEqual(["assign ip1 to n1", "assign ip2 to n2"]);
+      await world.pass();
+      expect(world.cloudCalls()).toEqual(["list", "list"]);
+      expect((await world.show()).filter((line) => line.includes("active"))).toEqual([
+        "ip1 active n1",
+        "ip2 active n2",
+      ]);
+    },
+    { worlds: ["memory", "sandbox"] },
+  );
 
   scenario("nobody is preempted: a free address does not displace the one a node holds", async (world) => {
     await ip1OnN1(world);
@@ -242,21 +262,24 @@ export function assignmentScenarios(scenario: Register): void {
     expect(await world.show()).toEqual(["ip1 active n1", "ip2 unassigned (NoCandidate)"]);
   });
 
-  scenario("free addresses are taken in order: unassigned, then of nodes gone, then of nodes that do not match", async (world) => {
-    await world.machines("n1", "n2");
-    for (const number of [1, 2, 3]) world.cloud.address(ip(number));
-    await world.pools.create("web", { ips: [ip(1), ip(2), ip(3)] });
-    await world.pass();
-    await world.nodes.setReady("n1", false);
-    await world.nodes.delete("n2");
-    await world.machines("n3");
-    await world.pass();
-    expect(world.cloudWrites()).toEqual(["assign ip3 to n3"]);
-    await world.machines("n4");
-    await world.pass();
-    expect(world.cloudWrites()).toEqual(["assign ip2 to n4"]);
-    await world.machines("n5");
-    await world.pass();
-    expect(world.cloudWrites()).toEqual(["assign ip1 to n5"]);
-  });
+  scenario(
+    "free addresses are taken in order: unassigned, then of nodes gone, then of nodes that do not match",
+    async (world) => {
+      await world.machines("n1", "n2");
+      for (const number of [1, 2, 3]) world.cloud.address(ip(number));
+      await world.pools.create("web", { ips: [ip(1), ip(2), ip(3)] });
+      await world.pass();
+      await world.nodes.setReady("n1", false);
+      await world.nodes.delete("n2");
+      await world.machines("n3");
+      await world.pass();
+      expect(world.cloudWrites()).toEqual(["assign ip3 to n3"]);
+      await world.machines("n4");
+      await world.pass();
+      expect(world.cloudWrites()).toEqual(["assign ip2 to n4"]);
+      await world.machines("n5");
+      await world.pass();
+      expect(world.cloudWrites()).toEqual(["assign ip1 to n5"]);
+    },
+  );
 }

@@ -89,6 +89,14 @@ export class WorldPools {
     return decodePoolStatus(JSON.parse(this.#plain(JSON.stringify(pool.status ?? {}))));
   }
 
+  /** Turns the definition into an older one that does not know a field of the status. */
+  async forgetStatusField(field: string): Promise<void> {
+    const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/floatingippools.${GROUP}`;
+    const crd = structuredClone(await this.#access.rest("GET", path)) as { spec: { versions: CRDVersion[] } };
+    for (const { schema } of crd.spec.versions) delete schema.openAPIV3Schema.properties["status"]?.properties[field];
+    await this.#access.rest("PATCH", path, { spec: { versions: crd.spec.versions } });
+  }
+
   /** Names of the pools made here that still exist. */
   async existing(): Promise<readonly string[]> {
     const found = await Promise.all(
@@ -125,6 +133,10 @@ export class WorldPools {
   #plain(text: string): string {
     return this.#access.prefix === "" ? text : text.replaceAll(this.#access.prefix, "");
   }
+}
+
+interface CRDVersion {
+  readonly schema: { readonly openAPIV3Schema: { readonly properties: Record<string, { properties: Record<string, unknown> }> } };
 }
 
 type Spec = Readonly<Record<string, unknown>>;

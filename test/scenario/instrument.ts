@@ -5,6 +5,8 @@ export interface Process {
   /** Counts a write that is about to leave; true when the process dies instead of making it. */
   diesAt(method: string): boolean;
   isDead(): boolean;
+  /** What the scenario wants done just before this call leaves. */
+  before(method: string): Promise<void>;
 }
 
 /** Methods that answer at once, without a call. */
@@ -27,7 +29,10 @@ export function instrument<T extends object>(
       if (typeof key !== "string" || LOCAL.has(key)) return value.bind(target);
       return async (...args: unknown[]) => {
         if (process.isDead() || process.diesAt(key)) return await never();
-        const call = clock.during(() => Promise.resolve(value.apply(target, args)));
+        const call = clock.during(async () => {
+          await process.before(key);
+          return await value.apply(target, args);
+        });
         pending.add(call);
         try {
           return await call;

@@ -140,7 +140,8 @@ function memoryFault(
   { operation, subject, nowMs }: { readonly operation: string; readonly subject: string; readonly nowMs: number },
 ): MemoryFault {
   const isWrite = ["assign", "unassign", "create", "delete"].includes(operation);
-  const failure = FAILURES[fault.kind];
+  const isBusy = fault.kind === "422" && /pending|locked/.test(fault.message ?? "");
+  const failure = isBusy ? "busy" : FAILURES[fault.kind];
   const isAmbiguous = isWrite && ["unavailable", "timeout", "malformed"].includes(failure);
   const error = providerError(
     { operation, subject, doing: `${operation} ${subject}`.trim(), scope: "reserved_ip:read", isWrite },
@@ -152,7 +153,7 @@ function memoryFault(
       ...(fault.kind === "429" ? { notBeforeMs: nowMs + (fault.retryAfter ?? 60) * 1000 } : {}),
     },
   );
-  return fault.kind === "lost-answer" ? { throwAfter: error } : { throw: error };
+  return fault.kind === "lost-answer" || fault.isDone === true ? { throwAfter: error } : { throw: error };
 }
 
 const CONNECTION: Connection = {
@@ -181,7 +182,10 @@ function memoryCluster(
     const fault = faults.take({ server: "kubernetes", method, path });
     if (fault?.delayMs !== undefined)
       throw kubeError(call, "timeout", { status: 0, why: "no answer in time", fix: "" });
-    const answer = fault === undefined || fault.cut === "after" ? request(kubernetes, call, url) : faultAnswer(fault);
+    const answer =
+      fault === undefined || fault.cut === "after" || fault.effect === true
+        ? request(kubernetes, call, url)
+        : faultAnswer(fault);
     if (fault?.cut !== undefined)
       throw kubeError(call, "unavailable", { status: 0, why: "the connection broke", fix: "" });
     if (answer.status >= 400) throw callFailure(call, answer, CONNECTION);

@@ -49,6 +49,8 @@ export type OperationFault = {
   readonly retryAfter?: number;
   /** What a 422 or 403 says. */
   readonly message?: string;
+  /** True = the request has its effect although this is answered. */
+  readonly isDone?: boolean;
 } & (
   | { readonly side: "cloud"; readonly operation: CloudOperation }
   | { readonly side: "cluster"; readonly operation: ClusterOperation }
@@ -140,7 +142,8 @@ function effect(fault: OperationFault): Partial<Fault> {
     default: {
       const status = Number(fault.kind);
       const headers = fault.retryAfter === undefined ? {} : { headers: { "retry-after": String(fault.retryAfter) } };
-      return { status, ...headers, body: fault.side === "cloud" ? cloudBody(fault) : statusBody(fault) };
+      const done = fault.isDone === true ? { effect: true } : {};
+      return { status, ...done, ...headers, body: fault.side === "cloud" ? cloudBody(fault) : statusBody(fault) };
     }
   }
 }

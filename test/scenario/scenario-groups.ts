@@ -1,4 +1,8 @@
+import { acquiringScenarios } from "./acquiring-scenarios.ts";
 import { assignmentScenarios } from "./assignment-scenarios.ts";
+import { cloudFaultScenarios } from "./cloud-fault-scenarios.ts";
+import { lostAnswerScenarios } from "./lost-answer-scenarios.ts";
+import { retryScenarios } from "./retry-scenarios.ts";
 import type { Register } from "./scenario.ts";
 import { waitingScenarios } from "./waiting-scenarios.ts";
 
@@ -6,4 +10,8 @@ import { waitingScenarios } from "./waiting-scenarios.ts";
 export const SCENARIO_GROUPS: Readonly<Record<string, (scenario: Register) => void>> = {
   assignment: assignmentScenarios,
   waiting: waitingScenarios,
+  "faults at the provider": cloudFaultScenarios,
+  retries: retryScenarios,
+  acquiring: acquiringScenarios,
+  "lost answers": lostAnswerScenarios,
 };

@@ -19,25 +19,28 @@ async function graced(world: World): Promise<void> {
 
 /** Cool-off and grace: scenarios 61 and 85. */
 export function waitingScenarios(scenario: Register): void {
-  scenario("61 cool-off: the first at once, the others at least 20 s apart, and status says until when", async (world) => {
-    await world.machines("n1", "n2", "n3");
-    for (const number of [1, 2, 3]) world.cloud.address(ip(number));
-    await world.pools.create("web", { ips: [ip(1), ip(2), ip(3)], assignmentCoolOffSeconds: 20 });
-    const times: number[] = [];
-    const startMs = world.nowMs();
-    for (let second = 0; second <= 60; second += 5) {
-      await world.pass();
-      for (const _ of world.cloudWrites()) times.push(second);
-      if (second === 0) {
-        const { conditions } = await world.pools.status("web");
-        const reconciling = conditions.find(({ type }) => type === "Reconciling");
-        expect(reconciling?.reason).toBe("CoolOff");
-        expect(reconciling?.message).toContain("until");
+  scenario(
+    "61 cool-off: the first at once, the others at least 20 s apart, and status says until when",
+    async (world) => {
+      await world.machines("n1", "n2", "n3");
+      for (const number of [1, 2, 3]) world.cloud.address(ip(number));
+      await world.pools.create("web", { ips: [ip(1), ip(2), ip(3)], assignmentCoolOffSeconds: 20 });
+      const times: number[] = [];
+      const startMs = world.nowMs();
+      for (let second = 0; second <= 60; second += 5) {
+        await world.pass();
+        for (const _ of world.cloudWrites()) times.push(second);
+        if (second === 0) {
+          const { conditions } = await world.pools.status("web");
+          const reconciling = conditions.find(({ type }) => type === "Reconciling");
+          expect(reconciling?.reason).toBe("CoolOff");
+          expect(reconciling?.message).toContain("until");
+        }
+        world.advance(startMs + (second + 5) * SECOND - world.nowMs());
       }
-      world.advance(startMs + (second + 5) * SECOND - world.nowMs());
-    }
-    expect(times).toEqual([0, 20, 40]);
-  });
+      expect(times).toEqual([0, 20, 40]);
+    },
+  );
 
   scenario("61b cool-off holds a failover, too, and settle waits for it", async (world) => {
     await world.machines("n1", "n2");
@@ -101,17 +104,20 @@ export function waitingScenarios(scenario: Register): void {
     expect(hold?.notBeforeMs).toBe(sinceMs + 30 * SECOND);
   });
 
-  scenario("85b grace ends by the evidence: 29 s after the pod stopped nothing moves, 31 s after it the address does", async (world) => {
-    await graced(world);
-    await world.pods.setReady("p1", false);
-    const sinceMs = Math.floor(world.nowMs() / SECOND) * SECOND;
-    world.advance(sinceMs + 29 * SECOND - world.nowMs());
-    await world.pass();
-    expect(world.cloudWrites()).toEqual([]);
-    world.advance(sinceMs + 31 * SECOND - world.nowMs());
-    await world.pass();
-    expect(world.cloudWrites()).toEqual(["assign ip1 to n2"]);
-  });
+  scenario(
+    "85b grace ends by the evidence: 29 s after the pod stopped nothing moves, 31 s after it the address does",
+    async (world) => {
+      await graced(world);
+      await world.pods.setReady("p1", false);
+      const sinceMs = Math.floor(world.nowMs() / SECOND) * SECOND;
+      world.advance(sinceMs + 29 * SECOND - world.nowMs());
+      await world.pass();
+      expect(world.cloudWrites()).toEqual([]);
+      world.advance(sinceMs + 31 * SECOND - world.nowMs());
+      await world.pass();
+      expect(world.cloudWrites()).toEqual(["assign ip1 to n2"]);
+    },
+  );
 
   scenario("85c grace without evidence counts from the first sight: the pod is gone at once", async (world) => {
     await graced(world);
@@ -158,11 +164,15 @@ export function waitingScenarios(scenario: Register): void {
 
   const noGrace: Readonly<Record<string, (world: World) => Promise<void>>> = {
     "a cordoned node": (world) =>
-      world.nodes.patch("n1", { spec: { taints: [{ key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" }] } }),
+      world.nodes.patch("n1", {
+        spec: { taints: [{ key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" }] },
+      }),
     "a node being deleted": (world) => world.nodes.beginDeletion("n1"),
     "a node that is gone": (world) => world.nodes.delete("n1"),
     "an out-of-service node": (world) =>
-      world.nodes.patch("n1", { spec: { taints: [{ key: "node.kubernetes.io/out-of-service", effect: "NoExecute" }] } }),
+      world.nodes.patch("n1", {
+        spec: { taints: [{ key: "node.kubernetes.io/out-of-service", effect: "NoExecute" }] },
+      }),
   };
   for (const [what, lose] of Object.entries(noGrace)) {
     scenario(`85f no grace for ${what}`, async (world) => {

@@ -52,6 +52,7 @@ export class World {
   readonly cloud: WorldCloud;
   readonly #backend: Backend;
   #runs = 0;
+  #before: { readonly method: string; readonly action: () => Promise<void> }[] = [];
 
   constructor(backend: Backend) {
     this.#backend = backend;
@@ -100,6 +101,11 @@ export class World {
     this.#backend.clearFaults();
   }
 
+  /** Does something else, once, just before the next call of this method of a port leaves the process. */
+  before(method: string, action: () => Promise<void>): void {
+    this.#before.push({ method, action });
+  }
+
   /** One pass of a new process. @throws what `reconcilePass` throws; Error when the process did not end by itself */
   async pass(options: Omit<RunOptions, "dieBeforeWrite"> = {}): Promise<PassResult> {
     const end = await this.run(options);
@@ -127,6 +133,7 @@ export class World {
     let writes = 0;
     let isDead = false;
     const life = {
+      before: (method: string) => this.#doBefore(method),
       isDead: () => isDead,
       diesAt: (method: string) => {
         if (WRITES.has(method)) writes += 1;
@@ -153,7 +160,7 @@ export class World {
   async plan(selection: Selection = {}): Promise<Plan> {
     const running = this.#backend.clock.process();
     const ports = this.#backend.open(adapterClock(running.clock));
-    const life = { isDead: () => false, diesAt: () => false };
+    const life = { isDead: () => false, diesAt: () => false, before: async () => undefined };
     const cluster = instrument(ports.cluster, this.#backend.clock, life, new Set());
     const provider = instrument(ports.provider, this.#backend.clock, life, new Set());
     try {
@@ -235,6 +242,12 @@ export class World {
   #named(fault: OperationFault): OperationFault {
     const isNode = fault.operation === "annotateNode" && fault.subject !== undefined;
     return isNode ? { ...fault, subject: `${this.#backend.prefix}${fault.subject}` } : fault;
+  }
+
+  async #doBefore(method: string): Promise<void> {
+    const due = this.#before.find((entry) => entry.method === method);
+    this.#before = this.#before.filter((entry) => entry !== due);
+    await due?.action();
   }
 
   #lines(isWanted: (call: ReturnType<Backend["log"]>[number]) => boolean): readonly string[] {

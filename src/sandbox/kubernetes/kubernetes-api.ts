@@ -172,7 +172,7 @@ export class KubernetesAPI {
     if (version === "" && !type.allowsUnconditionalUpdate) throw missingResourceVersion(type, name);
     const wantedUID = textAt(asked, "uid") || uid;
     if (wantedUID !== uid) {
-      throw conflict(type, name, `Precondition failed: UID in precondition: ${wantedUID}, UID in object meta: ${uid}`);
+      throw conflict(type, name, uidDiffers(wantedUID, uid));
     }
     if (version !== "" && version !== resourceVersion) throw conflict(type, name);
   }
@@ -180,6 +180,8 @@ export class KubernetesAPI {
   private createByUpdate(type: ResourceType, key: string, body: unknown, options: WriteOptions): Written {
     const [namespace] = key.split("/");
     if (!isObject(body)) throw badRequest("the body is not a JSON object");
+    const uid = textAt(body, "metadata", "uid");
+    if (uid !== "") throw conflict(type, key.split("/").at(-1) ?? key, uidDiffers(uid, ""));
     const metadata = omit(objectAt(body, "metadata"), "resourceVersion");
     return this.create(type, type.isNamespaced ? namespace : undefined, { ...body, metadata }, options);
   }
@@ -230,4 +232,8 @@ export class KubernetesAPI {
       if (isOld) this.store.remove("events.k8s.io/events", keyOf(metadata));
     }
   }
+}
+
+function uidDiffers(wanted: string, found: string): string {
+  return `Precondition failed: UID in precondition: ${wanted}, UID in object meta: ${found}`;
 }

@@ -59,10 +59,13 @@ function addByAdmission(type: ResourceType, object: JSONObject): JSONObject {
   }
 }
 
+/** The label that holds the name of every namespace. */
+export const NAME_LABEL = "kubernetes.io/metadata.name";
+
 /** A namespace as the server completes it: labelled with its name, active. Pure. */
 export function withNamespaceDefaults(object: JSONObject): JSONObject {
   const metadata = objectAt(object, "metadata");
-  const labels = { ...objectAt(metadata, "labels"), "kubernetes.io/metadata.name": textAt(metadata, "name") };
+  const labels = { ...objectAt(metadata, "labels"), [NAME_LABEL]: textAt(metadata, "name") };
   const status = { phase: "Active", ...objectAt(object, "status") };
   return { ...object, metadata: { ...metadata, labels }, spec: { finalizers: ["kubernetes"] }, status };
 }

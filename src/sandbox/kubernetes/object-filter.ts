@@ -1,4 +1,4 @@
-import { parseLabelSelector, selects } from "../../plan/label-selector.ts";
+import { parseLabelSelector, selects } from "../../model/label-selector.ts";
 import { fieldSelector } from "./field-selector.ts";
 import type { KubeObject } from "./kube-object.ts";
 import type { ResourceType } from "./resource-type.ts";

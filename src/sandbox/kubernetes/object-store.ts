@@ -24,6 +24,7 @@ const HISTORY_MS = 300_000;
 /** All objects under one counter of resource versions, with the recent history for watches and consistent pages. */
 export class ObjectStore {
   private readonly resources = new Map<string, Map<string, KubeObject>>();
+  private readonly touched = new Map<string, number>();
   private readonly listeners = new Set<(change: Change) => void>();
   private readonly now: () => number;
   private history: Change[] = [];
@@ -52,6 +53,11 @@ export class ObjectStore {
   /** Every object of a resource, sorted by key. */
   all(resource: string): readonly KubeObject[] {
     return sorted(this.resources.get(resource)?.values() ?? []);
+  }
+
+  /** How often the objects of a resource were changed or put back: the same number, the same objects. */
+  timesTouched(resource: string): number {
+    return this.touched.get(resource) ?? 0;
   }
 
   /** Names of the resources that have, or had, objects. */
@@ -128,7 +134,9 @@ export class ObjectStore {
     this.history = this.history.slice(dropped);
   }
 
+  /** The objects of a resource, to be changed. */
   private of(resource: string): Map<string, KubeObject> {
+    this.touched.set(resource, this.timesTouched(resource) + 1);
     const objects = this.resources.get(resource) ?? new Map<string, KubeObject>();
     this.resources.set(resource, objects);
     return objects;

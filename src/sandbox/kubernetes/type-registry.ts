@@ -8,18 +8,18 @@ export const CRD_RESOURCE = "apiextensions.k8s.io/customresourcedefinitions";
 /** The resources that are served now: the built-in ones, and those of the stored CustomResourceDefinitions. */
 export class TypeRegistry {
   private readonly store: ObjectStore;
-  private custom: readonly ResourceType[] | undefined;
+  private custom: readonly ResourceType[] = [];
+  private customAt = 0;
 
   constructor(store: ObjectStore) {
     this.store = store;
-    store.subscribe(({ resource }) => {
-      if (resource === CRD_RESOURCE) this.custom = undefined;
-    });
   }
 
   /** Every served resource; built-in ones first. */
   all(): readonly ResourceType[] {
-    this.custom ??= this.store.all(CRD_RESOURCE).flatMap(customResourceTypes);
+    const touched = this.store.timesTouched(CRD_RESOURCE);
+    if (touched !== this.customAt) this.custom = this.store.all(CRD_RESOURCE).flatMap(customResourceTypes);
+    this.customAt = touched;
     return [...BUILT_IN, ...this.custom];
   }
 

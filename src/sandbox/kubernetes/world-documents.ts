@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { isMap, isNode, LineCounter, parseAllDocuments } from "yaml";
 import { isObject, type JSONObject, objectAt, omit, textAt } from "./json-object.ts";
 import type { KubeObject } from "./kube-object.ts";
+import { NAME_LABEL } from "./new-object.ts";
 
 /** One file of the world: which objects it holds. */
 export interface WorldFile {
@@ -68,7 +69,24 @@ export function documentOf(object: KubeObject): JSONObject {
   const visible = omit(metadata, ...HIDDEN);
   const ordered = METADATA_ORDER.filter((key) => visible[key] !== undefined).map((key) => [key, visible[key]]);
   const head = { ...Object.fromEntries(ordered), ...omit(visible, ...METADATA_ORDER) };
-  return { apiVersion, kind, metadata: head, ...body, ...(status === undefined ? {} : { status }) };
+  const document = { apiVersion, kind, metadata: head, ...body, ...(status === undefined ? {} : { status }) };
+  return kind === "Namespace" ? withoutNamespaceDefaults(document) : document;
+}
+
+/** What {@link withNamespaceDefaults} adds to every namespace is left out. */
+function withoutNamespaceDefaults(document: JSONObject): JSONObject {
+  const metadata = objectAt(document, "metadata");
+  const labels = omit(objectAt(metadata, "labels"), NAME_LABEL);
+  const shown = Object.keys(labels).length === 0 ? omit(metadata, "labels") : { ...metadata, labels };
+  const isActive = textAt(document, "status", "phase") === "Active";
+  return { ...omit(document, "spec", ...(isActive ? ["status"] : [])), metadata: shown };
+}
+
+/** Orders the objects of one resource as a person looks for them: Events by time, everything else by key. */
+export function byReadingOrder(a: KubeObject, b: KubeObject): number {
+  if (a.kind !== "Event" || b.kind !== "Event") return 0;
+  const [left, right] = [textAt(a, "eventTime"), textAt(b, "eventTime")];
+  return left < right ? -1 : left > right ? 1 : 0;
 }
 
 /**

@@ -11,6 +11,7 @@ import { NAMESPACES } from "./namespace-rules.ts";
 import { type Change, storeKey } from "./object-store.ts";
 import { StatusError } from "./status-error.ts";
 import {
+  byReadingOrder,
   decodeDocuments,
   definitionOf,
   documentOf,
@@ -197,7 +198,7 @@ export class WorldFiles {
   private documents(facts: WorldFile): readonly JSONObject[] {
     const implied = new Map(this.preinstalled.map((document) => [identity(document), document]));
     const types = new Set(this.api.types.all().map(storeKey));
-    const objects = [...types].flatMap((resource) => this.api.store.all(resource));
+    const objects = [...types].flatMap((resource) => this.api.store.all(resource).toSorted(byReadingOrder));
     const here = objects.filter((object) => fileOfKind(object.apiVersion, object.kind) === facts.name);
     return here.map(documentOf).filter((document) => {
       const original = implied.get(identity(document));

@@ -27,6 +27,12 @@ export const REFUSED_CHANGES: readonly APICase[] = [
     expected: '404 NotFound: widgets.sandbox.test "w" not found',
   },
   {
+    title: "a PUT of a missing lease with a uid conflicts",
+    steps: [put(`${LEASES}/lock`, aLease({}, { resourceVersion: "1", uid: "gone" }))],
+    show: ["reason"],
+    expected: '409 reason="Conflict"',
+  },
+  {
     title: "a PUT of a missing lease creates it",
     steps: [put(`${LEASES}/lock`, aLease({}, { resourceVersion: "1" }))],
     show: ["kind"],

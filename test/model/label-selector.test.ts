@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseLabelSelector, selects } from "../../src/plan/label-selector.ts";
+import { parseLabelSelector, selects } from "../../src/model/label-selector.ts";
 
 function matches(text: string, labels: Record<string, string>): boolean | string {
   const parsed = parseLabelSelector(text);

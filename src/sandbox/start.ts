@@ -1,0 +1,111 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { stringify } from "yaml";
+import { digitaloceanSandbox } from "./digitalocean/digitalocean-sandbox.ts";
+import { faultFile } from "./fault-file.ts";
+import type { FaultList, FaultSource } from "./faults.ts";
+import { type RecordedCall, type SandboxServer, serve } from "./http-server.ts";
+import { kubernetesSandbox } from "./kubernetes/kubernetes-sandbox.ts";
+import { prepareDirectory } from "./prepare-directory.ts";
+
+/** What a sandbox is started with. */
+export interface SandboxOptions {
+  /** Where the world's files are kept; a new or empty one is filled with the example. Default: a temporary one, removed at the end. */
+  readonly dir?: string;
+  /** Milliseconds since the epoch: the time of both APIs. Default: the machine's. */
+  readonly now?: () => number;
+  /** Faults asked before those of `faults.yaml`. */
+  readonly faults?: FaultList;
+  /** Called once per request to either API, after its effect and before its answer. */
+  readonly onCall?: (call: RecordedCall) => void;
+  /** Called with what went wrong inside: a file that a person broke while the sandbox ran, or a bug. */
+  readonly onError?: (error: unknown) => void;
+}
+
+/** A running sandbox. */
+export interface Sandbox {
+  /** Path of a kubeconfig for its cluster; it is there until {@link close}. */
+  readonly kubeconfig: string;
+  /** Base URL of its DigitalOcean API, without `/v2`. */
+  readonly digitaloceanURL: string;
+  /** A token its DigitalOcean accepts. No secret: it opens nothing else. */
+  readonly token: string;
+  readonly dir: string;
+  /** Ends both APIs. Idempotent. */
+  close(): Promise<void>;
+}
+
+const TOKEN = "sandbox";
+
+/**
+ * Starts the embedded world: a Kubernetes API and a DigitalOcean API on loopback, kept in the YAML files of a directory.
+ *
+ * @throws ConfigError naming file and line when a file cannot be read, or when the directory holds something else.
+ */
+export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const dir = options.dir ?? mkdtempSync(join(tmpdir(), "flipop-sandbox-"));
+  const removeTemporary = (): void => {
+    if (options.dir === undefined) rmSync(dir, { recursive: true, force: true });
+  };
+  const servers: SandboxServer[] = [];
+  const closeServers = async (): Promise<void> => {
+    await Promise.all(servers.map((server) => server.close()));
+  };
+  try {
+    prepareDirectory(dir);
+    const shared = surroundings(dir, options);
+    const digitalocean = digitaloceanSandbox({ file: join(dir, "digitalocean.yaml"), ...shared });
+    const kubernetes = kubernetesSandbox({ directory: dir, ...shared });
+    servers.push(await digitalocean.serve());
+    servers.push(await serve({ server: "kubernetes", handle: kubernetes.handle, ...shared }));
+  } catch (error) {
+    await closeServers();
+    removeTemporary();
+    throw error;
+  }
+  const [digitaloceanURL = "", kubernetesURL = ""] = servers.map((server) => server.url);
+  const kubeconfig = join(dir, KUBECONFIG);
+  writeFileSync(kubeconfig, stringify(kubeconfigFor(kubernetesURL)), { mode: 0o600 });
+  return {
+    kubeconfig,
+    digitaloceanURL,
+    token: TOKEN,
+    dir,
+    close: async () => {
+      await closeServers();
+      rmSync(kubeconfig, { force: true });
+      removeTemporary();
+    },
+  };
+}
+
+const KUBECONFIG = "kubeconfig";
+
+interface Surroundings {
+  readonly now: () => number;
+  readonly faults: FaultSource;
+  readonly onCall?: (call: RecordedCall) => void;
+  readonly onError?: (error: unknown) => void;
+}
+
+function surroundings(dir: string, { now = Date.now, faults, onCall, onError }: SandboxOptions): Surroundings {
+  const written = faultFile(join(dir, "faults.yaml"));
+  return {
+    now,
+    faults: { take: (call) => faults?.take(call) ?? written.take(call) },
+    ...(onCall === undefined ? {} : { onCall }),
+    ...(onError === undefined ? {} : { onError }),
+  };
+}
+
+function kubeconfigFor(server: string): object {
+  return {
+    apiVersion: "v1",
+    kind: "Config",
+    "current-context": "sandbox",
+    clusters: [{ name: "sandbox", cluster: { server, "insecure-skip-tls-verify": true } }],
+    users: [{ name: "sandbox", user: {} }],
+    contexts: [{ name: "sandbox", context: { cluster: "sandbox", user: "sandbox" } }],
+  };
+}
