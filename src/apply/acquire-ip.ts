@@ -44,7 +44,7 @@ async function acquire(action: AcquireIP, context: ApplyContext): Promise<Result
     const address = await provider.create(
       "node" in action.after ? { machineID: action.after.node.machineID } : action.after,
     );
-    await context.journal.record(key, (status) => withAddress(withoutIntent(status, intent), address, acceptedAtMs));
+    await context.journal.record(key, (status) => withAddress(withoutIntent(status, intent), address, intent));
     return await confirmOnNode(action, address, context, acceptedAtMs);
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
@@ -84,8 +84,11 @@ function withdrawn(status: PoolStatus, intent: PendingAcquisition, before: PoolS
   return before.lastAssignmentTime === undefined ? rest : { ...rest, lastAssignmentTime: before.lastAssignmentTime };
 }
 
-function withAddress(status: PoolStatus, { ip }: Address, nowMs: number): PoolStatus {
-  return { ...status, acquired: [...status.acquired, { ip, acquiredAt: timestamp(nowMs) }] };
+/** With its machine, so that it is known as a node's even if this run and that node end here. */
+function withAddress(status: PoolStatus, { ip }: Address, { startedAt, nodeName, providerID }: PendingAcquisition): PoolStatus {
+  const acquired = [...status.acquired, { ip, acquiredAt: startedAt }];
+  if (nodeName === undefined || providerID === undefined) return { ...status, acquired };
+  return { ...status, acquired, ips: { ...status.ips, [ip]: { state: "in-progress", nodeName, providerID } } };
 }
 
 /** Leaves the time for other runs, which share the provider's limit on creations. */

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { ACTIONS, type Action } from "../model/action.ts";
+import { ACTIONS, type Action, subjectOf } from "../model/action.ts";
 import { ConfigError, KubeError, ProviderError } from "../model/errors.ts";
 import type { Outcome } from "../model/outcome.ts";
 import type { Plan } from "../model/plan.ts";
@@ -47,11 +47,15 @@ export async function apply(
     const result =
       missing === undefined
         ? await operate(action, prepared, context)
-        : skipped("PrerequisiteFailed", missing.action.id);
+        : skipped("PrerequisiteFailed", unmet(missing.action));
     return { action, ms: Math.round(context.clock.monotonicMs() - startedAt), ...result };
   };
   await Promise.all(actions.map(start));
   return ended;
+}
+
+function unmet(action: Action): string {
+  return `"${ACTIONS[action.kind].verb} ${subjectOf(action)}" has not succeeded`;
 }
 
 async function operate(

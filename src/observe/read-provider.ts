@@ -71,7 +71,9 @@ async function read(
   const missing = [...wanted.ips].filter((ip) => !addresses.has(ip));
   await inParallel(missing, async (ip) => addresses.set(ip, await readOne(provider, ip)));
   const known = [...addresses.values()].flatMap((fact) => (fact.kind === "known" ? [fact.address] : []));
-  await proveMachinesAreReadable(name, provider, known, nodes);
+  if (known.length > 0 || (listing.isComplete && wanted.mayAcquire)) {
+    await proveMachinesAreReadable(name, provider, known, nodes);
+  }
   const limit = wanted.mayAcquire ? await provider.addressLimit() : undefined;
   return {
     name,

@@ -7,7 +7,7 @@ import { type Candidate, isSameRegion } from "./candidates.ts";
 import type { MachineLedger } from "./machine-ledger.ts";
 import { countedIPs, type PoolView } from "./pool-view.ts";
 import { retryDueMs } from "./retry-schedule.ts";
-import { hasFailed, retryOf } from "./try-rule.ts";
+import { retryOf } from "./try-rule.ts";
 
 /** Most addresses that may be created within {@link CREATION_WINDOW_MS} (DigitalOcean's documented limit, verified 2026-08). */
 const CREATIONS_PER_WINDOW = 12;
@@ -51,7 +51,7 @@ export function acquireForPool(
   if (missing <= 0) return { actions: [], holds: [] };
   const blocked = blocker(view, nowMs);
   if (blocked !== undefined) return { actions: [], holds: [blocked] };
-  const targets = assignments.leftOver.filter((candidate) => isTarget(view, candidate));
+  const targets = assignments.leftOver.filter((candidate) => isTarget(view, candidate, nowMs));
   const actions: AcquireIP[] = [];
   let coolOffUntilMs = assignments.coolOffUntilMs;
   for (let ordinal = 1; ordinal <= missing; ordinal += 1) {
@@ -69,12 +69,18 @@ export function acquireForPool(
   return { actions, holds: [] };
 }
 
-function isTarget(view: PoolView, candidate: Candidate): boolean {
+function isTarget(view: PoolView, candidate: Candidate, nowMs: number): boolean {
   return (
     candidate.leaving.length === 0 &&
     isSameRegion(view.pool.spec.region, candidate.node) &&
-    !hasFailed(view, `node/${candidate.node.name}`)
+    isDue(view, candidate.node.name, nowMs)
   );
+}
+
+/** A node whose last attempt failed is asked for again only at its time. */
+function isDue(view: PoolView, nodeName: string, nowMs: number): boolean {
+  const retry = retryOf(view, `node/${nodeName}`);
+  return retry === undefined || retryDueMs(retry, nowMs) <= nowMs;
 }
 
 function openIntents(view: PoolView): readonly Hold[] {

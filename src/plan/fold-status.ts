@@ -117,8 +117,14 @@ function failed(status: PoolStatus, outcome: Failed, nowMs: number): PoolStatus 
       const withAddress = retry(status, `ip/${action.ip}`, retryClass, text, nowMs);
       return retry(withAddress, `node/${action.after.nodeName}`, retryClass, text, nowMs);
     }
-    case "acquire-ip":
-      return error instanceof KubeError ? status : retry(status, "acquire", retryClass, error.message, nowMs);
+    case "acquire-ip": {
+      if (error instanceof KubeError) return status;
+      const held = retry(status, "acquire", retryClass, error.message, nowMs);
+      // A refusal may be the machine's fault: other nodes are served first next time.
+      if (retryClass === "fast" || !("node" in action.after)) return held;
+      const { nodeName } = action.after.node;
+      return retry(held, `node/${nodeName}`, retryClass, `${nodeName}: ${error.message}`, nowMs);
+    }
     case "annotate-node":
     case "clear-annotation":
       return retry(status, "annotate", retryClass, error.message, nowMs);

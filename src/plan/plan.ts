@@ -1,4 +1,4 @@
-import { ACTIONS, type Action, type AssignIP, subjectOf, type UnassignIP } from "../model/action.ts";
+import { ACTIONS, type AcquireIP, type Action, type AssignIP, subjectOf, type UnassignIP } from "../model/action.ts";
 import { contentHash } from "../model/content-hash.ts";
 import type { NodeFacts } from "../model/node.ts";
 import type { Observation } from "../model/observation.ts";
@@ -101,7 +101,7 @@ function decide(views: readonly PoolView[], observation: Observation, claims: Cl
       assignments === undefined ? { actions: [], holds: [] } : acquireForPool(view, assignments, budget, ledger, nowMs);
     const reclaimed = reclaim(view, acquired.actions.length > 0);
     const finalizers = reclaimed.actions.filter(({ kind }) => kind === "add-finalizer").map(({ id }) => id);
-    const acquisitions = acquired.actions.map((action) => ({ ...action, requires: finalizers }));
+    const acquisitions = oneAfterAnother(acquired.actions, finalizers);
     return {
       view,
       assignments,
@@ -109,6 +109,14 @@ function decide(views: readonly PoolView[], observation: Observation, claims: Cl
       holds: [...holds, ...(assignments?.holds ?? []), ...acquired.holds, ...reclaimed.holds],
     };
   });
+}
+
+/** A creation that was refused or got no answer stops the later ones of its pool: they would meet the same, and wait for the same time. */
+function oneAfterAnother(actions: readonly AcquireIP[], finalizers: readonly string[]): readonly AcquireIP[] {
+  return actions.map((action, index) => ({
+    ...action,
+    requires: [...finalizers, ...actions.slice(Math.max(0, index - 1), index).map(({ id }) => id)],
+  }));
 }
 
 /** An address that leaves both because its machine is needed and because it is surplus is unassigned once. */

@@ -2,7 +2,7 @@ import type { Place } from "../model/action.ts";
 import type { Address, AddressFact } from "../model/address.ts";
 import type { NodeFacts } from "../model/node.ts";
 import { machineID } from "../model/provider-id.ts";
-import type { IPStatus, Pool } from "../model/resource.ts";
+import type { IPStatus, PendingAcquisition, Pool } from "../model/resource.ts";
 import type { MatchVerdict } from "./match.ts";
 import { pastMs } from "./time.ts";
 
@@ -110,12 +110,19 @@ function isAt(entry: IPStatus | undefined, machine: string, provider: string): b
   return entry?.providerID !== undefined && machineID(provider, entry.providerID) === machine;
 }
 
+/** True when the address may be the one that was asked for this machine, whose answer was lost. */
+function isAskedFor(intent: PendingAcquisition, ip: string, machine: string, provider: string): boolean {
+  if (intent.providerID === undefined || intent.knownIPs.includes(ip)) return false;
+  return machineID(provider, intent.providerID) === machine;
+}
+
 /** True when status shows that this machine held the address as a node of the cluster. */
 function isFormerNode(ip: string, machine: string, pool: Pool): boolean {
   const { provider } = pool.spec;
   const entry = statusOf(pool, ip);
   if (isAt(entry, machine, provider)) return true;
   if (entry?.previousProviderID !== undefined && machineID(provider, entry.previousProviderID) === machine) return true;
+  if (pool.status.pendingAcquisitions.some((intent) => isAskedFor(intent, ip, machine, provider))) return true;
   return pool.status.released.some(
     (released) =>
       released.ip === ip && released.providerID !== undefined && machineID(provider, released.providerID) === machine,

@@ -48,39 +48,37 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const removeTemporary = (): void => {
     if (options.dir === undefined) rmSync(dir, { recursive: true, force: true });
   };
-  const servers: SandboxServer[] = [];
-  const closeServers = async (): Promise<void> => {
-    await Promise.all(servers.map((server) => server.close()));
-  };
   try {
-    prepareDirectory(dir);
-    const shared = surroundings(dir, options);
-    const digitalocean = digitaloceanSandbox({ file: join(dir, "digitalocean.yaml"), ...shared });
-    const kubernetes = kubernetesSandbox({ directory: dir, ...shared });
-    servers.push(await digitalocean.serve());
-    servers.push(await serve({ server: "kubernetes", handle: kubernetes.handle, ...shared }));
+    const { digitalocean, kubernetes } = await serveWorld(dir, options);
+    const kubeconfig = join(dir, KUBECONFIG);
+    writeFileSync(kubeconfig, stringify(kubeconfigFor(kubernetes.url)), { mode: 0o600 });
+    const close = async (): Promise<void> => {
+      await Promise.all([kubernetes.close(), digitalocean.close()]);
+      rmSync(kubeconfig, { force: true });
+      removeTemporary();
+    };
+    return { kubeconfig, digitaloceanURL: digitalocean.url, token: TOKEN, dir, close };
   } catch (error) {
-    await closeServers();
     removeTemporary();
     throw error;
   }
-  const [digitaloceanURL = "", kubernetesURL = ""] = servers.map((server) => server.url);
-  const kubeconfig = join(dir, KUBECONFIG);
-  writeFileSync(kubeconfig, stringify(kubeconfigFor(kubernetesURL)), { mode: 0o600 });
-  return {
-    kubeconfig,
-    digitaloceanURL,
-    token: TOKEN,
-    dir,
-    close: async () => {
-      await closeServers();
-      rmSync(kubeconfig, { force: true });
-      removeTemporary();
-    },
-  };
 }
 
 const KUBECONFIG = "kubeconfig";
+
+/** Every file is read before anything listens. */
+async function serveWorld(
+  dir: string,
+  options: SandboxOptions,
+): Promise<{ readonly digitalocean: SandboxServer; readonly kubernetes: SandboxServer }> {
+  prepareDirectory(dir);
+  const shared = surroundings(dir, options);
+  const account = digitaloceanSandbox({ file: join(dir, "digitalocean.yaml"), ...shared });
+  const cluster = kubernetesSandbox({ directory: dir, ...shared });
+  const digitalocean = await account.serve();
+  const kubernetes = await serve({ server: "kubernetes", handle: cluster.handle, ...shared });
+  return { digitalocean, kubernetes };
+}
 
 interface Surroundings {
   readonly now: () => number;

@@ -60,7 +60,7 @@ function image(index: number): object {
 }
 
 /** A pod as a Deployment makes them: owner, several containers with resources, probes, environment and volumes. */
-export function bigPod(index: number, droplet: number, isIngress: boolean): { readonly name: string } & object {
+export function bigPod(index: number, droplet: number, isIngress: boolean): { readonly name: string; readonly [field: string]: unknown } {
   const app = isIngress ? "ingress-nginx" : `service-${index % 200}`;
   const hash = digest(index).slice(0, 10);
   const name = `${app}-${hash}-${index}`;

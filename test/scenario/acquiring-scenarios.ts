@@ -52,7 +52,7 @@ export function acquiringScenarios(scenario: Register): void {
     world.cloud.state.account.reserved_ip_limit = 10;
     world.advance(61 * SECOND);
     await world.pass();
-    expect(world.cloudWrites()).toEqual(["create for n2", "create for n3"]);
+    expect(world.cloudWrites().toSorted()).toEqual(["create for n2", "create for n3"]);
     expect((await world.pools.status("web")).error).toBeUndefined();
   });
 
@@ -96,7 +96,7 @@ export function acquiringScenarios(scenario: Register): void {
     expect(await world.nodes.annotations()).toEqual({ n1: "ip1", n2: "ip2", n3: "ip3" });
   });
 
-  scenario("39b desired lowered, and the droplet is needed: the disabled address leaves it", async (world) => {
+  scenario("39b the one in use loses its node: the disabled one, still attached to a match, takes its place", async (world) => {
     await world.machines("n1", "n2");
     for (const number of [1, 2]) world.cloud.address(ip(number));
     await world.pools.create("web", { ips: [ip(1), ip(2)] });
@@ -105,8 +105,21 @@ export function acquiringScenarios(scenario: Register): void {
     await world.pass();
     await world.nodes.setReady("n1", false);
     await world.pass();
-    expect(world.cloudWrites()).toEqual(["unassign ip2", "assign ip1 to n2"]);
-    expect(await world.nodes.annotations()).toEqual({ n2: "ip1" });
+    expect(world.cloudWrites()).toEqual([]);
+    expect(await world.show()).toEqual(["ip1 disabled n1 (AboveDesired)", "ip2 active n2"]);
+    expect(await world.nodes.annotations()).toEqual({ n2: "ip2" });
+  });
+
+  scenario("39c a disabled address leaves its droplet when another pool needs it", async (world) => {
+    await world.machines("n1", "n2");
+    for (const number of [1, 2, 3]) world.cloud.address(ip(number));
+    await world.pools.create("web", { ips: [ip(1), ip(2)] });
+    await world.pass();
+    await world.pools.edit("web", { desiredIPs: 1 });
+    await world.pools.create("other", { ips: [ip(3)] });
+    await world.pass();
+    expect(world.cloudWrites()).toEqual(["unassign ip2", "assign ip3 to n2"]);
+    expect(await world.nodes.annotations()).toEqual({ n1: "ip1", n2: "ip3 of shop/other" });
   });
 
   scenario("40 lowered and raised again with bought addresses: nothing is bought again", async (world) => {
@@ -165,6 +178,7 @@ export function acquiringScenarios(scenario: Register): void {
     await buying(world, 1, ["n1"]);
     await world.pass();
     world.cloud.removeAddress(bought(1));
+    await world.pass();
     await world.pass();
     expect(world.cloudWrites()).toEqual(["create for n1"]);
     expect(await world.show()).toEqual(["new2 active n1"]);

@@ -124,6 +124,7 @@ export function lostAnswerScenarios(scenario: Register): void {
     expect(world.cloudWrites()).toEqual(["create for n1"]);
     expect(reportFailures.map(({ what }) => what)).toContain("status");
     world.clearFaults();
+    world.advance(SECOND);
     await world.pass();
     expect(world.cloudWrites()).toEqual(["create for n2"]);
     expect(world.cloud.boughtNow()).toHaveLength(2);

@@ -31,7 +31,7 @@ export function contentHash(value: unknown): string {
 }
 
 /** What a stored object hands on to a document that takes its place. */
-export function knownOf(object: KubeObject): KnownObject {
+function knownOf(object: KubeObject): KnownObject {
   const { uid, creationTimestamp, generation } = object.metadata;
   return { uid, creationTimestamp, ...(generation === undefined ? {} : { generation }), specHash: specHash(object) };
 }
@@ -117,6 +117,5 @@ export function writeDocument(api: KubernetesAPI, document: JSONObject): KubeObj
   const complete = completeDocument(api, document, before && knownOf(before));
   const bare = (object: KubeObject): JSONObject => ({ ...object, metadata: omit(object.metadata, "resourceVersion") });
   if (before !== undefined && canonicalJSON(bare(before)) === canonicalJSON(bare(complete.object))) return before;
-  const stored = api.store.put(storeKey(complete.type), complete.object);
-  return stored;
+  return api.store.put(storeKey(complete.type), complete.object);
 }

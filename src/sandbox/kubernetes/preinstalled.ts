@@ -17,8 +17,7 @@ export function shippedCRDs(): readonly JSONObject[] {
   return files.sort().flatMap((file) => readCRDs(readFileSync(new URL(file, CRDS), "utf8")));
 }
 
-/** The CustomResourceDefinitions in a YAML text, in order. @throws Error when it is not YAML */
-export function readCRDs(text: string): readonly JSONObject[] {
+function readCRDs(text: string): readonly JSONObject[] {
   const documents: unknown[] = [...parseAllDocuments(text)].map((document) => document.toJS());
   return documents.filter((value) => isObject(value)).filter((value) => value["kind"] === "CustomResourceDefinition");
 }

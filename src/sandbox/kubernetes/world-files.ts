@@ -1,36 +1,19 @@
 import { join } from "node:path";
-import { ConfigError } from "../../model/errors.ts";
 import { YAMLFile } from "../yaml-file.ts";
-import { canonicalJSON } from "./canonical-json.ts";
 import { completeDocument, contentHash, type KnownObject, specHash } from "./complete-document.ts";
-import { arrayAt, type JSONObject, objectAt, textAt } from "./json-object.ts";
+import { documentsOf } from "./file-documents.ts";
+import { type JSONObject, textAt } from "./json-object.ts";
 import { type KnownRecord, knownKey, readKnownObjects, writeKnownObjects } from "./known-objects.ts";
 import { type KubeObject, keyOf } from "./kube-object.ts";
 import type { KubernetesAPI } from "./kubernetes-api.ts";
 import { NAMESPACES } from "./namespace-rules.ts";
 import { type Change, storeKey } from "./object-store.ts";
-import { StatusError } from "./status-error.ts";
-import {
-  byReadingOrder,
-  decodeDocuments,
-  definitionOf,
-  documentOf,
-  fileOfKind,
-  positionOf,
-  WORLD_FILES,
-  type WorldFile,
-} from "./world-documents.ts";
+import { decodeDocuments, documentOf, fileOfKind, WORLD_FILES, type WorldFile } from "./world-documents.ts";
+import { broken, type Entry, identity, isCRD, located } from "./world-entry.ts";
 
 interface OpenFile {
   readonly facts: WorldFile;
   readonly yaml: YAMLFile<readonly JSONObject[]>;
-}
-
-/** One document of a file. */
-interface Entry {
-  readonly path: string;
-  readonly index: number;
-  readonly document: JSONObject;
 }
 
 /**
@@ -95,7 +78,7 @@ export class WorldFiles {
       this.isMemoryDirty = false;
     }
     for (const { facts, yaml } of this.files) {
-      if (this.dirtyFiles.has(facts.name)) yaml.save(this.documents(facts));
+      if (this.dirtyFiles.has(facts.name)) yaml.save(documentsOf(this.api, facts, this.preinstalled));
     }
     this.dirtyFiles.clear();
   }
@@ -193,41 +176,6 @@ export class WorldFiles {
     const file = fileOfKind(object.apiVersion, object.kind);
     if (file !== this.reading) this.dirtyFiles.add(file);
   }
-
-  /** The documents of a file, by resource, then key; those that every world has only when they were changed. */
-  private documents(facts: WorldFile): readonly JSONObject[] {
-    const implied = new Map(this.preinstalled.map((document) => [identity(document), document]));
-    const types = new Set(this.api.types.all().map(storeKey));
-    const objects = [...types].flatMap((resource) => this.api.store.all(resource).toSorted(byReadingOrder));
-    const here = objects.filter((object) => fileOfKind(object.apiVersion, object.kind) === facts.name);
-    return here.map(documentOf).filter((document) => {
-      const original = implied.get(identity(document));
-      return original === undefined || !this.isSameDefinition(original, document);
-    });
-  }
-
-  private isSameDefinition(original: JSONObject, document: JSONObject): boolean {
-    const complete = documentOf(completeDocument(this.api, original).object);
-    return canonicalJSON(definitionOf(complete)) === canonicalJSON(definitionOf(document));
-  }
-}
-
-function identity(document: JSONObject): string {
-  return `${textAt(document, "kind")} ${keyOf(objectAt(document, "metadata"))}`;
-}
-
-function isCRD(document: JSONObject): boolean {
-  return document["kind"] === "CustomResourceDefinition";
-}
-
-/** Runs `work` and names the place in the file when the API refuses the document. */
-function located<T>(entry: Entry, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    if (!(error instanceof StatusError)) throw error;
-    throw broken(entry, textAt(arrayAt(error.details, "causes")[0], "field"), error.message, error);
-  }
 }
 
 function hashOf(object: KubeObject): string {
@@ -242,9 +190,4 @@ function recordOf(object: KubeObject): KnownRecord {
 
 function withVersion(object: KubeObject, resourceVersion: string): KubeObject {
   return { ...object, metadata: { ...object.metadata, resourceVersion } };
-}
-
-function broken({ path, index, document }: Entry, field: string, why: string, cause?: unknown): ConfigError {
-  const message = `cannot read ${positionOf(path, index, field)}: ${identity(document)}: ${why}; correct it there`;
-  return new ConfigError("invalid", message, cause === undefined ? {} : { cause });
 }

@@ -1,0 +1,125 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { NODES, POOLS, WorldDirectory } from "./world-directory.ts";
+
+const POOL = "/apis/flipop.digitalocean.com/v1alpha1/namespaces/ingress/floatingippools/web";
+
+let world: WorldDirectory;
+beforeEach(() => {
+  world = new WorldDirectory();
+  world.write("pools.yaml", POOLS);
+  world.write("nodes.yaml", NODES);
+});
+afterEach(() => world.remove());
+
+test("apiVersion and kind are those of the file, and the server's metadata is filled in", () => {
+  const pool = world.open().call("GET", POOL);
+  expect(pool).toMatchObject({
+    apiVersion: "flipop.digitalocean.com/v1alpha1",
+    kind: "FloatingIPPool",
+    metadata: { generation: 1, creationTimestamp: "2026-01-02T03:04:05Z" },
+  });
+  expect(pool.metadata.uid).toMatch(/^[0-9a-f-]{36}$/);
+  expect(Number(pool.metadata.resourceVersion)).toBeGreaterThan(0);
+});
+
+test("reading does not touch a file that a person wrote", () => {
+  const client = world.open();
+  client.call("GET", POOL);
+  world.edit("pools.yaml", "203.0.113.10", "203.0.113.11");
+  client.call("GET", POOL);
+  expect(world.read("pools.yaml")).toBe(POOLS.replace("203.0.113.10", "203.0.113.11"));
+});
+
+test("an edit between two requests is a new resourceVersion, and a new generation when it is of the spec", () => {
+  const client = world.open();
+  const before = client.call("GET", POOL).metadata;
+  world.edit("pools.yaml", "name: web", "name: web\n  labels: {a: b}");
+  const labelled = client.call("GET", POOL).metadata;
+  expect(labelled).toMatchObject({ labels: { a: "b" }, uid: before.uid, generation: 1 });
+  expect(Number(labelled.resourceVersion)).toBeGreaterThan(Number(before.resourceVersion));
+  world.edit("pools.yaml", "provider: digitalocean", "provider: nobody");
+  expect(client.call("GET", POOL).metadata).toMatchObject({ uid: before.uid, generation: 2 });
+});
+
+test("an edit is a conflict for a write that was prepared before it", () => {
+  const client = world.open();
+  const { metadata } = client.call("GET", POOL);
+  world.edit("pools.yaml", "203.0.113.10", "203.0.113.11");
+  const patch = { metadata: { resourceVersion: metadata.resourceVersion }, status: { error: "x" } };
+  expect(client.send("PATCH", `${POOL}/status`, patch).status).toBe(409);
+});
+
+test("a saved file without an edit changes nothing", async () => {
+  const client = world.open();
+  const before = client.call("GET", POOL);
+  // The file system's clock may be coarse.
+  await sleep(20);
+  world.write("pools.yaml", POOLS);
+  expect(client.call("GET", POOL)).toEqual(before);
+});
+
+test("an object removed from its file is gone, one that is added is there", () => {
+  const client = world.open();
+  world.write("nodes.yaml", "metadata: {name: worker-2}\n---\nmetadata: {name: worker-3}\n");
+  expect(client.names("/api/v1/nodes")).toEqual(["worker-2", "worker-3"]);
+});
+
+test("a status written by hand is seen, a write of the API leaves it in the file", () => {
+  const client = world.open();
+  world.edit("nodes.yaml", 'status: "True"', 'status: "False"');
+  expect(client.call("GET", "/api/v1/nodes/worker-1").status).toEqual({
+    conditions: [{ type: "Ready", status: "False" }],
+  });
+  client.call("PATCH", "/api/v1/nodes/worker-1", { metadata: { annotations: { a: "b" } } });
+  expect(world.read("nodes.yaml")).toContain('status: "False"');
+});
+
+test("what the API writes is tidy YAML under the person's own head comment, other files stay as they are", () => {
+  world.open().call("PATCH", `${POOL}/status`, { status: { ips: { "203.0.113.10": { state: "active" } } } });
+  expect(world.read("pools.yaml")).toBe(`# Try something.
+
+apiVersion: flipop.digitalocean.com/v1alpha1
+kind: FloatingIPPool
+metadata:
+  name: web
+  namespace: ingress
+  creationTimestamp: 2026-01-02T03:04:05Z
+spec:
+  provider: digitalocean
+  ips:
+    - 203.0.113.10
+  match: {}
+status:
+  ips:
+    203.0.113.10:
+      state: active
+`);
+  expect(world.read("nodes.yaml")).toBe(NODES);
+});
+
+test("the namespace of a hand-written object exists, and is written down as small as it can be", () => {
+  const client = world.open();
+  expect(client.call("GET", "/api/v1/namespaces/ingress").status).toEqual({ phase: "Active" });
+  expect(world.read("cluster.yaml")).toMatch(
+    /^# .*\n\napiVersion: v1\nkind: Namespace\nmetadata:\n {2}name: ingress\n {2}creationTimestamp: \S+\n$/,
+  );
+});
+
+test("an object without a namespace is in default", () => {
+  world.edit("pools.yaml", "  namespace: ingress\n", "");
+  expect(world.open().call("GET", POOL.replace("ingress", "default")).metadata.name).toBe("web");
+});
+
+test("a watch that is open sees an edit within a second", async () => {
+  const client = world.open();
+  const { metadata } = client.call("GET", "/api/v1/nodes");
+  const ended = new AbortController();
+  const line = new Promise<string>((resolve) => {
+    const stream = client.watch(`/api/v1/nodes?watch=true&resourceVersion=${metadata.resourceVersion}`);
+    stream(resolve, ended.signal).catch(() => undefined);
+  });
+  world.edit("nodes.yaml", "name: worker-2", "name: worker-2, labels: {a: b}");
+  expect(JSON.parse(await line)).toMatchObject({ type: "MODIFIED", object: { metadata: { name: "worker-2" } } });
+  ended.abort();
+});

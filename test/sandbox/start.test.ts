@@ -1,0 +1,151 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { parse } from "yaml";
+import { loadConfig } from "../../src/adapters/kube/config.ts";
+import { FaultList } from "../../src/sandbox/faults.ts";
+import type { RecordedCall } from "../../src/sandbox/http-server.ts";
+import { type Sandbox, type SandboxOptions, startSandbox } from "../../src/sandbox/start.ts";
+
+let parent: string;
+let running: Sandbox[];
+beforeEach(() => {
+  parent = mkdtempSync(join(tmpdir(), "flipop-start-"));
+  running = [];
+});
+afterEach(async () => {
+  await Promise.all(running.map((sandbox) => sandbox.close()));
+  rmSync(parent, { recursive: true, force: true });
+});
+
+async function start(options: SandboxOptions = {}): Promise<Sandbox> {
+  const sandbox = await startSandbox(options);
+  running.push(sandbox);
+  return sandbox;
+}
+
+function serverOf({ kubeconfig }: Sandbox): string {
+  return parse(readFileSync(kubeconfig, "utf8")).clusters[0].cluster.server;
+}
+
+async function names(sandbox: Sandbox, path: string): Promise<readonly string[]> {
+  const response = await fetch(`${serverOf(sandbox)}${path}`);
+  const list = (await response.json()) as { items: readonly { metadata: { name: string } }[] };
+  return list.items.map(({ metadata }) => metadata.name);
+}
+
+async function account(sandbox: Sandbox): Promise<Response> {
+  const headers = { authorization: `Bearer ${sandbox.token}` };
+  return await fetch(`${sandbox.digitaloceanURL}/v2/reserved_ips`, { headers });
+}
+
+test("a new directory is filled with the example, each file beginning with what can be tried in it", async () => {
+  const dir = join(parent, "a", "world");
+  const sandbox = await start({ dir });
+  const files = [
+    "cluster.yaml",
+    "digitalocean.yaml",
+    "dns.yaml",
+    "faults.yaml",
+    "nodes.yaml",
+    "pods.yaml",
+    "pools.yaml",
+  ];
+  expect(readdirSync(dir).filter((name) => name.endsWith(".yaml"))).toEqual(files);
+  for (const file of files) expect(readFileSync(join(dir, file), "utf8")).toMatch(/^# \S/);
+  expect(await names(sandbox, "/api/v1/nodes")).toHaveLength(7);
+  expect(await names(sandbox, "/api/v1/namespaces/ingress/pods?labelSelector=app%3Dweb")).toHaveLength(7);
+  expect(await names(sandbox, "/apis/flipop.digitalocean.com/v1alpha1/floatingippools")).toEqual(["web"]);
+  expect(await (await account(sandbox)).json()).toMatchObject({ meta: { total: 4 } });
+});
+
+test("the kubeconfig is one that flipop can use, and is gone when the sandbox is closed", async () => {
+  const sandbox = await start({ dir: join(parent, "w") });
+  const { kubeconfig } = sandbox;
+  const connection = await loadConfig({ kubeconfig, home: "", inCluster: {}, environment: {} });
+  expect(connection.server).toBe(serverOf(sandbox));
+  await sandbox.close();
+  expect(existsSync(kubeconfig)).toBe(false);
+  await expect(fetch(connection.server)).rejects.toThrow();
+});
+
+test("a directory that has a world keeps it", async () => {
+  const dir = join(parent, "w");
+  await (await start({ dir })).close();
+  writeFileSync(join(dir, "nodes.yaml"), "metadata: {name: mine}\n");
+  rmSync(join(dir, "pods.yaml"));
+  const sandbox = await start({ dir });
+  expect(await names(sandbox, "/api/v1/nodes")).toEqual(["mine"]);
+  expect(await names(sandbox, "/api/v1/pods")).toEqual([]);
+  expect(await names(sandbox, "/apis/flipop.digitalocean.com/v1alpha1/floatingippools")).toEqual(["web"]);
+});
+
+test("a directory with other files is refused and left alone", async () => {
+  writeFileSync(join(parent, "letter.txt"), "dear");
+  await expect(startSandbox({ dir: parent })).rejects.toThrow(
+    `cannot use ${parent} as a sandbox: it holds other files (letter.txt); name a new or an empty directory`,
+  );
+  expect(readdirSync(parent)).toEqual(["letter.txt"]);
+});
+
+test("a path that is a file is refused", async () => {
+  const dir = join(parent, "file");
+  writeFileSync(dir, "");
+  await expect(startSandbox({ dir })).rejects.toThrow(`cannot use ${dir} as a sandbox: `);
+});
+
+test("a broken file ends the start with its place", async () => {
+  const dir = join(parent, "w");
+  await (await start({ dir })).close();
+  writeFileSync(join(dir, "pools.yaml"), "metadata:\n  name: [web\n");
+  await expect(startSandbox({ dir })).rejects.toThrow(`cannot read ${join(dir, "pools.yaml")}:`);
+});
+
+test("without a directory the world lives in a temporary one, which is removed at the end", async () => {
+  const sandbox = await start();
+  expect(await names(sandbox, "/api/v1/nodes")).toHaveLength(7);
+  await sandbox.close();
+  await sandbox.close();
+  expect(existsSync(sandbox.dir)).toBe(false);
+});
+
+test("both APIs tell the time of the world", async () => {
+  const sandbox = await start({ now: () => Date.UTC(2026, 0, 2, 3, 4, 5) });
+  const expected = "Fri, 02 Jan 2026 03:04:05 GMT";
+  expect((await fetch(`${serverOf(sandbox)}/version`)).headers.get("date")).toBe(expected);
+  expect((await account(sandbox)).headers.get("date")).toBe(expected);
+});
+
+test("faults come from the list given first, then from faults.yaml, also when it is edited meanwhile", async () => {
+  const dir = join(parent, "w");
+  const faults = new FaultList([{ server: "kubernetes", path: "/nodes$", status: 503 }]);
+  const sandbox = await start({ dir, faults });
+  const status = async (): Promise<number> => (await fetch(`${serverOf(sandbox)}/api/v1/nodes`)).status;
+  writeFileSync(join(dir, "faults.yaml"), "- {server: kubernetes, path: /nodes$, status: 429}\n");
+  expect([await status(), await status(), await status()]).toEqual([503, 429, 200]);
+  writeFileSync(join(dir, "faults.yaml"), "- {server: digitalocean, status: 500, times: 1}\n");
+  expect([(await account(sandbox)).status, (await account(sandbox)).status]).toEqual([500, 200]);
+});
+
+test("every request to either API is reported", async () => {
+  const calls: RecordedCall[] = [];
+  const sandbox = await start({ onCall: (call) => calls.push(call) });
+  await fetch(`${serverOf(sandbox)}/api/v1/nodes?limit=1`);
+  await account(sandbox);
+  expect(calls.map(({ server, method, path, query, status }) => [server, method, path, query, status])).toEqual([
+    ["kubernetes", "GET", "/api/v1/nodes", "limit=1", 200],
+    ["digitalocean", "GET", "/v2/reserved_ips", "", 200],
+  ]);
+});
+
+test("a file that is broken while the sandbox runs is reported and answered with its place", async () => {
+  const dir = join(parent, "w");
+  const errors: unknown[] = [];
+  const sandbox = await start({ dir, onError: (error) => errors.push(error) });
+  writeFileSync(join(dir, "nodes.yaml"), "metadata: {name: Bad}\n");
+  const response = await fetch(`${serverOf(sandbox)}/api/v1/nodes`);
+  expect(response.status).toBe(500);
+  expect(await response.json()).toMatchObject({ message: expect.stringContaining(`${join(dir, "nodes.yaml")}:1:`) });
+  expect(errors).toHaveLength(1);
+});
