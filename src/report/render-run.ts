@@ -8,7 +8,7 @@ import { objectText } from "./object-text.ts";
 import { outcomeLines } from "./outcome-lines.ts";
 import { holdLines, type PlanLayout } from "./pool-section.ts";
 import { gapLines } from "./render-plan.ts";
-import { activeText, countKinds } from "./summary.ts";
+import { activeText, countKinds, countOf } from "./summary.ts";
 import { untoldGaps } from "./untold-gaps.ts";
 
 /** Returns a run for people: by object what was done, what failed and what is held, each with its reason; then one summary line, alone when there is nothing else. */
@@ -71,7 +71,7 @@ export function runSummary(result: PassResult): string {
     [untoldGaps(result.remaining).length, "unreadable"],
     [result.reportFailures.length, "not reported"],
   ];
-  const told = numbers.filter(([n]) => n > 0).map(([n, what]) => `${n} ${what}`);
+  const told = numbers.filter(([n]) => n > 0).map(([n, what]) => countOf(n, what));
   const stopped = result.wasInterrupted ? " Stopped early." : "";
   const active = activeText(result.remaining);
   if (outcomes.length > 0) return `${told.join(", ")}; ${active}.${stopped}`;

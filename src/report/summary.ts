@@ -12,7 +12,7 @@ export function countKinds(kinds: readonly ActionKind[]): ReadonlyMap<ActionKind
 
 /** Returns `2 to assign, 1 to move, 1 held, 1 blocked.`, or that nothing is to do and how many addresses are active. */
 export function summaryText(plan: Plan): string {
-  const parts = [...countKinds(plan.actions.map(({ kind }) => kind))].map(([kind, n]) => `${n} ${VERBS[kind].count}`);
+  const parts = [...countKinds(plan.actions.map(({ kind }) => kind))].map(([kind, n]) => countOf(n, VERBS[kind].count));
   const blocked = plan.holds.filter((hold) => hold.needsPerson).length;
   const unread = untoldGaps(plan).length;
   const held = plan.holds.length - blocked;
@@ -23,6 +23,11 @@ export function summaryText(plan: Plan): string {
   ];
   if (parts.length > 0) return `${[...parts, ...rest].join(", ")}.`;
   return rest.length > 0 ? `Nothing to do now: ${rest.join(", ")}.` : `Nothing to do: ${activeText(plan)}.`;
+}
+
+/** Returns `1 annotation to clear`, `2 annotations to clear`, `2 to assign`: a noun, where there is one, in its number. */
+export function countOf(count: number, text: string): string {
+  return `${count} ${count === 1 ? text : text.replace(/^(annotation|finalizer)\b/, "$1s")}`;
 }
 
 /** Returns `2 pools, 3 of 4 addresses active`. */

@@ -1,0 +1,201 @@
+import { expect } from "vitest";
+import { FINALIZER } from "../../src/model/resource.ts";
+import type { Register } from "./scenario.ts";
+import { bought, ip } from "./scenario-names.ts";
+import type { World } from "./world.ts";
+
+async function finalizers(world: World): Promise<readonly string[]> {
+  return (await world.pools.read("web"))?.metadata.finalizers ?? [];
+}
+
+/** What becomes of addresses that are surplus, removed or left by a deleted pool. */
+export function reclaimScenarios(scenario: Register): void {
+  scenario("Delete: the finalizer is there before the first address is bought, and goes with the last", async (world) => {
+    await world.machines("n1");
+    await world.pools.create("web", { desiredIPs: 1, reclaimPolicy: "Delete" });
+    world.before("create", async () => expect(await finalizers(world)).toEqual([FINALIZER]));
+    await world.pass();
+    expect(await world.show()).toEqual(["new1 active n1"]);
+    await world.pools.edit("web", { reclaimPolicy: "Retain" });
+    await world.pass();
+    expect(await finalizers(world)).toEqual([]);
+    expect(world.cloudWrites()).toEqual([]);
+  });
+
+  scenario("Delete, desired lowered: the surplus bought address is unassigned, then deleted", async (world) => {
+    await world.machines("n1", "n2");
+    await world.pools.create("web", { desiredIPs: 2, reclaimPolicy: "Delete" });
+    await world.pass();
+    await world.pools.edit("web", { desiredIPs: 1 });
+    await world.pass();
+    expect(world.cloudWrites()).toEqual(["unassign new2", "delete new2"]);
+    expect(await world.nodes.annotations()).toEqual({ n1: "new1" });
+    expect(await world.show()).toEqual(["new1 active n1"]);
+    expect((await world.pools.status("web")).acquired.map((entry) => entry.ip)).toEqual([bought(1)]);
+  });
+
+  scenario("Delete never touches a listed address: lowered and deleted, it stays in the account", async (world) => {
+    await world.machines("n1", "n2");
+    world.cloud.address(ip(1));
+    await world.pools.create("web", { ips: [ip(1)], desiredIPs: 2, reclaimPolicy: "Delete" });
+    await world.pass();
+    await world.pools.delete("web");
+    await world.pass();
+    expect(world.cloudWrites()).toEqual(["unassign new1", "delete new1"]);
+    expect(await world.pools.existing()).toEqual([]);
+    expect(await world.nodes.annotations()).toEqual({});
+    expect(world.cloud.addresses()).toEqual({ ip1: "n1" });
+  });
+
+  scenario("a deletion whose unassignment is refused waits, and ends when it succeeds", async (world) => {
+    await world.machines("n1");
+    await world.pools.create("web", { desiredIPs: 1, reclaimPolicy: "Delete" });
+    await world.pass();
+    await world.pools.delete("web");
+    world.fail({ side: "cloud", operation: "unassign", kind: "500", times: 2 });
+    await world.pass();
+    expect(await finalizers(world)).toEqual([FINALIZER]);
+    expect(world.cloud.boughtNow()).toEqual([bought(1)]);
+    world.clearFaults();
+    world.advance(600_000);
+    await world.pass();
+    expect(world.cloud.boughtNow()).toEqual([]);
+    expect(await world.pools.existing()).toEqual([]);
+  });
+
+  scenario("a suspended pool that is being deleted says what blocks it, and goes on when resumed", async (world) => {
+    await world.machines("n1");
+    await world.pools.create("web", { desiredIPs: 1, reclaimPolicy: "Delete" });
+    await world.pass();
+    await world.pools.edit("web", { suspend: true });
+    await world.pools.delete("web");
+    const { remaining } = await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    expect(await world.nodes.annotations()).toEqual({ n1: "new1" });
+    expect(remaining.holds.find(({ kind }) => kind === "remove-finalizer")?.reason).toBe("Suspended");
+    await world.pools.edit("web", { suspend: false });
+    await world.pass();
+    expect(world.cloud.boughtNow()).toEqual([]);
+    expect(await world.pools.existing()).toEqual([]);
+  });
+
+  scenario("a suspended pool: planned and reported, nothing is changed, and its claims stand", async (world) => {
+    await world.machines("n1", "n2");
+    world.cloud.address(ip(1));
+    await world.pools.create("web", { ips: [ip(1)] });
+    await world.pass();
+    await world.pools.edit("web", { suspend: true });
+    await world.nodes.setReady("n1", false);
+    await world.pools.create("other", { ips: [ip(1)] });
+    const { remaining } = await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    expect(await world.nodes.annotations()).toEqual({ n1: "ip1" });
+    expect(remaining.holds.map(({ reason }) => reason)).toContain("Suspended");
+    expect(await world.show("other")).toEqual(["ip1 error (Conflict)"]);
+    await world.pools.edit("web", { suspend: false });
+    await world.pass();
+    expect(world.cloudWrites()).toEqual(["assign ip1 to n2"]);
+  });
+
+  scenario("an address removed from the spec: its annotation goes, it stays attached until its droplet is needed", async (world) => {
+    await world.machines("n1", "n2");
+    world.cloud.address(ip(1));
+    world.cloud.address(ip(2));
+    await world.pools.create("web", { ips: [ip(1), ip(2)] });
+    await world.pass();
+    await world.pools.edit("web", { ips: [ip(1)] });
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    expect(await world.nodes.annotations()).toEqual({ n1: "ip1" });
+    expect((await world.pools.status("web")).released.map((entry) => entry.ip)).toEqual([ip(2)]);
+    await world.nodes.setReady("n1", false);
+    await world.pass();
+    expect(world.cloudWrites()).toEqual(["unassign ip2", "assign ip1 to n2"]);
+    expect((await world.pools.status("web")).released).toEqual([]);
+  });
+
+  scenario("a swap on one droplet is one pass", async (world) => {
+    await world.machines("n1");
+    world.cloud.address(ip(1));
+    world.cloud.address(ip(2));
+    await world.pools.create("web", { ips: [ip(1)] });
+    await world.pass();
+    await world.pools.edit("web", { ips: [ip(2)] });
+    await world.pass();
+    expect(world.cloudWrites()).toEqual(["unassign ip1", "assign ip2 to n1"]);
+    expect(await world.show()).toEqual(["ip2 active n1"]);
+    expect(await world.nodes.annotations()).toEqual({ n1: "ip2" });
+    expect(world.cloud.addresses()).toEqual({ ip1: "-", ip2: "n1" });
+  });
+
+  scenario("a swap whose unassignment fails: the new address is not sent, and the next due pass does it", async (world) => {
+    await world.machines("n1");
+    world.cloud.address(ip(1));
+    world.cloud.address(ip(2));
+    await world.pools.create("web", { ips: [ip(1)] });
+    await world.pass();
+    await world.pools.edit("web", { ips: [ip(2)] });
+    world.fail({ side: "cloud", operation: "unassign", subject: ip(1), kind: "500", times: 2 });
+    await world.pass();
+    expect(world.cloudWrites().filter((line) => line.startsWith("assign"))).toEqual([]);
+    expect(await world.nodes.annotations()).toEqual({});
+    world.clearFaults();
+    world.advance(600_000);
+    await world.pass();
+    expect(await world.show()).toEqual(["ip2 active n1"]);
+  });
+
+  scenario("an address moved from one pool to another keeps its droplet", async (world) => {
+    await world.machines("n1");
+    world.cloud.address(ip(1));
+    await world.pools.create("web", { ips: [ip(1)] });
+    await world.pools.create("other", { ips: [ip(9)] });
+    await world.pass();
+    await world.pools.edit("web", { ips: [ip(8)] });
+    await world.pools.edit("other", { ips: [ip(1)] });
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    expect(await world.show("other")).toEqual(["ip1 active n1"]);
+    expect(await world.nodes.annotations()).toEqual({ n1: "ip1 of shop/other" });
+  });
+
+  scenario("a bought address of which the user makes a listed one is the user's: it is not deleted", async (world) => {
+    await world.machines("n1");
+    await world.pools.create("web", { desiredIPs: 1, reclaimPolicy: "Delete" });
+    await world.pass();
+    await world.pools.edit("web", { ips: [bought(1)] });
+    await world.pass();
+    await world.pools.delete("web");
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    expect(world.cloud.boughtNow()).toEqual([bought(1)]);
+    expect(await world.pools.existing()).toEqual([]);
+  });
+
+  scenario("76 pool deleted: annotations go in the next pass, addresses stay, another pool can use them", async (world) => {
+    await world.machines("n1", "n2");
+    world.cloud.address(ip(1));
+    await world.pools.create("web", { ips: [ip(1)] });
+    await world.pass();
+    await world.pools.delete("web");
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    expect(await world.nodes.annotations()).toEqual({});
+    expect(world.cloud.addresses()).toEqual({ ip1: "n1" });
+    await world.pools.create("other", { ips: [ip(1)] });
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    expect(await world.nodes.annotations()).toEqual({ n1: "ip1 of shop/other" });
+  });
+
+  scenario("76b pool with bought addresses deleted with Retain: nothing is deleted, its annotations go", async (world) => {
+    await world.machines("n1");
+    await world.pools.create("web", { desiredIPs: 1 });
+    await world.pass();
+    await world.pools.delete("web");
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    expect(world.cloud.boughtNow()).toEqual([bought(1)]);
+    expect(await world.nodes.annotations()).toEqual({});
+  });
+}
