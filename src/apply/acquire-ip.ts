@@ -85,7 +85,11 @@ function withdrawn(status: PoolStatus, intent: PendingAcquisition, before: PoolS
 }
 
 /** With its machine, so that it is known as a node's even if this run and that node end here. */
-function withAddress(status: PoolStatus, { ip }: Address, { startedAt, nodeName, providerID }: PendingAcquisition): PoolStatus {
+function withAddress(
+  status: PoolStatus,
+  { ip }: Address,
+  { startedAt, nodeName, providerID }: PendingAcquisition,
+): PoolStatus {
   const acquired = [...status.acquired, { ip, acquiredAt: startedAt }];
   if (nodeName === undefined || providerID === undefined) return { ...status, acquired };
   return { ...status, acquired, ips: { ...status.ips, [ip]: { state: "in-progress", nodeName, providerID } } };

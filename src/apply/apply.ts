@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import { ACTIONS, type Action, subjectOf } from "../model/action.ts";
 import { ConfigError, KubeError, ProviderError } from "../model/errors.ts";
 import type { Outcome } from "../model/outcome.ts";
@@ -9,6 +8,7 @@ import { annotateNode } from "./annotate-node.ts";
 import { assignIP } from "./assign-ip.ts";
 import type { ApplyContext } from "./context.ts";
 import { deleteIP } from "./delete-ip.ts";
+import { preparations } from "./preparations.ts";
 import { failed, type Result, skipped } from "./result.ts";
 import { setFinalizer } from "./set-finalizer.ts";
 import { unassignIP } from "./unassign-ip.ts";
@@ -27,7 +27,7 @@ export async function apply(
   const ended: Outcome[] = [];
   const running = new Map<string, Promise<Outcome>>();
   const byID = new Map(actions.map((action) => [action.id, action]));
-  const prepared = preparations(plan, context);
+  const prepared = preparations(plan, actions, context);
   const start = (action: Action): Promise<Outcome> => {
     const known = running.get(action.id);
     if (known !== undefined) return known;
@@ -88,26 +88,3 @@ const OPERATIONS: Operations = {
   "add-finalizer": setFinalizer,
   "remove-finalizer": setFinalizer,
 };
-
-/**
- * What a pool must have on record before a provider is changed for it: the addresses it was found to own and those it let go. Written once per pool, when its
- * first action needs it, and only when the stored status does not show it yet.
- */
-function preparations(plan: Plan, { journal }: ApplyContext): (key: string) => Promise<unknown> {
-  const statuses = new Map(plan.pools.map((pool) => [objectKey(pool.object), pool.status]));
-  const started = new Map<string, Promise<unknown>>();
-  return (key) => {
-    const known = started.get(key);
-    const status = statuses.get(key);
-    if (known !== undefined || status === undefined) return known ?? Promise.resolve();
-    const memory = { acquired: status.acquired, pendingAcquisitions: status.pendingAcquisitions };
-    const stored = journal.pool(key)?.status;
-    const isOnRecord = isDeepStrictEqual(memory, {
-      acquired: stored?.acquired,
-      pendingAcquisitions: stored?.pendingAcquisitions,
-    });
-    const work = isOnRecord ? Promise.resolve() : journal.record(key, (current) => ({ ...current, ...memory }));
-    started.set(key, work);
-    return work;
-  };
-}

@@ -7,7 +7,7 @@ import type { PoolView } from "./pool-view.ts";
 import type { Free, FreeRank } from "./standing.ts";
 import { statusOf } from "./standing.ts";
 import { pastMs } from "./time.ts";
-import { dueMs, hasFailed, mayTry } from "./try-rule.ts";
+import { dueMs, hasFailed, lastError, mayTry } from "./try-rule.ts";
 
 /** Who gets what in one pool, and who is left over. */
 export interface Assignments {
@@ -81,7 +81,12 @@ function choose(view: PoolView, ip: string, open: readonly Candidate[], nowMs: n
   const near = open.filter(inRegion);
   if (near.length > 0) {
     const notBeforeMs = Math.min(...near.map((candidate) => dueMs(view, ip, candidate.node.name, nowMs)));
-    return { kind: "none", reason: "Backoff", detail: "", notBeforeMs };
+    const detail = lastError(
+      view,
+      ip,
+      near.map(({ node }) => node.name),
+    );
+    return { kind: "none", reason: "Backoff", detail, notBeforeMs };
   }
   if (open.length > 0)
     return { kind: "none", reason: "RegionMismatch", detail: `the address is in ${regionOf(view, ip)}` };

@@ -3,6 +3,7 @@ import { KubeError, ProviderError } from "../model/errors.ts";
 import type { Failed, Outcome } from "../model/outcome.ts";
 import { providerIDOf } from "../model/provider-id.ts";
 import type { IPStatus, Pool, PoolStatus, RetryStatus } from "../model/resource.ts";
+import { onItsWay } from "./on-its-way.ts";
 import { retryClassOf } from "./retry-class.ts";
 import { retryDelayMs } from "./retry-schedule.ts";
 import { timestamp } from "./time.ts";
@@ -19,7 +20,7 @@ function enter(status: PoolStatus, pool: Pool, outcome: Outcome, nowMs: number):
     case "applied":
       return succeeded(accepted, pool, action, outcome);
     case "unconfirmed":
-      return isAssign(action) ? inProgress(accepted, pool, action) : acquiredInProgress(accepted, pool, outcome);
+      return isAssign(action) ? inProgress(accepted, action) : acquiredInProgress(accepted, pool, outcome);
     case "skipped":
       return outcome.reason === "MachineNotFound" || outcome.reason === "NodeHasForeignIP"
         ? retry(accepted, nodeSubject(action), "slow", outcome.detail, nowMs)
@@ -84,26 +85,11 @@ function acquiredInProgress(status: PoolStatus, pool: Pool, { action, address }:
   return forget({ ...status, ips: { ...status.ips, [address.ip]: entry } }, ["acquire"]);
 }
 
-function inProgress(status: PoolStatus, pool: Pool, action: AssignIP): PoolStatus {
-  const stored = Object.hasOwn(status.ips, action.ip) ? status.ips[action.ip] : undefined;
-  const previous =
-    action.before === undefined || action.reason === "TakeOver"
-      ? undefined
-      : (stored?.providerID ?? fromNode(pool, action));
-  const entry: IPStatus = {
-    state: "in-progress",
-    nodeName: action.after.nodeName,
-    providerID: providerIDOf(action.provider, action.after.machineID),
-    ...(previous === undefined ? {} : { previousProviderID: previous }),
-  };
-  return forget({ ...status, ips: { ...status.ips, [action.ip]: entry } }, [
+function inProgress(status: PoolStatus, action: AssignIP): PoolStatus {
+  return forget({ ...status, ips: { ...status.ips, [action.ip]: onItsWay(action) } }, [
     `ip/${action.ip}`,
     `node/${action.after.nodeName}`,
   ]);
-}
-
-function fromNode(pool: Pool, action: AssignIP): string | undefined {
-  return action.before?.nodeName === undefined ? undefined : providerIDOf(pool.spec.provider, action.before.machineID);
 }
 
 function failed(status: PoolStatus, outcome: Failed, nowMs: number): PoolStatus {

@@ -1,12 +1,9 @@
-import { KubeError, ProviderError } from "../model/errors.ts";
+import { ProviderError, type ProviderFailure } from "../model/errors.ts";
 
-/** How a failure is retried: soon when it may pass by itself, rarely when somebody must change something. */
+/** What only a person, or somebody else's change, can mend. */
+const SLOW: ReadonlySet<ProviderFailure> = new Set(["unauthorized", "forbidden", "refused", "not-found"]);
+
+/** How a failed attempt is retried: rarely where the provider refused it, else soon. Calls to the cluster are cheap and fail for its own reasons: soon. */
 export function retryClassOf(error: Error): "fast" | "slow" {
-  if (error instanceof ProviderError) {
-    return ["unauthorized", "forbidden", "refused", "not-found"].includes(error.failure) ? "slow" : "fast";
-  }
-  if (error instanceof KubeError) {
-    return ["unauthorized", "forbidden", "invalid", "missing-resource"].includes(error.failure) ? "slow" : "fast";
-  }
-  return "fast";
+  return error instanceof ProviderError && SLOW.has(error.failure) ? "slow" : "fast";
 }

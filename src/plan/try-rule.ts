@@ -28,3 +28,9 @@ export function dueMs(view: PoolView, ip: string, nodeName: string, nowMs: numbe
   if (node !== undefined && address === undefined && node.attempts === 1) return nowMs;
   return Math.max(...[address, node].map((retry) => (retry === undefined ? nowMs : retryDueMs(retry, nowMs))));
 }
+
+/** What went wrong last, of the address or else of one of the nodes; `""` when nothing did. */
+export function lastError(view: PoolView, ip: string, nodeNames: readonly string[]): string {
+  const subjects = [`ip/${ip}`, ...nodeNames.map((name) => `node/${name}`)];
+  return subjects.flatMap((subject) => retryOf(view, subject)?.error ?? [])[0] ?? "";
+}

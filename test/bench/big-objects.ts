@@ -60,7 +60,11 @@ function image(index: number): object {
 }
 
 /** A pod as a Deployment makes them: owner, several containers with resources, probes, environment and volumes. */
-export function bigPod(index: number, droplet: number, isIngress: boolean): { readonly name: string; readonly [field: string]: unknown } {
+export function bigPod(
+  index: number,
+  droplet: number,
+  isIngress: boolean,
+): { readonly name: string; readonly [field: string]: unknown } {
   const app = isIngress ? "ingress-nginx" : `service-${index % 200}`;
   const hash = digest(index).slice(0, 10);
   const name = `${app}-${hash}-${index}`;
@@ -88,7 +92,7 @@ export function bigPod(index: number, droplet: number, isIngress: boolean): { re
     spec: {
       nodeName: nodeName(droplet),
       serviceAccountName: app,
-      containers: ["main", "sidecar", "exporter"].map((container) => bigContainer(app, container)),
+      containers: ["main", "sidecar"].map((container) => bigContainer(app, container)),
       volumes: [
         { name: "config", configMap: { name: `${app}-config` } },
         { name: "tls", secret: { secretName: `${app}-tls` } },
@@ -134,7 +138,7 @@ export function bigPodStatus(index: number): object {
     podIP: ip,
     podIPs: [{ ip }],
     startTime: at,
-    containerStatuses: ["main", "sidecar", "exporter"].map((name) => ({
+    containerStatuses: ["main", "sidecar"].map((name) => ({
       name,
       image: `registry.example.com/service/${name}:1.14.3`,
       imageID: `registry.example.com/service/${name}@sha256:${digest(index % 200)}`,

@@ -267,7 +267,7 @@ test.for<[string, Observation, string[]]>([
       nodes: nodes(1),
       addresses: [known(A)],
     }),
-    [`hold assign-ip ${A}: Backoff for 5s`],
+    [`hold assign-ip ${A}: Backoff (refused) for 5s`],
   ],
   [
     "a suspended pool changes nothing",

@@ -6,7 +6,12 @@ import type { World } from "./world.ts";
 const SECOND = 1000;
 
 /** A pool that wants bought addresses, on these nodes. */
-async function buying(world: World, desiredIPs: number, nodes: readonly string[], spec: Readonly<Record<string, unknown>> = {}): Promise<void> {
+async function buying(
+  world: World,
+  desiredIPs: number,
+  nodes: readonly string[],
+  spec: Readonly<Record<string, unknown>> = {},
+): Promise<void> {
   await world.machines(...nodes);
   await world.pools.create("web", { desiredIPs, ...spec });
 }
@@ -21,15 +26,18 @@ export function acquiringScenarios(scenario: Register): void {
     expect(await world.nodes.annotations()).toEqual({ n1: "new1", n2: "new2" });
   });
 
-  scenario("nothing is bought while the pool has enough: a listed address counts, whatever its state", async (world) => {
-    await world.machines("n1", "n2");
-    world.cloud.droplet(900);
-    world.cloud.address(ip(1), { on: 900 });
-    await world.pools.create("web", { ips: [ip(1), ip(2)], desiredIPs: 2 });
-    await world.pass();
-    expect(world.cloudWrites()).toEqual([]);
-    expect(await world.show()).toEqual(["ip1 error (ForeignHolder)", "ip2 error (IPNotFound)"]);
-  });
+  scenario(
+    "nothing is bought while the pool has enough: a listed address counts, whatever its state",
+    async (world) => {
+      await world.machines("n1", "n2");
+      world.cloud.droplet(900);
+      world.cloud.address(ip(1), { on: 900 });
+      await world.pools.create("web", { ips: [ip(1), ip(2)], desiredIPs: 2 });
+      await world.pass();
+      expect(world.cloudWrites()).toEqual([]);
+      expect(await world.show()).toEqual(["ip1 error (ForeignHolder)", "ip2 error (IPNotFound)"]);
+    },
+  );
 
   scenario("without region and without a node nothing can be bought, and status says why", async (world) => {
     await world.pools.create("web", { desiredIPs: 1, region: "" });
@@ -40,21 +48,24 @@ export function acquiringScenarios(scenario: Register): void {
     expect(conditions.find(({ type }) => type === "Stalled")?.reason).toBe("NoRegion");
   });
 
-  scenario("34 the second create is refused: the first is used, the error shows, later exactly the rest is bought", async (world) => {
-    await buying(world, 3, ["n1", "n2", "n3"]);
-    world.fail({ side: "cloud", operation: "limit", kind: "403", times: 0 });
-    world.cloud.state.account.reserved_ip_limit = 1;
-    await world.pass();
-    expect(await world.show()).toEqual(["new1 active n1"]);
-    const { error, pendingAcquisitions } = await world.pools.status("web");
-    expect(error).toBeTruthy();
-    expect(pendingAcquisitions).toEqual([]);
-    world.cloud.state.account.reserved_ip_limit = 10;
-    world.advance(61 * SECOND);
-    await world.pass();
-    expect(world.cloudWrites().toSorted()).toEqual(["create for n2", "create for n3"]);
-    expect((await world.pools.status("web")).error).toBeUndefined();
-  });
+  scenario(
+    "34 the second create is refused: the first is used, the error shows, later exactly the rest is bought",
+    async (world) => {
+      await buying(world, 3, ["n1", "n2", "n3"]);
+      world.fail({ side: "cloud", operation: "limit", kind: "403", times: 0 });
+      world.cloud.state.account.reserved_ip_limit = 1;
+      await world.pass();
+      expect(await world.show()).toEqual(["new1 active n1"]);
+      const { error, pendingAcquisitions } = await world.pools.status("web");
+      expect(error).toBeTruthy();
+      expect(pendingAcquisitions).toEqual([]);
+      world.cloud.state.account.reserved_ip_limit = 10;
+      world.advance(61 * SECOND);
+      await world.pass();
+      expect(world.cloudWrites().toSorted()).toEqual(["create for n2", "create for n3"]);
+      expect((await world.pools.status("web")).error).toBeUndefined();
+    },
+  );
 
   scenario("35 the need disappears while an error of creation shows: the error goes", async (world) => {
     await buying(world, 2, ["n1"]);
@@ -68,47 +79,56 @@ export function acquiringScenarios(scenario: Register): void {
     expect(world.cloudWrites()).toEqual([]);
   });
 
-  scenario("37 the user edits spec.ips during a creation: the list stands, the bought address is on record", async (world) => {
-    world.cloud.address(ip(1));
-    await buying(world, 2, ["n1"], { ips: [ip(9)] });
-    world.before("create", () => world.pools.edit("web", { ips: [ip(1)] }));
-    await world.pass();
-    expect((await world.pools.read("web"))?.spec).toMatchObject({ ips: [ip(1)] });
-    expect((await world.pools.status("web")).acquired.map((entry) => entry.ip)).toEqual([bought(1)]);
-    await world.pass();
-    expect(world.cloudWrites()).toEqual([]);
-    expect(world.cloud.boughtNow()).toEqual([bought(1)]);
-  });
+  scenario(
+    "37 the user edits spec.ips during a creation: the list stands, the bought address is on record",
+    async (world) => {
+      world.cloud.address(ip(1));
+      await buying(world, 2, ["n1"], { ips: [ip(9)] });
+      world.before("create", () => world.pools.edit("web", { ips: [ip(1)] }));
+      await world.pass();
+      expect((await world.pools.read("web"))?.spec).toMatchObject({ ips: [ip(1)] });
+      expect((await world.pools.status("web")).acquired.map((entry) => entry.ip)).toEqual([bought(1)]);
+      await world.pass();
+      expect(world.cloudWrites()).toEqual([]);
+      expect(world.cloud.boughtNow()).toEqual([bought(1)]);
+    },
+  );
 
-  scenario("39 desired lowered: the last of the list is disabled, loses its annotation and stays attached", async (world) => {
-    await world.machines("n1", "n2", "n3");
-    for (const number of [1, 2, 3]) world.cloud.address(ip(number));
-    await world.pools.create("web", { ips: [ip(1), ip(2), ip(3)] });
-    await world.pass();
-    await world.pools.edit("web", { desiredIPs: 2 });
-    await world.pass();
-    expect(world.cloudWrites()).toEqual([]);
-    expect(await world.show()).toEqual(["ip1 active n1", "ip2 active n2", "ip3 disabled n3 (AboveDesired)"]);
-    expect(await world.nodes.annotations()).toEqual({ n1: "ip1", n2: "ip2" });
-    await world.pools.edit("web", { desiredIPs: 3 });
-    await world.pass();
-    expect(world.cloudWrites()).toEqual([]);
-    expect(await world.nodes.annotations()).toEqual({ n1: "ip1", n2: "ip2", n3: "ip3" });
-  });
+  scenario(
+    "39 desired lowered: the last of the list is disabled, loses its annotation and stays attached",
+    async (world) => {
+      await world.machines("n1", "n2", "n3");
+      for (const number of [1, 2, 3]) world.cloud.address(ip(number));
+      await world.pools.create("web", { ips: [ip(1), ip(2), ip(3)] });
+      await world.pass();
+      await world.pools.edit("web", { desiredIPs: 2 });
+      await world.pass();
+      expect(world.cloudWrites()).toEqual([]);
+      expect(await world.show()).toEqual(["ip1 active n1", "ip2 active n2", "ip3 disabled n3 (AboveDesired)"]);
+      expect(await world.nodes.annotations()).toEqual({ n1: "ip1", n2: "ip2" });
+      await world.pools.edit("web", { desiredIPs: 3 });
+      await world.pass();
+      expect(world.cloudWrites()).toEqual([]);
+      expect(await world.nodes.annotations()).toEqual({ n1: "ip1", n2: "ip2", n3: "ip3" });
+    },
+  );
 
-  scenario("39b the one in use loses its node: the disabled one, still attached to a match, takes its place", async (world) => {
-    await world.machines("n1", "n2");
-    for (const number of [1, 2]) world.cloud.address(ip(number));
-    await world.pools.create("web", { ips: [ip(1), ip(2)] });
-    await world.pass();
-    await world.pools.edit("web", { desiredIPs: 1 });
-    await world.pass();
-    await world.nodes.setReady("n1", false);
-    await world.pass();
-    expect(world.cloudWrites()).toEqual([]);
-    expect(await world.show()).toEqual(["ip1 disabled n1 (AboveDesired)", "ip2 active n2"]);
-    expect(await world.nodes.annotations()).toEqual({ n2: "ip2" });
-  });
+  scenario(
+    "39b the one in use loses its node: the disabled one, still attached to a match, takes its place",
+    async (world) => {
+      await world.machines("n1", "n2");
+      for (const number of [1, 2]) world.cloud.address(ip(number));
+      await world.pools.create("web", { ips: [ip(1), ip(2)] });
+      await world.pass();
+      await world.pools.edit("web", { desiredIPs: 1 });
+      await world.pass();
+      await world.nodes.setReady("n1", false);
+      await world.pass();
+      expect(world.cloudWrites()).toEqual([]);
+      expect(await world.show()).toEqual(["ip1 disabled n1 (AboveDesired)", "ip2 active n2"]);
+      expect(await world.nodes.annotations()).toEqual({ n2: "ip2" });
+    },
+  );
 
   scenario("39c a disabled address leaves its droplet when another pool needs it", async (world) => {
     await world.machines("n1", "n2");
@@ -141,7 +161,9 @@ export function acquiringScenarios(scenario: Register): void {
     const { remaining } = await world.pass();
     expect(world.cloudWrites()).toEqual(["create for n1"]);
     expect(remaining.holds.map(({ reason }) => reason)).toContain("QuotaExceeded");
-    expect((await world.pools.status("web")).conditions.find(({ type }) => type === "Stalled")?.reason).toBe("QuotaExceeded");
+    expect((await world.pools.status("web")).conditions.find(({ type }) => type === "Stalled")?.reason).toBe(
+      "QuotaExceeded",
+    );
     world.cloud.state.account.reserved_ip_limit = 3;
     await world.pass();
     expect(world.cloudWrites()).toEqual(["create for n2"]);
@@ -185,13 +207,17 @@ export function acquiringScenarios(scenario: Register): void {
     expect((await world.pools.status("web")).acquired).toHaveLength(1);
   });
 
-  scenario("an old CRD prunes what must be on record: nothing is bought, the error names the file", async (world) => {
-    await world.machines("n1");
-    await world.pools.forgetStatusField("pendingAcquisitions");
-    await world.pools.create("web", { desiredIPs: 1 });
-    const { outcomes } = await world.pass();
-    expect(world.cloudWrites()).toEqual([]);
-    const errors = outcomes.map((outcome) => (outcome.outcome === "failed" ? outcome.error.message : ""));
-    expect(errors.join()).toContain("cronjob/crds/");
-  }, { worlds: ["memory", "sandbox"] });
+  scenario(
+    "an old CRD prunes what must be on record: nothing is bought, the error names the file",
+    async (world) => {
+      await world.machines("n1");
+      await world.pools.forgetStatusField("pendingAcquisitions");
+      await world.pools.create("web", { desiredIPs: 1 });
+      const { outcomes } = await world.pass();
+      expect(world.cloudWrites()).toEqual([]);
+      const errors = outcomes.map((outcome) => (outcome.outcome === "failed" ? outcome.error.message : ""));
+      expect(errors.join()).toContain("cronjob/crds/");
+    },
+    { worlds: ["memory", "sandbox"] },
+  );
 }

@@ -19,14 +19,15 @@ export function loggedMemoryCall({ operation, subject, detail }: MemoryCall): Lo
 
 /** A request to the emulated DigitalOcean. */
 export function loggedCloudRequest({ method, path, body }: RecordedCall): LoggedCall {
-  const [, address = "", rest = ""] = /^\/v2\/reserved_ips\/([\d.]+)(\/actions)?/.exec(path) ?? [];
-  const { type, droplet_id, region } = (body ?? {}) as { type?: string; droplet_id?: number; region?: string };
+  const { type = "", droplet_id, region } = (body ?? {}) as { type?: string; droplet_id?: number; region?: string };
+  const [, , collection, subject = "", detail] = path.split("/");
+  const isWrite = method === "POST";
   const place = droplet_id === undefined ? region : String(droplet_id);
-  if (path === "/v2/account") return cloudCall("limit", "", undefined);
-  if (path.startsWith("/v2/droplets/")) return cloudCall("machine", path.split("/")[3] ?? "", undefined);
-  if (address === "") return cloudCall(method === "POST" ? "create" : "list", "", place);
-  if (rest !== "") return cloudCall(method === "POST" ? (type ?? "") : "action", address, place);
-  return cloudCall(method === "DELETE" ? "delete" : "get", address, undefined);
+  if (collection === "account") return cloudCall("limit", "", undefined);
+  if (collection === "droplets") return cloudCall("machine", subject, undefined);
+  if (subject === "") return cloudCall(isWrite ? "create" : "list", "", place);
+  if (detail === "actions") return cloudCall(isWrite ? type : "action", subject, place);
+  return cloudCall(method === "DELETE" ? "delete" : "get", subject, undefined);
 }
 
 const CLOUD_WRITES: ReadonlySet<string> = new Set(["assign", "unassign", "create", "delete"]);

@@ -4,43 +4,50 @@ import { ip } from "./scenario-names.ts";
 
 /** Who owns what, and what a run may write: scenarios 23 and 77. */
 export function claimScenarios(scenario: Register): void {
-  scenario("23 one address in two pools: the older owns it, the other shows the conflict, nothing goes back and forth", async (world) => {
-    await world.machines("n1", "n2");
-    world.cloud.address(ip(1));
-    await world.pools.create("web", { ips: [ip(1)] });
-    world.advance(2000);
-    await world.pools.create("a-younger", { ips: [ip(1)] });
-    await world.pass();
-    expect(world.cloudWrites()).toEqual(["assign ip1 to n1"]);
-    for (let round = 0; round < 3; round += 1) {
-      world.advance(10_000);
+  scenario(
+    "23 one address in two pools: the older owns it, the other shows the conflict, nothing goes back and forth",
+    async (world) => {
+      await world.machines("n1", "n2");
+      world.cloud.address(ip(1));
+      await world.pools.create("web", { ips: [ip(1)] });
+      world.advance(2000);
+      await world.pools.create("a-younger", { ips: [ip(1)] });
+      await world.pass();
+      expect(world.cloudWrites()).toEqual(["assign ip1 to n1"]);
+      for (let round = 0; round < 3; round += 1) {
+        world.advance(10_000);
+        await world.pass();
+        expect(world.cloudWrites()).toEqual([]);
+      }
+      expect(await world.show()).toEqual(["ip1 active n1"]);
+      expect(await world.show("a-younger")).toEqual(["ip1 error (Conflict)"]);
+      const { conditions } = await world.pools.status("a-younger");
+      expect(conditions.find(({ type }) => type === "Stalled")?.reason).toBe("Conflict");
+    },
+    { worlds: ["memory", "sandbox"] },
+  );
+
+  scenario(
+    "23b the pool that by status holds the address keeps it from an older newcomer; removal frees it",
+    async (world) => {
+      await world.machines("n1", "n2", "n3");
+      world.cloud.address(ip(1));
+      world.cloud.address(ip(2));
+      await world.pools.create("older", { ips: [ip(2)] });
+      world.advance(2000);
+      await world.pools.create("web", { ips: [ip(1)] });
+      await world.pass();
+      await world.pools.edit("older", { ips: [ip(2), ip(1)] });
       await world.pass();
       expect(world.cloudWrites()).toEqual([]);
-    }
-    expect(await world.show()).toEqual(["ip1 active n1"]);
-    expect(await world.show("a-younger")).toEqual(["ip1 error (Conflict)"]);
-    const { conditions } = await world.pools.status("a-younger");
-    expect(conditions.find(({ type }) => type === "Stalled")?.reason).toBe("Conflict");
-  }, { worlds: ["memory", "sandbox"] });
-
-  scenario("23b the pool that by status holds the address keeps it from an older newcomer; removal frees it", async (world) => {
-    await world.machines("n1", "n2", "n3");
-    world.cloud.address(ip(1));
-    world.cloud.address(ip(2));
-    await world.pools.create("older", { ips: [ip(2)] });
-    world.advance(2000);
-    await world.pools.create("web", { ips: [ip(1)] });
-    await world.pass();
-    await world.pools.edit("older", { ips: [ip(2), ip(1)] });
-    await world.pass();
-    expect(world.cloudWrites()).toEqual([]);
-    expect(await world.show("older")).toEqual(["ip1 error (Conflict)", "ip2 active n1"]);
-    expect(await world.show()).toEqual(["ip1 active n2"]);
-    await world.pools.edit("web", { ips: [ip(9)] });
-    await world.pass();
-    expect(await world.show("older")).toEqual(["ip1 active n2", "ip2 active n1"]);
-    expect(await world.nodes.annotations()).toEqual({ n1: "ip2 of shop/older", n2: "ip1 of shop/older" });
-  });
+      expect(await world.show("older")).toEqual(["ip1 error (Conflict)", "ip2 active n1"]);
+      expect(await world.show()).toEqual(["ip1 active n2"]);
+      await world.pools.edit("web", { ips: [ip(9)] });
+      await world.pass();
+      expect(await world.show("older")).toEqual(["ip1 active n2", "ip2 active n1"]);
+      expect(await world.nodes.annotations()).toEqual({ n1: "ip2 of shop/older", n2: "ip1 of shop/older" });
+    },
+  );
 
   scenario("23c the owner is deleted: the other pool takes the address over where it is", async (world) => {
     await world.machines("n1");
@@ -110,14 +117,17 @@ export function claimScenarios(scenario: Register): void {
     expect(world.cloudWrites().toSorted()).toEqual(["assign ip1 to n1", "create for n2"]);
   });
 
-  scenario("77c a run that was killed holds the Lease: its successor takes it when it has not changed for its duration", async (world) => {
-    await world.machines("n1");
-    world.cloud.address(ip(1));
-    await world.pools.create("web", { ips: [ip(1)] });
-    expect(await world.crash(1, { lease: "fail" })).toBe(true);
-    expect((await world.run({ lease: "wait" })).kind).toBe("done");
-    expect(await world.show()).toEqual(["ip1 active n1"]);
-  });
+  scenario(
+    "77c a run that was killed holds the Lease: its successor takes it when it has not changed for its duration",
+    async (world) => {
+      await world.machines("n1");
+      world.cloud.address(ip(1));
+      await world.pools.create("web", { ips: [ip(1)] });
+      expect(await world.crash(1, { lease: "fail" })).toBe(true);
+      expect((await world.run({ lease: "wait" })).kind).toBe("done");
+      expect(await world.show()).toEqual(["ip1 active n1"]);
+    },
+  );
 
   scenario("selection by namespace: only its pools are written, claims count over all", async (world) => {
     await world.namespace("else");

@@ -34,7 +34,7 @@ export class WorldPools {
 
   constructor(access: ObjectAccess) {
     this.#access = access;
-    this.#label = access.prefix === "" ? "" : `scenario=${access.prefix}`;
+    this.#label = access.prefix === "" ? "" : `scenario=${access.prefix.slice(0, -1)}`;
   }
 
   /** Creates a pool; the spec is as in a manifest, provider and region aside. */
@@ -136,7 +136,9 @@ export class WorldPools {
 }
 
 interface CRDVersion {
-  readonly schema: { readonly openAPIV3Schema: { readonly properties: Record<string, { properties: Record<string, unknown> }> } };
+  readonly schema: {
+    readonly openAPIV3Schema: { readonly properties: Record<string, { properties: Record<string, unknown> }> };
+  };
 }
 
 type Spec = Readonly<Record<string, unknown>>;
@@ -174,7 +176,7 @@ export class WorldNodes {
     const { prefix, rest } = this.#access;
     const labels = {
       "topology.kubernetes.io/region": options.region ?? "nyc3",
-      ...(prefix === "" ? {} : { scenario: prefix }),
+      ...(prefix === "" ? {} : { scenario: prefix.slice(0, -1) }),
       ...options.labels,
     };
     await rest("POST", "/api/v1/nodes", {

@@ -31,25 +31,35 @@ export function kubernetesScenarios(scenario: Register): void {
     }
   }
 
-  scenario("44 edited to an unknown provider: the exact text, the addresses' status is kept, nothing is written at a provider", async (world) => {
-    await ip1OnN1(world, "n2");
-    await world.pools.edit("web", { provider: "Ferengi" });
-    await world.nodes.setReady("n1", false);
-    await world.pass();
-    expect(world.cloudCalls()).toEqual([]);
-    const { error, conditions } = await world.pools.status("web");
-    expect(error).toBe('unknown provider "Ferengi"');
-    expect(conditions.map(({ type, status }) => `${type}=${status}`)).toEqual(["Ready=False", "Reconciling=False", "Stalled=True"]);
-    expect(await world.show()).toEqual(["ip1 active n1"]);
-    expect(await world.nodes.annotations()).toEqual({ n1: "ip1" });
-    await world.pools.edit("web", { provider: "digitalocean" });
-    await world.pass();
-    expect((await world.pools.status("web")).error).toBeUndefined();
-    expect(await world.show()).toEqual(["ip1 active n2"]);
-  });
+  scenario(
+    "44 edited to an unknown provider: the exact text, the addresses' status is kept, nothing is written at a provider",
+    async (world) => {
+      await ip1OnN1(world, "n2");
+      await world.pools.edit("web", { provider: "Ferengi" });
+      await world.nodes.setReady("n1", false);
+      await world.pass();
+      expect(world.cloudCalls()).toEqual([]);
+      const { error, conditions } = await world.pools.status("web");
+      expect(error).toBe('unknown provider "Ferengi"');
+      expect(conditions.map(({ type, status }) => `${type}=${status}`)).toEqual([
+        "Ready=False",
+        "Reconciling=False",
+        "Stalled=True",
+      ]);
+      expect(await world.show()).toEqual(["ip1 active n1"]);
+      expect(await world.nodes.annotations()).toEqual({ n1: "ip1" });
+      await world.pools.edit("web", { provider: "digitalocean" });
+      await world.pass();
+      expect((await world.pools.status("web")).error).toBeUndefined();
+      expect(await world.show()).toEqual(["ip1 active n2"]);
+    },
+  );
 
   const invalid: Readonly<Record<string, readonly [spec: Readonly<Record<string, unknown>>, text: string | RegExp]>> = {
-    "a provider without floating IPs": [{ provider: "cloudflare" }, 'provider "cloudflare" does not provide floating IPs'],
+    "a provider without floating IPs": [
+      { provider: "cloudflare" },
+      'provider "cloudflare" does not provide floating IPs',
+    ],
     "neither ips nor desiredIPs": [{ ips: [], desiredIPs: 0 }, "ips or desiredIPs must be provided"],
     "a bad node selector": [{ match: { nodeLabel: "a=b=c" } }, /^Error parsing node selector: /],
     "a bad pod selector": [{ match: { podLabel: "a in (b" } }, /^Error parsing pod selector: /],
@@ -78,18 +88,21 @@ export function kubernetesScenarios(scenario: Register): void {
     expect(conditions.find(({ type }) => type === "Stalled")?.status).toBe("True");
   });
 
-  scenario("51 half-ready cluster: the address of a NotReady node is not moved to one whose pod terminates", async (world) => {
-    await world.machines("n1", "n2");
-    for (const node of ["n1", "n2"]) await world.pods.create(`p-${node}`, { node, labels: { app: "web" } });
-    world.cloud.address(ip(1));
-    await world.pools.create("web", { ips: [ip(1)], match: { podLabel: "app=web" } });
-    await world.pass();
-    await world.nodes.setReady("n1", false);
-    await world.pods.delete("p-n2");
-    await world.pass();
-    expect(world.cloudWrites()).toEqual([]);
-    expect(await world.show()).toEqual(["ip1 no-match n1 (HolderLost)"]);
-  });
+  scenario(
+    "51 half-ready cluster: the address of a NotReady node is not moved to one whose pod terminates",
+    async (world) => {
+      await world.machines("n1", "n2");
+      for (const node of ["n1", "n2"]) await world.pods.create(`p-${node}`, { node, labels: { app: "web" } });
+      world.cloud.address(ip(1));
+      await world.pools.create("web", { ips: [ip(1)], match: { podLabel: "app=web" } });
+      await world.pass();
+      await world.nodes.setReady("n1", false);
+      await world.pods.delete("p-n2");
+      await world.pass();
+      expect(world.cloudWrites()).toEqual([]);
+      expect(await world.show()).toEqual(["ip1 no-match n1 (HolderLost)"]);
+    },
+  );
 
   scenario("65 no providerID yet: skipped with that reason, then included", async (world) => {
     world.cloud.droplet("n1");
@@ -122,25 +135,28 @@ export function kubernetesScenarios(scenario: Register): void {
     expect(world.cloudWrites()).toEqual(["assign ip1 to n2"]);
   });
 
-  scenario("73 may not patch nodes: assignment goes on, status names the verb, and it is done once permitted", async (world) => {
-    await world.machines("n1", "n2");
-    world.cloud.address(ip(1));
-    await world.pools.create("web", { ips: [ip(1)] });
-    const message = 'nodes "n1" is forbidden: User "flipop" cannot patch resource "nodes"';
-    world.fail({ side: "cluster", operation: "annotateNode", kind: "403", times: 0, message });
-    await world.pass();
-    expect(await world.show()).toEqual(["ip1 active n1"]);
-    expect((await world.pools.status("web")).nodeErrors.join()).toContain('"patch" on "nodes"');
-    await world.nodes.setReady("n1", false);
-    await world.pass();
-    expect(await world.show()).toEqual(["ip1 active n2"]);
-    expect((await world.pools.status("web")).nodeErrors.join()).toContain('"patch" on "nodes"');
-    world.clearFaults();
-    world.advance(600 * SECOND);
-    await world.pass();
-    expect(await world.nodes.annotations()).toEqual({ n2: "ip1" });
-    expect((await world.pools.status("web")).nodeErrors).toEqual([]);
-  });
+  scenario(
+    "73 may not patch nodes: assignment goes on, status names the verb, and it is done once permitted",
+    async (world) => {
+      await world.machines("n1", "n2");
+      world.cloud.address(ip(1));
+      await world.pools.create("web", { ips: [ip(1)] });
+      const message = 'nodes "n1" is forbidden: User "flipop" cannot patch resource "nodes"';
+      world.fail({ side: "cluster", operation: "annotateNode", kind: "403", times: 0, message });
+      await world.pass();
+      expect(await world.show()).toEqual(["ip1 active n1"]);
+      expect((await world.pools.status("web")).nodeErrors.join()).toContain('"patch" on "nodes"');
+      await world.nodes.setReady("n1", false);
+      await world.pass();
+      expect(await world.show()).toEqual(["ip1 active n2"]);
+      expect((await world.pools.status("web")).nodeErrors.join()).toContain('"patch" on "nodes"');
+      world.clearFaults();
+      world.advance(600 * SECOND);
+      await world.pass();
+      expect(await world.nodes.annotations()).toEqual({ n2: "ip1" });
+      expect((await world.pools.status("web")).nodeErrors).toEqual([]);
+    },
+  );
 
   scenario("73b events may not be written: everything else goes on", async (world) => {
     await world.machines("n1");
@@ -152,21 +168,24 @@ export function kubernetesScenarios(scenario: Register): void {
     expect(await world.show()).toEqual(["ip1 active n1"]);
   });
 
-  scenario("status lost entirely: nothing is bought, released or moved, and the addresses are known again", async (world) => {
-    await world.machines("n1", "n2", "n3");
-    world.cloud.address(ip(1));
-    await world.pools.create("web", { ips: [ip(1)], desiredIPs: 3 });
-    await world.pass();
-    const before = await world.show();
-    await world.pools.writeStatus("web", null);
-    await world.pass();
-    expect(world.cloudWrites()).toEqual([]);
-    expect(await world.show()).toEqual(before);
-    expect((await world.pools.status("web")).acquired).toMatchObject([
-      { ip: bought(1), adopted: true },
-      { ip: bought(2), adopted: true },
-    ]);
-  });
+  scenario(
+    "status lost entirely: nothing is bought, released or moved, and the addresses are known again",
+    async (world) => {
+      await world.machines("n1", "n2", "n3");
+      world.cloud.address(ip(1));
+      await world.pools.create("web", { ips: [ip(1)], desiredIPs: 3 });
+      await world.pass();
+      const before = await world.show();
+      await world.pools.writeStatus("web", null);
+      await world.pass();
+      expect(world.cloudWrites()).toEqual([]);
+      expect(await world.show()).toEqual(before);
+      expect((await world.pools.status("web")).acquired).toMatchObject([
+        { ip: bought(1), adopted: true },
+        { ip: bought(2), adopted: true },
+      ]);
+    },
+  );
 
   scenario("status lost with Delete: what was found again is never deleted", async (world) => {
     await world.machines("n1");
@@ -182,17 +201,20 @@ export function kubernetesScenarios(scenario: Register): void {
     expect(await world.nodes.annotations()).toEqual({});
   });
 
-  scenario("the pool is deleted and created again between two passes: its addresses are found on the annotated nodes", async (world) => {
-    await world.machines("n1", "n2");
-    await world.pools.create("web", { desiredIPs: 2 });
-    await world.pass();
-    await world.pools.delete("web");
-    await world.pools.create("web", { desiredIPs: 2 });
-    await world.pass();
-    expect(world.cloudWrites()).toEqual([]);
-    expect(await world.show()).toEqual(["new1 active n1", "new2 active n2"]);
-    expect(world.cloud.boughtNow()).toHaveLength(2);
-  });
+  scenario(
+    "the pool is deleted and created again between two passes: its addresses are found on the annotated nodes",
+    async (world) => {
+      await world.machines("n1", "n2");
+      await world.pools.create("web", { desiredIPs: 2 });
+      await world.pass();
+      await world.pools.delete("web");
+      await world.pools.create("web", { desiredIPs: 2 });
+      await world.pass();
+      expect(world.cloudWrites()).toEqual([]);
+      expect(await world.show()).toEqual(["new1 active n1", "new2 active n2"]);
+      expect(world.cloud.boughtNow()).toHaveLength(2);
+    },
+  );
 
   scenario("manifest applied again with an empty list: nothing changes", async (world) => {
     await world.machines("n1");
@@ -204,14 +226,17 @@ export function kubernetesScenarios(scenario: Register): void {
     expect(await world.show()).toEqual(["new1 active n1"]);
   });
 
-  scenario("an annotation written by hand on the wrong node is taken away, one of nobody's is left alone", async (world) => {
-    await ip1OnN1(world, "n2", "n3");
-    await world.nodes.annotate("n2", ip(1), "shop/web");
-    await world.nodes.annotate("n3", "192.0.2.77", null);
-    await world.pass();
-    expect(await world.nodes.annotations()).toEqual({ n1: "ip1", n3: "ip331 of nobody" });
-    await world.nodes.annotate("n3", null);
-  });
+  scenario(
+    "an annotation written by hand on the wrong node is taken away, one of nobody's is left alone",
+    async (world) => {
+      await ip1OnN1(world, "n2", "n3");
+      await world.nodes.annotate("n2", ip(1), "shop/web");
+      await world.nodes.annotate("n3", "192.0.2.77", null);
+      await world.pass();
+      expect(await world.nodes.annotations()).toEqual({ n1: "ip1", n3: "ip331 of nobody" });
+      await world.nodes.annotate("n3", null);
+    },
+  );
 
   scenario("somebody edits the spec while the status is written: the status is written all the same", async (world) => {
     await world.machines("n1");

@@ -27,19 +27,22 @@ export function lostAnswerScenarios(scenario: Register): void {
     expect(world.cloud.boughtNow()).toEqual([bought(1)]);
   });
 
-  scenario("32b answer lost, in the region: the one new unattached address is adopted, and never deleted", async (world) => {
-    await world.pools.create("web", { desiredIPs: 1, reclaimPolicy: "Delete" });
-    world.fail({ side: "cloud", operation: "create", kind: "lost-answer" });
-    await world.pass();
-    await passForAMinute(world);
-    expect((await world.pools.status("web")).acquired).toMatchObject([{ ip: bought(1), adopted: true }]);
-    expect(world.cloud.boughtNow()).toEqual([bought(1)]);
-    await world.pools.edit("web", { ips: [ip(1)], desiredIPs: 1 });
-    await world.pools.delete("web");
-    await world.pass();
-    expect(world.cloud.boughtNow()).toEqual([bought(1)]);
-    expect(await world.pools.existing()).toEqual([]);
-  });
+  scenario(
+    "32b answer lost, in the region: the one new unattached address is adopted, and never deleted",
+    async (world) => {
+      await world.pools.create("web", { desiredIPs: 1, reclaimPolicy: "Delete" });
+      world.fail({ side: "cloud", operation: "create", kind: "lost-answer" });
+      await world.pass();
+      await passForAMinute(world);
+      expect((await world.pools.status("web")).acquired).toMatchObject([{ ip: bought(1), adopted: true }]);
+      expect(world.cloud.boughtNow()).toEqual([bought(1)]);
+      await world.pools.edit("web", { ips: [ip(1)], desiredIPs: 1 });
+      await world.pools.delete("web");
+      await world.pass();
+      expect(world.cloud.boughtNow()).toEqual([bought(1)]);
+      expect(await world.pools.existing()).toEqual([]);
+    },
+  );
 
   scenario("32c two candidates: a hold names both, and nothing more is bought", async (world) => {
     await world.pools.create("web", { desiredIPs: 1 });
@@ -67,18 +70,21 @@ export function lostAnswerScenarios(scenario: Register): void {
     expect(await world.show("other")).toEqual(["ip7 unassigned (NoCandidate)"]);
   });
 
-  scenario("32e nothing was bought, and another cluster buys at the same time: its address is used, never deleted", async (world) => {
-    await world.pools.create("web", { desiredIPs: 1, reclaimPolicy: "Delete" });
-    world.fail({ side: "cloud", operation: "create", kind: "500" });
-    world.before("create", async () => world.cloud.address(ip(7)));
-    await world.pass();
-    await passForAMinute(world);
-    expect((await world.pools.status("web")).acquired).toMatchObject([{ ip: ip(7), adopted: true }]);
-    expect(world.cloud.boughtNow()).toEqual([]);
-    await world.pools.delete("web");
-    await world.pass();
-    expect(world.cloud.addresses()).toEqual({ ip7: "-" });
-  });
+  scenario(
+    "32e nothing was bought, and another cluster buys at the same time: its address is used, never deleted",
+    async (world) => {
+      await world.pools.create("web", { desiredIPs: 1, reclaimPolicy: "Delete" });
+      world.fail({ side: "cloud", operation: "create", kind: "500" });
+      world.before("create", async () => world.cloud.address(ip(7)));
+      await world.pass();
+      await passForAMinute(world);
+      expect((await world.pools.status("web")).acquired).toMatchObject([{ ip: ip(7), adopted: true }]);
+      expect(world.cloud.boughtNow()).toEqual([]);
+      await world.pools.delete("web");
+      await world.pass();
+      expect(world.cloud.addresses()).toEqual({ ip7: "-" });
+    },
+  );
 
   for (const kind of ["500", "cut", "html"] as const) {
     scenario(`32f nothing was bought (${kind}): the account is watched, then it is bought once`, async (world) => {
@@ -116,20 +122,23 @@ export function lostAnswerScenarios(scenario: Register): void {
     expect(await world.show()).toEqual(["new1 active n1"]);
   });
 
-  scenario("32i the status cannot be written after the creation: buying stops, and the address is found again", async (world) => {
-    await world.machines("n1", "n2");
-    await world.pools.create("web", { desiredIPs: 2 });
-    world.fail({ side: "cluster", operation: "patchPoolStatus", kind: "403", skip: 1, times: 0 });
-    const { reportFailures } = await world.pass();
-    expect(world.cloudWrites()).toEqual(["create for n1"]);
-    expect(reportFailures.map(({ what }) => what)).toContain("status");
-    world.clearFaults();
-    world.advance(SECOND);
-    await world.pass();
-    expect(world.cloudWrites()).toEqual(["create for n2"]);
-    expect(world.cloud.boughtNow()).toHaveLength(2);
-    expect(await world.show()).toEqual(["new1 active n1", "new2 active n2"]);
-  });
+  scenario(
+    "32i the status cannot be written after the creation: buying stops, and the address is found again",
+    async (world) => {
+      await world.machines("n1", "n2");
+      await world.pools.create("web", { desiredIPs: 2 });
+      world.fail({ side: "cluster", operation: "patchPoolStatus", kind: "403", skip: 1, times: 0 });
+      const { reportFailures } = await world.pass();
+      expect(world.cloudWrites()).toEqual(["create for n1"]);
+      expect(reportFailures.map(({ what }) => what)).toContain("status");
+      world.clearFaults();
+      world.advance(SECOND);
+      await world.pass();
+      expect(world.cloudWrites()).toEqual(["create for n2"]);
+      expect(world.cloud.boughtNow()).toHaveLength(2);
+      expect(await world.show()).toEqual(["new1 active n1", "new2 active n2"]);
+    },
+  );
 
   scenario("32j the status cannot be written before the creation: nothing is bought", async (world) => {
     await world.machines("n1");
@@ -142,26 +151,32 @@ export function lostAnswerScenarios(scenario: Register): void {
     expect(await world.show()).toEqual(["new1 active n1"]);
   });
 
-  scenario("32k the address of a lost answer is deleted by hand meanwhile: another one is bought in the end", async (world) => {
-    await world.machines("n1");
-    await world.pools.create("web", { desiredIPs: 1 });
-    world.fail({ side: "cloud", operation: "create", kind: "lost-answer" });
-    await world.pass();
-    world.cloud.settle();
-    world.cloud.removeAddress(bought(1));
-    await passForAMinute(world);
-    expect(await world.show()).toEqual(["new2 active n1"]);
-  });
+  scenario(
+    "32k the address of a lost answer is deleted by hand meanwhile: another one is bought in the end",
+    async (world) => {
+      await world.machines("n1");
+      await world.pools.create("web", { desiredIPs: 1 });
+      world.fail({ side: "cloud", operation: "create", kind: "lost-answer" });
+      await world.pass();
+      world.cloud.settle();
+      world.cloud.removeAddress(bought(1));
+      await passForAMinute(world);
+      expect(await world.show()).toEqual(["new2 active n1"]);
+    },
+  );
 
-  scenario("32l the node of a lost answer is gone meanwhile: the address is found on its droplet and used", async (world) => {
-    await world.machines("n1");
-    await world.pools.create("web", { desiredIPs: 1 });
-    world.fail({ side: "cloud", operation: "create", kind: "lost-answer" });
-    await world.pass();
-    await world.nodes.delete("n1");
-    await world.machines("n2");
-    await passForAMinute(world);
-    expect(world.cloud.boughtNow()).toEqual([bought(1)]);
-    expect(await world.show()).toEqual(["new1 active n2"]);
-  });
+  scenario(
+    "32l the node of a lost answer is gone meanwhile: the address is found on its droplet and used",
+    async (world) => {
+      await world.machines("n1");
+      await world.pools.create("web", { desiredIPs: 1 });
+      world.fail({ side: "cloud", operation: "create", kind: "lost-answer" });
+      await world.pass();
+      await world.nodes.delete("n1");
+      await world.machines("n2");
+      await passForAMinute(world);
+      expect(world.cloud.boughtNow()).toEqual([bought(1)]);
+      expect(await world.show()).toEqual(["new1 active n2"]);
+    },
+  );
 }

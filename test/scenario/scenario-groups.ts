@@ -2,6 +2,7 @@ import { acquiringScenarios } from "./acquiring-scenarios.ts";
 import { assignmentScenarios } from "./assignment-scenarios.ts";
 import { claimScenarios } from "./claim-scenarios.ts";
 import { cloudFaultScenarios } from "./cloud-fault-scenarios.ts";
+import { crashScenarios } from "./crash-scenarios.ts";
 import { kubernetesScenarios } from "./kubernetes-scenarios.ts";
 import { lostAnswerScenarios } from "./lost-answer-scenarios.ts";
 import { matchScenarios } from "./match-scenarios.ts";
@@ -22,4 +23,5 @@ export const SCENARIO_GROUPS: Readonly<Record<string, (scenario: Register) => vo
   kubernetes: kubernetesScenarios,
   matching: matchScenarios,
   claims: claimScenarios,
+  crashes: crashScenarios,
 };

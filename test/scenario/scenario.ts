@@ -54,7 +54,7 @@ export async function checkInvariants(world: World, options: ScenarioOptions = {
 async function checkAcquired(world: World, pool: string): Promise<void> {
   const { desiredIPs = 0 } = ((await world.pools.read(pool))?.spec ?? {}) as { readonly desiredIPs?: number };
   const { acquired, ips } = await world.pools.status(pool);
-  const inUse = acquired.filter(({ ip }) => ips[ip] !== undefined && ips[ip]?.state !== "disabled");
+  const inUse = acquired.filter(({ ip }) => ips[ip]?.state === "active");
   expect(inUse.length, `${pool} uses no more than desiredIPs acquired addresses`).toBeLessThanOrEqual(desiredIPs);
 }
 

@@ -60,8 +60,8 @@ export function waitingScenarios(scenario: Register): void {
     world.cloud.address(ip(1));
     world.cloud.address(ip(2));
     await world.pools.create("web", { ips: [ip(1), ip(2)], assignmentCoolOffSeconds: 20 });
-    // Write 1 records the time, write 2 assigns; the process dies before the third.
-    expect(await world.crash(3)).toBe(true);
+    // Write 1 records the target, write 2 the time, write 3 assigns; the process dies before the next.
+    expect(await world.crash(4)).toBe(true);
     expect(world.cloudWrites()).toEqual(["assign ip1 to n1"]);
     world.advance(10 * SECOND);
     await world.pass();

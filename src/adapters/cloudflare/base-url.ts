@@ -9,7 +9,10 @@ const example = "https://api.cloudflare.com/client/v4";
 export function checkedBaseURL(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || (url.protocol !== "https:" && url.protocol !== "http:")) {
-    throw new ConfigError("invalid", `The Cloudflare API URL is not an http or https URL; expected one like ${example}.`);
+    throw new ConfigError(
+      "invalid",
+      `The Cloudflare API URL is not an http or https URL; expected one like ${example}.`,
+    );
   }
   if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") {
     throw new ConfigError(

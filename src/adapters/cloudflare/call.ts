@@ -4,7 +4,7 @@ import type { Send } from "./sdk.ts";
 
 /** What texts, errors and counters need to know about one call. */
 export interface CallFacts {
-  /** The port's operation: `zone`, `records` or `write-records`. */
+  /** The port's operation: `zone`, `records` or `write`. */
   readonly operation: string;
   /** The zone or record name the call is about. */
   readonly subject: string;

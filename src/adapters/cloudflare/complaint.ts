@@ -21,7 +21,7 @@ interface Entry {
 
 /**
  * What an error answer says. `error_chain` belongs to it: for a validation error only the chain names the field.
- * @see https://developers.cloudflare.com/fundamentals/api/how-to/make-api-calls/ (verified 2026-08-07)
+ * @see https://developers.cloudflare.com/fundamentals/api/how-to/make-api-calls/ (verified 2026-11-21)
  */
 export function complaintOf(answer: Answer): Complaint {
   if (answer.bodyError !== undefined) return { text: "the answer broke off", codes: [], hasModel: false };

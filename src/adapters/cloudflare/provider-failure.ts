@@ -46,9 +46,9 @@ export function providerError(call: CallFacts, details: FailureDetails, cause?: 
 }
 
 /**
- * The refusal in an answer that is not a 2xx, or a 2xx with `success: false`. A 404 that is no error of the API (a proxy's
- * page, a wrong URL) is `malformed`, so that nothing is taken for gone because of it. `notBeforeMs` is what the answer
- * asked for.
+ * The refusal in an answer that is not a 2xx, or a 2xx with `success: false`. One without any error of the API is `malformed`
+ * when it is such a 2xx or a 404 (a proxy's page, a wrong URL), so that nothing is taken for gone because of it.
+ * `notBeforeMs` is what the answer asked for.
  */
 export function refusalOf(
   call: CallFacts,
@@ -57,7 +57,7 @@ export function refusalOf(
   notBeforeMs?: number,
 ): Refusal {
   const complaint = complaintOf(answer);
-  const isUnusable = answer.status === 404 && !complaint.hasModel;
+  const isUnusable = !complaint.hasModel && (answer.status === 404 || answer.status < 300);
   if (isUnusable && answer.bodyError instanceof ProviderError) return { ...complaint, error: answer.bodyError };
   const failure = isUnusable ? "malformed" : failureOf(answer.status, complaint);
   const requestID = requestIDOf(answer);
@@ -65,7 +65,7 @@ export function refusalOf(
     failure,
     status: answer.status,
     reason: redact(complaint.text),
-    isAmbiguous: call.isWrite && failure === "unavailable",
+    isAmbiguous: call.isWrite && (failure === "unavailable" || (isUnusable && answer.status < 300)),
     ...(requestID === undefined ? {} : { requestID: redact(requestID) }),
     ...(notBeforeMs === undefined ? {} : { notBeforeMs }),
   });
@@ -86,28 +86,30 @@ export function brokenConnection(call: CallFacts, error: unknown): ProviderError
   return providerError(call, { failure: "unavailable", status: 0, reason, isAmbiguous }, error);
 }
 
-/** The failure that each code means, whatever the status; the first code of an answer that is listed here decides. */
+/** What these codes mean whatever the status: the token is no token, or there is no such thing. */
 const failureOfCode: ReadonlyMap<number, ProviderFailure> = new Map([
-  [6003, "unauthorized"], // Invalid request headers, with 6111 in its chain: the Authorization header is unusable.
+  [6003, "unauthorized"], // Invalid request headers; the chain says that it is the Authorization header.
   [9103, "unauthorized"],
   [9106, "unauthorized"],
   [7000, "not-found"], // No route for that URI.
   [7003, "not-found"], // Could not route: no such zone.
-  [81044, "not-found"],
+  [81_044, "not-found"],
 ]);
+
+function failureOf(status: number, complaint: Complaint): ProviderFailure {
+  if (status === 429) return "rate-limited";
+  if (status >= 500 || status === 408) return "unavailable";
+  const listed = complaint.codes.map((code) => failureOfCode.get(code)).find((failure) => failure !== undefined);
+  return listed ?? tokenFailure(status, complaint) ?? (status === 404 ? "not-found" : "refused");
+}
 
 /**
  * 401 is a bad token; 403 is a lack of permission, although its text is often "Authentication error" (10000), except when
  * 9109 says that the token itself is invalid.
- * @see https://github.com/cloudflare/terraform-provider-cloudflare/issues/1533 (verified 2026-08-07)
+ * @see https://github.com/cloudflare/terraform-provider-cloudflare/issues/1533 (verified 2026-11-21)
  */
-function failureOf(status: number, { codes, text }: Complaint): ProviderFailure {
-  if (status === 429) return "rate-limited";
-  if (status >= 500 || status === 408) return "unavailable";
-  const listed = codes.find((code) => failureOfCode.has(code));
-  if (listed !== undefined) return failureOfCode.get(listed) ?? "refused";
+function tokenFailure(status: number, { codes, text }: Complaint): ProviderFailure | undefined {
   if (codes.includes(9109)) return status === 401 || /invalid access token/i.test(text) ? "unauthorized" : "forbidden";
   if (status === 403) return "forbidden";
-  if (status === 401 || codes.includes(10_000)) return "unauthorized";
-  return status === 404 ? "not-found" : "refused";
+  return status === 401 || codes.includes(10_000) ? "unauthorized" : undefined;
 }

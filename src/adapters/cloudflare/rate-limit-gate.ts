@@ -20,7 +20,7 @@ export interface RateLimitGate {
  * Returns an open gate. A 429 closes it until `retry-after`, else for the five minutes of Cloudflare's block, and for an
  * hour at most; `ratelimit: …;r=0;t=…` closes it for `t` seconds, and for five minutes at most. It never opens early: a
  * later answer can only add to the wait.
- * @see https://developers.cloudflare.com/fundamentals/api/reference/limits/ (verified 2026-08-07)
+ * @see https://developers.cloudflare.com/fundamentals/api/reference/limits/ (verified 2026-11-21)
  */
 export function rateLimitGate(clock: Clock): RateLimitGate {
   let newest: RateLimit = {};

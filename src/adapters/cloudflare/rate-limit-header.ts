@@ -8,7 +8,7 @@ export interface RateLimitItem {
 
 /**
  * The items of a header like `"default";r=50;t=30`, in order; what makes no sense is left out.
- * @see https://developers.cloudflare.com/fundamentals/api/reference/limits/ (verified 2026-08-07)
+ * @see https://developers.cloudflare.com/fundamentals/api/reference/limits/ (verified 2026-11-21)
  */
 export function rateLimitItems(header: string | null): readonly RateLimitItem[] {
   return (header ?? "").split(",").flatMap((item) => {

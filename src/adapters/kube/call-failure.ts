@@ -4,6 +4,9 @@ import { type Call, qualifiedResource, RESOURCES } from "./call.ts";
 import type { Connection } from "./connection.ts";
 import type { Answer } from "./exchange.ts";
 import { asRecord, asText } from "./json-value.ts";
+import { openEnvelope } from "./protobuf-envelope.ts";
+import { STATUS_FIELDS } from "./protobuf-fields.ts";
+import { decodeMessage } from "./protobuf-message.ts";
 
 const MAX_QUOTED = 1000;
 
@@ -46,8 +49,8 @@ interface StatusFacts {
 
 /** What a Kubernetes `Status` body says; undefined for every other body, which is never quoted. */
 function statusOf(body: Buffer): StatusFacts | undefined {
-  const status = asRecord(parse(body));
-  if (status?.["kind"] !== "Status") return undefined;
+  const status = parse(body);
+  if (status === undefined) return undefined;
   const reason = asText(status["reason"]) ?? "";
   const message = (asText(status["message"]) ?? reason)
     .slice(0, MAX_QUOTED)
@@ -56,9 +59,13 @@ function statusOf(body: Buffer): StatusFacts | undefined {
   return message === "" ? undefined : { message, reason };
 }
 
-function parse(body: Buffer): unknown {
+/** The members of a `Status`, which comes in the encoding the call asked for. */
+function parse(body: Buffer): Readonly<Record<string, unknown>> | undefined {
   try {
-    return JSON.parse(body.toString("utf8"));
+    const envelope = openEnvelope(body);
+    if (envelope?.kind === "Status") return decodeMessage(envelope.message, STATUS_FIELDS);
+    const object = asRecord(JSON.parse(body.toString("utf8")));
+    return object?.["kind"] === "Status" ? object : undefined;
   } catch {
     return undefined;
   }

@@ -14,6 +14,8 @@ export interface Call {
   readonly subject: string;
   /** Sent as JSON: a merge patch for PATCH. */
   readonly body?: unknown;
+  /** Encodings of the answer, as in the header of that name; JSON when absent. */
+  readonly accept?: string;
 }
 
 /** A kind of object in the API: where it is served, and what people call it. */

@@ -11,6 +11,7 @@ import { decodePod } from "./decode-pod.ts";
 import { decodePool } from "./decode-pool.ts";
 import { decodeLease } from "./lease-codec.ts";
 import { listObjects, type PageSource } from "./list-objects.ts";
+import { NODE_FIELDS, POD_FIELDS } from "./protobuf-fields.ts";
 
 /** What a reader is built from: it can send GETs, and nothing else. */
 export interface ReadAccess extends PageSource {
@@ -48,7 +49,6 @@ export class KubeClusterReader implements ClusterReader {
     const pools = await listObjects(this.#access, {
       resource: RESOURCES.pools,
       path: resourcePath(RESOURCES.pools),
-      isStripped: false,
       project: (object) => this.#pool(object),
     });
     return pools.sort(
@@ -60,7 +60,7 @@ export class KubeClusterReader implements ClusterReader {
     const nodes = await listObjects(this.#access, {
       resource: RESOURCES.nodes,
       path: resourcePath(RESOURCES.nodes),
-      isStripped: true,
+      fields: NODE_FIELDS,
       project: decodeNode,
     });
     return nodes.sort((a, b) => compareText(a.name, b.name));
@@ -71,7 +71,7 @@ export class KubeClusterReader implements ClusterReader {
       resource: RESOURCES.pods,
       path: resourcePath(RESOURCES.pods, { namespace: selector.namespace }),
       query: { fieldSelector: UNFINISHED, ...(selector.label === "" ? {} : { labelSelector: selector.label }) },
-      isStripped: true,
+      fields: POD_FIELDS,
       project: decodePod,
     });
   }

@@ -1,6 +1,7 @@
 import type { ClusterReader } from "../../ports/cluster.ts";
 import { KubeClusterReader } from "./cluster-reader.ts";
 import type { Connection } from "./connection.ts";
+import { optional } from "./optional.ts";
 import { Transport, type TransportOptions } from "./transport.ts";
 
 /**
@@ -14,7 +15,8 @@ export function createClusterReader(
   const transport = new Transport(connection, options);
   return new KubeClusterReader({
     connection,
-    send: ({ path, verb, resource, subject }) => transport.send({ method: "GET", path, verb, resource, subject }),
+    send: ({ path, verb, resource, subject, accept }) =>
+      transport.send({ method: "GET", path, verb, resource, subject, ...optional("accept", accept) }),
     nowMs: () => transport.nowMs(),
     close: () => transport.close(),
   });

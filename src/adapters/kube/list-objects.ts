@@ -1,13 +1,12 @@
 import { KubeError } from "../../model/errors.ts";
-import { answerJSON, malformed } from "./answer-json.ts";
 import type { Call } from "./call.ts";
 import type { Connection } from "./connection.ts";
 import type { Answer } from "./exchange.ts";
-import { asRecord, asText } from "./json-value.ts";
-import { stripManagedFields } from "./strip-managed-fields.ts";
+import { openPage } from "./list-page.ts";
+import { PROTOBUF_OR_JSON } from "./protobuf-envelope.ts";
+import type { Fields } from "./protobuf-message.ts";
 
 const PAGE_SIZE = 500;
-const ITEMS = Buffer.from('"items":[');
 
 /** A list to read whole. */
 export interface ListRequest<T> {
@@ -15,8 +14,8 @@ export interface ListRequest<T> {
   /** Path without query. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
-  /** True for nodes and pods only: their `managedFields` are dropped before parsing. */
-  readonly isStripped: boolean;
+  /** What is read of an item in protobuf, in which the list is then asked for; for nodes and pods. Absent: JSON. */
+  readonly fields?: Fields;
   /** What is kept of an item; undefined drops it. Called page by page, so that a big list is never in memory whole. */
   readonly project: (item: unknown) => T | undefined;
 }
@@ -45,14 +44,12 @@ async function readPages<T>(source: PageSource, request: ListRequest<T>): Promis
   const kept: T[] = [];
   let next: Promise<Answer> | undefined = source.send(pageCall(request, ""));
   while (next !== undefined) {
-    const answer: Answer = await next;
-    const body = request.isStripped ? stripManagedFields(answer.body) : answer.body;
-    // The next page travels while this one is parsed; where the token stands at the end, it is asked for afterwards.
-    const early = continueBeforeItems(body);
-    const ahead = early === "" ? undefined : quiet(source.send(pageCall(request, early)));
-    const page = decodePage(source, request, { ...answer, body });
-    keep(kept, page.items, request.project);
-    next = page.token === "" ? undefined : (ahead ?? source.send(pageCall(request, page.token)));
+    const page = openPage(pageCall(request, ""), await next, source.connection, request.fields);
+    // The next page travels while this one is read; where the token stands at the end, it is asked for afterwards.
+    const ahead = page.earlyToken === "" ? undefined : quiet(source.send(pageCall(request, page.earlyToken)));
+    const { items, token } = page.read();
+    keep(kept, items, request.project);
+    next = token === "" ? undefined : (ahead ?? source.send(pageCall(request, token)));
   }
   return kept;
 }
@@ -73,29 +70,12 @@ function quiet(answer: Promise<Answer>): Promise<Answer> {
 function pageCall<T>(request: ListRequest<T>, token: string): Call {
   const query = new URLSearchParams({ ...request.query, limit: String(PAGE_SIZE) });
   if (token !== "") query.set("continue", token);
-  return { method: "GET", path: `${request.path}?${query}`, verb: "list", resource: request.resource, subject: "" };
-}
-
-/** `metadata.continue` where metadata comes before items, as in lists of built-in objects; `""` when it is not there. */
-function continueBeforeItems(body: Buffer): string {
-  const end = body.indexOf(ITEMS);
-  const head = end < 0 ? "" : body.subarray(0, end).toString("utf8");
-  const [, token] = /"continue":("(?:[^"\\]|\\.)*")/.exec(head) ?? [];
-  return token === undefined ? "" : (JSON.parse(token) as string);
-}
-
-function decodePage<T>(
-  source: PageSource,
-  request: ListRequest<T>,
-  answer: Answer,
-): { readonly items: readonly unknown[]; readonly token: string } {
-  const call = pageCall(request, "");
-  const list = asRecord(answerJSON(call, answer, source.connection));
-  const metadata = asRecord(list?.["metadata"]);
-  // Go writes an empty list as null in places.
-  const items = list?.["items"] === null ? [] : list?.["items"];
-  if (metadata === undefined || !Array.isArray(items)) {
-    throw malformed(call, source.connection, { status: answer.status, why: "the answer is not a list" });
-  }
-  return { items, token: asText(metadata["continue"]) ?? "" };
+  const call: Call = {
+    method: "GET",
+    path: `${request.path}?${query}`,
+    verb: "list",
+    resource: request.resource,
+    subject: "",
+  };
+  return request.fields === undefined ? call : { ...call, accept: PROTOBUF_OR_JSON };
 }

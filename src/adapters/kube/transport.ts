@@ -105,7 +105,7 @@ export class Transport {
       method: call.method,
       headers: {
         ...login.headers,
-        Accept: "application/json",
+        Accept: call.accept ?? "application/json",
         "User-Agent": `flipop/${this.#options.version}`,
         ...(body === undefined ? {} : { "Content-Type": type }),
       },

@@ -1,0 +1,76 @@
+import type { Zone } from "../../ports/dns-provider.ts";
+import { AnswerFault, type AnswerValue } from "./answer-value.ts";
+import type { Call, CallFacts } from "./call.ts";
+import type { Caller } from "./caller.ts";
+import { canonicalName, zoneIDOf } from "./dns-name.ts";
+import { infoCount } from "./info-count.ts";
+import { providerError } from "./provider-failure.ts";
+
+/** The most zones that Cloudflare lists on one page. */
+const pageSize = 50;
+
+/**
+ * The zone of this name or 32-hex id; undefined when the token sees none. An id whose zone the token may not read is taken
+ * as it is, without name.
+ * @throws ProviderError, `refused` also when the text is neither a name nor an id, or names several zones
+ */
+export async function findZone(caller: Caller, zone: string): Promise<Zone | undefined> {
+  const facts: CallFacts = {
+    operation: "zone",
+    subject: zone,
+    doing: `find the zone ${zone}`,
+    permission: "Zone / Zone / Read (or name the zone by its id)",
+    isWrite: false,
+  };
+  const refuse = (reason: string) => providerError(facts, { failure: "refused", status: 0, reason });
+  const zoneID = zoneIDOf(zone);
+  if (zoneID !== undefined) return caller.call(getCall(facts, zoneID));
+  const name = canonicalName(zone);
+  if (name === undefined) throw refuse(`${JSON.stringify(zone)} is neither the name nor the id of a zone`);
+  const found = await caller.call(listCall(facts, name));
+  const active = found.filter((one) => one.isActive);
+  const [only, another] = active.length > 0 ? active : found;
+  if (another !== undefined) throw refuse("several zones have that name; name the zone by its id");
+  return only === undefined ? undefined : { id: only.id, name };
+}
+
+interface ListedZone {
+  readonly id: string;
+  readonly isActive: boolean;
+}
+
+function listCall(facts: CallFacts, name: string): Call<readonly ListedZone[]> {
+  return {
+    ...facts,
+    send: (client) => client.zones.list({ name, per_page: pageSize }).asResponse(),
+    decode(envelope) {
+      const zones = envelope.at("result").items();
+      const total = infoCount(envelope, "total_count") ?? zones.length;
+      if (total > zones.length) throw new AnswerFault(`result has ${zones.length} of ${total} zones of one name`);
+      return zones.map((zone) => decodeListed(zone, name));
+    },
+  };
+}
+
+function decodeListed(zone: AnswerValue, name: string): ListedZone {
+  if (zone.at("name").name() !== name) throw zone.at("name").fault(name);
+  const id = zoneIDOf(zone.at("id").id());
+  if (id === undefined) throw zone.at("id").fault("a zone id");
+  return { id, isActive: zone.at("status").raw === "active" };
+}
+
+function getCall(facts: CallFacts, zoneID: string): Call<Zone | undefined> {
+  return {
+    ...facts,
+    send: (client) => client.zones.get({ zone_id: zoneID }).asResponse(),
+    decode(envelope) {
+      const zone = envelope.at("result");
+      if (zone.at("id").text().toLowerCase() !== zoneID) throw zone.at("id").fault(zoneID);
+      return { id: zoneID, name: zone.at("name").name() };
+    },
+    expected({ error, hasModel }) {
+      if (error.failure === "not-found") return { value: undefined };
+      return error.failure === "forbidden" && hasModel ? { value: { id: zoneID } } : undefined;
+    },
+  };
+}

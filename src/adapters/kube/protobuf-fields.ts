@@ -1,0 +1,85 @@
+// Field numbers of the messages that are read, from generated.proto of k8s.io/api and k8s.io/apimachinery v0.35.4 (verified
+// 2026-08-08). Kubernetes never reuses or renumbers a field. Names are those of the JSON.
+import type { Fields } from "./protobuf-message.ts";
+
+const CONDITION_IN_NODE: Fields = {
+  1: { name: "type", kind: "text" },
+  2: { name: "status", kind: "text" },
+  4: { name: "lastTransitionTime", kind: "time" },
+};
+/** Of the same numbers, by chance: here 3 is `lastProbeTime`. */
+const CONDITION_IN_POD: Fields = CONDITION_IN_NODE;
+
+const TAINT: Fields = {
+  1: { name: "key", kind: "text" },
+  2: { name: "value", kind: "text" },
+  3: { name: "effect", kind: "text" },
+  4: { name: "timeAdded", kind: "time" },
+};
+
+/** What is read of a Node. */
+export const NODE_FIELDS: Fields = {
+  1: {
+    name: "metadata",
+    kind: "message",
+    fields: {
+      1: { name: "name", kind: "text" },
+      6: { name: "resourceVersion", kind: "text" },
+      9: { name: "deletionTimestamp", kind: "time" },
+      11: { name: "labels", kind: "text-map" },
+      12: { name: "annotations", kind: "text-map" },
+    },
+  },
+  2: {
+    name: "spec",
+    kind: "message",
+    fields: {
+      3: { name: "providerID", kind: "text" },
+      5: { name: "taints", kind: "messages", fields: TAINT },
+    },
+  },
+  3: {
+    name: "status",
+    kind: "message",
+    fields: {
+      4: { name: "conditions", kind: "messages", fields: CONDITION_IN_NODE },
+      5: {
+        name: "addresses",
+        kind: "messages",
+        fields: { 1: { name: "type", kind: "text" }, 2: { name: "address", kind: "text" } },
+      },
+    },
+  },
+};
+
+/** What is read of a Pod. */
+export const POD_FIELDS: Fields = {
+  1: {
+    name: "metadata",
+    kind: "message",
+    fields: {
+      1: { name: "name", kind: "text" },
+      3: { name: "namespace", kind: "text" },
+      9: { name: "deletionTimestamp", kind: "time" },
+      10: { name: "deletionGracePeriodSeconds", kind: "number" },
+    },
+  },
+  2: { name: "spec", kind: "message", fields: { 10: { name: "nodeName", kind: "text" } } },
+  3: {
+    name: "status",
+    kind: "message",
+    fields: {
+      1: { name: "phase", kind: "text" },
+      2: { name: "conditions", kind: "messages", fields: CONDITION_IN_POD },
+    },
+  },
+};
+
+/** Any list: its items are left as bytes, to be read one by one. */
+export const LIST_FIELDS: Fields = {
+  1: { name: "metadata", kind: "message", fields: { 3: { name: "continue", kind: "text" } } },
+  2: { name: "items", kind: "list" },
+};
+
+/** What is read of a Status. */
+export const STATUS_FIELDS: Fields = { 3: { name: "message", kind: "text" }, 4: { name: "reason", kind: "text" } };

@@ -1,0 +1,12 @@
+import { loadConfig } from "../../src/adapters/kube/config.ts";
+import { createClusterReader } from "../../src/adapters/kube/create-cluster-reader.ts";
+import { SYSTEM_CLOCK } from "../../src/cli/system-clock.ts";
+import { readFileSync } from "node:fs";
+const c = await loadConfig({ kubeconfig: JSON.parse(readFileSync("/tmp/lab.json","utf8")).kubeconfig, home: "", inCluster: {}, environment: {} });
+const r = createClusterReader(c, { version: "x", clock: SYSTEM_CLOCK });
+const t = performance.now();
+const n = await r.listNodes();
+const t1 = performance.now();
+const p = await r.listPods({ namespace: "bench", label: process.argv[2] ?? "" });
+console.log("nodes", n.length, Math.round(t1 - t), "pods", p.length, Math.round(performance.now() - t1), "ms", "cpu", Math.round(process.cpuUsage().user / 1000), "peak", Math.round(process.resourceUsage().maxRSS / 1024), JSON.stringify(p[0]), JSON.stringify(n[0]));
+r.close();

@@ -1,0 +1,52 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type DigitalOceanSandbox, digitaloceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
+import { FaultList } from "../../src/sandbox/faults.ts";
+
+/** The token every run here uses: it must appear in no output. */
+export const SECRET_TOKEN = "dop_v1_0123456789abcdef0123456789abcdef";
+
+/** What a run of the real program printed and how it ended. */
+export interface ProgramRun {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const FLIPOP = fileURLToPath(new URL("../../bin/flipop", import.meta.url));
+
+/** Runs `bin/flipop` with exactly this environment, PATH and HOME aside. @throws Error when the token is printed */
+export function runProgram(args: readonly string[], env: Readonly<Record<string, string>>): Promise<ProgramRun> {
+  const child = spawn(FLIPOP, [...args], { env: { PATH: process.env["PATH"], HOME: tmpdir(), ...env } });
+  const out = { stdout: "", stderr: "" };
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (out.stdout += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (out.stderr += text));
+  return new Promise((resolve, reject) => {
+    child.on("error", reject).on("close", (code) => {
+      if (`${out.stdout}${out.stderr}`.includes(SECRET_TOKEN)) reject(new Error("the token was printed"));
+      else resolve({ code, ...out });
+    });
+  });
+}
+
+/** An emulated account on loopback: droplets 101–103 and two free addresses in nyc3. */
+export interface EmulatedAccount {
+  readonly url: string;
+  readonly faults: FaultList;
+  readonly sandbox: DigitalOceanSandbox;
+  close(): Promise<void>;
+}
+
+/** Starts an emulated account; `droplets` are made in nyc3. */
+export async function startAccount(droplets: readonly number[], ips: readonly string[]): Promise<EmulatedAccount> {
+  const faults = new FaultList();
+  const file = join(mkdtempSync(join(tmpdir(), "flipop-account-")), "digitalocean.yaml");
+  const sandbox = digitaloceanSandbox({ file, faults, now: Date.now });
+  for (const id of droplets) sandbox.addDroplet({ id, region: "nyc3" });
+  for (const ip of ips) sandbox.addAddress({ ip, region: "nyc3" }, "reserved");
+  const server = await sandbox.serve();
+  return { url: server.url, faults, sandbox, close: () => server.close() };
+}

@@ -1,0 +1,222 @@
+import { describe, expect } from "vitest";
+import type { RecordSetState } from "../../src/ports/dns-provider.ts";
+import { type DNSProviderWorld, type InDNSWorld, knownZone, type SeenRecord } from "./dns-provider-world.ts";
+import { expectDNSRefusal } from "./expect-dns-refusal.ts";
+import { expectSafeViews } from "./expect-safe-views.ts";
+
+const zoneName = "example.com";
+const fqdn = "www.example.com";
+const [ip1, ip2, ip3, ip4] = ["203.0.113.1", "203.0.113.2", "203.0.113.3", "203.0.113.4"] as const;
+
+/** Declares the tests of writeRecords when nothing fails on the way. */
+export function writeContract(inWorld: InDNSWorld): void {
+  describe("writeRecords", () => changingSets(inWorld));
+  describe("writeRecords of a TTL", () => changingTTLs(inWorld));
+  describe("writeRecords beside other records", () => leavingOthersAlone(inWorld));
+  describe("writeRecords that cannot be done", () => refusing(inWorld));
+}
+
+/** Writes, and expects the returned set to be the desired one and to be what is read afterwards; then that another write sends nothing. */
+async function write(
+  world: DNSProviderWorld,
+  addresses: readonly string[],
+  ttlSeconds: number,
+  name: string = fqdn,
+): Promise<RecordSetState> {
+  const { provider } = world;
+  const zone = await knownZone(provider);
+  const state = await provider.writeRecords(zone, name, { addresses, ttlSeconds });
+  expect(state).toEqual({
+    fqdn: name,
+    addresses,
+    isTTLAutomatic: false,
+    hasDuplicates: false,
+    ...(addresses.length === 0 ? {} : { ttlSeconds }),
+  });
+  expect(await provider.readRecords(zone, name)).toEqual(state);
+  const writes = world.writes();
+  expect(await provider.writeRecords(zone, name, { addresses, ttlSeconds })).toEqual(state);
+  expect(world.writes()).toBe(writes);
+  return state;
+}
+
+async function seedSet(world: DNSProviderWorld, addresses: readonly string[], ttlSeconds = 60): Promise<void> {
+  await world.seed.zone(zoneName);
+  for (const ip of addresses) await world.seed.record(zoneName, fqdn, "A", ip, ttlSeconds);
+}
+
+function changingSets(inWorld: InDNSWorld): void {
+  for (const [title, name] of [
+    ["a subdomain", fqdn],
+    ["a name of several labels", "a.b.nodes.example.com"],
+    ["the zone itself", zoneName],
+    ["a wildcard", "*.example.com"],
+  ] as const) {
+    inWorld(`makes the records of ${title} that has none`, async (world) => {
+      await world.seed.zone(zoneName);
+      await write(world, [ip1, ip2], 60, name);
+      const made = (content: string): SeenRecord => ({ fqdn: name, type: "A", content, ttl: 60 });
+      expect(sorted(await world.records(zoneName))).toEqual([made(ip1), made(ip2)]);
+    });
+  }
+
+  for (const [title, current, desired] of [
+    ["adds what is missing", [ip1], [ip1, ip2, ip3]],
+    ["removes what is too much", [ip1, ip2, ip3], [ip2]],
+    ["replaces one address", [ip1, ip2], [ip1, ip3]],
+    ["replaces the only address", [ip1], [ip2]],
+    ["replaces every address", [ip1, ip2], [ip3, ip4]],
+    ["removes the second record of an address", [ip1, ip2, ip1], [ip1, ip2]],
+    ["removes the second record of the only address", [ip1, ip1], [ip1]],
+    ["replaces an address that stands in three records", [ip1, ip1, ip1], [ip2]],
+  ] as const) {
+    inWorld(`${title} without ever showing an empty set or one that lacks both old and new`, async (world) => {
+      await seedSet(world, current);
+      await write(world, desired, 60);
+      expectSafeViews(world.resolverViews(fqdn), current, desired);
+    });
+  }
+
+  inWorld("removes all records when no address is desired", async (world) => {
+    await seedSet(world, [ip1, ip2, ip1]);
+    await write(world, [], 60);
+    expect(await world.records(zoneName)).toEqual([]);
+  });
+
+  inWorld("writes nothing when nothing differs", async (world) => {
+    await seedSet(world, [ip2, ip1], 60);
+    await write(world, [ip1, ip2], 60);
+    expect([world.writes(), world.resolverViews(fqdn)]).toEqual([0, []]);
+  });
+
+  inWorld("writes nothing when the name has no record and should have none", async (world) => {
+    await seedSet(world, []);
+    await write(world, [], 60);
+    expect(world.writes()).toBe(0);
+  });
+
+  inWorld("repairs what somebody added and removed since", async (world) => {
+    await seedSet(world, []);
+    await write(world, [ip1, ip2], 60);
+    await world.seed.removal(zoneName, fqdn, "A", ip1);
+    await world.seed.record(zoneName, fqdn, "A", ip4, 60);
+    await write(world, [ip1, ip2], 60);
+  });
+}
+
+function changingTTLs(inWorld: InDNSWorld): void {
+  inWorld("changes the TTL of every record, and no address", async (world) => {
+    await seedSet(world, [ip1, ip2, ip3], 60);
+    await write(world, [ip1, ip2, ip3], 300);
+    expect((await world.records(zoneName)).map((record) => record.ttl)).toEqual([300, 300, 300]);
+    expectSafeViews(world.resolverViews(fqdn), [ip1, ip2, ip3], [ip1, ip2, ip3]);
+  });
+
+  inWorld("makes one TTL of several", async (world) => {
+    await seedSet(world, [ip1, ip2], 60);
+    await world.seed.record(zoneName, fqdn, "A", ip3, 300);
+    await write(world, [ip1, ip2, ip3], 300);
+    expect((await world.records(zoneName)).map((record) => record.ttl)).toEqual([300, 300, 300]);
+  });
+
+  inWorld("changes TTL and addresses together", async (world) => {
+    await seedSet(world, [ip1, ip2], 60);
+    await write(world, [ip2, ip3], 300);
+    expect((await world.records(zoneName)).map((record) => record.ttl)).toEqual([300, 300]);
+    expectSafeViews(world.resolverViews(fqdn), [ip1, ip2], [ip2, ip3]);
+  });
+
+  inWorld("raises a TTL to the least that the provider accepts, and is content with it afterwards", async (world) => {
+    await seedSet(world, [ip1], 300);
+    const { provider } = world;
+    const zone = await knownZone(provider);
+    const low = { addresses: [ip1, ip2], ttlSeconds: provider.minimumTTLSeconds - 1 };
+    expect((await provider.writeRecords(zone, fqdn, low)).ttlSeconds).toBe(provider.minimumTTLSeconds);
+    const writes = world.writes();
+    expect((await provider.writeRecords(zone, fqdn, low)).ttlSeconds).toBe(provider.minimumTTLSeconds);
+    expect(world.writes()).toBe(writes);
+  });
+}
+
+function leavingOthersAlone(inWorld: InDNSWorld): void {
+  inWorld("touches no record of another type or name", async (world) => {
+    await seedSet(world, [ip1, ip2]);
+    await world.seed.record(zoneName, fqdn, "AAAA", "2001:db8::1", 60);
+    await world.seed.record(zoneName, fqdn, "TXT", "owner=somebody", 60);
+    for (const other of ["example.com", "a.www.example.com", "xwww.example.com", "www.example.com.example.com"]) {
+      await world.seed.record(zoneName, other, "A", ip1, 900);
+    }
+    await world.seed.zone("example.org");
+    await world.seed.record("example.org", "www.example.org", "A", ip1, 900);
+    const before = await others(world);
+    await write(world, [ip3], 60);
+    await write(world, [ip3], 120);
+    await write(world, [], 60);
+    expect(await others(world)).toEqual(before);
+    expect(before).toHaveLength(7);
+  });
+
+  inWorld("writes one of two names without the other", async (world) => {
+    await world.seed.zone(zoneName);
+    await write(world, [ip1], 60, "a.example.com");
+    await write(world, [ip2], 300, "b.example.com");
+    await write(world, [], 60, "a.example.com");
+    const [record, ...rest] = await world.records(zoneName);
+    expect([record, rest]).toEqual([{ fqdn: "b.example.com", type: "A", content: ip2, ttl: 300 }, []]);
+  });
+}
+
+/** Every record but the A records of the name; without TTL where the name is the same, because a provider may keep one TTL per name. */
+async function others(world: DNSProviderWorld): Promise<readonly string[]> {
+  const records = [...(await world.records(zoneName)), ...(await world.records("example.org"))];
+  return records
+    .filter((record) => record.fqdn !== fqdn || record.type !== "A")
+    .map((record) => `${record.fqdn} ${record.type} ${record.content} ${record.fqdn === fqdn ? "" : record.ttl}`)
+    .sort();
+}
+
+function refusing(inWorld: InDNSWorld): void {
+  inWorld("is refused while a CNAME has the name, and changes nothing", async (world) => {
+    await world.seed.zone(zoneName);
+    await world.seed.record(zoneName, fqdn, "CNAME", "example.org.", 60);
+    const zone = await knownZone(world.provider);
+    const call = world.provider.writeRecords(zone, fqdn, { addresses: [ip1], ttlSeconds: 60 });
+    const error = await expectDNSRefusal(world.provider, call, "refused");
+    expect(error.message).toContain("CNAME");
+    expect(error.subject).toBe(fqdn);
+    expect(await world.records(zoneName)).toHaveLength(1);
+  });
+
+  inWorld("is not found in a zone that is gone, and names the zone", async (world) => {
+    await world.seed.zone(zoneName);
+    const gone = { id: "example.net", name: "example.net" };
+    const call = world.provider.writeRecords(gone, "www.example.net", { addresses: [ip1], ttlSeconds: 60 });
+    const error = await expectDNSRefusal(world.provider, call, "not-found");
+    expect(error.message).toContain("example.net");
+    expect(await world.records(zoneName)).toEqual([]);
+  });
+
+  inWorld("is refused for a name outside the zone, and sends nothing", async (world) => {
+    await world.seed.zone(zoneName);
+    const zone = await knownZone(world.provider);
+    for (const name of ["www.example.org", "wwwexample.com", "com", "", ".example.com", "www..example.com"]) {
+      const call = world.provider.writeRecords(zone, name, { addresses: [ip1], ttlSeconds: 60 });
+      await expectDNSRefusal(world.provider, call, "refused");
+    }
+    expect([world.writes(), await world.records(zoneName)]).toEqual([0, []]);
+  });
+
+  inWorld("is refused for what is no IPv4 address, before anything is changed", async (world) => {
+    await seedSet(world, [ip1]);
+    const zone = await knownZone(world.provider);
+    for (const address of ["2001:db8::1", "203.0.113.256", "203.0.113.01", "", "example.org"]) {
+      const call = world.provider.writeRecords(zone, fqdn, { addresses: [address, ip2], ttlSeconds: 60 });
+      await expectDNSRefusal(world.provider, call, "refused");
+    }
+    expect(world.writes()).toBe(0);
+  });
+}
+
+function sorted(records: readonly SeenRecord[]): readonly SeenRecord[] {
+  return records.toSorted((a, b) => (a.content < b.content ? -1 : 1));
+}

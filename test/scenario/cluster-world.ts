@@ -1,0 +1,82 @@
+import { readFileSync } from "node:fs";
+import type { SandboxReply, SandboxRequest } from "../../src/sandbox/http-server.ts";
+import { API } from "../cluster/api.ts";
+import type { ClusterFacts } from "../cluster/start.ts";
+import type { ClusterWriter } from "../../src/ports/cluster.ts";
+import type { Backend } from "./backend.ts";
+import type { LoggedCall } from "./call-log.ts";
+import { httpAccount } from "./http-account.ts";
+import { httpCluster } from "./http-cluster.ts";
+import { httpFault } from "./operation-fault.ts";
+import { VirtualClock } from "./virtual-clock.ts";
+
+/** Applies the definitions the project ships, once for all scenarios. */
+export async function prepareCluster(facts: ClusterFacts): Promise<void> {
+  const api = new API({ server: facts.server, caFile: facts.caFile, token: facts.adminToken });
+  const directory = new URL("../../cronjob/crds/", import.meta.url);
+  for (const file of ["floatingippools.yaml"]) await api.applyManifests(readFileSync(new URL(file, directory), "utf8"));
+  api.close();
+}
+
+/**
+ * A real API server with the emulated DigitalOcean over HTTP. Between flipop and the server stands a proxy, for faults and
+ * for the log. Names begin with a prefix of the scenario's own; only one scenario may play at a time, since a pool without a
+ * selector would want the nodes of others.
+ */
+export async function clusterWorld(facts: ClusterFacts, number: number): Promise<Backend> {
+  const prefix = `s${number}-${Date.now().toString(36).slice(-5)}-`;
+  const api = new API({ server: facts.server, caFile: facts.caFile, token: facts.adminToken });
+  // Objects get real times from the server, so virtual time begins now.
+  const clock = new VirtualClock(Math.ceil(Date.now() / 1000) * 1000);
+  const calls: LoggedCall[] = [];
+  const account = await httpAccount(clock, calls);
+  const cluster = await httpCluster({ handle: (request) => forward(api, request), calls, prefix });
+  return {
+    kind: "cluster",
+    prefix,
+    clock,
+    account: account.account,
+    rest: (method, path, body) => api.call(method, path, body, contentType(method)),
+    open: (processClock) => {
+      const writer = cluster.open(processClock);
+      const provider = account.open(processClock);
+      return { cluster: withTime(writer, () => processClock.wallMs()), provider, close: () => writer.close() };
+    },
+    fail: (fault) => (fault.side === "cloud" ? account : cluster).faults.add(httpFault(fault, true)),
+    clearFaults: () => {
+      account.faults.clear();
+      cluster.faults.clear();
+    },
+    log: () => calls,
+    clearLog: () => {
+      calls.length = 0;
+    },
+    close: async () => {
+      await account.close();
+      await cluster.close();
+      api.close();
+    },
+  };
+}
+
+function contentType(method: string): string {
+  return method === "PATCH" ? "application/merge-patch+json" : "application/json";
+}
+
+async function forward(api: API, { method, path, query, headers, body }: SandboxRequest): Promise<SandboxReply> {
+  const target = path.split("/").map(encodeURIComponent).join("/");
+  const suffix = query.size === 0 ? "" : `?${query}`;
+  const reply = await api.request<unknown>(method, `${target}${suffix}`, body, headers["content-type"]);
+  return { status: reply.status, body: reply.body };
+}
+
+/** The server's own clock cannot be moved; what flipop decides on can. */
+function withTime(writer: ClusterWriter, nowMs: () => number): ClusterWriter {
+  return new Proxy(writer, {
+    get(target, key) {
+      const value: unknown = Reflect.get(target, key, target);
+      if (key === "now") return nowMs;
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}

@@ -1,0 +1,56 @@
+import type { Connection } from "../../src/adapters/kube/connection.ts";
+import { createClusterWriter } from "../../src/adapters/kube/create-cluster-writer.ts";
+import type { Clock } from "../../src/ports/clock.ts";
+import { FaultList } from "../../src/sandbox/faults.ts";
+import { type SandboxReply, type SandboxRequest, serve } from "../../src/sandbox/http-server.ts";
+import { type LoggedCall, loggedClusterRequest } from "./call-log.ts";
+
+/** An API server on loopback with faults before it, and the real adapter for it. */
+export interface HTTPCluster {
+  readonly faults: FaultList;
+  open(clock: Clock): ReturnType<typeof createClusterWriter>;
+  close(): Promise<void>;
+}
+
+/** Less than a planned hang lasts, milliseconds. */
+const TIMEOUT_MS = 1000;
+
+/** Serves what `handle` answers; every request is entered into the log. `now` is for the Date header; absent = real time. */
+export async function httpCluster(options: {
+  readonly handle: (request: SandboxRequest) => SandboxReply | Promise<SandboxReply>;
+  readonly calls: LoggedCall[];
+  readonly prefix: string;
+  readonly now?: () => number;
+}): Promise<HTTPCluster> {
+  const faults = new FaultList();
+  const server = await serve({
+    server: "kubernetes",
+    handle: options.handle,
+    faults,
+    onCall: (call) => {
+      const logged = loggedClusterRequest(call, options.prefix);
+      if (logged !== undefined) options.calls.push(logged);
+    },
+    ...(options.now === undefined ? {} : { now: options.now }),
+  });
+  const connection: Connection = {
+    server: server.url,
+    source: "the scenario",
+    context: "scenario",
+    namespace: "shop",
+    tls: { isInsecure: false },
+    user: {},
+    impersonation: { groups: [], extra: {} },
+  };
+  return {
+    faults,
+    open: (clock) =>
+      createClusterWriter(connection, {
+        version: "0.0.0",
+        clock,
+        requestTimeoutMs: TIMEOUT_MS,
+        reportingInstance: "scenario",
+      }),
+    close: () => server.close(),
+  };
+}

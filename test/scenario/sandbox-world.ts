@@ -1,0 +1,44 @@
+import { kubernetesSandbox } from "../../src/sandbox/kubernetes/kubernetes-sandbox.ts";
+import { shippedCRDs } from "../../src/sandbox/kubernetes/preinstalled.ts";
+import type { Backend } from "./backend.ts";
+import type { LoggedCall } from "./call-log.ts";
+import { httpAccount } from "./http-account.ts";
+import { httpCluster } from "./http-cluster.ts";
+import { sandboxRest } from "./memory-world.ts";
+import { httpFault } from "./operation-fault.ts";
+import { VirtualClock } from "./virtual-clock.ts";
+
+const CRDS = shippedCRDs();
+
+/** The emulated APIs over HTTP, with the real adapters. */
+export async function sandboxWorld(): Promise<Backend> {
+  const clock = new VirtualClock(Date.UTC(2026, 0, 2, 3, 4, 5));
+  const calls: LoggedCall[] = [];
+  const kubernetes = kubernetesSandbox({ now: () => clock.nowMs(), crds: CRDS });
+  const account = await httpAccount(clock, calls);
+  const cluster = await httpCluster({ handle: kubernetes.handle, calls, prefix: "", now: () => clock.nowMs() });
+  return {
+    kind: "sandbox",
+    prefix: "",
+    clock,
+    account: account.account,
+    rest: sandboxRest(kubernetes),
+    open: (processClock) => {
+      const writer = cluster.open(processClock);
+      return { cluster: writer, provider: account.open(processClock), close: () => writer.close() };
+    },
+    fail: (fault) => (fault.side === "cloud" ? account : cluster).faults.add(httpFault(fault, true)),
+    clearFaults: () => {
+      account.faults.clear();
+      cluster.faults.clear();
+    },
+    log: () => calls,
+    clearLog: () => {
+      calls.length = 0;
+    },
+    close: async () => {
+      await account.close();
+      await cluster.close();
+    },
+  };
+}

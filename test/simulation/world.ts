@@ -1,0 +1,115 @@
+import { RESOURCES } from "../../src/adapters/kube/call.ts";
+import { decodeNode } from "../../src/adapters/kube/decode-node.ts";
+import { decodePod } from "../../src/adapters/kube/decode-pod.ts";
+import { decodePool } from "../../src/adapters/kube/decode-pool.ts";
+import type { NodeFacts, PodFacts } from "../../src/model/node.ts";
+import { objectKey, type Pool } from "../../src/model/resource.ts";
+import { Cloud } from "../../src/sandbox/digitalocean/cloud.ts";
+import type { AddressState } from "../../src/sandbox/digitalocean/cloud-state.ts";
+import { completeState } from "../../src/sandbox/digitalocean/complete-state.ts";
+import type { KubeObject } from "../../src/sandbox/kubernetes/kube-object.ts";
+import { type KubernetesSandbox, kubernetesSandbox } from "../../src/sandbox/kubernetes/kubernetes-sandbox.ts";
+import { storeKey } from "../../src/sandbox/kubernetes/object-store.ts";
+import { shippedCRDs } from "../../src/sandbox/kubernetes/preinstalled.ts";
+import type { ResourceType } from "../../src/sandbox/kubernetes/resource-type.ts";
+import { Scheduler } from "./scheduler.ts";
+
+const CRDS = shippedCRDs();
+const START_MS = Date.UTC(2026, 0, 2, 3, 4, 5);
+
+/** The emulated cluster and account of one history, and the truth about them. */
+export class World {
+  readonly scheduler: Scheduler = new Scheduler(START_MS);
+  readonly kubernetes: KubernetesSandbox;
+  readonly cloud: Cloud;
+  readonly #decoded = new WeakMap<KubeObject, unknown>();
+  #uids = 0;
+
+  constructor() {
+    this.kubernetes = kubernetesSandbox({
+      now: () => this.scheduler.nowMs(),
+      crds: CRDS,
+      newUID: () => {
+        this.#uids += 1;
+        return `00000000-0000-4000-8000-${String(this.#uids).padStart(12, "0")}`;
+      },
+    });
+    for (const name of ["flipop", "shop"])
+      this.kubernetes.api.create(this.type("namespaces"), undefined, {
+        apiVersion: "v1",
+        kind: "Namespace",
+        metadata: { name },
+      });
+    const rate_limit = { per_hour: 1_000_000, per_minute: 1_000_000 };
+    this.cloud = new Cloud(
+      completeState({
+        account: { reserved_ip_limit: 100 },
+        settings: { rate_limit, action_delay_ms: 0, creations_per_minute: 1000 },
+      }),
+    );
+  }
+
+  nowMs(): number {
+    return this.scheduler.nowMs();
+  }
+
+  /** The definition of a resource. */
+  type(plural: "namespaces" | "nodes" | "pods" | "pools" | "leases"): ResourceType {
+    const { group, version, plural: name } = plural === "namespaces" ? CORE_NAMESPACES : RESOURCES[plural];
+    const type = this.kubernetes.api.types.byPlural(group, version, name);
+    if (type === undefined) throw new Error(`no resource ${plural}`);
+    return type;
+  }
+
+  /** Every pool as stored. */
+  pools(): readonly Pool[] {
+    return this.#all("pools", decodePool);
+  }
+
+  nodes(): readonly NodeFacts[] {
+    return this.#all("nodes", decodeNode);
+  }
+
+  pods(): readonly PodFacts[] {
+    return this.#all("pods", decodePod);
+  }
+
+  pool(key: string): Pool | undefined {
+    return this.pools().find(({ meta }) => objectKey(meta) === key);
+  }
+
+  /** Every address of the account, actions that are due carried out, sorted by text. */
+  addresses(): readonly AddressState[] {
+    this.cloud.settle(this.nowMs());
+    const { reserved_ips, byoip } = this.cloud.state;
+    return [...reserved_ips, ...byoip].toSorted((a, b) => (a.ip < b.ip ? -1 : 1));
+  }
+
+  address(ip: string): AddressState | undefined {
+    return this.addresses().find((address) => address.ip === ip);
+  }
+
+  /** Who holds the Lease, by the stored record; `""` for nobody. */
+  leaseHolder(): string {
+    const lease = this.kubernetes.api.store.get(storeKey(this.type("leases")), "flipop/flipop");
+    const spec = lease?.["spec"] as { holderIdentity?: string } | undefined;
+    return spec?.holderIdentity ?? "";
+  }
+
+  leaseAnnotations(): Readonly<Record<string, string>> {
+    const lease = this.kubernetes.api.store.get(storeKey(this.type("leases")), "flipop/flipop");
+    return lease?.metadata.annotations ?? {};
+  }
+
+  #all<T>(plural: "nodes" | "pods" | "pools", decode: (object: unknown) => T | undefined): readonly T[] {
+    return this.kubernetes.api.store.all(storeKey(this.type(plural))).flatMap((object) => {
+      const known = this.#decoded.get(object) as T | undefined;
+      const value = known ?? decode(object);
+      if (value === undefined) return [];
+      this.#decoded.set(object, value);
+      return [value];
+    });
+  }
+}
+
+const CORE_NAMESPACES = { group: "", version: "v1", plural: "namespaces" };
