@@ -67,7 +67,7 @@ export async function reconcilePass(
     current = plan(observation, selection);
   }
   const failures = await writeStatuses(current, context.journal);
-  const eventFailures = await writeEvents(outcomes, context.journal, deps.cluster);
+  const eventFailures = await writeEvents(outcomes, context.journal, deps.cluster, () => deps.lock.isHeld());
   await noteRateLimits(observation, deps.lock);
   return {
     plan: first,

@@ -56,7 +56,8 @@ async function afterRefusal(change: Change, error: ProviderError, acceptedAtMs: 
   if (error.failure === "rate-limited" || error.failure === "unauthorized" || error.failure === "forbidden")
     return failed(error);
   const reading = await readResult(change);
-  if (reading.kind === "unreadable") return error.isAmbiguous ? { outcome: "unconfirmed" } : failed(error);
+  if (reading.kind === "unreadable")
+    return error.isAmbiguous ? { outcome: "unconfirmed", acceptedAtMs } : failed(error);
   const { address } = reading;
   if (address === undefined) return skipped("IPNotFound", error.message, [learn(change.ip, undefined)]);
   if (change.isTrue(address) && !address.isLocked) return applied({ address, acceptedAtMs });

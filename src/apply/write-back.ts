@@ -24,13 +24,15 @@ export async function writeStatuses(plan: Plan, journal: Journal): Promise<reado
   return failures.flat();
 }
 
-/** Writes one Event per change made or refused. Best effort: the first refusal is returned, and no more are tried. */
+/** Writes one Event per change made or refused. Best effort: the first refusal is returned, and no more are tried; none once the lock is lost. */
 export async function writeEvents(
   outcomes: readonly Outcome[],
   journal: Journal,
   cluster: ClusterWriter,
+  mayWrite: () => boolean,
 ): Promise<readonly ReportFailure[]> {
   for (const outcome of outcomes) {
+    if (!mayWrite()) return [];
     const facts = eventOf(outcome);
     const pool = journal.pool(objectKey(outcome.action.object));
     if (facts === undefined || pool === undefined) continue;

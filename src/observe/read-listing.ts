@@ -4,27 +4,34 @@ import { type Listing, readAllPages } from "../ports/listing.ts";
 import type { WantedAddresses } from "./wanted-addresses.ts";
 import { concernsWholeProvider } from "./whole-provider-failure.ts";
 
-const NOTHING: Listing = { addresses: [], isComplete: false };
+/** What was read of the list; `hasFailed` when that is less than was asked for. */
+export interface PartialListing extends Listing {
+  readonly hasFailed: boolean;
+}
+
+const NOT_ASKED: PartialListing = { addresses: [], isComplete: false, hasFailed: false };
 
 /**
- * Reads the account's list, or nothing where single reads are cheaper and nothing seems to have changed. A list that fails is no listing: the addresses are
- * then read one by one.
+ * Reads the account's list, or nothing where single reads are cheaper and nothing seems to have changed. Of a list that fails, the pages that were read are
+ * kept; the other addresses are then read one by one.
  *
  * @throws ProviderError when the token is refused or calls are limited.
  */
-export async function readListing(provider: IPProviderReader, wanted: WantedAddresses): Promise<Listing> {
+export async function readListing(provider: IPProviderReader, wanted: WantedAddresses): Promise<PartialListing> {
   const isCheapLook = wanted.isSteady && !wanted.mayAcquire;
-  if (wanted.ips.size <= 1 && isCheapLook) return NOTHING;
+  if (wanted.ips.size <= 1 && isCheapLook) return NOT_ASKED;
+  let read: Listing = NOT_ASKED;
   try {
-    const first = await provider.listPage(1);
-    const pages = Math.ceil(first.total / provider.pageSize);
-    const found = new Set(first.addresses.map(({ ip }) => ip));
+    const { addresses, total } = await provider.listPage(1);
+    const pages = Math.ceil(total / provider.pageSize);
+    read = { addresses, total, isComplete: pages <= 1 };
+    const found = new Set(addresses.map(({ ip }) => ip));
     const missing = [...wanted.ips].filter((ip) => !found.has(ip)).length;
-    if (isCheapLook && missing < pages - 1)
-      return { addresses: first.addresses, isComplete: pages <= 1, total: first.total };
-    return await readAllPages(provider, first.addresses, first.total);
+    if (!isCheapLook || missing >= pages - 1) read = await readAllPages(provider, addresses, total);
+    return { ...read, hasFailed: false };
   } catch (error) {
-    if (error instanceof ProviderError && !concernsWholeProvider(error)) return NOTHING;
+    if (error instanceof ProviderError && !concernsWholeProvider(error))
+      return { ...read, isComplete: false, hasFailed: true };
     throw error;
   }
 }

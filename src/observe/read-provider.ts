@@ -69,12 +69,12 @@ async function read(
     listing.addresses.map((address) => [address.ip, { kind: "known", address }]),
   );
   const missing = [...wanted.ips].filter((ip) => !addresses.has(ip));
-  await inParallel(missing, async (ip) => addresses.set(ip, await readOne(provider, ip)));
+  for (const [ip, fact] of await readSingly(provider, missing, listing.hasFailed)) addresses.set(ip, fact);
   const known = [...addresses.values()].flatMap((fact) => (fact.kind === "known" ? [fact.address] : []));
   if (known.length > 0 || (listing.isComplete && wanted.mayAcquire)) {
     await proveMachinesAreReadable(name, provider, known, nodes);
   }
-  const limit = wanted.mayAcquire ? await provider.addressLimit() : undefined;
+  const limit = wanted.mayAcquire ? await readLimit(provider) : undefined;
   return {
     name,
     addresses,
@@ -89,12 +89,45 @@ function counts({ total }: Listing): Pick<ProviderFacts, "addressCount"> {
   return total === undefined ? {} : { addressCount: total };
 }
 
+/**
+ * Reads addresses one by one, a few at a time. Where the list has failed and a single read gets no answer either, the provider is taken to be away: what is
+ * left is not asked for, since every call would only wait for its deadline.
+ */
+async function readSingly(
+  provider: IPProviderReader,
+  ips: readonly string[],
+  hasListFailed: boolean,
+): Promise<ReadonlyMap<string, AddressFact>> {
+  const facts = new Map<string, AddressFact>();
+  let away: AddressFact | undefined;
+  const queue = ips.values();
+  const readNext = async (): Promise<void> => {
+    for (const ip of queue) {
+      const fact = away ?? (await readOne(provider, ip));
+      if (hasListFailed && fact.kind === "gap") away = fact;
+      facts.set(ip, fact);
+    }
+  };
+  await Promise.all(Array.from({ length: PARALLEL_READS }, readNext));
+  return facts;
+}
+
 async function readOne(provider: IPProviderReader, ip: string): Promise<AddressFact> {
   try {
     const address = await provider.getAddress(ip);
     return address === undefined ? { kind: "gone" } : { kind: "known", address };
   } catch (error) {
     if (error instanceof ProviderError && !concernsWholeProvider(error)) return { kind: "gap", error: error.message };
+    throw error;
+  }
+}
+
+/** The account's limit only spares a refusal: without it the provider is asked. */
+async function readLimit(provider: IPProviderReader): Promise<number | undefined> {
+  try {
+    return await provider.addressLimit();
+  } catch (error) {
+    if (error instanceof ProviderError && !concernsWholeProvider(error)) return undefined;
     throw error;
   }
 }
@@ -131,13 +164,4 @@ function unusable(
 ): ProviderFacts {
   const why = notBeforeMs === undefined ? { reason, message } : { reason, message, notBeforeMs };
   return { name, unusable: why, addresses: new Map(), isComplete: false, readAtMs: 0 };
-}
-
-async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
-  const queue = items.values();
-  await Promise.all(
-    Array.from({ length: PARALLEL_READS }, async () => {
-      for (const item of queue) await work(item);
-    }),
-  );
 }

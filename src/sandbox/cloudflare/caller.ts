@@ -20,7 +20,9 @@ export function callerOf(authorization: string | undefined, tokens: AccountState
   return {
     nowMs,
     may(permission, zone) {
-      const granted = [zone.id, zone.name, "*"].flatMap((key) => (Object.hasOwn(grants, key) ? (grants[key] ?? []) : []));
+      const granted = [zone.id, zone.name, "*"].flatMap((key) =>
+        Object.hasOwn(grants, key) ? (grants[key] ?? []) : [],
+      );
       return granted.includes(permission) || (permission === "dns:read" && granted.includes("dns:edit"));
     },
   };

@@ -42,9 +42,7 @@ function testOf(key: string, wanted: string): ((record: RecordState) => boolean)
   if (values === undefined) return undefined;
   if (operator === "present" || operator === "absent") return presence(field, values, operator, wanted);
   const fits = Object.hasOwn(operators, operator) ? operators[operator] : undefined;
-  return fits === undefined
-    ? undefined
-    : (record) => values(record).some((value) => fits(value.toLowerCase(), wanted));
+  return fits === undefined ? undefined : (record) => values(record).some((value) => fits(value.toLowerCase(), wanted));
 }
 
 /** `comment.present` asks for any comment, `tag.present` for the tag of that name. */

@@ -16,37 +16,41 @@ export function fieldsOf(body: unknown): Readonly<Record<string, unknown>> {
 
 /** What a request body says about a record; read-only and unknown fields are ignored. @throws APIRefusal 400 for a wrong type */
 export function readDraft(body: unknown): RecordDraft {
-  const fields = fieldsOf(body);
-  const tags = fields["tags"];
-  if (tags !== undefined && !(Array.isArray(tags) && tags.every((tag) => typeof tag === "string"))) {
-    throw invalidRecord(9300, "Invalid tags. Must be a list of strings.");
-  }
-  const [name, type] = [textIn(fields, "name"), textIn(fields, "type")];
-  const content = textIn(fields, "content");
-  // null takes the comment away.
-  const comment = fields["comment"] === null ? "" : textIn(fields, "comment");
-  const ttl = fields["ttl"];
-  if (ttl !== undefined && !Number.isInteger(ttl)) throw invalidTTL();
-  const proxied = fields["proxied"];
-  if (proxied !== undefined && typeof proxied !== "boolean") throw invalidRecord(9003, "Invalid proxied value.");
-  return {
-    ...(name === undefined ? {} : { name }),
-    ...(type === undefined ? {} : { type }),
-    ...(content === undefined ? {} : { content }),
-    ...(ttl === undefined ? {} : { ttl: Number(ttl) }),
-    ...(proxied === undefined ? {} : { proxied }),
-    ...(comment === undefined ? {} : { comment }),
-    ...(tags === undefined ? {} : { tags }),
-  };
+  const given = Object.entries(fieldsOf(body)).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(
+    given.flatMap(([field, value]) => {
+      const read = Object.hasOwn(readers, field) ? readers[field] : undefined;
+      return read === undefined ? [] : [[field, read(value, field)]];
+    }),
+  );
 }
+
+const readers: Readonly<Record<string, (value: unknown, field: string) => unknown>> = {
+  name: textOf,
+  type: textOf,
+  content: textOf,
+  // null takes the comment away.
+  comment: (value, field) => (value === null ? "" : textOf(value, field)),
+  ttl(value) {
+    if (!Number.isInteger(value)) throw invalidTTL();
+    return value;
+  },
+  proxied(value) {
+    if (typeof value !== "boolean") throw invalidRecord(9003, "Invalid proxied value.");
+    return value;
+  },
+  tags(value) {
+    if (Array.isArray(value) && value.every((tag) => typeof tag === "string")) return value;
+    throw invalidRecord(9300, "Invalid tags. Must be a list of strings.");
+  },
+};
 
 /** 400 for a TTL out of range; the range is not that of Enterprise zones. */
 export function invalidTTL(): Error {
   return invalidRecord(9021, "Invalid TTL. Must be between 60 and 86400 seconds, or 1 for Automatic.");
 }
 
-function textIn(fields: Readonly<Record<string, unknown>>, name: string): string | undefined {
-  const value = fields[name];
-  if (value === undefined || typeof value === "string") return value;
-  throw invalidRecord(9000, `Invalid ${name}. Must be a string.`);
+function textOf(value: unknown, field: string): string {
+  if (typeof value === "string") return value;
+  throw invalidRecord(9000, `Invalid ${field}. Must be a string.`);
 }

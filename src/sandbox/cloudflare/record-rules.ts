@@ -27,12 +27,7 @@ export function checkedFields(draft: RecordDraft, zone: ZoneState, settings: Acc
   if (proxied && !proxiableTypes.includes(type)) {
     throw invalidRecord(9041, "Invalid proxied mode. Record cannot be proxied");
   }
-  if (comment.length > settings.comment_characters || /[\r\n]/.test(comment)) {
-    throw invalidRecord(9301, `Invalid comment. At most ${settings.comment_characters} characters in one line.`);
-  }
-  if (tags.length > settings.tags_per_record) {
-    throw invalidRecord(9302, `At most ${settings.tags_per_record} tags are allowed on this plan.`);
-  }
+  checkNotes(comment, tags, settings);
   return { name: full, type, content, ttl, proxied, comment, tags: [...tags] };
 }
 
@@ -55,6 +50,14 @@ export function checkNeighbours(fields: RecordFields, others: readonly RecordSta
   throw isIdentical
     ? refusal(400, 81_058, "An identical record already exists.")
     : refusal(400, 81_057, "The record already exists.");
+}
+
+function checkNotes(comment: string, tags: readonly string[], settings: AccountSettings): void {
+  const { comment_characters: longest, tags_per_record: most } = settings;
+  if (comment.length > longest || /[\r\n]/.test(comment)) {
+    throw invalidRecord(9301, `Invalid comment. At most ${longest} characters in one line.`);
+  }
+  if (tags.length > most) throw invalidRecord(9302, `At most ${most} tags are allowed on this plan.`);
 }
 
 function checkContent(type: RecordType, content: string): void {

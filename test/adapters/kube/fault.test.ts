@@ -200,7 +200,7 @@ describe("requests", () => {
       await reader.listNodes();
       await reader.listNodes();
       expect(asked.map(({ socket }) => socket)).toEqual([0, 0]);
-      expect(asked[0]?.headers).toMatchObject({ "user-agent": "flipop/1.2.3", accept: "application/json" });
+      expect(asked[0]?.headers).toMatchObject({ "user-agent": "flipop/1.2.3" });
     });
   });
 

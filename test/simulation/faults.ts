@@ -1,0 +1,125 @@
+import { providerError } from "../../src/adapters/digitalocean/provider-failure.ts";
+import { KubeError, type KubeFailure, type ProviderError, type ProviderFailure } from "../../src/model/errors.ts";
+import type { CallMatch, FaultKind, WorldEvent } from "./history.ts";
+
+/** One call of one port, as invariants and faults speak of it. */
+export interface SimCall {
+  readonly side: "cloud" | "cluster";
+  readonly operation: string;
+  /** Address, machine, node, `NAMESPACE/NAME`, or `""`. */
+  readonly subject: string;
+  readonly isWrite: boolean;
+  readonly args: readonly unknown[];
+}
+
+/** How a call fails: the error, and whether it has its effect all the same. */
+export interface Failure {
+  readonly how: FaultKind;
+  readonly error: Error;
+  readonly hasEffect: boolean;
+  /** How long the caller waits for it, milliseconds. */
+  readonly waitMs: number;
+}
+
+type Fault = Extract<WorldEvent, { kind: "fault" }>;
+type Crash = Extract<WorldEvent, { kind: "crash" }>;
+
+/** What is going to fail: planned by events, used up by calls. */
+export class Faults {
+  readonly #faults: { readonly fault: Fault; times: number }[] = [];
+  readonly #crashes: { readonly crash: Crash; skip: number }[] = [];
+
+  add(event: Fault | Crash): void {
+    if (event.kind === "fault") this.#faults.push({ fault: event, times: event.times });
+    else this.#crashes.push({ crash: event, skip: event.skip });
+  }
+
+  clear(): void {
+    this.#faults.length = 0;
+    this.#crashes.length = 0;
+  }
+
+  /** The failure planned for this call, if any. */
+  take(call: SimCall, nowMs: number): Failure | undefined {
+    const index = this.#faults.findIndex(({ fault }) => matches(fault, call) && isPossible(fault.how, call));
+    const entry = this.#faults[index];
+    if (entry === undefined) return undefined;
+    entry.times -= 1;
+    if (entry.times <= 0) this.#faults.splice(index, 1);
+    return failureOf(entry.fault.how, call, nowMs);
+  }
+
+  /** Whether the process dies at this call, and if so on which side of its effect. */
+  takeCrash(call: SimCall, slot: number): "before" | "after" | undefined {
+    for (const [index, entry] of this.#crashes.entries()) {
+      if (entry.crash.slot !== slot || !matches(entry.crash, call)) continue;
+      entry.skip -= 1;
+      if (entry.skip >= 0) continue;
+      this.#crashes.splice(index, 1);
+      return entry.crash.isAfter ? "after" : "before";
+    }
+    return undefined;
+  }
+}
+
+function matches(match: CallMatch, call: SimCall): boolean {
+  if (match.side !== call.side) return false;
+  return match.operation === "*" || match.operation === call.operation || (match.operation === "write" && call.isWrite);
+}
+
+/** A 404 for an address that exists would be a lie no API tells; refusals are answers to writes. */
+function isPossible(how: FaultKind, call: SimCall): boolean {
+  if (call.side === "cluster") return how !== "conflict" || call.isWrite;
+  if (how === "404") return call.operation === "assign" || call.operation === "unassign";
+  if (how === "401") return true;
+  return call.isWrite || !["409", "422", "422-pending"].includes(how);
+}
+
+const RETRY_AFTER_MS = 40_000;
+
+function failureOf(how: FaultKind, call: SimCall, nowMs: number): Failure {
+  const hasEffect = how.endsWith("-after") && call.isWrite;
+  const waitMs = how.startsWith("timeout") ? 4000 : 0;
+  const error = call.side === "cloud" ? cloudError(how, call, nowMs) : clusterError(how, call);
+  return { how, error, hasEffect, waitMs };
+}
+
+const CLOUD: Readonly<Record<string, readonly [ProviderFailure, number]>> = {
+  "500": ["unavailable", 500],
+  timeout: ["timeout", 0],
+  malformed: ["malformed", 200],
+  "404": ["not-found", 404],
+  "409": ["refused", 409],
+  "422": ["refused", 422],
+  "422-pending": ["busy", 422],
+  "429": ["rate-limited", 429],
+  "401": ["unauthorized", 401],
+};
+
+function cloudError(how: FaultKind, call: SimCall, nowMs: number): ProviderError {
+  const [failure, status] = CLOUD[how.replace("-after", "")] ?? ["unavailable", 500];
+  const { operation, subject, isWrite } = call;
+  return providerError(
+    { operation, subject, doing: `${operation} ${subject}`.trim(), scope: "reserved_ip:read", isWrite },
+    {
+      failure,
+      status,
+      reason: `planned ${how}`,
+      isAmbiguous: isWrite && ["unavailable", "timeout", "malformed"].includes(failure),
+      ...(failure === "rate-limited" ? { notBeforeMs: nowMs + RETRY_AFTER_MS } : {}),
+    },
+  );
+}
+
+const CLUSTER: Readonly<Record<string, readonly [KubeFailure, number]>> = {
+  "500": ["unavailable", 500],
+  timeout: ["timeout", 0],
+  malformed: ["malformed", 200],
+  conflict: ["conflict", 409],
+  forbidden: ["forbidden", 403],
+};
+
+function clusterError(how: FaultKind, { operation, subject }: SimCall): KubeError {
+  const [failure, status] = CLUSTER[how.replace("-after", "")] ?? ["unavailable", 503];
+  return new KubeError({ failure, operation, subject, status, message: `planned ${how} of ${operation} ${subject}` });
+}

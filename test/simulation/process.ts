@@ -1,0 +1,157 @@
+import { identityOf } from "./identity.ts";
+import { NO_LOCK } from "../../src/cli/no-lock.ts";
+import { ConfigError, KubeError } from "../../src/model/errors.ts";
+import type { PassResult } from "../../src/model/run.ts";
+import type { Clock } from "../../src/ports/clock.ts";
+import type { ClusterWriter } from "../../src/ports/cluster.ts";
+import type { IPProvider } from "../../src/ports/ip-provider.ts";
+import type { LockState } from "../../src/ports/lock.ts";
+import type { ProviderAccess } from "../../src/ports/provider-access.ts";
+import { type PassOptions, reconcilePass } from "../../src/reconcile.ts";
+import { settle } from "../../src/settle.ts";
+import { withLease } from "../../src/watch/lease.ts";
+import type { SimCall } from "./faults.ts";
+import type { Slot } from "./history.ts";
+import { simCluster } from "./sim-cluster.ts";
+import { simProvider } from "./sim-provider.ts";
+import type { Simulation } from "./simulation.ts";
+
+/** One incarnation of the program: it knows nothing of earlier ones, and after its death nothing it does has any effect. */
+export class Process {
+  readonly simulation: Simulation;
+  readonly slot: number;
+  readonly settings: Slot;
+  readonly identity: string;
+  readonly clock: Clock;
+  isDead = false;
+  /** When the pass under way began to read, milliseconds; and whether its reading of the cluster failed. */
+  passStartMs = 0;
+  hasFailedList = false;
+  /** Whether the pass under way was told by the Lease to stay away from the provider until then. */
+  notBeforeMs = 0;
+  /** When a 429 of its own ends, milliseconds. */
+  closedUntilMs = 0;
+  /** The pool whose intent to acquire was written last. */
+  intentOf: string | undefined;
+  /** The newest reading of each address in the pass under way. */
+  readonly readings: Map<string, { readonly holderID: string | undefined; readonly isLocked: boolean } | "failed"> = new Map();
+  readonly died: Promise<void>;
+  readonly #stop = new AbortController();
+  #markDead: () => void = () => undefined;
+
+  constructor(simulation: Simulation, slot: number, settings: Slot, incarnation: number) {
+    this.simulation = simulation;
+    this.slot = slot;
+    this.settings = settings;
+    this.identity = identityOf(slot, incarnation);
+    const { scheduler } = simulation.world;
+    this.clock = {
+      monotonicMs: () => scheduler.elapsedMs(),
+      wallMs: () => scheduler.nowMs(),
+      sleep: (ms, signal) => (this.isDead ? NEVER : scheduler.sleep(this, ms, signal)),
+    };
+    this.died = new Promise((resolve) => {
+      this.#markDead = resolve;
+    });
+  }
+
+  /** Ends it where it stands. */
+  kill(): void {
+    this.isDead = true;
+    this.simulation.world.scheduler.forget(this);
+    this.#markDead();
+  }
+
+  /** Asks it to end, as SIGTERM does. */
+  terminate(): void {
+    this.#stop.abort();
+  }
+
+  /** One run of the command. @throws what the program would end with, an expected error of the world aside */
+  async run(): Promise<PassResult | undefined> {
+    try {
+      if (!this.simulation.history.hasLock) return await this.work(NO_LOCK);
+      const { onLocked, timeoutMs } = this.settings;
+      const answer = await withLease(
+        {
+          cluster: simCluster(this),
+          clock: this.clock,
+          namespace: "flipop",
+          name: "flipop",
+          identity: this.identity,
+          durationMs: 15_000,
+          renewDeadlineMs: 10_000,
+          retryMs: 2000,
+          onLocked,
+          deadline: this.clock.monotonicMs() + timeoutMs,
+          signal: this.#stop.signal,
+        },
+        (lock) => this.work(lock),
+      );
+      return answer.kind === "done" ? answer.value : undefined;
+    } catch (error) {
+      if (error instanceof KubeError || error instanceof ConfigError) return undefined;
+      throw error;
+    }
+  }
+
+  /** Makes one call: its time, its faults and its effect. */
+  async call<T>(call: SimCall, effect: () => Promise<T>): Promise<T> {
+    const { simulation } = this;
+    await this.pass(simulation.latency());
+    const crash = simulation.faults.takeCrash(call, this.slot);
+    if (crash === "before") return this.die();
+    const closed = simulation.monitor.refusal(this, call);
+    if (closed !== undefined) throw closed;
+    const failure = simulation.faults.take(call, simulation.world.nowMs());
+    simulation.trace(this, call, failure);
+    if (failure !== undefined && !failure.hasEffect) {
+      simulation.monitor.failed(this, call, failure);
+      await this.pass(failure.waitMs);
+      throw failure.error;
+    }
+    const result = await simulation.monitor.watch(this, call, effect);
+    if (crash === "after") return this.die();
+    if (failure !== undefined) {
+      simulation.monitor.failed(this, call, failure);
+      await this.pass(failure.waitMs);
+      throw failure.error;
+    }
+    await this.pass(simulation.latency());
+    return result;
+  }
+
+  private async pass(ms: number): Promise<void> {
+    if (ms > 0) await this.simulation.world.scheduler.sleep(this, ms);
+    if (this.isDead) await NEVER;
+  }
+
+  private die(): Promise<never> {
+    this.simulation.note(`      ${this.identity} dies`);
+    this.kill();
+    return NEVER;
+  }
+
+  private async work(lock: LockState): Promise<PassResult> {
+    const { target, timeoutMs, settles } = this.settings;
+    const cluster: ClusterWriter = simCluster(this);
+    const access: ProviderAccess<IPProvider> = { kind: "usable", provider: simProvider(this) };
+    const deps = {
+      cluster,
+      providers: new Map([["digitalocean", access]]),
+      clock: this.clock,
+      leaseName: { namespace: "flipop", name: "flipop" },
+      lock,
+    };
+    const options: PassOptions = {
+      selection: target === undefined ? {} : { objects: [target] },
+      deadline: this.clock.monotonicMs() + timeoutMs,
+      signal: this.#stop.signal,
+    };
+    const result = settles ? await settle(deps, options) : await reconcilePass(deps, options);
+    this.simulation.monitor.ended(this, result);
+    return result;
+  }
+}
+
+const NEVER: Promise<never> = new Promise(() => undefined);

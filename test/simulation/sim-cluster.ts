@@ -1,0 +1,38 @@
+import { objectKey } from "../../src/model/resource.ts";
+import type { ClusterWriter } from "../../src/ports/cluster.ts";
+import { MemoryCluster } from "../fake/memory-cluster.ts";
+import type { Process } from "./process.ts";
+
+/** The cluster as one process reaches it: every call may be late, fail, or be its last. */
+export function simCluster(process: Process): ClusterWriter {
+  const { world } = process.simulation;
+  const cluster = new MemoryCluster({ sandbox: world.kubernetes, now: () => world.nowMs() });
+  const read = <T>(operation: string, subject: string, effect: () => Promise<T>): Promise<T> =>
+    process.call({ side: "cluster", operation, subject, isWrite: false, args: [] }, effect);
+  const write = <T>(
+    operation: string,
+    subject: string,
+    args: readonly unknown[],
+    effect: () => Promise<T>,
+  ): Promise<T> => process.call({ side: "cluster", operation, subject, isWrite: true, args }, effect);
+  return {
+    server: cluster.server,
+    now: () => world.nowMs(),
+    listPools: () => read("list-pools", "", () => cluster.listPools()),
+    listNodes: () => read("list-nodes", "", () => cluster.listNodes()),
+    listPods: (selector) => read("list-pods", "", () => cluster.listPods(selector)),
+    readPool: (meta) => read("read-pool", objectKey(meta), () => cluster.readPool(meta)),
+    readNode: (name) => read("read-node", name, () => cluster.readNode(name)),
+    readLease: (namespace, name) => read("read-lease", "", () => cluster.readLease(namespace, name)),
+    patchPoolStatus: (meta, status) =>
+      write("status", objectKey(meta), [status], () => cluster.patchPoolStatus(meta, status)),
+    setPoolFinalizer: (meta, isPresent) =>
+      write("finalizer", objectKey(meta), [isPresent], () => cluster.setPoolFinalizer(meta, isPresent)),
+    annotateNode: (name, annotations) =>
+      write("annotate", name, [annotations], () => cluster.annotateNode(name, annotations)),
+    createEvent: (event) =>
+      write("event", objectKey(event.regarding.meta), [event], () => cluster.createEvent(event)),
+    createLease: (lease) => write("create-lease", "", [lease], () => cluster.createLease(lease)),
+    replaceLease: (lease) => write("replace-lease", "", [lease], () => cluster.replaceLease(lease)),
+  };
+}

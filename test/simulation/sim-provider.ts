@@ -1,0 +1,31 @@
+import type { IPProvider } from "../../src/ports/ip-provider.ts";
+import { MemoryIPProvider } from "../fake/memory-ip-provider.ts";
+import type { Process } from "./process.ts";
+
+/** The account as one process reaches it: every call may be late, fail, or be its last. */
+export function simProvider(process: Process): IPProvider {
+  const { world } = process.simulation;
+  const provider = new MemoryIPProvider({ cloud: world.cloud, clock: process.clock });
+  const through = <T>(
+    operation: string,
+    subject: string,
+    args: readonly unknown[],
+    effect: () => Promise<T>,
+  ): Promise<T> => {
+    const isWrite = ["assign", "unassign", "create", "delete"].includes(operation);
+    return process.call({ side: "cloud", operation, subject, isWrite, args }, effect);
+  };
+  return {
+    name: provider.name,
+    pageSize: provider.pageSize,
+    listPage: (page) => through("list", "", [page], () => provider.listPage(page)),
+    getAddress: (ip) => through("get", ip, [], () => provider.getAddress(ip)),
+    machineAddresses: (id) => through("machine", id, [], () => provider.machineAddresses(id)),
+    addressLimit: () => through("limit", "", [], () => provider.addressLimit()),
+    assign: (ip, id) => through("assign", ip, [id], () => provider.assign(ip, id)),
+    unassign: (ip) => through("unassign", ip, [], () => provider.unassign(ip)),
+    actionState: (action) => through("action", action.ip, [action], () => provider.actionState(action)),
+    create: (place) => through("create", "", [place], () => provider.create(place)),
+    delete: (ip) => through("delete", ip, [], () => provider.delete(ip)),
+  };
+}

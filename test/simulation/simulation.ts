@@ -1,0 +1,122 @@
+import type { Failure, SimCall } from "./faults.ts";
+import { Faults } from "./faults.ts";
+import type { History, Slot, WorldEvent } from "./history.ts";
+import { happen } from "./events.ts";
+import { checkStandstill } from "./liveness.ts";
+import { Monitor, type Violation } from "./monitor.ts";
+import { Process } from "./process.ts";
+import { Random } from "./random.ts";
+import { World } from "./world.ts";
+
+/** What came of one history. */
+export interface SimulationResult {
+  readonly violation: Violation | undefined;
+  /** Calls and events in order; only when asked for. */
+  readonly trace: readonly string[];
+  readonly calls: number;
+}
+
+/** One history being run. */
+export class Simulation {
+  readonly history: History;
+  readonly world: World = new World();
+  readonly faults: Faults = new Faults();
+  readonly monitor: Monitor;
+  readonly running: (Process | undefined)[] = [];
+  calls = 0;
+  isQuiet = false;
+  readonly #random: Random;
+  readonly #lines: string[] | undefined;
+  #incarnations = 0;
+
+  constructor(history: History, isTraced: boolean) {
+    this.history = history;
+    this.#random = new Random(history.seed ^ 0x5bd1e995);
+    this.#lines = isTraced ? [] : undefined;
+    this.monitor = new Monitor(this);
+  }
+
+  /** Runs the history to its end, then lets the world stand still and the program come to rest. */
+  async run(): Promise<SimulationResult> {
+    const { scheduler } = this.world;
+    const { events, slots, endsAtMs } = this.history;
+    for (const event of events) scheduler.at(this, event.atMs, () => this.happen(event));
+    let isOver = false;
+    scheduler.at(this, endsAtMs, () => {
+      isOver = true;
+    });
+    for (const [index, slot] of slots.entries()) void this.live(index, slot, () => isOver);
+    await scheduler.run(() => isOver || this.monitor.violation !== undefined);
+    if (this.monitor.violation === undefined) await this.standStill();
+    return { violation: this.monitor.violation, trace: this.#lines ?? [], calls: this.calls };
+  }
+
+  /** The time of the next half of a call, milliseconds. */
+  latency(): number {
+    const { latencyMs } = this.history;
+    if (latencyMs === 0 || this.isQuiet || this.#random.chance(0.5)) return 0;
+    return this.#random.between(1, latencyMs);
+  }
+
+  note(line: string): void {
+    this.#lines?.push(line);
+  }
+
+  trace(process: Process, call: SimCall, failure: Failure | undefined): void {
+    this.calls += 1;
+    if (this.#lines === undefined) return;
+    const args = call.operation === "status" ? "" : call.args.map((arg) => JSON.stringify(arg)).join(" ");
+    const time = (this.world.scheduler.elapsedMs() / 1000).toFixed(3).padStart(8);
+    const text = args.length > 160 ? `${args.slice(0, 160)}…` : args;
+    this.note(
+      `${time} ${process.identity} ${call.operation} ${call.subject} ${text}${failure === undefined ? "" : ` !! ${failure.how}`}`,
+    );
+  }
+
+  /** Starts one incarnation and resolves when it has ended or died. */
+  async start(slot: number, settings: Slot): Promise<Process> {
+    this.#incarnations += 1;
+    const process = new Process(this, slot, settings, this.#incarnations);
+    this.running[slot] = process;
+    try {
+      await Promise.race([process.run(), process.died]);
+    } catch (error) {
+      this.monitor.violated("no-throw", error instanceof Error ? (error.stack ?? error.message) : String(error));
+    }
+    return process;
+  }
+
+  private async live(index: number, slot: Slot, isOver: () => boolean): Promise<void> {
+    const { scheduler } = this.world;
+    await scheduler.sleep(this, slot.startsAtMs);
+    while (!isOver()) {
+      await this.start(index, slot);
+      await scheduler.sleep(this, slot.pauseMs);
+    }
+  }
+
+  private happen(event: WorldEvent): void {
+    this.note(`${(event.atMs / 1000).toFixed(3).padStart(8)} ** ${JSON.stringify(event)}`);
+    if (event.kind === "fault" || event.kind === "crash") return this.faults.add(event);
+    if (event.kind === "terminate") return this.running[event.slot]?.terminate();
+    this.monitor.beforeEvent(event);
+    happen(this.world, event);
+    this.monitor.afterEvent(event);
+  }
+
+  private async standStill(): Promise<void> {
+    this.isQuiet = true;
+    this.faults.clear();
+    for (const process of this.running) process?.kill();
+    this.world.scheduler.forget(this);
+    this.note("         == the world stands still from here on");
+    let isDone = false;
+    const checking = checkStandstill(this).catch((error: unknown) => {
+      this.monitor.violated("no-throw", error instanceof Error ? (error.stack ?? error.message) : String(error));
+    });
+    void checking.finally(() => {
+      isDone = true;
+    });
+    await this.world.scheduler.run(() => isDone || this.monitor.violation !== undefined);
+  }
+}
