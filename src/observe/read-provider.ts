@@ -103,22 +103,25 @@ async function readSingly(
   const queue = ips.values();
   const readNext = async (): Promise<void> => {
     for (const ip of queue) {
-      const fact = away ?? (await readOne(provider, ip));
-      if (hasListFailed && fact.kind === "gap") away = fact;
-      facts.set(ip, fact);
+      const reading = away === undefined ? await readOne(provider, ip) : { fact: away, isAnswered: false };
+      if (hasListFailed && !reading.isAnswered) away = reading.fact;
+      facts.set(ip, reading.fact);
     }
   };
   await Promise.all(Array.from({ length: PARALLEL_READS }, readNext));
   return facts;
 }
 
-async function readOne(provider: IPProviderReader, ip: string): Promise<AddressFact> {
+async function readOne(
+  provider: IPProviderReader,
+  ip: string,
+): Promise<{ readonly fact: AddressFact; readonly isAnswered: boolean }> {
   try {
     const address = await provider.getAddress(ip);
-    return address === undefined ? { kind: "gone" } : { kind: "known", address };
+    return { fact: address === undefined ? { kind: "gone" } : { kind: "known", address }, isAnswered: true };
   } catch (error) {
-    if (error instanceof ProviderError && !concernsWholeProvider(error)) return { kind: "gap", error: error.message };
-    throw error;
+    if (!(error instanceof ProviderError) || concernsWholeProvider(error)) throw error;
+    return { fact: { kind: "gap", error: error.message }, isAnswered: error.status > 0 };
   }
 }
 

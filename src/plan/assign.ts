@@ -7,7 +7,7 @@ import type { PoolView } from "./pool-view.ts";
 import type { Free, FreeRank } from "./standing.ts";
 import { statusOf } from "./standing.ts";
 import { pastMs } from "./time.ts";
-import { dueMs, hasFailed, lastError, mayTry } from "./try-rule.ts";
+import { dueMs, hasFailed, lastError, leavingDueMs } from "./try-rule.ts";
 
 /** Who gets what in one pool, and who is left over. */
 export interface Assignments {
@@ -76,11 +76,12 @@ type Choice =
 
 function choose(view: PoolView, ip: string, open: readonly Candidate[], nowMs: number): Choice {
   const inRegion = (candidate: Candidate): boolean => isSameRegion(regionOf(view, ip), candidate.node);
-  const index = open.findIndex((candidate) => inRegion(candidate) && mayTry(view, ip, candidate.node.name, nowMs));
+  const due = (candidate: Candidate): number => pairDueMs(view, ip, candidate, nowMs);
+  const index = open.findIndex((candidate) => inRegion(candidate) && due(candidate) <= nowMs);
   if (index >= 0) return { kind: "some", index };
   const near = open.filter(inRegion);
   if (near.length > 0) {
-    const notBeforeMs = Math.min(...near.map((candidate) => dueMs(view, ip, candidate.node.name, nowMs)));
+    const notBeforeMs = Math.min(...near.map(due));
     const detail = lastError(
       view,
       ip,
@@ -91,6 +92,14 @@ function choose(view: PoolView, ip: string, open: readonly Candidate[], nowMs: n
   if (open.length > 0)
     return { kind: "none", reason: "RegionMismatch", detail: `the address is in ${regionOf(view, ip)}` };
   return { kind: "none", reason: "NoCandidate", detail: "" };
+}
+
+/** When the address and the candidate may be tried together, once what must leave the machine may be tried, too. */
+function pairDueMs(view: PoolView, ip: string, { node, leaving }: Candidate, nowMs: number): number {
+  return Math.max(
+    dueMs(view, ip, node.name, nowMs),
+    ...leaving.map((leaver) => leavingDueMs(leaver.owner, leaver.ip, nowMs)),
+  );
 }
 
 /** Region of an address; `""` when unknown. */

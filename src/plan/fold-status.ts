@@ -56,9 +56,11 @@ function succeeded(status: PoolStatus, pool: Pool, action: Action, outcome: Outc
     }
     case "acquire-ip":
       return activate(forget(status, ["acquire"]), pool, action, outcome);
+    case "unassign-ip":
+      return forget(status, [`ip/${action.ip}`]);
     case "delete-ip":
       return {
-        ...status,
+        ...forget(status, [`ip/${action.ip}`]),
         acquired: status.acquired.filter(({ ip }) => ip !== action.ip),
         ips: without(status.ips, action.ip),
       };
@@ -111,6 +113,9 @@ function failed(status: PoolStatus, outcome: Failed, nowMs: number): PoolStatus 
       const { nodeName } = action.after.node;
       return retry(held, `node/${nodeName}`, retryClass, `${nodeName}: ${error.message}`, nowMs);
     }
+    case "unassign-ip":
+    case "delete-ip":
+      return retry(status, `ip/${action.ip}`, retryClass, error.message, nowMs);
     case "annotate-node":
     case "clear-annotation":
       return retry(status, "annotate", retryClass, error.message, nowMs);

@@ -96,10 +96,10 @@ function decide(views: readonly PoolView[], observation: Observation, claims: Cl
     const canServe = view.provider !== undefined && !view.pool.meta.isDeleting;
     const assignments = canServe ? assignPool(view, ledger, nowMs) : undefined;
     const holds = poolHolds(view, observation);
-    if (!isWritable(view)) return { view, assignments, actions: [], holds: [...holds, ...reclaim(view, false).holds] };
+    if (!isWritable(view)) return { view, assignments, actions: [], holds: [...holds, ...reclaim(view, false, nowMs).holds] };
     const acquired =
       assignments === undefined ? { actions: [], holds: [] } : acquireForPool(view, assignments, budget, ledger, nowMs);
-    const reclaimed = reclaim(view, acquired.actions.length > 0);
+    const reclaimed = reclaim(view, acquired.actions.length > 0, nowMs);
     const finalizers = reclaimed.actions.filter(({ kind }) => kind === "add-finalizer").map(({ id }) => id);
     const acquisitions = oneAfterAnother(acquired.actions, finalizers);
     return {

@@ -105,7 +105,7 @@ function currentRetries({ view, holds, pendingActions }: StatusFacts): readonly 
   const isCurrent = ({ subject }: RetryStatus): boolean => {
     const [kind = "", ...rest] = subject.split("/");
     const name = rest.join("/");
-    if (kind === "ip") return view.inUse.has(name) && !placed.has(name);
+    if (kind === "ip") return isLeaving(view, name) || (view.inUse.has(name) && !placed.has(name));
     if (kind === "node") return matching.has(name) && !served.has(name);
     if (kind === "acquire") return countedIPs(view) < view.desired;
     return (
@@ -114,6 +114,17 @@ function currentRetries({ view, holds, pendingActions }: StatusFacts): readonly 
     );
   };
   return view.pool.status.retries.filter(isCurrent).toSorted((a, b) => (a.subject < b.subject ? -1 : 1));
+}
+
+/** True for an address that is attached where it should not stay, or is to be given back: its last attempt counts until it has gone. */
+function isLeaving(view: PoolView, ip: string): boolean {
+  if (view.released.some((released) => released.ip === ip)) return true;
+  const address = view.managed.find((managed) => managed.ip === ip);
+  const { isDeleting } = view.pool.meta;
+  if (address === undefined || (view.inUse.has(ip) && !isDeleting)) return false;
+  const { acquired, standing } = address;
+  const isAttached = standing.kind === "placed" || (standing.kind === "free" && standing.from !== undefined);
+  return isAttached || (view.pool.spec.reclaimPolicy === "Delete" && acquired?.isAdopted === false);
 }
 
 const NODE_ERRORS: ReadonlySet<string> = new Set(["UnusableProviderID", "NodeHasForeignIP"]);

@@ -5,6 +5,7 @@ import { FINALIZER } from "../model/resource.ts";
 import type { ManagedIP } from "./in-use.ts";
 import { isWritable } from "./machine-ledger.ts";
 import type { PoolView } from "./pool-view.ts";
+import { leavingDueMs, retryOf } from "./try-rule.ts";
 
 /** What `reclaimPolicy: Delete` does in this pass. */
 export interface Reclaim {
@@ -16,18 +17,19 @@ export interface Reclaim {
  * Gives surplus acquired addresses back: all of them when the pool is being deleted. Only addresses flipop itself acquired, only with
  * `Delete`, and a delete only after the unassignment is confirmed. Sets the finalizer while there is something to reclaim, before anything is bought.
  */
-export function reclaim(view: PoolView, willAcquire: boolean): Reclaim {
+export function reclaim(view: PoolView, willAcquire: boolean, nowMs: number): Reclaim {
   const { meta, spec } = view.pool;
   const isOurs = meta.finalizers.includes(FINALIZER);
   if (!isWritable(view)) return { actions: [], holds: meta.isDeleting && isOurs ? [blocked(view)] : [] };
   const reclaimable =
     spec.reclaimPolicy === "Delete" ? view.managed.filter(({ acquired }) => acquired?.isAdopted === false) : [];
   const surplus = meta.isDeleting ? reclaimable : reclaimable.filter(({ ip }) => !view.inUse.has(ip));
-  const steps = surplus.map((address) => giveBack(view, address));
+  const steps = surplus.map((address) => giveBack(view, address, nowMs));
   const hasOpenIntent = spec.reclaimPolicy === "Delete" && view.pool.status.pendingAcquisitions.length > 0;
   const finalizer = finalizerStep(view, {
     isNeeded: reclaimable.length > 0 || hasOpenIntent || (willAcquire && spec.reclaimPolicy === "Delete"),
     isOurs,
+    isStuck: steps.some(({ holds }) => holds.length > 0),
     after: steps.flatMap(({ actions }) => actions.map(({ id }) => id)),
   });
   return {
@@ -52,7 +54,13 @@ function blocked(view: PoolView): Hold {
 function giveBack(
   view: PoolView,
   { ip, standing }: ManagedIP,
+  nowMs: number,
 ): Pick<Reclaim, "holds"> & { readonly actions: readonly (UnassignIP | DeleteIP)[] } {
+  const notBeforeMs = leavingDueMs(view, ip, nowMs);
+  if (notBeforeMs > nowMs) {
+    const detail = retryOf(view, `ip/${ip}`)?.error ?? "";
+    return { actions: [], holds: [{ ...held(view, ip, "Backoff", false), detail, notBeforeMs }] };
+  }
   switch (standing.kind) {
     case "placed":
       return { actions: takeDown(view, ip, standing.on), holds: [] };
@@ -96,11 +104,16 @@ function takeDown(view: PoolView, ip: string, from: Place | undefined): readonly
 
 function finalizerStep(
   view: PoolView,
-  facts: { readonly isNeeded: boolean; readonly isOurs: boolean; readonly after: readonly string[] },
+  facts: {
+    readonly isNeeded: boolean;
+    readonly isOurs: boolean;
+    readonly isStuck: boolean;
+    readonly after: readonly string[];
+  },
 ): readonly SetFinalizer[] {
   const { isDeleting } = view.pool.meta;
   const common = { object: view.object, follows: [], before: undefined, after: undefined };
-  if (facts.isOurs && (isDeleting ? canFinish(view) : !facts.isNeeded)) {
+  if (facts.isOurs && (isDeleting ? !facts.isStuck && hasAllAnswers(view) : !facts.isNeeded)) {
     const id = actionID("remove-finalizer", view.object, view.key);
     return [{ ...common, kind: "remove-finalizer", id, reason: "NothingToReclaim", requires: facts.after }];
   }
@@ -111,12 +124,9 @@ function finalizerStep(
   return [];
 }
 
-/** A deletion can end once every acquired address can be given back in this pass and no creation is without an answer. */
-function canFinish(view: PoolView): boolean {
-  if (view.pool.spec.reclaimPolicy !== "Delete") return true;
-  const isOpen = view.intents.some(({ kind }) => kind === "waiting" || kind === "ambiguous");
-  const stuck = view.managed.some(
-    ({ acquired, standing }) => acquired?.isAdopted === false && !["placed", "free", "gone"].includes(standing.kind),
+/** A deletion can end once no creation is without an answer, beside that every acquired address can be given back in this pass. */
+function hasAllAnswers({ pool, intents }: PoolView): boolean {
+  return (
+    pool.spec.reclaimPolicy !== "Delete" || !intents.some(({ kind }) => kind === "waiting" || kind === "ambiguous")
   );
-  return !isOpen && !stuck;
 }

@@ -13,14 +13,9 @@ export function hasFailed(view: PoolView, subject: string): boolean {
 }
 
 /**
- * Whether an address and a node may be tried together now. Both are due, or only one of them has failed, once, and the other never did: after one failure a
- * fresh partner is tried at once, to find out which of the two is to blame; then each waits for its own time.
+ * When an address and a node may be tried together, milliseconds; now or earlier = at once. Both must be due, unless only one of them has failed, once, and the
+ * other never did: after one failure a fresh partner is tried at once, to find out which of the two is to blame; then each waits for its own time.
  */
-export function mayTry(view: PoolView, ip: string, nodeName: string, nowMs: number): boolean {
-  return dueMs(view, ip, nodeName, nowMs) <= nowMs;
-}
-
-/** When an address and a node may be tried together, milliseconds; now or earlier = at once. */
 export function dueMs(view: PoolView, ip: string, nodeName: string, nowMs: number): number {
   const address = retryOf(view, `ip/${ip}`);
   const node = retryOf(view, `node/${nodeName}`);
@@ -33,4 +28,10 @@ export function dueMs(view: PoolView, ip: string, nodeName: string, nowMs: numbe
 export function lastError(view: PoolView, ip: string, nodeNames: readonly string[]): string {
   const subjects = [`ip/${ip}`, ...nodeNames.map((name) => `node/${name}`)];
   return subjects.flatMap((subject) => retryOf(view, subject)?.error ?? [])[0] ?? "";
+}
+
+/** When an address that must leave its machine, or the account, may be tried again, milliseconds; now or earlier = at once. */
+export function leavingDueMs(view: PoolView, ip: string, nowMs: number): number {
+  const retry = retryOf(view, `ip/${ip}`);
+  return retry === undefined ? nowMs : retryDueMs(retry, nowMs);
 }

@@ -80,10 +80,10 @@ export function claimScenarios(scenario: Register): void {
     for (const number of [1, 2, 3, 4]) world.cloud.address(ip(number));
     await world.pools.create("web", { ips: [ip(1), ip(2)] });
     world.advance(2000);
-    await world.pools.create("other", { ips: [ip(3), ip(4)] });
+    await world.pools.create("zoo", { ips: [ip(3), ip(4)] });
     await world.pass();
     expect(await world.show()).toEqual(["ip1 active n1", "ip2 active n2"]);
-    expect(await world.show("other")).toEqual(["ip3 active n3", "ip4 unassigned (NoCandidate)"]);
+    expect(await world.show("zoo")).toEqual(["ip3 active n3", "ip4 unassigned (NoCandidate)"]);
     await world.nodes.setReady("n1", false);
     await world.pass();
     expect(world.cloudWrites()).toEqual([]);

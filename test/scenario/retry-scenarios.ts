@@ -101,4 +101,45 @@ export function retryScenarios(scenario: Register): void {
     expect(world.cloudWrites()).toEqual(["assign ip1 to n1", "assign ip1 to n2"]);
     expect(await world.show()).toEqual(["ip1 active n2"]);
   });
+
+  for (const operation of ["unassign", "delete"] as const) {
+    scenario(`${operation} fails again and again: the same schedule`, async (world) => {
+      await world.machines("n1", "n2");
+      await world.pools.create("web", { desiredIPs: 2, reclaimPolicy: "Delete" });
+      await world.pass();
+      await world.pools.edit("web", { desiredIPs: 1 });
+      world.cloud.state.settings.action_delay_ms = 0;
+      world.fail({ side: "cloud", operation, kind: "500", times: 0 });
+      const attempts: number[] = [];
+      const startMs = world.nowMs();
+      for (let second = 0; second <= 40; second += 1) {
+        world.advance(Math.max(0, startMs + second * SECOND - world.nowMs()));
+        await world.pass();
+        if (world.cloudWrites().includes(`${operation} new2`)) attempts.push(Math.floor((world.nowMs() - startMs) / SECOND));
+      }
+      expect(attempts).toEqual([0, 1, 2, 7, 12, 22, 32]);
+      expect((await world.pools.status("web")).retries).toMatchObject([{ subject: "ip/198.51.100.2", attempts: 7 }]);
+      world.clearFaults();
+      world.advance(60 * SECOND);
+      await world.pass();
+      expect(world.cloud.boughtNow()).toHaveLength(1);
+      expect((await world.pools.status("web")).retries).toEqual([]);
+    });
+  }
+
+  scenario("an address that cannot leave its droplet does not keep the new one from another node", async (world) => {
+    await world.machines("n1", "n2");
+    for (const number of [1, 2]) world.cloud.address(ip(number));
+    await world.pools.create("web", { ips: [ip(1)] });
+    await world.pass();
+    await world.nodes.setReady("n2", false);
+    await world.pools.edit("web", { ips: [ip(2)] });
+    world.fail({ side: "cloud", operation: "unassign", subject: ip(1), kind: "422", times: 0 });
+    await world.pass();
+    expect(world.cloudWrites()).toEqual(["unassign ip1"]);
+    await world.nodes.setReady("n2", true);
+    await world.pass();
+    expect(world.cloudWrites()).toEqual(["assign ip2 to n2"]);
+    world.clearFaults();
+  });
 }
