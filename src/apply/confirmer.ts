@@ -20,7 +20,7 @@ interface Waiting {
 /** Waits before the 1st, 2nd, … reading after the newest acceptance, milliseconds; the last one repeats. */
 const WAITS: readonly number[] = [0, 150, 350, 500, 1000, 1000, 2000];
 /** From so many on, addresses are read together from the account's list. */
-const TOGETHER = 4;
+const TOGETHER = 3;
 /** An unlocked address that is not where it was sent is held against its action from this reading on. */
 const SUSPICIOUS_READS = 2;
 

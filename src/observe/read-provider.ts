@@ -68,8 +68,14 @@ async function read(
   const addresses = new Map<string, AddressFact>(
     listing.addresses.map((address) => [address.ip, { kind: "known", address }]),
   );
-  const missing = [...wanted.ips].filter((ip) => !addresses.has(ip));
-  for (const [ip, fact] of await readSingly(provider, missing, listing.hasFailed)) addresses.set(ip, fact);
+  // A list can lag behind: what it shows elsewhere than status has it is looked at by itself.
+  const isDoubtful = (ip: string): boolean => {
+    const fact = addresses.get(ip);
+    const expected = wanted.holders.get(ip);
+    return fact?.kind !== "known" || (expected !== undefined && fact.address.holderID !== expected);
+  };
+  const doubtful = [...wanted.ips].filter(isDoubtful);
+  for (const [ip, fact] of await readSingly(provider, doubtful, listing.hasFailed)) addresses.set(ip, fact);
   const known = [...addresses.values()].flatMap((fact) => (fact.kind === "known" ? [fact.address] : []));
   if (known.length > 0 || (listing.isComplete && wanted.mayAcquire)) {
     await proveMachinesAreReadable(name, provider, known, nodes);

@@ -1,5 +1,6 @@
 import { canonicalIPv4 } from "../model/address.ts";
 import type { NodeFacts } from "../model/node.ts";
+import { machineID } from "../model/provider-id.ts";
 import { objectKey, type Pool } from "../model/resource.ts";
 import { managedIPs } from "../plan/claims.ts";
 
@@ -7,6 +8,8 @@ import { managedIPs } from "../plan/claims.ts";
 export interface WantedAddresses {
   /** Every address that some object of the provider manages or remembers, or that an annotation of one of them names. */
   readonly ips: ReadonlySet<string>;
+  /** Where they are by status, as machine ids; absent where status does not say. */
+  readonly holders: ReadonlyMap<string, string>;
   /** True when by status every one of them is active and no node is in error: then a cheap look is enough to see that nothing changed. */
   readonly isSteady: boolean;
   /** True when some object lacks addresses or waits for the answer of an acquisition: then the whole account matters. */
@@ -36,6 +39,7 @@ export function wantedAddresses(
   );
   return {
     ips,
+    holders: new Map(own.flatMap(holdersByStatus)),
     // What is wrong with a node is known from the whole list: a look at less would forget it.
     isSteady: [...ips].every((ip) => active.has(ip)) && own.every(({ status }) => status.nodeErrors.length === 0),
     mayAcquire: own.some(
@@ -46,4 +50,11 @@ export function wantedAddresses(
 
 function lacks(spec: Pool["spec"], status: Pool["status"]): boolean {
   return spec.desiredIPs > new Set([...spec.ips, ...status.acquired.map(({ ip }) => ip)]).size;
+}
+
+function holdersByStatus({ spec, status }: Pool): readonly (readonly [ip: string, machine: string])[] {
+  return Object.entries(status.ips).flatMap(([ip, { providerID }]) => {
+    const machine = machineID(spec.provider, providerID ?? "");
+    return machine === undefined ? [] : [[ip, machine] as const];
+  });
 }

@@ -77,10 +77,15 @@ function isTarget(view: PoolView, candidate: Candidate, nowMs: number): boolean 
   );
 }
 
-/** A node whose last attempt failed is asked for again only at its time. */
+/**
+ * A node whose last attempt failed is asked for again only at its time; after a second failure not at all where an unattached address can be had instead, since
+ * it may never take one.
+ */
 function isDue(view: PoolView, nodeName: string, nowMs: number): boolean {
   const retry = retryOf(view, `node/${nodeName}`);
-  return retry === undefined || retryDueMs(retry, nowMs) <= nowMs;
+  if (retry === undefined) return true;
+  const mayHelp = retry.attempts < 2 || view.pool.spec.region === "";
+  return mayHelp && retryDueMs(retry, nowMs) <= nowMs;
 }
 
 function openIntents(view: PoolView): readonly Hold[] {

@@ -5,8 +5,11 @@ import type { AcquiredIP, PendingAcquisition } from "../model/resource.ts";
 import { compareText } from "./object-order.ts";
 import { pastMs, timestamp } from "./time.ts";
 
-/** How long the account is watched for an address whose creation got no answer, before another is made, milliseconds. */
-const UNANSWERED_WATCH_MS = 10_000;
+/**
+ * How long after its beginning a creation without an answer is watched for, before another is made, milliseconds: longer than a call may take (15 s) and lists
+ * may lag behind.
+ */
+const UNANSWERED_WATCH_MS = 30_000;
 
 /** What became of an acquisition whose answer was lost. */
 export type IntentResolution =

@@ -39,7 +39,7 @@ function ipStatus(view: PoolView, ip: string, standing: Standing, nowMs: number)
         error: `attached to ${standing.holder.machineID}, which never was a node of this cluster; spec.foreignHolder: TakeOver would move it`,
       };
     case "busy":
-      return busy(view, standing.holder, stored);
+      return busy(view, standing.isForeign ? undefined : standing.holder, stored);
     case "placed":
     case "free":
       return view.inUse.has(ip) ? settled(view, ip, standing, nowMs) : disabled(view, standing);
@@ -57,7 +57,7 @@ function storedPlace({ nodeName, providerID }: IPStatus): Pick<IPStatus, "nodeNa
 }
 
 function disabled(view: PoolView, standing: Extract<Standing, { kind: "placed" | "free" }>): IPStatus {
-  const place = standing.kind === "placed" ? standing.on : standing.from;
+  const place = standing.kind === "placed" ? standing.on : ownPlace(standing);
   return { state: "disabled", ...placeFields(view, place), reason: "AboveDesired" };
 }
 
@@ -80,10 +80,15 @@ function settled(
   const retry = retryOf(view, `ip/${ip}`);
   const failure = retry === undefined ? undefined : { state: "error" as const, reason: "Failed", error: retry.error };
   if (standing.rank === "unassigned") return failure ?? { state: "unassigned", reason: "NoCandidate" };
-  const place = placeFields(view, standing.from);
+  const place = placeFields(view, ownPlace(standing));
   const since = standing.sinceMs === undefined ? {} : { notMatchingSince: keepTime(view, ip, standing.sinceMs, nowMs) };
   const reason = standing.rank === "not-matching" ? "HolderLost" : "HolderGone";
   return { state: "no-match", reason, ...place, ...since, ...failure };
+}
+
+/** Where a free address is; a machine that never was a node stays unknown, or it would pass for a former one once `foreignHolder` is `Hold` again. */
+function ownPlace({ rank, from }: Extract<Standing, { kind: "free" }>): Place | undefined {
+  return rank === "foreign" ? undefined : from;
 }
 
 /** The stored time when it means the same instant, so that an unchanged world leaves the text unchanged. */

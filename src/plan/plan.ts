@@ -73,9 +73,10 @@ function viewAll(observation: Observation, claims: Claims, selection: Selection)
   const nodes = observation.nodes.toSorted((a, b) => compareText(a.name, b.name));
   const sorted = { ...observation, nodes };
   const isSelected = (pool: Pool): boolean => isPoolSelected(selection, pool);
+  const found = new Set<string>();
   return observation.pools
     .toSorted(bySeniority)
-    .map((pool) => viewPool(pool, { observation: sorted, claims, nodeByMachine, isSelected }));
+    .map((pool) => viewPool(pool, { observation: sorted, claims, nodeByMachine, isSelected, found }));
 }
 
 interface Decision {
@@ -96,7 +97,8 @@ function decide(views: readonly PoolView[], observation: Observation, claims: Cl
     const canServe = view.provider !== undefined && !view.pool.meta.isDeleting;
     const assignments = canServe ? assignPool(view, ledger, nowMs) : undefined;
     const holds = poolHolds(view, observation);
-    if (!isWritable(view)) return { view, assignments, actions: [], holds: [...holds, ...reclaim(view, false, nowMs).holds] };
+    if (!isWritable(view))
+      return { view, assignments, actions: [], holds: [...holds, ...reclaim(view, false, nowMs).holds] };
     const acquired =
       assignments === undefined ? { actions: [], holds: [] } : acquireForPool(view, assignments, budget, ledger, nowMs);
     const reclaimed = reclaim(view, acquired.actions.length > 0, nowMs);

@@ -53,6 +53,8 @@ export interface ViewContext {
   readonly claims: Claims;
   readonly nodeByMachine: ReadonlyMap<string, NodeFacts>;
   readonly isSelected: (pool: Pool) => boolean;
+  /** Addresses that pools viewed earlier in this pass found again: each belongs to one of them. */
+  readonly found: Set<string>;
 }
 
 const UNREAD: AddressFact = { kind: "gap", error: "it was not read" };
@@ -170,14 +172,13 @@ function findAgain(
   provider: ProviderFacts | undefined,
   context: ViewContext,
 ): { readonly acquired: readonly AcquiredIP[]; readonly intents: readonly IntentResolution[] } {
-  const { observation, claims } = context;
+  const { observation, claims, found: taken } = context;
   if (provider === undefined) {
     return {
       acquired: pool.status.acquired,
       intents: pool.status.pendingAcquisitions.map(() => ({ kind: "waiting", untilMs: undefined })),
     };
   }
-  const taken = new Set<string>();
   const isTaken = (ip: string): boolean => claims.isNamed(ip) || taken.has(ip);
   const intents = pool.status.pendingAcquisitions.map((intent) => {
     const resolution = resolveIntent(intent, provider, isTaken, observation.observedAtMs);

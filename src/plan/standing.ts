@@ -15,7 +15,7 @@ import { pastMs } from "./time.ts";
 export type Standing =
   | { readonly kind: "placed"; readonly on: Required<Place>; readonly wasActive: boolean; readonly unready?: Unready }
   | Free
-  | { readonly kind: "busy"; readonly holder: Place | undefined }
+  | { readonly kind: "busy"; readonly holder: Place | undefined; readonly isForeign: boolean }
   | { readonly kind: "foreign"; readonly holder: Place }
   | { readonly kind: "gone" }
   | { readonly kind: "gap"; readonly error: string }
@@ -65,9 +65,13 @@ export function standingOf(ip: string, fact: AddressFact, context: StandingConte
 
 function knownStanding(address: Address, context: StandingContext): Standing {
   const holder = holderOf(address, context);
-  if (address.isLocked) return { kind: "busy", holder };
+  const node = context.nodeByMachine.get(holder?.machineID ?? "");
+  if (address.isLocked) {
+    const isOurs =
+      holder === undefined || node !== undefined || isFormerNode(address.ip, holder.machineID, context.pool);
+    return { kind: "busy", holder, isForeign: !isOurs };
+  }
   if (holder === undefined) return { kind: "free", from: undefined, rank: "unassigned" };
-  const node = context.nodeByMachine.get(holder.machineID);
   if (node !== undefined) return onNode(address.ip, node, holder.machineID, context);
   if (isFormerNode(address.ip, holder.machineID, context.pool))
     return { kind: "free", from: holder, rank: "node-gone" };

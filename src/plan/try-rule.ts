@@ -20,7 +20,7 @@ export function dueMs(view: PoolView, ip: string, nodeName: string, nowMs: numbe
   const address = retryOf(view, `ip/${ip}`);
   const node = retryOf(view, `node/${nodeName}`);
   if (address !== undefined && node === undefined && address.attempts === 1) return nowMs;
-  if (node !== undefined && address === undefined && node.attempts === 1) return nowMs;
+  if (node !== undefined && address === undefined && node.attempts === 1 && isShared(view, node)) return nowMs;
   return Math.max(...[address, node].map((retry) => (retry === undefined ? nowMs : retryDueMs(retry, nowMs))));
 }
 
@@ -34,4 +34,9 @@ export function lastError(view: PoolView, ip: string, nodeNames: readonly string
 export function leavingDueMs(view: PoolView, ip: string, nowMs: number): number {
   const retry = retryOf(view, `ip/${ip}`);
   return retry === undefined ? nowMs : retryDueMs(retry, nowMs);
+}
+
+/** True when the failure of a node is one of an address too: either of them may be to blame. */
+function isShared({ pool }: PoolView, node: RetryStatus): boolean {
+  return pool.status.retries.some(({ subject, error }) => subject.startsWith("ip/") && error === node.error);
 }

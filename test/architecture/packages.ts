@@ -6,6 +6,7 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   chalk: ["src/cli/"],
   "@kubernetes/client-node": ["src/adapters/kube/"],
   "@digitalocean/dots": ["src/adapters/digitalocean/"],
+  cloudflare: ["src/adapters/cloudflare/"],
   "@microsoft/kiota-abstractions": ["src/adapters/digitalocean/"],
   "@microsoft/kiota-http-fetchlibrary": ["src/adapters/digitalocean/"],
   "@microsoft/kiota-serialization-json": ["src/adapters/digitalocean/"],

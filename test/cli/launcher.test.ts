@@ -53,7 +53,7 @@ describe("bin/flipop", () => {
   test("uses the system's Node from 24 on when the checkout has none", () => {
     const { launcher, path, root } = bareCheckout("new", "v24.0.0");
     const { stdout } = spawnSync(launcher, ["plan", "a b"], { encoding: "utf8", env: { PATH: path } });
-    expect(stdout).toBe(`ran ${root}/bin/start.js plan a b\n`);
+    expect(stdout).toBe(`ran --max-semi-space-size=8 ${root}/bin/start.js plan a b\n`);
   });
 
   test.for([

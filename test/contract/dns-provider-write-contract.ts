@@ -11,6 +11,7 @@ const [ip1, ip2, ip3, ip4] = ["203.0.113.1", "203.0.113.2", "203.0.113.3", "203.
 /** Declares the tests of writeRecords when nothing fails on the way. */
 export function writeContract(inWorld: InDNSWorld): void {
   describe("writeRecords", () => changingSets(inWorld));
+  describe("writeRecords again and again", () => changingAnything(inWorld));
   describe("writeRecords of a TTL", () => changingTTLs(inWorld));
   describe("writeRecords beside other records", () => leavingOthersAlone(inWorld));
   describe("writeRecords that cannot be done", () => refusing(inWorld));
@@ -101,6 +102,28 @@ function changingSets(inWorld: InDNSWorld): void {
     await world.seed.removal(zoneName, fqdn, "A", ip1);
     await world.seed.record(zoneName, fqdn, "A", ip4, 60);
     await write(world, [ip1, ip2], 60);
+  });
+}
+
+function changingAnything(inWorld: InDNSWorld): void {
+  inWorld("reaches every one of 30 random sets from the one before", async (world) => {
+    await world.seed.zone(zoneName);
+    let random = 7;
+    const below = (limit: number): number => {
+      random = (Math.imul(random, 1_664_525) + 1_013_904_223) >>> 0;
+      return Math.floor((random / 2 ** 32) * limit);
+    };
+    let before: readonly string[] = [];
+    for (let count = 0; count < 30; count += 1) {
+      const after = [ip1, ip2, ip3, ip4].filter(() => below(2) === 0);
+      // Every third time somebody has made a mess of it, which the write finds.
+      if (count % 3 === 0 && before[0] !== undefined) await world.seed.record(zoneName, fqdn, "A", before[0], 90);
+      const from = world.resolverViews(fqdn).length;
+      await write(world, after, [60, 300][below(2)] ?? 60);
+      const isFilled = before.length > 0 && after.length > 0;
+      if (isFilled) expectSafeViews(world.resolverViews(fqdn).slice(from), before, after);
+      before = after;
+    }
   });
 }
 

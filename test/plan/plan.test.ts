@@ -354,7 +354,7 @@ test.for<[string, Observation, string[]]>([
       ],
       nodes: nodes(1),
     }),
-    ["hold acquire-ip ingress/web: AcquisitionUnanswered for 6s"],
+    ["hold acquire-ip ingress/web: AcquisitionUnanswered for 26s"],
   ],
   [
     "the one new unattached address is the lost answer's",

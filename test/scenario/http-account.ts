@@ -1,8 +1,8 @@
 import { createDigitalOcean } from "../../src/adapters/digitalocean/create-digitalocean.ts";
-import type { DigitalOceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
-import { FaultList } from "../../src/sandbox/faults.ts";
 import type { Clock } from "../../src/ports/clock.ts";
 import type { IPProvider } from "../../src/ports/ip-provider.ts";
+import type { DigitalOceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
+import { FaultList } from "../../src/sandbox/faults.ts";
 import { emptyAccount } from "./account.ts";
 import { type LoggedCall, loggedCloudRequest } from "./call-log.ts";
 import type { VirtualClock } from "./virtual-clock.ts";

@@ -111,6 +111,21 @@ export function lostAnswerScenarios(scenario: Register): void {
     expect((await world.pools.status("web")).acquired).toHaveLength(2);
   });
 
+  scenario(
+    "32m the call hangs for its whole 15 s and takes effect, and the list lags: the account is watched long enough",
+    async (world) => {
+      await world.pools.create("web", { desiredIPs: 1 });
+      world.cloud.state.settings.list_lag_ms = 5000;
+      world.before("create", async () => world.advance(15 * SECOND));
+      world.fail({ side: "cloud", operation: "create", kind: "lost-answer" });
+      world.fail({ side: "cloud", operation: "create", kind: "lost-answer" });
+      await world.pass();
+      await world.pass();
+      await passForAMinute(world);
+      expect(world.cloud.boughtNow()).toEqual([bought(1)]);
+    },
+  );
+
   scenario("32h the process dies right after the creation, and the next one comes an hour later", async (world) => {
     await world.machines("n1");
     await world.pools.create("web", { desiredIPs: 1 });

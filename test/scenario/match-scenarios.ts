@@ -1,7 +1,7 @@
 import { expect } from "vitest";
-import type { NodeOptions } from "./cluster-objects.ts";
 import type { Register } from "./scenario.ts";
 import { ip } from "./scenario-names.ts";
+import type { NodeOptions } from "./world-nodes.ts";
 
 type Spec = Readonly<Record<string, unknown>>;
 

@@ -115,7 +115,8 @@ export function retryScenarios(scenario: Register): void {
       for (let second = 0; second <= 40; second += 1) {
         world.advance(Math.max(0, startMs + second * SECOND - world.nowMs()));
         await world.pass();
-        if (world.cloudWrites().includes(`${operation} new2`)) attempts.push(Math.floor((world.nowMs() - startMs) / SECOND));
+        if (world.cloudWrites().includes(`${operation} new2`))
+          attempts.push(Math.floor((world.nowMs() - startMs) / SECOND));
       }
       expect(attempts).toEqual([0, 1, 2, 7, 12, 22, 32]);
       expect((await world.pools.status("web")).retries).toMatchObject([{ subject: "ip/198.51.100.2", attempts: 7 }]);

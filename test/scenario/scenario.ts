@@ -24,6 +24,7 @@ export type Register = (title: string, body: (world: World) => Promise<void>, op
 /** Plays a scenario to its end, then one more pass, which must write nothing; then what holds in every world is checked. */
 export async function play({ body, options }: Scenario, world: World): Promise<void> {
   await world.namespace();
+  world.afterRun = () => checkSafety(world);
   await body(world);
   const before = await world.show().catch(() => []);
   await world.pass();
@@ -37,18 +38,22 @@ export async function play({ body, options }: Scenario, world: World): Promise<v
   await checkInvariants(world, options);
 }
 
-/** What holds after every pass of every history. */
+/** What holds when a world has come to rest. */
 export async function checkInvariants(world: World, options: ScenarioOptions = {}): Promise<void> {
+  await checkSafety(world);
+  for (const pool of await world.pools.existing()) await checkAcquired(world, pool);
+  if (options.checksAnnotations !== false) await checkAnnotations(world);
+}
+
+/** What holds after every pass of every history, whatever went wrong in it. */
+async function checkSafety(world: World): Promise<void> {
   world.cloud.settle();
   const { state } = world.cloud;
   const holders = [...state.reserved_ips, ...state.byoip].flatMap(({ droplet_id }) => droplet_id ?? []);
   expect(holders, "a droplet has one address at most").toEqual([...new Set(holders)]);
   expect(world.cloud.missing().map(short), "nothing is deleted that flipop did not acquire").toEqual([]);
-  const annotations = await world.nodes.annotations();
-  const values = Object.values(annotations);
+  const values = Object.values(await world.nodes.annotations());
   expect(values, "an address is annotated on one node").toEqual([...new Set(values)]);
-  for (const pool of await world.pools.existing()) await checkAcquired(world, pool);
-  if (options.checksAnnotations !== false) await checkAnnotations(world, annotations);
 }
 
 async function checkAcquired(world: World, pool: string): Promise<void> {
@@ -59,7 +64,8 @@ async function checkAcquired(world: World, pool: string): Promise<void> {
 }
 
 /** Annotated is exactly what some status calls active, and there the address really is. */
-async function checkAnnotations(world: World, annotations: Readonly<Record<string, string>>): Promise<void> {
+async function checkAnnotations(world: World): Promise<void> {
+  const annotations = await world.nodes.annotations();
   const active: Record<string, string> = {};
   for (const pool of await world.pools.existing()) {
     const { ips } = await world.pools.status(pool);

@@ -1,36 +1,16 @@
 import type { Plan } from "../../src/model/plan.ts";
 import type { PassResult, Selection } from "../../src/model/run.ts";
 import type { Clock } from "../../src/ports/clock.ts";
-import type { LockState } from "../../src/ports/lock.ts";
-import { planPass, reconcilePass, type WriterDeps } from "../../src/reconcile.ts";
-import { settle } from "../../src/settle.ts";
-import { withLease } from "../../src/watch/lease.ts";
+import { planPass, type WriterDeps } from "../../src/reconcile.ts";
 import type { Backend, WorldKind } from "./backend.ts";
-import { WorldNodes, WorldPods, WorldPools } from "./cluster-objects.ts";
 import { instrument } from "./instrument.ts";
 import type { OperationFault } from "./operation-fault.ts";
 import { short } from "./scenario-names.ts";
+import { adapterClock, type RunEnd, type RunOptions, work } from "./scenario-run.ts";
 import { WorldCloud } from "./world-cloud.ts";
-
-/** How one run is made. */
-export interface RunOptions {
-  readonly settle?: boolean;
-  /** Namespaces and objects with the scenario's own names. */
-  readonly selection?: Selection;
-  /** Virtual milliseconds from the start of the run. */
-  readonly deadlineMs?: number;
-  /** Takes the Lease `shop/flipop`, as the command does; absent = a lock that is always held and keeps nothing. */
-  readonly lease?: "fail" | "wait";
-  /** Ends the process before its n-th write. */
-  readonly dieBeforeWrite?: number;
-  readonly signal?: AbortSignal;
-}
-
-/** What came of a run; a process that died or found the Lease taken has no result. */
-export type RunEnd =
-  | { readonly kind: "done"; readonly result: PassResult }
-  | { readonly kind: "died" }
-  | { readonly kind: "locked" };
+import { WorldNodes } from "./world-nodes.ts";
+import { WorldPods } from "./world-pods.ts";
+import { WorldPools } from "./world-pools.ts";
 
 const WRITES: ReadonlySet<string> = new Set([
   "assign",
@@ -51,6 +31,8 @@ export class World {
   readonly pods: WorldPods;
   readonly cloud: WorldCloud;
   readonly #backend: Backend;
+  /** Called after every run that ended by itself, to look at what it left. */
+  afterRun: (() => Promise<void>) | undefined;
   #runs = 0;
   #before: { readonly method: string; readonly action: () => Promise<void> }[] = [];
 
@@ -106,6 +88,13 @@ export class World {
     this.#before.push({ method, action });
   }
 
+  /** Another run takes the Lease, as if this one had been asleep for too long. */
+  async stealLease(): Promise<void> {
+    const path = `/apis/coordination.k8s.io/v1/namespaces/${this.namespaceName("shop")}/leases/flipop`;
+    const now = new Date(this.nowMs()).toISOString().replace("Z", "000Z");
+    await this.#backend.rest("PATCH", path, { spec: { holderIdentity: "thief", acquireTime: now, renewTime: now } });
+  }
+
   /** One pass of a new process. @throws what `reconcilePass` throws; Error when the process did not end by itself */
   async pass(options: Omit<RunOptions, "dieBeforeWrite"> = {}): Promise<PassResult> {
     const end = await this.run(options);
@@ -121,7 +110,9 @@ export class World {
   /** One run of a new process; the log of calls begins with it. */
   async run(options: RunOptions = {}): Promise<RunEnd> {
     this.#backend.clearLog();
-    return await this.runBeside(options);
+    const end = await this.runBeside(options);
+    if (end.kind === "done") await this.afterRun?.();
+    return end;
   }
 
   /** As {@link run}, beside another one: the log goes on. */
@@ -142,12 +133,16 @@ export class World {
         return isDead;
       },
     };
+    this.#runs += 1;
     const ports = this.#backend.open(adapterClock(running.clock));
     const cluster = instrument(ports.cluster, clock, life, pending);
     const provider = instrument(ports.provider, clock, life, pending);
     const deps = this.#deps(running.clock, cluster, provider);
     try {
-      return await Promise.race([this.#work(deps, options), death.promise]);
+      return await Promise.race([
+        work(deps, { ...options, selection: this.#selection(options.selection ?? {}) }, this.#runs),
+        death.promise,
+      ]);
     } finally {
       isDead = true;
       await Promise.allSettled(pending);
@@ -197,6 +192,11 @@ export class World {
       .sort();
   }
 
+  /** Lets the requests that were given up, and still hang in a server, have their effect. */
+  async lateEffects(): Promise<void> {
+    if (this.kind !== "memory") await new Promise((resolve) => setTimeout(resolve, 800));
+  }
+
   /** Ends the world and takes its objects away. */
   async close(): Promise<void> {
     this.clearFaults();
@@ -204,21 +204,6 @@ export class World {
     await this.pods.removeAll();
     await this.nodes.removeAll();
     await this.#backend.close();
-  }
-
-  async #work(deps: Omit<WriterDeps, "lock">, options: RunOptions): Promise<RunEnd> {
-    const { clock, cluster, leaseName } = deps;
-    const deadline = clock.monotonicMs() + (options.deadlineMs ?? 120_000);
-    const signal = options.signal ?? new AbortController().signal;
-    const passOptions = { selection: this.#selection(options.selection ?? {}), deadline, signal };
-    const work = async (lock: LockState): Promise<PassResult> =>
-      await (options.settle ? settle : reconcilePass)({ ...deps, lock }, passOptions);
-    if (options.lease === undefined) return { kind: "done", result: await work(heldLock()) };
-    this.#runs += 1;
-    const timing = { durationMs: 60_000, renewDeadlineMs: 40_000, retryMs: 2000, deadline };
-    const holding = { cluster, clock, ...leaseName, identity: `run-${this.#runs}`, onLocked: options.lease, signal };
-    const answer = await withLease({ ...holding, ...timing }, work);
-    return answer.kind === "done" ? { kind: "done", result: answer.value } : { kind: "locked" };
   }
 
   #deps(
@@ -256,18 +241,4 @@ export class World {
       .filter(isWanted)
       .map(({ line }) => line);
   }
-}
-
-/** Adapters wait for real between their repeats, shortly: time stands still while their calls are under way. */
-function adapterClock(clock: Clock): Clock {
-  return { ...clock, sleep: () => new Promise((resolve) => setTimeout(resolve, 1)) };
-}
-
-function heldLock(): LockState {
-  return {
-    isHeld: () => true,
-    lost: new AbortController().signal,
-    annotations: () => ({}),
-    annotate: async () => undefined,
-  };
 }

@@ -50,9 +50,8 @@ export function createCaller(options: CloudflareOptions): Caller {
     });
   }
 
-  async function attempt<T>(call: Call<T>, deadline: Deadline): Promise<T> {
-    sdk ??= loadSDK(baseURL);
-    const terms = { sdk: await sdk, token: await readToken(call, token), userAgent, deadline };
+  async function attempt<T>(call: Call<T>, loaded: SDK, deadline: Deadline): Promise<T> {
+    const terms = { sdk: loaded, token: await readToken(call, token), userAgent, deadline };
     checkGate(call);
     if (deadline.signal.aborted) throw outOfTime(call, deadline, false);
     try {
@@ -72,21 +71,25 @@ export function createCaller(options: CloudflareOptions): Caller {
     return isPassing && !call.isWrite && error.notBeforeMs === undefined && gate.closedUntilMs() === undefined;
   }
 
-  async function callWithin<T>(call: Call<T>, deadline: Deadline): Promise<T> {
+  async function callInTime<T>(call: Call<T>): Promise<T> {
+    sdk ??= loadSDK(baseURL);
+    // Loading takes longer than some deadlines; it happens once and is not the provider's time.
+    const loaded = await sdk;
+    const deadline = newDeadline(timeoutMs, options.signal);
     try {
-      return await attempt(call, deadline);
+      return await attempt(call, loaded, deadline);
     } catch (error) {
       if (!isWorthRepeating(call, error)) throw error;
       await clock.sleep(repeatDelayMs, deadline.signal);
       if (deadline.signal.aborted) throw error;
-      return await attempt(call, deadline);
+      return await attempt(call, loaded, deadline);
     }
   }
 
   return {
     calls: counter.calls,
     rateLimit: gate.rateLimit,
-    call: (call) => withinLimit(() => callWithin(call, newDeadline(timeoutMs, options.signal))),
+    call: (call) => withinLimit(() => callInTime(call)),
   };
 }
 

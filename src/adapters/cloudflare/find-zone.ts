@@ -26,7 +26,8 @@ export async function findZone(caller: Caller, zone: string): Promise<Zone | und
   const zoneID = zoneIDOf(zone);
   if (zoneID !== undefined) return caller.call(getCall(facts, zoneID));
   const name = canonicalName(zone);
-  if (name === undefined) throw refuse(`${JSON.stringify(zone)} is neither the name nor the id of a zone`);
+  if (name === undefined || name.startsWith("*"))
+    throw refuse(`${JSON.stringify(zone)} is neither the name nor the id of a zone`);
   const found = await caller.call(listCall(facts, name));
   const active = found.filter((one) => one.isActive);
   const [only, another] = active.length > 0 ? active : found;

@@ -4,9 +4,12 @@ import type { Send } from "./sdk.ts";
 
 /** What texts, errors and counters need to know about one call. */
 export interface CallFacts {
-  /** The port's operation: `list`, `get`, `machine`, `limit`, `assign`, `unassign`, `action`, `create`, `delete`. */
+  /**
+   * The port's operation: `list`, `get`, `machine`, `limit`, `assign`, `unassign`, `action`, `create`, `delete`; for DNS `zone`,
+   * `records`, `add-record`, `set-ttl`, `remove-record`.
+   */
   readonly operation: string;
-  /** The address or machine the call is about; `""` for a whole list. */
+  /** The address, machine, zone or FQDN the call is about; `""` for a whole list. */
   readonly subject: string;
   /** Infinitive with its object, for people: `assign 203.0.113.1 to droplet 42`. */
   readonly doing: string;
@@ -14,6 +17,8 @@ export interface CallFacts {
   readonly scope: string;
   /** True for everything but a read: never repeated, and ambiguous when the answer is missing. */
   readonly isWrite: boolean;
+  /** What a 404 means and what to do about it, when the provider's own words leave that open: one sentence. */
+  readonly notFoundAdvice?: string;
 }
 
 /** One call: what to send and how to understand a 2xx answer. */

@@ -69,3 +69,46 @@ declare module "@digitalocean/dots/src/dots/v2/account/index.js" {
 
   export const AccountRequestBuilderRequestsMetadata: RequestsMetadata;
 }
+
+declare module "@digitalocean/dots/src/dots/v2/domains/index.js" {
+  import type { NavigationMetadata, RequestConfiguration, RequestsMetadata } from "@microsoft/kiota-abstractions";
+
+  /** `/v2/domains` */
+  export interface DomainsRequestBuilder {
+    byDomain_name(domainName: string): WithDomain_nameItemRequestBuilder;
+  }
+
+  /** `/v2/domains/{domain_name}` */
+  export interface WithDomain_nameItemRequestBuilder {
+    readonly records: RecordsRequestBuilder;
+    get(configuration?: RequestConfiguration<object>): Promise<unknown>;
+  }
+
+  export interface RecordsRequestBuilderGetQueryParameters {
+    name?: string;
+    type?: "A";
+    page?: number;
+    perPage?: number;
+  }
+
+  /** `/v2/domains/{domain_name}/records` */
+  export interface RecordsRequestBuilder {
+    byDomain_record_id(recordID: number): WithDomain_record_ItemRequestBuilder;
+    get(configuration?: RequestConfiguration<RecordsRequestBuilderGetQueryParameters>): Promise<unknown>;
+    post(
+      body: { readonly type: "A"; readonly name: string; readonly data: string; readonly ttl: number },
+      configuration?: RequestConfiguration<object>,
+    ): Promise<unknown>;
+  }
+
+  /** `/v2/domains/{domain_name}/records/{domain_record_id}` */
+  export interface WithDomain_record_ItemRequestBuilder {
+    patch(
+      body: { readonly type: "A"; readonly ttl: number },
+      configuration?: RequestConfiguration<object>,
+    ): Promise<unknown>;
+    delete(configuration?: RequestConfiguration<object>): Promise<unknown>;
+  }
+
+  export const DomainsRequestBuilderNavigationMetadata: Record<"byDomain_name", NavigationMetadata>;
+}

@@ -27,6 +27,7 @@ export function failureText(call: CallFacts, details: FailureDetails): string {
     case "forbidden":
       return `DigitalOcean does not allow this token to ${doing}: ${why}. Give the token the scope ${call.scope}.`;
     case "not-found":
+      return `DigitalOcean refused to ${doing}: ${why}${call.notFoundAdvice === undefined ? "" : `. ${call.notFoundAdvice}`}`;
     case "refused":
     case "busy":
       return `DigitalOcean refused to ${doing}: ${why}`;

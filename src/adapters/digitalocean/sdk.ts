@@ -1,4 +1,5 @@
 import type { AccountRequestBuilder } from "@digitalocean/dots/src/dots/v2/account/index.js";
+import type { DomainsRequestBuilder } from "@digitalocean/dots/src/dots/v2/domains/index.js";
 import type { WithDroplet_ItemRequestBuilder } from "@digitalocean/dots/src/dots/v2/droplets/item/index.js";
 import type { Reserved_ipsRequestBuilder } from "@digitalocean/dots/src/dots/v2/reserved_ips/index.js";
 import type { RequestInformation, RequestOption } from "@microsoft/kiota-abstractions";
@@ -7,6 +8,7 @@ import type { RequestInformation, RequestOption } from "@microsoft/kiota-abstrac
 interface Client {
   readonly reservedIPs: Reserved_ipsRequestBuilder;
   readonly account: AccountRequestBuilder;
+  readonly domains: DomainsRequestBuilder;
   droplet(id: number): WithDroplet_ItemRequestBuilder;
 }
 
@@ -27,17 +29,18 @@ export type SDK = (
  *
  * The SDK builds URL, headers and body. A native response handler takes the answer from it unread, because its
  * deserialiser throws on lists of strings and hides the status of answers that are not JSON; no kiota middleware is used,
- * because it repeats writes; only the metadata of three resources is loaded, because the whole client takes 280 ms.
+ * because it repeats writes; only the metadata of four resources is loaded, because the whole client takes 280 ms.
  * @see https://github.com/microsoft/kiota-typescript/issues/2061 (verified 2026-08-07)
  */
 export async function loadSDK(baseURL: string): Promise<SDK> {
-  const [abstractions, http, json, reservedIPs, droplet, account] = await Promise.all([
+  const [abstractions, http, json, reservedIPs, droplet, account, domains] = await Promise.all([
     import("@microsoft/kiota-abstractions"),
     import("@microsoft/kiota-http-fetchlibrary"),
     import("@microsoft/kiota-serialization-json"),
     import("@digitalocean/dots/src/dots/v2/reserved_ips/index.js"),
     import("@digitalocean/dots/src/dots/v2/droplets/item/index.js"),
     import("@digitalocean/dots/src/dots/v2/account/index.js"),
+    import("@digitalocean/dots/src/dots/v2/domains/index.js"),
   ]);
   return async (send, { headers, fetch }) => {
     const adapter = new http.FetchRequestAdapter(
@@ -55,6 +58,7 @@ export async function loadSDK(baseURL: string): Promise<SDK> {
         reservedIPs.Reserved_ipsRequestBuilderRequestsMetadata,
       ),
       account: abstractions.apiClientProxifier(adapter, {}, undefined, account.AccountRequestBuilderRequestsMetadata),
+      domains: abstractions.apiClientProxifier(adapter, {}, domains.DomainsRequestBuilderNavigationMetadata),
       droplet: (id) =>
         abstractions.apiClientProxifier(
           adapter,

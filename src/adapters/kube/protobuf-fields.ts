@@ -1,5 +1,6 @@
 // Field numbers of the messages that are read, from generated.proto of k8s.io/api and k8s.io/apimachinery v0.35.4 (verified
-// 2026-08-08). Kubernetes never reuses or renumbers a field. Names are those of the JSON.
+// 2026-08-08). Kubernetes never reuses or renumbers a field. Names are those of the JSON: whatever decode-node.ts and
+// decode-pod.ts look at must stand here.
 import type { Fields } from "./protobuf-message.ts";
 
 const CONDITION_IN_NODE: Fields = {

@@ -14,7 +14,12 @@ export function hasScope(caller: Caller, scope: string): boolean {
 
 /** @throws CloudRefusal 403 when the caller's token lacks this scope. */
 export function need(caller: Caller, scope: string): void {
-  if (!hasScope(caller, scope)) {
+  needOneOf(caller, [scope]);
+}
+
+/** @throws CloudRefusal 403 when the caller's token has none of these scopes, each of which is enough. */
+export function needOneOf(caller: Caller, scopes: readonly string[]): void {
+  if (!scopes.some((scope) => hasScope(caller, scope))) {
     throw new CloudRefusal(403, "Forbidden", "You are not authorized to perform this operation");
   }
 }

@@ -1,3 +1,5 @@
+import { recordTypes } from "./domain-state.ts";
+
 const ip = { type: "string" } as const;
 const time = {
   type: "string",
@@ -75,11 +77,38 @@ const action = {
   outcome: { type: "string", enum: ["completed", "errored"] },
 };
 
+const numberOrNull = { ...count, nullable: true } as const;
+
+const record = {
+  id,
+  type: { type: "string", enum: recordTypes },
+  name: { type: "string", minLength: 1, pattern: "[^.]$" },
+  data: { type: "string", minLength: 1 },
+  ttl: { type: "integer", minimum: 30, default: 1800 },
+  priority: numberOrNull,
+  port: numberOrNull,
+  weight: numberOrNull,
+  flags: numberOrNull,
+  tag: { type: "string", nullable: true },
+};
+
+const domain = {
+  name: { type: "string", minLength: 1, pattern: "[^.]$" },
+  ttl: { type: "integer", minimum: 30, default: 1800 },
+  records: list(object(record, ["type", "name", "data"])),
+};
+
 const history = object({ at: time, ip, before: { ...object(address), nullable: true } }, ["at", "ip", "before"]);
+
+const counters = {
+  action_id: { ...id, default: 36_804_636 },
+  address: { ...count, default: 0 },
+  record_id: { ...id, default: 28_448_429 },
+};
 
 /**
  * JSON Schema of `digitalocean.yaml`, with every default that does not depend on something else in the file. Only `id`
- * of a droplet and `ip` of an address are required.
+ * of a droplet, `ip` of an address, `name` of a domain and `type`, `name`, `data` of a record are required.
  */
 export const cloudSchema: object = object({
   account: { ...object(account), default: {} },
@@ -88,8 +117,9 @@ export const cloudSchema: object = object({
   droplets: list(object(droplet, ["id"])),
   reserved_ips: list(object(address, ["ip"])),
   byoip: list(object(address, ["ip"])),
+  domains: list(object(domain, ["name"])),
   actions: list(object(action, Object.keys(action))),
   creations: { type: "array", items: time, default: [] },
   history: list(history),
-  next: { ...object({ action_id: { ...id, default: 36_804_636 }, address: { ...count, default: 0 } }), default: {} },
+  next: { ...object(counters), default: {} },
 });

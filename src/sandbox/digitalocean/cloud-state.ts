@@ -1,3 +1,5 @@
+import type { DomainState } from "./domain-state.ts";
+
 /** A droplet of the emulated account. */
 export interface DropletState {
   id: number;
@@ -75,11 +77,12 @@ export interface CloudState {
   droplets: DropletState[];
   reserved_ips: AddressState[];
   byoip: AddressState[];
+  domains: DomainState[];
   /** In the order they were accepted; of the finished ones only the newest are kept. */
   actions: ActionState[];
   /** Times of the creations of the last minute. */
   creations: string[];
   history: HistoryState[];
   /** Counters from which ids and addresses are made. */
-  next: { action_id: number; address: number };
+  next: { action_id: number; address: number; record_id: number };
 }

@@ -3,6 +3,7 @@ import { canonicalIPv4 } from "../../model/address.ts";
 import { schemaErrorText } from "../schema-error.ts";
 import { cloudSchema } from "./cloud-schema.ts";
 import type { AddressState, CloudState, DropletState } from "./cloud-state.ts";
+import { completeDomains } from "./complete-domains.ts";
 
 const validate = new Ajv({ useDefaults: true, strictTypes: false }).compile(cloudSchema);
 
@@ -29,6 +30,7 @@ export function completeState(input: unknown): CloudState {
   refuseDuplicates("reserved_ips and byoip", addresses, (address) => address.ip, "ip");
   const attached = addresses.filter((address) => address.droplet_id !== null);
   refuseDuplicates("reserved_ips and byoip", attached, (address) => String(address.droplet_id), "droplet_id");
+  completeDomains(state);
   return state;
 }
 

@@ -10,6 +10,7 @@ import {
 import { Cloud } from "./cloud.ts";
 import type { AddressState, CloudState, DropletState } from "./cloud-state.ts";
 import { completeState } from "./complete-state.ts";
+import type { DomainState, RecordState } from "./domain-state.ts";
 import { answerRequest } from "./routes.ts";
 import { worldFile } from "./world-file.ts";
 
@@ -45,6 +46,12 @@ export interface DigitalOceanSandbox {
   addAddress(address: Partial<AddressState> & { readonly ip: string }, kind?: "reserved" | "byoip"): void;
   /** Changes fields of an address behind everybody's back. @throws Error when there is none. */
   setAddress(ip: string, change: Partial<Omit<AddressState, "ip">>): void;
+  /** Adds a domain, or replaces the one of this name. */
+  setDomain(domain: Partial<DomainState> & { readonly name: string }): void;
+  /** Adds a record behind everybody's back; records of its name keep their TTL. @throws Error without the domain */
+  addRecord(domain: string, record: Omit<RecordState, "id">): void;
+  /** Takes the records of a domain that fit away. @throws Error without the domain */
+  removeRecords(domain: string, fits: (record: RecordState) => boolean): void;
   /** Takes an address out of the account. */
   removeAddress(ip: string): void;
 }
@@ -108,12 +115,32 @@ export function digitaloceanSandbox(options: DigitalOceanSandboxOptions): Digita
         if (address === undefined) throw new Error(`the sandbox has no address ${ip}`);
         Object.assign(address, changes);
       }),
+    setDomain: (domain) =>
+      change((state) => {
+        const others = state.domains.filter((item) => item.name !== domain.name);
+        state.domains = [...others, domain as DomainState];
+      }),
+    addRecord: (name, record) =>
+      change((state) => {
+        domainOf(state, name).records.push(record as RecordState);
+      }),
+    removeRecords: (name, fits) =>
+      change((state) => {
+        const domain = domainOf(state, name);
+        domain.records = domain.records.filter((record) => !fits(record));
+      }),
     removeAddress: (ip) =>
       change((state) => {
         state.reserved_ips = state.reserved_ips.filter((item) => item.ip !== ip);
         state.byoip = state.byoip.filter((item) => item.ip !== ip);
       }),
   };
+}
+
+function domainOf(state: CloudState, name: string): DomainState {
+  const domain = state.domains.find((item) => item.name === name);
+  if (domain === undefined) throw new Error(`the sandbox has no domain ${name}`);
+  return domain;
 }
 
 function serveOptions(

@@ -1,5 +1,6 @@
 import type { CreationRequest } from "./address-rules.ts";
 import { unprocessable } from "./cloud-refusal.ts";
+import type { RecordRequest } from "./record-rules.ts";
 
 /** An asked-for action of an address. */
 export type ActionRequest = { readonly type: "assign"; readonly droplet_id: number } | { readonly type: "unassign" };
@@ -25,6 +26,18 @@ export function readCreation(body: unknown): CreationRequest {
     ...(region === undefined ? {} : { region }),
     ...(projectID === undefined ? {} : { project_id: projectID }),
   };
+}
+
+/** The body about a record, where null is as good as absent; what a record needs is decided by its domain. @throws CloudRefusal 422 for a wrong type. */
+export function readRecordRequest(body: unknown): RecordRequest {
+  const fields = Object.fromEntries(Object.entries(fieldsOf(body)).filter(([, value]) => value !== null));
+  const texts = (["type", "name", "data", "tag"] as const).map((name) => [name, text(fields, name)]);
+  const numbers = (["ttl", "priority", "port", "weight", "flags"] as const).map((name) => [
+    name,
+    integer(fields, name),
+  ]);
+  const given = [...texts, ...numbers].filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given) as RecordRequest;
 }
 
 function fieldsOf(body: unknown): Readonly<Record<string, unknown>> {

@@ -1,32 +1,13 @@
 import type { SandboxReply, SandboxRequest } from "../http-server.ts";
-import { type APIObject, accountJSON, actionJSON, addressJSON, dropletActionsJSON, dropletJSON } from "./api-json.ts";
+import { accountJSON, actionJSON, addressJSON, dropletActionsJSON, dropletJSON } from "./api-json.ts";
 import type { Caller } from "./caller.ts";
 import type { Cloud } from "./cloud.ts";
 import { CloudRefusal, notFound } from "./cloud-refusal.ts";
 import type { ActionState } from "./cloud-state.ts";
+import { domainRoutes } from "./domain-routes.ts";
 import { pageOf } from "./paging.ts";
 import { readAction, readCreation } from "./request-body.ts";
-
-/** What a route is given. */
-interface Call {
-  readonly cloud: Cloud;
-  readonly caller: Caller;
-  /** The variable parts of the path, in order. */
-  readonly parts: readonly string[];
-  readonly body: unknown;
-  readonly query: URLSearchParams;
-  /** `http://HOST`, for the links of the answer. */
-  readonly origin: string;
-  /** The whole address of the request, without query. */
-  readonly url: string;
-}
-
-interface Answer {
-  readonly status: number;
-  readonly body?: APIObject;
-}
-
-type Route = readonly [method: string, path: RegExp, answer: (call: Call) => Answer];
+import { ok, type Route, type RouteAnswer, type RouteCall } from "./route.ts";
 
 const routes: readonly Route[] = [
   ["GET", /^\/v2\/account$/, ({ cloud, caller }) => ok({ account: accountJSON(cloud.account(caller)) })],
@@ -41,6 +22,7 @@ const routes: readonly Route[] = [
   ["GET", /^\/v2\/reserved_ips\/([\d.]+)\/actions$/, listAddressActions],
   ["POST", /^\/v2\/reserved_ips\/([\d.]+)\/actions$/, startAction],
   ["GET", /^\/v2\/reserved_ips\/([\d.]+)\/actions\/(\d+)$/, getAddressAction],
+  ...domainRoutes,
 ];
 
 /**
@@ -72,7 +54,7 @@ export function answerRequest(
   }
 }
 
-function route(cloud: Cloud, caller: Caller, request: SandboxRequest): Answer {
+function route(cloud: Cloud, caller: Caller, request: SandboxRequest): RouteAnswer {
   const { path, method, query, body } = request;
   const origin = `http://${request.headers["host"] ?? "127.0.0.1"}`;
   for (const [routeMethod, pattern, answer] of routes) {
@@ -96,16 +78,16 @@ function rateHeaders(cloud: Cloud, token: string | undefined, nowMs: number): Re
   };
 }
 
-function listAddresses(call: Call): Answer {
+function listAddresses(call: RouteCall): RouteAnswer {
   const items = call.cloud.listAddresses(call.caller).map(addressJSON);
   return ok(pageOf("reserved_ips", items, call));
 }
 
-function getAddress({ cloud, caller, parts }: Call): Answer {
+function getAddress({ cloud, caller, parts }: RouteCall): RouteAnswer {
   return ok({ reserved_ip: addressJSON(cloud.address(caller, parts[0] ?? "")) });
 }
 
-function createAddress({ cloud, caller, body, origin }: Call): Answer {
+function createAddress({ cloud, caller, body, origin }: RouteCall): RouteAnswer {
   const request = readCreation(body);
   const { address, action: started } = cloud.create(caller, request);
   const reserved = addressJSON(address);
@@ -118,44 +100,40 @@ function createAddress({ cloud, caller, body, origin }: Call): Answer {
   return { status: 202, body: { reserved_ip: reserved, links } };
 }
 
-function deleteAddress({ cloud, caller, parts }: Call): Answer {
+function deleteAddress({ cloud, caller, parts }: RouteCall): RouteAnswer {
   cloud.delete(caller, parts[0] ?? "");
   return { status: 204 };
 }
 
-function startAction({ cloud, caller, parts, body }: Call): Answer {
+function startAction({ cloud, caller, parts, body }: RouteCall): RouteAnswer {
   const ip = parts[0] ?? "";
   const request = readAction(body);
   const started = request.type === "assign" ? cloud.assign(caller, ip, request.droplet_id) : cloud.unassign(caller, ip);
   return { status: 201, body: { action: actionJSON(started) } };
 }
 
-function listAddressActions(call: Call): Answer {
+function listAddressActions(call: RouteCall): RouteAnswer {
   const items = call.cloud.addressActions(call.caller, call.parts[0] ?? "").map(actionJSON);
   return ok(pageOf("actions", items, call));
 }
 
-function getAddressAction({ cloud, caller, parts }: Call): Answer {
+function getAddressAction({ cloud, caller, parts }: RouteCall): RouteAnswer {
   return action(cloud.addressAction(caller, parts[0] ?? "", Number(parts[1])));
 }
 
-function listDroplets(call: Call): Answer {
+function listDroplets(call: RouteCall): RouteAnswer {
   return ok(pageOf("droplets", call.cloud.droplets(call.caller).map(dropletJSON), call));
 }
 
-function getDroplet({ cloud, caller, parts }: Call): Answer {
+function getDroplet({ cloud, caller, parts }: RouteCall): RouteAnswer {
   return ok({ droplet: dropletJSON(cloud.droplet(caller, Number(parts[0]))) });
 }
 
-function listDropletActions(call: Call): Answer {
+function listDropletActions(call: RouteCall): RouteAnswer {
   const { view, actions } = call.cloud.dropletActions(call.caller, Number(call.parts[0]));
   return ok(pageOf("actions", dropletActionsJSON(view, actions, call.caller.nowMs), call));
 }
 
-function action(state: ActionState): Answer {
+function action(state: ActionState): RouteAnswer {
   return ok({ action: actionJSON(state) });
-}
-
-function ok(body: APIObject): Answer {
-  return { status: 200, body };
 }

@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import * as account from "@digitalocean/dots/src/dots/v2/account/index.js";
+import * as domains from "@digitalocean/dots/src/dots/v2/domains/index.js";
 import * as droplet from "@digitalocean/dots/src/dots/v2/droplets/item/index.js";
 import * as reservedIPs from "@digitalocean/dots/src/dots/v2/reserved_ips/index.js";
 import type { NavigationMetadata, RequestsMetadata } from "@microsoft/kiota-abstractions";
@@ -43,14 +44,36 @@ test("the real modules of droplets and the account have what dots.d.ts declares"
   expect(shapeOf(account.AccountRequestBuilderRequestsMetadata)).toEqual({ verbs: ["get {+baseurl}/v2/account"] });
 });
 
+test("the real module of domains has what dots.d.ts declares", () => {
+  const shape = shapeOf(undefined, domains.DomainsRequestBuilderNavigationMetadata);
+  const path = "{+baseurl}/v2/domains/{domain_name}";
+  const one = `${path}/records/{domain_record_id}`;
+  const list = `${path}/records{?name*,page*,per_page*,type*}`;
+  expect(shape).toEqual({
+    verbs: [],
+    "byDomain_name(domain_name)": {
+      verbs: [`delete ${path}`, `get ${path}`],
+      "records()": {
+        verbs: [`get ${list}`, `post ${list}`],
+        "byDomain_record_id(domain_record_id)": {
+          verbs: [`delete ${one}`, `get ${one}`, `patch ${one}`, `put ${one}`],
+        },
+      },
+    },
+  });
+});
+
 test("importing and making the adapter loads neither the SDK nor kiota", () => {
   const url = new URL("../../../src/adapters/digitalocean/create-digitalocean.ts", import.meta.url).href;
+  const dnsURL = new URL("create-digitalocean-dns.ts", url).href;
   const program = `
     import { registerHooks } from "node:module";
     const loaded = [];
     registerHooks({ load(url, context, next) { loaded.push(url); return next(url, context); } });
     const { createDigitalOcean } = await import(${JSON.stringify(url)});
     createDigitalOcean({ token: "x", userAgent: "flipop/0" });
+    const { createDigitalOceanDNS } = await import(${JSON.stringify(dnsURL)});
+    createDigitalOceanDNS({ token: "x", userAgent: "flipop/0" });
     console.log(loaded.filter((name) => name.includes("node_modules")).length, loaded.length > 5);
   `;
   const output = execFileSync(process.execPath, ["--input-type=module", "--eval", program], { encoding: "utf8" });

@@ -1,0 +1,45 @@
+import type { DNSProviderReader, Zone } from "../../ports/dns-provider.ts";
+import { jsonOf } from "./answer.ts";
+import { AnswerFault } from "./answer-value.ts";
+import type { Call } from "./call.ts";
+import type { Caller } from "./caller.ts";
+import { listRecords } from "./list-records.ts";
+import { recordName, zoneSubject } from "./record-name.ts";
+import { recordSetState } from "./record-set-state.ts";
+
+/** The reading half of the port over DigitalOcean's API: `/v2/domains/{domain}` and its `records`. A zone's id is its name. */
+export function dnsReadOperations(caller: Caller): DNSProviderReader {
+  return {
+    name: "digitalocean",
+    minimumTTLSeconds: 30,
+    findZone: async (zone) => caller.call(zoneCall(zone)),
+    readRecords: async (zone, fqdn) => {
+      const name = recordName(readFacts(zone, fqdn), zone, fqdn);
+      return recordSetState(name.fqdn, await listRecords(caller, name));
+    },
+  };
+}
+
+function readFacts(zone: Zone, fqdn: string): Parameters<typeof recordName>[0] {
+  const doing = `read the A records of ${JSON.stringify(fqdn)} in the zone ${JSON.stringify(zone.id)}`;
+  return { operation: "records", doing, scope: "domain:read", isWrite: false };
+}
+
+function zoneCall(zone: string): Call<Zone | undefined> {
+  const doing = `find the zone ${JSON.stringify(zone)}`;
+  const facts = { operation: "zone", doing, scope: "domain:read", isWrite: false };
+  const subject = zoneSubject(facts, zone);
+  return {
+    ...facts,
+    doing: `find the zone ${subject}`,
+    subject,
+    send: (client, configuration) => client.domains.byDomain_name(subject).get(configuration),
+    decode(answer) {
+      const name = jsonOf(answer).at("domain").at("name").text().toLowerCase();
+      if (name !== subject)
+        throw new AnswerFault(`domain.name is ${JSON.stringify(name.slice(0, 40))}, not ${subject}`);
+      return { id: name, name };
+    },
+    expected: { failure: "not-found", value: undefined },
+  };
+}

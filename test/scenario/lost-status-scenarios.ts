@@ -1,0 +1,95 @@
+import { expect } from "vitest";
+import type { Register } from "./scenario.ts";
+import { bought, ip } from "./scenario-names.ts";
+import type { World } from "./world.ts";
+
+async function ip1OnN1(world: World, ...others: readonly string[]): Promise<void> {
+  await world.machines("n1", ...others);
+  world.cloud.address(ip(1));
+  await world.pools.create("web", { ips: [ip(1)] });
+  await world.pass();
+}
+
+/** Statuses, pools and annotations that people change or wipe. */
+export function lostStatusScenarios(scenario: Register): void {
+  scenario(
+    "status lost entirely: nothing is bought, released or moved, and the addresses are known again",
+    async (world) => {
+      await world.machines("n1", "n2", "n3");
+      world.cloud.address(ip(1));
+      await world.pools.create("web", { ips: [ip(1)], desiredIPs: 3 });
+      await world.pass();
+      const before = await world.show();
+      await world.pools.writeStatus("web", null);
+      await world.pass();
+      expect(world.cloudWrites()).toEqual([]);
+      expect(await world.show()).toEqual(before);
+      expect((await world.pools.status("web")).acquired).toMatchObject([
+        { ip: bought(1), adopted: true },
+        { ip: bought(2), adopted: true },
+      ]);
+    },
+  );
+
+  scenario("status lost with Delete: what was found again is never deleted", async (world) => {
+    await world.machines("n1");
+    await world.pools.create("web", { desiredIPs: 1, reclaimPolicy: "Delete" });
+    await world.pass();
+    await world.pools.writeStatus("web", null);
+    await world.pass();
+    await world.pools.delete("web");
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    expect(world.cloud.boughtNow()).toEqual([bought(1)]);
+    expect(await world.pools.existing()).toEqual([]);
+    expect(await world.nodes.annotations()).toEqual({});
+  });
+
+  scenario(
+    "the pool is deleted and created again between two passes: its addresses are found on the annotated nodes",
+    async (world) => {
+      await world.machines("n1", "n2");
+      await world.pools.create("web", { desiredIPs: 2 });
+      await world.pass();
+      await world.pools.delete("web");
+      await world.pools.create("web", { desiredIPs: 2 });
+      await world.pass();
+      expect(world.cloudWrites()).toEqual([]);
+      expect(await world.show()).toEqual(["new1 active n1", "new2 active n2"]);
+      expect(world.cloud.boughtNow()).toHaveLength(2);
+    },
+  );
+
+  scenario("manifest applied again with an empty list: nothing changes", async (world) => {
+    await world.machines("n1");
+    await world.pools.create("web", { desiredIPs: 1 });
+    await world.pass();
+    await world.pools.edit("web", { ips: [] });
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    expect(await world.show()).toEqual(["new1 active n1"]);
+  });
+
+  scenario(
+    "an annotation written by hand on the wrong node is taken away, one of nobody's is left alone",
+    async (world) => {
+      await ip1OnN1(world, "n2", "n3");
+      await world.nodes.annotate("n2", ip(1), "shop/web");
+      await world.nodes.annotate("n3", "192.0.2.77", null);
+      await world.pass();
+      expect(await world.nodes.annotations()).toEqual({ n1: "ip1", n3: "ip331 of nobody" });
+      await world.nodes.annotate("n3", null);
+    },
+  );
+
+  scenario("somebody edits the spec while the status is written: the status is written all the same", async (world) => {
+    await world.machines("n1");
+    world.cloud.address(ip(1));
+    await world.pools.create("web", { ips: [ip(1)] });
+    world.before("patchPoolStatus", () => world.pools.edit("web", { assignmentCoolOffSeconds: 1 }));
+    const { reportFailures } = await world.pass();
+    expect(reportFailures).toEqual([]);
+    expect(await world.show()).toEqual(["ip1 active n1"]);
+    await world.pass();
+  });
+}

@@ -1,0 +1,55 @@
+import type { PassResult, Selection } from "../../src/model/run.ts";
+import type { Clock } from "../../src/ports/clock.ts";
+import type { LockState } from "../../src/ports/lock.ts";
+import { reconcilePass, type WriterDeps } from "../../src/reconcile.ts";
+import { settle } from "../../src/settle.ts";
+import { withLease } from "../../src/watch/lease.ts";
+
+/** How one run is made. */
+export interface RunOptions {
+  readonly settle?: boolean;
+  /** Namespaces and objects with the scenario's own names. */
+  readonly selection?: Selection;
+  /** Virtual milliseconds from the start of the run. */
+  readonly deadlineMs?: number;
+  /** Takes the Lease `shop/flipop`, as the command does; absent = a lock that is always held and keeps nothing. */
+  readonly lease?: "fail" | "wait";
+  /** Ends the process before its n-th write. */
+  readonly dieBeforeWrite?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** What came of a run; a process that died or found the Lease taken has no result. */
+export type RunEnd =
+  | { readonly kind: "done"; readonly result: PassResult }
+  | { readonly kind: "died" }
+  | { readonly kind: "locked" };
+
+/** What the process of one run does: a pass, or passes until nothing is left, with or without the Lease. */
+export async function work(deps: Omit<WriterDeps, "lock">, options: RunOptions, run: number): Promise<RunEnd> {
+  const { clock, cluster, leaseName } = deps;
+  const deadline = clock.monotonicMs() + (options.deadlineMs ?? 120_000);
+  const signal = options.signal ?? new AbortController().signal;
+  const passOptions = { selection: options.selection ?? {}, deadline, signal };
+  const pass = async (lock: LockState): Promise<PassResult> =>
+    await (options.settle ? settle : reconcilePass)({ ...deps, lock }, passOptions);
+  if (options.lease === undefined) return { kind: "done", result: await pass(heldLock()) };
+  const timing = { durationMs: 60_000, renewDeadlineMs: 40_000, retryMs: 2000, deadline };
+  const holding = { cluster, clock, ...leaseName, identity: `run-${run}`, onLocked: options.lease, signal };
+  const answer = await withLease({ ...holding, ...timing }, pass);
+  return answer.kind === "done" ? { kind: "done", result: answer.value } : { kind: "locked" };
+}
+
+/** Adapters wait for real between their repeats, shortly: time stands still while their calls are under way. */
+export function adapterClock(clock: Clock): Clock {
+  return { ...clock, sleep: () => new Promise((resolve) => setTimeout(resolve, 1)) };
+}
+
+function heldLock(): LockState {
+  return {
+    isHeld: () => true,
+    lost: new AbortController().signal,
+    annotations: () => ({}),
+    annotate: async () => undefined,
+  };
+}

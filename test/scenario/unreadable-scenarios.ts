@@ -1,0 +1,181 @@
+import { expect } from "vitest";
+import { exitCodeOfRun } from "../../src/report/exit-code.ts";
+import type { Register } from "./scenario.ts";
+import { ip } from "./scenario-names.ts";
+import type { World } from "./world.ts";
+
+const SECOND = 1000;
+
+/** As many addresses as nodes, ip1 on n1 and so on, converged. */
+async function served(
+  world: World,
+  nodes: readonly string[],
+  spec: Readonly<Record<string, unknown>> = {},
+): Promise<void> {
+  await world.machines(...nodes);
+  const ips = nodes.map((_, index) => ip(index + 1));
+  for (const address of ips) world.cloud.address(address);
+  await world.pools.create("web", { ips, ...spec });
+  await world.pass();
+  expect(Object.keys(await world.nodes.annotations())).toEqual(nodes);
+}
+
+/** What cannot be read is not changed: reads that fail, tokens that are refused, rate limits. Scenarios 12, 14, 59. */
+export function unreadableScenarios(scenario: Register): void {
+  scenario(
+    "12 one read answers 500: the address is not moved, its annotation stays, status shows the error",
+    async (world) => {
+      await served(world, ["n1", "n2"]);
+      world.fail({ side: "cloud", operation: "list", kind: "500", times: 0 });
+      world.fail({ side: "cloud", operation: "get", subject: ip(1), kind: "500", times: 0 });
+      await world.nodes.setReady("n1", false);
+      await world.machines("n3");
+      await world.pass();
+      expect(world.cloudWrites()).toEqual([]);
+      const status = await world.pools.status("web");
+      expect(status.ips[ip(1)]).toMatchObject({ state: "active", nodeName: "n1", reason: "Unreadable" });
+      expect(status.ips[ip(1)]?.error).toBeTruthy();
+      expect(await world.nodes.annotations()).toEqual({ n1: "ip1", n2: "ip2" });
+      world.clearFaults();
+      await world.pass();
+      expect(world.cloudWrites()).toEqual(["assign ip1 to n3"]);
+    },
+  );
+
+  for (const kind of ["500", "html", "cut"] as const) {
+    scenario(
+      `14 all reads fail (${kind}): nothing is written at the provider or to a node, status says so`,
+      async (world) => {
+        await served(world, ["n1"]);
+        world.fail({ side: "cloud", operation: "list", kind, times: 0 });
+        world.fail({ side: "cloud", operation: "get", kind, times: 0 });
+        await world.nodes.setReady("n1", false);
+        await world.machines("n2");
+        await world.pass();
+        expect(world.cloudWrites()).toEqual([]);
+        expect(world.kubeWrites()).toEqual(["status web"]);
+        expect((await world.pools.status("web")).ips[ip(1)]).toMatchObject({ nodeName: "n1", reason: "Unreadable" });
+        await world.pass();
+        expect(world.kubeWrites()).toEqual([]);
+        world.clearFaults();
+        await world.pass();
+        expect(await world.show()).toEqual(["ip1 active n2"]);
+      },
+    );
+  }
+
+  scenario("the list fails and single reads work: everything goes on", async (world) => {
+    await served(world, ["n1", "n2"]);
+    world.fail({ side: "cloud", operation: "list", kind: "500", times: 0 });
+    await world.nodes.setReady("n1", false);
+    await world.machines("n3");
+    await world.pass();
+    expect(world.cloudWrites()).toEqual(["assign ip1 to n3"]);
+  });
+
+  scenario(
+    "59 429 at the start: nothing is sent before it is over, across processes; annotations are not touched",
+    async (world) => {
+      await served(world, ["n1"]);
+      await world.nodes.setReady("n1", false);
+      await world.machines("n2");
+      world.fail({ side: "cloud", operation: "get", kind: "429", retryAfter: 20 });
+      const result = await world.pass({ lease: "fail" });
+      expect(world.cloudCalls()).toEqual(["get ip1"]);
+      expect(exitCodeOfRun(result, { partialOk: false })).toBe(75);
+      expect(await world.nodes.annotations()).toEqual({ n1: "ip1" });
+      world.advance(15 * SECOND);
+      await world.pass({ lease: "fail" });
+      expect(world.cloudCalls()).toEqual([]);
+      expect(await world.nodes.annotations()).toEqual({ n1: "ip1" });
+      world.advance(6 * SECOND);
+      await world.pass({ lease: "fail" });
+      expect(world.cloudWrites()).toEqual(["assign ip1 to n2"]);
+    },
+  );
+
+  scenario(
+    "59b 429 in the middle of a pass: what was assigned is kept, the rest goes on when it is over",
+    async (world) => {
+      await world.machines("n1", "n2", "n3");
+      for (const number of [1, 2, 3]) world.cloud.address(ip(number));
+      await world.pools.create("web", { ips: [ip(1), ip(2), ip(3)] });
+      world.fail({ side: "cloud", operation: "assign", kind: "429", retryAfter: 20, skip: 1 });
+      await world.pass({ lease: "fail" });
+      const sent = world.cloudWrites().length;
+      expect((await world.pools.status("web")).retries).toEqual([]);
+      await world.pass({ lease: "fail" });
+      expect(world.cloudCalls()).toEqual([]);
+      world.advance(21 * SECOND);
+      await world.pass({ lease: "fail" });
+      expect(sent + world.cloudWrites().length).toBeLessThanOrEqual(5);
+      expect(await world.show()).toEqual(["ip1 active n1", "ip2 active n2", "ip3 active n3"]);
+    },
+  );
+
+  scenario("a token without droplet:read makes every address look free: nothing is written", async (world) => {
+    await served(world, ["n1"]);
+    world.cloud.state.tokens = {
+      token: ["account:read", "reserved_ip:read", "reserved_ip:update", "reserved_ip:create"],
+    };
+    await world.machines("n2");
+    await world.nodes.setReady("n1", false);
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    expect(world.kubeWrites()).toEqual(["status web"]);
+    expect(await world.nodes.annotations()).toEqual({ n1: "ip1" });
+    expect(await world.show()).toEqual(["ip1 active n1"]);
+    world.cloud.state.tokens = {};
+    await world.pass();
+    expect(await world.show()).toEqual(["ip1 active n2"]);
+  });
+
+  scenario("a token that is refused (401): nothing is written, status says so and keeps the rest", async (world) => {
+    await served(world, ["n1"]);
+    world.cloud.state.tokens = { other: ["*"] };
+    await world.nodes.setReady("n1", false);
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    expect(await world.nodes.annotations()).toEqual({ n1: "ip1" });
+    const { error, conditions } = await world.pools.status("web");
+    expect(error).toContain("401");
+    expect(conditions.find(({ type }) => type === "Ready")?.status).toBe("False");
+    world.cloud.state.tokens = {};
+    await world.pass();
+    expect(await world.show()).toEqual(["ip1 no-match n1 (HolderLost)"]);
+  });
+
+  scenario(
+    "an unreadable address whose holder was never known: the node's droplet is looked at first",
+    async (world) => {
+      await world.machines("n1", "n2");
+      world.cloud.address(ip(1), { on: "n1" });
+      world.cloud.address(ip(2));
+      await world.pools.create("web", { ips: [ip(1), ip(2)] });
+      world.fail({ side: "cloud", operation: "list", kind: "500", times: 0 });
+      world.fail({ side: "cloud", operation: "get", subject: ip(1), kind: "500", times: 0 });
+      await world.pass();
+      expect(world.cloudCalls()).toContain("machine n1");
+      expect(world.cloudWrites()).toEqual(["assign ip2 to n2"]);
+      world.clearFaults();
+      await world.pass();
+      expect(world.cloudWrites()).toEqual([]);
+      expect(await world.show()).toEqual(["ip1 active n1", "ip2 active n2"]);
+    },
+  );
+
+  scenario("confirmation cannot be read: in-progress, not annotated, and the next pass sees it", async (world) => {
+    await world.machines("n1");
+    world.cloud.address(ip(1));
+    await world.pools.create("web", { ips: [ip(1)] });
+    world.fail({ side: "cloud", operation: "get", kind: "500", times: 0, skip: 0 });
+    await world.pass();
+    expect(world.cloudWrites()).toEqual(["assign ip1 to n1"]);
+    expect(await world.show()).toEqual(["ip1 in-progress n1 (InProgress)"]);
+    expect(await world.nodes.annotations()).toEqual({});
+    world.clearFaults();
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    expect(await world.show()).toEqual(["ip1 active n1"]);
+  });
+}

@@ -1,0 +1,108 @@
+import { ADDRESS_ANNOTATION, POOL_ANNOTATION } from "../../src/model/resource.ts";
+import type { ObjectAccess, StoredObject } from "./object-access.ts";
+import { dropletOf, short } from "./scenario-names.ts";
+
+/** How a node is made. */
+export interface NodeOptions {
+  /** Default: by its name; see {@link dropletOf}. `null` = no providerID yet. */
+  readonly droplet?: number | null;
+  readonly providerID?: string;
+  readonly region?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly taints?: readonly Readonly<Record<string, string>>[];
+  readonly ready?: boolean;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+/** Nodes, as a kubelet and its helpers keep them. */
+export class WorldNodes {
+  readonly #access: ObjectAccess;
+  readonly #made = new Set<string>();
+
+  constructor(access: ObjectAccess) {
+    this.#access = access;
+  }
+
+  /** Creates a node, ready and without taints unless told otherwise. */
+  async create(name: string, options: NodeOptions = {}): Promise<void> {
+    const { droplet = options.providerID === undefined ? dropletOf(name) : null } = options;
+    const providerID = options.providerID ?? (droplet === null ? undefined : `digitalocean://${droplet}`);
+    const { prefix, rest } = this.#access;
+    const labels = {
+      "topology.kubernetes.io/region": options.region ?? "nyc3",
+      ...(prefix === "" ? {} : { scenario: prefix.slice(0, -1) }),
+      ...options.labels,
+    };
+    await rest("POST", "/api/v1/nodes", {
+      apiVersion: "v1",
+      kind: "Node",
+      metadata: { name: `${prefix}${name}`, labels, annotations: options.annotations ?? {} },
+      spec: providerID === undefined ? {} : { providerID },
+      status: { conditions: [this.#condition(options.ready ?? true)] },
+    });
+    this.#made.add(name);
+    await this.patch(name, { spec: { taints: options.taints ?? null } });
+  }
+
+  /** Sets the condition Ready, as of now. */
+  async setReady(name: string, isReady: boolean): Promise<void> {
+    await this.#access.rest("PATCH", `${this.#path(name)}/status`, {
+      status: { conditions: [this.#condition(isReady)] },
+    });
+  }
+
+  /** A merge patch of the node. */
+  async patch(name: string, body: unknown): Promise<void> {
+    await this.#access.rest("PATCH", this.#path(name), body);
+  }
+
+  /** Sets (or with `null` removes) flipop's own annotations behind its back. */
+  async annotate(name: string, address: string | null, pool: string | null = null): Promise<void> {
+    const own = pool === null ? null : `${this.#access.prefix}${pool}`;
+    await this.patch(name, { metadata: { annotations: { [ADDRESS_ANNOTATION]: address, [POOL_ANNOTATION]: own } } });
+  }
+
+  /** Asks for a deletion that a finalizer holds up. */
+  async beginDeletion(name: string): Promise<void> {
+    await this.patch(name, { metadata: { finalizers: ["example.com/hold"] } });
+    await this.#access.rest("DELETE", this.#path(name));
+  }
+
+  async delete(name: string): Promise<void> {
+    await this.#access.rest("DELETE", this.#path(name));
+    this.#made.delete(name);
+  }
+
+  /** Address annotations by node, in short names; an annotation of another object than shop/web says whose it is. */
+  async annotations(): Promise<Readonly<Record<string, string>>> {
+    const { prefix } = this.#access;
+    const list = (await this.#access.rest("GET", "/api/v1/nodes")) as { readonly items: readonly StoredObject[] };
+    return Object.fromEntries(
+      list.items.flatMap(({ metadata }) => {
+        const name = metadata.name.slice(prefix.length);
+        const address = metadata.annotations?.[ADDRESS_ANNOTATION];
+        const pool = metadata.annotations?.[POOL_ANNOTATION]?.slice(prefix.length);
+        if (!metadata.name.startsWith(prefix) || !this.#made.has(name) || (address ?? pool) === undefined) return [];
+        return [[name, `${short(address ?? "-")}${pool === "shop/web" ? "" : ` of ${pool ?? "nobody"}`}`]];
+      }),
+    );
+  }
+
+  /** Takes every node away. */
+  async removeAll(): Promise<void> {
+    for (const name of [...this.#made]) {
+      await this.patch(name, { metadata: { finalizers: null } }).catch(() => undefined);
+      await this.delete(name).catch(() => undefined);
+    }
+  }
+
+  #condition(isReady: boolean): unknown {
+    const time = new Date(this.#access.clock.nowMs()).toISOString().replace(/\.\d+Z$/, "Z");
+    const status = isReady ? "True" : "False";
+    return { type: "Ready", status, reason: "Kubelet", message: "", lastHeartbeatTime: time, lastTransitionTime: time };
+  }
+
+  #path(name: string): string {
+    return `/api/v1/nodes/${this.#access.prefix}${name}`;
+  }
+}
