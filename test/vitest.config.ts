@@ -1,8 +1,11 @@
 import { fileURLToPath } from "node:url";
 import type { ViteUserConfig } from "vitest/config";
 
-/** Files that need a real API server; everything else runs in memory or on loopback within seconds. */
+/** Files that need a real API server. */
 const NEEDS_CLUSTER = ["test/cluster/**/*.test.ts", "test/**/*.cluster.test.ts"];
+
+/** Files that play long stories over HTTP on the embedded world; everything else ends within seconds. */
+const LONG = ["test/**/*.loopback.test.ts"];
 
 const common = {
   env: { TZ: "UTC", FORCE_COLOR: "0" },
@@ -10,15 +13,16 @@ const common = {
   sequence: { shuffle: true },
 };
 
-/** Two projects: `quick` for every save and commit, `cluster` for what only a real kube-apiserver can prove. */
+/** Three projects: `quick` for every save and commit, `loopback` for the embedded world, `cluster` for what only a real kube-apiserver can prove. */
 const config: ViteUserConfig = {
   root: fileURLToPath(new URL("..", import.meta.url)),
   test: {
     projects: [
       {
         extends: true,
-        test: { ...common, name: "quick", include: ["test/**/*.test.ts"], exclude: NEEDS_CLUSTER },
+        test: { ...common, name: "quick", include: ["test/**/*.test.ts"], exclude: [...NEEDS_CLUSTER, ...LONG] },
       },
+      { extends: true, test: { ...common, name: "loopback", include: LONG, testTimeout: 60_000 } },
       {
         extends: true,
         test: {

@@ -1,5 +1,6 @@
 import type { Address } from "../model/address.ts";
 import { ProviderError } from "../model/errors.ts";
+import type { Learned } from "../model/outcome.ts";
 import type { AcceptedAction, IPProvider } from "../ports/ip-provider.ts";
 import type { Confirmer } from "./confirmer.ts";
 import { type ApplyContext, obstacle } from "./context.ts";
@@ -57,7 +58,9 @@ async function afterRefusal(change: Change, error: ProviderError, acceptedAtMs: 
     return failed(error);
   const reading = await readResult(change);
   if (reading.kind === "unreadable")
-    return error.isAmbiguous ? { outcome: "unconfirmed", acceptedAtMs } : failed(error);
+    return error.isAmbiguous
+      ? { outcome: "unconfirmed", acceptedAtMs }
+      : failed(error, { learned: [unread(change, reading)] });
   const { address } = reading;
   if (address === undefined) return skipped("IPNotFound", error.message, [learn(change.ip, undefined)]);
   if (change.isTrue(address) && !address.isLocked) return applied({ address, acceptedAtMs });
@@ -95,13 +98,23 @@ function erroredAction({ ip, provider }: Change): ProviderError {
   });
 }
 
-type Reading = { readonly kind: "read"; readonly address: Address | undefined } | { readonly kind: "unreadable" };
+type Reading = { readonly kind: "read"; readonly address: Address | undefined } | Unreadable;
+
+interface Unreadable {
+  readonly kind: "unreadable";
+  readonly error: string;
+}
+
+/** An address that cannot be read is left alone until it can, even after a refusal. */
+function unread({ ip }: Change, { error }: Unreadable): Learned {
+  return { ip, fact: { kind: "gap", error } };
+}
 
 async function readResult({ provider, ip }: Change): Promise<Reading> {
   try {
     return { kind: "read", address: await provider.getAddress(ip) };
   } catch (error) {
-    if (error instanceof ProviderError) return { kind: "unreadable" };
+    if (error instanceof ProviderError) return { kind: "unreadable", error: error.message };
     throw error;
   }
 }

@@ -1,4 +1,3 @@
-import { ADDRESS_ANNOTATION } from "../../src/model/resource.ts";
 import type { RecordedCall } from "../../src/sandbox/http-server.ts";
 import type { MemoryCall } from "../fake/memory-ip-provider.ts";
 import { nodeOf, short } from "./scenario-names.ts";
@@ -47,20 +46,33 @@ function cloudCall(operation: string, subject: string, place: string | undefined
 }
 
 /** A request to the Kubernetes API; undefined for reads and for Leases, which every run writes. */
-export function loggedClusterRequest({ method, path, body }: RecordedCall, prefix: string): LoggedCall | undefined {
+export function loggedClusterRequest({ method, path }: RecordedCall, prefix: string): LoggedCall | undefined {
   const parts = path.split("/");
   if (method === "GET" || parts.includes("leases")) return undefined;
   const isStatus = parts.at(-1) === "status";
   const name = (isStatus ? parts.at(-2) : parts.at(-1))?.replace(prefix, "") ?? "";
-  return { side: "cluster", isWrite: true, line: clusterLine(path, name, isStatus, body) };
+  if (path.startsWith("/api/v1/nodes/")) return clusterWrite(`annotate ${name}`);
+  if (path.endsWith("/events")) return clusterWrite("event");
+  return clusterWrite(`${isStatus ? "status" : "finalizer"} ${name}`);
 }
 
-function clusterLine(path: string, name: string, isStatus: boolean, body: unknown): string {
-  if (path.startsWith("/api/v1/nodes/")) {
-    const { metadata } = body as { metadata: { annotations: Record<string, string | null> } };
-    const address = metadata.annotations[ADDRESS_ANNOTATION] ?? null;
-    return address === null ? `clear ${name}` : `annotate ${name} ${short(address)}`;
+/** A call of the cluster in memory, by the port's operation; undefined for reads and for Leases. */
+export function loggedMemoryWrite(operation: string | undefined, subject: string): LoggedCall | undefined {
+  const name = subject.split("/").at(-1) ?? "";
+  switch (operation) {
+    case "patchPoolStatus":
+      return clusterWrite(`status ${name}`);
+    case "setPoolFinalizer":
+      return clusterWrite(`finalizer ${name}`);
+    case "annotateNode":
+      return clusterWrite(`annotate ${name}`);
+    case "createEvent":
+      return clusterWrite("event");
+    default:
+      return undefined;
   }
-  if (path.endsWith("/events")) return "event";
-  return `${isStatus ? "status" : "finalizer"} ${name}`;
+}
+
+function clusterWrite(line: string): LoggedCall {
+  return { side: "cluster", isWrite: true, line };
 }

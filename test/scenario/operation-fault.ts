@@ -143,7 +143,7 @@ function effect(fault: OperationFault): Partial<Fault> {
       const status = Number(fault.kind);
       const headers = fault.retryAfter === undefined ? {} : { headers: { "retry-after": String(fault.retryAfter) } };
       const done = fault.isDone === true ? { effect: true } : {};
-      return { status, ...done, ...headers, body: fault.side === "cloud" ? cloudBody(fault) : statusBody(fault) };
+      return { status, ...done, ...headers, body: faultBody(fault) };
     }
   }
 }
@@ -157,6 +157,11 @@ const WORDS: Readonly<Record<string, readonly [id: string, reason: string, messa
   "401": ["Unauthorized", "Unauthorized", "Unable to authenticate you"],
   "409": ["conflict", "Conflict", "the object has been modified"],
 };
+
+/** What the answer says, in the words of its API. */
+export function faultBody(fault: OperationFault): unknown {
+  return fault.side === "cloud" ? cloudBody(fault) : statusBody(fault);
+}
 
 function cloudBody({ kind, message }: OperationFault): unknown {
   const [id, , text] = WORDS[kind] ?? ["", "", ""];
