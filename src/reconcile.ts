@@ -86,7 +86,9 @@ function withJournal(observation: Observation, journal: Journal): Observation {
     const { acquired, pendingAcquisitions, lastAssignmentTime } = stored.status;
     const time =
       pool.spec.assignmentCoolOffSeconds > 0 && lastAssignmentTime !== undefined ? { lastAssignmentTime } : {};
-    return { ...pool, meta: stored.meta, status: { ...pool.status, acquired, pendingAcquisitions, ...time } };
+    // The spec is the one that was read: a status computed from it must not pass for one of an edit that came meanwhile.
+    const meta = { ...stored.meta, generation: pool.meta.generation };
+    return { ...pool, meta, status: { ...pool.status, acquired, pendingAcquisitions, ...time } };
   };
   return { ...observation, pools: observation.pools.map(merge) };
 }

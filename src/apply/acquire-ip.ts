@@ -78,9 +78,10 @@ function withoutIntent(status: PoolStatus, intent: PendingAcquisition): PoolStat
   };
 }
 
-/** Nothing was bought: the intent goes, and the time of the last assignment is what it was. */
+/** Nothing was bought: the intent goes, and the time of the last assignment is what it was, unless another assignment set it meanwhile. */
 function withdrawn(status: PoolStatus, intent: PendingAcquisition, before: PoolStatus): PoolStatus {
-  const { lastAssignmentTime: _withdrawn, ...rest } = withoutIntent(status, intent);
+  const { lastAssignmentTime, ...rest } = withoutIntent(status, intent);
+  if (lastAssignmentTime !== intent.startedAt || intent.providerID === undefined) return withoutIntent(status, intent);
   return before.lastAssignmentTime === undefined ? rest : { ...rest, lastAssignmentTime: before.lastAssignmentTime };
 }
 

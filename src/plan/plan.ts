@@ -1,9 +1,7 @@
 import { ACTIONS, type AcquireIP, type Action, type AssignIP, subjectOf, type UnassignIP } from "../model/action.ts";
 import { contentHash } from "../model/content-hash.ts";
-import type { NodeFacts } from "../model/node.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Gap, Hold, Plan, PoolAssessment } from "../model/plan.ts";
-import { machineID } from "../model/provider-id.ts";
 import { objectKey, type Pool } from "../model/resource.ts";
 import type { Selection } from "../model/run.ts";
 import { acquireForPool, acquisitionBudget } from "./acquire.ts";
@@ -13,6 +11,7 @@ import { blockedBy } from "./blocked.ts";
 import { providerBudgets } from "./budget.ts";
 import { type Claims, settleClaims } from "./claims.ts";
 import { isWritable, MachineLedger } from "./machine-ledger.ts";
+import { machineNodes } from "./machine-nodes.ts";
 import { bySeniority, compareText } from "./object-order.ts";
 import { poolHolds } from "./pool-holds.ts";
 import { poolStatus } from "./pool-status.ts";
@@ -65,18 +64,14 @@ export function plan(observation: Observation, selection: Selection): Plan {
 }
 
 function viewAll(observation: Observation, claims: Claims, selection: Selection): readonly PoolView[] {
-  const nodeByMachine = new Map<string, NodeFacts>();
-  for (const node of observation.nodes.toSorted((a, b) => compareText(b.name, a.name))) {
-    const machine = machineID("digitalocean", node.providerID);
-    if (machine !== undefined) nodeByMachine.set(machine, node);
-  }
+  const machines = machineNodes(observation.nodes, "digitalocean");
   const nodes = observation.nodes.toSorted((a, b) => compareText(a.name, b.name));
   const sorted = { ...observation, nodes };
   const isSelected = (pool: Pool): boolean => isPoolSelected(selection, pool);
   const found = new Set<string>();
   return observation.pools
     .toSorted(bySeniority)
-    .map((pool) => viewPool(pool, { observation: sorted, claims, nodeByMachine, isSelected, found }));
+    .map((pool) => viewPool(pool, { observation: sorted, claims, machines, isSelected, found }));
 }
 
 interface Decision {

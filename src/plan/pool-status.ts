@@ -84,11 +84,11 @@ function blockedStatus({ view, holds, blocked, nowMs }: StatusFacts): PoolStatus
 
 function poolError({ view, holds, blocked }: StatusFacts): string | undefined {
   if (blocked !== undefined) return blocked.message;
-  const failed = view.pool.status.retries.find(({ subject }) => subject === "acquire");
-  if (failed !== undefined && countedIPs(view) < view.desired) return failed.error;
   const stuck = holds.find(({ kind, needsPerson }) => kind === "acquire-ip" && needsPerson);
   if (stuck !== undefined)
     return `cannot acquire an address: ${REASONS[stuck.reason]}${stuck.detail === "" ? "" : ` (${stuck.detail})`}`;
+  const failed = view.pool.status.retries.find(({ subject }) => subject === "acquire");
+  if (failed !== undefined && countedIPs(view) < view.desired) return failed.error;
   return undefined;
 }
 

@@ -3,11 +3,13 @@ import { type AddressFact, canonicalIPv4 } from "../model/address.ts";
 import { type NodeFacts, podSelectorKey } from "../model/node.ts";
 import type { Observation, ProviderFacts } from "../model/observation.ts";
 import type { NodeVerdict } from "../model/plan.ts";
+import { machineID } from "../model/provider-id.ts";
 import type { AcquiredIP, Pool } from "../model/resource.ts";
 import { objectKey } from "../model/resource.ts";
 import { type IntentResolution, resolveIntent } from "./acquisition-intent.ts";
 import { type Claims, managedIPs } from "./claims.ts";
 import { type ManagedIP, selectInUse } from "./in-use.ts";
+import { type MachineNodes, nodeByMachine } from "./machine-nodes.ts";
 import { judge, type Matcher, type MatchVerdict } from "./match.ts";
 import { type Released, releasedOf } from "./released.ts";
 import { standingOf } from "./standing.ts";
@@ -51,7 +53,7 @@ export interface PoolView {
 export interface ViewContext {
   readonly observation: Observation;
   readonly claims: Claims;
-  readonly nodeByMachine: ReadonlyMap<string, NodeFacts>;
+  readonly machines: MachineNodes;
   readonly isSelected: (pool: Pool) => boolean;
   /** Addresses that pools viewed earlier in this pass found again: each belongs to one of them. */
   readonly found: Set<string>;
@@ -68,6 +70,7 @@ export function viewPool(pool: Pool, context: ViewContext): PoolView {
   const provider = validation.kind === "valid" && facts?.unusable === undefined ? facts : undefined;
   const found = findAgain(pool, key, provider, context);
   const verdicts = judgeNodes(pool, validation, observation);
+  const nodes = nodeByMachine(context.machines, verdicts.of);
   const written = new Set(pool.spec.ips);
   const managed = managedIPs({ ...pool, status: { ...pool.status, acquired: found.acquired } }).map((ip) => {
     const acquired = written.has(ip) ? undefined : found.acquired.find((entry) => entry.ip === ip);
@@ -75,7 +78,7 @@ export function viewPool(pool: Pool, context: ViewContext): PoolView {
       pool,
       key,
       nowMs: observation.observedAtMs,
-      nodeByMachine: context.nodeByMachine,
+      nodeByMachine: nodes,
       verdictOf: verdicts.of,
       ownerOf: (address) => claims.ownerOf(address) ?? key,
     });
@@ -207,7 +210,7 @@ function annotated(
     if (ip === undefined || node.poolAnnotation !== key || isTaken(ip)) return [];
     const fact = provider.addresses.get(ip);
     if (fact?.kind !== "known" || fact.address.holderID === undefined) return [];
-    return context.nodeByMachine.get(fact.address.holderID)?.name === node.name
+    return machineID(provider.name, node.providerID) === fact.address.holderID
       ? [{ ip, acquiredAt, adopted: true }]
       : [];
   });

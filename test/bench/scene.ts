@@ -6,8 +6,16 @@ import { createNodes, createPool, emptyCluster, nodeName, type World } from "./w
 /** A cluster and an account with nothing in them but one pool and what it needs. */
 export interface Scene {
   readonly cloud: Cloud;
-  /** Runs flipop on them. With `isMetered` through the counting proxy. */
-  run(args: readonly string[], isMetered?: boolean): Promise<ProgramRun>;
+  /** Runs flipop on them. */
+  run(args: readonly string[], how?: RunOptions): Promise<ProgramRun>;
+}
+
+/** How a run differs from the usual one. */
+export interface RunOptions {
+  /** Through the counting proxy. */
+  readonly isMetered?: boolean;
+  /** As from a read-only file system that holds no compile cache. */
+  readonly isUncached?: boolean;
 }
 
 /** How big a scene is. */
@@ -32,7 +40,7 @@ export async function withScene<T>(
   await createPool(api, { provider: "digitalocean", region: REGION, ips });
   const cloud = await openCloud({ droplets: nodes, ips, actionMs });
   try {
-    return await work({ cloud, run: (args, isMetered = false) => runOn(world, cloud, args, isMetered) });
+    return await work({ cloud, run: (args, how) => runOn(world, cloud, args, how) });
   } finally {
     await cloud.close();
   }
@@ -43,12 +51,13 @@ export async function runOn(
   world: World,
   cloud: Cloud,
   args: readonly string[],
-  isMetered: boolean,
+  { isMetered = false, isUncached = false }: RunOptions = {},
 ): Promise<ProgramRun> {
   return await runProgram(args, {
     KUBECONFIG: isMetered ? world.meteredKubeconfig : world.kubeconfig,
     DIGITALOCEAN_API_URL: cloud.url,
     DIGITALOCEAN_ACCESS_TOKEN: "sandbox",
+    ...(isUncached ? { NODE_DISABLE_COMPILE_CACHE: "1" } : {}),
   });
 }
 

@@ -1,7 +1,7 @@
 import { isAssignRequest } from "./cloud.ts";
 import { type Figure, memoryFigure, timeFigure } from "./figure.ts";
 import { type ProgramRun, runProgram } from "./program.ts";
-import { withScene } from "./scene.ts";
+import { type RunOptions, withScene } from "./scene.ts";
 import type { Section } from "./table.ts";
 import type { World } from "./world.ts";
 
@@ -16,7 +16,8 @@ export async function benchStart(world: World): Promise<Section> {
     await run(["status"]);
     return await repeat(() => run(["status"]));
   });
-  const assign = await repeat(() => firstAssign(world));
+  const assign = await repeat(() => firstAssign(world, {}));
+  const uncached = await repeat(() => firstAssign(world, { isUncached: true }));
   return {
     title: "Start: a new process each time",
     figures: [
@@ -25,6 +26,7 @@ export async function benchStart(world: World): Promise<Section> {
       timeFigure("flipop reconcile, 3 nodes: process start → first assign request", assign.map(wall), {
         goOperator: "138 ms",
       }),
+      timeFigure("the same without a compile cache", uncached.map(wall)),
       ...memory("flipop reconcile, 3 nodes: peak memory", assign, "46 MB"),
     ],
   };
@@ -36,9 +38,9 @@ function memory(what: string, runs: readonly Pick<ProgramRun, "peakMB">[], goOpe
   return peaks.length === 0 ? [] : [memoryFigure(what, peaks, { goOperator })];
 }
 
-async function firstAssign(world: World): Promise<Pick<ProgramRun, "wallMs" | "peakMB">> {
+async function firstAssign(world: World, how: RunOptions): Promise<Pick<ProgramRun, "wallMs" | "peakMB">> {
   return await withScene(world, { nodes: 3, addresses: 3 }, async ({ cloud, run }) => {
-    const { startedAtMs, peakMB } = await run(["reconcile"]);
+    const { startedAtMs, peakMB } = await run(["reconcile"], how);
     const first = cloud.calls.find(isAssignRequest);
     if (first === undefined) throw new Error("no address was assigned");
     return { wallMs: first.atMs - startedAtMs, peakMB };

@@ -7,7 +7,9 @@ import type { WorldEvent } from "./history.ts";
 import type { World } from "./world.ts";
 
 type Of<K extends WorldEvent["kind"]> = Extract<WorldEvent, { kind: K }>;
-type Effects = { readonly [K in Exclude<WorldEvent["kind"], "fault" | "crash" | "terminate">]: (world: World, event: Of<K>) => void };
+type Effects = {
+  readonly [K in Exclude<WorldEvent["kind"], "fault" | "crash" | "terminate">]: (world: World, event: Of<K>) => void;
+};
 
 /** Lets one event happen to the cluster or the account; one that makes no sense any more does nothing. Faults, crashes and signals are not for here. */
 export function happen(world: World, event: WorldEvent): void {
@@ -145,7 +147,13 @@ const EFFECTS: Effects = {
 
 function readyCondition(world: World, isReady: boolean): Readonly<Record<string, string>> {
   const time = new Date(world.nowMs()).toISOString().replace(/\.\d+Z$/, "Z");
-  return { type: "Ready", status: isReady ? "True" : "False", reason: "Kubelet", message: "", lastTransitionTime: time };
+  return {
+    type: "Ready",
+    status: isReady ? "True" : "False",
+    reason: "Kubelet",
+    message: "",
+    lastTransitionTime: time,
+  };
 }
 
 function patchNode(world: World, name: string, patch: unknown): void {

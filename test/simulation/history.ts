@@ -60,7 +60,13 @@ export type WorldEvent = { readonly atMs: number } & (
   | { readonly kind: "other-buys"; readonly on: number | null }
   | { readonly kind: "lock"; readonly pick: number; readonly value: boolean }
   | { readonly kind: "pending-event"; readonly droplet: number; readonly ms: number }
-  | { readonly kind: "cloud"; readonly delayMs?: number; readonly lagMs?: number; readonly failActions?: number; readonly quota?: number }
+  | {
+      readonly kind: "cloud";
+      readonly delayMs?: number;
+      readonly lagMs?: number;
+      readonly failActions?: number;
+      readonly quota?: number;
+    }
   | ({ readonly kind: "fault"; readonly how: FaultKind; readonly times: number } & CallMatch)
   | ({ readonly kind: "crash"; readonly slot: number; readonly skip: number; readonly isAfter: boolean } & CallMatch)
   | { readonly kind: "terminate"; readonly slot: number }

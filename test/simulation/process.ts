@@ -1,4 +1,3 @@
-import { identityOf } from "./identity.ts";
 import { NO_LOCK } from "../../src/cli/no-lock.ts";
 import { ConfigError, KubeError } from "../../src/model/errors.ts";
 import type { PassResult } from "../../src/model/run.ts";
@@ -12,9 +11,17 @@ import { settle } from "../../src/settle.ts";
 import { withLease } from "../../src/watch/lease.ts";
 import type { SimCall } from "./faults.ts";
 import type { Slot } from "./history.ts";
+import { identityOf } from "./identity.ts";
 import { simCluster } from "./sim-cluster.ts";
 import { simProvider } from "./sim-provider.ts";
 import type { Simulation } from "./simulation.ts";
+
+/** An address as one answer of the provider showed it. */
+export interface Reading {
+  readonly ip: string;
+  readonly holderID?: string;
+  readonly isLocked: boolean;
+}
 
 /** One incarnation of the program: it knows nothing of earlier ones, and after its death nothing it does has any effect. */
 export class Process {
@@ -34,7 +41,11 @@ export class Process {
   /** The pool whose intent to acquire was written last. */
   intentOf: string | undefined;
   /** The newest reading of each address in the pass under way. */
-  readonly readings: Map<string, { readonly holderID: string | undefined; readonly isLocked: boolean } | "failed"> = new Map();
+  readonly readings: Map<string, Reading | "failed"> = new Map();
+  /** Those of them read by themselves: lists may lag behind, so such a reading counts more. */
+  readonly singly: Set<string> = new Set();
+  /** What a list said of an address that had been read by itself before. */
+  readonly listed: Map<string, Reading> = new Map();
   readonly died: Promise<void>;
   readonly #stop = new AbortController();
   #markDead: () => void = () => undefined;
@@ -128,6 +139,7 @@ export class Process {
 
   private die(): Promise<never> {
     this.simulation.note(`      ${this.identity} dies`);
+    this.simulation.hasLostMemory = true;
     this.kill();
     return NEVER;
   }

@@ -30,8 +30,7 @@ export function simCluster(process: Process): ClusterWriter {
       write("finalizer", objectKey(meta), [isPresent], () => cluster.setPoolFinalizer(meta, isPresent)),
     annotateNode: (name, annotations) =>
       write("annotate", name, [annotations], () => cluster.annotateNode(name, annotations)),
-    createEvent: (event) =>
-      write("event", objectKey(event.regarding.meta), [event], () => cluster.createEvent(event)),
+    createEvent: (event) => write("event", objectKey(event.regarding.meta), [event], () => cluster.createEvent(event)),
     createLease: (lease) => write("create-lease", "", [lease], () => cluster.createLease(lease)),
     replaceLease: (lease) => write("replace-lease", "", [lease], () => cluster.replaceLease(lease)),
   };

@@ -1,7 +1,8 @@
+import type { PoolStatus } from "../../src/model/resource.ts";
+import { happen } from "./events.ts";
 import type { Failure, SimCall } from "./faults.ts";
 import { Faults } from "./faults.ts";
 import type { History, Slot, WorldEvent } from "./history.ts";
-import { happen } from "./events.ts";
 import { checkStandstill } from "./liveness.ts";
 import { Monitor, type Violation } from "./monitor.ts";
 import { Process } from "./process.ts";
@@ -25,6 +26,8 @@ export class Simulation {
   readonly running: (Process | undefined)[] = [];
   calls = 0;
   isQuiet = false;
+  /** True once a process died or was cut short: what it had not written down is forgotten. */
+  hasLostMemory = false;
   readonly #random: Random;
   readonly #lines: string[] | undefined;
   #incarnations = 0;
@@ -65,9 +68,12 @@ export class Simulation {
   trace(process: Process, call: SimCall, failure: Failure | undefined): void {
     this.calls += 1;
     if (this.#lines === undefined) return;
-    const args = call.operation === "status" ? "" : call.args.map((arg) => JSON.stringify(arg)).join(" ");
+    const args =
+      call.operation === "status"
+        ? statusText(call.args[0] as PoolStatus)
+        : call.args.map((arg) => JSON.stringify(arg)).join(" ");
     const time = (this.world.scheduler.elapsedMs() / 1000).toFixed(3).padStart(8);
-    const text = args.length > 160 ? `${args.slice(0, 160)}…` : args;
+    const text = args.length > 320 ? `${args.slice(0, 320)}…` : args;
     this.note(
       `${time} ${process.identity} ${call.operation} ${call.subject} ${text}${failure === undefined ? "" : ` !! ${failure.how}`}`,
     );
@@ -97,11 +103,13 @@ export class Simulation {
 
   private happen(event: WorldEvent): void {
     this.note(`${(event.atMs / 1000).toFixed(3).padStart(8)} ** ${JSON.stringify(event)}`);
-    if (event.kind === "fault" || event.kind === "crash") return this.faults.add(event);
-    if (event.kind === "terminate") return this.running[event.slot]?.terminate();
-    this.monitor.beforeEvent(event);
-    happen(this.world, event);
-    this.monitor.afterEvent(event);
+    if (event.kind === "fault" || event.kind === "crash") this.faults.add(event);
+    else if (event.kind === "terminate") this.running[event.slot]?.terminate();
+    else {
+      this.monitor.beforeEvent();
+      happen(this.world, event);
+      this.monitor.afterEvent(event);
+    }
   }
 
   private async standStill(): Promise<void> {
@@ -119,4 +127,16 @@ export class Simulation {
     });
     await this.world.scheduler.run(() => isDone || this.monitor.violation !== undefined);
   }
+}
+
+/** A status in one line. */
+function statusText(status: PoolStatus): string {
+  const ips = Object.entries(status.ips).map(
+    ([ip, entry]) => `${ip}:${entry.state}@${entry.nodeName ?? entry.providerID ?? "-"}`,
+  );
+  const acquired = status.acquired.map(({ ip, adopted }) => `${ip}${adopted === true ? "(adopted)" : ""}`);
+  const retries = status.retries.map(({ subject, attempts }) => `${subject}x${attempts}`);
+  const pending = status.pendingAcquisitions.map(({ nodeName, region }) => nodeName ?? region ?? "?");
+  const released = status.released.map(({ ip }) => ip);
+  return `${ips.join(" ")} acquired[${acquired.join(" ")}] pending[${pending.join(" ")}] released[${released.join(" ")}] retries[${retries.join(" ")}] ${status.error ?? ""}`;
 }

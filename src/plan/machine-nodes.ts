@@ -1,0 +1,43 @@
+import type { NodeFacts } from "../model/node.ts";
+import { machineID } from "../model/provider-id.ts";
+import type { MatchVerdict } from "./match.ts";
+import { compareText } from "./object-order.ts";
+
+/** The nodes of machines. A machine that came back under another name has two for a while, until the old one is removed. */
+export interface MachineNodes {
+  /** Machine id → its node, the first by name. */
+  readonly byMachine: ReadonlyMap<string, NodeFacts>;
+  /** Machines with more than one node, with all of them, by name. */
+  readonly shared: ReadonlyMap<string, readonly NodeFacts[]>;
+}
+
+/** Groups nodes by their machine. Pure; the order of the nodes changes nothing. */
+export function machineNodes(nodes: readonly NodeFacts[], provider: string): MachineNodes {
+  const groups = new Map<string, NodeFacts[]>();
+  for (const node of nodes.toSorted((a, b) => compareText(a.name, b.name))) {
+    const machine = machineID(provider, node.providerID);
+    if (machine !== undefined) groups.set(machine, [...(groups.get(machine) ?? []), node]);
+  }
+  return {
+    byMachine: new Map([...groups].flatMap(([machine, [first]]) => (first === undefined ? [] : [[machine, first]]))),
+    shared: new Map([...groups].filter(([, group]) => group.length > 1)),
+  };
+}
+
+/** Machine id → its node as one pool sees it: one that matches, else one that is merely unready, else the first by name. Pure. */
+export function nodeByMachine(
+  { byMachine, shared }: MachineNodes,
+  verdictOf: (node: NodeFacts) => MatchVerdict,
+): ReadonlyMap<string, NodeFacts> {
+  if (shared.size === 0) return byMachine;
+  const best = (nodes: readonly NodeFacts[]): readonly NodeFacts[] =>
+    (["match", "unready", "excluded"] as const).flatMap((kind) =>
+      nodes.filter((node) => verdictOf(node).kind === kind),
+    );
+  const chosen = [...shared].flatMap(([machine, nodes]) =>
+    best(nodes)
+      .slice(0, 1)
+      .map((node) => [machine, node] as const),
+  );
+  return new Map([...byMachine, ...chosen]);
+}

@@ -1,0 +1,185 @@
+import { objectKey, type Pool } from "../../src/model/resource.ts";
+import type { AddressState } from "../../src/sandbox/digitalocean/cloud-state.ts";
+import type { Violation } from "./monitor.ts";
+import type { Simulation } from "./simulation.ts";
+import { dropletOf, isBlocked, isNamedBy, isValid, managedBy, serves } from "./truth.ts";
+import type { World } from "./world.ts";
+
+/** What is wrong with a world in which the program had all the time it needs. */
+export function atRest(simulation: Simulation): readonly Violation[] {
+  const { world } = simulation;
+  const pools = world.pools().filter((pool) => !isBlocked(pool) && !pool.meta.isDeleting);
+  return [
+    ...pools.flatMap((pool) => unserved(world, pool)),
+    ...pools.flatMap((pool) => wrongStates(world, pool)),
+    ...pools.flatMap((pool) => shortfall(world, pool)),
+    ...annotations(world),
+    ...leaks(simulation),
+    ...stuckDeletions(world),
+  ];
+}
+
+interface Match {
+  readonly name: string;
+  readonly droplet: number;
+  readonly region: string;
+}
+
+/** Nodes that match and whose droplet exists where their label says it is. */
+function matchesOf(world: World, pool: Pool): readonly Match[] {
+  return world.nodes().flatMap((node) => {
+    const droplet = dropletOf(node);
+    const state = world.cloud.state.droplets.find(({ id }) => id === droplet);
+    const isTrue = state !== undefined && node.labels["topology.kubernetes.io/region"] === state.region;
+    return isTrue && serves(world, pool, node) === "match"
+      ? [{ name: node.name, droplet: state.id, region: state.region }]
+      : [];
+  });
+}
+
+/** Addresses of a pool that are its own by every rule: known, managed by nobody else, not with a stranger. */
+function usable(world: World, pool: Pool): readonly AddressState[] {
+  const rivals = world.pools().filter((other) => other.meta.uid !== pool.meta.uid);
+  const nodes = new Set(world.nodes().map(dropletOf));
+  return [...managedBy(pool)].flatMap((ip) => {
+    const address = world.address(ip);
+    if (address === undefined || rivals.some((rival) => isNamedBy(rival, ip))) return [];
+    const isForeign = address.droplet_id !== null && !nodes.has(address.droplet_id);
+    return isForeign && pool.spec.foreignHolder !== "TakeOver" ? [] : [address];
+  });
+}
+
+/** A node waits, an address could serve it, and nothing happens. */
+function unserved(world: World, pool: Pool): readonly Violation[] {
+  const matches = matchesOf(world, pool);
+  const addresses = usable(world, pool);
+  const held = new Map(world.addresses().map((address) => [address.droplet_id, address]));
+  const active = new Set(
+    Object.entries(pool.status.ips).flatMap(([ip, { state }]) => (state === "active" ? [ip] : [])),
+  );
+  const serving = world.addresses().filter(({ ip }) => active.has(ip));
+  const listed = new Set(pool.spec.ips).size;
+  const desired = pool.spec.desiredIPs > 0 ? pool.spec.desiredIPs : listed;
+  const free = addresses
+    .filter((address) => !serving.includes(address))
+    .slice(0, Math.max(0, desired - serving.length));
+  const claimed = new Set(
+    world
+      .pools()
+      .flatMap((other) => (isBlocked(other) ? Object.values(other.status.ips).map(({ nodeName }) => nodeName) : [])),
+  );
+  const isShared = (droplet: number): boolean => world.nodes().filter((node) => dropletOf(node) === droplet).length > 1;
+  const waiting = matches.filter(
+    ({ droplet, name }) => !isShared(droplet) && held.get(droplet) === undefined && !claimed.has(name),
+  );
+  return free.flatMap((address) => {
+    const node = waiting.find(({ region }) => region === address.region);
+    return node === undefined || serving.length >= desired
+      ? []
+      : [
+          {
+            invariant: "P12",
+            text: `${objectKey(pool.meta)}: ${address.ip} on ${address.droplet_id ?? "nothing"} is not given to ${node.name}`,
+          },
+        ];
+  });
+}
+
+/** Status says active where it is not so. */
+function wrongStates(world: World, pool: Pool): readonly Violation[] {
+  const matches = world.nodes().filter((node) => serves(world, pool, node) === "match");
+  return Object.entries(pool.status.ips).flatMap(([ip, entry]): readonly Violation[] => {
+    if (entry.state === "in-progress")
+      return [{ invariant: "P12", text: `${objectKey(pool.meta)}: ${ip} is in progress for ever` }];
+    if (entry.state !== "active") return [];
+    const holder = world.address(ip)?.droplet_id;
+    const node = matches.find((match) => dropletOf(match) === holder);
+    const shown = world.nodes().find(({ name }) => name === node?.name);
+    if (node?.name !== entry.nodeName)
+      return [
+        {
+          invariant: "P12",
+          text: `${objectKey(pool.meta)}: ${ip} is active on ${entry.nodeName} by status, and on ${holder}`,
+        },
+      ];
+    return shown?.addressAnnotation === ip && shown.poolAnnotation === objectKey(pool.meta)
+      ? []
+      : [
+          {
+            invariant: "annotation",
+            text: `${node?.name} holds ${ip} and is annotated ${shown?.addressAnnotation} of ${shown?.poolAnnotation}`,
+          },
+        ];
+  });
+}
+
+/** A pool that could buy what it lacks, and does not. */
+function shortfall(world: World, pool: Pool): readonly Violation[] {
+  const { account, reserved_ips } = world.cloud.state;
+  const has = new Set([...pool.spec.ips, ...pool.status.acquired.map(({ ip }) => ip)]).size;
+  const isHeld = pool.status.pendingAcquisitions.length > 0;
+  const isAmbiguous = pool.status.error?.includes("several new addresses") === true || pool.spec.suspend;
+  if (isHeld && !isAmbiguous)
+    return [{ invariant: "P12", text: `${objectKey(pool.meta)} waits for ever for the answer of a creation` }];
+  const canBuy = reserved_ips.length < account.reserved_ip_limit && pool.spec.region !== "";
+  if (isHeld || !canBuy || has >= pool.spec.desiredIPs) return [];
+  return [
+    { invariant: "P12", text: `${objectKey(pool.meta)} has ${has} of ${pool.spec.desiredIPs} addresses and buys none` },
+  ];
+}
+
+/** Annotations that nobody's status stands behind. */
+function annotations(world: World): readonly Violation[] {
+  const pools = world.pools();
+  return world.nodes().flatMap(({ name, addressAnnotation, poolAnnotation }) => {
+    if (addressAnnotation === undefined || poolAnnotation === undefined) return [];
+    const pool = pools.find(({ meta }) => objectKey(meta) === poolAnnotation);
+    const isProtected = pools.some(
+      (other) => isBlocked(other) && (isNamedBy(other, addressAnnotation) || objectKey(other.meta) === poolAnnotation),
+    );
+    const entry = pool?.status.ips[addressAnnotation];
+    const isRight = entry?.state === "active" && entry.nodeName === name;
+    return isRight || isProtected || pool?.meta.isDeleting === true
+      ? []
+      : [
+          {
+            invariant: "annotation",
+            text: `${name} says ${addressAnnotation} of ${poolAnnotation}, where it is ${entry?.state}`,
+          },
+        ];
+  });
+}
+
+/** Addresses the program bought, that exist, and that no object knows of. */
+function leaks(simulation: Simulation): readonly Violation[] {
+  const { world, monitor } = simulation;
+  return [...monitor.records.bought.values()].flatMap(({ ip, key, uid, passStartMs }) => {
+    const owner = world.pools().find(({ meta }) => meta.uid === uid);
+    const wipedMs = monitor.records.touchedAtMs.get(key) ?? 0;
+    const isWaitedFor = owner?.status.pendingAcquisitions.some(({ knownIPs }) => !knownIPs.includes(ip)) === true;
+    const isNamed =
+      isWaitedFor || world.pools().some((pool) => isNamedBy(pool, ip) || pool.status.error?.includes(ip) === true);
+    if (
+      world.address(ip) === undefined ||
+      owner === undefined ||
+      isNamed ||
+      monitor.records.handMoved.has(ip) ||
+      wipedMs >= passStartMs
+    )
+      return [];
+    return [{ invariant: "leak", text: `${ip}, bought for ${key}, is named by no object` }];
+  });
+}
+
+/** Objects that wait for their deletion although nothing is in the way. */
+function stuckDeletions(world: World): readonly Violation[] {
+  return world.pools().flatMap((pool) => {
+    if (!pool.meta.isDeleting || isBlocked(pool) || !isValid(pool)) return [];
+    const isForeign = pool.status.acquired.some(({ ip }) => {
+      const holder = world.address(ip)?.droplet_id ?? undefined;
+      return holder !== undefined && !world.nodes().some((node) => dropletOf(node) === holder);
+    });
+    const isOpen = pool.status.pendingAcquisitions.length > 0;
+    return isForeign || isOpen ? [] : [{ invariant: "P12", text: `${objectKey(pool.meta)} is never gone` }];
+  });
+}

@@ -1,0 +1,212 @@
+import type { Plan } from "../../src/model/plan.ts";
+import type { Pool } from "../../src/model/resource.ts";
+import type { SimCall } from "./faults.ts";
+import type { Monitor, Violation } from "./monitor.ts";
+import type { Process, Reading } from "./process.ts";
+import { nameOf } from "./records.ts";
+import { dropletOf, isBlocked, managedBy } from "./truth.ts";
+
+/** How long before a call takes effect its preconditions may have been read, milliseconds: a few calls with their time. */
+const RACE_MS = 1500;
+const MOST_CREATIONS = 12;
+const FAST_MS: readonly number[] = [1, 1, 5, 5, 10, 10, 10, 60].map((seconds) => seconds * 1000);
+
+/** What holds for every write, whatever comes of it. */
+export function checkWrite(monitor: Monitor, process: Process, call: SimCall): void {
+  if (call.operation.endsWith("-lease")) return;
+  const { world, history } = monitor.simulation;
+  const what = `${process.identity}: ${call.operation} ${call.subject}`;
+  if (process.hasFailedList) monitor.violated("P1", `${what} after a list of the cluster failed`);
+  if (history.hasLock && world.leaseHolder() !== process.identity)
+    monitor.violated("P11", `${what} while ${world.leaseHolder() || "nobody"} holds the Lease`);
+  const { target } = process.settings;
+  if (target !== undefined && call.side === "cluster" && call.operation !== "annotate" && call.subject !== target)
+    monitor.violated("selection", `${what} although only ${target} is selected`);
+  if (call.operation === "assign") checkRetry(monitor, call, what);
+}
+
+function checkRetry(monitor: Monitor, call: SimCall, what: string): void {
+  const { records, simulation } = monitor;
+  const refusal = records.refusals.get(`${call.subject} ${String(call.args[0])}`);
+  if (refusal === undefined || simulation.hasLostMemory) return;
+  const waitMs = FAST_MS[Math.min(refusal.count, FAST_MS.length) - 1] ?? 0;
+  const passedMs = simulation.world.nowMs() - refusal.lastMs;
+  if (passedMs < waitMs - 100) monitor.violated("retry", `${what} ${passedMs} ms after refusal ${refusal.count}`);
+}
+
+/** What an assignment, unassignment or deletion breaks if the provider accepts it. */
+export function checkChange(monitor: Monitor, process: Process, call: SimCall): readonly Violation[] {
+  const { records, simulation } = monitor;
+  const ip = call.subject;
+  const what = `${process.identity}: ${call.operation} ${ip} ${call.args.join(" ")}`;
+  const holder = simulation.world.address(ip)?.droplet_id ?? undefined;
+  const namers = records.namers(ip);
+  const found: Violation[] = [];
+  if (!records.everNamed.has(ip) && !records.bought.has(ip))
+    found.push({ invariant: "P6", text: `${what}, which nobody ever named` });
+  if (holder !== undefined && String(holder) !== call.args[0])
+    found.push(...loss(monitor, process, what, ip, holder, namers));
+  if (namers.length > 0 && namers.every((pool) => isOutOfReach(monitor, process, pool)))
+    found.push({
+      invariant: "blocked",
+      text: `${what} for ${namers.map(nameOf).join(", ")}, which may not be written`,
+    });
+  const reading = process.readings.get(ip);
+  if (reading === undefined || reading === "failed")
+    found.push({ invariant: "P2", text: `${what} without having read it` });
+  if (call.operation === "assign")
+    found.push(
+      ...coolOff(
+        monitor,
+        process,
+        what,
+        namers.filter((pool) => managedBy(pool).has(ip)),
+      ),
+    );
+  if (call.operation === "delete") found.push(...deletion(monitor, process, what, ip, namers, holder));
+  return found;
+}
+
+function loss(
+  monitor: Monitor,
+  process: Process,
+  what: string,
+  ip: string,
+  holder: number,
+  namers: readonly Pool[],
+): readonly Violation[] {
+  const { health, records, simulation } = monitor;
+  const healthy = health.of(ip);
+  if (healthy !== undefined && healthy.sinceMs <= simulation.world.nowMs() - RACE_MS)
+    return [{ invariant: "P7", text: `${what} takes it from ${healthy.nodeName}, which serves ${healthy.key} well` }];
+  const isForeign = !records.everNode.has(holder);
+  const mustHold = namers.every((pool) => pool.spec.foreignHolder === "Hold" && monitor.isStable(process, pool));
+  if (isForeign && mustHold && namers.length > 0)
+    return [{ invariant: "foreign", text: `${what} takes it from ${holder}, never a node` }];
+  return [];
+}
+
+function isOutOfReach(monitor: Monitor, process: Process, pool: Pool): boolean {
+  const { target } = process.settings;
+  return (target !== undefined && nameOf(pool) !== target) || (isBlocked(pool) && monitor.isStable(process, pool));
+}
+
+function coolOff(monitor: Monitor, process: Process, what: string, owners: readonly Pool[]): readonly Violation[] {
+  const { records, simulation } = monitor;
+  const [owner, ...others] = owners;
+  if (owner === undefined || others.length > 0) return [];
+  const last = records.accepted_.get(owner.meta.uid);
+  const touchedMs = records.touchedAtMs.get(nameOf(owner)) ?? 0;
+  if (last === undefined || last.generation !== owner.meta.generation || touchedMs >= last.atMs) return [];
+  const passedMs = simulation.world.nowMs() - last.atMs;
+  if (passedMs >= last.coolOffMs - RACE_MS || !monitor.isStable(process, owner)) return [];
+  return [{ invariant: "cool-off", text: `${what} ${passedMs} ms after the last one of ${nameOf(owner)}` }];
+}
+
+function deletion(
+  monitor: Monitor,
+  process: Process,
+  what: string,
+  ip: string,
+  namers: readonly Pool[],
+  holder: number | undefined,
+): readonly Violation[] {
+  const found: Violation[] = [];
+  const say = (text: string): number => found.push({ invariant: "P6", text: `${what} ${text}` });
+  if (!monitor.records.bought.has(ip)) say("which flipop did not buy");
+  if (holder !== undefined) say("while it is attached");
+  const stable = namers.filter((pool) => monitor.isStable(process, pool));
+  if (stable.some((pool) => pool.spec.ips.includes(ip))) say("which a spec lists");
+  if (
+    stable.length > 0 &&
+    stable.length === namers.length &&
+    stable.every((pool) => pool.spec.reclaimPolicy !== "Delete")
+  )
+    say("without reclaimPolicy Delete");
+  if (namers.some((pool) => pool.status.acquired.some((entry) => entry.ip === ip && entry.adopted === true)))
+    say("which was only adopted");
+  return found;
+}
+
+/** What buying an address breaks if the provider sells it. */
+export function checkCreation(monitor: Monitor, process: Process, call: SimCall): readonly Violation[] {
+  const { records, simulation } = monitor;
+  const { world } = simulation;
+  const found: Violation[] = [];
+  const nowMs = world.nowMs();
+  const recent = records.creations.filter((ms) => ms > nowMs - 60_000).length;
+  if (recent >= MOST_CREATIONS && simulation.history.hasLock)
+    found.push({ invariant: "creation-rate", text: `${recent} within a minute` });
+  const pool = world.pool(process.intentOf ?? "");
+  const what = `${process.identity}: create ${JSON.stringify(call.args[0])} for ${process.intentOf ?? "?"}`;
+  if (pool === undefined) return [...found, { invariant: "P4", text: `${what}: no intent on record` }];
+  if (!monitor.isStable(process, pool)) return found;
+  if (isOutOfReach(monitor, process, pool)) found.push({ invariant: "blocked", text: what });
+  if ("machineID" in (call.args[0] as object)) found.push(...coolOff(monitor, process, what, [pool]));
+  const held = heldBy(monitor, pool);
+  if (held.size + 1 > pool.spec.desiredIPs)
+    found.push({
+      invariant: "P4",
+      text: `${what}, which has ${[...held].join(", ")} and wants ${pool.spec.desiredIPs}`,
+    });
+  return found;
+}
+
+/** What a pool really has: listed addresses, and those bought for it that still exist and no other pool took over. */
+function heldBy(monitor: Monitor, pool: Pool): ReadonlySet<string> {
+  const { records, simulation } = monitor;
+  const { world } = simulation;
+  const touchedMs = records.touchedAtMs.get(nameOf(pool)) ?? 0;
+  const others = world.pools().filter((other) => other.meta.uid !== pool.meta.uid);
+  const bought = [...records.bought.values()].filter(
+    ({ ip, uid, passStartMs }) =>
+      uid === pool.meta.uid &&
+      passStartMs > touchedMs &&
+      !records.handMoved.has(ip) &&
+      !others.some((other) => managedBy(other).has(ip)),
+  );
+  const acquired = [...bought, ...pool.status.acquired]
+    .map(({ ip }) => ip)
+    .filter((ip) => world.address(ip) !== undefined);
+  return new Set([...pool.spec.ips, ...acquired]);
+}
+
+/** What writing or clearing a node's annotations breaks. */
+export function checkAnnotation(monitor: Monitor, process: Process, call: SimCall): readonly Violation[] {
+  const { world } = monitor.simulation;
+  const [{ address }] = call.args as readonly [{ readonly address: string | null }];
+  const node = world.nodes().find(({ name }) => name === call.subject);
+  const isReplaced = (monitor.records.nodeBornMs.get(call.subject) ?? 0) >= process.passStartMs;
+  // A machine with two nodes is judged by one of them; which one may change.
+  const isShared = world.nodes().filter(({ providerID }) => providerID === node?.providerID).length > 1;
+  if (node === undefined || isReplaced || isShared) return [];
+  const what = `${process.identity}: annotate ${node.name} ${address ?? "-"}`;
+  if (address === null) {
+    const healthy = monitor.health.of(node.addressAnnotation ?? "");
+    const isServing =
+      healthy?.nodeName === node.name && healthy.sinceMs < process.passStartMs && healthy.key === node.poolAnnotation;
+    return isServing
+      ? [{ invariant: "annotation", text: `${what} although ${node.addressAnnotation} is healthy there` }]
+      : [];
+  }
+  const machine = String(dropletOf(node));
+  const reading = process.readings.get(address);
+  const shows = (shown: Reading | "failed" | undefined): boolean =>
+    shown !== undefined && shown !== "failed" && !shown.isLocked && shown.holderID === machine;
+  const isVerified = shows(reading) || shows(process.listed.get(address));
+  return isVerified ? [] : [{ invariant: "annotation", text: `${what}, last read as ${JSON.stringify(reading)}` }];
+}
+
+/** P5: one address for one node, one node for one address. */
+export function checkPlan(monitor: Monitor, process: Process, { actions }: Plan): void {
+  const assigns = actions.flatMap((action) =>
+    action.kind === "assign-ip" || action.kind === "move-ip" ? [action] : [],
+  );
+  const creations = actions.flatMap((action) =>
+    action.kind === "acquire-ip" && "node" in action.after ? [action.after.node.machineID] : [],
+  );
+  const machines = [...assigns.map(({ after }) => after.machineID), ...creations];
+  const ips = assigns.map(({ ip }) => ip);
+  if (new Set(machines).size !== machines.length || new Set(ips).size !== ips.length)
+    monitor.violated("P5", `${process.identity} plans ${JSON.stringify({ ips, machines })}`);
+}

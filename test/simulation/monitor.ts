@@ -1,0 +1,162 @@
+import { providerError } from "../../src/adapters/digitalocean/provider-failure.ts";
+import { ProviderError } from "../../src/model/errors.ts";
+import { NOT_BEFORE_PREFIX } from "../../src/model/lease-annotations.ts";
+import { objectKey, type Pool } from "../../src/model/resource.ts";
+import type { PassResult } from "../../src/model/run.ts";
+import type { Failure, SimCall } from "./faults.ts";
+import type { WorldEvent } from "./history.ts";
+import { checkAnnotation, checkChange, checkCreation, checkPlan, checkWrite } from "./invariants.ts";
+import type { Process, Reading } from "./process.ts";
+import { Records } from "./records.ts";
+import type { Simulation } from "./simulation.ts";
+import { Health } from "./truth.ts";
+
+/** A promise that was broken, by its name in the manual. */
+export interface Violation {
+  readonly invariant: string;
+  readonly text: string;
+}
+
+/** Watches every call of every process, keeps the truth about them, and holds them against the promises. */
+export class Monitor {
+  violation: Violation | undefined;
+  readonly simulation: Simulation;
+  /** Every write the world accepted, Leases aside. */
+  readonly writes: string[] = [];
+  readonly health: Health;
+  readonly records: Records;
+  #holders: ReadonlyMap<string, number | null> = new Map();
+
+  constructor(simulation: Simulation) {
+    this.simulation = simulation;
+    this.health = new Health(simulation.world);
+    this.records = new Records(simulation.world);
+  }
+
+  /** Enters a broken promise; the first one counts. */
+  violated(invariant: string, text: string): void {
+    if (this.violation !== undefined) return;
+    this.violation = { invariant, text };
+    this.simulation.note(`      VIOLATED ${invariant}: ${text}`);
+  }
+
+  beforeEvent(): void {
+    this.health.refresh();
+    this.#holders = this.#holdersNow();
+  }
+
+  afterEvent(event: WorldEvent): void {
+    for (const [ip, holder] of this.#holdersNow()) if (this.#holders.get(ip) !== holder) this.records.handMoved.add(ip);
+    this.records.entered(event);
+    this.health.refresh();
+  }
+
+  /** What the adapter's own gate answers while a 429 lasts; undefined lets the call go out. */
+  refusal(process: Process, call: SimCall): ProviderError | undefined {
+    if (call.side !== "cloud") return undefined;
+    const nowMs = this.simulation.world.nowMs();
+    if (nowMs < process.closedUntilMs) {
+      return providerError(
+        { operation: call.operation, subject: call.subject, doing: call.operation, scope: "", isWrite: call.isWrite },
+        { failure: "rate-limited", status: 0, reason: "an earlier answer said so", notBeforeMs: process.closedUntilMs },
+      );
+    }
+    if (nowMs < process.notBeforeMs)
+      this.violated("P14", `${process.identity} calls ${call.operation} although the Lease says to wait`);
+    return undefined;
+  }
+
+  /** A call that failed as planned, with or without its effect. */
+  failed(process: Process, call: SimCall, failure: Failure): void {
+    if (call.operation === "list-pools") this.beginPass(process);
+    if (["list-pools", "list-nodes", "list-pods"].includes(call.operation)) process.hasFailedList = true;
+    if (call.operation === "get") process.readings.set(call.subject, "failed");
+    if (call.operation === "status") this.simulation.hasLostMemory = true;
+    if (failure.how === "429" && failure.error instanceof ProviderError)
+      process.closedUntilMs = failure.error.notBeforeMs ?? 0;
+    if (call.operation === "assign" && failure.hasEffect) this.records.answerLost(call);
+    if (call.operation === "assign" && !failure.hasEffect) this.records.refused(call, failure.error);
+  }
+
+  /** Lets a call have its effect, and looks at the world before and after. */
+  async watch<T>(process: Process, call: SimCall, effect: () => Promise<T>): Promise<T> {
+    if (call.operation === "list-pools") this.beginPass(process);
+    if (!call.isWrite) {
+      const result = await effect();
+      this.read(process, call, result);
+      return result;
+    }
+    this.health.refresh();
+    checkWrite(this, process, call);
+    const promises = this.promises(process, call);
+    const work = effect();
+    this.health.refresh();
+    try {
+      const result = await work;
+      for (const broken of promises) this.violated(broken.invariant, broken.text);
+      if (!call.operation.endsWith("-lease")) this.writes.push(`${call.operation} ${call.subject}`);
+      this.read(process, call, result);
+      this.records.accepted(process, call, result);
+      return result;
+    } catch (error) {
+      if (call.operation === "assign" && error instanceof Error) this.records.refused(call, error);
+      throw error;
+    }
+  }
+
+  /** A run that came to its end. */
+  ended(process: Process, result: PassResult): void {
+    checkPlan(this, process, result.plan);
+    checkPlan(this, process, result.remaining);
+  }
+
+  /** The pools that name an address, and whether their specs are what the pass has read. */
+  isStable(process: Process, pool: Pool): boolean {
+    return this.records.changedAtMs(objectKey(pool.meta)) < process.passStartMs;
+  }
+
+  #holdersNow(): ReadonlyMap<string, number | null> {
+    return new Map(this.simulation.world.addresses().map(({ ip, droplet_id }) => [ip, droplet_id]));
+  }
+
+  private promises(process: Process, call: SimCall): readonly Violation[] {
+    if (call.operation === "create") return checkCreation(this, process, call);
+    if (call.operation === "annotate") return checkAnnotation(this, process, call);
+    return call.side === "cloud" ? checkChange(this, process, call) : [];
+  }
+
+  private beginPass(process: Process): void {
+    const { world, history } = this.simulation;
+    process.passStartMs = world.nowMs();
+    process.hasFailedList = false;
+    process.readings.clear();
+    process.singly.clear();
+    process.listed.clear();
+    const text = history.hasLock ? world.leaseAnnotations()[`${NOT_BEFORE_PREFIX}digitalocean`] : undefined;
+    process.notBeforeMs = text === undefined ? 0 : Date.parse(text);
+  }
+
+  private read(process: Process, call: SimCall, result: unknown): void {
+    if (call.operation === "get") process.singly.add(call.subject);
+    for (const shown of shownBy(call, result)) {
+      const isSecondHand = call.operation === "list" || call.operation === "machine";
+      if (!isSecondHand || !process.singly.has(shown.ip)) process.readings.set(shown.ip, shown);
+      else if (call.operation === "list") process.listed.set(shown.ip, shown);
+    }
+  }
+}
+
+/** The addresses that an answer shows, and where. */
+function shownBy(call: SimCall, result: unknown): readonly Reading[] {
+  switch (call.operation) {
+    case "machine":
+      return ((result ?? []) as readonly string[]).map((ip) => ({ ip, holderID: call.subject, isLocked: false }));
+    case "list":
+      return (result as { readonly addresses: readonly Reading[] }).addresses;
+    case "get":
+    case "create":
+      return result === undefined ? [] : [result as Reading];
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,151 @@
+import { ProviderError } from "../../src/model/errors.ts";
+import { objectKey, type Pool, type PoolStatus } from "../../src/model/resource.ts";
+import type { SimCall } from "./faults.ts";
+import type { WorldEvent } from "./history.ts";
+import type { Process } from "./process.ts";
+import { dropletOf, isNamedBy, managedBy } from "./truth.ts";
+import type { World } from "./world.ts";
+
+/** An address the program bought. */
+export interface Bought {
+  readonly ip: string;
+  readonly key: string;
+  readonly uid: string;
+  readonly atMs: number;
+  /** When the pass that bought it began to read. */
+  readonly passStartMs: number;
+}
+
+/** An assignment the provider accepted for a pool. */
+export interface Accepted {
+  readonly atMs: number;
+  readonly coolOffMs: number;
+  readonly generation: number;
+}
+
+/** What really happened, as no process remembers it. */
+export class Records {
+  readonly bought: Map<string, Bought> = new Map();
+  readonly everNamed: Set<string> = new Set();
+  readonly everNode: Set<number> = new Set();
+  readonly creations: number[] = [];
+  /** By uid of the pool. */
+  readonly accepted_: Map<string, Accepted> = new Map();
+  readonly refusals: Map<string, { count: number; lastMs: number }> = new Map();
+  /** When somebody else changed the status of a pool, by key. */
+  readonly touchedAtMs: Map<string, number> = new Map();
+  /** Addresses that somebody else moved or detached. */
+  readonly handMoved: Set<string> = new Set();
+  readonly nodeBornMs: Map<string, number> = new Map();
+  readonly #world: World;
+  readonly #changedAtMs = new Map<string, number>();
+
+  constructor(world: World) {
+    this.#world = world;
+    this.#world.kubernetes.api.store.subscribe(({ resource, key, object, previous }) => {
+      if (!resource.startsWith("flipop.")) return;
+      const isSame =
+        previous?.metadata.generation === object.metadata.generation && previous?.metadata.uid === object.metadata.uid;
+      if (!isSame) this.#changedAtMs.set(key, this.#world.nowMs());
+    });
+  }
+
+  /** When the spec of a pool was last changed, milliseconds. */
+  changedAtMs(key: string): number {
+    return this.#changedAtMs.get(key) ?? 0;
+  }
+
+  /** An event that has happened. */
+  entered(event: WorldEvent): void {
+    if (event.kind === "wipe-status" || event.kind === "touch-status")
+      this.touchedAtMs.set(`shop/${event.name}`, this.#world.nowMs());
+    if (event.kind === "node") this.nodeBornMs.set(event.name, this.#world.nowMs());
+    if (event.kind === "edit" || event.kind === "pool") this.refusals.clear();
+    this.noteNames();
+  }
+
+  /** Takes in who is named and what is a node now. */
+  noteNames(): void {
+    for (const pool of this.#world.pools()) {
+      for (const ip of managedBy(pool)) this.everNamed.add(ip);
+      for (const ip of Object.keys(pool.status.ips)) this.everNamed.add(ip);
+    }
+    for (const node of this.#world.nodes()) {
+      const droplet = dropletOf(node);
+      if (droplet !== undefined) this.everNode.add(droplet);
+    }
+  }
+
+  /** A write that the world accepted. */
+  accepted(process: Process, call: SimCall, result: unknown): void {
+    const nowMs = this.#world.nowMs();
+    if (call.operation === "status") {
+      const [status] = call.args as readonly [PoolStatus];
+      if (status.pendingAcquisitions.length > 0) process.intentOf = call.subject;
+      this.noteNames();
+    }
+    if (call.operation === "create") this.#created(process, call, (result as { readonly ip: string }).ip);
+    if (call.operation === "assign") {
+      const [machine] = call.args as readonly [string];
+      this.refusals.delete(`${call.subject} ${machine}`);
+      const owners = this.#world.pools().filter((pool) => managedBy(pool).has(call.subject));
+      const [owner, ...others] = owners;
+      if (owner !== undefined && others.length === 0) this.#assigned(process, owner, nowMs);
+    }
+    if (call.operation === "delete") this.bought.delete(call.subject);
+  }
+
+  /** An assignment that was refused or not answered, without effect. */
+  refused(call: SimCall, error: Error): void {
+    if (!(error instanceof ProviderError) || ["busy", "rate-limited"].includes(error.failure) || error.isAmbiguous)
+      return;
+    const pair = `${call.subject} ${String(call.args[0])}`;
+    const count = (this.refusals.get(pair)?.count ?? 0) + 1;
+    this.refusals.set(pair, { count, lastMs: this.#world.nowMs() });
+  }
+
+  /** An accepted assignment whose answer was lost and that has failed already: nobody can know that it ever was accepted. */
+  answerLost({ subject, args }: SimCall): void {
+    const address = this.#world.address(subject);
+    const isUnderWay = this.#world.cloud.state.actions.some(
+      ({ ip, status }) => ip === subject && status === "in-progress",
+    );
+    if (isUnderWay || String(address?.droplet_id) === args[0]) return;
+    for (const pool of this.namers(subject)) this.accepted_.delete(pool.meta.uid);
+  }
+
+  /** Pools that manage or remember an address. */
+  namers(ip: string): readonly Pool[] {
+    return this.#world.pools().filter((pool) => isNamedBy(pool, ip));
+  }
+
+  #created(process: Process, call: SimCall, ip: string): void {
+    const nowMs = this.#world.nowMs();
+    this.creations.push(nowMs);
+    const pool = this.#world.pool(process.intentOf ?? "");
+    this.bought.set(ip, {
+      ip,
+      key: process.intentOf ?? "",
+      uid: pool?.meta.uid ?? "",
+      atMs: nowMs,
+      passStartMs: process.passStartMs,
+    });
+    const [place] = call.args as readonly [object];
+    if (pool !== undefined && "machineID" in place) this.#assigned(process, pool, nowMs);
+  }
+
+  #assigned(process: Process, { meta, spec }: Pool, atMs: number): void {
+    // A pass that has read the spec before it was edited may not know of the cool-off.
+    const isKnown = this.changedAtMs(objectKey(meta)) < process.passStartMs;
+    this.accepted_.set(meta.uid, {
+      atMs,
+      coolOffMs: isKnown ? spec.assignmentCoolOffSeconds * 1000 : 0,
+      generation: meta.generation,
+    });
+  }
+}
+
+/** The name of a pool in texts. */
+export function nameOf({ meta }: Pool): string {
+  return objectKey(meta);
+}

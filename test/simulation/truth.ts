@@ -1,0 +1,121 @@
+import { canonicalIPv4 } from "../../src/model/address.ts";
+import type { NodeFacts } from "../../src/model/node.ts";
+import { machineID } from "../../src/model/provider-id.ts";
+import { type IPStatus, objectKey, type Pool } from "../../src/model/resource.ts";
+import type { World } from "./world.ts";
+
+/** Whether the spec of a pool is one the program can work on, by the manual's words and not by the program's code. */
+export function isValid({ spec }: Pool): boolean {
+  return (
+    spec.provider === "digitalocean" &&
+    (spec.ips.length > 0 || spec.desiredIPs > 0) &&
+    spec.match.nodeLabel !== "role in ("
+  );
+}
+
+/** True when nothing may be changed for the pool. */
+export function isBlocked(pool: Pool): boolean {
+  return pool.spec.suspend || !isValid(pool);
+}
+
+/** The addresses a pool manages: listed ones in canonical form, and those it acquired. */
+export function managedBy(pool: Pool): ReadonlySet<string> {
+  const listed = pool.spec.ips.filter((ip) => canonicalIPv4(ip) !== undefined);
+  return new Set([...listed, ...pool.status.acquired.map(({ ip }) => ip)]);
+}
+
+/** True when the pool manages or remembers the address. */
+export function isNamedBy(pool: Pool, ip: string): boolean {
+  return (
+    managedBy(pool).has(ip) ||
+    Object.hasOwn(pool.status.ips, ip) ||
+    pool.status.released.some((entry) => entry.ip === ip)
+  );
+}
+
+/** The droplet of a node, when its providerID names one. */
+export function dropletOf(node: NodeFacts): number | undefined {
+  const id = machineID("digitalocean", node.providerID);
+  return id === undefined ? undefined : Number(id);
+}
+
+/** Whether a node may hold an address of the pool: it matches, or it is merely unready and the pool's grace still runs. */
+export function serves(world: World, pool: Pool, node: NodeFacts): "match" | "grace" | "no" {
+  if (!isValid(pool) || pool.meta.isDeleting || isExcluded(pool, node)) return "no";
+  const needsPods = pool.spec.match.podLabel !== "";
+  const pods = world.pods().filter((pod) => needsPods && pod.nodeName === node.name);
+  if (needsPods && pods.length === 0) return "no";
+  const hasReadyPod = pods.some(
+    ({ phase, ready, deletedAtMs }) => phase === "Running" && ready.isReady && deletedAtMs === undefined,
+  );
+  const arePodsReady = !needsPods || hasReadyPod;
+  if (node.ready.isReady && arePodsReady) return "match";
+  const since = [
+    ...(node.ready.isReady ? [] : [node.ready.sinceMs ?? 0]),
+    ...(arePodsReady ? [] : pods.map((pod) => pod.ready.sinceMs ?? 0)),
+  ];
+  return Math.min(...since) + pool.spec.gracePeriodSeconds * 1000 > world.nowMs() + 1000 ? "grace" : "no";
+}
+
+function isExcluded({ spec }: Pool, node: NodeFacts): boolean {
+  if (node.isDeleting || node.providerID === "" || node.taints.length > 0) return true;
+  return spec.match.nodeLabel === "role=edge" && node.labels["role"] !== "edge";
+}
+
+/** An address that serves as it should, and since when without a break. */
+export interface Healthy {
+  readonly key: string;
+  readonly generation: number;
+  readonly machine: number;
+  readonly nodeName: string;
+  readonly uid: string;
+  readonly sinceMs: number;
+}
+
+/** Follows which addresses are on a healthy, matching holder and known to be so by their pool's status. */
+export class Health {
+  readonly #world: World;
+  #records: ReadonlyMap<string, Healthy> = new Map();
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  of(ip: string): Healthy | undefined {
+    return this.#records.get(ip);
+  }
+
+  /** Looks at the world as it is now; to be called before and after everything that changes it. */
+  refresh(): void {
+    const holders = new Map(this.#world.addresses().map(({ ip, droplet_id }) => [ip, droplet_id]));
+    const pools = this.#world.pools().filter(({ meta, status }) => status.observedGeneration === meta.generation);
+    this.#records = new Map(
+      pools.flatMap((pool) =>
+        Object.entries(pool.status.ips).flatMap(([ip, entry]) => {
+          const healthy = this.#judge(pool, ip, entry, holders.get(ip));
+          return healthy === undefined ? [] : [[ip, healthy] as const];
+        }),
+      ),
+    );
+  }
+
+  #judge(pool: Pool, ip: string, entry: IPStatus, machine: number | null | undefined): Healthy | undefined {
+    if (entry.state !== "active" || machine === null || machine === undefined || !managedBy(pool).has(ip))
+      return undefined;
+    if (entry.providerID !== `digitalocean://${machine}`) return undefined;
+    const own = this.#world.nodes().filter((candidate) => dropletOf(candidate) === machine);
+    const node = own.find((candidate) => this.#isServing(pool, candidate, entry.notMatchingSince));
+    if (node === undefined) return undefined;
+    const { uid, generation } = pool.meta;
+    const before = this.#records.get(ip);
+    const isSame = before?.uid === uid && before.generation === generation && before.machine === machine;
+    if (isSame && before.nodeName === node.name) return before;
+    return { key: objectKey(pool.meta), generation, machine, nodeName: node.name, uid, sinceMs: this.#world.nowMs() };
+  }
+
+  #isServing(pool: Pool, node: NodeFacts, notMatchingSince: string | undefined): boolean {
+    const verdict = serves(this.#world, pool, node);
+    // A first sight that status remembers may be of an earlier absence.
+    return verdict === "match" || (verdict === "grace" && notMatchingSince === undefined);
+  }
+}
