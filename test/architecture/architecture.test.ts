@@ -48,6 +48,41 @@ describe("a planted violation is found", () => {
     ["the sandbox imports an adapter", wrongDirections, importing("src/sandbox/x/a.ts", "../../adapters/kube/b.ts")],
     ["the sandbox imports a port", wrongDirections, importing("src/sandbox/a.ts", "../ports/clock.ts")],
     ["an adapter imports another", wrongDirections, importing("src/adapters/kube/a.ts", "../digitalocean/b.ts")],
+    [
+      "Cloudflare's adapter imports DigitalOcean's",
+      wrongDirections,
+      importing("src/adapters/cloudflare/a.ts", "../digitalocean/b.ts"),
+    ],
+    [
+      "DigitalOcean's adapter imports Cloudflare's",
+      wrongDirections,
+      importing("src/adapters/digitalocean/a.ts", "../cloudflare/b.ts"),
+    ],
+    [
+      "the adapter of Kubernetes imports provider-http",
+      wrongDirections,
+      importing("src/adapters/kube/a.ts", "../provider-http/b.ts"),
+    ],
+    [
+      "provider-http imports Cloudflare's adapter",
+      wrongDirections,
+      importing("src/adapters/provider-http/a.ts", "../cloudflare/b.ts"),
+    ],
+    [
+      "provider-http imports DigitalOcean's adapter",
+      wrongDirections,
+      importing("src/adapters/provider-http/a.ts", "../digitalocean/b.ts"),
+    ],
+    [
+      "provider-http imports the adapter of Kubernetes",
+      wrongDirections,
+      importing("src/adapters/provider-http/a.ts", "../kube/b.ts"),
+    ],
+    [
+      "provider-http imports plan, which other adapters may",
+      wrongDirections,
+      importing("src/adapters/provider-http/a.ts", "../../plan/b.ts"),
+    ],
     ["a type is imported upwards", wrongDirections, file("src/plan/a.ts", 'import type { A } from "../apply/a.ts";')],
     [
       "an import over several lines",
@@ -60,6 +95,7 @@ describe("a planted violation is found", () => {
     ["a file in a folder nobody ranked", wrongDirections, importing("src/utils/a.ts", "../model/b.ts")],
     ["apply imports the Kubernetes client", strangePackages, importing("src/apply/a.ts", "@kubernetes/client-node")],
     ["a deep import of the SDK", strangePackages, importing("src/adapters/kube/a.ts", "@digitalocean/dots/src/x.js")],
+    ["provider-http imports an SDK", strangePackages, importing("src/adapters/provider-http/a.ts", "cloudflare")],
     ["report imports chalk", strangePackages, importing("src/report/a.ts", "chalk")],
     ["the command line imports ajv", strangePackages, importing("src/cli/a.ts", "ajv")],
     ["a package nobody owns", strangePackages, importing("src/cli/a.ts", "left-pad")],
@@ -110,6 +146,17 @@ describe("what is allowed is let through", () => {
       file("src/cli/a.ts", 'import "../adapters/kube/b.ts";', 'import "../sandbox/c.ts";'),
     ],
     ["watch imports ports", wrongDirections, importing("src/watch/a.ts", "../ports/clock.ts")],
+    [
+      "an adapter imports provider-http",
+      wrongDirections,
+      importing("src/adapters/cloudflare/a.ts", "../provider-http/b.ts"),
+    ],
+    [
+      "provider-http imports model and ports",
+      wrongDirections,
+      file("src/adapters/provider-http/a.ts", 'import "../../model/b.ts";', 'import "../../ports/c.ts";'),
+    ],
+    ["an adapter imports plan", wrongDirections, importing("src/adapters/kube/a.ts", "../../plan/b.ts")],
     ["an import in a comment", wrongDirections, file("src/plan/a.ts", '// import { a } from "../apply/a.ts";')],
     ["node: outside pure code", strangePackages, importing("src/cli/a.ts", "node:fs")],
     [

@@ -16,6 +16,13 @@ const RANKS: Readonly<Record<string, number>> = {
 };
 /** Folders that only the command line may import. */
 const CLI_ONLY: readonly string[] = ["adapters", "sandbox"];
+/** Parts that know less than their rank allows, and what they know. */
+const KNOWS_ONLY: Readonly<Record<string, readonly string[]>> = {
+  sandbox: ["model"],
+  "adapters/provider-http": ["model", "ports"],
+};
+/** The adapters that may import what they have in common, provider-http. */
+const PROVIDERS: readonly string[] = ["cloudflare", "digitalocean"];
 
 /** Imports that point the wrong way, one sentence each. */
 export function wrongDirections(sources: readonly Source[]): readonly string[] {
@@ -32,15 +39,23 @@ function complaint(from: string, target: string): string | undefined {
   if (ownRank === undefined) return `${from}: no rank for ${own}`;
   if (otherRank === undefined) return `${from} imports ${target}: no rank for ${other}`;
   if (own === other) return own === "adapters" ? betweenAdapters(from, target) : undefined;
-  if (own === "sandbox" && other !== "model") return `${from} imports ${target}: the sandbox knows only model`;
+  const part = Object.keys(KNOWS_ONLY).find((name) => from.startsWith(`src/${name}/`)) ?? "";
+  const known = KNOWS_ONLY[part] ?? [other];
+  if (!known.includes(other)) return `${from} imports ${target}: ${part} knows only ${known.join(" and ")}`;
   if (own !== "cli" && CLI_ONLY.includes(other)) return `${from} imports ${target}: only cli imports ${other}`;
   return own === "cli" || otherRank < ownRank ? undefined : `${from} imports ${target}: ${other} is not below ${own}`;
 }
 
-/** Adapters know nothing of each other. */
+/** Adapters know nothing of each other, except that those of providers know what they have in common. */
 function betweenAdapters(from: string, target: string): string | undefined {
-  const [own, other] = [from.split("/")[2], target.split("/")[2]];
-  return own === other ? undefined : `${from} imports ${target}: an adapter imports another`;
+  const [own, other] = [adapterOf(from), adapterOf(target)];
+  const isShared = other === "provider-http" && PROVIDERS.includes(own);
+  return own === other || isShared ? undefined : `${from} imports ${target}: an adapter imports another`;
+}
+
+/** The folder below src/adapters/. */
+function adapterOf(path: string): string {
+  return path.split("/")[2] ?? path;
 }
 
 /** The folder below src/; the files of src/ itself, reconcile.ts and its like, count as one. */

@@ -1,4 +1,5 @@
 import { createCloudflare } from "../../src/adapters/cloudflare/create-cloudflare.ts";
+import { SYSTEM_CLOCK } from "../../src/cli/system-clock.ts";
 import type { RecordState, RecordType } from "../../src/sandbox/cloudflare/account-state.ts";
 import { type CloudflareSandbox, cloudflareSandbox } from "../../src/sandbox/cloudflare/cloudflare-sandbox.ts";
 import { FaultList } from "../../src/sandbox/faults.ts";
@@ -18,7 +19,12 @@ dnsProviderContract("the Cloudflare adapter on the sandbox", async () => {
   });
   const server = await sandbox.serve();
   const world: DNSProviderWorld = {
-    provider: createCloudflare({ token: "token", baseURL: `${server.url}/client/v4`, userAgent: "flipop-test" }),
+    provider: createCloudflare({
+      token: "token",
+      baseURL: `${server.url}/client/v4`,
+      userAgent: "flipop-test",
+      clock: SYSTEM_CLOCK,
+    }),
     seed: {
       zone(name) {
         sandbox.addZone({ name });

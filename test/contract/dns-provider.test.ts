@@ -1,4 +1,5 @@
 import { createDigitalOceanDNS } from "../../src/adapters/digitalocean/create-digitalocean-dns.ts";
+import { SYSTEM_CLOCK } from "../../src/cli/system-clock.ts";
 import { ProviderError } from "../../src/model/errors.ts";
 import { digitaloceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
 import { type RecordType, recordFQDN } from "../../src/sandbox/digitalocean/domain-state.ts";
@@ -70,7 +71,12 @@ dnsProviderContract("the DigitalOcean adapter on the sandbox", async () => {
       );
   const server = await sandbox.serve();
   return {
-    provider: createDigitalOceanDNS({ token: "token", baseURL: server.url, userAgent: "flipop-test" }),
+    provider: createDigitalOceanDNS({
+      token: "token",
+      baseURL: server.url,
+      userAgent: "flipop-test",
+      clock: SYSTEM_CLOCK,
+    }),
     seed: {
       zone: (name) => sandbox.setDomain({ name }),
       record: (zone, fqdn, type, data, ttl) =>

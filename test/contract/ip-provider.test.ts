@@ -1,4 +1,5 @@
 import { createDigitalOcean } from "../../src/adapters/digitalocean/create-digitalocean.ts";
+import { SYSTEM_CLOCK } from "../../src/cli/system-clock.ts";
 import type { IPProvider } from "../../src/ports/ip-provider.ts";
 import { type DigitalOceanSandbox, digitaloceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
 import { FakeClock } from "../fake/fake-clock.ts";
@@ -18,7 +19,12 @@ ipProviderContract("the DigitalOcean adapter on the sandbox", async () => {
   const world = { nowMs: Date.UTC(2026, 0, 2, 3, 4, 5) };
   const sandbox = digitaloceanSandbox({ state: account, now: () => world.nowMs });
   const server = await sandbox.serve();
-  const provider: IPProvider = createDigitalOcean({ token: "token", baseURL: server.url, userAgent: "flipop-test" });
+  const provider: IPProvider = createDigitalOcean({
+    token: "token",
+    baseURL: server.url,
+    userAgent: "flipop-test",
+    clock: SYSTEM_CLOCK,
+  });
   const seed = seedOf(sandbox, (ms) => {
     world.nowMs += ms;
   });

@@ -1,5 +1,5 @@
-import { callCounter } from "../../src/adapters/digitalocean/call-counter.ts";
 import { canonicalDNSName, relativeName } from "../../src/adapters/digitalocean/dns-name.ts";
+import { callCounter } from "../../src/adapters/provider-http/call-counter.ts";
 import { canonicalIPv4 } from "../../src/model/address.ts";
 import { ProviderError, type ProviderFailure } from "../../src/model/errors.ts";
 import type { DesiredRecordSet, DNSProvider, RecordSetState, Zone } from "../../src/ports/dns-provider.ts";

@@ -1,8 +1,9 @@
-import type { CallFacts } from "../../src/adapters/digitalocean/call.ts";
-import { callCounter } from "../../src/adapters/digitalocean/call-counter.ts";
 import { providerError } from "../../src/adapters/digitalocean/provider-failure.ts";
-import { rateLimitGate } from "../../src/adapters/digitalocean/rate-limit-gate.ts";
+import { readRateLimit } from "../../src/adapters/digitalocean/rate-limit.ts";
 import { addressSubject, machineSubject } from "../../src/adapters/digitalocean/subject.ts";
+import { callCounter } from "../../src/adapters/provider-http/call-counter.ts";
+import type { CallFacts } from "../../src/adapters/provider-http/call-facts.ts";
+import { rateLimitGate } from "../../src/adapters/provider-http/rate-limit-gate.ts";
 import type { Address } from "../../src/model/address.ts";
 import { ProviderError, type ProviderFailure } from "../../src/model/errors.ts";
 import type { Clock } from "../../src/ports/clock.ts";
@@ -70,7 +71,7 @@ export class MemoryIPProvider implements IPProvider, ProviderMeter {
     this.clock = options.clock ?? new FakeClock();
     this.token = options.token ?? "token";
     this.beforeCall = options.beforeCall;
-    this.gate = rateLimitGate(this.clock);
+    this.gate = rateLimitGate(this.clock, readRateLimit);
   }
 
   calls(): readonly CallCount[] {

@@ -1,16 +1,15 @@
-import { type Answer, jsonOf, oneLine } from "./answer.ts";
+import { type Answer, jsonOf, oneLine } from "../provider-http/answer.ts";
+import type { Complaint } from "../provider-http/complaint.ts";
 
 const mostCharacters = 300;
 const deepestChain = 4;
 
-/** What an answer that is no success says. */
-export interface Complaint {
+/** What an answer of Cloudflare's that is no success says. */
+export interface CloudflareComplaint extends Complaint {
   /** One line, at most 300 characters: `1004 DNS Validation Error (9021 Invalid TTL.)`. */
   readonly text: string;
   /** The codes of the errors and of their chains, in that order. */
   readonly codes: readonly number[];
-  /** False when it is not an error of the API at all (a proxy's page). */
-  readonly hasModel: boolean;
 }
 
 interface Entry {
@@ -23,7 +22,7 @@ interface Entry {
  * What an error answer says. `error_chain` belongs to it: for a validation error only the chain names the field.
  * @see https://developers.cloudflare.com/fundamentals/api/how-to/make-api-calls/ (verified 2026-11-21)
  */
-export function complaintOf(answer: Answer): Complaint {
+export function complaintOf(answer: Answer): CloudflareComplaint {
   if (answer.bodyError !== undefined) return { text: "the answer broke off", codes: [], hasModel: false };
   let body: unknown;
   try {

@@ -1,4 +1,6 @@
-import type { AnswerValue } from "./answer-value.ts";
+import type { AnswerValue } from "../provider-http/answer-value.ts";
+import { answeredID } from "./answered-id.ts";
+import { answeredName } from "./answered-name.ts";
 
 /** One A record at Cloudflare. */
 export interface DNSRecord {
@@ -18,13 +20,13 @@ export interface DNSRecord {
 export function decodeRecord(value: AnswerValue, fqdn: string): DNSRecord {
   const [type, name] = [value.at("type"), value.at("name")];
   if (type.text() !== "A") throw type.fault("A");
-  if (name.name() !== fqdn) throw name.fault(fqdn);
-  const [comment, tags] = [value.at("comment"), value.at("tags")];
+  if (answeredName(name) !== fqdn) throw name.fault(fqdn);
+  const [proxied, comment, tags] = [value.at("proxied"), value.at("comment"), value.at("tags")];
   return {
-    id: value.at("id").id(),
+    id: answeredID(value.at("id")),
     address: value.at("content").ipv4(),
     ttlSeconds: value.at("ttl").count(),
-    isProxied: value.at("proxied").flag(),
+    isProxied: !proxied.isAbsent && proxied.flag(),
     isAnnotated: (!comment.isAbsent && comment.text() !== "") || (!tags.isAbsent && tags.items().length > 0),
   };
 }

@@ -1,35 +1,25 @@
-import { InternalError, type ProviderError } from "../../model/errors.ts";
-import type { Answer } from "./answer.ts";
-import type { Call, CallFacts } from "./call.ts";
-import { brokenConnection, providerError } from "./provider-failure.ts";
-import type { SDK, SDKRequest } from "./sdk.ts";
-
-/** What one request goes out with. */
-export interface RequestTerms {
-  readonly sdk: SDK;
-  readonly token: string;
-  readonly userAgent: string;
-  readonly deadline: Deadline;
-}
-
-/** When a call must be over. */
-export interface Deadline {
-  /** Aborted at the deadline, and when the caller gives up. */
-  readonly signal: AbortSignal;
-  readonly timeoutMs: number;
-}
+import { InternalError } from "../../model/errors.ts";
+import type { Answer } from "../provider-http/answer.ts";
+import type { CallFacts } from "../provider-http/call-facts.ts";
+import { type RequestTerms, readAnswer, sendRequest } from "../provider-http/send-request.ts";
+import { CLOUDFLARE_VOICE } from "./cloudflare-voice.ts";
+import type { SDK, SDKRequest, Send } from "./sdk.ts";
 
 /**
- * Sends one request and returns the answer, whatever its status, with the body read before the deadline. A body that broke
- * off is part of the answer.
+ * Sends the one request that the SDK makes of a call and returns the answer, whatever its status, with the body read before the
+ * deadline.
  * @throws ProviderError `unavailable` or `timeout` when there was no answer
  */
-export async function exchange(call: Call<unknown>, terms: RequestTerms): Promise<Answer> {
+export async function exchange(
+  sdk: SDK,
+  call: CallFacts & { readonly send: Send },
+  terms: RequestTerms,
+): Promise<Answer> {
   let outcome: { readonly answer: Answer } | { readonly error: unknown } | undefined;
-  await terms.sdk(call.send, async (request) => {
+  await sdk(call.send, async (request) => {
     if (outcome !== undefined) throw new InternalError(`The call ${call.operation} sends more than one request.`);
     // Kept here, because the SDK wraps what its fetch throws.
-    outcome = await sendRequest(call, terms, request).then(
+    outcome = await transport(call, terms, request).then(
       (answer) => ({ answer }),
       (error: unknown) => ({ error }),
     );
@@ -39,43 +29,18 @@ export async function exchange(call: Call<unknown>, terms: RequestTerms): Promis
   return outcome.answer;
 }
 
-/** The error of a call whose time is over, by its deadline or because the run ends. */
-export function outOfTime(call: CallFacts, { signal, timeoutMs }: Deadline, isAmbiguous: boolean): ProviderError {
-  const isDeadline = signal.reason instanceof DOMException && signal.reason.name === "TimeoutError";
-  const reason = isDeadline ? `nothing complete within ${timeoutMs / 1000} s` : "the run was told to stop";
-  return providerError(call, { failure: "timeout", status: 0, reason, isAmbiguous });
-}
-
-async function sendRequest(call: CallFacts, terms: RequestTerms, request: SDKRequest): Promise<Answer> {
-  const { method, url, body } = request;
-  if (!call.isWrite && method !== "GET") throw new InternalError(`The read ${call.operation} is no GET.`);
-  const { signal } = terms.deadline;
+async function transport(
+  call: CallFacts,
+  { token, userAgent, deadline }: RequestTerms,
+  { method, url, body }: SDKRequest,
+): Promise<Answer> {
   const headers = {
     Accept: "application/json",
-    Authorization: `Bearer ${terms.token}`,
-    "User-Agent": terms.userAgent,
+    Authorization: `Bearer ${token}`,
+    "User-Agent": userAgent,
     ...(body === undefined ? {} : { "Content-Type": "application/json" }),
   };
-  let response: Response;
-  try {
-    response = await fetch(url, {
-      method,
-      headers,
-      redirect: "error",
-      signal,
-      ...(body === undefined ? {} : { body }),
-    });
-  } catch (error) {
-    throw noAnswer(call, terms.deadline, error);
-  }
-  const { status, headers: answered } = response;
-  try {
-    return { status, headers: answered, text: await response.text() };
-  } catch (error) {
-    return { status, headers: answered, text: "", bodyError: noAnswer(call, terms.deadline, error) };
-  }
-}
-
-function noAnswer(call: CallFacts, deadline: Deadline, error: unknown): ProviderError {
-  return deadline.signal.aborted ? outOfTime(call, deadline, call.isWrite) : brokenConnection(call, error);
+  const request = { url, method, headers, ...(body === undefined ? {} : { body }) };
+  const response = await sendRequest(CLOUDFLARE_VOICE, call, deadline, request);
+  return await readAnswer(CLOUDFLARE_VOICE, call, deadline, response);
 }

@@ -1,6 +1,9 @@
 import type { Zone } from "../../ports/dns-provider.ts";
-import { AnswerFault, type AnswerValue } from "./answer-value.ts";
-import type { Call, CallFacts } from "./call.ts";
+import { AnswerFault, type AnswerValue } from "../provider-http/answer-value.ts";
+import type { CallFacts } from "../provider-http/call-facts.ts";
+import { answeredID } from "./answered-id.ts";
+import { answeredName } from "./answered-name.ts";
+import type { Call } from "./call.ts";
 import type { Caller } from "./caller.ts";
 import { canonicalName, zoneIDOf } from "./dns-name.ts";
 import { infoCount } from "./info-count.ts";
@@ -19,7 +22,7 @@ export async function findZone(caller: Caller, zone: string): Promise<Zone | und
     operation: "zone",
     subject: zone,
     doing: `find the zone ${zone}`,
-    permission: "Zone / Zone / Read (or name the zone by its id)",
+    scope: "Zone / Zone / Read (or name the zone by its id)",
     isWrite: false,
   };
   const refuse = (reason: string) => providerError(facts, { failure: "refused", status: 0, reason });
@@ -54,8 +57,8 @@ function listCall(facts: CallFacts, name: string): Call<readonly ListedZone[]> {
 }
 
 function decodeListed(zone: AnswerValue, name: string): ListedZone {
-  if (zone.at("name").name() !== name) throw zone.at("name").fault(name);
-  const id = zoneIDOf(zone.at("id").id());
+  if (answeredName(zone.at("name")) !== name) throw zone.at("name").fault(name);
+  const id = zoneIDOf(answeredID(zone.at("id")));
   if (id === undefined) throw zone.at("id").fault("a zone id");
   return { id, isActive: zone.at("status").raw === "active" };
 }
@@ -67,7 +70,7 @@ function getCall(facts: CallFacts, zoneID: string): Call<Zone | undefined> {
     decode(envelope) {
       const zone = envelope.at("result");
       if (zone.at("id").text().toLowerCase() !== zoneID) throw zone.at("id").fault(zoneID);
-      return { id: zoneID, name: zone.at("name").name() };
+      return { id: zoneID, name: answeredName(zone.at("name")) };
     },
     expected({ error, hasModel }) {
       if (error.failure === "not-found") return { value: undefined };

@@ -1,5 +1,6 @@
-import { AnswerFault } from "./answer-value.ts";
-import type { Call, CallFacts } from "./call.ts";
+import { AnswerFault } from "../provider-http/answer-value.ts";
+import type { CallFacts } from "../provider-http/call-facts.ts";
+import type { Call } from "./call.ts";
 import type { Caller } from "./caller.ts";
 import { type DNSRecord, decodeRecord } from "./dns-record.ts";
 import { infoCount } from "./info-count.ts";
@@ -11,7 +12,7 @@ const pageSize = 100;
 /** What to say about a read of the A records of a name. */
 export function readFacts(fqdn: string): CallFacts {
   const doing = `read the A records of ${fqdn}`;
-  return { operation: "records", subject: fqdn, doing, permission: "Zone / DNS / Read", isWrite: false };
+  return { operation: "records", subject: fqdn, doing, scope: "Zone / DNS / Read", isWrite: false };
 }
 
 /**

@@ -1,7 +1,10 @@
 import type { BatchPatchParam } from "cloudflare/resources/dns/records";
 import type { ProviderError } from "../../model/errors.ts";
-import { AnswerFault, type AnswerValue } from "./answer-value.ts";
-import type { Call, CallFacts } from "./call.ts";
+import { AnswerFault, type AnswerValue } from "../provider-http/answer-value.ts";
+import type { CallFacts } from "../provider-http/call-facts.ts";
+import { answeredID } from "./answered-id.ts";
+import { answeredName } from "./answered-name.ts";
+import type { Call } from "./call.ts";
 import { type DNSRecord, decodeRecord } from "./dns-record.ts";
 import type { NameSubject } from "./name-subject.ts";
 import type { RecordBatch } from "./record-changes.ts";
@@ -21,7 +24,7 @@ const staleCodes: readonly number[] = [81_057, 81_058, 81_044];
 /** What to say about a change of the A records of a name. */
 export function writeFacts(fqdn: string): CallFacts {
   const doing = `change the A records of ${fqdn}`;
-  return { operation: "write", subject: fqdn, doing, permission: "Zone / DNS / Edit", isWrite: true };
+  return { operation: "write", subject: fqdn, doing, scope: "Zone / DNS / Edit", isWrite: true };
 }
 
 /**
@@ -57,11 +60,11 @@ export function writeBatch(
 function misplaced(result: AnswerValue, fqdn: string): BatchOutcome | undefined {
   try {
     const created = result.at("posts").items();
-    const elsewhere = created.filter((record) => record.at("name").name() !== fqdn);
-    const name = elsewhere[0]?.at("name").name();
+    const elsewhere = created.filter((record) => answeredName(record.at("name")) !== fqdn);
+    const [name] = elsewhere.map((record) => answeredName(record.at("name")));
     return name === undefined
       ? undefined
-      : { kind: "misplaced", name, strays: elsewhere.map((record) => record.at("id").id()) };
+      : { kind: "misplaced", name, strays: elsewhere.map((record) => answeredID(record.at("id"))) };
   } catch (error) {
     if (error instanceof AnswerFault) return undefined;
     throw error;

@@ -1,111 +1,17 @@
-import { ProviderError } from "../../model/errors.ts";
-import type { ProviderMeter } from "../../ports/ip-provider.ts";
-import type { Answer } from "./answer.ts";
-import { AnswerFault } from "./answer-value.ts";
-import { checkedBaseURL } from "./base-url.ts";
-import type { Call, CallFacts } from "./call.ts";
-import { callCounter } from "./call-counter.ts";
+import type { Answer } from "../provider-http/answer.ts";
+import type { Complaint } from "../provider-http/complaint.ts";
+import { createProviderCaller, type ProviderCaller } from "../provider-http/provider-caller.ts";
+import { DIGITALOCEAN_API } from "./digitalocean-api.ts";
 import type { DigitalOceanOptions } from "./digitalocean-options.ts";
-import { type Deadline, exchange, outOfTime } from "./exchange.ts";
-import { inFlightLimit } from "./in-flight-limit.ts";
-import { providerError, refusalOf } from "./provider-failure.ts";
-import { rateLimitGate } from "./rate-limit-gate.ts";
-import { readToken } from "./read-token.ts";
-import { loadSDK, type SDK } from "./sdk.ts";
-import { systemClock } from "./system-clock.ts";
+import type { Send } from "./sdk.ts";
 
-const mostInFlight = 4;
-const repeatDelayMs = 250;
-
-/** Makes the calls of one token and counts them: every request sent is one count. */
-export interface Caller extends ProviderMeter {
-  /**
-   * Makes one call and returns what it means. A read is repeated once after a 5xx or a broken connection.
-   * @throws ProviderError
-   */
-  call<T>(call: Call<T>): Promise<T>;
-}
+/** Makes the calls of one DigitalOcean token. */
+export type Caller = ProviderCaller<Send, Answer, Complaint>;
 
 /**
- * Returns a caller; the SDK is loaded by its first call. At most four requests are in flight, and none is sent while the
- * rate limit is used up.
+ * Returns a caller; the SDK is loaded by its first call.
  * @throws ConfigError when the base URL is not usable
  */
 export function createCaller(options: DigitalOceanOptions): Caller {
-  const { token, userAgent, timeoutMs = 15_000, clock = systemClock() } = options;
-  const baseURL = checkedBaseURL(options.baseURL ?? "https://api.digitalocean.com");
-  const gate = rateLimitGate(clock);
-  const counter = callCounter();
-  const withinLimit = inFlightLimit(mostInFlight);
-  let sdk: Promise<SDK> | undefined;
-
-  function checkGate(call: CallFacts): void {
-    const notBeforeMs = gate.closedUntilMs();
-    if (notBeforeMs === undefined) return;
-    throw providerError(call, {
-      failure: "rate-limited",
-      status: 0,
-      reason: "an earlier answer said that it is used up, so nothing was sent",
-      notBeforeMs,
-    });
-  }
-
-  async function attempt<T>(call: Call<T>, deadline: Deadline): Promise<T> {
-    sdk ??= loadSDK(baseURL);
-    const terms = { sdk: await sdk, token: await readToken(call, token), userAgent, deadline };
-    checkGate(call);
-    if (deadline.signal.aborted) throw outOfTime(call, deadline, false);
-    try {
-      const answer = await exchange(call, terms);
-      const notBeforeMs = gate.observe(answer.status, answer.headers);
-      const value = meaningOf(call, answer, (text) => text.replaceAll(terms.token, "[token]"), notBeforeMs);
-      counter.add(call.operation, "success");
-      return value;
-    } catch (error) {
-      counter.add(call.operation, "error");
-      throw error;
-    }
-  }
-
-  function isWorthRepeating(call: CallFacts, error: unknown): boolean {
-    const isPassing = error instanceof ProviderError && error.failure === "unavailable";
-    return isPassing && !call.isWrite && error.notBeforeMs === undefined && gate.closedUntilMs() === undefined;
-  }
-
-  async function callWithin<T>(call: Call<T>, deadline: Deadline): Promise<T> {
-    try {
-      return await attempt(call, deadline);
-    } catch (error) {
-      if (!isWorthRepeating(call, error)) throw error;
-      await clock.sleep(repeatDelayMs, deadline.signal);
-      if (deadline.signal.aborted) throw error;
-      return await attempt(call, deadline);
-    }
-  }
-
-  return {
-    calls: counter.calls,
-    rateLimit: gate.rateLimit,
-    call: (call) => withinLimit(() => callWithin(call, newDeadline(timeoutMs, options.signal))),
-  };
-}
-
-function newDeadline(timeoutMs: number, stop: AbortSignal | undefined): Deadline {
-  const timer = AbortSignal.timeout(timeoutMs);
-  return { signal: stop === undefined ? timer : AbortSignal.any([stop, timer]), timeoutMs };
-}
-
-function meaningOf<T>(call: Call<T>, answer: Answer, redact: (text: string) => string, notBeforeMs?: number): T {
-  if (answer.status < 200 || answer.status > 299) {
-    const refusal = refusalOf(call, answer, redact, notBeforeMs);
-    if (call.expected !== undefined && refusal.failure === call.expected.failure) return call.expected.value;
-    throw refusal;
-  }
-  try {
-    return call.decode(answer);
-  } catch (error) {
-    if (!(error instanceof AnswerFault)) throw error;
-    const reason = redact(error.message);
-    throw providerError(call, { failure: "malformed", status: answer.status, reason, isAmbiguous: call.isWrite });
-  }
+  return createProviderCaller(DIGITALOCEAN_API, options);
 }

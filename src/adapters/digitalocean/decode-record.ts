@@ -1,4 +1,5 @@
-import type { AnswerValue } from "./answer-value.ts";
+import type { AnswerValue } from "../provider-http/answer-value.ts";
+import { answeredID } from "./answered-id.ts";
 
 /** One A record. */
 export interface AddressRecord {
@@ -16,7 +17,7 @@ export function decodeRecord(value: AnswerValue, relativeName: string): AddressR
   const name = value.at("name").text();
   if (type !== "A" || name.toLowerCase() !== relativeName) return undefined;
   return {
-    id: Number(value.at("id").id()),
+    id: Number(answeredID(value.at("id"))),
     ip: value.at("data").ipv4(),
     ttlSeconds: value.at("ttl").count(),
   };

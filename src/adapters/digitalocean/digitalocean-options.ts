@@ -1,16 +1,9 @@
-import type { Clock } from "../../ports/clock.ts";
+import type { ProviderOptions } from "../provider-http/provider-options.ts";
 
 /** How to reach DigitalOcean. */
-export interface DigitalOceanOptions {
-  /** The API token, or where to get it; asked again for every request, so that a rotated token is used at once. */
-  readonly token: string | (() => Promise<string> | string);
+export interface DigitalOceanOptions extends ProviderOptions {
   /** Without `/v2`; by default `https://api.digitalocean.com`. */
   readonly baseURL?: string;
-  readonly userAgent: string;
   /** Deadline of one call over headers, body and the repeat of a read; by default 15 s. */
   readonly timeoutMs?: number;
-  /** By default the machine's own. Deadlines of connections always run by the machine's own. */
-  readonly clock?: Clock;
-  /** Ends calls in flight and refuses later ones when it is aborted. */
-  readonly signal?: AbortSignal;
 }

@@ -1,8 +1,9 @@
 import type { DNSProviderReader, Zone } from "../../ports/dns-provider.ts";
-import { jsonOf } from "./answer.ts";
-import { AnswerFault } from "./answer-value.ts";
+import { jsonOf } from "../provider-http/answer.ts";
+import { AnswerFault } from "../provider-http/answer-value.ts";
 import type { Call } from "./call.ts";
 import type { Caller } from "./caller.ts";
+import { expectedFailure } from "./expected-failure.ts";
 import { listRecords } from "./list-records.ts";
 import { recordName, zoneSubject } from "./record-name.ts";
 import { recordSetState } from "./record-set-state.ts";
@@ -40,6 +41,6 @@ function zoneCall(zone: string): Call<Zone | undefined> {
         throw new AnswerFault(`domain.name is ${JSON.stringify(name.slice(0, 40))}, not ${subject}`);
       return { id: name, name };
     },
-    expected: { failure: "not-found", value: undefined },
+    expected: expectedFailure("not-found", undefined),
   };
 }

@@ -1,7 +1,7 @@
 import { canonicalIPv4 } from "../../model/address.ts";
 import { ProviderError } from "../../model/errors.ts";
 import type { DesiredRecordSet, DNSProvider, DNSProviderReader, Zone } from "../../ports/dns-provider.ts";
-import type { CallFacts } from "./call.ts";
+import type { CallFacts } from "../provider-http/call-facts.ts";
 import type { Caller } from "./caller.ts";
 import type { AddressRecord } from "./decode-record.ts";
 import { listRecords } from "./list-records.ts";

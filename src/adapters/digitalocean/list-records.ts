@@ -1,5 +1,6 @@
-import { jsonOf } from "./answer.ts";
-import { AnswerFault } from "./answer-value.ts";
+import { jsonOf } from "../provider-http/answer.ts";
+import { AnswerFault } from "../provider-http/answer-value.ts";
+import { answeredID } from "./answered-id.ts";
 import type { Call } from "./call.ts";
 import type { Caller } from "./caller.ts";
 import { type AddressRecord, decodeRecord } from "./decode-record.ts";
@@ -58,7 +59,7 @@ function pageCall({ zone, fqdn, relative }: RecordName, page: number): Call<Reco
         throw new AnswerFault(`domain_records is empty although meta.total is ${total}`);
       }
       return {
-        ids: items.map((item) => item.at("id").id()),
+        ids: items.map((item) => answeredID(item.at("id"))),
         records: items.flatMap((item) => decodeRecord(item, relative) ?? []),
         total,
       };

@@ -1,10 +1,12 @@
 import type { Address } from "../../model/address.ts";
 import type { AddressPage, IPProviderReader } from "../../ports/ip-provider.ts";
-import { type Answer, jsonOf } from "./answer.ts";
-import { AnswerFault } from "./answer-value.ts";
+import { type Answer, jsonOf } from "../provider-http/answer.ts";
+import { AnswerFault } from "../provider-http/answer-value.ts";
+import { answeredID } from "./answered-id.ts";
 import type { Call } from "./call.ts";
 import type { Caller } from "./caller.ts";
 import { decodeAddress } from "./decode-address.ts";
+import { expectedFailure } from "./expected-failure.ts";
 import { addressSubject, machineSubject } from "./subject.ts";
 
 const pageSize = 200;
@@ -57,28 +59,28 @@ function getCall(ip: string): Call<Address | undefined> {
       if (address.ip !== ip) throw new AnswerFault(`reserved_ip.ip is ${address.ip}, not ${ip}`);
       return address;
     },
-    expected: { failure: "not-found", value: undefined },
+    expected: expectedFailure("not-found", undefined),
   };
 }
 
 function machineCall(machineID: string): Call<readonly string[] | undefined> {
   const facts = { operation: "machine", doing: `read droplet ${machineID}`, scope: "droplet:read", isWrite: false };
-  const id = machineSubject(facts, machineID);
+  const dropletID = machineSubject(facts, machineID);
   return {
     ...facts,
     subject: machineID,
-    send: (client, configuration) => client.droplet(id).get(configuration),
+    send: (client, configuration) => client.droplet(dropletID).get(configuration),
     decode(answer) {
       const droplet = jsonOf(answer).at("droplet");
-      const answeredID = droplet.at("id").id();
-      if (answeredID !== machineID) throw new AnswerFault(`droplet.id is ${answeredID}, not ${machineID}`);
+      const id = answeredID(droplet.at("id"));
+      if (id !== machineID) throw new AnswerFault(`droplet.id is ${id}, not ${machineID}`);
       return droplet
         .at("networks")
         .at("v4")
         .items()
         .map((network) => network.at("ip_address").ipv4());
     },
-    expected: { failure: "not-found", value: undefined },
+    expected: expectedFailure("not-found", undefined),
   };
 }
 
@@ -97,5 +99,5 @@ const limitCall: Call<number | undefined> = {
     const count = known.isAbsent ? 0 : known.count();
     return count === 0 ? undefined : count;
   },
-  expected: { failure: "forbidden", value: undefined },
+  expected: expectedFailure("forbidden", undefined),
 };

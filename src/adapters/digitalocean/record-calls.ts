@@ -1,7 +1,8 @@
-import { type Answer, jsonOf } from "./answer.ts";
-import { AnswerFault } from "./answer-value.ts";
+import { type Answer, jsonOf } from "../provider-http/answer.ts";
+import { AnswerFault } from "../provider-http/answer-value.ts";
 import type { Call } from "./call.ts";
 import { type AddressRecord, decodeRecord } from "./decode-record.ts";
+import { expectedFailure } from "./expected-failure.ts";
 import { missingZone } from "./list-records.ts";
 import type { RecordName } from "./record-name.ts";
 
@@ -41,7 +42,7 @@ export function setTTLCall(name: RecordName, { id, ip }: AddressRecord, ttl: num
       if (record.id !== id) throw new AnswerFault(`domain_record.id is ${record.id}, not ${id}`);
       return record;
     },
-    expected: { failure: "not-found", value: undefined },
+    expected: expectedFailure("not-found", undefined),
   };
 }
 
@@ -56,7 +57,7 @@ export function removeCall(name: RecordName, { id, ip }: AddressRecord): Call<vo
     send: (client, configuration) =>
       client.domains.byDomain_name(name.zone).records.byDomain_record_id(id).delete(configuration),
     decode: () => undefined,
-    expected: { failure: "not-found", value: undefined },
+    expected: expectedFailure("not-found", undefined),
   };
 }
 

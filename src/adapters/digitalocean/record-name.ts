@@ -1,5 +1,5 @@
 import type { Zone } from "../../ports/dns-provider.ts";
-import type { CallFacts } from "./call.ts";
+import type { CallFacts } from "../provider-http/call-facts.ts";
 import { canonicalDNSName, relativeName } from "./dns-name.ts";
 import { providerError } from "./provider-failure.ts";
 

@@ -1,5 +1,5 @@
 import { canonicalIPv4 } from "../../model/address.ts";
-import type { CallFacts } from "./call.ts";
+import type { CallFacts } from "../provider-http/call-facts.ts";
 import { providerError } from "./provider-failure.ts";
 
 /**

@@ -1,9 +1,11 @@
 import type { Address } from "../../model/address.ts";
 import type { AcceptedAction, ActionState, IPProvider, IPProviderReader } from "../../ports/ip-provider.ts";
-import { type Answer, jsonOf } from "./answer.ts";
+import { type Answer, jsonOf } from "../provider-http/answer.ts";
+import { answeredID } from "./answered-id.ts";
 import type { Call } from "./call.ts";
 import type { Caller } from "./caller.ts";
 import { decodeAddress } from "./decode-address.ts";
+import { expectedFailure } from "./expected-failure.ts";
 import { addressSubject, machineSubject } from "./subject.ts";
 
 /** The writing half of the port over DigitalOcean's API. */
@@ -50,7 +52,7 @@ function unassignCall(ip: string): Call<AcceptedAction> {
 /** Any 2xx means accepted. Without a readable action id it is `""`: the address itself is the truth. */
 function accepted(ip: string, answer: Answer): AcceptedAction {
   try {
-    return { ip, actionID: jsonOf(answer).at("action").at("id").id() };
+    return { ip, actionID: answeredID(jsonOf(answer).at("action").at("id")) };
   } catch {
     return { ip, actionID: "" };
   }
@@ -75,7 +77,7 @@ function actionCall(ip: string, actionID: number): Call<ActionState> {
       if (status === "completed" || status === "done") return "done";
       return status === "errored" ? "errored" : "pending";
     },
-    expected: { failure: "not-found", value: "unknown" },
+    expected: expectedFailure("not-found", "unknown"),
   };
 }
 
@@ -111,6 +113,6 @@ function deleteCall(ip: string): Call<void> {
     subject,
     send: (client, configuration) => client.reservedIPs.byReserved_ip(subject).delete(configuration),
     decode: () => undefined,
-    expected: { failure: "not-found", value: undefined },
+    expected: expectedFailure("not-found", undefined),
   };
 }

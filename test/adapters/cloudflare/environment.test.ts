@@ -6,6 +6,7 @@ import { startScriptedServer } from "./scripted-server.ts";
 
 const run = promisify(execFile);
 const adapter = new URL("../../../src/adapters/cloudflare/create-cloudflare.ts", import.meta.url).href;
+const systemClock = new URL("../../../src/cli/system-clock.ts", import.meta.url).href;
 
 /** Everything that cloudflare 7.3.0 reads from the environment, in the worst way. */
 const hostile = {
@@ -33,7 +34,9 @@ describe("the SDK's variables in the environment", () => {
     try {
       const program = `
         const { createCloudflare } = await import(${JSON.stringify(adapter)});
-        const provider = createCloudflare({ token: "ours", baseURL: "${server.url}/client/v4", userAgent: "flipop/0" });
+        const { SYSTEM_CLOCK: clock } = await import(${JSON.stringify(systemClock)});
+        const baseURL = "${server.url}/client/v4";
+        const provider = createCloudflare({ token: "ours", baseURL, userAgent: "flipop/0", clock });
         const zone = { id: "${zoneID}" };
         const state = await provider.writeRecords(zone, "${fqdn}", { addresses: ["203.0.113.1"], ttlSeconds: 60 });
         process.stdout.write(state.addresses.join());
@@ -91,7 +94,8 @@ test("importing and making the adapter loads no package", async () => {
     const loaded = [];
     registerHooks({ load(url, context, next) { loaded.push(url); return next(url, context); } });
     const { createCloudflare } = await import(${JSON.stringify(adapter)});
-    createCloudflare({ token: "x", userAgent: "flipop/0" });
+    const { SYSTEM_CLOCK: clock } = await import(${JSON.stringify(systemClock)});
+    createCloudflare({ token: "x", userAgent: "flipop/0", clock });
     process.stdout.write([loaded.filter((name) => name.includes("node_modules")).length, loaded.length > 5].join());
   `;
   const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", program]);

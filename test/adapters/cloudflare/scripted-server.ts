@@ -1,6 +1,7 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { text as readText } from "node:stream/consumers";
+import { listenOnLoopback } from "../provider-http/loopback-server.ts";
+import { type ScriptedReply, sendReply } from "../provider-http/scripted-reply.ts";
 
 /** A request as it came over the wire. */
 export interface Received {
@@ -15,18 +16,7 @@ export interface Received {
 }
 
 /** What the server does with one request. */
-export interface Reply {
-  readonly status?: number;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as JSON. */
-  readonly json?: unknown;
-  /** Sent as it is, with the content type of `headers`. */
-  readonly text?: string;
-  /** `drop`: closes without a byte; `cut`: closes in the middle of the body; the others never end. */
-  readonly fault?: "drop" | "cut" | "stall" | "stall-body";
-  /** Waited for before anything is sent. */
-  readonly after?: Promise<void>;
-}
+export type Reply = ScriptedReply;
 
 /** An HTTP server on loopback that answers by script. */
 export interface ScriptedServer {
@@ -43,16 +33,15 @@ export async function startScriptedServer(script: (request: Received, at: number
     const request = await receive(message);
     requests.push(request);
     const reply = script(request, requests.length - 1);
-    await reply.after;
-    send(response, reply);
+    await sendReply(response, reply);
   }
 
   const server = createServer((message, response) => {
     serve(message, response).catch(() => response.destroy());
   });
-  const port = await listen(server);
+  const url = await listenOnLoopback(server);
   return {
-    url: `http://127.0.0.1:${port}`,
+    url,
     requests,
     async close() {
       server.closeAllConnections();
@@ -67,27 +56,4 @@ async function receive(message: IncomingMessage): Promise<Received> {
   const url = new URL(message.url ?? "/", "http://localhost");
   const query = Object.fromEntries(url.searchParams);
   return { method, path: url.pathname, query, headers, body: text === "" ? undefined : JSON.parse(text) };
-}
-
-function send(response: ServerResponse, { status = 200, headers = {}, json, text, fault }: Reply): void {
-  if (fault === "stall") return;
-  if (fault === "drop") {
-    response.destroy();
-    return;
-  }
-  const body = text ?? (json === undefined ? "" : JSON.stringify(json));
-  const type = json === undefined ? {} : { "content-type": "application/json; charset=utf-8" };
-  if (fault === undefined) {
-    response.writeHead(status, { ...type, ...headers }).end(body);
-    return;
-  }
-  response.writeHead(status, { ...type, "content-length": String(body.length), ...headers });
-  response.write(body.slice(0, Math.ceil(body.length / 2)), () => {
-    if (fault === "cut") response.destroy();
-  });
-}
-
-async function listen(server: Server): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return (server.address() as AddressInfo).port;
 }

@@ -1,8 +1,11 @@
 import type { CloudflareOptions } from "../../../src/adapters/cloudflare/cloudflare-options.ts";
 import { createCloudflare } from "../../../src/adapters/cloudflare/create-cloudflare.ts";
-import { ProviderError } from "../../../src/model/errors.ts";
+import { SYSTEM_CLOCK } from "../../../src/cli/system-clock.ts";
+import type { ProviderError } from "../../../src/model/errors.ts";
 import type { DNSProvider, RecordSetState, Zone } from "../../../src/ports/dns-provider.ts";
 import type { ProviderMeter } from "../../../src/ports/ip-provider.ts";
+import { providerFailureOf } from "../provider-http/provider-failure-of.ts";
+import { type ReplyScript, replyFunction } from "../provider-http/reply-script.ts";
 import { fqdn, zoneID } from "./api-objects.ts";
 import { type Received, type Reply, type ScriptedServer, startScriptedServer } from "./scripted-server.ts";
 
@@ -22,17 +25,22 @@ export interface Stage {
   write(addresses: readonly string[], ttlSeconds?: number): Promise<RecordSetState>;
 }
 
-/** Runs a test against a scripted server: one reply for every request, a list in order (the last one stays), or a function. */
+/** Runs a test against a scripted server. */
 export async function withServer(
-  script: Reply | readonly Reply[] | ((request: Received, at: number) => Reply),
+  script: ReplyScript<Received, Reply>,
   body: (stage: Stage) => Promise<void>,
   options: Partial<CloudflareOptions> = {},
 ): Promise<void> {
-  const answer = typeof script === "function" ? script : (_: Received, at: number) => replyAt(script, at);
-  const server = await startScriptedServer(answer);
+  const server = await startScriptedServer(replyFunction(script));
   try {
     const baseURL = `${server.url}/client/v4`;
-    const provider = createCloudflare({ token, baseURL, userAgent: "flipop/0 (test)", ...options });
+    const provider = createCloudflare({
+      token,
+      baseURL,
+      userAgent: "flipop/0 (test)",
+      clock: SYSTEM_CLOCK,
+      ...options,
+    });
     await body({
       provider,
       server,
@@ -44,25 +52,7 @@ export async function withServer(
   }
 }
 
-/** The ProviderError a call ends with. @throws Error when it ends without one, or when any of its texts shows the token */
+/** The ProviderError a call ends with, see providerFailureOf. */
 export async function failureOf(call: Promise<unknown>): Promise<ProviderError> {
-  const error: unknown = await call.then(
-    (value) => new Error(`no failure but ${JSON.stringify(value)}`),
-    (reason: unknown) => reason,
-  );
-  if (!(error instanceof ProviderError)) throw error;
-  const texts = [error.message, error.stack, JSON.stringify(error), String(error.cause)].join("\n");
-  if (texts.includes(token)) throw new Error("The error shows the token.");
-  return error;
-}
-
-function replyAt(script: Reply | readonly Reply[], at: number): Reply {
-  if (!isList(script)) return script;
-  const reply = script[Math.min(at, script.length - 1)];
-  if (reply === undefined) throw new Error("The script has no reply.");
-  return reply;
-}
-
-function isList(script: Reply | readonly Reply[]): script is readonly Reply[] {
-  return Array.isArray(script);
+  return providerFailureOf(call, token);
 }

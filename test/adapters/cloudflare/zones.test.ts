@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createCloudflareReader } from "../../../src/adapters/cloudflare/create-cloudflare-reader.ts";
+import { SYSTEM_CLOCK } from "../../../src/cli/system-clock.ts";
 import { errorJSON, listJSON, okJSON, zoneID, zoneJSON } from "./api-objects.ts";
 import type { Reply } from "./scripted-server.ts";
 import { failureOf, token, withServer } from "./with-server.ts";
@@ -117,7 +118,7 @@ describe("a zone named by its id", () => {
 });
 
 test("the reader has no method that writes, at run time either", () => {
-  const reader = createCloudflareReader({ token, userAgent: "flipop/0" });
+  const reader = createCloudflareReader({ token, userAgent: "flipop/0", clock: SYSTEM_CLOCK });
   expect(Object.keys(reader).sort()).toEqual([
     "calls",
     "findZone",

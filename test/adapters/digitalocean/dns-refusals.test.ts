@@ -4,6 +4,7 @@ import { createDigitalOcean } from "../../../src/adapters/digitalocean/create-di
 import { createDigitalOceanDNS } from "../../../src/adapters/digitalocean/create-digitalocean-dns.ts";
 import { createDigitalOceanDNSReader } from "../../../src/adapters/digitalocean/create-digitalocean-dns-reader.ts";
 import { createDigitalOceanReader } from "../../../src/adapters/digitalocean/create-digitalocean-reader.ts";
+import { SYSTEM_CLOCK } from "../../../src/cli/system-clock.ts";
 import type { DNSProvider } from "../../../src/ports/dns-provider.ts";
 import { FakeClock } from "../../fake/fake-clock.ts";
 import { addressJSON, errorJSON } from "./api-objects.ts";
@@ -135,7 +136,7 @@ describe("a caller that is shared", () => {
     await withDNSServer(
       ({ path }) => ({ json: json(path), after: pause() }),
       async ({ server }) => {
-        const options = { token, baseURL: server.url, userAgent: "flipop/0" };
+        const options = { token, baseURL: server.url, userAgent: "flipop/0", clock: SYSTEM_CLOCK };
         const caller = createCaller(options);
         const addresses = createDigitalOceanReader(options, caller);
         const dns = createDigitalOceanDNSReader(options, caller);

@@ -66,14 +66,16 @@ test("the real module of domains has what dots.d.ts declares", () => {
 test("importing and making the adapter loads neither the SDK nor kiota", () => {
   const url = new URL("../../../src/adapters/digitalocean/create-digitalocean.ts", import.meta.url).href;
   const dnsURL = new URL("create-digitalocean-dns.ts", url).href;
+  const systemClock = new URL("../../../src/cli/system-clock.ts", import.meta.url).href;
   const program = `
     import { registerHooks } from "node:module";
     const loaded = [];
     registerHooks({ load(url, context, next) { loaded.push(url); return next(url, context); } });
     const { createDigitalOcean } = await import(${JSON.stringify(url)});
-    createDigitalOcean({ token: "x", userAgent: "flipop/0" });
+    const { SYSTEM_CLOCK: clock } = await import(${JSON.stringify(systemClock)});
+    createDigitalOcean({ token: "x", userAgent: "flipop/0", clock });
     const { createDigitalOceanDNS } = await import(${JSON.stringify(dnsURL)});
-    createDigitalOceanDNS({ token: "x", userAgent: "flipop/0" });
+    createDigitalOceanDNS({ token: "x", userAgent: "flipop/0", clock });
     console.log(loaded.filter((name) => name.includes("node_modules")).length, loaded.length > 5);
   `;
   const output = execFileSync(process.execPath, ["--input-type=module", "--eval", program], { encoding: "utf8" });

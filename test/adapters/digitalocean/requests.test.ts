@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createDigitalOceanReader } from "../../../src/adapters/digitalocean/create-digitalocean-reader.ts";
+import { SYSTEM_CLOCK } from "../../../src/cli/system-clock.ts";
 import { accountJSON, actionJSON, addressJSON, dropletJSON } from "./api-objects.ts";
 import { token, withServer } from "./with-server.ts";
 
@@ -117,7 +118,12 @@ describe("requests", () => {
 
   test("the reader reads, and has no method that writes", async () => {
     await withServer({ json: { reserved_ip: addressJSON(ip) } }, async ({ server }) => {
-      const reader = createDigitalOceanReader({ token, baseURL: `${server.url}/`, userAgent: "flipop/0" });
+      const reader = createDigitalOceanReader({
+        token,
+        baseURL: `${server.url}/`,
+        userAgent: "flipop/0",
+        clock: SYSTEM_CLOCK,
+      });
       expect((await reader.getAddress(ip))?.ip).toBe(ip);
       expect(server.requests.map(requestLine)).toEqual([["GET", `/v2/reserved_ips/${ip}`]]);
       const names = ["addressLimit", "calls", "getAddress", "listPage", "machineAddresses", "name", "pageSize"];

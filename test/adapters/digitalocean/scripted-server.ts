@@ -1,7 +1,8 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { text as readText } from "node:stream/consumers";
 import { openAPIValidator } from "../../openapi/validator.ts";
+import { listenOnLoopback } from "../provider-http/loopback-server.ts";
+import { type ScriptedReply, sendReply } from "../provider-http/scripted-reply.ts";
 
 /** A request as it came over the wire. */
 export interface Received {
@@ -15,18 +16,9 @@ export interface Received {
 }
 
 /** What the server does with one request. */
-export interface Reply {
-  readonly status?: number;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as JSON, and checked against the API description unless `isOffSpec`. */
-  readonly json?: unknown;
+export interface Reply extends ScriptedReply {
+  /** The JSON is checked against the API description unless this is true. */
   readonly isOffSpec?: boolean;
-  /** Sent as it is, with the content type of `headers`. */
-  readonly text?: string;
-  /** `drop`: closes without a byte; `cut`: closes in the middle of the body; the others never end. */
-  readonly fault?: "drop" | "cut" | "stall" | "stall-body";
-  /** Waited for before anything is sent. */
-  readonly after?: Promise<void>;
 }
 
 /** A DigitalOcean API on loopback that answers by script. */
@@ -62,8 +54,7 @@ export async function startScriptedServer(script: (request: Received, at: number
       const body: unknown = JSON.parse(JSON.stringify(reply.json));
       faults.push(...validator.checkResponse(request.method, request.path, reply.status ?? 200, body));
     }
-    await reply.after;
-    send(response, reply);
+    await sendReply(response, reply);
   }
 
   const server = createServer((message, response) => {
@@ -72,9 +63,9 @@ export async function startScriptedServer(script: (request: Received, at: number
       response.destroy();
     });
   });
-  const port = await listen(server);
+  const url = await listenOnLoopback(server);
   return {
-    url: `http://127.0.0.1:${port}`,
+    url,
     requests,
     mostOpen: () => mostOpen,
     async close() {
@@ -89,27 +80,4 @@ async function receive(message: IncomingMessage): Promise<Received> {
   const text = await readText(message);
   const { method = "", url: path = "", headers } = message;
   return { method, path, headers, text, body: text === "" ? undefined : JSON.parse(text) };
-}
-
-function send(response: ServerResponse, { status = 200, headers = {}, json, text, fault }: Reply): void {
-  if (fault === "stall") return;
-  if (fault === "drop") {
-    response.destroy();
-    return;
-  }
-  const body = text ?? (json === undefined ? "" : JSON.stringify(json));
-  const type = json === undefined ? {} : { "content-type": "application/json; charset=utf-8" };
-  if (fault === undefined) {
-    response.writeHead(status, { ...type, ...headers }).end(body);
-    return;
-  }
-  response.writeHead(status, { ...type, "content-length": String(body.length), ...headers });
-  response.write(body.slice(0, Math.ceil(body.length / 2)), () => {
-    if (fault === "cut") response.destroy();
-  });
-}
-
-async function listen(server: Server): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return (server.address() as AddressInfo).port;
 }

@@ -1,7 +1,9 @@
 import { createDigitalOceanDNS } from "../../../src/adapters/digitalocean/create-digitalocean-dns.ts";
 import type { DigitalOceanOptions } from "../../../src/adapters/digitalocean/digitalocean-options.ts";
+import { SYSTEM_CLOCK } from "../../../src/cli/system-clock.ts";
 import type { DNSProvider, Zone } from "../../../src/ports/dns-provider.ts";
 import type { ProviderMeter } from "../../../src/ports/ip-provider.ts";
+import type { ReplyScript } from "../provider-http/reply-script.ts";
 import type { Received, Reply, ScriptedServer } from "./scripted-server.ts";
 import { token, withServer } from "./with-server.ts";
 
@@ -22,12 +24,18 @@ export interface DNSStage {
 
 /** Runs a test of the DNS adapter against a scripted server, see withServer. */
 export async function withDNSServer(
-  script: Reply | readonly Reply[] | ((request: Received, at: number) => Reply),
+  script: ReplyScript<Received, Reply>,
   body: (stage: DNSStage) => Promise<void>,
   options: Partial<DigitalOceanOptions> = {},
 ): Promise<void> {
   await withServer(script, async ({ server }) => {
-    const dns = createDigitalOceanDNS({ token, baseURL: server.url, userAgent: "flipop/0 (test)", ...options });
+    const dns = createDigitalOceanDNS({
+      token,
+      baseURL: server.url,
+      userAgent: "flipop/0 (test)",
+      clock: SYSTEM_CLOCK,
+      ...options,
+    });
     await body({ dns, server });
   });
 }

@@ -1,7 +1,10 @@
 import { createDigitalOcean } from "../../../src/adapters/digitalocean/create-digitalocean.ts";
 import type { DigitalOceanOptions } from "../../../src/adapters/digitalocean/digitalocean-options.ts";
-import { ProviderError } from "../../../src/model/errors.ts";
+import { SYSTEM_CLOCK } from "../../../src/cli/system-clock.ts";
+import type { ProviderError } from "../../../src/model/errors.ts";
 import type { IPProvider, ProviderMeter } from "../../../src/ports/ip-provider.ts";
+import { providerFailureOf } from "../provider-http/provider-failure-of.ts";
+import { type ReplyScript, replyFunction } from "../provider-http/reply-script.ts";
 import { type Received, type Reply, type ScriptedServer, startScriptedServer } from "./scripted-server.ts";
 
 /** The token every test uses; no text may ever show it. */
@@ -14,43 +17,30 @@ export interface Stage {
 }
 
 /**
- * Runs a test against a scripted server: one reply for every request, a list in order (the last one stays), or a function.
+ * Runs a test against a scripted server.
  * @throws Error when a request or answer does not follow the API description
  */
 export async function withServer(
-  script: Reply | readonly Reply[] | ((request: Received, at: number) => Reply),
+  script: ReplyScript<Received, Reply>,
   body: (stage: Stage) => Promise<void>,
   options: Partial<DigitalOceanOptions> = {},
 ): Promise<void> {
-  const answer = typeof script === "function" ? script : (_: Received, at: number) => replyAt(script, at);
-  const server = await startScriptedServer(answer);
+  const server = await startScriptedServer(replyFunction(script));
   try {
-    const provider = createDigitalOcean({ token, baseURL: server.url, userAgent: "flipop/0 (test)", ...options });
+    const provider = createDigitalOcean({
+      token,
+      baseURL: server.url,
+      userAgent: "flipop/0 (test)",
+      clock: SYSTEM_CLOCK,
+      ...options,
+    });
     await body({ provider, server });
   } finally {
     await server.close();
   }
 }
 
-/** The ProviderError a call ends with. @throws Error when it ends without one, or when any of its texts shows the token */
+/** The ProviderError a call ends with, see providerFailureOf. */
 export async function failureOf(call: Promise<unknown>): Promise<ProviderError> {
-  const error: unknown = await call.then(
-    (value) => new Error(`no failure but ${JSON.stringify(value)}`),
-    (reason: unknown) => reason,
-  );
-  if (!(error instanceof ProviderError)) throw error;
-  const texts = [error.message, error.stack, JSON.stringify(error), String(error.cause)].join("\n");
-  if (texts.includes(token)) throw new Error("The error shows the token.");
-  return error;
-}
-
-function replyAt(script: Reply | readonly Reply[], at: number): Reply {
-  if (!isList(script)) return script;
-  const reply = script[Math.min(at, script.length - 1)];
-  if (reply === undefined) throw new Error("The script has no reply.");
-  return reply;
-}
-
-function isList(script: Reply | readonly Reply[]): script is readonly Reply[] {
-  return Array.isArray(script);
+  return providerFailureOf(call, token);
 }

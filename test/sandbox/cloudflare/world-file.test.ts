@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createCloudflare } from "../../../src/adapters/cloudflare/create-cloudflare.ts";
+import { SYSTEM_CLOCK } from "../../../src/cli/system-clock.ts";
 import { ConfigError } from "../../../src/model/errors.ts";
 import { type CloudflareSandbox, cloudflareSandbox } from "../../../src/sandbox/cloudflare/cloudflare-sandbox.ts";
 import { FaultList } from "../../../src/sandbox/faults.ts";
@@ -115,7 +116,7 @@ describe("cloudflare.yaml", () => {
     const server = await sandbox.serve();
     try {
       const baseURL = `${server.url}/client/v4`;
-      const provider = createCloudflare({ token: "t", baseURL, userAgent: "flipop-test" });
+      const provider = createCloudflare({ token: "t", baseURL, userAgent: "flipop-test", clock: SYSTEM_CLOCK });
       const zone = await provider.findZone("example.com");
       if (zone === undefined) throw new Error("no zone");
       await provider.writeRecords(zone, "www.example.com", { addresses: ["203.0.113.1"], ttlSeconds: 60 });
@@ -150,7 +151,7 @@ describe("the sandbox's own handles", () => {
     const server = await sandbox.serve();
     try {
       const baseURL = `${server.url}/client/v4`;
-      const provider = createCloudflare({ token: "t", baseURL, userAgent: "flipop-test" });
+      const provider = createCloudflare({ token: "t", baseURL, userAgent: "flipop-test", clock: SYSTEM_CLOCK });
       await expect(provider.findZone("example.com")).rejects.toMatchObject({ failure: "unavailable", status: 502 });
       expect((await provider.findZone("example.com"))?.name).toBe("example.com");
       expect(provider.rateLimit()).toMatchObject({ limit: 1200, remaining: 1199 });

@@ -1,5 +1,6 @@
 import type { ProviderFailure } from "../../model/errors.ts";
-import type { CallFacts } from "./call.ts";
+import type { CallFacts } from "./call-facts.ts";
+import type { ProviderVoice } from "./provider-voice.ts";
 
 /** What is known about a failed call, for its text. */
 export interface FailureDetails {
@@ -15,31 +16,32 @@ export interface FailureDetails {
 }
 
 /** The sentence for people about a failed call: what failed, on what, why, what to do. Pure. */
-export function failureText(call: CallFacts, details: FailureDetails): string {
-  const { doing } = call;
+export function failureText({ label, scopeAdvice }: ProviderVoice, call: CallFacts, details: FailureDetails): string {
+  const { doing, notFoundAdvice } = call;
   const why = `${details.reason}${answerNote(details)}`;
   const doubt = details.isAmbiguous === true ? "; it may have taken effect all the same" : "";
   const when =
     details.notBeforeMs === undefined ? "" : ` No call before ${new Date(details.notBeforeMs).toISOString()}.`;
   switch (details.failure) {
     case "unauthorized":
-      return `Cloudflare did not accept the token when asked to ${doing}: ${why}. Check the token and its expiry.`;
+      return `${label} did not accept the token when asked to ${doing}: ${why}. Check the token and its expiry.`;
     case "forbidden":
-      return `Cloudflare does not allow this token to ${doing}: ${why}. Give the token the permission ${call.permission} for that zone.`;
+      return `${label} does not allow this token to ${doing}: ${why}. ${scopeAdvice(call.scope)}`;
     case "not-found":
+      return `${label} refused to ${doing}: ${why}${notFoundAdvice === undefined ? "" : `. ${notFoundAdvice}`}`;
     case "refused":
     case "busy":
-      return `Cloudflare refused to ${doing}: ${why}`;
+      return `${label} refused to ${doing}: ${why}`;
     case "rate-limited":
-      return `Cloudflare's rate limit does not allow to ${doing} now: ${why}.${when}`;
+      return `${label}'s rate limit does not allow to ${doing} now: ${why}.${when}`;
     case "unavailable":
       return details.status === 0
-        ? `Cloudflare could not be reached to ${doing}: ${why}${doubt}`
-        : `Cloudflare failed to ${doing}: ${why}${doubt}`;
+        ? `${label} could not be reached to ${doing}: ${why}${doubt}`
+        : `${label} failed to ${doing}: ${why}${doubt}`;
     case "timeout":
-      return `Cloudflare did not answer in time when asked to ${doing}: ${why}${doubt}`;
+      return `${label} did not answer in time when asked to ${doing}: ${why}${doubt}`;
     case "malformed":
-      return `Cloudflare gave an unusable answer when asked to ${doing}: ${why}${doubt}`;
+      return `${label} gave an unusable answer when asked to ${doing}: ${why}${doubt}`;
   }
 }
 

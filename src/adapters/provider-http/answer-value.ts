@@ -43,28 +43,21 @@ export class AnswerValue {
     return this.raw;
   }
 
-  /** A numeric id > 0 as decimal text. */
-  id(): string {
-    if (typeof this.raw !== "number" || !Number.isSafeInteger(this.raw) || this.raw < 1) {
-      throw this.fault("a numeric id");
-    }
-    return String(this.raw);
-  }
-
+  /** True or false. */
   flag(): boolean {
     if (typeof this.raw !== "boolean") throw this.fault("true or false");
-    return this.raw;
-  }
-
-  /** A region slug such as `nyc3`. */
-  slug(): string {
-    if (typeof this.raw !== "string" || !/^[a-z0-9][a-z0-9-]{0,62}$/.test(this.raw)) throw this.fault("a slug");
     return this.raw;
   }
 
   /** Any text. */
   text(): string {
     if (typeof this.raw !== "string") throw this.fault("text");
+    return this.raw;
+  }
+
+  /** A text of this form, which is called `expected` when it is none: `a slug`. */
+  textLike(form: RegExp, expected: string): string {
+    if (typeof this.raw !== "string" || !form.test(this.raw)) throw this.fault(expected);
     return this.raw;
   }
 

@@ -1,10 +1,19 @@
 import type { Clock } from "../../ports/clock.ts";
 import type { RateLimit } from "../../ports/ip-provider.ts";
-import { quotaOf, type RateLimitItem, rateLimitItems } from "./rate-limit-header.ts";
 
-/** Cloudflare blocks a user for this long after too many requests. */
-const blockSeconds = 300;
 const hourMs = 3_600_000;
+
+/** What one answer says about the rate limit. */
+export interface RateLimitReport {
+  readonly rateLimit: RateLimit;
+  /** Local milliseconds until which a 429 without `retry-after` closes the gate. */
+  readonly refusedUntilMs: number;
+  /** Local milliseconds until which nothing is left; absent when something is, or when the status says more. */
+  readonly usedUpUntilMs?: number;
+}
+
+/** Understands the rate limit headers of one provider. `nowMs` is the local wall clock. Pure. */
+export type RateLimitReading = (status: number, headers: Headers, nowMs: number) => RateLimitReport;
 
 /** Keeps a provider's rate limit: closes when an answer says so and opens again by itself. */
 export interface RateLimitGate {
@@ -17,12 +26,10 @@ export interface RateLimitGate {
 }
 
 /**
- * Returns an open gate. A 429 closes it until `retry-after`, else for the five minutes of Cloudflare's block, and for an
- * hour at most; `ratelimit: …;r=0;t=…` closes it for `t` seconds, and for five minutes at most. It never opens early: a
- * later answer can only add to the wait.
- * @see https://developers.cloudflare.com/fundamentals/api/reference/limits/ (verified 2026-11-21)
+ * Returns an open gate. A 429 closes it until `retry-after`, for an hour at most, else for as long as the provider's reading
+ * says; so does an answer that says that nothing is left. It never opens early: a later answer can only add to the wait.
  */
-export function rateLimitGate(clock: Clock): RateLimitGate {
+export function rateLimitGate(clock: Clock, read: RateLimitReading): RateLimitGate {
   let newest: RateLimit = {};
   let closed: { readonly untilMs: number; readonly opensAtMonotonicMs: number } | undefined;
 
@@ -39,27 +46,13 @@ export function rateLimitGate(clock: Clock): RateLimitGate {
     },
     observe(status, headers) {
       const nowMs = clock.wallMs();
-      const items = rateLimitItems(headers.get("ratelimit"));
-      const said = rateLimitOf(items, quotaOf(headers.get("ratelimit-policy")), nowMs);
-      if (Object.keys(said).length > 0) newest = said;
+      const said = read(status, headers, nowMs);
+      if (Object.keys(said.rateLimit).length > 0) newest = said.rateLimit;
       const afterMs = retryAfterMs(headers.get("retry-after"), nowMs);
-      if (status === 429) close(afterMs ?? nowMs + blockSeconds * 1000, nowMs);
-      for (const { remaining, resetSeconds = blockSeconds } of items) {
-        if (remaining === 0) close(nowMs + Math.min(resetSeconds, blockSeconds) * 1000, nowMs);
-      }
+      if (status === 429) close(afterMs ?? said.refusedUntilMs, nowMs);
+      if (said.usedUpUntilMs !== undefined) close(said.usedUpUntilMs, nowMs);
       return status === 429 ? closed?.untilMs : afterMs;
     },
-  };
-}
-
-/** What the item with the fewest requests left says. */
-function rateLimitOf(items: readonly RateLimitItem[], limit: number | undefined, nowMs: number): RateLimit {
-  const tightest = items.toSorted((a, b) => a.remaining - b.remaining)[0];
-  const resetSeconds = tightest?.resetSeconds;
-  return {
-    ...(limit === undefined ? {} : { limit }),
-    ...(tightest === undefined ? {} : { remaining: tightest.remaining }),
-    ...(resetSeconds === undefined ? {} : { resetMs: nowMs + resetSeconds * 1000 }),
   };
 }
 

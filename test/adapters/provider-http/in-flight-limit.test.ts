@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { inFlightLimit } from "../../../src/adapters/digitalocean/in-flight-limit.ts";
+import { inFlightLimit } from "../../../src/adapters/provider-http/in-flight-limit.ts";
 
 test("a place that is handed over stays taken, so that later tasks wait as well", async () => {
   const withinLimit = inFlightLimit(1);

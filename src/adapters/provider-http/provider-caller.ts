@@ -1,0 +1,95 @@
+import { ProviderError } from "../../model/errors.ts";
+import type { ProviderMeter } from "../../ports/ip-provider.ts";
+import { answerMeaning } from "./answer-meaning.ts";
+import { checkedBaseURL } from "./base-url.ts";
+import { callCounter } from "./call-counter.ts";
+import type { CallFacts } from "./call-facts.ts";
+import type { Complaint } from "./complaint.ts";
+import { type Deadline, newDeadline, outOfTime } from "./deadline.ts";
+import { failedCall } from "./failed-call.ts";
+import { inFlightLimit } from "./in-flight-limit.ts";
+import type { Exchange, ProviderAPI } from "./provider-api.ts";
+import type { ProviderCall } from "./provider-call.ts";
+import type { ProviderOptions } from "./provider-options.ts";
+import { rateLimitGate } from "./rate-limit-gate.ts";
+import { readToken } from "./read-token.ts";
+
+/** Makes the calls of one token and counts them: every request sent is one count. */
+export interface ProviderCaller<Send, Body, C extends Complaint> extends ProviderMeter {
+  /**
+   * Makes one call and returns what it means. A read is repeated once after a 5xx or a broken connection.
+   * @throws ProviderError
+   */
+  call<T>(call: ProviderCall<T, Send, Body, C>): Promise<T>;
+}
+
+/**
+ * Returns a caller; the SDK is loaded by its first call. No more requests are in flight than the API's limits allow, and none is
+ * sent while the rate limit is used up.
+ * @throws ConfigError when the base URL is not usable
+ */
+export function createProviderCaller<Send, Body, C extends Complaint>(
+  api: ProviderAPI<Send, Body, C>,
+  options: ProviderOptions,
+): ProviderCaller<Send, Body, C> {
+  const { token, userAgent, timeoutMs = api.limits.timeoutMs, clock } = options;
+  const baseURL = checkedBaseURL(options.baseURL ?? api.baseURL, api.label, api.baseURL);
+  const gate = rateLimitGate(clock, api.readRateLimit);
+  const counter = callCounter();
+  const withinLimit = inFlightLimit(api.limits.mostInFlight);
+  let opened: Promise<Exchange<Send>> | undefined;
+
+  function checkGate(call: CallFacts): void {
+    const notBeforeMs = gate.closedUntilMs();
+    if (notBeforeMs === undefined) return;
+    const reason = "an earlier answer said that it is used up, so nothing was sent";
+    throw failedCall(api, call, { failure: "rate-limited", status: 0, reason, notBeforeMs });
+  }
+
+  async function attempt<T>(
+    call: ProviderCall<T, Send, Body, C>,
+    exchange: Exchange<Send>,
+    deadline: Deadline,
+  ): Promise<T> {
+    const terms = { token: await readToken(api, call, token), userAgent, deadline };
+    checkGate(call);
+    if (deadline.signal.aborted) throw outOfTime(api, call, deadline, false);
+    try {
+      const answer = await exchange(call, terms);
+      const notBeforeMs = gate.observe(answer.status, answer.headers);
+      const redact = (text: string): string => text.replaceAll(terms.token, "[token]");
+      const value = answerMeaning(api, call, answer, { redact, notBeforeMs });
+      counter.add(call.operation, "success");
+      return value;
+    } catch (error) {
+      counter.add(call.operation, "error");
+      throw error;
+    }
+  }
+
+  function isWorthRepeating(call: CallFacts, error: unknown): boolean {
+    const isPassing = error instanceof ProviderError && error.failure === "unavailable";
+    return isPassing && !call.isWrite && error.notBeforeMs === undefined && gate.closedUntilMs() === undefined;
+  }
+
+  async function callInTime<T>(call: ProviderCall<T, Send, Body, C>): Promise<T> {
+    opened ??= api.open(baseURL);
+    // Loading takes longer than some deadlines; it happens once and is not the provider's time.
+    const exchange = await opened;
+    const deadline = newDeadline(timeoutMs, options.signal);
+    try {
+      return await attempt(call, exchange, deadline);
+    } catch (error) {
+      if (!isWorthRepeating(call, error)) throw error;
+      await clock.sleep(api.limits.repeatDelayMs, deadline.signal);
+      if (deadline.signal.aborted) throw error;
+      return await attempt(call, exchange, deadline);
+    }
+  }
+
+  return {
+    calls: counter.calls,
+    rateLimit: gate.rateLimit,
+    call: (call) => withinLimit(() => callInTime(call)),
+  };
+}

@@ -1,0 +1,16 @@
+import type { Clock } from "../../ports/clock.ts";
+
+/** How to reach a provider. */
+export interface ProviderOptions {
+  /** The API token, or where to get it; asked again for every request, so that a rotated token is used at once. */
+  readonly token: string | (() => Promise<string> | string);
+  /** By default where the API says that it is. */
+  readonly baseURL?: string;
+  readonly userAgent: string;
+  /** Deadline of one call over headers, body and the repeat of a read; by default that of the API's limits. */
+  readonly timeoutMs?: number;
+  /** For waits. Deadlines of connections always run by the machine's own clock. */
+  readonly clock: Clock;
+  /** Ends calls in flight and refuses later ones when it is aborted. */
+  readonly signal?: AbortSignal;
+}

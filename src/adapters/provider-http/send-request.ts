@@ -1,0 +1,56 @@
+import { InternalError, type ProviderError } from "../../model/errors.ts";
+import type { Answer } from "./answer.ts";
+import { brokenConnection } from "./broken-connection.ts";
+import type { CallFacts } from "./call-facts.ts";
+import { type Deadline, outOfTime } from "./deadline.ts";
+import type { ProviderVoice } from "./provider-voice.ts";
+
+/** What one request goes out with. */
+export interface RequestTerms {
+  readonly token: string;
+  readonly userAgent: string;
+  readonly deadline: Deadline;
+}
+
+/**
+ * Sends one request and returns the answer with its body unread. Redirects are not followed.
+ * @throws ProviderError `unavailable`, `timeout` or, for a redirect, `malformed` when there was no answer
+ * @throws InternalError, before anything is sent, when a read is no GET
+ */
+export async function sendRequest(
+  voice: ProviderVoice,
+  call: CallFacts,
+  deadline: Deadline,
+  { url, ...init }: RequestInit & { readonly url: string },
+): Promise<Response> {
+  if (!call.isWrite && init.method !== "GET") throw new InternalError(`The read ${call.operation} is no GET.`);
+  try {
+    return await fetch(url, { ...init, redirect: "error", signal: deadline.signal });
+  } catch (error) {
+    throw noAnswer(voice, call, deadline, error);
+  }
+}
+
+/**
+ * The answer with its body read before the deadline. A body that broke off is part of the answer: for a write the status alone
+ * may already say whether it was accepted.
+ */
+export async function readAnswer(
+  voice: ProviderVoice,
+  call: CallFacts,
+  deadline: Deadline,
+  response: Response,
+): Promise<Answer> {
+  const { status, headers } = response;
+  try {
+    return { status, headers, text: await response.text() };
+  } catch (error) {
+    return { status, headers, text: "", bodyError: noAnswer(voice, call, deadline, error) };
+  }
+}
+
+function noAnswer(voice: ProviderVoice, call: CallFacts, deadline: Deadline, error: unknown): ProviderError {
+  return deadline.signal.aborted
+    ? outOfTime(voice, call, deadline, call.isWrite)
+    : brokenConnection(voice, call, error);
+}

@@ -1,0 +1,110 @@
+import { describe, expect, test } from "vitest";
+import type { Answer } from "../../../src/adapters/provider-http/answer.ts";
+import type { ProviderAPI } from "../../../src/adapters/provider-http/provider-api.ts";
+import { createProviderCaller } from "../../../src/adapters/provider-http/provider-caller.ts";
+import type { ProviderOptions } from "../../../src/adapters/provider-http/provider-options.ts";
+import { FakeClock } from "../../fake/fake-clock.ts";
+import { providerFailureOf } from "./provider-failure-of.ts";
+import { answered, SOMECLOUD } from "./somecloud.ts";
+
+const nowMs = Date.UTC(2026, 0, 2, 3, 4, 5);
+const token = "0123456789abcdef";
+const good = answered(200, '{"value":7}');
+
+/** A caller, its clock, and calls answered in order; the last answer stays. */
+function stage(answers: readonly Answer[], api: Partial<typeof SOMECLOUD> = {}, more: Partial<ProviderOptions> = {}) {
+  const clock = new FakeClock(nowMs);
+  const caller = createProviderCaller({ ...SOMECLOUD, ...api }, { token, userAgent: "flipop/0", clock, ...more });
+  let sent = 0;
+  const send = async (): Promise<Answer> => {
+    sent += 1;
+    return answers[Math.min(sent, answers.length) - 1] ?? good;
+  };
+  const facts = { operation: "get", subject: "a", doing: "read a", scope: "a:read", isWrite: false };
+  const read = (): Promise<number> => caller.call({ ...facts, send, decode: (body) => body.at("value").count() });
+  return { caller, clock, read, sent: () => sent, facts };
+}
+
+describe("a caller of an API", () => {
+  test("says in its errors what the API is called and advises about a scope", async () => {
+    const { read } = stage([answered(403, "E no")]);
+    const error = await providerFailureOf(read(), token);
+    expect(error).toMatchObject({ provider: "somecloud", failure: "forbidden", status: 403 });
+    expect(error.message).toBe("Somecloud does not allow this token to read a: E no (403). Ask for a:read.");
+  });
+
+  test("takes the token out of what an answer says", async () => {
+    const { read } = stage([answered(403, `E ${token} may not`)]);
+    expect((await providerFailureOf(read(), token)).message).toContain("E [token] may not");
+  });
+
+  test("repeats a read after the API's delay by the clock it was given, and no earlier", async () => {
+    const { read, clock, sent, caller } = stage([answered(500, "E oops"), good]);
+    const value = read();
+    await clock.advance(699);
+    expect(sent()).toBe(1);
+    await clock.advance(1);
+    expect(await value).toBe(7);
+    expect(caller.calls()).toEqual([
+      { operation: "get", outcome: "error", count: 1 },
+      { operation: "get", outcome: "success", count: 1 },
+    ]);
+  });
+
+  test("sends nothing while the API's reading of the headers says that nothing is left, and then again", async () => {
+    const { read, clock, sent } = stage([answered(200, '{"value":7}', { "x-empty": "1" }), good]);
+    expect(await read()).toBe(7);
+    await clock.advance(2_999);
+    expect((await providerFailureOf(read(), token)).message).toBe(
+      "Somecloud's rate limit does not allow to read a now: an earlier answer said that it is used up, so nothing was sent. No call before 2026-01-02T03:04:08.000Z.",
+    );
+    expect(sent()).toBe(1);
+    await clock.advance(1);
+    expect(await read()).toBe(7);
+  });
+
+  test.for([
+    ["as long as the API's reading says when a 429 does not say", {}, 5_000],
+    ["as long as the 429 says", { "retry-after": "9" }, 9_000],
+  ] as const)("waits %s", async ([, headers, ms]) => {
+    const { read } = stage([answered(429, "E slow down", headers)]);
+    expect(await providerFailureOf(read(), token)).toMatchObject({ notBeforeMs: nowMs + ms });
+  });
+
+  test("has as many requests in flight as the API's limits allow", async () => {
+    const { caller, facts } = stage([]);
+    let open = 0;
+    let mostOpen = 0;
+    const send = async (): Promise<Answer> => {
+      open += 1;
+      mostOpen = Math.max(mostOpen, open);
+      await new Promise((resolve) => setImmediate(resolve));
+      open -= 1;
+      return good;
+    };
+    await Promise.all(Array.from({ length: 6 }, () => caller.call({ ...facts, send, decode: () => 1 })));
+    expect(mostOpen).toBe(2);
+  });
+
+  test.for<readonly [string, Partial<ProviderOptions>, string, number]>([
+    ["the API's own place and deadline", {}, "https://api.some.example/v1", 1234],
+    [
+      "the options' place and deadline",
+      { baseURL: "https://other.example/v1/", timeoutMs: 99 },
+      "https://other.example/v1",
+      99,
+    ],
+  ])("calls with %s", async ([, options, baseURL, timeoutMs]) => {
+    const seen: (string | number)[] = [];
+    const open: ProviderAPI<() => Promise<Answer>, unknown, never>["open"] = async (url) => {
+      seen.push(url);
+      return (call, { deadline }) => {
+        seen.push(deadline.timeoutMs);
+        return call.send();
+      };
+    };
+    const { read } = stage([good], { open }, options);
+    expect(await read()).toBe(7);
+    expect(seen).toEqual([baseURL, timeoutMs]);
+  });
+});
