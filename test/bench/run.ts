@@ -10,23 +10,16 @@ import { benchSteadyState } from "./steady-state.ts";
 import { renderTable, type Section } from "./table.ts";
 import { openWorld, type World } from "./world.ts";
 
-type Bench = (world: World) => Promise<Section>;
-
-const isFull = process.argv.includes("--full");
-const benches: Readonly<Record<string, Bench>> = {
+const benches: Readonly<Record<string, (world: World) => Promise<Section>>> = {
   planner: benchPlanner,
   start: benchStart,
   fill: benchFirstFill,
   steady: benchSteadyState,
   failover: benchFailover,
-  scale: (world) => benchScale(world, isFull),
+  scale: benchScale,
 };
-const named = process.argv.slice(2).filter((arg) => !arg.startsWith("-"));
-const unknown = [...named.filter((name) => !(name in benches)), ...process.argv.slice(2).filter(isUnknownFlag)];
-
-function isUnknownFlag(arg: string): boolean {
-  return arg.startsWith("-") && arg !== "--full";
-}
+const named = process.argv.slice(2);
+const unknown = named.filter((name) => !Object.hasOwn(benches, name));
 
 async function measure(): Promise<readonly Section[]> {
   const world = await openWorld();
@@ -44,12 +37,11 @@ async function measure(): Promise<readonly Section[]> {
 }
 
 if (unknown.length > 0) {
-  process.stderr.write(`Unknown: ${unknown.join(" ")}. Use: run.ts [--full] [${Object.keys(benches).join("|")}]...\n`);
+  process.stderr.write(`Unknown: ${unknown.join(" ")}. Use: npm run bench [${Object.keys(benches).join("|")}]...\n`);
   process.exitCode = 64;
 } else {
   const sections = await measure();
   const isBroken = sections.some(({ figures }) => figures.some((figure) => figure.isBroken));
   process.stdout.write(`\nNode ${process.version}, ${availableParallelism()} processors\n\n${renderTable(sections)}`);
-  if (!isFull) process.stdout.write("\n5,000 nodes and 50,000 pods: npm run bench -- --full\n");
   if (isBroken) process.exitCode = 1;
 }

@@ -29,7 +29,7 @@ interface Expectation {
 }
 
 const NORMAL: Size = { nodes: 1000, pods: 20_000, runs: 5 };
-const LARGE: Size = { nodes: 5000, pods: 50_000, runs: 3 };
+const LARGE: Size = { nodes: 5000, pods: 50_000, runs: 5 };
 const BY_LABEL: Selector = { what: "a pod label", match: { podLabel: INGRESS_LABEL } };
 const BY_NAMESPACE: Selector = { what: "a pod namespace alone", match: { podNamespace: POD_NAMESPACE } };
 
@@ -48,17 +48,15 @@ const ADDRESSES = 3;
 /** Connections of the client that fills the cluster. */
 const WIDTH = 8;
 
-/** One-shot runs in big clusters; `isFull` adds the largest, whose pods take minutes to create. */
-export async function benchScale(world: World, isFull: boolean): Promise<Section> {
+/** One-shot runs in big clusters, whose pods take minutes to create. */
+export async function benchScale(world: World): Promise<Section> {
   const figures: Figure[] = [];
   await emptyCluster(world.api);
   await world.api.request("POST", "/api/v1/namespaces", { metadata: { name: POD_NAMESPACE } });
   await grow(world.api, { nodes: 0, pods: 0 }, NORMAL);
   for (const expectation of NORMAL_EXPECTATIONS) figures.push(...(await measure(world, expectation)));
-  if (isFull) {
-    await grow(world.api, NORMAL, LARGE);
-    for (const expectation of LARGE_EXPECTATIONS) figures.push(...(await measure(world, expectation)));
-  }
+  await grow(world.api, NORMAL, LARGE);
+  for (const expectation of LARGE_EXPECTATIONS) figures.push(...(await measure(world, expectation)));
   return { title: "Big clusters: a one-shot run that assigns 3 addresses", figures };
 }
 
