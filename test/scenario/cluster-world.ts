@@ -10,12 +10,27 @@ import { httpCluster } from "./http-cluster.ts";
 import { httpFault } from "./operation-fault.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
-/** Applies the definitions the project ships, once for all scenarios. */
+const GROUP = "/apis/flipop.digitalocean.com/v1alpha1";
+
+/** Applies the definitions the project ships, once for all scenarios, and takes away what tests before them left: pools want all nodes, whoever made them. */
 export async function prepareCluster(facts: ClusterFacts): Promise<void> {
   const api = new API({ server: facts.server, caFile: facts.caFile, token: facts.adminToken });
   const directory = new URL("../../cronjob/crds/", import.meta.url);
   for (const file of ["floatingippools.yaml"]) await api.applyManifests(readFileSync(new URL(file, directory), "utf8"));
+  for (const resource of ["floatingippools", "nodednsrecordsets"]) await removeAll(api, resource);
+  const nodes = await api.list<{ metadata: { name: string } }>("/api/v1/nodes");
+  for (const { metadata } of nodes) await api.deleteNode(metadata.name);
   api.close();
+}
+
+async function removeAll(api: API, resource: string): Promise<void> {
+  if ((await api.request("GET", `${GROUP}/${resource}`)).status === 404) return;
+  const objects = await api.list<{ metadata: { namespace: string; name: string } }>(`${GROUP}/${resource}`);
+  for (const { metadata } of objects) {
+    const path = `${GROUP}/namespaces/${metadata.namespace}/${resource}/${metadata.name}`;
+    await api.call("PATCH", path, { metadata: { finalizers: null } }, contentType("PATCH"));
+    await api.request("DELETE", path);
+  }
 }
 
 /**
