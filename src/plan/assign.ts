@@ -7,7 +7,7 @@ import type { PoolView } from "./pool-view.ts";
 import type { Free, FreeRank } from "./standing.ts";
 import { statusOf } from "./standing.ts";
 import { pastMs } from "./time.ts";
-import { dueMs, hasFailed, lastError, leavingDueMs } from "./try-rule.ts";
+import { dueMs, failedTogether, lastError, leavingDueMs, turnOf } from "./try-rule.ts";
 
 /** Who gets what in one pool, and who is left over. */
 export interface Assignments {
@@ -24,13 +24,13 @@ export interface Assignments {
 
 /** Assigns a pool's free addresses to its candidates and enters every decision in the ledger. Deterministic. */
 export function assignPool(view: PoolView, ledger: MachineLedger, nowMs: number): Assignments {
-  const { candidates, skipped } = findCandidates(view, ledger);
+  const { candidates, skipped } = findCandidates(view, ledger, nowMs);
   const open = [...candidates];
   const actions: (AssignIP | UnassignIP)[] = [];
   const holds: Hold[] = [];
   const mustNotCarry = unknownGaps(view);
   let coolOffUntilMs = coolOffEnd(view, nowMs);
-  for (const { ip, standing } of freeInOrder(view)) {
+  for (const { ip, standing } of freeInOrder(view, nowMs)) {
     const choice = choose(view, ip, open, nowMs);
     if (choice.kind === "none") {
       holds.push(hold(view, ip, choice.reason, choice.detail, choice.notBeforeMs));
@@ -59,13 +59,13 @@ export function assignPool(view: PoolView, ledger: MachineLedger, nowMs: number)
 
 const RANKS: readonly FreeRank[] = ["unassigned", "node-gone", "not-matching", "foreign"];
 
-/** Free addresses in use: those that did not just fail first, then unassigned, on gone nodes, on nodes that do not match; each in managed order. */
-function freeInOrder(view: PoolView): readonly { readonly ip: string; readonly standing: Free }[] {
+/** Free addresses in use: those that did not fail first, then those longest due; then unassigned, on gone nodes, on nodes that do not match; each in managed order. */
+function freeInOrder(view: PoolView, nowMs: number): readonly { readonly ip: string; readonly standing: Free }[] {
   return view.managed
     .flatMap(({ ip, standing }) => (standing.kind === "free" && view.inUse.has(ip) ? [{ ip, standing }] : []))
     .toSorted(
       (a, b) =>
-        Number(hasFailed(view, `ip/${a.ip}`)) - Number(hasFailed(view, `ip/${b.ip}`)) ||
+        turnOf(view, `ip/${a.ip}`, nowMs) - turnOf(view, `ip/${b.ip}`, nowMs) ||
         RANKS.indexOf(a.standing.rank) - RANKS.indexOf(b.standing.rank),
     );
 }
@@ -77,8 +77,10 @@ type Choice =
 function choose(view: PoolView, ip: string, open: readonly Candidate[], nowMs: number): Choice {
   const inRegion = (candidate: Candidate): boolean => isSameRegion(regionOf(view, ip), candidate.node);
   const due = (candidate: Candidate): number => pairDueMs(view, ip, candidate, nowMs);
-  const index = open.findIndex((candidate) => inRegion(candidate) && due(candidate) <= nowMs);
-  if (index >= 0) return { kind: "some", index };
+  const isDue = (candidate: Candidate): boolean => inRegion(candidate) && due(candidate) <= nowMs;
+  const index = open.findIndex((candidate) => isDue(candidate) && !failedTogether(view, ip, candidate.node.name));
+  const anyIndex = index >= 0 ? index : open.findIndex(isDue);
+  if (anyIndex >= 0) return { kind: "some", index: anyIndex };
   const near = open.filter(inRegion);
   if (near.length > 0) {
     const notBeforeMs = Math.min(...near.map(due));

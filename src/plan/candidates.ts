@@ -4,7 +4,7 @@ import type { NodeVerdict } from "../model/plan.ts";
 import { machineID } from "../model/provider-id.ts";
 import type { Availability, Leaver, MachineLedger } from "./machine-ledger.ts";
 import type { PoolView } from "./pool-view.ts";
-import { hasFailed } from "./try-rule.ts";
+import { turnOf } from "./try-rule.ts";
 
 /** A match that can take an address now. */
 export interface Candidate {
@@ -15,12 +15,13 @@ export interface Candidate {
 }
 
 /**
- * The matches that wait for an address, in the order they are served: empty machines before those an address must leave first, nodes whose last attempt failed
- * behind the others, else by name. Matches that cannot take any are returned with the reason. Pure.
+ * The matches that wait for an address, in the order they are served: empty machines before those an address must leave first, else by name; nodes whose last
+ * attempt failed behind all others, the longest due first. Matches that cannot take any are returned with the reason. Pure.
  */
 export function findCandidates(
   view: PoolView,
   ledger: MachineLedger,
+  nowMs: number,
 ): { readonly candidates: readonly Candidate[]; readonly skipped: readonly NodeVerdict[] } {
   const served = servedNodes(view);
   const machines = new Set<string>();
@@ -39,7 +40,7 @@ export function findCandidates(
     else if (availability.kind === "after-leaving") candidates.push({ node, place, leaving: availability.leaving });
     else skipped.push(...skippedNode(node.name, availability, view));
   }
-  return { candidates: candidates.toSorted((a, b) => rank(view, a) - rank(view, b)), skipped };
+  return { candidates: candidates.toSorted(byTurn(view, nowMs)), skipped };
 }
 
 function servedNodes(view: PoolView): ReadonlySet<string> {
@@ -65,8 +66,9 @@ function skippedNode(
   return [{ nodeName, reason: availability.isNamed ? "NodeHasOtherIP" : "NodeHasForeignIP", detail: availability.ip }];
 }
 
-function rank(view: PoolView, candidate: Candidate): number {
-  return (hasFailed(view, `node/${candidate.node.name}`) ? 2 : 0) + (candidate.leaving.length > 0 ? 1 : 0);
+function byTurn(view: PoolView, nowMs: number): (a: Candidate, b: Candidate) => number {
+  const turn = ({ node }: Candidate): number => turnOf(view, `node/${node.name}`, nowMs);
+  return (a, b) => turn(a) - turn(b) || Number(a.leaving.length > 0) - Number(b.leaving.length > 0);
 }
 
 /** Well-known node label that carries the region slug. */

@@ -7,9 +7,19 @@ export function retryOf(view: PoolView, subject: string): RetryStatus | undefine
   return view.pool.status.retries.find((retry) => retry.subject === subject);
 }
 
-/** True when the subject's last attempt failed. */
-export function hasFailed(view: PoolView, subject: string): boolean {
-  return retryOf(view, subject) !== undefined;
+/**
+ * The place of a subject in the order of trying: 0 when its last attempt did not fail, else when that may be repeated, milliseconds. What failed goes behind what
+ * did not, and the longest due first, so that one that fails for ever takes nobody's turn.
+ */
+export function turnOf(view: PoolView, subject: string, nowMs: number): number {
+  const retry = retryOf(view, subject);
+  return retry === undefined ? 0 : retryDueMs(retry, nowMs);
+}
+
+/** True when the last attempt of both was the same one, and failed. */
+export function failedTogether(view: PoolView, ip: string, nodeName: string): boolean {
+  const address = retryOf(view, `ip/${ip}`);
+  return address !== undefined && address.error === retryOf(view, `node/${nodeName}`)?.error;
 }
 
 /**

@@ -39,7 +39,7 @@ function matchesOf(world: World, pool: Pool): readonly Match[] {
 
 /** Addresses of a pool that are its own by every rule: known, managed by nobody else, not with a stranger. */
 function usable(world: World, pool: Pool): readonly AddressState[] {
-  const rivals = world.pools().filter((other) => other.meta.uid !== pool.meta.uid);
+  const rivals = rivalsOf(world, pool);
   const nodes = new Set(world.nodes().map(dropletOf));
   return [...managedBy(pool)].flatMap((ip) => {
     const address = world.address(ip);
@@ -47,6 +47,10 @@ function usable(world: World, pool: Pool): readonly AddressState[] {
     const isForeign = address.droplet_id !== null && !nodes.has(address.droplet_id);
     return isForeign && pool.spec.foreignHolder !== "TakeOver" ? [] : [address];
   });
+}
+
+function rivalsOf(world: World, { meta }: Pool): readonly Pool[] {
+  return world.pools().filter((other) => other.meta.uid !== meta.uid);
 }
 
 /** A node waits, an address could serve it, and nothing happens. */
@@ -60,9 +64,15 @@ function unserved(world: World, pool: Pool): readonly Violation[] {
   const serving = world.addresses().filter(({ ip }) => active.has(ip));
   const listed = new Set(pool.spec.ips).size;
   const desired = pool.spec.desiredIPs > 0 ? pool.spec.desiredIPs : listed;
-  const free = addresses
-    .filter((address) => !serving.includes(address))
-    .slice(0, Math.max(0, desired - serving.length));
+  // Those that another pool names too may fill a place, and are not asked for here.
+  const free = [...managedBy(pool)]
+    .filter(
+      (ip) =>
+        addresses.some((address) => address.ip === ip) || rivalsOf(world, pool).some((rival) => isNamedBy(rival, ip)),
+    )
+    .filter((ip) => !serving.some((address) => address.ip === ip))
+    .slice(0, Math.max(0, desired - serving.length))
+    .flatMap((ip) => addresses.filter((address) => address.ip === ip));
   const claimed = new Set(
     world
       .pools()

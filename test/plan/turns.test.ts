@@ -1,0 +1,91 @@
+import { expect, test } from "vitest";
+import type { Observation } from "../../src/model/observation.ts";
+import type { RetryStatus } from "../../src/model/resource.ts";
+import { aNode, anObservation, aPool, known, NOW, nodes } from "./builders.ts";
+import { planText } from "./plan-text.ts";
+
+const [A, B, C] = ["203.0.113.10", "203.0.113.11", "203.0.113.12"] as const;
+
+function failed(subject: string, attempts: number, dueForSeconds: number, error = subject): RetryStatus {
+  return { subject, attempts, nextAttemptTime: new Date(NOW - dueForSeconds * 1000).toISOString(), error };
+}
+
+test.for<[string, Observation, string[]]>([
+  [
+    "of two nodes that failed, the one due longer is tried, not the first by name for ever",
+    anObservation({
+      pools: [
+        aPool({
+          spec: { ips: [A] },
+          status: { retries: [failed(`ip/${A}`, 4, 1), failed("node/n1", 4, 1), failed("node/n2", 1, 900)] },
+        }),
+      ],
+      nodes: nodes(2),
+      addresses: [known(A)],
+    }),
+    [`assign-ip ${A} to n2: NodeMatched`, `annotate-node n2 with ${A}: Verified`],
+  ],
+  [
+    "of two addresses that failed, the one due longer is tried, not the first in order for ever",
+    anObservation({
+      pools: [
+        aPool({
+          spec: { ips: [A, B] },
+          status: { retries: [failed(`ip/${A}`, 4, 1), failed(`ip/${B}`, 2, 900), failed("node/n1", 4, 1)] },
+        }),
+      ],
+      nodes: nodes(1),
+      addresses: [known(A), known(B)],
+    }),
+    [`assign-ip ${B} to n1: NodeMatched`, `annotate-node n1 with ${B}: Verified`, `hold assign-ip ${A}: NoCandidate`],
+  ],
+  [
+    "a failed node that is due longer goes before one that failed later and is empty",
+    anObservation({
+      pools: [
+        aPool({
+          spec: { ips: [A] },
+          status: {
+            released: [{ ip: C, providerID: "digitalocean://102", nodeName: "n2" }],
+            retries: [failed(`ip/${A}`, 4, 1), failed("node/n1", 4, 1), failed("node/n2", 2, 900)],
+          },
+        }),
+      ],
+      nodes: [aNode(), aNode({ name: "n2", droplet: 102 })],
+      addresses: [known(A), known(C, { holderID: "102" })],
+    }),
+    [
+      `assign-ip ${A} to n2: NodeMatched`,
+      `annotate-node n2 with ${A}: Verified`,
+      `unassign-ip ${C} from n2: DropletNeeded`,
+    ],
+  ],
+  [
+    "pairs that failed together change partners",
+    anObservation({
+      pools: [
+        aPool({
+          spec: { ips: [A, B] },
+          status: {
+            retries: [
+              failed(`ip/${A}`, 2, 1, "n1: refused"),
+              failed(`ip/${B}`, 2, 1, "n2: refused"),
+              failed("node/n1", 2, 1, "n1: refused"),
+              failed("node/n2", 2, 1, "n2: refused"),
+            ],
+          },
+        }),
+      ],
+      nodes: nodes(2),
+      addresses: [known(A), known(B)],
+    }),
+    [
+      `assign-ip ${A} to n2: NodeMatched`,
+      `assign-ip ${B} to n1: NodeMatched`,
+      `annotate-node n1 with ${B}: Verified`,
+      `annotate-node n2 with ${A}: Verified`,
+    ],
+  ],
+])("%s", ([, observation, expected]) => {
+  expect(planText(observation)).toEqual(expected);
+});
