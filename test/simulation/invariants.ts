@@ -8,6 +8,8 @@ import { dropletOf, isBlocked, managedBy } from "./truth.ts";
 
 /** How long before a call takes effect its preconditions may have been read, milliseconds: a few calls with their time. */
 const RACE_MS = 1500;
+/** How far a list may lag behind, milliseconds: what somebody else did with a free address meanwhile may be overlooked. */
+const LAG_MS = 4000;
 const MOST_CREATIONS = 12;
 const FAST_MS: readonly number[] = [1, 1, 5, 5, 10, 10, 10, 60].map((seconds) => seconds * 1000);
 
@@ -79,7 +81,8 @@ function loss(
   const healthy = health.of(ip);
   if (healthy !== undefined && healthy.sinceMs <= simulation.world.nowMs() - RACE_MS)
     return [{ invariant: "P7", text: `${what} takes it from ${healthy.nodeName}, which serves ${healthy.key} well` }];
-  const isForeign = !records.everNode.has(holder);
+  const isLongThere = (records.handMoved.get(ip) ?? 0) <= simulation.world.nowMs() - RACE_MS - LAG_MS;
+  const isForeign = !records.everNode.has(holder) && isLongThere;
   const mustHold = namers.every((pool) => pool.spec.foreignHolder === "Hold" && monitor.isStable(process, pool));
   if (isForeign && mustHold && namers.length > 0)
     return [{ invariant: "foreign", text: `${what} takes it from ${holder}, never a node` }];

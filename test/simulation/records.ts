@@ -34,8 +34,8 @@ export class Records {
   readonly refusals: Map<string, { count: number; lastMs: number }> = new Map();
   /** When somebody else changed the status of a pool, by key. */
   readonly touchedAtMs: Map<string, number> = new Map();
-  /** Addresses that somebody else moved or detached. */
-  readonly handMoved: Set<string> = new Set();
+  /** Addresses that somebody else moved or detached, with when it was last done, milliseconds. */
+  readonly handMoved: Map<string, number> = new Map();
   readonly nodeBornMs: Map<string, number> = new Map();
   readonly #world: World;
   readonly #changedAtMs = new Map<string, number>();

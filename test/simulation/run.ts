@@ -1,68 +1,72 @@
-// Runs seeded histories: node test/simulation/run.ts --seeds 1000 [--from 1] [--keep-going] [--seed N]
-import { parseArgs } from "node:util";
+// Plays seeded histories of the simulator; --help says how.
+import { type ParseArgsConfig, parseArgs } from "node:util";
+import { explain } from "./explain.ts";
 import { generate } from "./generate.ts";
-import type { History } from "./history.ts";
+import type { Violation } from "./monitor.ts";
 import { shrink } from "./shrink.ts";
 import { Simulation } from "./simulation.ts";
 
-const { values } = parseArgs({
-  options: {
-    seeds: { type: "string", default: "1000" },
-    from: { type: "string", default: "1" },
-    seed: { type: "string" },
-    "keep-going": { type: "boolean", default: false },
-    full: { type: "boolean", default: false },
-  },
-});
+const OPTIONS = {
+  seeds: { type: "string", default: "1000", help: "N    how many histories to play" },
+  from: { type: "string", default: "1", help: "N     the seed of the first one" },
+  seed: { type: "string", help: "N     play this one only, and tell it when it breaks a promise" },
+  lines: { type: "string", default: "120", help: "N    how many lines a broken history is told in, at most" },
+  full: { type: "boolean", default: false, help: "       tell a broken history as it was, not shrunk" },
+  brief: { type: "boolean", default: false, help: "      only name the broken promise, and stop" },
+  "keep-going": { type: "boolean", default: false, help: " play on after a broken promise, and count" },
+  help: { type: "boolean", default: false, help: "       show this" },
+} as const satisfies ParseArgsConfig["options"] & Record<string, { help: string }>;
 
-const from = Number(values.seed ?? values.from);
-const count = values.seed === undefined ? Number(values.seeds) : 1;
-const broken = new Map<string, number[]>();
-const startedMs = performance.now();
-let calls = 0;
-for (let seed = from; seed < from + count; seed += 1) {
-  const history = generate(seed);
-  const result = await new Simulation(history, false).run();
-  calls += result.calls;
-  if (result.violation === undefined) continue;
-  const { invariant, text } = result.violation;
+/** Of each promise, so many broken histories are named as they come. */
+const MOST_SHOWN = 6;
+
+const { values } = parseArgs({ options: OPTIONS });
+if (values.help) help();
+else await play();
+
+function help(): void {
+  print("npm run simulate -- [options]\n");
+  for (const [name, option] of Object.entries(OPTIONS)) {
+    const preset = "default" in option && option.default !== false ? ` (${option.default})` : "";
+    print(`  --${name} ${option.help}${preset}`);
+  }
+}
+
+async function play(): Promise<void> {
+  const from = Number(values.seed ?? values.from);
+  const count = values.seed === undefined ? Number(values.seeds) : 1;
+  const broken = new Map<string, readonly number[]>();
+  const startedMs = performance.now();
+  let calls = 0;
+  for (let seed = from; seed < from + count; seed += 1) {
+    const result = await new Simulation(generate(seed), false).run();
+    calls += result.calls;
+    if (result.violation === undefined) continue;
+    await report(seed, result.violation, broken);
+    if (!values["keep-going"]) break;
+  }
+  for (const [invariant, seeds] of broken) print(`${invariant}: ${seeds.length} (${seeds.slice(0, 12).join(", ")})`);
+  print(`${count} histories from ${from}, ${calls} calls, ${Math.round(performance.now() - startedMs)} ms`);
+}
+
+async function report(
+  seed: number,
+  { invariant, text }: Violation,
+  broken: Map<string, readonly number[]>,
+): Promise<void> {
   const seeds = broken.get(invariant) ?? [];
   broken.set(invariant, [...seeds, seed]);
-  if (values["keep-going"]) {
-    if (seeds.length < 6) print(`seed ${seed}: ${invariant}: ${text.split("\n")[0]}`);
-    continue;
-  }
-  await explain(values.full ? history : await shrink(history, invariant));
-  print(`\nnode test/simulation/run.ts --seed ${seed}`);
   process.exitCode = 1;
-  break;
-}
-for (const [invariant, seeds] of broken) print(`${invariant}: ${seeds.length} (${seeds.slice(0, 12).join(", ")})`);
-print(`${count} histories from ${from}, ${calls} calls, ${Math.round(performance.now() - startedMs)} ms`);
-
-async function explain(history: History): Promise<void> {
-  const { trace } = await new Simulation(history, true).run();
-  print(
-    `seed ${history.seed}, ${history.hasLock ? "with" : "without"} the Lease, latency ${history.latencyMs} ms, ${history.slots.length} process(es)`,
-  );
-  for (const line of withoutIdlePasses(trace).slice(-Number(process.env["LINES"] ?? 120))) print(line);
+  if (seeds.length < MOST_SHOWN) print(`seed ${seed}: ${invariant}: ${text.split("\n")[0]}`);
+  if (!values["keep-going"] && !values.brief) await tell(seed, invariant);
 }
 
-/** Leaves out passes that only read, renewals of the Lease, and Events. */
-function withoutIdlePasses(trace: readonly string[]): readonly string[] {
-  const lines = trace.filter((text) => !/ (read|replace|create)-lease| event /.test(text) || text.includes("!!"));
-  const isStart = (text: string): boolean => / list-pools/.test(text);
-  const isRead = (text: string): boolean =>
-    / (list|list-pools|list-nodes|list-pods|get|machine|limit|read-node|read-pool) /.test(text) && !text.includes("!!");
-  const starts = lines.flatMap((text, index) => (isStart(text) ? [index] : []));
-  const idle = new Set<number>();
-  for (const [position, start] of starts.entries()) {
-    const end = starts[position + 1] ?? lines.length;
-    const indexes = Array.from({ length: end - start }, (_, offset) => start + offset);
-    const own = indexes.filter((index) => !/ \*\* /.test(lines[index] ?? ""));
-    if (own.every((index) => isRead(lines[index] ?? ""))) for (const index of own) idle.add(index);
+async function tell(seed: number, invariant: string): Promise<void> {
+  const history = generate(seed);
+  for (const line of await explain(values.full ? history : await shrink(history, invariant), Number(values.lines))) {
+    print(line);
   }
-  return lines.filter((_, index) => !idle.has(index));
+  print(`\nnpm run simulate -- --seed ${seed}`);
 }
 
 function print(line: string): void {
