@@ -55,9 +55,10 @@ export function acquireForPool(
   const actions: AcquireIP[] = [];
   let coolOffUntilMs = assignments.coolOffUntilMs;
   for (let ordinal = 1; ordinal <= missing; ordinal += 1) {
-    const held = heldBy(view, budget, targets[ordinal - 1], coolOffUntilMs);
-    if (held !== undefined) return { actions, holds: [held] };
     const target = targets[ordinal - 1];
+    const held =
+      withoutPlace(view, target, assignments.leftOver, nowMs) ?? heldBy(view, budget, target, coolOffUntilMs);
+    if (held !== undefined) return { actions, holds: [held] };
     actions.push(acquisition(view, ordinal, target));
     if (target !== undefined) ledger.promise(target.place.machineID, view.key);
     budget.quotaLeft -= 1;
@@ -105,13 +106,29 @@ function blocker(view: PoolView, nowMs: number): Hold | undefined {
   return hold(view, "Backoff", retry.error, retryDueMs(retry, nowMs), false);
 }
 
+/** A node that failed and will be asked for again is waited for; only without any is the region missing. */
+function withoutPlace(
+  view: PoolView,
+  target: Candidate | undefined,
+  leftOver: readonly Candidate[],
+  nowMs: number,
+): Hold | undefined {
+  if (target !== undefined || view.pool.spec.region !== "") return undefined;
+  const retries = leftOver
+    .filter(({ leaving }) => leaving.length === 0)
+    .flatMap(({ node }) => retryOf(view, `node/${node.name}`) ?? []);
+  const [next] = retries.toSorted((a, b) => retryDueMs(a, nowMs) - retryDueMs(b, nowMs));
+  return next === undefined
+    ? hold(view, "NoRegion", "", undefined, true)
+    : hold(view, "Backoff", next.error, retryDueMs(next, nowMs), false);
+}
+
 function heldBy(
   view: PoolView,
   budget: AcquisitionBudget,
   target: Candidate | undefined,
   coolOffUntilMs: number | undefined,
 ): Hold | undefined {
-  if (target === undefined && view.pool.spec.region === "") return hold(view, "NoRegion", "", undefined, true);
   if (budget.quotaLeft <= 0) return hold(view, "QuotaExceeded", "", undefined, true);
   if (budget.rateLeft <= 0) return hold(view, "CreationRate", "", budget.rateResetMs, false);
   if (target !== undefined && coolOffUntilMs !== undefined) {

@@ -86,6 +86,14 @@ test.for<[string, Observation, string[]]>([
       `annotate-node n2 with ${A}: Verified`,
     ],
   ],
+  [
+    "an address that can only be bought for a node that failed waits for that node, and no region is missed",
+    anObservation({
+      pools: [aPool({ spec: { desiredIPs: 1, region: "" }, status: { retries: [failed("node/n1", 2, -240)] } })],
+      nodes: nodes(1),
+    }),
+    ["hold acquire-ip ingress/web: Backoff (node/n1) for 240s"],
+  ],
 ])("%s", ([, observation, expected]) => {
   expect(planText(observation)).toEqual(expected);
 });
