@@ -1,6 +1,6 @@
 import type { AssignIP } from "../model/action.ts";
 import type { Address } from "../model/address.ts";
-import type { ProviderError } from "../model/errors.ts";
+import { ProviderError } from "../model/errors.ts";
 import { objectKey } from "../model/resource.ts";
 import { timestamp } from "../plan/time.ts";
 import type { IPProvider } from "../ports/ip-provider.ts";
@@ -92,7 +92,8 @@ async function explainRefusal(
 ): Promise<Result> {
   const learned = [learn(action.ip, address)];
   if (error.failure !== "refused" && error.failure !== "not-found") return failed(error, { learned });
-  const carried = await provider.machineAddresses(action.after.machineID);
+  const carried = await carriedBy(action.after.machineID, provider);
+  if (carried === "unknown") return failed(error, { learned });
   if (carried === undefined) return skipped("MachineNotFound", missingMachine(action), learned);
   const isPublic = carried.filter((ip) => !PRIVATE.test(ip));
   if (isPublic.length > 1) {
@@ -100,6 +101,16 @@ async function explainRefusal(
     return skipped("NodeHasForeignIP", text, learned);
   }
   return failed(error, { learned });
+}
+
+/** What a machine carries; undefined when there is none. Where it cannot be read the refusal stands as it is. */
+async function carriedBy(machineID: string, provider: IPProvider): Promise<readonly string[] | undefined | "unknown"> {
+  try {
+    return await provider.machineAddresses(machineID);
+  } catch (error) {
+    if (error instanceof ProviderError) return "unknown";
+    throw error;
+  }
 }
 
 function missingMachine({ after, provider }: AssignIP): string {
