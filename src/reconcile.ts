@@ -68,7 +68,7 @@ export async function reconcilePass(
   }
   const failures = await writeStatuses(current, context.journal);
   const eventFailures = await writeEvents(outcomes, context.journal, deps.cluster, () => deps.lock.isHeld());
-  await noteRateLimits(observation, deps.lock);
+  await noteRateLimits(observation, context);
   return {
     plan: first,
     outcomes,

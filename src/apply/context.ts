@@ -7,6 +7,7 @@ import type { LockState } from "../ports/lock.ts";
 import type { ProviderAccess } from "../ports/provider-access.ts";
 import { Confirmer } from "./confirmer.ts";
 import { Journal } from "./journal.ts";
+import { limitNoting } from "./limit-noting.ts";
 import { Turnstile } from "./turnstile.ts";
 
 /** What a mutating run may write to. */
@@ -21,6 +22,8 @@ export interface WriteAccess {
 export interface ApplyContext {
   readonly cluster: ClusterWriter;
   readonly providers: ReadonlyMap<string, IPProvider>;
+  /** By provider, until when it asked for no calls while this pass made them; local milliseconds. */
+  readonly limits: ReadonlyMap<string, number>;
   readonly confirmers: ReadonlyMap<string, Confirmer>;
   readonly clock: Clock;
   readonly lock: LockState;
@@ -41,8 +44,9 @@ export function applyContext(
   signal: AbortSignal,
 ): ApplyContext {
   const { cluster, clock, lock } = access;
+  const limits = new Map<string, number>();
   const usable = [...access.providers].flatMap(([name, provider]) =>
-    provider.kind === "usable" ? [[name, provider.provider] as const] : [],
+    provider.kind === "usable" ? [[name, limitNoting(provider.provider, limits)] as const] : [],
   );
   const stop = AbortSignal.any([signal, lock.lost]);
   return {
@@ -52,6 +56,7 @@ export function applyContext(
     deadline,
     signal: stop,
     providers: new Map(usable),
+    limits,
     confirmers: new Map(usable.map(([name, provider]) => [name, new Confirmer(provider, clock, deadline, stop)])),
     journal: new Journal(cluster, observation.pools, () => lock.isHeld()),
     acquisitions: new Turnstile(),

@@ -1,18 +1,24 @@
 import { NOT_BEFORE_PREFIX } from "../model/lease-annotations.ts";
 import type { Observation } from "../model/observation.ts";
 import { timestamp } from "../plan/time.ts";
-import type { LockState } from "../ports/lock.ts";
+import type { ApplyContext } from "./context.ts";
 
 /** Leaves on the Lease until when each provider asked for no calls, for every later run to obey; takes away what is over. Writes only a difference. */
-export async function noteRateLimits(observation: Observation, lock: LockState): Promise<void> {
+export async function noteRateLimits(
+  observation: Observation,
+  { lock, limits, cluster, clock }: Pick<ApplyContext, "lock" | "limits" | "cluster" | "clock">,
+): Promise<void> {
   if (!lock.isHeld()) return;
+  const skewMs = cluster.now() - clock.wallMs();
   const stored = lock.annotations();
+  const observed = [...observation.providers.values()].flatMap(({ name, unusable }) =>
+    unusable?.reason === "RateLimited" && unusable.notBeforeMs !== undefined
+      ? [[name, unusable.notBeforeMs] as const]
+      : [],
+  );
+  const met = [...limits].map(([name, localMs]) => [name, localMs + skewMs] as const);
   const wanted: ReadonlyMap<string, string> = new Map(
-    [...observation.providers.values()].flatMap(({ name, unusable }) =>
-      unusable?.reason === "RateLimited" && unusable.notBeforeMs !== undefined
-        ? [[`${NOT_BEFORE_PREFIX}${name}`, timestamp(unusable.notBeforeMs)] as const]
-        : [],
-    ),
+    [...met, ...observed].map(([name, ms]) => [`${NOT_BEFORE_PREFIX}${name}`, timestamp(ms)] as const),
   );
   const over = Object.keys(stored).filter((key) => key.startsWith(NOT_BEFORE_PREFIX) && !wanted.has(key));
   const changes = Object.fromEntries([

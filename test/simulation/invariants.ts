@@ -1,7 +1,8 @@
 import type { Plan } from "../../src/model/plan.ts";
-import type { Pool } from "../../src/model/resource.ts";
+import { FINALIZER, type Pool } from "../../src/model/resource.ts";
 import type { SimCall } from "./faults.ts";
 import type { Monitor, Violation } from "./monitor.ts";
+import { checkPrecautions, checkTarget } from "./precautions.ts";
 import type { Process, Reading } from "./process.ts";
 import { nameOf } from "./records.ts";
 import { dropletOf, isBlocked, managedBy } from "./truth.ts";
@@ -12,6 +13,7 @@ const RACE_MS = 1500;
 const LAG_MS = 4000;
 const MOST_CREATIONS = 12;
 const FAST_MS: readonly number[] = [1, 1, 5, 5, 10, 10, 10, 60].map((seconds) => seconds * 1000);
+const SLOW_MS: readonly number[] = [1, 5, 10].map((minutes) => minutes * 60_000);
 
 /** What holds for every write, whatever comes of it. */
 export function checkWrite(monitor: Monitor, process: Process, call: SimCall): void {
@@ -25,13 +27,15 @@ export function checkWrite(monitor: Monitor, process: Process, call: SimCall): v
   if (target !== undefined && call.side === "cluster" && call.operation !== "annotate" && call.subject !== target)
     monitor.violated("selection", `${what} although only ${target} is selected`);
   if (call.operation === "assign") checkRetry(monitor, call, what);
+  checkPrecautions(monitor, process, call, what);
 }
 
 function checkRetry(monitor: Monitor, call: SimCall, what: string): void {
   const { records, simulation } = monitor;
   const refusal = records.refusals.get(`${call.subject} ${String(call.args[0])}`);
-  if (refusal === undefined || simulation.hasLostMemory) return;
-  const waitMs = FAST_MS[Math.min(refusal.count, FAST_MS.length) - 1] ?? 0;
+  if (refusal === undefined) return;
+  const schedule = refusal.isSlow ? SLOW_MS : FAST_MS;
+  const waitMs = schedule[Math.min(refusal.count, schedule.length) - 1] ?? 0;
   const passedMs = simulation.world.nowMs() - refusal.lastMs;
   if (passedMs < waitMs - 100) monitor.violated("retry", `${what} ${passedMs} ms after refusal ${refusal.count}`);
 }
@@ -65,6 +69,7 @@ export function checkChange(monitor: Monitor, process: Process, call: SimCall): 
         namers.filter((pool) => managedBy(pool).has(ip)),
       ),
     );
+  if (call.operation === "assign") found.push(...checkTarget(monitor, process, call, what));
   if (call.operation === "delete") found.push(...deletion(monitor, process, what, ip, namers, holder));
   return found;
 }
@@ -145,6 +150,8 @@ export function checkCreation(monitor: Monitor, process: Process, call: SimCall)
   if (pool === undefined) return [...found, { invariant: "P4", text: `${what}: no intent on record` }];
   if (!monitor.isStable(process, pool)) return found;
   if (isOutOfReach(monitor, process, pool)) found.push({ invariant: "blocked", text: what });
+  if (pool.spec.reclaimPolicy === "Delete" && !pool.meta.finalizers.includes(FINALIZER))
+    found.push({ invariant: "leak", text: `${what} before the finalizer is set` });
   if ("machineID" in (call.args[0] as object)) found.push(...coolOff(monitor, process, what, [pool]));
   const held = heldBy(monitor, pool);
   if (held.size + 1 > pool.spec.desiredIPs)

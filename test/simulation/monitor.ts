@@ -6,6 +6,8 @@ import type { PassResult } from "../../src/model/run.ts";
 import type { Failure, SimCall } from "./faults.ts";
 import type { WorldEvent } from "./history.ts";
 import { checkAnnotation, checkChange, checkCreation, checkPlan, checkWrite } from "./invariants.ts";
+import { checkFarewell, checkMemory } from "./memory.ts";
+import { checkOutcomes } from "./outcomes.ts";
 import type { Process, Reading } from "./process.ts";
 import { Records } from "./records.ts";
 import type { Simulation } from "./simulation.ts";
@@ -64,6 +66,8 @@ export class Monitor {
     }
     if (nowMs < process.notBeforeMs)
       this.violated("P14", `${process.identity} calls ${call.operation} although the Lease says to wait`);
+    if (nowMs < this.records.closedUntilMs)
+      this.violated("P14", `${process.identity} calls ${call.operation} although an earlier run was told to wait`);
     return undefined;
   }
 
@@ -72,7 +76,7 @@ export class Monitor {
     if (call.operation === "list-pools") this.beginPass(process);
     if (["list-pools", "list-nodes", "list-pods"].includes(call.operation)) process.hasFailedList = true;
     if (call.operation === "get") process.readings.set(call.subject, "failed");
-    if (call.operation === "status") this.simulation.hasLostMemory = true;
+    if (call.operation === "status") this.records.refusals.clear();
     if (failure.how === "429" && failure.error instanceof ProviderError)
       process.closedUntilMs = failure.error.notBeforeMs ?? 0;
     if (call.operation === "assign" && failure.hasEffect) this.records.answerLost(call);
@@ -109,6 +113,10 @@ export class Monitor {
   ended(process: Process, result: PassResult): void {
     checkPlan(this, process, result.plan);
     checkPlan(this, process, result.remaining);
+    checkOutcomes(this, process, result);
+    if (result.wasInterrupted || result.reportFailures.length > 0) this.records.refusals.clear();
+    const isNoted = this.simulation.history.hasLock && !result.wasInterrupted;
+    if (isNoted) this.records.closedUntilMs = Math.max(this.records.closedUntilMs, process.closedUntilMs);
   }
 
   /** The pools that name an address, and whether their specs are what the pass has read. */
@@ -123,6 +131,8 @@ export class Monitor {
   private promises(process: Process, call: SimCall): readonly Violation[] {
     if (call.operation === "create") return checkCreation(this, process, call);
     if (call.operation === "annotate") return checkAnnotation(this, process, call);
+    if (call.operation === "status") return checkMemory(this, process, call);
+    if (call.operation === "finalizer") return checkFarewell(this, process, call);
     return call.side === "cloud" ? checkChange(this, process, call) : [];
   }
 
@@ -133,13 +143,17 @@ export class Monitor {
     process.readings.clear();
     process.singly.clear();
     process.listed.clear();
+    process.seen.clear();
+    process.nodesRead.clear();
     const text = history.hasLock ? world.leaseAnnotations()[`${NOT_BEFORE_PREFIX}digitalocean`] : undefined;
     process.notBeforeMs = text === undefined ? 0 : Date.parse(text);
   }
 
   private read(process: Process, call: SimCall, result: unknown): void {
     if (call.operation === "get") process.singly.add(call.subject);
+    if (call.operation === "read-node") process.nodesRead.add(call.subject);
     for (const shown of shownBy(call, result)) {
+      if (call.operation !== "machine") process.seen.set(shown.ip, shown);
       const isSecondHand = call.operation === "list" || call.operation === "machine";
       if (!isSecondHand || !process.singly.has(shown.ip)) process.readings.set(shown.ip, shown);
       else if (call.operation === "list") process.listed.set(shown.ip, shown);

@@ -40,12 +40,18 @@ export class Process {
   closedUntilMs = 0;
   /** The pool whose intent to acquire was written last. */
   intentOf: string | undefined;
+  /** What its run came to, once it has. */
+  result: PassResult | undefined;
   /** The newest reading of each address in the pass under way. */
   readonly readings: Map<string, Reading | "failed"> = new Map();
   /** Those of them read by themselves: lists may lag behind, so such a reading counts more. */
   readonly singly: Set<string> = new Set();
   /** What a list said of an address that had been read by itself before. */
   readonly listed: Map<string, Reading> = new Map();
+  /** The newest reading of each that shows the address itself, and not a machine that carries it. */
+  readonly seen: Map<string, Reading> = new Map();
+  /** Nodes read by themselves in the pass under way. */
+  readonly nodesRead: Set<string> = new Set();
   readonly died: Promise<void>;
   readonly #stop = new AbortController();
   #markDead: () => void = () => undefined;
@@ -101,6 +107,7 @@ export class Process {
       );
       return answer.kind === "done" ? answer.value : undefined;
     } catch (error) {
+      this.simulation.monitor.records.refusals.clear();
       if (error instanceof KubeError || error instanceof ConfigError) return undefined;
       throw error;
     }
@@ -139,7 +146,7 @@ export class Process {
 
   private die(): Promise<never> {
     this.simulation.note(`      ${this.identity} dies`);
-    this.simulation.hasLostMemory = true;
+    this.simulation.monitor.records.refusals.clear();
     this.kill();
     return NEVER;
   }
@@ -161,6 +168,7 @@ export class Process {
       signal: this.#stop.signal,
     };
     const result = settles ? await settle(deps, options) : await reconcilePass(deps, options);
+    this.result = result;
     this.simulation.monitor.ended(this, result);
     return result;
   }

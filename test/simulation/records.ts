@@ -1,5 +1,8 @@
 import { ProviderError } from "../../src/model/errors.ts";
+import { machineID } from "../../src/model/provider-id.ts";
 import { objectKey, type Pool, type PoolStatus } from "../../src/model/resource.ts";
+import type { KubeObject } from "../../src/sandbox/kubernetes/kube-object.ts";
+import { storeKey } from "../../src/sandbox/kubernetes/object-store.ts";
 import type { SimCall } from "./faults.ts";
 import type { WorldEvent } from "./history.ts";
 import type { Process } from "./process.ts";
@@ -23,6 +26,8 @@ export interface Accepted {
   readonly generation: number;
 }
 
+const SLOW: ReadonlySet<string> = new Set(["refused", "not-found", "unauthorized", "forbidden"]);
+
 /** What really happened, as no process remembers it. */
 export class Records {
   readonly bought: Map<string, Bought> = new Map();
@@ -31,18 +36,30 @@ export class Records {
   readonly creations: number[] = [];
   /** By uid of the pool. */
   readonly accepted_: Map<string, Accepted> = new Map();
-  readonly refusals: Map<string, { count: number; lastMs: number }> = new Map();
+  /** Refused assignments since the last success, event or loss of memory, by address and droplet. */
+  readonly refusals: Map<string, { count: number; lastMs: number; isSlow: boolean }> = new Map();
   /** When somebody else changed the status of a pool, by key. */
   readonly touchedAtMs: Map<string, number> = new Map();
   /** Addresses that somebody else moved or detached, with when it was last done, milliseconds. */
   readonly handMoved: Map<string, number> = new Map();
   readonly nodeBornMs: Map<string, number> = new Map();
+  /** When a node or a pod on it last changed, by the node's name; and when any node of a droplet did. */
+  readonly nodeChangedMs: Map<string, number> = new Map();
+  readonly machineChangedMs: Map<number, number> = new Map();
+  /** When an address came into being. */
+  readonly bornMs: Map<string, number> = new Map();
+  /** Droplets that a pool's status ever showed an address active on, as `UID IP DROPLET`. */
+  readonly wasActive: Set<string> = new Set();
+  /** Until when a process that ended well was told to make no calls, milliseconds. */
+  closedUntilMs = 0;
   readonly #world: World;
   readonly #changedAtMs = new Map<string, number>();
 
   constructor(world: World) {
     this.#world = world;
     this.#world.kubernetes.api.store.subscribe(({ resource, key, object, previous }) => {
+      if (resource === storeKey(world.type("nodes"))) this.#nodeChanged(object);
+      if (resource === storeKey(world.type("pods"))) this.#podChanged(object);
       if (!resource.startsWith("flipop.")) return;
       const isSame =
         previous?.metadata.generation === object.metadata.generation && previous?.metadata.uid === object.metadata.uid;
@@ -59,8 +76,9 @@ export class Records {
   entered(event: WorldEvent): void {
     if (event.kind === "wipe-status" || event.kind === "touch-status")
       this.touchedAtMs.set(`shop/${event.name}`, this.#world.nowMs());
+    for (const { ip } of this.#world.addresses()) if (!this.bornMs.has(ip)) this.bornMs.set(ip, this.#world.nowMs());
     if (event.kind === "node") this.nodeBornMs.set(event.name, this.#world.nowMs());
-    if (event.kind === "edit" || event.kind === "pool") this.refusals.clear();
+    this.refusals.clear();
     this.noteNames();
   }
 
@@ -68,7 +86,7 @@ export class Records {
   noteNames(): void {
     for (const pool of this.#world.pools()) {
       for (const ip of managedBy(pool)) this.everNamed.add(ip);
-      for (const ip of Object.keys(pool.status.ips)) this.everNamed.add(ip);
+      this.#noteStatus(pool);
     }
     for (const node of this.#world.nodes()) {
       const droplet = dropletOf(node);
@@ -101,7 +119,7 @@ export class Records {
       return;
     const pair = `${call.subject} ${String(call.args[0])}`;
     const count = (this.refusals.get(pair)?.count ?? 0) + 1;
-    this.refusals.set(pair, { count, lastMs: this.#world.nowMs() });
+    this.refusals.set(pair, { count, lastMs: this.#world.nowMs(), isSlow: SLOW.has(error.failure) });
   }
 
   /** An accepted assignment whose answer was lost and that has failed already: nobody can know that it ever was accepted. */
@@ -119,9 +137,31 @@ export class Records {
     return this.#world.pools().filter((pool) => isNamedBy(pool, ip));
   }
 
+  #noteStatus({ meta, status }: Pool): void {
+    for (const [ip, { state, providerID }] of Object.entries(status.ips)) {
+      this.everNamed.add(ip);
+      const machine = machineID("digitalocean", providerID ?? "");
+      if (state === "active" && machine !== undefined) this.wasActive.add(`${meta.uid} ${ip} ${machine}`);
+    }
+  }
+
+  #nodeChanged(object: KubeObject): void {
+    const nowMs = this.#world.nowMs();
+    this.nodeChangedMs.set(object.metadata.name, nowMs);
+    const { providerID } = (object["spec"] ?? {}) as { readonly providerID?: string };
+    const machine = machineID("digitalocean", providerID ?? "");
+    if (machine !== undefined) this.machineChangedMs.set(Number(machine), nowMs);
+  }
+
+  #podChanged(object: KubeObject): void {
+    const { nodeName } = (object["spec"] ?? {}) as { readonly nodeName?: string };
+    if (nodeName !== undefined) this.nodeChangedMs.set(nodeName, this.#world.nowMs());
+  }
+
   #created(process: Process, call: SimCall, ip: string): void {
     const nowMs = this.#world.nowMs();
     this.creations.push(nowMs);
+    this.bornMs.set(ip, nowMs);
     const pool = this.#world.pool(process.intentOf ?? "");
     this.bought.set(ip, {
       ip,

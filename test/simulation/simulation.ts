@@ -26,8 +26,6 @@ export class Simulation {
   readonly running: (Process | undefined)[] = [];
   calls = 0;
   isQuiet = false;
-  /** True once a process died or was cut short: what it had not written down is forgotten. */
-  hasLostMemory = false;
   readonly #random: Random;
   readonly #lines: string[] | undefined;
   #incarnations = 0;

@@ -88,7 +88,7 @@ export class Health {
   /** Looks at the world as it is now; to be called before and after everything that changes it. */
   refresh(): void {
     const holders = new Map(this.#world.addresses().map(({ ip, droplet_id }) => [ip, droplet_id]));
-    const pools = this.#world.pools().filter(({ meta, status }) => status.observedGeneration === meta.generation);
+    const pools = this.#world.pools().filter((pool) => this.#isUnderstood(pool) || this.#hasRoom(pool));
     this.#records = new Map(
       pools.flatMap((pool) =>
         Object.entries(pool.status.ips).flatMap(([ip, entry]) => {
@@ -97,6 +97,18 @@ export class Health {
         }),
       ),
     );
+  }
+
+  #isUnderstood({ meta, status }: Pool): boolean {
+    return status.observedGeneration === meta.generation;
+  }
+
+  /** An edit that leaves room for every address that served takes none of them away. */
+  #hasRoom(pool: Pool): boolean {
+    const managed = managedBy(pool);
+    const served = [...this.#records].filter(([ip, { uid }]) => uid === pool.meta.uid && managed.has(ip));
+    const { desiredIPs, ips } = pool.spec;
+    return served.length <= (desiredIPs > 0 ? desiredIPs : new Set(ips).size);
   }
 
   #judge(pool: Pool, ip: string, entry: IPStatus, machine: number | null | undefined): Healthy | undefined {

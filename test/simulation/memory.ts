@@ -1,0 +1,68 @@
+import { FINALIZER, objectKey, type Pool, type PoolStatus } from "../../src/model/resource.ts";
+import type { SimCall } from "./faults.ts";
+import type { Monitor, Violation } from "./monitor.ts";
+import type { Process } from "./process.ts";
+import { dropletOf, isNamedBy } from "./truth.ts";
+
+/** How long after its birth every list shows an address, milliseconds. */
+const LAG_MS = 4000;
+
+/** What writing a status breaks: an address on record as acquired was bought for the pool, or is the only one it can be. */
+export function checkMemory(monitor: Monitor, process: Process, call: SimCall): readonly Violation[] {
+  const { records, simulation } = monitor;
+  const [status] = call.args as readonly [PoolStatus];
+  const pool = simulation.world.pool(call.subject);
+  if (pool === undefined) return [];
+  const before = new Set(pool.status.acquired.map(({ ip }) => ip));
+  return status.acquired.flatMap(({ ip, adopted }): readonly Violation[] => {
+    if (before.has(ip)) return [];
+    const what = `${process.identity}: takes ${ip} for its own in ${call.subject}`;
+    if (adopted !== true)
+      return records.bought.get(ip)?.uid === pool.meta.uid
+        ? []
+        : [{ invariant: "P6", text: `${what}, and did not buy it` }];
+    const rival = rivalOf(monitor, process, pool, ip);
+    return rival === undefined ? [] : [{ invariant: "P6", text: `${what}, though it could as well be ${rival}` }];
+  });
+}
+
+/** Another address that the lost answer could have been about; undefined where an annotation says which it is. */
+function rivalOf({ records, simulation }: Monitor, process: Process, pool: Pool, ip: string): string | undefined {
+  const { world } = simulation;
+  if (world.nodes().some((node) => node.addressAnnotation === ip && node.poolAnnotation === objectKey(pool.meta)))
+    return undefined;
+  const known = new Set(pool.status.pendingAcquisitions.flatMap(({ knownIPs }) => knownIPs));
+  const region = world.address(ip)?.region;
+  const pools = world.pools();
+  return world.cloud.state.reserved_ips.find(
+    (address) =>
+      address.ip !== ip &&
+      address.droplet_id === null &&
+      address.region === region &&
+      !known.has(address.ip) &&
+      !pools.some((other) => isNamedBy(other, address.ip)) &&
+      !records.handMoved.has(address.ip) &&
+      (records.bornMs.get(address.ip) ?? 0) < process.passStartMs - LAG_MS,
+  )?.ip;
+}
+
+/** What letting go of an object breaks: nothing that was bought for it may be left behind, if it is to be given back. */
+export function checkFarewell(monitor: Monitor, process: Process, call: SimCall): readonly Violation[] {
+  const { records, simulation } = monitor;
+  const { world } = simulation;
+  const pool = world.pool(call.subject);
+  if (call.args[0] !== false || pool?.meta.isDeleting !== true || !pool.meta.finalizers.includes(FINALIZER)) return [];
+  if (pool.spec.reclaimPolicy !== "Delete" || !monitor.isStable(process, pool)) return [];
+  const others = world.pools().filter(({ meta }) => meta.uid !== pool.meta.uid);
+  const nodes = new Set(world.nodes().map(dropletOf));
+  return [...records.bought.values()].flatMap(({ ip, uid, passStartMs }) => {
+    const address = world.address(ip);
+    const isForgotten = (records.touchedAtMs.get(call.subject) ?? 0) >= passStartMs || records.handMoved.has(ip);
+    const isElsewhere =
+      address === undefined || pool.spec.ips.includes(ip) || others.some((other) => isNamedBy(other, ip));
+    const isAdopted = pool.status.acquired.some((entry) => entry.ip === ip && entry.adopted === true);
+    const isOnStranger = typeof address?.droplet_id === "number" && !nodes.has(address.droplet_id);
+    if (uid !== pool.meta.uid || isForgotten || isElsewhere || isAdopted || isOnStranger) return [];
+    return [{ invariant: "leak", text: `${process.identity}: lets go of ${call.subject} and leaves ${ip} behind` }];
+  });
+}

@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import { explain } from "./explain.ts";
+import type { History, WorldEvent } from "./history.ts";
+import { Simulation } from "./simulation.ts";
+
+const n4: readonly WorldEvent[] = [
+  { atMs: 0, kind: "droplet", id: 104, region: "nyc3" },
+  { atMs: 0, kind: "node", name: "n4", droplet: 104, region: "nyc3", isReady: true, role: "edge" },
+];
+
+function address(ip: string, on: number | null): WorldEvent {
+  return { atMs: 0, kind: "address", ip, on, region: "nyc3", isBYOIP: false };
+}
+
+test.for<[string, Omit<History, "seed" | "slots" | "latencyMs" | "hasLock">]>([
+  [
+    "a rate limit met while an assignment is confirmed is obeyed by the next run",
+    {
+      endsAtMs: 14_000,
+      events: [
+        ...n4,
+        address("203.0.113.2", null),
+        { atMs: 0, kind: "pool", name: "p0", spec: { provider: "digitalocean", ips: ["203.0.113.2"] } },
+        { atMs: 1000, kind: "fault", how: "429", times: 1, side: "cloud", operation: "get" },
+      ],
+    },
+  ],
+  [
+    "a refusal whose cause cannot be read is still one, and is not soon repeated",
+    {
+      endsAtMs: 100_000,
+      events: [
+        ...n4,
+        { atMs: 0, kind: "droplet", id: 901, region: "nyc3" },
+        address("203.0.113.9", 901),
+        { atMs: 0, kind: "address", ip: "203.0.113.4", on: 104, region: "nyc3", isBYOIP: true },
+        address("203.0.113.2", null),
+        { atMs: 0, kind: "pool", name: "p0", spec: { provider: "digitalocean", ips: ["203.0.113.2"] } },
+        { atMs: 1000, kind: "fault", how: "timeout", times: 9, side: "cloud", operation: "machine" },
+      ],
+    },
+  ],
+])("%s", async ([, story]) => {
+  const slot = { pauseMs: 4000, startsAtMs: 2000, timeoutMs: 20_000, settles: false, onLocked: "wait" } as const;
+  const history: History = { seed: 1, hasLock: true, slots: [slot], latencyMs: 0, ...story };
+  const { violation } = await new Simulation(history, false).run();
+  expect(violation === undefined ? [] : await explain(history, 80)).toEqual([]);
+});

@@ -1,0 +1,35 @@
+import { subjectOf } from "../../src/model/action.ts";
+import type { Outcome } from "../../src/model/outcome.ts";
+import type { PassResult } from "../../src/model/run.ts";
+import type { Monitor } from "./monitor.ts";
+import type { Process } from "./process.ts";
+
+/** What a run says that came of its actions, held against what really did. */
+export function checkOutcomes(monitor: Monitor, process: Process, { outcomes }: PassResult): void {
+  // A run may make several passes: the newest word about an address counts.
+  const newest = new Map(outcomes.map((outcome) => [subjectOf(outcome.action), outcome]));
+  for (const outcome of newest.values()) {
+    const { action } = outcome;
+    if (action.kind !== "assign-ip" && action.kind !== "move-ip") continue;
+    const untruth = untrue(monitor, action.ip, action.after.machineID, outcome);
+    if (untruth !== undefined)
+      monitor.violated(
+        "outcome",
+        `${process.identity}: ${action.kind} ${action.ip} to ${action.after.machineID}: ${untruth}`,
+      );
+  }
+}
+
+function untrue({ simulation, records }: Monitor, ip: string, machine: string, outcome: Outcome): string | undefined {
+  const { world } = simulation;
+  const { actions, droplets } = world.cloud.state;
+  if (outcome.outcome === "failed" && outcome.acceptedAtMs !== undefined) {
+    const isUnderWay = actions.some((action) => action.ip === ip && action.status === "in-progress");
+    if (isUnderWay && !records.handMoved.has(ip)) return "said to have failed while it is under way";
+  }
+  if (outcome.outcome !== "skipped") return undefined;
+  if (outcome.reason === "MachineNotFound" && droplets.some(({ id }) => String(id) === machine))
+    return "said to have no such machine, which exists";
+  const isEmpty = !world.addresses().some(({ droplet_id }) => String(droplet_id) === machine);
+  return outcome.reason === "NodeHasForeignIP" && isEmpty ? "said to carry an address, and carries none" : undefined;
+}

@@ -1,0 +1,49 @@
+import type { SimCall } from "./faults.ts";
+import type { Monitor, Violation } from "./monitor.ts";
+import type { Process } from "./process.ts";
+import { dropletOf, managedBy, serves } from "./truth.ts";
+
+/** What has to be looked at again right before a write that takes something away, and what must be known to be free before it is asked for. */
+export function checkPrecautions(monitor: Monitor, process: Process, call: SimCall, what: string): void {
+  if (!["assign", "unassign", "delete"].includes(call.operation)) return;
+  const shown = process.seen.get(call.subject)?.holderID;
+  if ((call.operation !== "assign" || shown !== undefined) && !process.singly.has(call.subject))
+    monitor.violated("re-read", `${what} without having read it again since the pass began`);
+  if (call.operation !== "assign") return;
+  const target = String(call.args[0]);
+  const { world } = monitor.simulation;
+  const isThere = (ip: string): boolean => String(world.address(ip)?.droplet_id) === target;
+  const other = [...process.seen.values()].find(
+    ({ ip, holderID }) => ip !== call.subject && holderID === target && isThere(ip),
+  );
+  if (other !== undefined) monitor.violated("P5", `${what}, which was seen to carry ${other.ip}`);
+  if (shown !== undefined) checkHolder(monitor, process, Number(shown), what);
+}
+
+/** A node that does not match is judged again before it loses its address. */
+function checkHolder(monitor: Monitor, process: Process, holder: number, what: string): void {
+  if (isInMotion(monitor, process, holder)) return;
+  const nodes = monitor.simulation.world.nodes().filter((node) => dropletOf(node) === holder);
+  if (nodes.length > 0 && !nodes.some(({ name }) => process.nodesRead.has(name)))
+    monitor.violated("re-read", `${what} without having read ${nodes[0]?.name} again, which it is taken from`);
+}
+
+/** An address is sent only to the machine of a node that matches. */
+export function checkTarget(monitor: Monitor, process: Process, call: SimCall, what: string): readonly Violation[] {
+  const { records, simulation } = monitor;
+  const { world } = simulation;
+  const machine = Number(call.args[0]);
+  const owners = records.namers(call.subject).filter((pool) => managedBy(pool).has(call.subject));
+  const isKnown = owners.length > 0 && owners.every((pool) => monitor.isStable(process, pool));
+  if (!isKnown || isInMotion(monitor, process, machine)) return [];
+  const nodes = world.nodes().filter((node) => dropletOf(node) === machine);
+  const isMatch = nodes.some((node) => owners.some((pool) => serves(world, pool, node) === "match"));
+  return isMatch ? [] : [{ invariant: "match", text: `${what}, which is the machine of no node that matches` }];
+}
+
+/** True when a node of the machine, or a pod on it, changed since the pass began to read. */
+function isInMotion({ records, simulation }: Monitor, { passStartMs }: Process, machine: number): boolean {
+  if ((records.machineChangedMs.get(machine) ?? 0) >= passStartMs) return true;
+  const nodes = simulation.world.nodes().filter((node) => dropletOf(node) === machine);
+  return nodes.some(({ name }) => (records.nodeChangedMs.get(name) ?? 0) >= passStartMs);
+}
