@@ -64,7 +64,9 @@ async function operate(
   context: ApplyContext,
 ): Promise<Result> {
   try {
-    if (ACTIONS[action.kind].target === "provider") await prepared(objectKey(action.object));
+    // What an annotation alone shows to be the pool's must be on record before the annotation goes.
+    if (ACTIONS[action.kind].target === "provider" || action.kind === "clear-annotation")
+      await prepared(objectKey(action.object));
     return await OPERATIONS[action.kind](action as never, context);
   } catch (error) {
     if (error instanceof ProviderError || error instanceof KubeError || error instanceof ConfigError)

@@ -3,7 +3,8 @@ import { FINALIZER, type Pool } from "../../src/model/resource.ts";
 import type { SimCall } from "./faults.ts";
 import type { Monitor, Violation } from "./monitor.ts";
 import { checkPrecautions, checkTarget } from "./precautions.ts";
-import type { Process, Reading } from "./process.ts";
+import type { Process } from "./process.ts";
+import type { Reading } from "./readings.ts";
 import { nameOf } from "./records.ts";
 import { dropletOf, isBlocked, managedBy } from "./truth.ts";
 
@@ -57,7 +58,7 @@ export function checkChange(monitor: Monitor, process: Process, call: SimCall): 
       invariant: "blocked",
       text: `${what} for ${namers.map(nameOf).join(", ")}, which may not be written`,
     });
-  const reading = process.readings.get(ip);
+  const reading = process.readings.newest.get(ip);
   if (reading === undefined || reading === "failed")
     found.push({ invariant: "P2", text: `${what} without having read it` });
   if (call.operation === "assign")
@@ -200,10 +201,10 @@ export function checkAnnotation(monitor: Monitor, process: Process, call: SimCal
       : [];
   }
   const machine = String(dropletOf(node));
-  const reading = process.readings.get(address);
+  const reading = process.readings.newest.get(address);
   const shows = (shown: Reading | "failed" | undefined): boolean =>
     shown !== undefined && shown !== "failed" && !shown.isLocked && shown.holderID === machine;
-  const isVerified = shows(reading) || shows(process.listed.get(address));
+  const isVerified = shows(reading) || shows(process.readings.listed.get(address));
   return isVerified ? [] : [{ invariant: "annotation", text: `${what}, last read as ${JSON.stringify(reading)}` }];
 }
 

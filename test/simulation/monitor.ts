@@ -8,7 +8,7 @@ import type { WorldEvent } from "./history.ts";
 import { checkAnnotation, checkChange, checkCreation, checkPlan, checkWrite } from "./invariants.ts";
 import { checkFarewell, checkMemory } from "./memory.ts";
 import { checkOutcomes } from "./outcomes.ts";
-import type { Process, Reading } from "./process.ts";
+import type { Process } from "./process.ts";
 import { Records } from "./records.ts";
 import type { Simulation } from "./simulation.ts";
 import { Health } from "./truth.ts";
@@ -73,9 +73,9 @@ export class Monitor {
 
   /** A call that failed as planned, with or without its effect. */
   failed(process: Process, call: SimCall, failure: Failure): void {
-    if (call.operation === "list-pools") this.beginPass(process);
+    this.begin(process, call);
     if (["list-pools", "list-nodes", "list-pods"].includes(call.operation)) process.hasFailedList = true;
-    if (call.operation === "get") process.readings.set(call.subject, "failed");
+    if (call.operation === "get") process.readings.newest.set(call.subject, "failed");
     if (call.operation === "status") this.records.refusals.clear();
     if (failure.how === "429" && failure.error instanceof ProviderError)
       process.closedUntilMs = failure.error.notBeforeMs ?? 0;
@@ -85,10 +85,10 @@ export class Monitor {
 
   /** Lets a call have its effect, and looks at the world before and after. */
   async watch<T>(process: Process, call: SimCall, effect: () => Promise<T>): Promise<T> {
-    if (call.operation === "list-pools") this.beginPass(process);
+    this.begin(process, call);
     if (!call.isWrite) {
       const result = await effect();
-      this.read(process, call, result);
+      process.readings.enter(call, result, !process.hasWritten);
       return result;
     }
     this.health.refresh();
@@ -99,8 +99,11 @@ export class Monitor {
     try {
       const result = await work;
       for (const broken of promises) this.violated(broken.invariant, broken.text);
-      if (!call.operation.endsWith("-lease")) this.writes.push(`${call.operation} ${call.subject}`);
-      this.read(process, call, result);
+      if (!call.operation.endsWith("-lease")) {
+        this.writes.push(`${call.operation} ${call.subject}`);
+        process.hasWritten = true;
+      }
+      process.readings.enter(call, result, !process.hasWritten);
       this.records.accepted(process, call, result);
       return result;
     } catch (error) {
@@ -136,42 +139,20 @@ export class Monitor {
     return call.side === "cloud" ? checkChange(this, process, call) : [];
   }
 
+  /** A pass begins with lists of pools and of nodes, side by side. */
+  private begin(process: Process, { operation }: SimCall): void {
+    if (operation !== "list-pools" && operation !== "list-nodes") return;
+    if (!process.isListing) this.beginPass(process);
+    process.isListing = !process.isListing;
+  }
+
   private beginPass(process: Process): void {
     const { world, history } = this.simulation;
     process.passStartMs = world.nowMs();
     process.hasFailedList = false;
+    process.hasWritten = false;
     process.readings.clear();
-    process.singly.clear();
-    process.listed.clear();
-    process.seen.clear();
-    process.nodesRead.clear();
     const text = history.hasLock ? world.leaseAnnotations()[`${NOT_BEFORE_PREFIX}digitalocean`] : undefined;
     process.notBeforeMs = text === undefined ? 0 : Date.parse(text);
-  }
-
-  private read(process: Process, call: SimCall, result: unknown): void {
-    if (call.operation === "get") process.singly.add(call.subject);
-    if (call.operation === "read-node") process.nodesRead.add(call.subject);
-    for (const shown of shownBy(call, result)) {
-      if (call.operation !== "machine") process.seen.set(shown.ip, shown);
-      const isSecondHand = call.operation === "list" || call.operation === "machine";
-      if (!isSecondHand || !process.singly.has(shown.ip)) process.readings.set(shown.ip, shown);
-      else if (call.operation === "list") process.listed.set(shown.ip, shown);
-    }
-  }
-}
-
-/** The addresses that an answer shows, and where. */
-function shownBy(call: SimCall, result: unknown): readonly Reading[] {
-  switch (call.operation) {
-    case "machine":
-      return ((result ?? []) as readonly string[]).map((ip) => ({ ip, holderID: call.subject, isLocked: false }));
-    case "list":
-      return (result as { readonly addresses: readonly Reading[] }).addresses;
-    case "get":
-    case "create":
-      return result === undefined ? [] : [result as Reading];
-    default:
-      return [];
   }
 }

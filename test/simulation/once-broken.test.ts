@@ -40,6 +40,23 @@ test.for<[string, Omit<History, "seed" | "slots" | "latencyMs" | "hasLock">]>([
       ],
     },
   ],
+  [
+    "an address found again by an annotation is on record before the annotation is cleared",
+    {
+      endsAtMs: 30_000,
+      events: [
+        ...n4,
+        {
+          atMs: 0,
+          kind: "pool",
+          name: "p0",
+          spec: { provider: "digitalocean", region: "nyc3", desiredIPs: 2 },
+        },
+        { atMs: 12_000, kind: "wipe-status", name: "p0" },
+        { atMs: 12_000, kind: "cordon", name: "n4", value: true },
+      ],
+    },
+  ],
 ])("%s", async ([, story]) => {
   const slot = { pauseMs: 4000, startsAtMs: 2000, timeoutMs: 20_000, settles: false, onLocked: "wait" } as const;
   const history: History = { seed: 1, hasLock: true, slots: [slot], latencyMs: 0, ...story };

@@ -6,14 +6,14 @@ import { dropletOf, managedBy, serves } from "./truth.ts";
 /** What has to be looked at again right before a write that takes something away, and what must be known to be free before it is asked for. */
 export function checkPrecautions(monitor: Monitor, process: Process, call: SimCall, what: string): void {
   if (!["assign", "unassign", "delete"].includes(call.operation)) return;
-  const shown = process.seen.get(call.subject)?.holderID;
-  if ((call.operation !== "assign" || shown !== undefined) && !process.singly.has(call.subject))
+  const shown = process.readings.seen.get(call.subject)?.holderID;
+  if ((call.operation !== "assign" || shown !== undefined) && !process.readings.singly.has(call.subject))
     monitor.violated("re-read", `${what} without having read it again since the pass began`);
   if (call.operation !== "assign") return;
   const target = String(call.args[0]);
   const { world } = monitor.simulation;
   const isThere = (ip: string): boolean => String(world.address(ip)?.droplet_id) === target;
-  const other = [...process.seen.values()].find(
+  const other = [...process.readings.seen.values()].find(
     ({ ip, holderID }) => ip !== call.subject && holderID === target && isThere(ip),
   );
   if (other !== undefined) monitor.violated("P5", `${what}, which was seen to carry ${other.ip}`);
@@ -24,7 +24,7 @@ export function checkPrecautions(monitor: Monitor, process: Process, call: SimCa
 function checkHolder(monitor: Monitor, process: Process, holder: number, what: string): void {
   if (isInMotion(monitor, process, holder)) return;
   const nodes = monitor.simulation.world.nodes().filter((node) => dropletOf(node) === holder);
-  if (nodes.length > 0 && !nodes.some(({ name }) => process.nodesRead.has(name)))
+  if (nodes.length > 0 && !nodes.some(({ name }) => process.readings.nodes.has(name)))
     monitor.violated("re-read", `${what} without having read ${nodes[0]?.name} again, which it is taken from`);
 }
 

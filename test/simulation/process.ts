@@ -12,16 +12,10 @@ import { withLease } from "../../src/watch/lease.ts";
 import type { SimCall } from "./faults.ts";
 import type { Slot } from "./history.ts";
 import { identityOf } from "./identity.ts";
+import { Readings } from "./readings.ts";
 import { simCluster } from "./sim-cluster.ts";
 import { simProvider } from "./sim-provider.ts";
 import type { Simulation } from "./simulation.ts";
-
-/** An address as one answer of the provider showed it. */
-export interface Reading {
-  readonly ip: string;
-  readonly holderID?: string;
-  readonly isLocked: boolean;
-}
 
 /** One incarnation of the program: it knows nothing of earlier ones, and after its death nothing it does has any effect. */
 export class Process {
@@ -34,6 +28,9 @@ export class Process {
   /** When the pass under way began to read, milliseconds; and whether its reading of the cluster failed. */
   passStartMs = 0;
   hasFailedList = false;
+  /** True between the first and the second of its two lists; and once it has written something. */
+  isListing = false;
+  hasWritten = false;
   /** Whether the pass under way was told by the Lease to stay away from the provider until then. */
   notBeforeMs = 0;
   /** When a 429 of its own ends, milliseconds. */
@@ -42,16 +39,7 @@ export class Process {
   intentOf: string | undefined;
   /** What its run came to, once it has. */
   result: PassResult | undefined;
-  /** The newest reading of each address in the pass under way. */
-  readonly readings: Map<string, Reading | "failed"> = new Map();
-  /** Those of them read by themselves: lists may lag behind, so such a reading counts more. */
-  readonly singly: Set<string> = new Set();
-  /** What a list said of an address that had been read by itself before. */
-  readonly listed: Map<string, Reading> = new Map();
-  /** The newest reading of each that shows the address itself, and not a machine that carries it. */
-  readonly seen: Map<string, Reading> = new Map();
-  /** Nodes read by themselves in the pass under way. */
-  readonly nodesRead: Set<string> = new Set();
+  readonly readings: Readings = new Readings();
   readonly died: Promise<void>;
   readonly #stop = new AbortController();
   #markDead: () => void = () => undefined;
