@@ -29,20 +29,23 @@ export function resolveIntent(
   nowMs: number,
 ): IntentResolution {
   if (!provider.isComplete) return { kind: "waiting", untilMs: undefined };
+  const startedMs = pastMs(intent.startedAt, nowMs) ?? nowMs;
+  const untilMs = startedMs + UNANSWERED_WATCH_MS;
+  // What was read before the creation began says nothing about it: an address that has gone since would pass for the new one.
+  if (provider.readAtMs <= startedMs) return { kind: "waiting", untilMs };
   const known = new Set(intent.knownIPs);
   const fresh = [...provider.addresses.values()]
     .flatMap((fact: AddressFact) => (fact.kind === "known" ? [fact.address] : []))
     .filter((address) => !known.has(address.ip) && !isNamed(address.ip));
   const target = intent.providerID === undefined ? undefined : machineID(provider.name, intent.providerID);
   const onTarget = fresh.find((address) => target !== undefined && address.holderID === target);
-  const acquiredAt = timestamp(pastMs(intent.startedAt, nowMs) ?? nowMs);
+  const acquiredAt = timestamp(startedMs);
   if (onTarget !== undefined) return { kind: "found", acquired: { ip: onTarget.ip, acquiredAt } };
   const possible = fresh.filter((address) => couldBe(address, intent));
   if (possible.some((address) => address.isLocked)) return { kind: "waiting", untilMs: undefined };
   const [only, ...others] = possible.map(({ ip }) => ip).toSorted(compareText);
   if (only !== undefined && others.length > 0) return { kind: "ambiguous", candidates: [only, ...others] };
   if (only !== undefined) return { kind: "found", acquired: { ip: only, acquiredAt, adopted: true } };
-  const untilMs = (pastMs(intent.startedAt, nowMs) ?? nowMs) + UNANSWERED_WATCH_MS;
   return provider.readAtMs < untilMs ? { kind: "waiting", untilMs } : { kind: "never-made" };
 }
 

@@ -57,6 +57,20 @@ test.for<[string, Omit<History, "seed" | "slots" | "latencyMs" | "hasLock">]>([
       ],
     },
   ],
+  [
+    "an address that somebody deleted during the pass does not pass for the one whose creation got no answer",
+    {
+      endsAtMs: 40_000,
+      events: [
+        { atMs: 0, kind: "cloud", delayMs: 9000 },
+        ...n4,
+        address("203.0.113.5", null),
+        { atMs: 0, kind: "pool", name: "p0", spec: { provider: "digitalocean", region: "nyc3", desiredIPs: 3 } },
+        { atMs: 4000, kind: "hand-delete", pick: 1 },
+        { atMs: 4001, kind: "fault", how: "500-after", times: 1, side: "cloud", operation: "create" },
+      ],
+    },
+  ],
 ])("%s", async ([, story]) => {
   const slot = { pauseMs: 4000, startsAtMs: 2000, timeoutMs: 20_000, settles: false, onLocked: "wait" } as const;
   const history: History = { seed: 1, hasLock: true, slots: [slot], latencyMs: 0, ...story };
