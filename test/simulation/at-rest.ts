@@ -10,9 +10,10 @@ export function atRest(simulation: Simulation): readonly Violation[] {
   const { world } = simulation;
   const pools = world.pools().filter((pool) => !isBlocked(pool) && !pool.meta.isDeleting);
   return [
-    ...pools.flatMap((pool) => unserved(world, pool)),
+    ...pools.flatMap((pool) => unserved(simulation, pool)),
     ...pools.flatMap((pool) => wrongStates(world, pool)),
     ...pools.flatMap((pool) => shortfall(world, pool)),
+    ...pools.flatMap((pool) => staleErrors(world, pool)),
     ...annotations(world),
     ...leaks(simulation),
     ...stuckDeletions(world),
@@ -38,13 +39,17 @@ function matchesOf(world: World, pool: Pool): readonly Match[] {
 }
 
 /** Addresses of a pool that are its own by every rule: known, managed by nobody else, not with a stranger. */
-function usable(world: World, pool: Pool): readonly AddressState[] {
+function usable({ world, monitor }: Simulation, pool: Pool): readonly AddressState[] {
+  const { records } = monitor;
   const rivals = rivalsOf(world, pool);
   const nodes = new Set(world.nodes().map(dropletOf));
   return [...managedBy(pool)].flatMap((ip) => {
     const address = world.address(ip);
     if (address === undefined || rivals.some((rival) => isNamedBy(rival, ip))) return [];
-    const isForeign = address.droplet_id !== null && !nodes.has(address.droplet_id);
+    const holder = address.droplet_id;
+    const isWiped = records.touchedAtMs.has(objectKey(pool.meta)) || records.handMoved.has(ip);
+    const isFormer = records.wasActive.has(`${pool.meta.uid} ${ip} ${holder}`) && !isWiped;
+    const isForeign = holder !== null && !nodes.has(holder) && !isFormer;
     return isForeign && pool.spec.foreignHolder !== "TakeOver" ? [] : [address];
   });
 }
@@ -54,9 +59,10 @@ function rivalsOf(world: World, { meta }: Pool): readonly Pool[] {
 }
 
 /** A node waits, an address could serve it, and nothing happens. */
-function unserved(world: World, pool: Pool): readonly Violation[] {
+function unserved(simulation: Simulation, pool: Pool): readonly Violation[] {
+  const { world } = simulation;
   const matches = matchesOf(world, pool);
-  const addresses = usable(world, pool);
+  const addresses = usable(simulation, pool);
   const held = new Map(world.addresses().map((address) => [address.droplet_id, address]));
   const active = new Set(
     Object.entries(pool.status.ips).flatMap(([ip, { state }]) => (state === "active" ? [ip] : [])),
@@ -121,6 +127,17 @@ function wrongStates(world: World, pool: Pool): readonly Violation[] {
           },
         ];
   });
+}
+
+/** A pool that has all it wants, and an error; or an error about a node that is none. */
+function staleErrors(world: World, pool: Pool): readonly Violation[] {
+  const { status, spec } = pool;
+  const entries = Object.values(status.ips);
+  const hasAll = entries.length >= spec.desiredIPs && entries.every(({ state }) => state === "active");
+  const nodes = new Set(world.nodes().map(({ name }) => name));
+  const lost = status.nodeErrors.filter((text) => /^n\d: /.test(text) && !nodes.has(text.slice(0, 2)));
+  const found = [...lost, ...(hasAll && status.error !== undefined ? [status.error] : [])];
+  return found.map((text) => ({ invariant: "status", text: `${objectKey(pool.meta)} still says: ${text}` }));
 }
 
 /** A pool that could buy what it lacks, and does not. */

@@ -4,18 +4,22 @@ import { completeState, defaultProjectID } from "../../src/sandbox/digitalocean/
 import { remember, setHolder, timeText } from "../../src/sandbox/digitalocean/pending-actions.ts";
 import { writeDocument } from "../../src/sandbox/kubernetes/complete-document.ts";
 import type { WorldEvent } from "./history.ts";
+import { dropletOf } from "./truth.ts";
 import type { World } from "./world.ts";
 
 type Of<K extends WorldEvent["kind"]> = Extract<WorldEvent, { kind: K }>;
 type Effects = {
-  readonly [K in Exclude<WorldEvent["kind"], "fault" | "crash" | "terminate">]: (world: World, event: Of<K>) => void;
+  readonly [K in Exclude<WorldEvent["kind"], "fault" | "crash" | "freeze" | "terminate">]: (
+    world: World,
+    event: Of<K>,
+  ) => void;
 };
 
 /** Lets one event happen to the cluster or the account; one that makes no sense any more does nothing. Faults, crashes and signals are not for here. */
 export function happen(world: World, event: WorldEvent): void {
-  if (event.kind === "fault" || event.kind === "crash" || event.kind === "terminate") return;
+  if (["fault", "crash", "freeze", "terminate"].includes(event.kind)) return;
   try {
-    (EFFECTS[event.kind] as (world: World, event: WorldEvent) => void)(world, event);
+    (EFFECTS[event.kind as keyof Effects] as (world: World, event: WorldEvent) => void)(world, event);
   } catch (error) {
     // The object is gone, or the API refuses: a person would shrug.
     if (!(error instanceof Error) || error.name !== "StatusError") throw error;
@@ -35,7 +39,7 @@ const EFFECTS: Effects = {
       apiVersion: "v1",
       kind: "Node",
       metadata: { name, labels: { "topology.kubernetes.io/region": region, role } },
-      spec: droplet === null ? {} : { providerID: `digitalocean://${droplet}` },
+      spec: specOf(name, droplet),
       status: { conditions: [readyCondition(world, isReady)] },
     });
   },
@@ -120,7 +124,8 @@ const EFFECTS: Effects = {
   "other-buys": (world, { on }) => {
     const { state } = world.cloud;
     const region = state.droplets.find(({ id }) => id === on)?.region ?? "nyc3";
-    const holder = canTake(world, on, region) ? on : null;
+    const isNode = world.nodes().some((node) => dropletOf(node) === on);
+    const holder = !isNode && canTake(world, on, region) ? on : null;
     const ip = `192.0.2.${state.reserved_ips.filter((address) => address.ip.startsWith("192.0.2.")).length + 1 + (world.nowMs() % 97) * 2}`;
     if (world.address(ip) !== undefined || state.reserved_ips.length >= state.account.reserved_ip_limit) return;
     remember(state, ip, null, world.nowMs());
@@ -144,6 +149,12 @@ const EFFECTS: Effects = {
     if (quota !== undefined) account.reserved_ip_limit = quota;
   },
 };
+
+/** A node without a droplet of ours has no machine at all yet, or one of another provider. */
+function specOf(name: string, droplet: number | null): { readonly providerID?: string } {
+  if (droplet !== null) return { providerID: `digitalocean://${droplet}` };
+  return /[13579]$/.test(name) ? { providerID: `elsewhere://${name}` } : {};
+}
 
 function readyCondition(world: World, isReady: boolean): Readonly<Record<string, string>> {
   const time = new Date(world.nowMs()).toISOString().replace(/\.\d+Z$/, "Z");

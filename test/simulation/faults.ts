@@ -23,20 +23,24 @@ export interface Failure {
 
 type Fault = Extract<WorldEvent, { kind: "fault" }>;
 type Crash = Extract<WorldEvent, { kind: "crash" }>;
+type Freeze = Extract<WorldEvent, { kind: "freeze" }>;
 
 /** What is going to fail: planned by events, used up by calls. */
 export class Faults {
   readonly #faults: { readonly fault: Fault; times: number }[] = [];
-  readonly #crashes: { readonly crash: Crash; skip: number }[] = [];
+  readonly #crashes: Planned<Crash>[] = [];
+  readonly #freezes: Planned<Freeze>[] = [];
 
-  add(event: Fault | Crash): void {
+  add(event: Fault | Crash | Freeze): void {
     if (event.kind === "fault") this.#faults.push({ fault: event, times: event.times });
-    else this.#crashes.push({ crash: event, skip: event.skip });
+    else if (event.kind === "crash") this.#crashes.push({ event, skip: event.skip });
+    else this.#freezes.push({ event, skip: event.skip });
   }
 
   clear(): void {
     this.#faults.length = 0;
     this.#crashes.length = 0;
+    this.#freezes.length = 0;
   }
 
   /** The failure planned for this call, if any. */
@@ -51,15 +55,32 @@ export class Faults {
 
   /** Whether the process dies at this call, and if so on which side of its effect. */
   takeCrash(call: SimCall, slot: number): "before" | "after" | undefined {
-    for (const [index, entry] of this.#crashes.entries()) {
-      if (entry.crash.slot !== slot || !matches(entry.crash, call)) continue;
-      entry.skip -= 1;
-      if (entry.skip >= 0) continue;
-      this.#crashes.splice(index, 1);
-      return entry.crash.isAfter ? "after" : "before";
-    }
-    return undefined;
+    const crash = takeDue(this.#crashes, call, slot);
+    if (crash === undefined) return undefined;
+    return crash.isAfter ? "after" : "before";
   }
+
+  /** How long the process stands still after this call, milliseconds. */
+  takeFreezeMs(call: SimCall, slot: number): number {
+    return takeDue(this.#freezes, call, slot)?.ms ?? 0;
+  }
+}
+
+interface Planned<T> {
+  readonly event: T;
+  skip: number;
+}
+
+/** Takes out the event that is meant for this call, after as many calls as it leaves out. */
+function takeDue<T extends Crash | Freeze>(planned: Planned<T>[], call: SimCall, slot: number): T | undefined {
+  for (const [index, entry] of planned.entries()) {
+    if (entry.event.slot !== slot || !matches(entry.event, call)) continue;
+    entry.skip -= 1;
+    if (entry.skip >= 0) continue;
+    planned.splice(index, 1);
+    return entry.event;
+  }
+  return undefined;
 }
 
 function matches(match: CallMatch, call: SimCall): boolean {
@@ -68,7 +89,7 @@ function matches(match: CallMatch, call: SimCall): boolean {
 }
 
 /** A 404 for an address that exists would be a lie no API tells; refusals are answers to writes. */
-function isPossible(how: FaultKind, call: SimCall): boolean {
+export function isPossible(how: FaultKind, call: SimCall): boolean {
   if (call.side === "cluster") return how !== "conflict" || call.isWrite;
   if (how === "404") return call.operation === "assign" || call.operation === "unassign";
   if (how === "401") return true;
@@ -77,7 +98,8 @@ function isPossible(how: FaultKind, call: SimCall): boolean {
 
 const RETRY_AFTER_MS = 40_000;
 
-function failureOf(how: FaultKind, call: SimCall, nowMs: number): Failure {
+/** A failure of this kind. */
+export function failureOf(how: FaultKind, call: SimCall, nowMs: number): Failure {
   const hasEffect = how.endsWith("-after") && call.isWrite;
   const waitMs = how.startsWith("timeout") ? 4000 : 0;
   const error = call.side === "cloud" ? cloudError(how, call, nowMs) : clusterError(how, call);

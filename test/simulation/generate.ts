@@ -1,3 +1,4 @@
+import { burdens } from "./burdens.ts";
 import { faultPlan } from "./fault-plan.ts";
 import { happenings } from "./happenings.ts";
 import type { History, Slot, WorldEvent } from "./history.ts";
@@ -11,7 +12,12 @@ export function generate(seed: number): History {
   const hasLock = random.chance(0.8);
   const slots = Array.from({ length: hasLock && random.chance(0.4) ? 2 : 1 }, (): Slot => slot(random));
   const endsAtMs = random.between(40, 300) * 1000;
-  const events = [...setup(random), ...happenings(random, endsAtMs), ...faultPlan(random, endsAtMs, slots.length)];
+  const events = [
+    ...setup(random),
+    ...happenings(random, endsAtMs),
+    ...faultPlan(random, endsAtMs, slots.length),
+    ...burdens(new Random(seed ^ 0x2545f491), endsAtMs, slots.length),
+  ];
   return {
     seed,
     hasLock,

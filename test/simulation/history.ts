@@ -69,8 +69,21 @@ export type WorldEvent = { readonly atMs: number } & (
     }
   | ({ readonly kind: "fault"; readonly how: FaultKind; readonly times: number } & CallMatch)
   | ({ readonly kind: "crash"; readonly slot: number; readonly skip: number; readonly isAfter: boolean } & CallMatch)
+  | ({ readonly kind: "freeze"; readonly slot: number; readonly skip: number; readonly ms: number } & CallMatch)
   | { readonly kind: "terminate"; readonly slot: number }
 );
+
+/** Something done to one single call of a history; the others are left alone. */
+export interface Strike {
+  /** Which call, counted from 1 over all processes. */
+  readonly call: number;
+  /** What happens to the world right before it. */
+  readonly events?: readonly WorldEvent[];
+  /** What comes of the call, or of the process that makes it; `stale` = it is answered as it was before. */
+  readonly how?: FaultKind | "dies-before" | "dies-after" | "freezes" | "stale";
+  /** How many different answers back a stale one goes; at least 1. */
+  readonly back?: number;
+}
 
 /** One process place: its incarnations follow one another, each with no memory. */
 export interface Slot {
@@ -95,4 +108,5 @@ export interface History {
   readonly endsAtMs: number;
   /** By time. */
   readonly events: readonly WorldEvent[];
+  readonly strike?: Strike;
 }

@@ -3,6 +3,7 @@ import type { SimCall } from "./faults.ts";
 import type { Monitor, Violation } from "./monitor.ts";
 import type { Process } from "./process.ts";
 import { dropletOf, isNamedBy } from "./truth.ts";
+import type { World } from "./world.ts";
 
 /** How long after its birth every list shows an address, milliseconds. */
 const LAG_MS = 4000;
@@ -24,6 +25,10 @@ export function checkMemory(monitor: Monitor, process: Process, call: SimCall): 
     const rival = rivalOf(monitor, process, pool, ip);
     return rival === undefined ? [] : [{ invariant: "P6", text: `${what}, though it could as well be ${rival}` }];
   });
+}
+
+function isUnderWay(world: World, ip: string): boolean {
+  return world.cloud.state.actions.some((action) => action.ip === ip && action.status === "in-progress");
 }
 
 /** Another address that the lost answer could have been about; undefined where an annotation says which it is. */
@@ -60,7 +65,10 @@ export function checkFarewell(monitor: Monitor, process: Process, call: SimCall)
     const isForgotten = (records.touchedAtMs.get(call.subject) ?? 0) >= passStartMs || records.handMoved.has(ip);
     const isElsewhere =
       address === undefined || pool.spec.ips.includes(ip) || others.some((other) => isNamedBy(other, ip));
-    const isAdopted = pool.status.acquired.some((entry) => entry.ip === ip && entry.adopted === true);
+    const entry = pool.status.acquired.find((acquired) => acquired.ip === ip);
+    // After a lost answer an unattached address may be anybody's, and is left.
+    const isUnsure = entry === undefined && address?.droplet_id === null && !isUnderWay(world, ip);
+    const isAdopted = entry?.adopted === true || isUnsure;
     const isOnStranger = typeof address?.droplet_id === "number" && !nodes.has(address.droplet_id);
     if (uid !== pool.meta.uid || isForgotten || isElsewhere || isAdopted || isOnStranger) return [];
     return [{ invariant: "leak", text: `${process.identity}: lets go of ${call.subject} and leaves ${ip} behind` }];

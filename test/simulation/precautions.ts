@@ -11,6 +11,8 @@ export function checkPrecautions(monitor: Monitor, process: Process, call: SimCa
     monitor.violated("re-read", `${what} without having read it again since the pass began`);
   if (call.operation !== "assign") return;
   const target = String(call.args[0]);
+  if (!monitor.records.everNode.has(Number(target)))
+    monitor.violated("match", `${what}, which never was a node's machine`);
   const { world } = monitor.simulation;
   const isThere = (ip: string): boolean => String(world.address(ip)?.droplet_id) === target;
   const other = [...process.readings.seen.values()].find(

@@ -9,6 +9,7 @@ import type { ProviderAccess } from "../../src/ports/provider-access.ts";
 import { type PassOptions, reconcilePass } from "../../src/reconcile.ts";
 import { settle } from "../../src/settle.ts";
 import { withLease } from "../../src/watch/lease.ts";
+import { deathOf, failureBy, frozenMsOf } from "./blow.ts";
 import type { SimCall } from "./faults.ts";
 import type { Slot } from "./history.ts";
 import { identityOf } from "./identity.ts";
@@ -105,19 +106,23 @@ export class Process {
   async call<T>(call: SimCall, effect: () => Promise<T>): Promise<T> {
     const { simulation } = this;
     await this.pass(simulation.latency());
-    const crash = simulation.faults.takeCrash(call, this.slot);
-    if (crash === "before") return this.die();
+    const struck = simulation.strike(call);
+    const death = deathOf(struck) ?? simulation.faults.takeCrash(call, this.slot);
+    if (death === "before") return this.die();
     const closed = simulation.monitor.refusal(this, call);
     if (closed !== undefined) throw closed;
-    const failure = simulation.faults.take(call, simulation.world.nowMs());
+    const nowMs = simulation.world.nowMs();
+    const failure = failureBy(struck, call, nowMs) ?? simulation.faults.take(call, nowMs);
     simulation.trace(this, call, failure);
     if (failure !== undefined && !failure.hasEffect) {
       simulation.monitor.failed(this, call, failure);
       await this.pass(failure.waitMs);
       throw failure.error;
     }
-    const result = await simulation.monitor.watch(this, call, effect);
-    if (crash === "after") return this.die();
+    const answer = call.isWrite ? effect : (): Promise<T> => simulation.blow.answer(call, struck, effect);
+    const result = await simulation.monitor.watch(this, call, answer);
+    if (death === "after") return this.die();
+    await this.freeze(frozenMsOf(struck) || simulation.faults.takeFreezeMs(call, this.slot));
     if (failure !== undefined) {
       simulation.monitor.failed(this, call, failure);
       await this.pass(failure.waitMs);
@@ -129,6 +134,14 @@ export class Process {
 
   private async pass(ms: number): Promise<void> {
     if (ms > 0) await this.simulation.world.scheduler.sleep(this, ms);
+    if (this.isDead) await NEVER;
+  }
+
+  /** The whole process stands still; where calls take time one could be caught before its effect, which nothing could prevent. */
+  private async freeze(ms: number): Promise<void> {
+    if (ms === 0 || this.simulation.history.latencyMs > 0) return;
+    this.simulation.note(`      ${this.identity} stands still for ${ms} ms`);
+    await this.simulation.world.scheduler.freeze(this, ms);
     if (this.isDead) await NEVER;
   }
 

@@ -15,6 +15,8 @@ export interface Bought {
   readonly key: string;
   readonly uid: string;
   readonly atMs: number;
+  /** The machine it was asked for; absent when it was bought unattached. */
+  readonly machine: string | undefined;
   /** When the pass that bought it began to read. */
   readonly passStartMs: number;
 }
@@ -163,14 +165,15 @@ export class Records {
     this.creations.push(nowMs);
     this.bornMs.set(ip, nowMs);
     const pool = this.#world.pool(process.intentOf ?? "");
+    const [place] = call.args as readonly [{ readonly machineID?: string }];
     this.bought.set(ip, {
       ip,
       key: process.intentOf ?? "",
       uid: pool?.meta.uid ?? "",
       atMs: nowMs,
       passStartMs: process.passStartMs,
+      machine: place.machineID,
     });
-    const [place] = call.args as readonly [object];
     if (pool !== undefined && "machineID" in place) this.#assigned(process, pool, nowMs);
   }
 

@@ -2,7 +2,7 @@ import { setImmediate as turn } from "node:timers/promises";
 
 interface Sleeper {
   readonly owner: object;
-  readonly dueMs: number;
+  dueMs: number;
   readonly wake: () => void;
 }
 
@@ -53,6 +53,13 @@ export class Scheduler {
       },
     };
     this.#sleepers.add(sleeper);
+  }
+
+  /** Resolves after `ms`; whatever else sleeps for this owner wakes later than that. */
+  freeze(owner: object, ms: number): Promise<void> {
+    for (const sleeper of this.#sleepers)
+      if (sleeper.owner === owner) sleeper.dueMs = Math.max(sleeper.dueMs, this.#nowMs + ms + 1);
+    return this.sleep(owner, ms);
   }
 
   /** Whatever sleeps for this owner never wakes. */

@@ -1,8 +1,9 @@
 import type { PoolStatus } from "../../src/model/resource.ts";
+import { Blow } from "./blow.ts";
 import { happen } from "./events.ts";
 import type { Failure, SimCall } from "./faults.ts";
 import { Faults } from "./faults.ts";
-import type { History, Slot, WorldEvent } from "./history.ts";
+import type { History, Slot, Strike, WorldEvent } from "./history.ts";
 import { checkStandstill } from "./liveness.ts";
 import { Monitor, type Violation } from "./monitor.ts";
 import { Process } from "./process.ts";
@@ -22,6 +23,9 @@ export class Simulation {
   readonly history: History;
   readonly world: World = new World();
   readonly faults: Faults = new Faults();
+  readonly blow: Blow;
+  /** Every call made before the world stood still, in order. */
+  readonly made: SimCall[] = [];
   readonly monitor: Monitor;
   readonly running: (Process | undefined)[] = [];
   calls = 0;
@@ -32,6 +36,7 @@ export class Simulation {
 
   constructor(history: History, isTraced: boolean) {
     this.history = history;
+    this.blow = new Blow(history.strike);
     this.#random = new Random(history.seed ^ 0x5bd1e995);
     this.#lines = isTraced ? [] : undefined;
     this.monitor = new Monitor(this);
@@ -50,6 +55,15 @@ export class Simulation {
     await scheduler.run(() => isOver || this.monitor.violation !== undefined);
     if (this.monitor.violation === undefined) await this.standStill();
     return { violation: this.monitor.violation, trace: this.#lines ?? [], calls: this.calls };
+  }
+
+  /** Enters a call that is about to be made, and lets happen what is to happen right before it; returns the strike that is meant for it. */
+  strike(call: SimCall): Strike | undefined {
+    if (this.isQuiet) return undefined;
+    this.made.push(call);
+    const struck = this.blow.next();
+    for (const event of struck?.events ?? []) this.happen(event);
+    return struck;
   }
 
   /** The time of the next half of a call, milliseconds. */
@@ -101,7 +115,7 @@ export class Simulation {
 
   private happen(event: WorldEvent): void {
     this.note(`${(event.atMs / 1000).toFixed(3).padStart(8)} ** ${JSON.stringify(event)}`);
-    if (event.kind === "fault" || event.kind === "crash") this.faults.add(event);
+    if (event.kind === "fault" || event.kind === "crash" || event.kind === "freeze") this.faults.add(event);
     else if (event.kind === "terminate") this.running[event.slot]?.terminate();
     else {
       this.monitor.beforeEvent();

@@ -1,0 +1,197 @@
+import type { Mutation } from "./mutations.ts";
+
+/** The known failures of the Go operator, as far as they are about addresses, planted in flipop. */
+export const GO_OPERATOR_BUGS: readonly Mutation[] = [
+  {
+    name: "A pair whose time to be tried again has come is never tried again, as the Go operator reads an elapsed backoff.",
+    file: "src/plan/retry-schedule.ts",
+    find: "return Number.isNaN(due) || due > nowMs + LONGEST_RETRY_MS ? nowMs : due;",
+    replace: "return due > nowMs + LONGEST_RETRY_MS ? nowMs : due <= nowMs ? Number.POSITIVE_INFINITY : due;",
+  },
+  {
+    name: "What failed is tried again at once: a hot loop.",
+    file: "src/plan/try-rule.ts",
+    find: "return Math.max(...[address, node].map((retry) => (retry === undefined ? nowMs : retryDueMs(retry, nowMs))));",
+    replace: "return nowMs;",
+  },
+  {
+    name: "The count of failures is reset by the failure it counts.",
+    file: "src/plan/fold-status.ts",
+    find: "const attempts = (status.retries.find((entry) => entry.subject === subject)?.attempts ?? 0) + 1;",
+    replace: "const attempts = 1;",
+  },
+  {
+    name: "One failed move ends the failover: the address is not tried again.",
+    file: "src/plan/assign.ts",
+    find: 'standing.kind === "free" && view.inUse.has(ip) ? [',
+    replace: 'standing.kind === "free" && view.inUse.has(ip) && turnOf(view, ["ip", ip].join("/"), nowMs) === 0 ? [',
+  },
+  {
+    name: "A first reading that fails makes an address unusable for good.",
+    file: "src/plan/standing.ts",
+    find: "  const owner = context.ownerOf(ip);\n",
+    replace:
+      '  if (statusOf(context.pool, ip)?.reason === "Unreadable") return { kind: "gap", error: "unreadable before" };\n  const owner = context.ownerOf(ip);\n',
+  },
+  {
+    name: "Status is believed instead of the address: one detached or taken by hand is never put right.",
+    file: "src/plan/standing.ts",
+    find: "  const holder = holderOf(address, context);\n",
+    replace:
+      '  const known = statusOf(context.pool, address.ip);\n  const knownID = known?.state === "active" ? machineID(context.pool.spec.provider, known.providerID ?? "") : undefined;\n  const holder = holderOf(knownID === undefined ? address : { ...address, holderID: knownID }, context);\n',
+  },
+  {
+    name: "A node whose provider id is none of the provider's waits for an address like any other.",
+    file: "src/plan/candidates.ts",
+    find: "    const machine = machineID(view.pool.spec.provider, node.providerID);\n",
+    replace: '    const machine = machineID(view.pool.spec.provider, node.providerID) ?? "7";\n',
+  },
+  {
+    name: "An accepted action counts as done.",
+    file: "src/apply/confirmer.ts",
+    find: "if (entry.isTrue(address)) this",
+    replace: "if (address.ip !== entry.accepted.actionID) this",
+  },
+  {
+    name: "An action that ended in error counts as done.",
+    file: "src/apply/confirmer.ts",
+    find: 'this.#settle(entry, { kind: "errored", address });',
+    replace: 'this.#settle(entry, { kind: "confirmed", address });',
+  },
+  {
+    name: "An action the provider does not know, as with every BYOIP address, counts as failed.",
+    file: "src/apply/confirmer.ts",
+    find: "    if (address.isLocked) return;\n",
+    replace:
+      '    if ((await this.#provider.actionState(entry.accepted)) === "unknown") return this.#settle(entry, { kind: "errored", address });\n    if (address.isLocked) return;\n',
+  },
+  {
+    name: "A node is annotated before its address is seen there.",
+    file: "src/plan/annotations.ts",
+    find: "requires: assignmentID === undefined ? [] : [assignmentID],",
+    replace: "requires: [],",
+  },
+  {
+    name: "After a refusal the old holder is looked at instead of the target.",
+    file: "src/apply/assign-ip.ts",
+    find: "const carried = await carriedBy(action.after.machineID, provider);",
+    replace: "const carried = await carriedBy(action.before?.machineID ?? action.after.machineID, provider);",
+  },
+  {
+    name: "Any refusal is put down to an address on the target: its first public one is taken for it.",
+    file: "src/apply/assign-ip.ts",
+    find: "if (isPublic.length > 1) {",
+    replace: "if (isPublic.length > 0) {",
+  },
+  {
+    name: "What was bought is remembered in memory only.",
+    file: "src/apply/acquire-ip.ts",
+    find: "withAddress(withoutIntent(status, intent), address, intent)",
+    replace: "withoutIntent(status, intent)",
+  },
+  {
+    name: "An address is bought although its intent could not be written.",
+    file: "src/apply/acquire-ip.ts",
+    find: '    withIntent(status, intent, pool.spec.assignmentCoolOffSeconds > 0 && "node" in action.after),\n  );',
+    replace:
+      '    withIntent(status, intent, pool.spec.assignmentCoolOffSeconds > 0 && "node" in action.after),\n  ).catch(() => undefined);',
+  },
+  {
+    name: "An address is bought with no intent on record.",
+    file: "src/apply/acquire-ip.ts",
+    find: "pendingAcquisitions: [...status.pendingAcquisitions, intent] };",
+    replace: "pendingAcquisitions: status.pendingAcquisitions };",
+  },
+  {
+    name: "An edit of the spec makes the pool forget what was bought.",
+    file: "src/plan/pool-view.ts",
+    find: "acquired: [...pool.status.acquired, ...answered,",
+    replace:
+      "acquired: [...(pool.status.observedGeneration === pool.meta.generation ? pool.status.acquired : []), ...answered,",
+  },
+  {
+    name: "An address that cannot be read counts as gone.",
+    file: "src/observe/read-provider.ts",
+    find: 'return { fact: { kind: "gap", error: error.message }, isAnswered: error.status > 0 };',
+    replace: 'return { fact: { kind: "gone" }, isAnswered: error.status > 0 };',
+  },
+  {
+    name: "An address that cannot be read counts as unattached.",
+    file: "src/plan/standing.ts",
+    find: 'return { kind: "gap", error: fact.error };',
+    replace: 'return { kind: "free", from: undefined, rank: "unassigned" };',
+  },
+  {
+    name: "The cool-off is forgotten.",
+    file: "src/plan/assign.ts",
+    find: "return endMs > nowMs ? endMs : undefined;",
+    replace: "return endMs > nowMs + 9e9 ? endMs : undefined;",
+  },
+  {
+    name: "The cool-off is written down only after the assignment, and lost with the process.",
+    file: "src/apply/assign-ip.ts",
+    find: "if (before === undefined || before.spec.assignmentCoolOffSeconds <= 0) return",
+    replace: "if (before === undefined || before.spec.assignmentCoolOffSeconds <= 9e9) return",
+  },
+  {
+    name: "An action that is still under way is fought.",
+    file: "src/plan/standing.ts",
+    find: "  if (address.isLocked) {\n",
+    replace: "  if (address.isLocked && address.ip === context.key) {\n",
+  },
+  {
+    name: "One refused call ends the pass.",
+    file: "src/apply/apply.ts",
+    find: "if (error instanceof ProviderError || error instanceof KubeError || error instanceof ConfigError)",
+    replace: "if (error instanceof KubeError || error instanceof ConfigError)",
+  },
+  {
+    name: "An unknown provider in a spec ends the pass.",
+    file: "src/plan/validate.ts",
+    find: "  if (capabilities === undefined) return",
+    replace:
+      '  if (capabilities === undefined) throw new Error("unknown provider");\n  if (spec.provider === undefined) return',
+  },
+  {
+    name: "A label that goes leaves the annotation behind.",
+    file: "src/plan/annotations.ts",
+    find: "wish === undefined ? clearing(node, byKey, context) : writing(node, wish);",
+    replace: "wish === undefined ? undefined : writing(node, wish);",
+  },
+  {
+    name: "What a provider's rate limit said is not left for later runs.",
+    file: "src/reconcile.ts",
+    find: "  await noteRateLimits(observation, context);\n",
+    replace: "  if (outcomes.length > 1e9) await noteRateLimits(observation, context);\n",
+  },
+  {
+    name: "What a provider's rate limit said is not read.",
+    file: "src/observe/read-provider.ts",
+    find: "if (notBeforeMs !== undefined && notBeforeMs > nowMs) {",
+    replace: "if (notBeforeMs !== undefined && notBeforeMs > nowMs + 9e9) {",
+  },
+  {
+    name: "An error stays in the status after what caused it.",
+    file: "src/plan/pool-status.ts",
+    find: "  const error = poolError(facts);\n",
+    replace: "  const error = poolError(facts) ?? status.error;\n",
+  },
+  {
+    name: "Two pools both work on an address they name.",
+    file: "src/plan/claims.ts",
+    find: "ownerOf: (ip) => owners.get(ip)?.key,",
+    replace: "ownerOf: (ip) => (owners.size > 1e9 ? owners.get(ip)?.key : undefined),",
+  },
+  {
+    name: "Two pools may both be promised one node.",
+    file: "src/plan/machine-ledger.ts",
+    find: "this.#promised.set(machine, key);",
+    replace: 'if (key === "") this.#promised.set(machine, key);',
+  },
+  {
+    name: "A failed list of nodes counts as no nodes.",
+    file: "src/observe/observe.ts",
+    find: "cluster.listNodes()",
+    replace: "cluster.listNodes().catch(() => [])",
+  },
+];

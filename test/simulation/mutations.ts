@@ -1,0 +1,162 @@
+import { GO_OPERATOR_BUGS } from "./go-operator-bugs.ts";
+
+/** A planted bug: one piece of the sources replaced by another. */
+export interface Mutation {
+  /** What goes wrong, in one sentence. */
+  readonly name: string;
+  /** From the root of the project. */
+  readonly file: string;
+  /** Stands exactly once in the file. */
+  readonly find: string;
+  readonly replace: string;
+}
+
+/** Bugs that the simulator must find, each by itself. */
+export const MUTATIONS: readonly Mutation[] = [
+  ...GO_OPERATOR_BUGS,
+  {
+    name: "The intent of an earlier run is ignored.",
+    file: "src/plan/pool-view.ts",
+    find: "const resolution = resolveIntent(intent, provider, isTaken, observation.observedAtMs);",
+    replace:
+      'const resolved = resolveIntent(intent, provider, isTaken, observation.observedAtMs);\n    const resolution: IntentResolution = resolved.kind === "ambiguous" ? resolved : { kind: "never-made" };',
+  },
+  {
+    name: "After a lost answer another one is bought.",
+    file: "src/apply/acquire-ip.ts",
+    find: "if (!error.isAmbiguous) await",
+    replace: "await",
+  },
+  {
+    name: "Of several addresses that a lost answer may be about one is adopted.",
+    file: "src/plan/acquisition-intent.ts",
+    find: "  if (only !== undefined && others.length > 0) return",
+    replace: "  if (only !== undefined && others.length > 1e9) return",
+  },
+  {
+    name: "Two pools find the same address again.",
+    file: "src/plan/pool-view.ts",
+    find: '    if (resolution.kind === "found") taken.add(resolution.acquired.ip);\n',
+    replace: "",
+  },
+  {
+    name: "A move does not look again where the address is.",
+    file: "src/apply/assign-ip.ts",
+    find: "if (action.before === undefined) return undefined;",
+    replace: 'if (action.before === undefined || action.ip !== "") return undefined;',
+  },
+  {
+    name: "A move does not look again at the node that loses the address.",
+    file: "src/apply/assign-ip.ts",
+    find: "if (before?.nodeName === undefined || holderVersion === undefined) return undefined;",
+    replace: 'if (before?.nodeName === undefined || holderVersion !== "") return undefined;',
+  },
+  {
+    name: "A run goes on after it lost the Lease.",
+    file: "src/apply/context.ts",
+    find: '  if (!context.lock.isHeld()) return "LockLost";\n  if (context.signal.aborted || context',
+    replace: "  if (context",
+  },
+  {
+    name: "Statuses are written after the Lease was lost.",
+    file: "src/apply/journal.ts",
+    find: "if (!this.#mayWrite())",
+    replace: "if (!this.#mayWrite() && isDeepStrictEqual(wanted, pool.status))",
+  },
+  {
+    name: "A Lease that is still renewed is taken over.",
+    file: "src/watch/lease-acquire.ts",
+    find: "const leftMs = this.leftMs(record, nowMs);",
+    replace: "const leftMs = Math.min(0, this.leftMs(record, nowMs));",
+  },
+  {
+    name: "One address more is bought than is asked for.",
+    file: "src/plan/acquire.ts",
+    find: "const missing = view.desired - countedIPs(view);",
+    replace: "const missing = view.desired - countedIPs(view) + (countedIPs(view) > 0 ? 1 : 0);",
+  },
+  {
+    name: "The provider's limit of creations in a minute is not kept.",
+    file: "src/plan/acquire.ts",
+    find: "if (budget.rateLeft <= 0)",
+    replace: "if (budget.rateLeft <= -99)",
+  },
+  {
+    name: "There is no grace.",
+    file: "src/plan/standing.ts",
+    find: 'if (verdict.kind === "unready" && wasActive && graceUntilMs > context.nowMs) {',
+    replace: 'if (verdict.kind === "unready" && wasActive && graceUntilMs > context.nowMs + 9e9) {',
+  },
+  {
+    name: "Grace begins anew at every pass where only status knows when it began.",
+    file: "src/plan/standing.ts",
+    find: "const storedMs = isKnownHere ?",
+    replace: "const storedMs = isKnownHere && context.nowMs < 0 ?",
+  },
+  {
+    name: "An address is taken from a stranger's machine.",
+    file: "src/plan/standing.ts",
+    find: 'return context.pool.spec.foreignHolder === "TakeOver"',
+    replace: 'return context.pool.spec.foreignHolder !== ("" as string)',
+  },
+  {
+    name: "An address on the machine of a node that went is left there as a stranger's.",
+    file: "src/plan/standing.ts",
+    find: "  if (isAt(entry, machine, provider)) return true;\n",
+    replace: "",
+  },
+  {
+    name: "A suspended pool is changed.",
+    file: "src/plan/machine-ledger.ts",
+    find: " && !view.pool.spec.suspend",
+    replace: "",
+  },
+  {
+    name: "A lower number of addresses takes healthy ones away and keeps idle ones.",
+    file: "src/plan/in-use.ts",
+    find: "a.rank - b.rank || a.order",
+    replace: "a.order",
+  },
+  {
+    name: "A pool that is not selected is written for.",
+    file: "src/plan/selection.ts",
+    find: "if (selection.objects !== undefined && !selection.objects.includes(objectKey(pool.meta))) return false;",
+    replace: "",
+  },
+  {
+    name: "Addresses are given back at the deletion of a pool although it is to retain them.",
+    file: "src/plan/reclaim.ts",
+    find: 'spec.reclaimPolicy === "Delete" ? view.managed.filter',
+    replace: 'spec.reclaimPolicy !== ("" as string) ? view.managed.filter',
+  },
+  {
+    name: "Adopted addresses are deleted.",
+    file: "src/plan/reclaim.ts",
+    find: "acquired?.isAdopted === false) : [];",
+    replace: "acquired !== undefined) : [];",
+  },
+  {
+    name: "A pool is let go before its addresses are given back.",
+    file: "src/plan/reclaim.ts",
+    find: "requires: facts.after }];",
+    replace: "requires: [] }];",
+  },
+  {
+    name: "A pool is let go while the answer of a creation is open.",
+    file: "src/plan/reclaim.ts",
+    find: "!facts.isStuck && hasAllAnswers(view)",
+    replace: "!facts.isStuck",
+  },
+  {
+    name: "Addresses are bought before the finalizer is set.",
+    file: "src/plan/reclaim.ts",
+    find: '(willAcquire && spec.reclaimPolicy === "Delete")',
+    replace: "(willAcquire && nowMs < 0)",
+  },
+  {
+    name: "A node that failed once is asked first for ever.",
+    file: "src/plan/candidates.ts",
+    find: "turn(a) - turn(b) || ",
+    replace: "",
+  },
+];
