@@ -34,7 +34,7 @@ export function reclaim(view: PoolView, willAcquire: boolean, nowMs: number): Re
   });
   return {
     actions: [...steps.flatMap(({ actions }) => actions), ...finalizer],
-    holds: steps.flatMap(({ holds }) => holds),
+    holds: [...steps.flatMap(({ holds }) => holds), ...(meta.isDeleting && isOurs ? unanswered(view) : [])],
   };
 }
 
@@ -122,6 +122,22 @@ function finalizerStep(
     return [{ ...common, kind: "add-finalizer", id, reason: "ReclaimDelete", requires: [] }];
   }
   return [];
+}
+
+/** A deletion waits for the answers of creations, and says so. */
+function unanswered(view: PoolView): readonly Hold[] {
+  if (hasAllAnswers(view)) return [];
+  const until = view.intents.flatMap((intent) => (intent.kind === "waiting" ? (intent.untilMs ?? []) : []));
+  const isAmbiguous = view.intents.some(({ kind }) => kind === "ambiguous");
+  const hold: Hold = {
+    kind: "remove-finalizer",
+    object: view.object,
+    subject: view.key,
+    reason: isAmbiguous ? "AmbiguousAcquisition" : "AcquisitionUnanswered",
+    detail: "the deletion waits for it",
+    needsPerson: isAmbiguous,
+  };
+  return [until.length === 0 ? hold : { ...hold, notBeforeMs: Math.max(...until) }];
 }
 
 /** A deletion can end once no creation is without an answer, beside that every acquired address can be given back in this pass. */

@@ -94,6 +94,22 @@ test.for<[string, Observation, string[]]>([
     }),
     ["hold acquire-ip ingress/web: Backoff (node/n1) for 240s"],
   ],
+  [
+    "a deletion that waits for the answer of a creation says so, and until when",
+    anObservation({
+      pools: [
+        aPool({
+          isDeleting: true,
+          finalizers: ["flipop.digitalocean.com/cleanup"],
+          spec: { desiredIPs: 1, reclaimPolicy: "Delete" },
+          status: {
+            pendingAcquisitions: [{ startedAt: new Date(NOW - 4000).toISOString(), region: "nyc3", knownIPs: [] }],
+          },
+        }),
+      ],
+    }),
+    ["hold remove-finalizer ingress/web: AcquisitionUnanswered (the deletion waits for it) for 26s"],
+  ],
 ])("%s", ([, observation, expected]) => {
   expect(planText(observation)).toEqual(expected);
 });

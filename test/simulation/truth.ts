@@ -88,7 +88,7 @@ export class Health {
   /** Looks at the world as it is now; to be called before and after everything that changes it. */
   refresh(): void {
     const holders = new Map(this.#world.addresses().map(({ ip, droplet_id }) => [ip, droplet_id]));
-    const pools = this.#world.pools().filter((pool) => this.#isUnderstood(pool) || this.#hasRoom(pool));
+    const pools = this.#world.pools().filter((pool) => this.#hasRoom(pool, managedBy(pool)));
     this.#records = new Map(
       pools.flatMap((pool) =>
         Object.entries(pool.status.ips).flatMap(([ip, entry]) => {
@@ -99,16 +99,10 @@ export class Health {
     );
   }
 
-  #isUnderstood({ meta, status }: Pool): boolean {
-    return status.observedGeneration === meta.generation;
-  }
-
-  /** An edit that leaves room for every address that served takes none of them away. */
-  #hasRoom(pool: Pool): boolean {
-    const managed = managedBy(pool);
-    const served = [...this.#records].filter(([ip, { uid }]) => uid === pool.meta.uid && managed.has(ip));
-    const { desiredIPs, ips } = pool.spec;
-    return served.length <= (desiredIPs > 0 ? desiredIPs : new Set(ips).size);
+  /** While a spec leaves room for every address that serves, none of them may be taken away; else the program chooses. */
+  #hasRoom({ spec, status }: Pool, managed: ReadonlySet<string>): boolean {
+    const active = Object.entries(status.ips).filter(([ip, { state }]) => state === "active" && managed.has(ip));
+    return active.length <= (spec.desiredIPs > 0 ? spec.desiredIPs : new Set(spec.ips).size);
   }
 
   #judge(pool: Pool, ip: string, entry: IPStatus, machine: number | null | undefined): Healthy | undefined {
