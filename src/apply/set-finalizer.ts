@@ -1,10 +1,14 @@
+import { isDeepStrictEqual } from "node:util";
 import type { SetFinalizer } from "../model/action.ts";
 import { KubeError } from "../model/errors.ts";
 import { objectKey } from "../model/resource.ts";
 import { type ApplyContext, obstacle } from "./context.ts";
 import { applied, type Result, skipped } from "./result.ts";
 
-/** Adds or removes flipop's finalizer. An object changed meanwhile is read again once; one that is gone needs none. */
+/**
+ * Adds or removes flipop's finalizer. An object changed meanwhile is read again once; one that is gone needs none. One whose status is not what the pass
+ * planned on is left alone: what would follow, a purchase say, was decided on another state.
+ */
 export async function setFinalizer(action: SetFinalizer, context: ApplyContext): Promise<Result> {
   const reason = obstacle(context);
   if (reason !== undefined) return skipped(reason);
@@ -18,6 +22,7 @@ export async function setFinalizer(action: SetFinalizer, context: ApplyContext):
     if (!(error instanceof KubeError) || (error.failure !== "conflict" && error.failure !== "not-found")) throw error;
     const fresh = await context.cluster.readPool(pool.meta);
     if (fresh === undefined) return skipped("Stale", "the object is gone");
+    if (!isDeepStrictEqual(fresh.status, pool.status)) return skipped("Stale", "its status changed meanwhile");
     context.journal.keep(await context.cluster.setPoolFinalizer(fresh.meta, isPresent));
     return applied();
   }

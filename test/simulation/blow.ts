@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import { type Failure, failureOf, isPossible, type SimCall } from "./faults.ts";
 import type { Strike } from "./history.ts";
 
-/** How long a frozen process stands still, milliseconds: longer than a Lease lasts. */
-const FROZEN_MS = 60_000;
+/** How long a frozen process stands still, milliseconds: longer than its Lease lasts, shorter than its run may. */
+const FROZEN_MS = 17_000;
 
 /** Finds the one call of a history that a strike is meant for. */
 export class Blow {

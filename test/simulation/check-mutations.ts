@@ -8,10 +8,10 @@ import { type ParseArgsConfig, parseArgs } from "node:util";
 import { MUTATIONS, type Mutation } from "./mutations.ts";
 
 const OPTIONS = {
-  seeds: { type: "string", default: "400", help: "N    how many histories each bug may hide from" },
-  from: { type: "string", default: "1", help: "N     the seed of the first one" },
-  only: { type: "string", default: "", help: "TEXT  only bugs with this in their name or file" },
-  help: { type: "boolean", default: false, help: "     show this" },
+  seeds: { type: "string", default: "400", help: "N: how many histories each bug may hide from" },
+  from: { type: "string", default: "1", help: "N: the seed of the first one" },
+  only: { type: "string", default: "", help: "TEXT: only bugs with this in their name or file" },
+  help: { type: "boolean", default: false, help: "show this" },
 } as const satisfies ParseArgsConfig["options"] & Record<string, { help: string }>;
 
 /** A bug that makes a history last so long is caught, too, milliseconds. */
@@ -24,7 +24,7 @@ else check();
 
 function help(): void {
   print("npm run mutations -- [options]\n");
-  for (const [name, option] of Object.entries(OPTIONS)) print(`  --${name} ${option.help}`);
+  for (const [name, option] of Object.entries(OPTIONS)) print(`  --${name.padEnd(9)}${option.help}`);
 }
 
 function check(): void {
@@ -57,19 +57,23 @@ function hunt(copy: string, mutation: Mutation): { readonly isCaught: boolean; r
     source.replace(mutation.find, () => mutation.replace),
   );
   try {
-    const args = ["test/simulation/run.ts", "--brief", "--seeds", values.seeds, "--from", values.from];
-    const { stdout, stderr, error } = spawnSync(process.execPath, args, {
-      cwd: copy,
-      encoding: "utf8",
-      timeout: LONGEST_MS,
-    });
-    const [, seed, invariant] = /^seed (\d+): ([^:]+):/m.exec(stdout) ?? [];
-    if (seed !== undefined) return { isCaught: true, how: `${invariant}, seed ${seed}` };
-    if (error !== undefined) return { isCaught: true, how: "hangs" };
-    return { isCaught: false, how: stderr === "" ? "" : `does not run: ${stderr.split("\n")[4] ?? ""}` };
+    const bySeed = simulate(copy, ["--seeds", values.seeds, "--from", values.from]);
+    return bySeed.isCaught ? bySeed : simulate(copy, ["--stories"]);
   } finally {
     writeFileSync(path, source);
   }
+}
+
+function simulate(copy: string, args: readonly string[]): { readonly isCaught: boolean; readonly how: string } {
+  const { stdout, stderr, error } = spawnSync(process.execPath, ["test/simulation/run.ts", "--brief", ...args], {
+    cwd: copy,
+    encoding: "utf8",
+    timeout: LONGEST_MS,
+  });
+  const [, where, invariant] = /^((?:seed|story) [^:]+): ([^:]+):/m.exec(stdout) ?? [];
+  if (where !== undefined) return { isCaught: true, how: `${invariant}, ${where}` };
+  if (error !== undefined) return { isCaught: true, how: "hangs" };
+  return { isCaught: false, how: stderr === "" ? "" : `does not run: ${stderr.split("\n")[4] ?? ""}` };
 }
 
 function print(line: string): void {

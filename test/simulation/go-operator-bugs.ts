@@ -63,7 +63,7 @@ export const GO_OPERATOR_BUGS: readonly Mutation[] = [
     file: "src/apply/confirmer.ts",
     find: "    if (address.isLocked) return;\n",
     replace:
-      '    if ((await this.#provider.actionState(entry.accepted)) === "unknown") return this.#settle(entry, { kind: "errored", address });\n    if (address.isLocked) return;\n',
+      '    if ((await this.#provider.actionState(entry.accepted).catch(() => "pending")) === "unknown") return this.#settle(entry, { kind: "errored", address });\n    if (address.isLocked) return;\n',
   },
   {
     name: "A node is annotated before its address is seen there.",

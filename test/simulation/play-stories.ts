@@ -1,0 +1,53 @@
+import { explain } from "./explain.ts";
+import type { History } from "./history.ts";
+import { Simulation } from "./simulation.ts";
+import { type Story, stories } from "./stories.ts";
+import { CAMPAIGNS, type Campaign, struckHistories } from "./strikes.ts";
+
+/** A struck story that breaks a promise. */
+export interface BrokenStory {
+  readonly invariant: string;
+  readonly text: string;
+  readonly history: History;
+  /** The command that tells it. */
+  readonly command: string;
+}
+
+/** Plays a story struck at every call in the ways of a campaign, and returns how many histories that were and the first that is broken. */
+export async function playCampaign(
+  { name, history }: Story,
+  campaign: Campaign,
+): Promise<{ readonly count: number; readonly broken: BrokenStory | undefined }> {
+  const struck = await struckHistories(history, campaign);
+  for (const candidate of struck) {
+    const { violation } = await new Simulation(candidate, false).run();
+    if (violation === undefined) continue;
+    const command = `npm run simulate -- --story ${JSON.stringify(name)} --strike '${JSON.stringify(candidate.strike)}'`;
+    return { count: struck.length, broken: { ...violation, history: candidate, command } };
+  }
+  return { count: struck.length, broken: undefined };
+}
+
+/** Plays every story in every campaign. Returns one line for each, ending at the first broken one. */
+export async function* playStories(): AsyncGenerator<{ readonly line: string; readonly broken?: BrokenStory }> {
+  for (const story of stories()) {
+    for (const [name, campaign] of Object.entries(CAMPAIGNS)) {
+      const { count, broken } = await playCampaign(story, campaign);
+      yield broken === undefined
+        ? { line: `${story.name}, ${name}: ${count} histories` }
+        : { line: `story ${story.name}: ${broken.invariant}: ${broken.text}`, broken };
+    }
+  }
+}
+
+/** One struck story in lines of text. @throws Error when there is no story of that name */
+export async function tellStory(name: string, strike: string, lines: number): Promise<readonly string[]> {
+  const known = stories();
+  const story = known.find((candidate) => candidate.name === name);
+  if (story === undefined)
+    throw new Error(`no story "${name}"; there are ${known.map((other) => other.name).join(", ")}`);
+  const parsed = JSON.parse(strike) as NonNullable<History["strike"]>;
+  const campaign = parsed.how === "freezes" ? CAMPAIGNS["a pause longer than the Lease after every call"] : undefined;
+  const history = campaign === undefined ? story.history : campaign.prepare(story.history);
+  return explain({ ...history, strike: parsed }, lines);
+}
