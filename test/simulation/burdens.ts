@@ -69,13 +69,13 @@ function manyAtOnce(random: Random, endsAtMs: number): readonly WorldEvent[] {
   ];
 }
 
-/** A node that matches and is not where its label says, so that it can take nothing, while actions fail for others. */
+/** Nodes that match and are not where their labels say, so that they can take nothing, while actions fail for the others. */
 function liar(random: Random, endsAtMs: number): readonly WorldEvent[] {
-  const atMs = random.chance(0.5) ? 0 : random.between(0, endsAtMs);
-  return [
-    { atMs, kind: "droplet", id: 150, region: "fra1" },
-    { atMs, kind: "node", name: "n0", droplet: 150, region: "nyc3", isReady: true, role: "edge" },
-    { atMs, kind: "pod", node: "n0", isReady: true },
-    { atMs: atMs + random.between(0, 3) * 1000, kind: "cloud", failActions: random.between(1, 4) },
-  ];
+  const atMs = random.chance(0.7) ? 0 : random.between(0, endsAtMs);
+  const liars = ["n0", "n00"].slice(0, random.between(1, 2)).flatMap((name, index): readonly WorldEvent[] => [
+    { atMs, kind: "droplet", id: 150 + index, region: "fra1" },
+    { atMs, kind: "node", name, droplet: 150 + index, region: "nyc3", isReady: true, role: "edge" },
+    { atMs, kind: "pod", node: name, isReady: true },
+  ]);
+  return [...liars, { atMs: atMs + random.between(0, 3) * 1000, kind: "cloud", failActions: random.between(2, 6) }];
 }

@@ -65,6 +65,12 @@ export function stories(): readonly Story[] {
       { atMs: 0, kind: "pool", name: "p0", spec: acquiring },
       { atMs: 2600, kind: "delete-pool", name: "p0" },
     ]),
+    story("pool deleted while the provider is slow", 9000, [
+      ...node(1),
+      { atMs: 0, kind: "cloud", delayMs: 9000 },
+      { atMs: 0, kind: "pool", name: "p0", spec: { ...acquiring, desiredIPs: 1 } },
+      { atMs: 2600, kind: "delete-pool", name: "p0" },
+    ]),
     story("swap on one droplet", 5000, [
       ...node(1),
       address(1),
