@@ -26,6 +26,7 @@ export async function assignIP(action: AssignIP, context: ApplyContext): Promise
       confirmer,
       call: () => provider.assign(action.ip, target),
       isTrue: ({ holderID }) => holderID === target,
+      isAsPlanned: ({ holderID }) => holderID === action.before?.machineID,
       explain: (error, address) => explainRefusal(error, address, action, provider),
     },
     context,

@@ -13,6 +13,8 @@ export interface Change {
   readonly confirmer: Confirmer;
   readonly call: () => Promise<AcceptedAction>;
   readonly isTrue: (address: Address) => boolean;
+  /** Whether the address is still where the plan saw it; asked again after every wait. */
+  readonly isAsPlanned: (address: Address) => boolean;
   /** Looks closer at a refusal that the address itself does not explain. */
   readonly explain: (error: ProviderError, address: Address) => Promise<Result>;
 }
@@ -29,6 +31,8 @@ export async function settleChange(change: Change, context: ApplyContext): Promi
     const result = await attempt(change, context);
     if (result !== "busy") return result;
     await context.clock.sleep(wait, context.signal);
+    const objection = await changedMeanwhile(change);
+    if (objection !== undefined) return objection;
   }
   const result = await attempt(change, context);
   if (result !== "busy") return result;
@@ -38,6 +42,16 @@ export async function settleChange(change: Change, context: ApplyContext): Promi
     `${change.provider.name} is busy with it`,
     address === undefined ? [] : [learn(change.ip, { ...address, isLocked: true })],
   );
+}
+
+/** A provider that was busy may have been busy with somebody else's change of this very address. */
+async function changedMeanwhile(change: Change): Promise<Result | undefined> {
+  const reading = await readResult(change);
+  if (reading.kind === "unreadable") return skipped("Unreadable", reading.error, [unread(change, reading)]);
+  const { address } = reading;
+  if (address === undefined) return skipped("IPNotFound", "", [learn(change.ip, undefined)]);
+  if (address.isLocked || change.isTrue(address) || change.isAsPlanned(address)) return undefined;
+  return skipped("Stale", "it is not where it was when the pass began", [learn(change.ip, address)]);
 }
 
 async function attempt(change: Change, context: ApplyContext): Promise<Result | "busy"> {

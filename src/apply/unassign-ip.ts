@@ -21,6 +21,7 @@ export async function unassignIP(action: UnassignIP, context: ApplyContext): Pro
       confirmer,
       call: () => provider.unassign(ip),
       isTrue: ({ holderID }) => holderID === undefined,
+      isAsPlanned: ({ holderID }) => holderID === action.before.machineID,
       explain: async (error, reading) => failed(error, { learned: [learn(ip, reading)] }),
     },
     context,

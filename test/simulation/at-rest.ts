@@ -82,11 +82,19 @@ function unserved(simulation: Simulation, pool: Pool): readonly Violation[] {
   const claimed = new Set(
     world
       .pools()
-      .flatMap((other) => (isBlocked(other) ? Object.values(other.status.ips).map(({ nodeName }) => nodeName) : [])),
+      .flatMap((other) =>
+        isBlocked(other)
+          ? Object.values(other.status.ips).flatMap(({ nodeName, providerID }) => [nodeName, providerID])
+          : [],
+      ),
   );
   const isShared = (droplet: number): boolean => world.nodes().filter((node) => dropletOf(node) === droplet).length > 1;
   const waiting = matches.filter(
-    ({ droplet, name }) => !isShared(droplet) && held.get(droplet) === undefined && !claimed.has(name),
+    ({ droplet, name }) =>
+      !isShared(droplet) &&
+      held.get(droplet) === undefined &&
+      !claimed.has(name) &&
+      !claimed.has(`digitalocean://${droplet}`),
   );
   return free.flatMap((address) => {
     const node = waiting.find(({ region }) => region === address.region);

@@ -19,12 +19,18 @@ export function checkMemory(monitor: Monitor, process: Process, call: SimCall): 
     if (before.has(ip)) return [];
     const what = `${process.identity}: takes ${ip} for its own in ${call.subject}`;
     if (adopted !== true)
-      return records.bought.get(ip)?.uid === pool.meta.uid
+      return records.bought.get(ip)?.uid === pool.meta.uid || isOnTarget(simulation.world, pool, ip)
         ? []
         : [{ invariant: "P6", text: `${what}, and did not buy it` }];
     const rival = rivalOf(monitor, process, pool, ip);
     return rival === undefined ? [] : [{ invariant: "P6", text: `${what}, though it could as well be ${rival}` }];
   });
+}
+
+/** By the manual an unknown address on the machine of a lost answer is the answer's. */
+function isOnTarget(world: World, pool: Pool, ip: string): boolean {
+  const holder = `digitalocean://${world.address(ip)?.droplet_id}`;
+  return pool.status.pendingAcquisitions.some(({ providerID }) => providerID === holder);
 }
 
 function isUnderWay(world: World, ip: string): boolean {
@@ -37,6 +43,9 @@ function rivalOf({ records, simulation }: Monitor, process: Process, pool: Pool,
   if (world.nodes().some((node) => node.addressAnnotation === ip && node.poolAnnotation === objectKey(pool.meta)))
     return undefined;
   const known = new Set(pool.status.pendingAcquisitions.flatMap(({ knownIPs }) => knownIPs));
+  // With another pool's answer lost, too, which address belongs to which may follow from what each knew.
+  if (world.pools().some((other) => other.meta.uid !== pool.meta.uid && other.status.pendingAcquisitions.length > 0))
+    return undefined;
   const region = world.address(ip)?.region;
   const pools = world.pools();
   return world.cloud.state.reserved_ips.find(

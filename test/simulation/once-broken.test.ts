@@ -71,6 +71,26 @@ test.for<[string, Omit<History, "seed" | "slots" | "latencyMs" | "hasLock">]>([
       ],
     },
   ],
+  [
+    "an address that somebody attached elsewhere while its new machine was busy is not taken from there",
+    {
+      endsAtMs: 20_000,
+      events: [
+        ...n4,
+        { atMs: 0, kind: "droplet", id: 105, region: "nyc3" },
+        { atMs: 0, kind: "node", name: "n5", droplet: 105, region: "nyc3", isReady: true, role: "other" },
+        address("203.0.113.2", null),
+        {
+          atMs: 0,
+          kind: "pool",
+          name: "p0",
+          spec: { provider: "digitalocean", ips: ["203.0.113.2"], match: { nodeLabel: "role=edge" } },
+        },
+        { atMs: 1000, kind: "pending-event", droplet: 104, ms: 4000 },
+        { atMs: 2700, kind: "hand-move", pick: 0, to: 105 },
+      ],
+    },
+  ],
 ])("%s", async ([, story]) => {
   const slot = { pauseMs: 4000, startsAtMs: 2000, timeoutMs: 20_000, settles: false, onLocked: "wait" } as const;
   const history: History = { seed: 1, hasLock: true, slots: [slot], latencyMs: 0, ...story };

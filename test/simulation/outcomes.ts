@@ -11,7 +11,8 @@ export function checkOutcomes(monitor: Monitor, process: Process, { outcomes }: 
   for (const outcome of newest.values()) {
     const { action } = outcome;
     if (action.kind !== "assign-ip" && action.kind !== "move-ip") continue;
-    const untruth = untrue(monitor, action.ip, action.after.machineID, outcome);
+    const isNew = (monitor.records.machineChangedMs.get(Number(action.after.machineID)) ?? 0) >= process.passStartMs;
+    const untruth = isNew ? undefined : untrue(monitor, action.ip, action.after.machineID, outcome);
     if (untruth !== undefined)
       monitor.violated(
         "outcome",

@@ -36,7 +36,7 @@ export function checkTarget(monitor: Monitor, process: Process, call: SimCall, w
   const { world } = simulation;
   const machine = Number(call.args[0]);
   const owners = records.namers(call.subject).filter((pool) => managedBy(pool).has(call.subject));
-  const isKnown = owners.length > 0 && owners.every((pool) => monitor.isStable(process, pool));
+  const isKnown = owners.length > 0 && world.pools().every((pool) => monitor.isStable(process, pool));
   if (!isKnown || isInMotion(monitor, process, machine)) return [];
   const nodes = world.nodes().filter((node) => dropletOf(node) === machine);
   const isMatch = nodes.some((node) => owners.some((pool) => serves(world, pool, node) === "match"));

@@ -79,6 +79,7 @@ export class Records {
     if (event.kind === "wipe-status" || event.kind === "touch-status")
       this.touchedAtMs.set(`shop/${event.name}`, this.#world.nowMs());
     for (const { ip } of this.#world.addresses()) if (!this.bornMs.has(ip)) this.bornMs.set(ip, this.#world.nowMs());
+    if (event.kind === "droplet") this.machineChangedMs.set(event.id, this.#world.nowMs());
     if (event.kind === "node") this.nodeBornMs.set(event.name, this.#world.nowMs());
     this.refusals.clear();
     this.noteNames();

@@ -128,6 +128,7 @@ export class Simulation {
     this.isQuiet = true;
     this.faults.clear();
     for (const process of this.running) process?.kill();
+    this.monitor.records.refusals.clear();
     this.world.scheduler.forget(this);
     this.note("         == the world stands still from here on");
     let isDone = false;
