@@ -6,8 +6,8 @@ import { compareText } from "./object-order.ts";
 import { pastMs, timestamp } from "./time.ts";
 
 /**
- * How long after its beginning a creation without an answer is watched for, before another is made, milliseconds: longer than a call may take (15 s) and lists
- * may lag behind.
+ * How long after its beginning a creation without an answer is watched for, before one unattached address is taken for it or another is made, milliseconds: longer
+ * than a call may take (15 s) and lists may lag behind.
  */
 const UNANSWERED_WATCH_MS = 30_000;
 
@@ -43,10 +43,12 @@ export function resolveIntent(
   if (onTarget !== undefined) return { kind: "found", acquired: { ip: onTarget.ip, acquiredAt } };
   const possible = fresh.filter((address) => couldBe(address, intent));
   if (possible.some((address) => address.isLocked)) return { kind: "waiting", untilMs: undefined };
+  // Lists lag behind: before the time is over an address of somebody else may be shown, and the new one not yet.
+  if (provider.readAtMs < untilMs) return { kind: "waiting", untilMs };
   const [only, ...others] = possible.map(({ ip }) => ip).toSorted(compareText);
   if (only !== undefined && others.length > 0) return { kind: "ambiguous", candidates: [only, ...others] };
   if (only !== undefined) return { kind: "found", acquired: { ip: only, acquiredAt, adopted: true } };
-  return provider.readAtMs < untilMs ? { kind: "waiting", untilMs } : { kind: "never-made" };
+  return { kind: "never-made" };
 }
 
 function couldBe(address: Address, intent: PendingAcquisition): boolean {

@@ -357,12 +357,12 @@ test.for<[string, Observation, string[]]>([
     ["hold acquire-ip ingress/web: AcquisitionUnanswered for 26s"],
   ],
   [
-    "the one new unattached address is the lost answer's",
+    "the one new unattached address is the lost answer's once every list must show all of them, 30 s after the call",
     anObservation({
       pools: [
         aPool({
           spec: { desiredIPs: 1 },
-          status: { pendingAcquisitions: [{ startedAt: ago(4), region: "nyc3", knownIPs: [B] }] },
+          status: { pendingAcquisitions: [{ startedAt: ago(30), region: "nyc3", knownIPs: [B] }] },
         }),
       ],
       nodes: nodes(1),

@@ -110,6 +110,22 @@ test.for<[string, Observation, string[]]>([
     }),
     ["hold remove-finalizer ingress/web: AcquisitionUnanswered (the deletion waits for it) for 26s"],
   ],
+  [
+    "29 s after the call an unattached address may still be somebody else's",
+    anObservation({
+      pools: [
+        aPool({
+          spec: { desiredIPs: 1 },
+          status: {
+            pendingAcquisitions: [{ startedAt: new Date(NOW - 29_000).toISOString(), region: "nyc3", knownIPs: [] }],
+          },
+        }),
+      ],
+      nodes: nodes(1),
+      addresses: [known(A)],
+    }),
+    ["hold acquire-ip ingress/web: AcquisitionUnanswered for 1s"],
+  ],
 ])("%s", ([, observation, expected]) => {
   expect(planText(observation)).toEqual(expected);
 });
