@@ -50,7 +50,8 @@ async function changedMeanwhile(change: Change): Promise<Result | undefined> {
   if (reading.kind === "unreadable") return skipped("Unreadable", reading.error, [unread(change, reading)]);
   const { address } = reading;
   if (address === undefined) return skipped("IPNotFound", "", [learn(change.ip, undefined)]);
-  if (address.isLocked || change.isTrue(address) || change.isAsPlanned(address)) return undefined;
+  if (address.isLocked || change.isAsPlanned(address)) return undefined;
+  if (change.isTrue(address)) return applied({ address });
   return skipped("Stale", "it is not where it was when the pass began", [learn(change.ip, address)]);
 }
 

@@ -40,7 +40,7 @@ async function comeToRest(simulation: Simulation): Promise<boolean> {
     const earlier = monitor.writes.length;
     const process = await simulation.start(0, QUIET);
     if (monitor.violation !== undefined) return false;
-    quiet = monitor.writes.length === earlier && !isWaiting(process.result) ? quiet + 1 : 0;
+    quiet = monitor.writes.length === earlier && !isWaiting(simulation, process.result) ? quiet + 1 : 0;
     if (quiet >= QUIET_PASSES) return true;
     await world.scheduler.sleep(simulation, pauseMs);
     world.cloud.state.settings.list_lag_ms = 0;
@@ -49,7 +49,9 @@ async function comeToRest(simulation: Simulation): Promise<boolean> {
 }
 
 /** True while a later pass may do something although nothing happens meanwhile. */
-function isWaiting(result: PassResult | undefined): boolean {
+function isWaiting({ world }: Simulation, result: PassResult | undefined): boolean {
+  // A suspended pool does nothing, and still learns what came of its creations.
+  if (world.pools().some(({ status }) => status.pendingAcquisitions.length > 0)) return true;
   if (result === undefined || result.wasInterrupted || result.remaining.actions.length > 0) return true;
   return result.remaining.holds.some(
     ({ notBeforeMs, reason }) =>

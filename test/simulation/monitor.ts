@@ -49,7 +49,8 @@ export class Monitor {
 
   afterEvent(event: WorldEvent): void {
     for (const [ip, holder] of this.#holdersNow())
-      if (this.#holders.get(ip) !== holder) this.records.handMoved.set(ip, this.simulation.world.nowMs());
+      if (this.#holders.has(ip) && this.#holders.get(ip) !== holder)
+        this.records.handMoved.set(ip, this.simulation.world.nowMs());
     this.records.entered(event);
     this.health.refresh();
   }

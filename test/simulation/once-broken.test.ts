@@ -91,6 +91,19 @@ test.for<[string, Omit<History, "seed" | "slots" | "latencyMs" | "hasLock">]>([
       ],
     },
   ],
+  [
+    "an address that somebody attached to its machine while that was busy is not sent there once more",
+    {
+      endsAtMs: 20_000,
+      events: [
+        ...n4,
+        address("203.0.113.2", null),
+        { atMs: 0, kind: "pool", name: "p0", spec: { provider: "digitalocean", ips: ["203.0.113.2"] } },
+        { atMs: 1000, kind: "pending-event", droplet: 104, ms: 1800 },
+        { atMs: 2700, kind: "hand-move", pick: 0, to: 104 },
+      ],
+    },
+  ],
 ])("%s", async ([, story]) => {
   const slot = { pauseMs: 4000, startsAtMs: 2000, timeoutMs: 20_000, settles: false, onLocked: "wait" } as const;
   const history: History = { seed: 1, hasLock: true, slots: [slot], latencyMs: 0, ...story };
