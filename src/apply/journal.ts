@@ -67,19 +67,24 @@ export class Journal {
     if (pool === undefined) return false;
     const wanted = change(pool.status);
     if (isDeepStrictEqual(wanted, pool.status)) return false;
-    if (!this.#mayWrite())
-      throw new KubeError({
-        failure: "conflict",
-        operation: "patch floatingippools/status",
-        subject: key,
-        status: 0,
-        message: `Did not write the status of ${key}: the Lease was lost.`,
-      });
+    this.#assertMayWrite(key);
     const stored = await this.#patch(pool, change);
     this.#pools.set(key, stored);
     const dropped = RECORDED.find((field) => !isDeepStrictEqual(stored.status[field], wanted[field]));
     if (dropped !== undefined) throw new ConfigError("invalid", crdTooOldText(dropped));
     return true;
+  }
+
+  /** Asked right before every write: the Lease may be lost during any wait. */
+  #assertMayWrite(key: string): void {
+    if (this.#mayWrite()) return;
+    throw new KubeError({
+      failure: "conflict",
+      operation: "patch floatingippools/status",
+      subject: key,
+      status: 0,
+      message: `Did not write the status of ${key}: the Lease was lost.`,
+    });
   }
 
   /** After a conflict the object is read again: a changed spec is no obstacle, a status changed by somebody else is. */
@@ -90,6 +95,7 @@ export class Journal {
       if (!(error instanceof KubeError) || error.failure !== "conflict") throw error;
       const fresh = await this.#cluster.readPool(pool.meta);
       if (fresh === undefined || !isDeepStrictEqual(fresh.status, pool.status)) throw error;
+      this.#assertMayWrite(objectKey(pool.meta));
       return await this.#cluster.patchPoolStatus(fresh.meta, change(fresh.status));
     }
   }

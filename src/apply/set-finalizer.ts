@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { SetFinalizer } from "../model/action.ts";
 import { KubeError } from "../model/errors.ts";
-import { objectKey } from "../model/resource.ts";
+import { objectKey, type Pool } from "../model/resource.ts";
 import { type ApplyContext, obstacle } from "./context.ts";
 import { applied, type Result, skipped } from "./result.ts";
 
@@ -20,10 +20,16 @@ export async function setFinalizer(action: SetFinalizer, context: ApplyContext):
     return applied();
   } catch (error) {
     if (!(error instanceof KubeError) || (error.failure !== "conflict" && error.failure !== "not-found")) throw error;
-    const fresh = await context.cluster.readPool(pool.meta);
-    if (fresh === undefined) return skipped("Stale", "the object is gone");
-    if (!isDeepStrictEqual(fresh.status, pool.status)) return skipped("Stale", "its status changed meanwhile");
-    context.journal.keep(await context.cluster.setPoolFinalizer(fresh.meta, isPresent));
-    return applied();
+    return await setAgain(pool, isPresent, context);
   }
+}
+
+async function setAgain(planned: Pool, isPresent: boolean, context: ApplyContext): Promise<Result> {
+  const fresh = await context.cluster.readPool(planned.meta);
+  if (fresh === undefined) return skipped("Stale", "the object is gone");
+  if (!isDeepStrictEqual(fresh.status, planned.status)) return skipped("Stale", "its status changed meanwhile");
+  const reason = obstacle(context);
+  if (reason !== undefined) return skipped(reason);
+  context.journal.keep(await context.cluster.setPoolFinalizer(fresh.meta, isPresent));
+  return applied();
 }

@@ -60,8 +60,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "Statuses are written after the Lease was lost.",
     file: "src/apply/journal.ts",
-    find: "if (!this.#mayWrite())",
-    replace: "if (!this.#mayWrite() && isDeepStrictEqual(wanted, pool.status))",
+    find: "    if (this.#mayWrite()) return;\n",
+    replace: '    if (this.#mayWrite() || key !== "") return;\n',
   },
   {
     name: "A Lease that is still renewed is taken over.",
