@@ -1,13 +1,12 @@
 import { apply } from "./apply/apply.ts";
-import { applyContext, obstacle, type WriteAccess } from "./apply/context.ts";
-import type { Journal } from "./apply/journal.ts";
+import { applyContext, type Journals, obstacle, type WriteAccess } from "./apply/context.ts";
 import { noteRateLimits } from "./apply/note-rate-limits.ts";
 import { untried } from "./apply/untried.ts";
 import { writeEvents, writeStatuses } from "./apply/write-back.ts";
 import type { Observation } from "./model/observation.ts";
 import type { Outcome } from "./model/outcome.ts";
 import type { Plan } from "./model/plan.ts";
-import { objectKey, type Pool } from "./model/resource.ts";
+import { type DNSMemory, type ObjectMeta, objectKey, type Pool, type RecordSet } from "./model/resource.ts";
 import type { PassResult, Selection } from "./model/run.ts";
 import { type ObserveDeps, observe } from "./observe/observe.ts";
 import { fold } from "./plan/fold.ts";
@@ -63,11 +62,11 @@ export async function reconcilePass(
     const results = await apply(current, actions, context);
     outcomes.push(...results);
     const now = { nowMs: deps.cluster.now(), wallMs: deps.clock.wallMs() };
-    observation = fold(withJournal(observation, context.journal), results, now);
+    observation = fold(withJournals(observation, context.journals), results, now);
     current = plan(observation, selection);
   }
-  const failures = await writeStatuses(current, context.journal);
-  const eventFailures = await writeEvents(outcomes, context.journal, deps.cluster, () => deps.lock.isHeld());
+  const failures = await writeStatuses(current, context.journals);
+  const eventFailures = await writeEvents(outcomes, context.journals, deps.cluster, () => deps.lock.isHeld());
   await noteRateLimits(observation, context);
   return {
     plan: first,
@@ -78,17 +77,35 @@ export async function reconcilePass(
   };
 }
 
-/** Takes over what was put on record while actions ran: the object's version, what was acquired, and, where a cool-off needs it, the time of an assignment. */
-function withJournal(observation: Observation, journal: Journal): Observation {
-  const merge = (pool: Pool): Pool => {
-    const stored = journal.pool(objectKey(pool.meta));
+/** Takes over what was put on record while actions ran: the object's version, what was acquired, the name it publishes under, and, where a cool-off needs it, the time of an assignment. */
+function withJournals(observation: Observation, { pool: pools, dns }: Journals): Observation {
+  const mergePool = (pool: Pool): Pool => {
+    const stored = pools.object(objectKey(pool.meta));
     if (stored === undefined || stored === pool) return pool;
     const { acquired, pendingAcquisitions, lastAssignmentTime } = stored.status;
     const time =
       pool.spec.assignmentCoolOffSeconds > 0 && lastAssignmentTime !== undefined ? { lastAssignmentTime } : {};
-    // The spec is the one that was read: a status computed from it must not pass for one of an edit that came meanwhile.
-    const meta = { ...stored.meta, generation: pool.meta.generation };
-    return { ...pool, meta, status: { ...pool.status, acquired, pendingAcquisitions, ...time } };
+    const status = { ...pool.status, acquired, pendingAcquisitions, ...time, ...namesOf(stored.status) };
+    return { ...pool, meta: atReadGeneration(stored.meta, pool.meta), status };
   };
-  return { ...observation, pools: observation.pools.map(merge) };
+  const mergeRecordSet = (recordSet: RecordSet): RecordSet => {
+    const stored = dns.object(objectKey(recordSet.meta));
+    if (stored === undefined || stored === recordSet) return recordSet;
+    const status = { ...recordSet.status, ...namesOf(stored.status) };
+    return { ...recordSet, meta: atReadGeneration(stored.meta, recordSet.meta), status };
+  };
+  return {
+    ...observation,
+    pools: observation.pools.map(mergePool),
+    recordSets: observation.recordSets.map(mergeRecordSet),
+  };
+}
+
+/** The spec is the one that was read: a status computed from it must not pass for one of an edit that came meanwhile. */
+function atReadGeneration(stored: ObjectMeta, { generation }: ObjectMeta): ObjectMeta {
+  return { ...stored, generation };
+}
+
+function namesOf({ publishedDNS, formerDNS }: DNSMemory): DNSMemory {
+  return publishedDNS === undefined ? { formerDNS } : { publishedDNS, formerDNS };
 }

@@ -22,21 +22,21 @@ export function acquireIP(action: AcquireIP, context: ApplyContext): Promise<Res
 async function acquire(action: AcquireIP, context: ApplyContext): Promise<Result> {
   const { provider } = toolsOf(action.provider, context);
   const key = objectKey(action.object);
-  const pool = context.journal.pool(key);
-  if (pool === undefined || context.journal.isBroken(key))
+  const pool = context.journals.pool.object(key);
+  if (pool === undefined || context.journals.pool.isBroken(key))
     return skipped("PrerequisiteFailed", "its status could not be written");
   const listing = await readAllPages(provider);
   if (!listing.isComplete) return skipped("Unreadable", "the account's list of addresses changed while it was read");
   const intent = intentOf(action, listing.addresses, context);
   const reason = obstacle(context);
   if (reason !== undefined) return skipped(reason);
-  await context.journal.record(key, (status) =>
+  await context.journals.pool.record(key, (status) =>
     withIntent(status, intent, pool.spec.assignmentCoolOffSeconds > 0 && "node" in action.after),
   );
   await noteOnLock(context);
   const obstacleNow = obstacle(context);
   if (obstacleNow !== undefined) {
-    await context.journal.record(key, (status) => withdrawn(status, intent, pool.status));
+    await context.journals.pool.record(key, (status) => withdrawn(status, intent, pool.status));
     return skipped(obstacleNow);
   }
   const acceptedAtMs = context.cluster.now();
@@ -44,11 +44,11 @@ async function acquire(action: AcquireIP, context: ApplyContext): Promise<Result
     const address = await provider.create(
       "node" in action.after ? { machineID: action.after.node.machineID } : action.after,
     );
-    await context.journal.record(key, (status) => withAddress(withoutIntent(status, intent), address, intent));
+    await context.journals.pool.record(key, (status) => withAddress(withoutIntent(status, intent), address, intent));
     return await confirmOnNode(action, address, context, acceptedAtMs);
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
-    if (!error.isAmbiguous) await context.journal.record(key, (status) => withdrawn(status, intent, pool.status));
+    if (!error.isAmbiguous) await context.journals.pool.record(key, (status) => withdrawn(status, intent, pool.status));
     return failed(error);
   }
 }

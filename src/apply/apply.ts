@@ -2,7 +2,6 @@ import { ACTIONS, type Action, subjectOf } from "../model/action.ts";
 import { ConfigError, KubeError, ProviderError } from "../model/errors.ts";
 import type { Outcome } from "../model/outcome.ts";
 import type { Plan } from "../model/plan.ts";
-import { objectKey } from "../model/resource.ts";
 import { acquireIP } from "./acquire-ip.ts";
 import { annotateNode } from "./annotate-node.ts";
 import { assignIP } from "./assign-ip.ts";
@@ -12,6 +11,7 @@ import { preparations } from "./preparations.ts";
 import { failed, type Result, skipped } from "./result.ts";
 import { setFinalizer } from "./set-finalizer.ts";
 import { unassignIP } from "./unassign-ip.ts";
+import { writeDNS } from "./write-dns.ts";
 
 /**
  * Carries out the actions of a plan, each as soon as those it requires or follows have ended; nothing else waits for anything. A failed action is an outcome,
@@ -60,13 +60,12 @@ function unmet(action: Action): string {
 
 async function operate(
   action: Action,
-  prepared: (key: string) => Promise<unknown>,
+  prepared: (object: Action["object"]) => Promise<unknown>,
   context: ApplyContext,
 ): Promise<Result> {
   try {
     // What an annotation alone shows to be the pool's must be on record before the annotation goes.
-    if (ACTIONS[action.kind].target === "provider" || action.kind === "clear-annotation")
-      await prepared(objectKey(action.object));
+    if (ACTIONS[action.kind].target === "provider" || action.kind === "clear-annotation") await prepared(action.object);
     return await OPERATIONS[action.kind](action as never, context);
   } catch (error) {
     if (error instanceof ProviderError || error instanceof KubeError || error instanceof ConfigError)
@@ -85,6 +84,9 @@ const OPERATIONS: Operations = {
   "move-ip": assignIP,
   "unassign-ip": unassignIP,
   "delete-ip": deleteIP,
+  "withdraw-dns": writeDNS,
+  "update-dns": writeDNS,
+  "delete-dns": writeDNS,
   "annotate-node": annotateNode,
   "clear-annotation": annotateNode,
   "add-finalizer": setFinalizer,

@@ -69,9 +69,12 @@ async function holderChanged(
  * With a cool-off the time of an assignment is on record before the call, so that a run that dies in between leaves the next one waiting rather than early.
  * Returns what takes it back when the provider did not accept.
  */
-async function recordCoolOff(action: AssignIP, { journal, cluster }: ApplyContext): Promise<() => Promise<unknown>> {
+async function recordCoolOff(
+  action: AssignIP,
+  { journals: { pool: journal }, cluster }: ApplyContext,
+): Promise<() => Promise<unknown>> {
   const key = objectKey(action.object);
-  const before = journal.pool(key);
+  const before = journal.object(key);
   if (before === undefined || before.spec.assignmentCoolOffSeconds <= 0) return () => Promise.resolve();
   const { lastAssignmentTime } = before.status;
   await journal.record(key, (status) => ({ ...status, lastAssignmentTime: timestamp(cluster.now()) }));

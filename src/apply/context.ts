@@ -1,21 +1,31 @@
 import type { Observation } from "../model/observation.ts";
 import type { Reason } from "../model/reason.ts";
+import type { Pool, RecordSet } from "../model/resource.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { ClusterWriter } from "../ports/cluster.ts";
+import type { DNSProvider } from "../ports/dns-provider.ts";
 import type { IPProvider } from "../ports/ip-provider.ts";
 import type { LockState } from "../ports/lock.ts";
 import type { ProviderAccess } from "../ports/provider-access.ts";
 import { Confirmer } from "./confirmer.ts";
 import { Journal } from "./journal.ts";
-import { limitNoting } from "./limit-noting.ts";
+import { limitNoting, limitNotingDNS } from "./limit-noting.ts";
+import { poolAccess, recordSetAccess } from "./object-access.ts";
 import { Turnstile } from "./turnstile.ts";
 
 /** What a mutating run may write to. */
 export interface WriteAccess {
   readonly cluster: ClusterWriter;
   readonly providers: ReadonlyMap<string, ProviderAccess<IPProvider>>;
+  readonly dnsProviders: ReadonlyMap<string, ProviderAccess<DNSProvider>>;
   readonly clock: Clock;
   readonly lock: LockState;
+}
+
+/** The objects as the cluster holds them, by the kind of {@link ObjectRef}. */
+export interface Journals {
+  readonly pool: Journal<Pool>;
+  readonly dns: Journal<RecordSet>;
 }
 
 /** What an operation works with. */
@@ -24,6 +34,7 @@ export interface ApplyContext {
   readonly providers: ReadonlyMap<string, IPProvider>;
   /** By provider, until when it asked for no calls while this pass made them; local milliseconds. */
   readonly limits: ReadonlyMap<string, number>;
+  readonly dnsProviders: ReadonlyMap<string, DNSProvider>;
   readonly confirmers: ReadonlyMap<string, Confirmer>;
   readonly clock: Clock;
   readonly lock: LockState;
@@ -31,7 +42,7 @@ export interface ApplyContext {
   readonly deadline: number;
   /** Aborted when the run is asked to end, or the lock is lost. */
   readonly signal: AbortSignal;
-  readonly journal: Journal;
+  readonly journals: Journals;
   /** Lets acquisitions through one at a time, over all pools. */
   readonly acquisitions: Turnstile;
 }
@@ -45,9 +56,8 @@ export function applyContext(
 ): ApplyContext {
   const { cluster, clock, lock } = access;
   const limits = new Map<string, number>();
-  const usable = [...access.providers].flatMap(([name, provider]) =>
-    provider.kind === "usable" ? [[name, limitNoting(provider.provider, limits)] as const] : [],
-  );
+  const usable = usableOf(access.providers).map(([name, provider]) => [name, limitNoting(provider, limits)] as const);
+  const usableDNS = usableOf(access.dnsProviders).map(([name, dns]) => [name, limitNotingDNS(dns, limits)] as const);
   const stop = AbortSignal.any([signal, lock.lost]);
   return {
     cluster,
@@ -57,10 +67,20 @@ export function applyContext(
     signal: stop,
     providers: new Map(usable),
     limits,
+    dnsProviders: new Map(usableDNS),
     confirmers: new Map(usable.map(([name, provider]) => [name, new Confirmer(provider, clock, deadline, stop)])),
-    journal: new Journal(cluster, observation.pools, () => lock.isHeld()),
+    journals: {
+      pool: new Journal(poolAccess(cluster), observation.pools, () => lock.isHeld()),
+      dns: new Journal(recordSetAccess(cluster), observation.recordSets, () => lock.isHeld()),
+    },
     acquisitions: new Turnstile(),
   };
+}
+
+function usableOf<P>(access: ReadonlyMap<string, ProviderAccess<P>>): readonly (readonly [string, P])[] {
+  return [...access].flatMap(([name, provider]) =>
+    provider.kind === "usable" ? [[name, provider.provider] as const] : [],
+  );
 }
 
 /** Why no mutation may start now; undefined when one may. Asked right before every single one. */

@@ -1,59 +1,69 @@
 import { isDeepStrictEqual } from "node:util";
 import { ConfigError, KubeError } from "../model/errors.ts";
-import { objectKey, type Pool, type PoolStatus } from "../model/resource.ts";
-import type { ClusterWriter } from "../ports/cluster.ts";
-
-/** What an answer must contain as it was sent, most important first; a CRD that does not know a field drops it silently. */
-const RECORDED = [
-  "pendingAcquisitions",
-  "acquired",
-  "released",
-  "retries",
-  "lastAssignmentTime",
-  "assignments",
-  "ips",
-  "conditions",
-] as const;
+import { objectKey } from "../model/resource.ts";
+import type { ObjectAccess, StoredObject } from "./object-access.ts";
 
 /**
- * The statuses of the pools as the cluster holds them, written in the middle of a run where something must be on record before it is done. A record counts only
- * when the API's answer contains it.
+ * The objects of one kind as the cluster holds them, their statuses written in the middle of a run where something must be on record before it is done. A record
+ * counts only when the API's answer contains it.
  */
-export class Journal {
-  readonly #cluster: ClusterWriter;
+export class Journal<O extends StoredObject> {
+  readonly #access: ObjectAccess<O>;
   readonly #mayWrite: () => boolean;
-  readonly #pools: Map<string, Pool>;
+  readonly #objects: Map<string, O>;
   readonly #broken = new Set<string>();
   readonly #turns = new Map<string, Promise<unknown>>();
 
-  constructor(cluster: ClusterWriter, pools: readonly Pool[], mayWrite: () => boolean) {
-    this.#cluster = cluster;
+  constructor(access: ObjectAccess<O>, objects: readonly O[], mayWrite: () => boolean) {
+    this.#access = access;
     this.#mayWrite = mayWrite;
-    this.#pools = new Map(pools.map((pool) => [objectKey(pool.meta), pool]));
+    this.#objects = new Map(objects.map((object) => [objectKey(object.meta), object]));
   }
 
-  /** The pool as last read or written; undefined when it is gone. */
-  pool(key: string): Pool | undefined {
-    return this.#pools.get(key);
+  /** The kind of the objects, as Events name it. */
+  get kind(): ObjectAccess<O>["kind"] {
+    return this.#access.kind;
   }
 
-  /** True once a write to the pool failed: what must be on record before it is done can then not be done. */
+  /** The object as last read or written; undefined when it is gone. */
+  object(key: string): O | undefined {
+    return this.#objects.get(key);
+  }
+
+  /** True once a write to the object failed: what must be on record before it is done can then not be done. */
   isBroken(key: string): boolean {
     return this.#broken.has(key);
   }
 
-  /** Enters what another write answered. */
-  keep(pool: Pool): void {
-    this.#pools.set(objectKey(pool.meta), pool);
+  /**
+   * Adds or removes flipop's finalizer. An object changed meanwhile is read again once. One whose status is not what is known of it is left alone: what would follow,
+   * a purchase say, was decided on another state.
+   *
+   * @throws KubeError when it cannot be written.
+   */
+  async setFinalizer(key: string, isPresent: boolean): Promise<"set" | "gone" | "changed"> {
+    const object = this.#objects.get(key);
+    if (object === undefined) return "gone";
+    try {
+      this.#objects.set(key, await this.#access.setFinalizer(object.meta, isPresent));
+    } catch (error) {
+      if (!(error instanceof KubeError) || (error.failure !== "conflict" && error.failure !== "not-found")) throw error;
+      const fresh = await this.#access.read(object.meta);
+      if (fresh === undefined) return "gone";
+      if (!isDeepStrictEqual(fresh.status, object.status)) return "changed";
+      this.#assertMayWrite(key, "finalizer");
+      this.#objects.set(key, await this.#access.setFinalizer(fresh.meta, isPresent));
+    }
+    return "set";
   }
 
   /**
-   * Writes the pool's status as changed from what is stored; nothing when that is no change. Writes to one pool are made one after another.
+   * Writes the object's status as changed from what is stored; nothing when that is no change. Writes to one object are made one after another.
    *
    * @returns true when something was written.
    * @throws KubeError when the status cannot be written; ConfigError when the cluster's CRD drops what was written.
    */
-  record(key: string, change: (status: PoolStatus) => PoolStatus): Promise<boolean> {
+  record(key: string, change: (status: O["status"]) => O["status"]): Promise<boolean> {
     const turn = (this.#turns.get(key) ?? Promise.resolve()).then(() => this.#write(key, change));
     this.#turns.set(
       key,
@@ -62,48 +72,50 @@ export class Journal {
     return turn;
   }
 
-  async #write(key: string, change: (status: PoolStatus) => PoolStatus): Promise<boolean> {
-    const pool = this.#pools.get(key);
-    if (pool === undefined) return false;
-    const wanted = change(pool.status);
-    if (isDeepStrictEqual(wanted, pool.status)) return false;
-    this.#assertMayWrite(key);
-    const stored = await this.#patch(pool, change);
-    this.#pools.set(key, stored);
-    const dropped = RECORDED.find((field) => !isDeepStrictEqual(stored.status[field], wanted[field]));
-    if (dropped !== undefined) throw new ConfigError("invalid", crdTooOldText(dropped));
+  async #write(key: string, change: (status: O["status"]) => O["status"]): Promise<boolean> {
+    const object = this.#objects.get(key);
+    if (object === undefined) return false;
+    const wanted = change(object.status);
+    if (isDeepStrictEqual(wanted, object.status)) return false;
+    this.#assertMayWrite(key, "status");
+    const stored = await this.#patch(object, change);
+    this.#objects.set(key, stored);
+    const status: O["status"] = stored.status;
+    const dropped = this.#access.recorded.find((field) => !isDeepStrictEqual(status[field], wanted[field]));
+    if (dropped !== undefined) throw new ConfigError("invalid", crdTooOldText(this.#access.resource, String(dropped)));
     return true;
   }
 
-  /** Asked right before every write: the Lease may be lost during any wait. */
-  #assertMayWrite(key: string): void {
-    if (this.#mayWrite()) return;
-    throw new KubeError({
-      failure: "conflict",
-      operation: "patch floatingippools/status",
-      subject: key,
-      status: 0,
-      message: `Did not write the status of ${key}: the Lease was lost.`,
-    });
-  }
-
   /** After a conflict the object is read again: a changed spec is no obstacle, a status changed by somebody else is. */
-  async #patch(pool: Pool, change: (status: PoolStatus) => PoolStatus): Promise<Pool> {
+  async #patch(object: O, change: (status: O["status"]) => O["status"]): Promise<O> {
     try {
-      return await this.#cluster.patchPoolStatus(pool.meta, change(pool.status));
+      return await this.#access.patchStatus(object.meta, change(object.status));
     } catch (error) {
       if (!(error instanceof KubeError) || error.failure !== "conflict") throw error;
-      const fresh = await this.#cluster.readPool(pool.meta);
-      if (fresh === undefined || !isDeepStrictEqual(fresh.status, pool.status)) throw error;
-      this.#assertMayWrite(objectKey(pool.meta));
-      return await this.#cluster.patchPoolStatus(fresh.meta, change(fresh.status));
+      const fresh = await this.#access.read(object.meta);
+      if (fresh === undefined || !isDeepStrictEqual(fresh.status, object.status)) throw error;
+      this.#assertMayWrite(objectKey(object.meta), "status");
+      return await this.#access.patchStatus(fresh.meta, change(fresh.status));
     }
+  }
+
+  /** Asked right before every write: the Lease may be lost during any wait. */
+  #assertMayWrite(key: string, what: "status" | "finalizer"): void {
+    if (this.#mayWrite()) return;
+    const part = what === "status" ? "/status" : "";
+    throw new KubeError({
+      failure: "conflict",
+      operation: `patch ${this.#access.resource}${part}`,
+      subject: key,
+      status: 0,
+      message: `Did not write the ${what} of ${key}: the Lease was lost.`,
+    });
   }
 }
 
-function crdTooOldText(field: string): string {
+function crdTooOldText(resource: string, field: string): string {
   return (
-    `The cluster's CRD floatingippools.flipop.digitalocean.com is older than this flipop: it dropped status.${field}. ` +
-    "Apply the current one with `kubectl apply -f cronjob/crds/floatingippools.yaml`."
+    `The cluster's CRD ${resource}.flipop.digitalocean.com is older than this flipop: it dropped status.${field}. ` +
+    `Apply the current one with \`kubectl apply -f cronjob/crds/${resource}.yaml\`.`
   );
 }

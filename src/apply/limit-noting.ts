@@ -1,21 +1,17 @@
 import { ProviderError } from "../model/errors.ts";
+import type { DNSProvider } from "../ports/dns-provider.ts";
 import type { IPProvider } from "../ports/ip-provider.ts";
 
+/** Until when each provider asked for no calls, by its name; local milliseconds. */
+export type Limits = Map<string, number>;
+
 /**
- * The same provider, which also enters in `limits`, by its name, until when it asked for no calls (local milliseconds), whatever call was told so and whoever made
- * it: such an answer concerns every later run, even where the call itself did not matter.
+ * The same provider, which also enters in `limits` until when it asked for no calls, whatever call was told so and whoever made it: such an answer concerns every later
+ * run, even where the call itself did not matter.
  */
-export function limitNoting(provider: IPProvider, limits: Map<string, number>): IPProvider {
+export function limitNoting(provider: IPProvider, limits: Limits): IPProvider {
   const { name, pageSize } = provider;
-  const noting = async <T>(call: Promise<T>): Promise<T> => {
-    try {
-      return await call;
-    } catch (error) {
-      if (error instanceof ProviderError && error.failure === "rate-limited" && error.notBeforeMs !== undefined)
-        limits.set(name, Math.max(limits.get(name) ?? 0, error.notBeforeMs));
-      throw error;
-    }
-  };
+  const noting = notingFor(name, limits);
   return {
     name,
     pageSize,
@@ -28,5 +24,31 @@ export function limitNoting(provider: IPProvider, limits: Map<string, number>): 
     actionState: (action) => noting(provider.actionState(action)),
     create: (place) => noting(provider.create(place)),
     delete: (ip) => noting(provider.delete(ip)),
+  };
+}
+
+/** As {@link limitNoting}, for a DNS provider. */
+export function limitNotingDNS(provider: DNSProvider, limits: Limits): DNSProvider {
+  const { name, ttlRules, isBatched } = provider;
+  const noting = notingFor(name, limits);
+  return {
+    name,
+    ttlRules,
+    isBatched,
+    findZone: (zone) => noting(provider.findZone(zone)),
+    readRecords: (zone, fqdn) => noting(provider.readRecords(zone, fqdn)),
+    writeRecords: (zone, fqdn, change) => noting(provider.writeRecords(zone, fqdn, change)),
+  };
+}
+
+function notingFor(name: string, limits: Limits): <T>(call: Promise<T>) => Promise<T> {
+  return async (call) => {
+    try {
+      return await call;
+    } catch (error) {
+      if (error instanceof ProviderError && error.failure === "rate-limited" && error.notBeforeMs !== undefined)
+        limits.set(name, Math.max(limits.get(name) ?? 0, error.notBeforeMs));
+      throw error;
+    }
   };
 }

@@ -11,14 +11,17 @@ export async function noteRateLimits(
   if (!lock.isHeld()) return;
   const skewMs = cluster.now() - clock.wallMs();
   const stored = lock.annotations();
-  const observed = [...observation.providers.values()].flatMap(({ name, unusable }) =>
+  const observed = [...observation.providers.values(), ...observation.dns.values()].flatMap(({ name, unusable }) =>
     unusable?.reason === "RateLimited" && unusable.notBeforeMs !== undefined
       ? [[name, unusable.notBeforeMs] as const]
       : [],
   );
   const met = [...limits].map(([name, localMs]) => [name, localMs + skewMs] as const);
   const wanted: ReadonlyMap<string, string> = new Map(
-    [...met, ...observed].map(([name, ms]) => [`${NOT_BEFORE_PREFIX}${name}`, timestamp(ms)] as const),
+    // Addresses and DNS of one provider share its limit: the later time stands.
+    [...met, ...observed]
+      .toSorted(([, a], [, b]) => a - b)
+      .map(([name, ms]) => [`${NOT_BEFORE_PREFIX}${name}`, timestamp(ms)] as const),
   );
   const over = Object.keys(stored).filter((key) => key.startsWith(NOT_BEFORE_PREFIX) && !wanted.has(key));
   const changes = Object.fromEntries([

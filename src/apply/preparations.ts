@@ -1,50 +1,94 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Action } from "../model/action.ts";
+import { type Action, type ObjectRef, refKey, type WriteDNS } from "../model/action.ts";
 import { KubeError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
-import { type IPStatus, objectKey, type PoolStatus } from "../model/resource.ts";
+import { type DNSMemory, type IPStatus, objectKey, type PoolStatus, type ReclaimPolicy } from "../model/resource.ts";
 import { onItsWay } from "../plan/on-its-way.ts";
 import type { ApplyContext } from "./context.ts";
 
 /**
- * What a pool must have on record before a provider is changed for it: the addresses it was found to own, and the machines its addresses are sent to, so that
- * a run that dies leaves no address on a machine that nobody knows. Written once per pool, when its first action needs it, and only when the stored status does
- * not show it yet. Where the addresses are sent to is recorded as far as possible: a status that cannot be written stops no failover.
+ * What an object must have on record before a provider is changed for it: the addresses it was found to own, the machines its addresses are sent to, and the name
+ * it will publish under, so that a run that dies leaves nothing that nobody knows. Written once per object, when its first action needs it, and only when the
+ * stored status does not show it yet. Where addresses go is recorded as far as possible: a status that cannot be written stops no failover.
  */
 export function preparations(
   plan: Plan,
   actions: readonly Action[],
-  { journal }: ApplyContext,
-): (key: string) => Promise<unknown> {
-  const statuses = new Map(plan.pools.map((pool) => [objectKey(pool.object), pool.status]));
+  context: ApplyContext,
+): (object: ObjectRef) => Promise<unknown> {
   const started = new Map<string, Promise<unknown>>();
-  return (key) => {
-    const known = started.get(key);
-    const status = statuses.get(key);
-    const stored = journal.pool(key)?.status;
-    if (known !== undefined || status === undefined || stored === undefined) return known ?? Promise.resolve();
-    const memory = { acquired: status.acquired, pendingAcquisitions: status.pendingAcquisitions };
-    const sent = sentAddresses(key, actions, stored);
-    const isVital = !isDeepStrictEqual(memory, {
-      acquired: stored.acquired,
-      pendingAcquisitions: stored.pendingAcquisitions,
-    });
-    const work = journal.record(key, (current) => ({ ...current, ...memory, ips: { ...current.ips, ...sent } }));
-    const result = isVital ? work : work.catch(survive);
-    started.set(key, result);
-    return result;
+  return (object) => {
+    const known = started.get(refKey(object));
+    if (known !== undefined) return known;
+    const own = actions.filter((action) => refKey(action.object) === refKey(object));
+    const work =
+      object.kind === "pool" ? preparePool(plan, object, own, context) : prepareSet(plan, object, own, context);
+    started.set(refKey(object), work);
+    return work;
   };
 }
 
-/** The pool's addresses that are about to be sent somewhere, unless status knows that machine already. */
-function sentAddresses(
-  key: string,
+async function preparePool(
+  { pools }: Plan,
+  object: ObjectRef,
   actions: readonly Action[],
-  { ips }: PoolStatus,
-): Readonly<Record<string, IPStatus>> {
+  { journals }: ApplyContext,
+): Promise<void> {
+  const key = objectKey(object);
+  const status = pools.find((pool) => objectKey(pool.object) === key)?.status;
+  const stored = journals.pool.object(key);
+  if (status === undefined || stored === undefined) return;
+  const memory = { acquired: status.acquired, pendingAcquisitions: status.pendingAcquisitions };
+  const isVital = !isDeepStrictEqual(memory, {
+    acquired: stored.status.acquired,
+    pendingAcquisitions: stored.status.pendingAcquisitions,
+  });
+  const sent = sentAddresses(actions, stored.status);
+  const names = newName(actions, status, stored.status);
+  const work = journals.pool.record(key, (current) => ({
+    ...current,
+    ...memory,
+    ...names,
+    ips: { ...current.ips, ...sent },
+  }));
+  await (isVital || isOwed(names, stored.spec) ? work : work.catch(survive));
+}
+
+async function prepareSet(
+  { recordSets }: Plan,
+  object: ObjectRef,
+  actions: readonly Action[],
+  { journals }: ApplyContext,
+): Promise<void> {
+  const key = objectKey(object);
+  const status = recordSets.find((recordSet) => objectKey(recordSet.object) === key)?.status;
+  const stored = journals.dns.object(key);
+  if (status === undefined || stored === undefined) return;
+  const names = newName(actions, status, stored.status);
+  const work = journals.dns.record(key, (current) => ({ ...current, ...names }));
+  await (isOwed(names, stored.spec) ? work : work.catch(survive));
+}
+
+/** Records that are to be cleaned one day may not be written under a name that nobody will remember. */
+function isOwed(names: Partial<DNSMemory>, { reclaimPolicy }: { readonly reclaimPolicy: ReclaimPolicy }): boolean {
+  return names.publishedDNS !== undefined && reclaimPolicy === "Delete";
+}
+
+/** The name that is about to be written for the first time, and the names before it; empty when status knows it. */
+function newName(actions: readonly Action[], planned: DNSMemory, stored: DNSMemory): Partial<DNSMemory> {
+  const write = actions.find((action): action is WriteDNS => action.kind === "update-dns");
+  if (write === undefined) return {};
+  const { dnsProvider: provider, zoneText: zone, fqdn: name } = write;
+  const known = stored.publishedDNS;
+  if (known?.provider === provider && known.name === name) return {};
+  return { publishedDNS: { provider, zone, name, addresses: write.after.addresses }, formerDNS: planned.formerDNS };
+}
+
+/** The pool's addresses that are about to be sent somewhere, unless status knows that machine already. */
+function sentAddresses(actions: readonly Action[], { ips }: PoolStatus): Readonly<Record<string, IPStatus>> {
   return Object.fromEntries(
     actions.flatMap((action) => {
-      if ((action.kind !== "assign-ip" && action.kind !== "move-ip") || objectKey(action.object) !== key) return [];
+      if (action.kind !== "assign-ip" && action.kind !== "move-ip") return [];
       const entry = onItsWay(action);
       const stored = Object.hasOwn(ips, action.ip) ? ips[action.ip] : undefined;
       return stored?.providerID === entry.providerID ? [] : [[action.ip, entry] as const];

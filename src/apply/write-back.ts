@@ -5,41 +5,59 @@ import { objectKey } from "../model/resource.ts";
 import type { ReportFailure } from "../model/run.ts";
 import type { ClusterWriter } from "../ports/cluster.ts";
 import { eventOf } from "../report/events.ts";
-import type { Journal } from "./journal.ts";
+import type { Journals } from "./context.ts";
 
 /** Writes every status that differs from what is stored. A failure is returned, never thrown: it stops no other object. */
-export async function writeStatuses(plan: Plan, journal: Journal): Promise<readonly ReportFailure[]> {
-  const failures = await Promise.all(
-    plan.pools.map(async ({ object, status }): Promise<readonly ReportFailure[]> => {
-      try {
-        await journal.record(objectKey(object), () => status);
-        return [];
-      } catch (error) {
-        if (error instanceof KubeError && error.failure === "not-found") return [];
-        if (error instanceof Error) return [{ object, what: "status", error }];
-        throw error;
-      }
-    }),
-  );
+export async function writeStatuses(
+  { pools, recordSets }: Plan,
+  { pool, dns }: Journals,
+): Promise<readonly ReportFailure[]> {
+  const failures = await Promise.all([
+    ...pools.map(({ object, status }) =>
+      attempt(
+        object,
+        pool.record(objectKey(object), () => status),
+      ),
+    ),
+    ...recordSets.map(({ object, status }) =>
+      attempt(
+        object,
+        dns.record(objectKey(object), () => status),
+      ),
+    ),
+  ]);
   return failures.flat();
+}
+
+async function attempt(object: ReportFailure["object"], write: Promise<unknown>): Promise<readonly ReportFailure[]> {
+  try {
+    await write;
+    return [];
+  } catch (error) {
+    if (error instanceof KubeError && error.failure === "not-found") return [];
+    if (error instanceof Error) return [{ object, what: "status", error }];
+    throw error;
+  }
 }
 
 /** Writes one Event per change made or refused. Best effort: the first refusal is returned, and no more are tried; none once the lock is lost. */
 export async function writeEvents(
   outcomes: readonly Outcome[],
-  journal: Journal,
+  journals: Journals,
   cluster: ClusterWriter,
   mayWrite: () => boolean,
 ): Promise<readonly ReportFailure[]> {
   for (const outcome of outcomes) {
     if (!mayWrite()) return [];
+    const { object } = outcome.action;
     const facts = eventOf(outcome);
-    const pool = journal.pool(objectKey(outcome.action.object));
-    if (facts === undefined || pool === undefined) continue;
+    const journal = journals[object.kind];
+    const stored = journal.object(objectKey(object));
+    if (facts === undefined || stored === undefined) continue;
     try {
-      await cluster.createEvent({ regarding: { kind: "FloatingIPPool", meta: pool.meta }, ...facts });
+      await cluster.createEvent({ regarding: { kind: journal.kind, meta: stored.meta }, ...facts });
     } catch (error) {
-      if (error instanceof KubeError) return [{ object: outcome.action.object, what: "event", error }];
+      if (error instanceof KubeError) return [{ object, what: "event", error }];
       throw error;
     }
   }

@@ -17,11 +17,11 @@ export function createBackend(): Backend {
     withPlanWorld: (flags, work) =>
       withSandbox(flags, async (config) => {
         const { planPass } = await import("../reconcile.ts");
-        const providers = await openProviderReaders(config, clock);
+        const access = await openProviderReaders(config, clock);
         return withCluster(await openClusterReader(config, clock), (cluster) =>
           work({
             cluster,
-            plan: (selection) => planPass({ cluster, providers, clock, leaseName: config.lease }, selection),
+            plan: (selection) => planPass({ cluster, ...access, clock, leaseName: config.lease }, selection),
           }),
         );
       }),
@@ -64,8 +64,8 @@ async function passes(
   lock: LockState,
 ): Promise<PassResult> {
   const run = settle ? (await import("../settle.ts")).settle : (await import("../reconcile.ts")).reconcilePass;
-  const providers = await openProviders(config, clock);
-  const deps = { cluster, providers, clock, lock, leaseName: config.lease };
+  const access = await openProviders(config, clock);
+  const deps = { cluster, ...access, clock, lock, leaseName: config.lease };
   const result = await run(deps, { selection, deadline: deadlineMs, signal });
   if (lock.isHeld()) await lock.annotate(annotate(result, cluster.now())).catch(() => undefined);
   return result;

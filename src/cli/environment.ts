@@ -7,14 +7,19 @@ export type TokenSource =
   | { readonly kind: "file"; readonly variable: string; readonly path: string }
   | { readonly kind: "none"; readonly variables: readonly string[] };
 
+/** How to reach one provider; what is absent is the adapter's default. */
+export interface ProviderSettings {
+  readonly token: TokenSource;
+  readonly apiURL?: string;
+  readonly userAgent?: string;
+}
+
 /** What the environment says, resolved once; flags are laid over it in `config.ts`. */
 export interface EnvironmentSettings {
-  readonly digitalOcean: {
-    readonly token: TokenSource;
-    /** Without `/v2`. */
-    readonly apiURL?: string;
-    readonly userAgent?: string;
-  };
+  /** `apiURL` without `/v2`. */
+  readonly digitalOcean: ProviderSettings;
+  /** `apiURL` with `/client/v4`. */
+  readonly cloudflare: ProviderSettings;
   /** `KUBECONFIG`, as written. */
   readonly kubeconfig?: string;
   readonly home?: string;
@@ -30,21 +35,26 @@ export function processEnvironment(): Environment {
 /** Returns what the environment says, frozen. Empty variables count as absent. */
 export function resolveEnvironment(env: Environment): EnvironmentSettings {
   const text = (name: string): string | undefined => env[name] || undefined;
-  const apiURL = text("DIGITALOCEAN_API_URL");
-  const userAgent = text("DIGITALOCEAN_USER_AGENT");
   const kubeconfig = text("KUBECONFIG");
   const home = text("HOME");
   const host = text("KUBERNETES_SERVICE_HOST");
   const port = text("KUBERNETES_SERVICE_PORT");
   return Object.freeze({
-    digitalOcean: Object.freeze({
-      token: tokenSource(env, ["DIGITALOCEAN_ACCESS_TOKEN", "DIGITALOCEAN_TOKEN"]),
-      ...(apiURL === undefined ? {} : { apiURL }),
-      ...(userAgent === undefined ? {} : { userAgent }),
-    }),
+    digitalOcean: providerSettings(env, "DIGITALOCEAN", ["DIGITALOCEAN_ACCESS_TOKEN", "DIGITALOCEAN_TOKEN"]),
+    cloudflare: providerSettings(env, "CLOUDFLARE", ["CLOUDFLARE_TOKEN", "CLOUDFLARE_API_TOKEN"]),
     ...(kubeconfig === undefined ? {} : { kubeconfig }),
     ...(home === undefined ? {} : { home }),
     inCluster: Object.freeze({ ...(host === undefined ? {} : { host }), ...(port === undefined ? {} : { port }) }),
+  });
+}
+
+function providerSettings(env: Environment, prefix: string, tokens: readonly string[]): ProviderSettings {
+  const apiURL = env[`${prefix}_API_URL`] || undefined;
+  const userAgent = env[`${prefix}_USER_AGENT`] || undefined;
+  return Object.freeze({
+    token: tokenSource(env, tokens),
+    ...(apiURL === undefined ? {} : { apiURL }),
+    ...(userAgent === undefined ? {} : { userAgent }),
   });
 }
 

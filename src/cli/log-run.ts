@@ -1,6 +1,6 @@
+import { refKey } from "../model/action.ts";
 import type { PassResult } from "../model/run.ts";
 import { lastOutcomes } from "../report/last-outcomes.ts";
-import { objectText } from "../report/object-text.ts";
 import { runSummary } from "../report/render-run.ts";
 import { outcomeField } from "../report/run-document.ts";
 import type { Session } from "./session.ts";
@@ -13,18 +13,18 @@ export function logRun({ invocation, lines, verbosity }: Session, result: PassRe
   for (const outcome of lastOutcomes(result.outcomes)) {
     const { message, object: _, ...fields } = outcomeField(outcome, result);
     const level = outcome.last.outcome === "failed" ? "error" : "info";
-    const object = objectText(outcome.last.action.object);
+    const object = refKey(outcome.last.action.object);
     writeLine(streams, lines, level, String(message), { planID, object, ...fields });
   }
   for (const { object, what, error } of result.reportFailures) {
-    const msg = `Could not write the ${what} of ${objectText(object)}: ${error.message}`;
-    writeLine(streams, lines, "warn", msg, { planID, object: objectText(object) });
+    const msg = `Could not write the ${what} of ${refKey(object)}: ${error.message}`;
+    writeLine(streams, lines, "warn", msg, { planID, object: refKey(object) });
   }
   if (verbosity > 0) {
     for (const { object, subject, reason, detail } of result.remaining.holds) {
       writeLine(streams, lines, "info", detail, {
         planID,
-        object: objectText(object),
+        object: refKey(object),
         subject,
         reason,
         outcome: "held",

@@ -16,24 +16,21 @@ export const COMMANDS: readonly (keyof Handlers)[] = ["plan", "reconcile", "stat
 /** Builds the command line. `onExit` gets the code of the one handler that ran. Parsing throws CommanderError and writes help only. */
 export function buildProgram(handlers: Handlers, version: string, onExit: (code: number) => void): Command {
   const program = new Command("flipop")
-    .description("Keeps DigitalOcean reserved IPs on the Kubernetes nodes that can serve now.")
+    .description("Keeps DigitalOcean reserved IPs, and DNS, on the Kubernetes nodes that can serve now.")
     .version(`flipop ${version}`, "-V, --version", "print the version")
     .helpOption("-h, --help", "print help")
     .helpCommand("help [command]", "print help for a command")
     .configureHelp({ showGlobalOptions: true })
-    .addOption(
-      new Option("--sandbox [DIR]", "run on an embedded world kept in DIR instead of a cluster and an account"),
-    )
+    .addOption(new Option("--sandbox [DIR]", "run on an embedded world kept in DIR instead of a cluster and accounts"))
     .addHelpText("after", EXAMPLES)
     .exitOverride();
   const command = (name: string, summary: string): Command =>
     withCommonFlags(program.command(name).description(summary));
-  const targets = (): Argument =>
-    new Argument("[TARGET...]", "pool/[NAMESPACE/]NAME or [NAMESPACE/]NAME; all by default");
+  const targets = (): Argument => new Argument("[TARGET...]", "[pool/|dns/][NAMESPACE/]NAME; all by default");
 
   command("plan", "Show what reconcile would change, and why. Never writes.")
-    .addArgument(new Argument("[TARGET...]", "[pool/][NAMESPACE/]NAME, node/NAME or ip/ADDRESS; all by default"))
-    .option("--all", "show addresses that stay as they are, too")
+    .addArgument(new Argument("[TARGET...]", "[pool/|dns/][NAMESPACE/]NAME, node/NAME or ip/ADDRESS; all by default"))
+    .option("--all", "show addresses and names that stay as they are, too")
     .option("--detailed-exitcode", "exit 2 when there are changes to make")
     .action(async (names: string[], _: PlanFlags, self: Command) =>
       onExit(await handlers.plan(names, self.optsWithGlobals())),
@@ -50,9 +47,9 @@ export function buildProgram(handlers: Handlers, version: string, onExit: (code:
     .action(async (names: string[], _: ReconcileFlags, self: Command) =>
       onExit(await handlers.reconcile(names, self.optsWithGlobals())),
     );
-  command("status", "Show pools, addresses and the last run, from the cluster alone.")
+  command("status", "Show pools, record sets, addresses and the last run, from the cluster alone.")
     .addArgument(targets())
-    .option("--check", "exit 6 when a pool is not ready or the last successful run is too old")
+    .option("--check", "exit 6 when an object is not ready or the last successful run is too old")
     .addOption(duration("--max-age <DURATION>", "how old the last successful run may be with --check", "5m"))
     .action(async (names: string[], _: StatusFlags, self: Command) =>
       onExit(await handlers.status(names, self.optsWithGlobals())),
@@ -117,8 +114,8 @@ const EXAMPLES = `
 Examples:
   flipop plan                          what would change, and why
   flipop reconcile --settle            make it so
-  flipop status -o wide                where every address is
+  flipop status -o wide                where every address is, and what DNS says
   flipop --sandbox plan                try it without a cluster or an account
 
 Every flag can also be set as an environment variable: --request-timeout as FLIPOP_REQUEST_TIMEOUT.
-Tokens come from the environment only: DIGITALOCEAN_ACCESS_TOKEN, or a file in DIGITALOCEAN_ACCESS_TOKEN_FILE.`;
+Tokens come from the environment only: DIGITALOCEAN_ACCESS_TOKEN and CLOUDFLARE_TOKEN, or files in …_FILE.`;

@@ -1,61 +1,114 @@
 import type { Clock } from "../ports/clock.ts";
+import type { DNSProvider, DNSProviderReader } from "../ports/dns-provider.ts";
 import type { IPProvider, IPProviderReader } from "../ports/ip-provider.ts";
 import type { ProviderAccess } from "../ports/provider-access.ts";
 import type { Config } from "./config.ts";
+import type { ProviderSettings, TokenSource } from "./environment.ts";
 import { readToken } from "./token.ts";
 import { readVersion } from "./version.ts";
 
+/** Providers by the name that objects give them: of addresses, and of DNS. */
+export interface ProviderMaps<IP, DNS> {
+  readonly providers: ReadonlyMap<string, ProviderAccess<IP>>;
+  readonly dnsProviders: ReadonlyMap<string, ProviderAccess<DNS>>;
+}
+
 /**
- * Returns the providers by name, for a run that only reads.
- * @throws ConfigError when the token file cannot be read
+ * Returns the providers for a run that only reads. SDKs are loaded by their first calls: one that no object names stays unloaded.
+ * @throws ConfigError when the URL of an API is not usable
  */
 export async function openProviderReaders(
   config: Config,
   clock: Clock,
-): Promise<ReadonlyMap<string, ProviderAccess<IPProviderReader>>> {
-  return byName(config, async () => {
-    const { createDigitalOceanReader } = await import("../adapters/digitalocean/create-digitalocean-reader.ts");
-    return createDigitalOceanReader(digitalOceanOptions(config, clock));
+): Promise<ProviderMaps<IPProviderReader, DNSProviderReader>> {
+  return mapsOf(config, clock, {
+    digitalOcean: async (options) => {
+      const [{ createCaller }, { createDigitalOceanReader }, { createDigitalOceanDNSReader }] = await Promise.all([
+        import("../adapters/digitalocean/caller.ts"),
+        import("../adapters/digitalocean/create-digitalocean-reader.ts"),
+        import("../adapters/digitalocean/create-digitalocean-dns-reader.ts"),
+      ]);
+      const caller = createCaller(options);
+      return { ip: createDigitalOceanReader(options, caller), dns: createDigitalOceanDNSReader(options, caller) };
+    },
+    cloudflare: async (options) =>
+      (await import("../adapters/cloudflare/create-cloudflare-reader.ts")).createCloudflareReader(options),
   });
 }
 
 /**
- * Returns the providers by name, for a run that may write.
- * @throws ConfigError when the token file cannot be read
+ * Returns the providers for a run that may write; else as {@link openProviderReaders}.
+ * @throws ConfigError when the URL of an API is not usable
  */
-export async function openProviders(
-  config: Config,
-  clock: Clock,
-): Promise<ReadonlyMap<string, ProviderAccess<IPProvider>>> {
-  return byName(config, async () => {
-    const { createDigitalOcean } = await import("../adapters/digitalocean/create-digitalocean.ts");
-    return createDigitalOcean(digitalOceanOptions(config, clock));
+export async function openProviders(config: Config, clock: Clock): Promise<ProviderMaps<IPProvider, DNSProvider>> {
+  return mapsOf(config, clock, {
+    digitalOcean: async (options) => {
+      const [{ createCaller }, { createDigitalOcean }, { createDigitalOceanDNS }] = await Promise.all([
+        import("../adapters/digitalocean/caller.ts"),
+        import("../adapters/digitalocean/create-digitalocean.ts"),
+        import("../adapters/digitalocean/create-digitalocean-dns.ts"),
+      ]);
+      const caller = createCaller(options);
+      return { ip: createDigitalOcean(options, caller), dns: createDigitalOceanDNS(options, caller) };
+    },
+    cloudflare: async (options) =>
+      (await import("../adapters/cloudflare/create-cloudflare.ts")).createCloudflare(options),
   });
 }
 
-async function byName<P extends IPProviderReader>(
-  { digitalOcean }: Config,
-  create: () => Promise<P>,
-): Promise<ReadonlyMap<string, ProviderAccess<P>>> {
-  const hasToken = readToken(digitalOcean.token) !== undefined;
-  const access: ProviderAccess<P> = hasToken
-    ? { kind: "usable", provider: await create() }
-    : { kind: "no-token", name: "digitalocean", variables: TOKEN_VARIABLES };
-  return new Map([["digitalocean", access]]);
+/** How the adapters are made. Those of DigitalOcean share one caller, so that a 429 stops both. */
+interface Makers<IP, DNS> {
+  readonly digitalOcean: (options: AdapterOptions) => Promise<{ readonly ip: IP; readonly dns: DNS }>;
+  readonly cloudflare: (options: AdapterOptions) => Promise<DNS>;
+}
+
+async function mapsOf<IP, DNS>(
+  { digitalOcean, cloudflare }: Config,
+  clock: Clock,
+  make: Makers<IP, DNS>,
+): Promise<ProviderMaps<IP, DNS>> {
+  const ofDigitalOcean = hasToken(digitalOcean.token)
+    ? await make.digitalOcean(optionsOf(digitalOcean, clock))
+    : undefined;
+  const ofCloudflare = hasToken(cloudflare.token) ? await make.cloudflare(optionsOf(cloudflare, clock)) : undefined;
+  return {
+    providers: new Map([["digitalocean", access("digitalocean", ofDigitalOcean?.ip)]]),
+    dnsProviders: new Map([
+      ["digitalocean", access("digitalocean", ofDigitalOcean?.dns)],
+      ["cloudflare", access("cloudflare", ofCloudflare)],
+    ]),
+  };
 }
 
 /** What a person is told to set; the aliases work, too. */
-const TOKEN_VARIABLES: readonly string[] = ["DIGITALOCEAN_ACCESS_TOKEN", "DIGITALOCEAN_ACCESS_TOKEN_FILE"];
+const TOKEN_VARIABLES = {
+  digitalocean: ["DIGITALOCEAN_ACCESS_TOKEN", "DIGITALOCEAN_ACCESS_TOKEN_FILE"],
+  cloudflare: ["CLOUDFLARE_TOKEN", "CLOUDFLARE_TOKEN_FILE"],
+} as const;
 
-interface DigitalOceanSettings {
+function access<P>(name: keyof typeof TOKEN_VARIABLES, provider: P | undefined): ProviderAccess<P> {
+  return provider === undefined
+    ? { kind: "no-token", name, variables: TOKEN_VARIABLES[name] }
+    : { kind: "usable", provider };
+}
+
+/** A token that is there and cannot be read is told by the first call: it concerns the objects of that provider alone. */
+function hasToken(source: TokenSource): boolean {
+  try {
+    return readToken(source) !== undefined;
+  } catch {
+    return true;
+  }
+}
+
+interface AdapterOptions {
   readonly token: () => string;
   readonly userAgent: string;
   readonly clock: Clock;
   readonly baseURL?: string;
 }
 
-function digitalOceanOptions({ digitalOcean }: Config, clock: Clock): DigitalOceanSettings {
-  const { token, apiURL, userAgent } = digitalOcean;
+function optionsOf({ token, apiURL, userAgent }: ProviderSettings, clock: Clock): AdapterOptions {
   return {
     token: () => readToken(token) ?? "",
     userAgent: userAgent ?? `flipop/${readVersion()}`,

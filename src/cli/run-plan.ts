@@ -1,18 +1,18 @@
+import { refKey } from "../model/action.ts";
 import { ConfigError } from "../model/errors.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Plan } from "../model/plan.ts";
 import { exitCodeOfPlan } from "../report/exit-code.ts";
 import { narrowPlan } from "../report/narrow-plan.ts";
-import { objectText } from "../report/object-text.ts";
 import { planDocument } from "../report/plan-document.ts";
-import type { PlanLayout } from "../report/pool-section.ts";
+import type { PlanLayout } from "../report/plan-entry.ts";
 import { renderPlan } from "../report/render-plan.ts";
 import { resolveConfig } from "./config.ts";
 import type { PlanFlags } from "./flags.ts";
 import { untilInterrupted } from "./interrupt.ts";
 import { resolveSelection } from "./selection.ts";
 import { isDocument, type Session } from "./session.ts";
-import { parseTarget, type Target } from "./target.ts";
+import { isObjectTarget, parseTarget, type Target } from "./target.ts";
 import { writeDocument, writeLine, writeText } from "./write.ts";
 
 /** Runs `plan`: reads, plans, prints. Never writes. Returns the exit code. */
@@ -23,15 +23,17 @@ export async function runPlan(session: Session, names: readonly string[], flags:
   const plan = await backend.withPlanWorld(resolveConfig(flags, invocation.env), (world) =>
     untilInterrupted(
       (async () => {
-        const selection = await resolveSelection(selectionFlags(targets, flags), () => world.cluster.listPools());
+        const selection = await resolveSelection(selectionFlags(targets, flags), world.cluster);
         const { observation, plan: whole } = await world.plan(selection);
         checkExistence(targets, observation);
-        return narrowPlan(whole, namesOf(targets, "node"), namesOf(targets, "ip"));
+        const nodes = namesOf(targets, "node");
+        const nodeAddresses = addressesOf(new Set(nodes), observation);
+        return narrowPlan(whole, { nodes, ips: namesOf(targets, "ip"), nodeAddresses });
       })(),
       invocation.signal,
     ),
   );
-  const focus = targets.filter(({ kind }) => kind !== "pool").map(({ name }) => name);
+  const focus = targets.filter((target) => !isObjectTarget(target)).map(({ name }) => name);
   await printPlan(session, plan, { all: flags.all ?? false, ...(focus.length === 0 ? {} : { focus: new Set(focus) }) });
   return exitCodeOfPlan(plan, { detailed: flags.detailedExitcode ?? false });
 }
@@ -53,7 +55,7 @@ async function printPlan(session: Session, plan: Plan, shown: Pick<PlanLayout, "
   const { streams } = invocation;
   if (isDocument(output)) return writeDocument(streams, planDocument(plan), output);
   if (output === "name") {
-    const names = new Set(plan.actions.map(({ object }) => objectText(object)));
+    const names = new Set(plan.actions.map(({ object }) => refKey(object)));
     return writeText(streams, [...names].map((name) => `${name}\n`).join(""));
   }
   const layout = {
@@ -72,18 +74,37 @@ function namesOf(targets: readonly Target[], kind: "node" | "ip"): readonly stri
   return targets.filter((target) => target.kind === kind).map(({ name }) => name);
 }
 
-function checkExistence(targets: readonly Target[], { nodes, pools, providers }: Observation): void {
+/** Every address of the nodes, the reserved one that an annotation tells included. */
+function addressesOf(names: ReadonlySet<string>, { nodes }: Observation): readonly string[] {
+  return nodes
+    .filter(({ name }) => names.has(name))
+    .flatMap(({ addresses, addressAnnotation }) => [
+      ...addresses.map(({ address }) => address),
+      ...(addressAnnotation === undefined ? [] : [addressAnnotation]),
+    ]);
+}
+
+function checkExistence(targets: readonly Target[], observation: Observation): void {
+  if (targets.length === 0) return;
+  const { nodes, pools, providers, dns } = observation;
   const nodeNames = new Set(nodes.map(({ name }) => name));
   const ips = new Set([
     ...pools.flatMap(({ spec, status }) => [...spec.ips, ...Object.keys(status.ips)]),
     ...[...providers.values()].flatMap(({ addresses }) => [...addresses.keys()]),
+    ...addressesOf(nodeNames, observation),
+    ...[...dns.values()].flatMap(({ records }) =>
+      [...records.values()].flatMap((fact) => (fact.kind === "known" ? fact.records.addresses : [])),
+    ),
   ]);
   for (const { kind, name, text } of targets) {
     if (kind === "node" && !nodeNames.has(name)) {
       throw new ConfigError("invalid", `There is no node named ${name} ('${text}'). kubectl get nodes lists them.`);
     }
     if (kind === "ip" && !ips.has(name)) {
-      throw new ConfigError("invalid", `No pool names the address ${name} and the account has none such ('${text}').`);
+      throw new ConfigError(
+        "invalid",
+        `No object names the address ${name}, no node has it, and neither has the account ('${text}').`,
+      );
     }
   }
 }

@@ -1,7 +1,7 @@
+import { refKey } from "../model/action.ts";
 import type { PassResult } from "../model/run.ts";
 import { lockedDocument } from "../report/error-document.ts";
 import { EXIT, exitCodeOfRun } from "../report/exit-code.ts";
-import { objectText } from "../report/object-text.ts";
 import { renderRun } from "../report/render-run.ts";
 import { runDocument } from "../report/run-document.ts";
 import type { LockRequest } from "./backend.ts";
@@ -14,20 +14,20 @@ import { startProgress } from "./progress.ts";
 import { selectionFlags } from "./run-plan.ts";
 import { resolveSelection } from "./selection.ts";
 import { isDocument, type Session } from "./session.ts";
-import { poolTargets } from "./target.ts";
+import { objectTargets } from "./target.ts";
 import { writeDocument, writeLine, writeText } from "./write.ts";
 
 /** Runs `reconcile`: takes the lock, passes, prints what came of it. Returns the exit code. */
 export async function runReconcile(session: Session, names: readonly string[], flags: ReconcileFlags): Promise<number> {
   const { invocation } = session;
-  const targets = poolTargets(names, "reconcile");
+  const targets = objectTargets(names, "reconcile");
   const backend = await invocation.loadBackend();
   const deadlineMs = backend.clock.monotonicMs() + flags.timeout;
   const stopProgress = startProgress(session, backend.clock, flags.timeout);
   try {
     const answer = await backend.withReconcileWorld(resolveConfig(flags, invocation.env), async (world) =>
       world.reconcile({
-        selection: await resolveSelection(selectionFlags(targets, flags), () => world.cluster.listPools()),
+        selection: await resolveSelection(selectionFlags(targets, flags), world.cluster),
         deadlineMs,
         settle: flags.settle ?? false,
         signal: invocation.signal,
@@ -75,7 +75,7 @@ async function printRun(session: Session, result: PassResult, exitCode: number):
   if (lines.format === "json") logRun(session, result, exitCode);
   if (isDocument(output)) return writeDocument(streams, runDocument(result, exitCode), output);
   if (output === "name") {
-    const names = new Set(result.outcomes.map(({ action }) => objectText(action.object)));
+    const names = new Set(result.outcomes.map(({ action }) => refKey(action.object)));
     return writeText(streams, [...names].map((name) => `${name}\n`).join(""));
   }
   if (lines.format === "json") return;

@@ -1,6 +1,6 @@
 import { KubeError } from "../model/errors.ts";
 import { objectKey } from "../model/resource.ts";
-import { isPoolSelected } from "../plan/selection.ts";
+import { isSelected } from "../plan/selection.ts";
 import { EXIT } from "../report/exit-code.ts";
 import { type Overview, overviewOf, type StoredFacts } from "../report/overview.ts";
 import { overviewDocument } from "../report/overview-document.ts";
@@ -12,13 +12,13 @@ import { untilInterrupted } from "./interrupt.ts";
 import { selectionFlags } from "./run-plan.ts";
 import { resolveSelection } from "./selection.ts";
 import { isDocument, type Session } from "./session.ts";
-import { poolTargets } from "./target.ts";
+import { objectTargets } from "./target.ts";
 import { writeDocument, writeLine, writeText } from "./write.ts";
 
-/** Runs `status`: reads pools and Lease, prints. Needs no provider token. Returns the exit code. */
+/** Runs `status`: reads pools, record sets and Lease, prints. Needs no provider token. Returns the exit code. */
 export async function runStatus(session: Session, names: readonly string[], flags: StatusFlags): Promise<number> {
   const { invocation, lines } = session;
-  const targets = poolTargets(names, "status");
+  const targets = objectTargets(names, "status");
   const config = resolveConfig(flags, invocation.env);
   const backend = await invocation.loadBackend();
   const overview = await backend.withStatusWorld(config, (world) => untilInterrupted(read(world), invocation.signal));
@@ -29,12 +29,18 @@ export async function runStatus(session: Session, names: readonly string[], flag
 
   async function read({ cluster }: StatusWorld): Promise<Overview> {
     const { namespace, name } = config.lease;
-    const [pools, lease] = await Promise.all([cluster.listPools(), readLease(cluster, config.lease)]);
-    const selection = await resolveSelection(selectionFlags(targets, flags), async () => pools);
+    const [pools, recordSets, lease] = await Promise.all([
+      cluster.listPools(),
+      cluster.listRecordSets(),
+      readLease(cluster, config.lease),
+    ]);
+    const lists = { listPools: async () => pools, listRecordSets: async () => recordSets };
+    const selection = await resolveSelection(selectionFlags(targets, flags), lists);
     const facts = {
       cluster: cluster.server,
       nowMs: cluster.now(),
-      pools: pools.filter((pool) => isPoolSelected(selection, pool)),
+      pools: pools.filter(({ meta }) => isSelected(selection, "pool", meta)),
+      recordSets: recordSets.filter(({ meta }) => isSelected(selection, "dns", meta)),
       leaseKey: `${namespace}/${name}`,
       ...lease,
     };
@@ -60,7 +66,11 @@ async function printStatus({ invocation, output, palette, width }: Session, over
   const { streams } = invocation;
   if (isDocument(output)) return writeDocument(streams, overviewDocument(overview), output);
   if (output === "name") {
-    return writeText(streams, overview.pools.map(({ pool }) => `pool/${objectKey(pool.meta)}\n`).join(""));
+    const names = [
+      ...overview.pools.map(({ pool }) => `pool/${objectKey(pool.meta)}`),
+      ...overview.recordSets.map(({ recordSet }) => `dns/${objectKey(recordSet.meta)}`),
+    ];
+    return writeText(streams, names.map((name) => `${name}\n`).join(""));
   }
   const layout = { palette, wide: output === "wide", ...(width === undefined ? {} : { width }) };
   writeText(streams, renderStatus(overview, layout));

@@ -1,9 +1,10 @@
+import { type ObjectRef, refKey } from "../model/action.ts";
 import { ConfigError } from "../model/errors.ts";
 import { parseLabelSelector } from "../model/label-selector.ts";
-import { objectKey, type Pool } from "../model/resource.ts";
 import type { Selection } from "../model/run.ts";
+import type { ClusterReader } from "../ports/cluster.ts";
 import { listText } from "../report/count-text.ts";
-import type { Target } from "./target.ts";
+import { isObjectTarget, type ObjectTarget, type Target } from "./target.ts";
 
 /** What the command line says about which objects are meant. */
 export interface SelectionFlags {
@@ -12,19 +13,19 @@ export interface SelectionFlags {
   readonly labelSelector?: string;
 }
 
+/** How the objects are read, when one is named. */
+export type ObjectLists = Pick<ClusterReader, "listPools" | "listRecordSets">;
+
 /**
- * Returns the selection that the flags mean. Pools are read only when one is named, and each must exist.
- * @throws ConfigError `usage` for an unreadable `-l`, `invalid` for a pool that does not exist or a name that several have.
+ * Returns the selection that the flags mean. Objects are read only when one is named, and each must exist.
+ * @throws ConfigError `usage` for an unreadable `-l` or a name that several have, `invalid` for an object that does not exist.
  */
-export async function resolveSelection(
-  flags: SelectionFlags,
-  listPools: () => Promise<readonly Pool[]>,
-): Promise<Selection> {
+export async function resolveSelection(flags: SelectionFlags, lists: ObjectLists): Promise<Selection> {
   const { namespace, labelSelector } = flags;
   if (labelSelector !== undefined) checkSelector(labelSelector);
-  const named = flags.targets.filter((target) => target.kind === "pool");
-  const pools = named.length === 0 ? [] : await listPools();
-  const objects = named.map((target) => findPool(target, namespace, pools));
+  const named = flags.targets.filter(isObjectTarget);
+  const known = named.length === 0 ? [] : await listObjects(named, lists);
+  const objects = named.map((target) => refKey(findObject(target, namespace, known)));
   return {
     ...(namespace === undefined ? {} : { namespace }),
     ...(labelSelector === undefined ? {} : { labelSelector }),
@@ -38,28 +39,46 @@ function checkSelector(text: string): void {
   throw new ConfigError("usage", `Cannot read the label selector '${text}' of -l: ${parsed.error}.`);
 }
 
-function findPool(
-  target: Extract<Target, { kind: "pool" }>,
-  namespace: string | undefined,
-  pools: readonly Pool[],
-): string {
+/** Only kinds that are named are read. */
+async function listObjects(named: readonly ObjectTarget[], lists: ObjectLists): Promise<readonly ObjectRef[]> {
+  const wants = (wanted: ObjectRef["kind"]): boolean => named.some(({ kind }) => kind === wanted || kind === "object");
+  const [pools, recordSets] = await Promise.all([
+    wants("pool") ? lists.listPools() : [],
+    wants("dns") ? lists.listRecordSets() : [],
+  ]);
+  return [
+    ...pools.map(({ meta }): ObjectRef => ({ kind: "pool", namespace: meta.namespace, name: meta.name })),
+    ...recordSets.map(({ meta }): ObjectRef => ({ kind: "dns", namespace: meta.namespace, name: meta.name })),
+  ];
+}
+
+const KIND_NAMES = {
+  pool: "FloatingIPPool",
+  dns: "NodeDNSRecordSet",
+  object: "FloatingIPPool or NodeDNSRecordSet",
+} as const;
+
+function findObject(target: ObjectTarget, namespace: string | undefined, known: readonly ObjectRef[]): ObjectRef {
   const wanted = target.namespace ?? namespace;
   if (target.namespace !== undefined && namespace !== undefined && target.namespace !== namespace) {
     throw new ConfigError("usage", `The target '${target.text}' is not in the namespace ${namespace} of -n.`);
   }
-  const found = pools
-    .filter(({ meta }) => meta.name === target.name && (wanted === undefined || meta.namespace === wanted))
-    .map(({ meta }) => objectKey(meta));
+  const ofKind = known.filter(({ kind }) => target.kind === "object" || kind === target.kind);
+  const found = ofKind.filter(
+    ({ name, namespace: where }) => name === target.name && (wanted === undefined || where === wanted),
+  );
   const [only] = found;
   if (only !== undefined && found.length === 1) return only;
   if (found.length > 1) {
-    throw new ConfigError("usage", `The target '${target.text}' is ambiguous: ${listText(found)} have that name.`);
+    throw new ConfigError(
+      "usage",
+      `The target '${target.text}' is ambiguous: ${listText(found.map(refKey))} have that name.`,
+    );
   }
-  const known = pools.map(({ meta }) => objectKey(meta));
-  const hint = known.length === 0 ? "There are no pools." : `There is ${listText(known, 5)}.`;
+  const hint = ofKind.length === 0 ? "There is none at all." : `There is ${listText(ofKind.map(refKey), 5)}.`;
   const where = wanted === undefined ? "in any namespace" : `in the namespace ${wanted}`;
   throw new ConfigError(
     "invalid",
-    `There is no FloatingIPPool named ${target.name} ${where} ('${target.text}'). ${hint}`,
+    `There is no ${KIND_NAMES[target.kind]} named ${target.name} ${where} ('${target.text}'). ${hint}`,
   );
 }

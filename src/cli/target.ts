@@ -1,14 +1,22 @@
 import { canonicalIPv4 } from "../model/address.ts";
 import { ConfigError } from "../model/errors.ts";
 
-/** What a person named on the command line. A pool without a namespace is looked up. */
+/** An object that a person named: one of a kind, or of either kind where the name is enough. Without a namespace it is looked up. */
+export interface ObjectTarget {
+  readonly kind: "pool" | "dns" | "object";
+  readonly text: string;
+  readonly namespace?: string;
+  readonly name: string;
+}
+
+/** What a person named on the command line. */
 export type Target =
-  | { readonly kind: "pool"; readonly text: string; readonly namespace?: string; readonly name: string }
+  | ObjectTarget
   | { readonly kind: "node"; readonly text: string; readonly name: string }
   | { readonly kind: "ip"; readonly text: string; readonly name: string };
 
 /**
- * Returns what `pool/[NAMESPACE/]NAME`, `[NAMESPACE/]NAME`, `node/NAME` or `ip/ADDRESS` names.
+ * Returns what `pool/[NAMESPACE/]NAME`, `dns/[NAMESPACE/]NAME`, `[NAMESPACE/]NAME`, `node/NAME` or `ip/ADDRESS` names.
  * @throws ConfigError `usage` when it is none of them.
  */
 export function parseTarget(text: string): Target {
@@ -18,43 +26,48 @@ export function parseTarget(text: string): Target {
     throw notATarget(text, "it is not of that form");
   }
   if (parts.length === 3) {
-    if (first !== "pool") throw notATarget(text, `this version knows no ${first}`);
-    return { kind: "pool", text, namespace: second, name: third };
+    if (first !== "pool" && first !== "dns") throw notATarget(text, `this version knows no ${first}`);
+    return { kind: first, text, namespace: second, name: third };
   }
-  if (parts.length === 1) return { kind: "pool", text, name: first };
+  if (parts.length === 1) return { kind: "object", text, name: first };
   switch (first) {
     case "pool":
-      return { kind: "pool", text, name: second };
+    case "dns":
+      return { kind: first, text, name: second };
     case "node":
       return { kind: "node", text, name: second };
     case "ip":
       if (canonicalIPv4(second) === undefined) throw notATarget(text, `${second} is no IPv4 address`);
       return { kind: "ip", text, name: second };
-    case "dns":
     case "routedip":
       throw notATarget(text, `this version knows no ${first} (for a pool in the namespace ${first}: pool/${text})`);
     default:
-      return { kind: "pool", text, namespace: first, name: second };
+      return { kind: "object", text, namespace: first, name: second };
   }
 }
 
 function notATarget(text: string, why: string): ConfigError {
   return new ConfigError(
     "usage",
-    `Unknown target '${text}': ${why}. Write pool/[NAMESPACE/]NAME, [NAMESPACE/]NAME, node/NAME or ip/ADDRESS.`,
+    `Unknown target '${text}': ${why}. Write pool/[NAMESPACE/]NAME, dns/[NAMESPACE/]NAME, [NAMESPACE/]NAME, node/NAME or ip/ADDRESS.`,
   );
 }
 
+/** True for a target that is a pool or a record set. */
+export function isObjectTarget(target: Target): target is ObjectTarget {
+  return target.kind !== "node" && target.kind !== "ip";
+}
+
 /**
- * Returns the targets of a command that works on pools only.
+ * Returns the targets of a command that works on pools and record sets only.
  * @throws ConfigError `usage` for a node or an address.
  */
-export function poolTargets(names: readonly string[], command: string): readonly Target[] {
+export function objectTargets(names: readonly string[], command: string): readonly Target[] {
   const targets = names.map(parseTarget);
-  const other = targets.find(({ kind }) => kind !== "pool");
+  const other = targets.find((target) => !isObjectTarget(target));
   if (other === undefined) return targets;
   throw new ConfigError(
     "usage",
-    `The target '${other.text}' is no pool: ${command} takes pools only. flipop plan ${other.text} shows what concerns it.`,
+    `The target '${other.text}' is no pool or record set: ${command} takes nothing else. flipop plan ${other.text} shows what concerns it.`,
   );
 }

@@ -1,8 +1,9 @@
+import type { Zone } from "./dns.ts";
 import type { Reason } from "./reason.ts";
 
-/** The object an action or hold belongs to. */
+/** The object an action or hold belongs to: a FloatingIPPool or a NodeDNSRecordSet. */
 export interface ObjectRef {
-  readonly kind: "pool";
+  readonly kind: "pool" | "dns";
   readonly namespace: string;
   readonly name: string;
 }
@@ -87,8 +88,28 @@ export interface SetFinalizer extends Common {
   readonly after: undefined;
 }
 
+/** The A records of a name: what they are, and what they are to be. */
+export interface RecordSetContent {
+  /** Sorted, unique. */
+  readonly addresses: readonly string[];
+  /** Absent when there is none, when records differ in it, or when the provider decides. */
+  readonly ttlSeconds?: number;
+}
+
+/** Makes the A records of a name what they should be (`update-dns`), takes addresses out ahead of what they wait for (`withdraw-dns`), or removes them (`delete-dns`). */
+export interface WriteDNS extends Common {
+  readonly kind: "update-dns" | "withdraw-dns" | "delete-dns";
+  readonly dnsProvider: string;
+  /** As the object writes it. */
+  readonly zoneText: string;
+  readonly zone: Zone;
+  readonly fqdn: string;
+  readonly before: RecordSetContent;
+  readonly after: RecordSetContent & { readonly ttlSeconds: number };
+}
+
 /** Everything flipop can do to the world, Kubernetes status aside. */
-export type Action = AssignIP | UnassignIP | AcquireIP | DeleteIP | AnnotateNode | SetFinalizer;
+export type Action = AssignIP | UnassignIP | AcquireIP | DeleteIP | AnnotateNode | SetFinalizer | WriteDNS;
 
 /** The names of the actions. */
 export type ActionKind = Action["kind"];
@@ -121,6 +142,9 @@ export const ACTIONS: Readonly<Record<ActionKind, ActionFacts>> = {
     eventAction: "ClearAnnotation",
     target: "cluster",
   },
+  "withdraw-dns": { symbol: "-", verb: "withdraw from DNS", phase: 2, eventAction: "WithdrawDNS", target: "provider" },
+  "update-dns": { symbol: "~", verb: "update DNS", phase: 5, eventAction: "UpdateDNS", target: "provider" },
+  "delete-dns": { symbol: "-", verb: "delete from DNS", phase: 7, eventAction: "DeleteDNS", target: "provider" },
   "unassign-ip": { symbol: "-", verb: "unassign", phase: 8, eventAction: "UnassignIP", target: "provider" },
   "delete-ip": { symbol: "-", verb: "delete", phase: 9, eventAction: "DeleteIP", target: "provider" },
   "remove-finalizer": {
@@ -148,10 +172,19 @@ export function subjectOf(action: Action): string {
     case "add-finalizer":
     case "remove-finalizer":
       return `${action.object.namespace}/${action.object.name}`;
+    case "update-dns":
+    case "withdraw-dns":
+    case "delete-dns":
+      return action.fqdn;
   }
+}
+
+/** `KIND/NAMESPACE/NAME`: unlike `NAMESPACE/NAME` unique over both kinds of objects. */
+export function refKey({ kind, namespace, name }: ObjectRef): string {
+  return `${kind}/${namespace}/${name}`;
 }
 
 /** The id of an action: kind, object and subject. */
 export function actionID(kind: ActionKind, object: ObjectRef, subject: string): string {
-  return `${kind} ${object.kind}/${object.namespace}/${object.name} ${subject}`;
+  return `${kind} ${refKey(object)} ${subject}`;
 }

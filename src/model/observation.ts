@@ -1,7 +1,8 @@
 import type { AddressFact } from "./address.ts";
+import type { DNSFacts } from "./dns.ts";
 import type { NodeFacts } from "./node.ts";
 import type { Reason } from "./reason.ts";
-import type { Pool } from "./resource.ts";
+import type { Pool, RecordSet } from "./resource.ts";
 
 /** The pods of one selector on one node, summed up. */
 export interface PodSummary {
@@ -45,10 +46,13 @@ export interface Observation {
   /** URL of the API server. */
   readonly cluster: string;
   readonly pools: readonly Pool[];
+  readonly recordSets: readonly RecordSet[];
   readonly nodes: readonly NodeFacts[];
   /** {@link podSelectorKey} → node name → pods. Nodes without such pods are absent. */
   readonly pods: ReadonlyMap<string, ReadonlyMap<string, PodSummary>>;
   /** By provider name; a provider that some object names and that is unknown to flipop is absent. */
   readonly providers: ReadonlyMap<string, ProviderFacts>;
+  /** By provider name; a DNS provider that no object names is absent. */
+  readonly dns: ReadonlyMap<string, DNSFacts>;
   readonly lease: LeaseFacts;
 }

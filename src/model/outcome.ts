@@ -1,5 +1,6 @@
 import type { Action } from "./action.ts";
 import type { Address, AddressFact } from "./address.ts";
+import type { RecordsFact } from "./dns.ts";
 import type { NodeFacts } from "./node.ts";
 import type { Reason } from "./reason.ts";
 
@@ -19,6 +20,8 @@ interface Common {
   readonly learned?: readonly Learned[];
   /** A node that was read again and had changed; replaces what was observed. */
   readonly learnedNode?: NodeFacts;
+  /** What is now known of the records an action was about. */
+  readonly records?: RecordsFact;
   /** When the provider accepted the change, by the API server's clock; set also where an acceptance was followed by a failure. */
   readonly acceptedAtMs?: number;
 }

@@ -1,11 +1,11 @@
 import type { Action, ActionKind, ObjectRef } from "./action.ts";
 import type { Reason } from "./reason.ts";
-import type { PoolStatus } from "./resource.ts";
+import type { PoolStatus, RecordSetStatus } from "./resource.ts";
 
 /** Something deliberately not done in this pass. */
 export interface Hold {
   /** The kind of action that is held; `reconcile` when it is the whole object. */
-  readonly kind: ActionKind | "reconcile" | "publish-dns";
+  readonly kind: ActionKind | "reconcile";
   readonly object: ObjectRef;
   /** Address, node, or the object itself. */
   readonly subject: string;
@@ -21,7 +21,7 @@ export interface Hold {
 /** Something that could not be read. */
 export interface Gap {
   readonly provider: string;
-  /** Address; `""` for the whole provider. */
+  /** Address, or the name of records or a zone; `""` for the whole provider. */
   readonly subject: string;
   readonly error: string;
 }
@@ -51,6 +51,22 @@ export interface PoolAssessment {
   readonly status: PoolStatus;
 }
 
+/** What the planner found out about one NodeDNSRecordSet. */
+export interface RecordSetAssessment {
+  readonly object: ObjectRef;
+  /** `@`, relative or full, as written in the spec, with zone and provider; for people. */
+  readonly written: { readonly provider: string; readonly zone: string; readonly recordName: string };
+  /** The name in full; absent when it is not known or not valid. */
+  readonly fqdn?: string;
+  /** The addresses its records have now; absent when they could not be read. */
+  readonly published?: readonly string[];
+  /** Names of nodes that match, sorted; those in grace included. */
+  readonly matching: readonly string[];
+  /** Nodes that do not match, sorted by name. */
+  readonly notMatching: readonly NodeVerdict[];
+  readonly status: RecordSetStatus;
+}
+
 /** What to do, what not to do, and what is known: a pure function of the observation. */
 export interface Plan {
   /** Hash of the content: same world, same id. */
@@ -64,6 +80,8 @@ export interface Plan {
   readonly gaps: readonly Gap[];
   /** One per pool, sorted by namespace and name. */
   readonly pools: readonly PoolAssessment[];
+  /** One per record set, sorted by namespace and name. */
+  readonly recordSets: readonly RecordSetAssessment[];
   /** Provider calls the actions will take, at least, by provider; and what the account has and may have. */
   readonly budget: readonly ProviderBudget[];
 }

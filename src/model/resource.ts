@@ -43,6 +43,7 @@ export interface MatchSpec {
 
 /** `spec.dnsRecordSet` of a pool or a record set. */
 export interface DNSRecordSetSpec {
+  /** `""` where a record set names its provider in `spec.provider`, or nowhere. */
   readonly provider: string;
   readonly zone: string;
   readonly recordName: string;
@@ -79,6 +80,67 @@ export interface Pool {
   readonly status: PoolStatus;
   /** Set when part of the object is not of the expected type (an older CRD let it in): the path and what is wrong. */
   readonly decodeError?: string;
+}
+
+/** `spec` of a NodeDNSRecordSet after defaulting. */
+export interface RecordSetSpec {
+  /** `""` = as `dnsRecordSet.provider` says. */
+  readonly provider: string;
+  readonly dnsRecordSet: DNSRecordSetSpec;
+  /** As written; which node addresses are published. */
+  readonly addressType: string;
+  readonly gracePeriodSeconds: number;
+  readonly match: MatchSpec;
+  readonly whenEmpty: "Keep" | "Delete";
+  readonly reclaimPolicy: ReclaimPolicy;
+  readonly suspend: boolean;
+}
+
+/** A NodeDNSRecordSet: identity, defaulted spec and the status another run left. */
+export interface RecordSet {
+  readonly meta: ObjectMeta;
+  readonly spec: RecordSetSpec;
+  readonly status: RecordSetStatus;
+  /** Set when part of the object is not of the expected type (an older CRD let it in): the path and what is wrong. */
+  readonly decodeError?: string;
+}
+
+/** A name whose A records flipop wrote. */
+export interface PublishedName {
+  readonly provider: string;
+  /** As the object wrote it. */
+  readonly zone: string;
+  /** FQDN in lower case without trailing dot. */
+  readonly name: string;
+  /** The addresses its records had when last read or written; sorted. */
+  readonly addresses: readonly string[];
+}
+
+/** Since when a published node does not match. */
+export interface UnreadyNode {
+  readonly nodeName: string;
+  /** RFC 3339. */
+  readonly since: string;
+}
+
+/** What both kinds remember of DNS. */
+export interface DNSMemory {
+  /** The name the object has now, once its records were written or seen to be right. */
+  readonly publishedDNS?: PublishedName;
+  /** Names it had before, whose records still stand. Sorted by provider and name. */
+  readonly formerDNS: readonly PublishedName[];
+}
+
+/** `status` of a NodeDNSRecordSet. Every field is optional on the wire; absent means empty. */
+export interface RecordSetStatus extends DNSMemory {
+  readonly observedGeneration?: number;
+  readonly conditions: readonly Condition[];
+  /** The Go operator's words. */
+  readonly state?: "active" | "in-progress" | "error";
+  readonly error?: string;
+  /** Published nodes in their grace period, sorted by name. */
+  readonly unreadyNodes: readonly UnreadyNode[];
+  readonly retries: readonly RetryStatus[];
 }
 
 /** Address states, the Go operator's words. */
@@ -130,7 +192,7 @@ export interface ReleasedIP {
 
 /** `status.retries[]`: something whose last attempt failed, and when it may be tried again. Sorted by subject. */
 export interface RetryStatus {
-  /** `ip/ADDRESS`, `node/NAME` or `acquire`. */
+  /** `ip/ADDRESS`, `node/NAME`, `acquire`, `annotate` or `dns/NAME`. */
   readonly subject: string;
   /** Failed attempts since the last success; at least 1. */
   readonly attempts: number;
@@ -151,7 +213,7 @@ export interface Condition {
 }
 
 /** `status` of a FloatingIPPool. Every field is optional on the wire; absent means empty. */
-export interface PoolStatus {
+export interface PoolStatus extends DNSMemory {
   readonly observedGeneration?: number;
   readonly conditions: readonly Condition[];
   readonly error?: string;

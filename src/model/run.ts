@@ -6,7 +6,7 @@ import type { Plan } from "./plan.ts";
 export interface Selection {
   /** Only objects of this namespace; absent = all. */
   readonly namespace?: string;
-  /** Only these objects, `NAMESPACE/NAME`; absent = all. */
+  /** Only these objects, `KIND/NAMESPACE/NAME` as {@link refKey} makes it; absent = all. */
   readonly objects?: readonly string[];
   /** Only objects with these labels (a selector in `labels.Parse` grammar); absent = all. */
   readonly labelSelector?: string;

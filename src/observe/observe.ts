@@ -1,13 +1,15 @@
 import { KubeError } from "../model/errors.ts";
 import { parseLabelSelector } from "../model/label-selector.ts";
 import { type PodSelector, podSelectorKey } from "../model/node.ts";
-import type { Observation, PodSummary, ProviderFacts } from "../model/observation.ts";
-import type { Pool } from "../model/resource.ts";
+import type { Observation, PodSummary } from "../model/observation.ts";
+import type { Pool, RecordSet } from "../model/resource.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { ClusterReader, LeaseRecord } from "../ports/cluster.ts";
+import type { DNSProviderReader } from "../ports/dns-provider.ts";
 import type { IPProviderReader } from "../ports/ip-provider.ts";
 import type { ProviderAccess } from "../ports/provider-access.ts";
 import { leaseFacts } from "./lease-facts.ts";
+import { type ReadDNSOptions, readDNS } from "./read-dns.ts";
 import { readProvider } from "./read-provider.ts";
 import { summarizePods } from "./summarize-pods.ts";
 
@@ -15,6 +17,7 @@ import { summarizePods } from "./summarize-pods.ts";
 export interface ObserveDeps {
   readonly cluster: ClusterReader;
   readonly providers: ReadonlyMap<string, ProviderAccess<IPProviderReader>>;
+  readonly dnsProviders: ReadonlyMap<string, ProviderAccess<DNSProviderReader>>;
   readonly clock: Clock;
   readonly leaseName: { readonly namespace: string; readonly name: string };
 }
@@ -25,40 +28,47 @@ export interface ObserveDeps {
  *
  * @throws KubeError when a list of the cluster fails: then nothing is known well enough to act on.
  */
-export async function observe({ cluster, providers, clock, leaseName }: ObserveDeps): Promise<Observation> {
-  const [pools, nodes, lease] = await Promise.all([
+export async function observe({
+  cluster,
+  providers,
+  dnsProviders,
+  clock,
+  leaseName,
+}: ObserveDeps): Promise<Observation> {
+  const [pools, recordSets, nodes, lease] = await Promise.all([
     cluster.listPools(),
+    cluster.listRecordSets(),
     cluster.listNodes(),
     readLease(cluster, leaseName),
   ]);
-  const pods = await readPods(cluster, pools);
+  const pods = await readPods(cluster, [...pools, ...recordSets]);
   const facts = leaseFacts(lease, cluster.now());
-  const read = await Promise.all(
-    [...providers].map(([name, access]) =>
-      readProvider({
-        name,
-        access,
-        pools,
-        nodes,
-        notBeforeMs: facts.providerNotBeforeMs.get(name),
-        nowMs: cluster.now(),
-        wallMs: clock.wallMs(),
-      }),
+  const times = (name: string): Pick<ReadDNSOptions, "notBeforeMs" | "nowMs" | "wallMs"> => ({
+    notBeforeMs: facts.providerNotBeforeMs.get(name),
+    nowMs: cluster.now(),
+    wallMs: clock.wallMs(),
+  });
+  const [read, dns] = await Promise.all([
+    Promise.all([...providers].map(([name, access]) => readProvider({ name, access, pools, nodes, ...times(name) }))),
+    Promise.all(
+      [...dnsProviders].map(([name, access]) => readDNS({ name, access, pools, recordSets, ...times(name) })),
     ),
-  );
+  ]);
   return {
     observedAtMs: cluster.now(),
     cluster: cluster.server,
     pools,
+    recordSets,
     nodes,
     pods,
-    providers: new Map(
-      read.flatMap((provider): [string, ProviderFacts][] =>
-        provider === undefined ? [] : [[provider.name, provider]],
-      ),
-    ),
+    providers: byName(read),
+    dns: byName(dns),
     lease: facts,
   };
+}
+
+function byName<T extends { readonly name: string }>(facts: readonly (T | undefined)[]): ReadonlyMap<string, T> {
+  return new Map(facts.flatMap((one) => (one === undefined ? [] : [[one.name, one] as const])));
 }
 
 /** A reader who may not see the Lease, or a cluster without its namespace, only lacks what earlier runs noted there. */
@@ -76,16 +86,19 @@ async function readLease(
 }
 
 /** Lists each distinct pod selector once, one after another, so that at most one page of pods is in memory per list. */
-async function readPods(cluster: ClusterReader, pools: readonly Pool[]): Promise<Observation["pods"]> {
+async function readPods(cluster: ClusterReader, objects: readonly Matching[]): Promise<Observation["pods"]> {
   const pods = new Map<string, ReadonlyMap<string, PodSummary>>();
-  for (const selector of podSelectors(pools)) {
+  for (const selector of podSelectors(objects)) {
     pods.set(podSelectorKey(selector), summarizePods(await cluster.listPods(selector)));
   }
   return pods;
 }
 
-function podSelectors(pools: readonly Pool[]): readonly PodSelector[] {
-  const selectors = pools
+/** What has a `spec.match`. */
+type Matching = Pool | RecordSet;
+
+function podSelectors(objects: readonly Matching[]): readonly PodSelector[] {
+  const selectors = objects
     .map(({ spec }) => ({ namespace: spec.match.podNamespace, label: spec.match.podLabel }))
     .filter(({ namespace, label }) => (namespace !== "" || label !== "") && "selector" in parseLabelSelector(label));
   return [...new Map(selectors.map((selector) => [podSelectorKey(selector), selector])).values()];

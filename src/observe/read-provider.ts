@@ -8,6 +8,7 @@ import type { IPProviderReader } from "../ports/ip-provider.ts";
 import type { Listing } from "../ports/listing.ts";
 import type { ProviderAccess } from "../ports/provider-access.ts";
 import { readListing } from "./read-listing.ts";
+import { unusableWhy } from "./unusable-why.ts";
 import { wantedAddresses } from "./wanted-addresses.ts";
 import { concernsWholeProvider } from "./whole-provider-failure.ts";
 
@@ -32,24 +33,10 @@ const PARALLEL_READS = 4;
  * per 200 addresses, and single calls only for addresses that are not in it. Never throws for a provider's failure.
  */
 export async function readProvider(options: ReadProviderOptions): Promise<ProviderFacts | undefined> {
-  const { name, access, pools, notBeforeMs, nowMs } = options;
+  const { name, access, pools, nowMs } = options;
   if (!pools.some(({ spec }) => spec.provider === name)) return undefined;
-  if (access.kind === "no-token")
-    return unusable(
-      name,
-      "ProviderUnavailable",
-      `provider "${name}" cannot be used: set ${access.variables.join(" or ")}`,
-    );
-  if (notBeforeMs !== undefined && notBeforeMs > nowMs) {
-    return {
-      ...unusable(
-        name,
-        "RateLimited",
-        `${name} asked for no calls until ${new Date(notBeforeMs).toISOString()}`,
-        notBeforeMs,
-      ),
-    };
-  }
+  const why = unusableWhy(options);
+  if (why !== undefined || access.kind === "no-token") return why === undefined ? undefined : unusable(name, why);
   try {
     return await read(name, access.provider, options);
   } catch (error) {
@@ -157,20 +144,15 @@ async function proveMachinesAreReadable(
 }
 
 function refusal(name: string, error: ProviderError, skewMs: number): ProviderFacts {
-  if (error.failure === "rate-limited") {
-    const notBeforeMs = error.notBeforeMs === undefined ? undefined : error.notBeforeMs + skewMs;
-    return unusable(name, "RateLimited", error.message, notBeforeMs);
+  const { failure, message, notBeforeMs } = error;
+  if (failure === "rate-limited") {
+    const until = notBeforeMs === undefined ? {} : { notBeforeMs: notBeforeMs + skewMs };
+    return unusable(name, { reason: "RateLimited", message, ...until });
   }
-  const isToken = error.failure === "unauthorized" || error.failure === "forbidden";
-  return unusable(name, isToken ? "ProviderUnavailable" : "Unreadable", error.message);
+  const isToken = failure === "unauthorized" || failure === "forbidden";
+  return unusable(name, { reason: isToken ? "ProviderUnavailable" : "Unreadable", message });
 }
 
-function unusable(
-  name: string,
-  reason: NonNullable<ProviderFacts["unusable"]>["reason"],
-  message: string,
-  notBeforeMs?: number,
-): ProviderFacts {
-  const why = notBeforeMs === undefined ? { reason, message } : { reason, message, notBeforeMs };
+function unusable(name: string, why: NonNullable<ProviderFacts["unusable"]>): ProviderFacts {
   return { name, unusable: why, addresses: new Map(), isComplete: false, readAtMs: 0 };
 }

@@ -16,6 +16,8 @@ export interface AnnotationContext {
   readonly claims: Claims;
   /** Assignments of this plan; their nodes are annotated once they are verified. */
   readonly assignments: readonly AssignIP[];
+  /** Addresses that cannot be taken out of DNS in this pass. */
+  readonly stillPublished: ReadonlyMap<string, string>;
   /** Whether the run may write for an object that no longer exists. */
   readonly isNamespaceSelected: (namespace: string) => boolean;
 }
@@ -110,12 +112,15 @@ function clearing(
 ): AnnotateNode | undefined {
   const object = ownerOfAnnotation(node, byKey, context);
   if (object === undefined || isProtected(node, byKey, context)) return undefined;
+  const reason = clearingReason(node, byKey.get(`${object.namespace}/${object.name}`));
+  // What its object gives up leaves DNS first; an address that no longer serves is another matter.
+  if (GIVEN_UP.has(reason) && context.stillPublished.has(node.addressAnnotation ?? "")) return undefined;
   const mover = context.assignments.find(({ ip }) => ip === node.addressAnnotation);
   return {
     kind: "clear-annotation",
     id: actionID("clear-annotation", object, node.name),
     object,
-    reason: clearingReason(node, byKey.get(`${object.namespace}/${object.name}`)),
+    reason,
     requires: mover === undefined ? [] : [mover.id],
     follows: mover === undefined ? [] : [actionID("annotate-node", mover.object, mover.after.nodeName)],
     nodeName: node.name,
@@ -123,6 +128,8 @@ function clearing(
     after: { address: undefined, pool: undefined },
   };
 }
+
+const GIVEN_UP: ReadonlySet<Reason> = new Set<Reason>(["NotManaged", "AboveDesired", "PoolDeleted"]);
 
 /** Why a node no longer carries what its annotation says, as far as its object knows. */
 function clearingReason(node: NodeFacts, view: PoolView | undefined): Reason {

@@ -1,8 +1,8 @@
-import type { ConditionFacts } from "./conditions.ts";
+import type { Blocked } from "./conditions.ts";
 import type { PoolView } from "./pool-view.ts";
 
 /** Why nothing at all can be done for a pool in this pass; undefined when it can be worked on. */
-export function blockedBy(view: PoolView): ConditionFacts["blocked"] {
+export function blockedBy(view: PoolView): Blocked | undefined {
   if (view.validation.kind === "invalid") {
     return { reason: "InvalidSpec", message: view.validation.error, needsPerson: true };
   }

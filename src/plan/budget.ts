@@ -1,6 +1,8 @@
 import { ACTIONS, type Action } from "../model/action.ts";
+import type { DNSFacts } from "../model/dns.ts";
 import type { Observation } from "../model/observation.ts";
 import type { ProviderBudget } from "../model/plan.ts";
+import { compareText } from "./object-order.ts";
 
 /** Calls an action takes by itself: the precondition read of what is destructive, and the change. */
 const CALLS: Readonly<Partial<Record<Action["kind"], number>>> = {
@@ -16,18 +18,35 @@ const CONFIRMED_PER_READ = 200;
 
 /** Calls the actions will take when nothing is slow, and the account's quota; one entry per provider that was read, in order of name. */
 export function providerBudgets(observation: Observation, actions: readonly Action[]): readonly ProviderBudget[] {
-  return [...observation.providers.values()].map((provider) => {
-    const own = actions.filter(
-      (action) =>
-        ACTIONS[action.kind].target === "provider" && "provider" in action && action.provider === provider.name,
-    );
-    const direct = own.reduce((sum, { kind }) => sum + (CALLS[kind] ?? 0), 0);
-    const confirming = own.filter(({ kind }) => kind !== "delete-ip").length;
+  const names = [...new Set([...observation.providers.keys(), ...observation.dns.keys()])];
+  return names.toSorted(compareText).map((provider) => {
+    const { addressCount, addressLimit } = observation.providers.get(provider) ?? {};
     return {
-      provider: provider.name,
-      calls: direct + Math.ceil(confirming / CONFIRMED_PER_READ),
-      ...(provider.addressCount === undefined ? {} : { addressCount: provider.addressCount }),
-      ...(provider.addressLimit === undefined ? {} : { addressLimit: provider.addressLimit }),
+      provider,
+      calls: addressCalls(provider, actions) + dnsCalls(observation.dns.get(provider), actions),
+      ...(addressCount === undefined ? {} : { addressCount }),
+      ...(addressLimit === undefined ? {} : { addressLimit }),
     };
   });
+}
+
+function addressCalls(provider: string, actions: readonly Action[]): number {
+  const own = actions.filter(
+    (action) => ACTIONS[action.kind].target === "provider" && "provider" in action && action.provider === provider,
+  );
+  const direct = own.reduce((sum, { kind }) => sum + (CALLS[kind] ?? 0), 0);
+  const confirming = own.filter(({ kind }) => kind !== "delete-ip").length;
+  return direct + Math.ceil(confirming / CONFIRMED_PER_READ);
+}
+
+/** One read of the name, then one batch, or one call per record that ends up different. */
+function dnsCalls(facts: DNSFacts | undefined, actions: readonly Action[]): number {
+  return actions.reduce((sum, action) => {
+    if (!("dnsProvider" in action) || facts === undefined || action.dnsProvider !== facts.name) return sum;
+    const { before, after } = action;
+    const added = after.addresses.filter((address) => !before.addresses.includes(address)).length;
+    const removed = before.addresses.filter((address) => !after.addresses.includes(address)).length;
+    // A record that leaves is turned into one that comes, or deleted; a new TTL takes one write.
+    return sum + 1 + (facts.isBatched ? 1 : Math.max(added + removed, 1));
+  }, 0);
 }

@@ -54,7 +54,7 @@ function servedNodes(view: PoolView): ReadonlySet<string> {
 /** A node whose own pool's address is just unreadable or being worked on is not passed over: it is served. */
 function skippedNode(
   nodeName: string,
-  availability: Extract<Availability, { kind: "carries" | "promised" }>,
+  availability: Exclude<Availability, { kind: "empty" | "after-leaving" }>,
   view: PoolView,
 ): readonly NodeVerdict[] {
   if (availability.kind === "promised") {
@@ -62,6 +62,8 @@ function skippedNode(
       ? []
       : [{ nodeName, reason: "NodeHasOtherIP", detail: `promised to pool ${availability.to}` }];
   }
+  if (availability.kind === "still-published")
+    return [{ nodeName, reason: "StillPublished", detail: `${availability.ip} in ${availability.name}` }];
   if (view.managed.some(({ ip }) => ip === availability.ip)) return [];
   return [{ nodeName, reason: availability.isNamed ? "NodeHasOtherIP" : "NodeHasForeignIP", detail: availability.ip }];
 }

@@ -1,64 +1,62 @@
 import type { Hold } from "../model/plan.ts";
 import type { Reason } from "../model/reason.ts";
-import type { Condition, IPStatus, Pool } from "../model/resource.ts";
+import type { Condition, IPStatus, ObjectMeta } from "../model/resource.ts";
 import { timestamp } from "./time.ts";
 
-/** What the three conditions of a pool are computed from. */
+/** What the conditions of an object are computed from. */
 export interface ConditionFacts {
-  readonly pool: Pool;
+  readonly meta: ObjectMeta;
+  /** As stored. */
+  readonly conditions: readonly Condition[];
+  /** Empty for a record set. */
   readonly ips: Readonly<Record<string, IPStatus>>;
   readonly holds: readonly Hold[];
-  /** How many actions the plan still has for the pool. */
+  /** How many actions the plan still has for the object. */
   readonly pendingActions: number;
-  /** True when an address in use and a node that could take it wait for each other. */
-  readonly isWaiting: boolean;
-  /** Set when the whole pool cannot be worked on. */
-  readonly blocked?: { readonly reason: Reason; readonly message: string; readonly needsPerson: boolean };
+  /** Set when the whole object cannot be worked on. */
+  readonly blocked?: Blocked;
   readonly nowMs: number;
 }
 
-/** Ready, Reconciling and Stalled, in that order, by kstatus' rules; `lastTransitionTime` moves only when a status moves. Pure. */
-export function poolConditions(facts: ConditionFacts): readonly Condition[] {
-  return [ready(facts), reconciling(facts), stalled(facts)].map(({ type, isTrue, reason, message }) => {
-    const status = isTrue ? "True" : "False";
-    const stored = facts.pool.status.conditions.find((condition) => condition.type === type);
-    const isSame = stored?.status === status && Date.parse(stored.lastTransitionTime) <= facts.nowMs;
-    return {
-      type,
-      status,
-      observedGeneration: facts.pool.meta.generation,
-      lastTransitionTime: isSame ? stored.lastTransitionTime : timestamp(facts.nowMs),
-      reason,
-      message,
-    };
-  });
+/** Why nothing at all can be done for an object. */
+export interface Blocked {
+  readonly reason: Reason;
+  readonly message: string;
+  readonly needsPerson: boolean;
 }
 
-interface Verdict {
-  readonly type: "Ready" | "Reconciling" | "Stalled";
+/** What the condition Ready says, where the object can be worked on. */
+export interface Readiness {
   readonly isTrue: boolean;
   readonly reason: Reason;
   readonly message: string;
 }
 
-function ready(facts: ConditionFacts): Verdict {
-  const type = "Ready";
-  if (facts.blocked !== undefined)
-    return { type, isTrue: false, reason: facts.blocked.reason, message: facts.blocked.message };
-  const dns = facts.holds.find(({ kind }) => kind === "publish-dns");
-  if (dns !== undefined) return { type, isTrue: false, reason: dns.reason, message: dns.detail };
-  const active = Object.values(facts.ips).filter(({ state }) => state === "active").length;
-  if (active === 0) return { type, isTrue: false, reason: "NoActiveIP", message: "No address is active." };
-  if (facts.isWaiting) {
-    const message = "An address and a node that could take it wait for each other.";
-    return { type, isTrue: false, reason: "WaitingForAssignment", message };
-  }
-  return {
-    type,
-    isTrue: true,
-    reason: "Ready",
-    message: active === 1 ? "1 address is active." : `${active} addresses are active.`,
-  };
+/** Ready, Reconciling and Stalled, in that order, by kstatus' rules; `lastTransitionTime` moves only when a status moves. Pure. */
+export function conditionsOf(facts: ConditionFacts, readiness: Readiness): readonly Condition[] {
+  const ready: Readiness =
+    facts.blocked === undefined
+      ? readiness
+      : { isTrue: false, reason: facts.blocked.reason, message: facts.blocked.message };
+  return [{ type: "Ready" as const, ...ready }, reconciling(facts), stalled(facts)].map(
+    ({ type, isTrue, reason, message }) => {
+      const status = isTrue ? "True" : "False";
+      const stored = facts.conditions.find((condition) => condition.type === type);
+      const isSame = stored?.status === status && Date.parse(stored.lastTransitionTime) <= facts.nowMs;
+      return {
+        type,
+        status,
+        observedGeneration: facts.meta.generation,
+        lastTransitionTime: isSame ? stored.lastTransitionTime : timestamp(facts.nowMs),
+        reason,
+        message,
+      };
+    },
+  );
+}
+
+interface Verdict extends Readiness {
+  readonly type: "Ready" | "Reconciling" | "Stalled";
 }
 
 const RECONCILING: ReadonlySet<Reason> = new Set<Reason>([

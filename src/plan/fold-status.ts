@@ -2,15 +2,17 @@ import type { AcquireIP, Action, AssignIP } from "../model/action.ts";
 import { KubeError, ProviderError } from "../model/errors.ts";
 import type { Failed, Outcome } from "../model/outcome.ts";
 import { providerIDOf } from "../model/provider-id.ts";
-import type { IPStatus, Pool, PoolStatus, RetryStatus } from "../model/resource.ts";
+import type { IPStatus, Pool, PoolStatus } from "../model/resource.ts";
+import { foldDNSRetries } from "./dns/fold-dns.ts";
 import { onItsWay } from "./on-its-way.ts";
 import { retryClassOf } from "./retry-class.ts";
-import { retryDelayMs } from "./retry-schedule.ts";
+import { withoutRetries, withRetry } from "./retry-list.ts";
 import { timestamp } from "./time.ts";
 
 /** The status of a pool with the outcomes of its own actions entered: what the next decision needs to know. Pure. */
 export function foldIntoStatus(pool: Pool, outcomes: readonly Outcome[], nowMs: number): PoolStatus {
-  return outcomes.reduce((status, outcome) => enter(status, pool, outcome, nowMs), pool.status);
+  const status = outcomes.reduce((known, outcome) => enter(known, pool, outcome, nowMs), pool.status);
+  return { ...status, retries: foldDNSRetries(status.retries, outcomes, nowMs) };
 }
 
 function enter(status: PoolStatus, pool: Pool, outcome: Outcome, nowMs: number): PoolStatus {
@@ -136,19 +138,11 @@ function retry(
   error: string,
   nowMs: number,
 ): PoolStatus {
-  const attempts = (status.retries.find((entry) => entry.subject === subject)?.attempts ?? 0) + 1;
-  const entry: RetryStatus = {
-    subject,
-    attempts,
-    nextAttemptTime: timestamp(nowMs + retryDelayMs(retryClass, attempts)),
-    error,
-  };
-  const others = status.retries.filter((other) => other.subject !== subject);
-  return { ...status, retries: [...others, entry].toSorted((a, b) => (a.subject < b.subject ? -1 : 1)) };
+  return { ...status, retries: withRetry(status.retries, { subject, retryClass, error }, nowMs) };
 }
 
 function forget(status: PoolStatus, subjects: readonly string[]): PoolStatus {
-  return { ...status, retries: status.retries.filter(({ subject }) => !subjects.includes(subject)) };
+  return { ...status, retries: withoutRetries(status.retries, subjects) };
 }
 
 function without<T>(map: Readonly<Record<string, T>>, key: string): Readonly<Record<string, T>> {

@@ -1,10 +1,11 @@
-import type { Action } from "../model/action.ts";
+import { type Action, type ObjectRef, refKey } from "../model/action.ts";
 import type { Address, AddressFact } from "../model/address.ts";
-import { ProviderError } from "../model/errors.ts";
 import type { Observation, ProviderFacts } from "../model/observation.ts";
 import type { Outcome } from "../model/outcome.ts";
-import { objectKey, type Pool } from "../model/resource.ts";
+import type { Pool, RecordSet } from "../model/resource.ts";
+import { foldDNS, foldDNSRetries } from "./dns/fold-dns.ts";
 import { foldIntoStatus } from "./fold-status.ts";
+import { rateLimitIn } from "./rate-limit-in.ts";
 
 /** The same instant by the API server's clock and by the local one, milliseconds: providers' times are local, an observation's the server's. */
 export interface Now {
@@ -18,15 +19,21 @@ export interface Now {
  */
 export function fold(observation: Observation, outcomes: readonly Outcome[], { nowMs, wallMs }: Now): Observation {
   if (outcomes.length === 0) return observation;
-  const byPool = Map.groupBy(outcomes, ({ action }) => objectKey(action.object));
+  const byObject = Map.groupBy(outcomes, ({ action }) => refKey(action.object));
+  const of = (kind: ObjectRef["kind"], { meta }: Pool | RecordSet): readonly Outcome[] =>
+    byObject.get(refKey({ kind, ...meta })) ?? [];
   return {
     ...observation,
     observedAtMs: nowMs,
     providers: foldProviders(observation, outcomes, nowMs - wallMs),
     nodes: foldNodes(observation, outcomes),
     pools: observation.pools
-      .filter((pool) => !isFinished(byPool.get(objectKey(pool.meta)) ?? []) || !pool.meta.isDeleting)
-      .map((pool) => foldPool(pool, byPool.get(objectKey(pool.meta)) ?? [], nowMs)),
+      .filter((pool) => !isFinished(of("pool", pool)) || !pool.meta.isDeleting)
+      .map((pool) => foldPool(pool, of("pool", pool), nowMs)),
+    recordSets: observation.recordSets
+      .filter((recordSet) => !isFinished(of("dns", recordSet)) || !recordSet.meta.isDeleting)
+      .map((recordSet) => foldRecordSet(recordSet, of("dns", recordSet), nowMs)),
+    dns: foldDNS(observation.dns, outcomes, nowMs - wallMs),
     lease: {
       ...observation.lease,
       acquisitionTimesMs: [
@@ -45,6 +52,11 @@ function isFinished(outcomes: readonly Outcome[]): boolean {
 
 function foldPool(pool: Pool, outcomes: readonly Outcome[], nowMs: number): Pool {
   return outcomes.length === 0 ? pool : { ...pool, status: foldIntoStatus(pool, outcomes, nowMs) };
+}
+
+function foldRecordSet(recordSet: RecordSet, outcomes: readonly Outcome[], nowMs: number): RecordSet {
+  const retries = foldDNSRetries(recordSet.status.retries, outcomes, nowMs);
+  return retries === recordSet.status.retries ? recordSet : { ...recordSet, status: { ...recordSet.status, retries } };
 }
 
 function foldProviders(
@@ -71,10 +83,8 @@ function foldProvider(facts: ProviderFacts, outcomes: readonly Outcome[], skewMs
     ({ action, outcome, address }) => action.kind === "acquire-ip" && outcome !== "failed" && address !== undefined,
   ).length;
   const count = facts.addressCount === undefined ? {} : { addressCount: facts.addressCount + bought };
-  const limited = outcomes
-    .flatMap((outcome) => (outcome.outcome === "failed" ? [outcome.error] : []))
-    .find(isRateLimit);
-  const unusable = limited === undefined ? {} : { unusable: rateLimited(limited, skewMs) };
+  const limit = rateLimitIn(outcomes, skewMs);
+  const unusable = limit === undefined ? {} : { unusable: limit };
   return { ...facts, addresses, ...count, ...unusable };
 }
 
@@ -87,15 +97,6 @@ function lastKnown({ action, outcome }: Outcome, addresses: ReadonlyMap<string, 
 /** An accepted change that could not be confirmed counts as being worked on, whatever the provider shows meanwhile. */
 function afterwards(outcome: Outcome, address: Address): Address {
   return outcome.outcome === "unconfirmed" ? { ...address, isLocked: true } : address;
-}
-
-function isRateLimit(error: Error): error is ProviderError {
-  return error instanceof ProviderError && error.failure === "rate-limited";
-}
-
-function rateLimited({ message, notBeforeMs }: ProviderError, skewMs: number): NonNullable<ProviderFacts["unusable"]> {
-  const common = { reason: "RateLimited" as const, message };
-  return notBeforeMs === undefined ? common : { ...common, notBeforeMs: notBeforeMs + skewMs };
 }
 
 function foldNodes(observation: Observation, outcomes: readonly Outcome[]): Observation["nodes"] {

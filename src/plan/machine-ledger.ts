@@ -9,6 +9,7 @@ export type Availability =
   | { readonly kind: "empty" }
   | { readonly kind: "after-leaving"; readonly leaving: readonly Leaver[] }
   | { readonly kind: "carries"; readonly ip: string; readonly isNamed: boolean }
+  | { readonly kind: "still-published"; readonly ip: string; readonly name: string }
   | { readonly kind: "promised"; readonly to: string };
 
 /** An address that stays on a machine only until the machine is needed. */
@@ -26,14 +27,18 @@ export class MachineLedger {
   readonly #leavers: ReadonlyMap<string, PoolView>;
   readonly #promised = new Map<string, string>();
   readonly #isNamed: (ip: string) => boolean;
+  readonly #stillPublished: ReadonlyMap<string, string>;
 
+  /** @param stillPublished - addresses that DNS shows and that cannot be taken out of it in this pass, with the name. */
   constructor(
     provider: string,
     addresses: ReadonlyMap<string, AddressFact>,
     views: readonly PoolView[],
     isNamed: (ip: string) => boolean,
+    stillPublished: ReadonlyMap<string, string>,
   ) {
     this.#isNamed = isNamed;
+    this.#stillPublished = stillPublished;
     this.#leavers = leaversOf(views);
     for (const [ip, fact] of addresses) if (fact.kind === "known") this.#enter(fact.address.holderID, ip);
     for (const view of views) this.#enterRemembered(provider, view);
@@ -66,6 +71,9 @@ export class MachineLedger {
       return owner === undefined ? [] : [{ ip, owner }];
     });
     const staying = carried.find((ip) => !this.#leavers.has(ip));
+    const published = leaving.find(({ ip }) => this.#stillPublished.has(ip))?.ip;
+    if (staying === undefined && published !== undefined)
+      return { kind: "still-published", ip: published, name: this.#stillPublished.get(published) ?? "" };
     if (staying !== undefined) return { kind: "carries", ip: staying, isNamed: this.#isNamed(staying) };
     return leaving.length > 0 ? { kind: "after-leaving", leaving } : { kind: "empty" };
   }

@@ -1,192 +1,206 @@
-import { ACTIONS, type AcquireIP, type Action, type AssignIP, subjectOf, type UnassignIP } from "../model/action.ts";
+import { ACTIONS, type Action, type AssignIP, type ObjectRef, refKey, subjectOf } from "../model/action.ts";
 import { contentHash } from "../model/content-hash.ts";
 import type { Observation } from "../model/observation.ts";
-import type { Gap, Hold, Plan, PoolAssessment } from "../model/plan.ts";
-import { objectKey, type Pool } from "../model/resource.ts";
+import type { Hold, Plan } from "../model/plan.ts";
+import { objectKey } from "../model/resource.ts";
 import type { Selection } from "../model/run.ts";
-import { acquireForPool, acquisitionBudget } from "./acquire.ts";
 import { planAnnotations } from "./annotations.ts";
-import { type Assignments, assignPool } from "./assign.ts";
+import { assessPool, type OwnPlan } from "./assess-pool.ts";
+import { assessRecordSet } from "./assess-record-set.ts";
 import { blockedBy } from "./blocked.ts";
 import { providerBudgets } from "./budget.ts";
 import { type Claims, settleClaims } from "./claims.ts";
-import { isWritable, MachineLedger } from "./machine-ledger.ts";
+import { type Decision, decidePools } from "./decide-pools.ts";
+import { type NameClaims, settleNames } from "./dns/name-claims.ts";
+import { type ObjectNames, planDNS, untouchedNames } from "./dns/plan-dns.ts";
+import { poolAddresses } from "./dns/pool-addresses.ts";
+import type { ServedAddresses } from "./dns/publisher.ts";
+import { poolPublisher } from "./dns/publishers.ts";
+import { stillPublished } from "./dns/still-published.ts";
+import { verifiedAddresses } from "./dns/verified-addresses.ts";
+import { finalizerStep } from "./finalizer-step.ts";
+import { findGaps } from "./find-gaps.ts";
+import { isWritable } from "./machine-ledger.ts";
 import { machineNodes } from "./machine-nodes.ts";
 import { bySeniority, compareText } from "./object-order.ts";
-import { poolHolds } from "./pool-holds.ts";
-import { poolStatus } from "./pool-status.ts";
+import { orderWrites } from "./order-writes.ts";
 import { type PoolView, viewPool } from "./pool-view.ts";
-import { reclaim } from "./reclaim.ts";
-import { isNamespaceSelected, isPoolSelected } from "./selection.ts";
+import { recordSetHolds } from "./record-set-holds.ts";
+import { checkRecordSet, type RecordSetView, viewRecordSet } from "./record-set-view.ts";
+import { isNamespaceSelected, isSelected } from "./selection.ts";
 
 /**
- * Computes everything to do, everything deliberately not done, and the status every pool should have, from one observation.
+ * Computes everything to do, everything deliberately not done, and the status every object should have, from one observation.
  *
  * Premise: objects are served in order of seniority, over one ledger of machines, so that an address is never planned for two nodes nor a node for two
- * addresses. Claims, matches and conflicts are computed over the whole cluster; the selection only says what may be written. Pure and deterministic: the order
- * in which lists arrived changes nothing.
+ * addresses; then every name gets what serves by then. Claims, matches and conflicts are computed over the whole cluster; the selection only says what may be
+ * written. Pure and deterministic: the order in which lists arrived changes nothing.
  */
 export function plan(observation: Observation, selection: Selection): Plan {
+  const nowMs = observation.observedAtMs;
   const claims = settleClaims(observation.pools);
-  const views = viewAll(observation, claims, selection);
-  const decisions = decide(views, observation, claims);
+  const sorted = { ...observation, nodes: observation.nodes.toSorted((a, b) => compareText(a.name, b.name)) };
+  const views = viewPools(sorted, claims, selection);
+  const checked = observation.recordSets
+    .toSorted(bySeniority)
+    .map((recordSet) => checkRecordSet(recordSet, isSelected(selection, "dns", recordSet.meta), observation));
+  const publishers = [
+    ...views.map((view) => poolPublisher(view, observation.dns)),
+    ...checked.map(({ publisher }) => publisher),
+  ];
+  const nameClaims = settleNames(publishers);
+  const published = stillPublished(publishers, nameClaims, observation.dns, nowMs);
+  const decisions = decidePools(views, observation, claims, published);
   const assigns = decisions.flatMap(({ actions }) => actions.filter(isAssign));
+  const verified = verifiedAddresses(views, assigns);
+  const recordSets = checked.map((recordSet) => viewRecordSet(recordSet, sorted, verified));
+  const names = namePlans(decisions, recordSets, nameClaims, observation);
   const annotations = planAnnotations({
     observation,
     views,
     claims,
     assignments: assigns,
+    stillPublished: published,
     isNamespaceSelected: (namespace) => isNamespaceSelected(selection, namespace),
   });
-  const actions = afterClearing([
-    ...decisions.flatMap((decision) => decision.actions),
-    ...annotations.actions,
-  ]).toSorted(byObjectPhaseSubject);
-  const selected = new Set(views.filter((view) => view.isSelected).map(({ key }) => key));
-  const holds = [...decisions.flatMap((decision) => decision.holds), ...annotations.holds].toSorted(byObjectSubject);
-  const shownHolds = holds.filter(
-    ({ object }) => selected.has(objectKey(object)) || !views.some(({ key }) => key === objectKey(object)),
-  );
+  const actions = writesOf(decisions, recordSets, names, annotations.actions).toSorted(byObjectPhaseSubject);
+  const holds = [
+    ...decisions.flatMap((decision) => decision.holds),
+    ...recordSets.flatMap((view) => recordSetHolds(view, nowMs)),
+    ...[...names.values()].flatMap((object) => object.holds),
+    ...annotations.holds,
+  ].toSorted(byObjectSubject);
+  const shownHolds = holds.filter(isShown(views, recordSets));
   const gaps = findGaps(observation);
+  const own = ownPlans(names, actions, holds);
   return {
     planID: contentHash(JSON.stringify([actions, shownHolds, gaps])),
-    observedAtMs: observation.observedAtMs,
+    observedAtMs: nowMs,
     cluster: observation.cluster,
     actions,
     holds: shownHolds,
     gaps,
     pools: decisions
       .filter(({ view }) => view.isSelected)
-      .map((decision) => assess(decision, actions, holds, observation.observedAtMs))
-      .toSorted((a, b) => compareText(objectKey(a.object), objectKey(b.object))),
+      .flatMap((decision) => own(decision.view.object).map((plans) => assessPool(decision, plans, nowMs)))
+      .toSorted(byKey),
+    recordSets: recordSets
+      .filter((view) => view.isSelected)
+      .flatMap((view) => own(view.ref).map((plans) => assessRecordSet(view, plans, nowMs)))
+      .toSorted(byKey),
     budget: providerBudgets(observation, actions),
   };
 }
 
-function viewAll(observation: Observation, claims: Claims, selection: Selection): readonly PoolView[] {
-  const machines = machineNodes(observation.nodes, "digitalocean");
-  const nodes = observation.nodes.toSorted((a, b) => compareText(a.name, b.name));
-  const sorted = { ...observation, nodes };
-  const isSelected = (pool: Pool): boolean => isPoolSelected(selection, pool);
-  const found = new Set<string>();
-  return observation.pools
-    .toSorted(bySeniority)
-    .map((pool) => viewPool(pool, { observation: sorted, claims, machines, isSelected, found }));
+function viewPools(observation: Observation, claims: Claims, selection: Selection): readonly PoolView[] {
+  const context = {
+    observation,
+    claims,
+    machines: machineNodes(observation.nodes, "digitalocean"),
+    isSelected: (pool: PoolView["pool"]) => isSelected(selection, "pool", pool.meta),
+    found: new Set<string>(),
+  };
+  return observation.pools.toSorted(bySeniority).map((pool) => viewPool(pool, context));
 }
 
-interface Decision {
-  readonly view: PoolView;
-  readonly assignments: Assignments | undefined;
-  readonly actions: readonly Action[];
-  readonly holds: readonly Hold[];
+/** The names of every object, by its key; those of a pool that cannot be worked on are left as they are. */
+function namePlans(
+  decisions: readonly Decision[],
+  recordSets: readonly RecordSetView[],
+  claims: NameClaims,
+  { dns, observedAtMs }: Observation,
+): ReadonlyMap<string, ObjectNames> {
+  const served = new Map<string, ServedAddresses>();
+  const names = new Map<string, ObjectNames>();
+  for (const { view, assignments } of decisions) {
+    const own = assignments?.actions.filter(isAssign) ?? [];
+    if (blockedBy(view) === undefined) served.set(refKey(view.object), poolAddresses(view, own));
+    else names.set(refKey(view.object), untouchedNames(poolPublisher(view, dns)));
+  }
+  for (const view of recordSets) {
+    if (view.validation.kind === "valid") served.set(refKey(view.ref), view.served);
+    else names.set(refKey(view.ref), untouchedNames(view.publisher));
+  }
+  const publishers = [
+    ...decisions.map(({ view }) => poolPublisher(view, dns)),
+    ...recordSets.map(({ publisher }) => publisher),
+  ];
+  for (const object of planDNS(publishers, served, claims, dns, observedAtMs))
+    names.set(refKey(object.publisher.ref), object);
+  return names;
 }
 
-/** Decides pool after pool; those that will not be written come last, so that they reserve nothing others could use. */
-function decide(views: readonly PoolView[], observation: Observation, claims: Claims): readonly Decision[] {
-  const addresses = observation.providers.get("digitalocean")?.addresses ?? new Map();
-  const ledger = new MachineLedger("digitalocean", addresses, views, (ip) => claims.isNamed(ip));
-  const budget = acquisitionBudget(observation, "digitalocean");
-  const nowMs = observation.observedAtMs;
-  const inTurn = [...views.filter(isWritable), ...views.filter((view) => !isWritable(view))];
-  return inTurn.map((view) => {
-    const canServe = view.provider !== undefined && !view.pool.meta.isDeleting;
-    const assignments = canServe ? assignPool(view, ledger, nowMs) : undefined;
-    const holds = poolHolds(view, observation);
-    if (!isWritable(view))
-      return { view, assignments, actions: [], holds: [...holds, ...reclaim(view, false, nowMs).holds] };
-    const acquired =
-      assignments === undefined ? { actions: [], holds: [] } : acquireForPool(view, assignments, budget, ledger, nowMs);
-    const reclaimed = reclaim(view, acquired.actions.length > 0, nowMs);
-    const finalizers = reclaimed.actions.filter(({ kind }) => kind === "add-finalizer").map(({ id }) => id);
-    const acquisitions = oneAfterAnother(acquired.actions, finalizers);
-    return {
-      view,
-      assignments,
-      actions: unique([...(assignments?.actions ?? []), ...acquisitions, ...reclaimed.actions]),
-      holds: [...holds, ...(assignments?.holds ?? []), ...acquired.holds, ...reclaimed.holds],
-    };
-  });
+function writesOf(
+  decisions: readonly Decision[],
+  recordSets: readonly RecordSetView[],
+  names: ReadonlyMap<string, ObjectNames>,
+  annotations: readonly Action[],
+): readonly Action[] {
+  const dns = [...names.values()];
+  const cleaning = (ref: ObjectRef): readonly ObjectNames["cleaning"][] => {
+    const own = names.get(refKey(ref));
+    return own === undefined ? [] : [own.cleaning];
+  };
+  const finalizers = [
+    ...decisions
+      .filter(({ view }) => isWritable(view))
+      .flatMap(({ view, cleaning: addresses }) =>
+        finalizerStep(view.object, view.pool.meta, [addresses, ...cleaning(view.object)]),
+      ),
+    ...recordSets
+      .filter(({ publisher }) => publisher.isWritable)
+      .flatMap(({ ref, recordSet }) => finalizerStep(ref, recordSet.meta, cleaning(ref))),
+  ];
+  const changes = [
+    ...decisions.flatMap((decision) => decision.actions),
+    ...dns.flatMap(({ present, former }) => [...present.actions, ...former.actions]),
+    ...annotations,
+  ];
+  return orderWrites(changes, dns, finalizers);
 }
 
-/** A creation that was refused or got no answer stops the later ones of its pool: they would meet the same, and wait for the same time. */
-function oneAfterAnother(actions: readonly AcquireIP[], finalizers: readonly string[]): readonly AcquireIP[] {
-  return actions.map((action, index) => ({
-    ...action,
-    requires: [...finalizers, ...actions.slice(Math.max(0, index - 1), index).map(({ id }) => id)],
-  }));
-}
-
-/** An address that leaves both because its machine is needed and because it is surplus is unassigned once. */
-function unique(actions: readonly Action[]): readonly Action[] {
-  return [...new Map(actions.toReversed().map((action) => [action.id, action])).values()].toReversed();
+/** What the plan has for each object; grouped once, since a plan can be long. */
+function ownPlans(
+  names: ReadonlyMap<string, ObjectNames>,
+  actions: readonly Action[],
+  holds: readonly Hold[],
+): (ref: ObjectRef) => readonly OwnPlan[] {
+  const ownActions = Map.groupBy(actions, ({ object }) => refKey(object));
+  const ownHolds = Map.groupBy(holds, ({ object }) => refKey(object));
+  return (ref) => {
+    const key = refKey(ref);
+    const own = names.get(key);
+    if (own === undefined) return [];
+    return [{ names: own, actions: ownActions.get(key) ?? [], holds: ownHolds.get(key) ?? [] }];
+  };
 }
 
 function isAssign(action: Action): action is AssignIP {
   return action.kind === "assign-ip" || action.kind === "move-ip";
 }
 
-/** An address is taken off a machine only after the node's annotation of it went. */
-function afterClearing(actions: readonly Action[]): readonly Action[] {
-  const clearing = new Map(
-    actions.flatMap((action) => (action.kind === "clear-annotation" ? [[action.nodeName, action.id]] : [])),
-  );
-  const distinct = [...new Map(actions.map((action) => [action.id, action])).values()];
-  return distinct.map((action) => {
-    const id = action.kind === "unassign-ip" ? clearing.get(action.before.nodeName ?? "") : undefined;
-    return id === undefined
-      ? action
-      : ({ ...(action as UnassignIP), follows: [...action.follows, id] } satisfies UnassignIP);
-  });
+/** Holds of objects outside the run's selection are not shown; those of objects that no longer exist are. */
+function isShown(views: readonly PoolView[], recordSets: readonly RecordSetView[]): (hold: Hold) => boolean {
+  const selected = new Map([
+    ...views.map((view) => [refKey(view.object), view.isSelected] as const),
+    ...recordSets.map((view) => [refKey(view.ref), view.isSelected] as const),
+  ]);
+  return ({ object }) => selected.get(refKey(object)) ?? true;
 }
 
-function assess(decision: Decision, actions: readonly Action[], holds: readonly Hold[], nowMs: number): PoolAssessment {
-  const { view, assignments } = decision;
-  const isOwn = ({ object }: { readonly object: Action["object"] }): boolean => objectKey(object) === view.key;
-  const graced = view.managed.flatMap(({ standing }) =>
-    standing.kind === "placed" && standing.unready !== undefined ? [standing.on.nodeName] : [],
-  );
-  return {
-    object: view.object,
-    matching: [...new Set([...view.matches.map(({ name }) => name), ...graced])].toSorted(compareText),
-    notMatching: view.notMatching.filter(({ nodeName }) => !graced.includes(nodeName)),
-    waiting: assignments?.waiting ?? [],
-    skipped: assignments?.skipped ?? [],
-    desired: view.desired,
-    status: poolStatus({
-      view,
-      assignments,
-      holds: holds.filter(isOwn),
-      pendingActions: actions.filter(isOwn).length,
-      blocked: blockedBy(view),
-      nowMs,
-    }),
-  };
+function byKey(a: { readonly object: ObjectRef }, b: { readonly object: ObjectRef }): number {
+  return compareText(objectKey(a.object), objectKey(b.object));
 }
 
-function findGaps(observation: Observation): readonly Gap[] {
-  return [...observation.providers.values()].flatMap((provider): readonly Gap[] => {
-    if (provider.unusable !== undefined)
-      return [{ provider: provider.name, subject: "", error: provider.unusable.message }];
-    return [...provider.addresses]
-      .flatMap(([subject, fact]) =>
-        fact.kind === "gap" ? [{ provider: provider.name, subject, error: fact.error }] : [],
-      )
-      .toSorted((a, b) => compareText(a.subject, b.subject));
-  });
+/** By namespace and name; a pool before the record set of the same name. */
+function byObject(a: { readonly object: ObjectRef }, b: { readonly object: ObjectRef }): number {
+  return byKey(a, b) || compareText(b.object.kind, a.object.kind);
 }
 
 function byObjectSubject(a: Hold, b: Hold): number {
-  return (
-    compareText(objectKey(a.object), objectKey(b.object)) ||
-    compareText(a.subject, b.subject) ||
-    compareText(a.kind, b.kind)
-  );
+  return byObject(a, b) || compareText(a.subject, b.subject) || compareText(a.kind, b.kind);
 }
 
 function byObjectPhaseSubject(a: Action, b: Action): number {
-  return (
-    compareText(objectKey(a.object), objectKey(b.object)) ||
-    ACTIONS[a.kind].phase - ACTIONS[b.kind].phase ||
-    compareText(subjectOf(a), subjectOf(b))
-  );
+  return byObject(a, b) || ACTIONS[a.kind].phase - ACTIONS[b.kind].phase || compareText(subjectOf(a), subjectOf(b));
 }

@@ -12,10 +12,9 @@ export function poolHolds(view: PoolView, observation: Observation): readonly Ho
     const notBeforeMs = observation.providers.get(view.pool.spec.provider)?.unusable?.notBeforeMs;
     return [whole(view, blocked.reason, blocked.message, blocked.needsPerson, notBeforeMs)];
   }
-  const { suspend, dnsRecordSet } = view.pool.spec;
+  const { suspend } = view.pool.spec;
   return [
     ...(suspend ? [whole(view, "Suspended", "", false, undefined)] : []),
-    ...(dnsRecordSet === undefined || view.pool.meta.isDeleting ? [] : [dnsHold(view, dnsRecordSet)]),
     ...view.badEntries.map(({ entry, reason }): Hold => address(view, entry, reason, "", true)),
     ...view.managed.flatMap((managed) => addressHold(view, managed)),
     ...view.released.flatMap(({ ip, fact }) =>
@@ -33,18 +32,6 @@ function whole(
 ): Hold {
   const hold: Hold = { kind: "reconcile", object: view.object, subject: view.key, reason, detail, needsPerson };
   return notBeforeMs === undefined ? hold : { ...hold, notBeforeMs };
-}
-
-function dnsHold(view: PoolView, dns: { readonly zone: string; readonly recordName: string }): Hold {
-  const detail = `the records of ${dns.recordName} in zone ${dns.zone} are left as they are`;
-  return {
-    kind: "publish-dns",
-    object: view.object,
-    subject: dns.recordName,
-    reason: "DNSNotSupported",
-    detail,
-    needsPerson: false,
-  };
 }
 
 function address(view: PoolView, ip: string, reason: Reason, detail: string, needsPerson: boolean): Hold {

@@ -2,8 +2,11 @@ import type { Hold, NodeVerdict } from "../model/plan.ts";
 import { REASONS } from "../model/reason.ts";
 import type { PendingAcquisition, PoolStatus, ReleasedIP, RetryStatus } from "../model/resource.ts";
 import type { Assignments } from "./assign.ts";
-import { type ConditionFacts, poolConditions } from "./conditions.ts";
+import { type Blocked, conditionsOf, type Readiness } from "./conditions.ts";
+import { dnsError, isOpenName } from "./dns/open-names.ts";
+import type { ObjectNames } from "./dns/plan-dns.ts";
 import { ipStatuses } from "./ip-status.ts";
+import { poolReadiness } from "./pool-readiness.ts";
 import { countedIPs, type PoolView } from "./pool-view.ts";
 import { pastMs, timestamp } from "./time.ts";
 
@@ -13,7 +16,10 @@ export interface StatusFacts {
   readonly assignments: Assignments | undefined;
   readonly holds: readonly Hold[];
   readonly pendingActions: number;
-  readonly blocked: ConditionFacts["blocked"];
+  /** How many of them are about addresses. */
+  readonly pendingAddressActions: number;
+  readonly blocked: Blocked | undefined;
+  readonly names: ObjectNames;
   readonly nowMs: number;
 }
 
@@ -28,15 +34,23 @@ export function poolStatus(facts: StatusFacts): PoolStatus {
   const isWaiting = facts.holds.some(
     ({ kind, reason }) => kind === "assign-ip" && (reason === "CoolOff" || reason === "Backoff"),
   );
-  const conditions = poolConditions({
-    pool: view.pool,
-    ips,
-    holds: facts.holds,
-    pendingActions: facts.pendingActions,
-    isWaiting: isWaiting || facts.pendingActions > 0,
-    nowMs,
-    ...(blocked === undefined ? {} : { blocked }),
-  });
+  const conditions = conditionsOf(
+    {
+      meta,
+      conditions: status.conditions,
+      ips,
+      holds: facts.holds,
+      pendingActions: facts.pendingActions,
+      nowMs,
+      ...(blocked === undefined ? {} : { blocked }),
+    },
+    poolReadiness({
+      ips,
+      holds: facts.holds,
+      names: facts.names,
+      isWaiting: isWaiting || facts.pendingAddressActions > 0,
+    }),
+  );
   const error = poolError(facts);
   return {
     observedGeneration: meta.generation,
@@ -51,6 +65,7 @@ export function poolStatus(facts: StatusFacts): PoolStatus {
     retries,
     ...lastAssignment(status.lastAssignmentTime, nowMs),
     ...(status.assignments === undefined ? {} : { assignments: status.assignments }),
+    ...facts.names.memory,
   };
 }
 
@@ -61,19 +76,24 @@ function lastAssignment(stored: string | undefined, nowMs: number): Pick<PoolSta
   return { lastAssignmentTime: Date.parse(stored) === ms ? stored : timestamp(ms) };
 }
 
+const NOT_LOOKED_AT: Readiness = { isTrue: false, reason: "ProviderUnavailable", message: "It was not looked at." };
+
 /** An object that cannot be worked on keeps its status; only the error and the conditions say why. */
 function blockedStatus({ view, holds, blocked, nowMs }: StatusFacts): PoolStatus {
   const { pool } = view;
   const { error: _stale, ...rest } = pool.status;
-  const conditions = poolConditions({
-    pool,
-    ips: pool.status.ips,
-    holds,
-    pendingActions: 0,
-    isWaiting: false,
-    nowMs,
-    ...(blocked === undefined ? {} : { blocked }),
-  });
+  const conditions = conditionsOf(
+    {
+      meta: pool.meta,
+      conditions: pool.status.conditions,
+      ips: pool.status.ips,
+      holds,
+      pendingActions: 0,
+      nowMs,
+      ...(blocked === undefined ? {} : { blocked }),
+    },
+    NOT_LOOKED_AT,
+  );
   return {
     ...rest,
     observedGeneration: pool.meta.generation,
@@ -82,18 +102,18 @@ function blockedStatus({ view, holds, blocked, nowMs }: StatusFacts): PoolStatus
   };
 }
 
-function poolError({ view, holds, blocked }: StatusFacts): string | undefined {
+function poolError({ view, holds, blocked, names }: StatusFacts): string | undefined {
   if (blocked !== undefined) return blocked.message;
   const stuck = holds.find(({ kind, needsPerson }) => kind === "acquire-ip" && needsPerson);
   if (stuck !== undefined)
     return `cannot acquire an address: ${REASONS[stuck.reason]}${stuck.detail === "" ? "" : ` (${stuck.detail})`}`;
   const failed = view.pool.status.retries.find(({ subject }) => subject === "acquire");
   if (failed !== undefined && countedIPs(view) < view.desired) return failed.error;
-  return undefined;
+  return dnsError(names);
 }
 
 /** Retries that still mean something: of addresses not yet placed, of nodes that still wait, of acquisitions still needed. */
-function currentRetries({ view, holds, pendingActions }: StatusFacts): readonly RetryStatus[] {
+function currentRetries({ view, holds, pendingActions, names }: StatusFacts): readonly RetryStatus[] {
   const placed = new Set<string>();
   const served = new Set<string>();
   for (const { ip, standing } of view.managed) {
@@ -102,16 +122,17 @@ function currentRetries({ view, holds, pendingActions }: StatusFacts): readonly 
     served.add(standing.on.nodeName);
   }
   const matching = new Set(view.matches.map(({ name }) => name));
+  const isOpen: Readonly<Record<string, (name: string) => boolean>> = {
+    ip: (name) => isLeaving(view, name) || (view.inUse.has(name) && !placed.has(name)),
+    node: (name) => matching.has(name) && !served.has(name),
+    acquire: () => countedIPs(view) < view.desired,
+    dns: (name) => isOpenName(names, name),
+    annotate: () =>
+      pendingActions > 0 || holds.some(({ kind }) => kind === "annotate-node" || kind === "clear-annotation"),
+  };
   const isCurrent = ({ subject }: RetryStatus): boolean => {
     const [kind = "", ...rest] = subject.split("/");
-    const name = rest.join("/");
-    if (kind === "ip") return isLeaving(view, name) || (view.inUse.has(name) && !placed.has(name));
-    if (kind === "node") return matching.has(name) && !served.has(name);
-    if (kind === "acquire") return countedIPs(view) < view.desired;
-    return (
-      kind === "annotate" &&
-      (pendingActions > 0 || holds.some((hold) => hold.kind === "annotate-node" || hold.kind === "clear-annotation"))
-    );
+    return Object.hasOwn(isOpen, kind) && isOpen[kind]?.(rest.join("/")) === true;
   };
   return view.pool.status.retries.filter(isCurrent).toSorted((a, b) => (a.subject < b.subject ? -1 : 1));
 }

@@ -1,6 +1,6 @@
 import type { ObjectRef } from "../model/action.ts";
 import { type AddressFact, canonicalIPv4 } from "../model/address.ts";
-import { type NodeFacts, podSelectorKey } from "../model/node.ts";
+import type { NodeFacts } from "../model/node.ts";
 import type { Observation, ProviderFacts } from "../model/observation.ts";
 import type { NodeVerdict } from "../model/plan.ts";
 import { machineID } from "../model/provider-id.ts";
@@ -9,8 +9,8 @@ import { objectKey } from "../model/resource.ts";
 import { type IntentResolution, resolveIntent } from "./acquisition-intent.ts";
 import { type Claims, managedIPs } from "./claims.ts";
 import { type ManagedIP, selectInUse } from "./in-use.ts";
+import { judgeNodes } from "./judge-nodes.ts";
 import { type MachineNodes, nodeByMachine } from "./machine-nodes.ts";
-import { judge, type Matcher, type MatchVerdict } from "./match.ts";
 import { type Released, releasedOf } from "./released.ts";
 import { standingOf } from "./standing.ts";
 import { timestamp } from "./time.ts";
@@ -128,44 +128,6 @@ function findBadEntries(entries: readonly string[]): readonly BadEntry[] {
     if (isDuplicate) return [{ entry, reason: "DuplicateIP" }];
     return canonicalIPv4(entry) === undefined ? [{ entry, reason: "InvalidIP" }] : [];
   });
-}
-
-interface Verdicts {
-  readonly matches: readonly NodeFacts[];
-  readonly notMatching: readonly NodeVerdict[];
-  readonly of: (node: NodeFacts) => MatchVerdict;
-}
-
-function judgeNodes(pool: Pool, validation: Validation, observation: Observation): Verdicts {
-  if (validation.kind === "invalid" || pool.meta.isDeleting) {
-    const verdict: MatchVerdict = { kind: "excluded", reason: "InvalidSpec", detail: "" };
-    return { matches: [], notMatching: [], of: () => verdict };
-  }
-  const matcher = matcherOf(pool, validation, observation);
-  const matches: NodeFacts[] = [];
-  const notMatching: NodeVerdict[] = [];
-  for (const node of observation.nodes) {
-    const verdict = judge(node, matcher, observation.observedAtMs);
-    if (verdict.kind === "match") matches.push(node);
-    else notMatching.push({ nodeName: node.name, reason: verdict.reason, detail: verdict.detail });
-  }
-  return { matches, notMatching, of: (node) => judge(node, matcher, observation.observedAtMs) };
-}
-
-function matcherOf(
-  { spec }: Pool,
-  { nodeSelector }: Extract<Validation, { kind: "valid" }>,
-  observation: Observation,
-): Matcher {
-  const { nodeLabel, podLabel, podNamespace, tolerations } = spec.match;
-  const needsPods = podNamespace !== "" || podLabel !== "";
-  const key = podSelectorKey({ namespace: podNamespace, label: podLabel });
-  return {
-    nodeSelector,
-    nodeLabel,
-    tolerations,
-    podsByNode: needsPods ? (observation.pods.get(key) ?? new Map()) : undefined,
-  };
 }
 
 /** Addresses of lost answers, and those that nodes' annotations name while status does not know them. */

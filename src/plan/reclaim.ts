@@ -1,40 +1,49 @@
-import { actionID, type DeleteIP, type Place, type SetFinalizer, type UnassignIP } from "../model/action.ts";
+import { actionID, type DeleteIP, type Place, type UnassignIP } from "../model/action.ts";
 import type { Hold } from "../model/plan.ts";
 import type { Reason } from "../model/reason.ts";
 import { FINALIZER } from "../model/resource.ts";
+import { type Cleaning, NOTHING_TO_CLEAN } from "./finalizer-step.ts";
 import type { ManagedIP } from "./in-use.ts";
 import { isWritable } from "./machine-ledger.ts";
 import type { PoolView } from "./pool-view.ts";
 import { leavingDueMs, retryOf } from "./try-rule.ts";
 
-/** What `reclaimPolicy: Delete` does in this pass. */
+/** What `reclaimPolicy: Delete` does with addresses in this pass. */
 export interface Reclaim {
-  readonly actions: readonly (UnassignIP | DeleteIP | SetFinalizer)[];
+  readonly actions: readonly (UnassignIP | DeleteIP)[];
   readonly holds: readonly Hold[];
+  readonly cleaning: Cleaning;
 }
 
 /**
  * Gives surplus acquired addresses back: all of them when the pool is being deleted. Only addresses flipop itself acquired, only with
- * `Delete`, and a delete only after the unassignment is confirmed. Sets the finalizer while there is something to reclaim, before anything is bought.
+ * `Delete`, and a delete only after the unassignment is confirmed and once no name shows the address.
  */
-export function reclaim(view: PoolView, willAcquire: boolean, nowMs: number): Reclaim {
+export function reclaim(
+  view: PoolView,
+  willAcquire: boolean,
+  stillPublished: ReadonlyMap<string, string>,
+  nowMs: number,
+): Reclaim {
   const { meta, spec } = view.pool;
   const isOurs = meta.finalizers.includes(FINALIZER);
-  if (!isWritable(view)) return { actions: [], holds: meta.isDeleting && isOurs ? [blocked(view)] : [] };
+  if (!isWritable(view)) {
+    const isBlocked = meta.isDeleting && isOurs;
+    return { actions: [], holds: isBlocked ? [blocked(view)] : [], cleaning: NOTHING_TO_CLEAN };
+  }
   const reclaimable =
     spec.reclaimPolicy === "Delete" ? view.managed.filter(({ acquired }) => acquired?.isAdopted === false) : [];
   const surplus = meta.isDeleting ? reclaimable : reclaimable.filter(({ ip }) => !view.inUse.has(ip));
-  const steps = surplus.map((address) => giveBack(view, address, nowMs));
+  const steps = surplus.map((address) => giveBack(view, address, stillPublished.get(address.ip), nowMs));
   const hasOpenIntent = spec.reclaimPolicy === "Delete" && view.pool.status.pendingAcquisitions.length > 0;
-  const finalizer = finalizerStep(view, {
-    isNeeded: reclaimable.length > 0 || hasOpenIntent || (willAcquire && spec.reclaimPolicy === "Delete"),
-    isOurs,
-    isStuck: steps.some(({ holds }) => holds.length > 0),
-    after: steps.flatMap(({ actions }) => actions.map(({ id }) => id)),
-  });
   return {
-    actions: [...steps.flatMap(({ actions }) => actions), ...finalizer],
+    actions: steps.flatMap(({ actions }) => actions),
     holds: [...steps.flatMap(({ holds }) => holds), ...(meta.isDeleting && isOurs ? unanswered(view) : [])],
+    cleaning: {
+      isNeeded: reclaimable.length > 0 || hasOpenIntent || (willAcquire && spec.reclaimPolicy === "Delete"),
+      isStuck: steps.some(({ holds }) => holds.length > 0) || !hasAllAnswers(view),
+      after: steps.flatMap(({ actions }) => actions.map(({ id }) => id)),
+    },
   };
 }
 
@@ -54,8 +63,11 @@ function blocked(view: PoolView): Hold {
 function giveBack(
   view: PoolView,
   { ip, standing }: ManagedIP,
+  publishedAs: string | undefined,
   nowMs: number,
-): Pick<Reclaim, "holds"> & { readonly actions: readonly (UnassignIP | DeleteIP)[] } {
+): Pick<Reclaim, "holds" | "actions"> {
+  if (publishedAs !== undefined)
+    return { actions: [], holds: [{ ...held(view, ip, "StillPublished", false), detail: publishedAs }] };
   const notBeforeMs = leavingDueMs(view, ip, nowMs);
   if (notBeforeMs > nowMs) {
     const detail = retryOf(view, `ip/${ip}`)?.error ?? "";
@@ -100,28 +112,6 @@ function takeDown(view: PoolView, ip: string, from: Place | undefined): readonly
   return from === undefined
     ? [remove]
     : [{ ...common, kind: "unassign-ip", id: unassignID, reason, requires: [], before: from }, remove];
-}
-
-function finalizerStep(
-  view: PoolView,
-  facts: {
-    readonly isNeeded: boolean;
-    readonly isOurs: boolean;
-    readonly isStuck: boolean;
-    readonly after: readonly string[];
-  },
-): readonly SetFinalizer[] {
-  const { isDeleting } = view.pool.meta;
-  const common = { object: view.object, follows: [], before: undefined, after: undefined };
-  if (facts.isOurs && (isDeleting ? !facts.isStuck && hasAllAnswers(view) : !facts.isNeeded)) {
-    const id = actionID("remove-finalizer", view.object, view.key);
-    return [{ ...common, kind: "remove-finalizer", id, reason: "NothingToReclaim", requires: facts.after }];
-  }
-  if (!facts.isOurs && facts.isNeeded && !isDeleting) {
-    const id = actionID("add-finalizer", view.object, view.key);
-    return [{ ...common, kind: "add-finalizer", id, reason: "ReclaimDelete", requires: [] }];
-  }
-  return [];
 }
 
 /** A deletion waits for the answers of creations, and says so. */

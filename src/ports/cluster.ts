@@ -1,5 +1,5 @@
 import type { NodeFacts, PodFacts, PodSelector } from "../model/node.ts";
-import type { ObjectMeta, Pool, PoolStatus } from "../model/resource.ts";
+import type { ObjectMeta, Pool, PoolStatus, RecordSet, RecordSetStatus } from "../model/resource.ts";
 
 /** A coordination.k8s.io/v1 Lease, as far as flipop uses it. */
 export interface LeaseRecord {
@@ -18,7 +18,7 @@ export interface LeaseRecord {
 
 /** One events.k8s.io/v1 Event about an object of ours. */
 export interface ClusterEvent {
-  readonly regarding: { readonly kind: "FloatingIPPool"; readonly meta: ObjectMeta };
+  readonly regarding: { readonly kind: "FloatingIPPool" | "NodeDNSRecordSet"; readonly meta: ObjectMeta };
   readonly type: "Normal" | "Warning";
   /** UpperCamelCase, from the closed list. */
   readonly reason: string;
@@ -39,12 +39,16 @@ export interface ClusterReader {
   now(): number;
   /** Every FloatingIPPool of every namespace, sorted by namespace and name. */
   listPools(): Promise<readonly Pool[]>;
+  /** Every NodeDNSRecordSet of every namespace, sorted by namespace and name. */
+  listRecordSets(): Promise<readonly RecordSet[]>;
   /** Every node, sorted by name. */
   listNodes(): Promise<readonly NodeFacts[]>;
   /** Pods of the selector that are bound to a node, in no order. The label selector is applied by the server. */
   listPods(selector: PodSelector): Promise<readonly PodFacts[]>;
   /** One pool as it is now; undefined when it is gone. */
   readPool(meta: Pick<ObjectMeta, "namespace" | "name">): Promise<Pool | undefined>;
+  /** One record set as it is now; undefined when it is gone. */
+  readRecordSet(meta: Pick<ObjectMeta, "namespace" | "name">): Promise<RecordSet | undefined>;
   /** One node as it is now; undefined when it is gone. */
   readNode(name: string): Promise<NodeFacts | undefined>;
   /** The Lease; undefined when it does not exist. */
@@ -61,6 +65,10 @@ export interface ClusterWriter extends ClusterReader {
   patchPoolStatus(meta: ObjectMeta, status: PoolStatus): Promise<Pool>;
   /** Adds or removes flipop's finalizer, and only that one (merge patch with resourceVersion). Returns the pool as stored. */
   setPoolFinalizer(meta: ObjectMeta, isPresent: boolean): Promise<Pool>;
+  /** As {@link patchPoolStatus}, for a record set. */
+  patchRecordSetStatus(meta: ObjectMeta, status: RecordSetStatus): Promise<RecordSet>;
+  /** As {@link setPoolFinalizer}, for a record set. */
+  setRecordSetFinalizer(meta: ObjectMeta, isPresent: boolean): Promise<RecordSet>;
   /** Sets (string) or removes (null) our node annotations, and nothing else. Idempotent. KubeError `not-found` when the node is gone. */
   annotateNode(
     name: string,

@@ -1,9 +1,9 @@
-import type { Action, ActionKind, AnnotateNode, AssignIP } from "../model/action.ts";
+import { type Action, type ActionKind, type AnnotateNode, type AssignIP, refKey } from "../model/action.ts";
 import type { PoolAssessment } from "../model/plan.ts";
 import { REASONS } from "../model/reason.ts";
 import { FINALIZER } from "../model/resource.ts";
+import { dnsChangeText, whenVisible } from "./dns-change.ts";
 import { nodePhrase } from "./node-phrase.ts";
-import { objectText } from "./object-text.ts";
 import { placeText } from "./place-text.ts";
 
 /** The verb of each kind: to be done, done, being tried, and as in "2 to assign" in a summary. */
@@ -18,6 +18,9 @@ export const VERBS: Readonly<
   "clear-annotation": { infinitive: "clear", past: "cleared", count: "annotation to clear" },
   "unassign-ip": { infinitive: "unassign", past: "unassigned", count: "to unassign" },
   "delete-ip": { infinitive: "delete", past: "deleted", count: "to delete" },
+  "withdraw-dns": { infinitive: "withdraw from DNS", past: "withdrew from DNS", count: "DNS withdrawal" },
+  "update-dns": { infinitive: "update DNS", past: "updated DNS", count: "DNS name to update" },
+  "delete-dns": { infinitive: "delete from DNS", past: "deleted from DNS", count: "DNS name to delete" },
   "remove-finalizer": { infinitive: "remove", past: "removed", count: "finalizer to remove" },
 };
 
@@ -41,12 +44,29 @@ export function actionObject(action: Action, newIP?: string): string {
     case "add-finalizer":
     case "remove-finalizer":
       return `the finalizer ${FINALIZER}`;
+    case "withdraw-dns":
+    case "update-dns":
+    case "delete-dns":
+      return `${action.fqdn} at ${action.dnsProvider}`;
   }
 }
 
 /** Returns `move 203.0.113.1 from worker-1 to worker-2`. */
 export function actionText(action: Action): string {
   return `${VERBS[action.kind].infinitive} ${actionObject(action)}`;
+}
+
+/** How many addresses of a kind a single line shows. */
+const MOST_IN_LINE = 8;
+
+/** Returns {@link actionText} with, for DNS, what becomes of each address: for lines that stand alone. */
+export function actionLine(action: Action): string {
+  return `${actionText(action)}${changeInBrackets(action)}`;
+}
+
+/** Returns ` (+203.0.113.2 -203.0.113.1)` for a change of DNS, else nothing. */
+export function changeInBrackets(action: Action): string {
+  return "fqdn" in action ? ` (${dnsChangeText(action, MOST_IN_LINE)})` : "";
 }
 
 /** Returns the sentence that says why, with the names that matter. The pool tells why a holder no longer matches. */
@@ -59,7 +79,15 @@ export function whyAction(action: Action, pool: PoolAssessment | undefined): str
     case "clear-annotation":
       return whyAnnotate(action, pool);
     case "acquire-ip":
-      return `${objectText(action.object)} has fewer addresses than its desiredIPs${pool ? ` (${pool.desired})` : ""}.`;
+      return `${refKey(action.object)} has fewer addresses than its desiredIPs${pool ? ` (${pool.desired})` : ""}.`;
+    case "add-finalizer":
+      return action.object.kind === "dns"
+        ? "spec.reclaimPolicy is Delete: the records that flipop wrote go before the object does."
+        : REASONS[action.reason];
+    case "withdraw-dns":
+    case "update-dns":
+    case "delete-dns":
+      return `${REASONS[action.reason]} ${whenVisible(action)}`;
     default:
       return REASONS[action.reason];
   }

@@ -1,6 +1,7 @@
 import { ACTIONS, type Action, subjectOf } from "../model/action.ts";
 import type { Outcome } from "../model/outcome.ts";
 import type { Reason } from "../model/reason.ts";
+import { dnsChangeText } from "./dns-change.ts";
 
 /** An Event to write about an object: what came of one change. */
 export interface EventFacts {
@@ -9,6 +10,9 @@ export interface EventFacts {
   readonly action: string;
   readonly note: string;
 }
+
+/** Of each kind of change: an Event's note has at most 1,024 characters. */
+const MOST_ADDRESSES = 8;
 
 /** The Event of one outcome: one per change made or refused; none for what was skipped or is still under way. Pure. */
 export function eventOf(outcome: Outcome): EventFacts | undefined {
@@ -46,6 +50,10 @@ function placeText(action: Action): string {
       return ` from ${action.before.nodeName ?? action.before.machineID}`;
     case "annotate-node":
       return ` with ${action.after.address ?? ""}`;
+    case "withdraw-dns":
+    case "update-dns":
+    case "delete-dns":
+      return ` at ${action.dnsProvider} (${dnsChangeText(action, MOST_ADDRESSES)})`;
     default:
       return "";
   }

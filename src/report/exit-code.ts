@@ -1,4 +1,4 @@
-import type { Plan } from "../model/plan.ts";
+import type { Plan, PoolAssessment, RecordSetAssessment } from "../model/plan.ts";
 import type { PassResult } from "../model/run.ts";
 import { categoryOf, type ErrorCategory } from "./error-category.ts";
 import { type Service, serviceOf, troublesOf } from "./service.ts";
@@ -37,7 +37,7 @@ export function exitCodeOfError(error: unknown): number {
 /** Returns the exit code of `plan`: 2 for pending changes only where asked for, and never when an object is in error. */
 export function exitCodeOfPlan(plan: Plan, options: { readonly detailed: boolean }): number {
   const trouble = exitCodeOfServices(
-    plan.pools.map((pool) => serviceOf(pool, plan, [])),
+    objectsOf(plan).map((object) => serviceOf(object, plan, [])),
     false,
   );
   return trouble === EXIT.done && options.detailed && plan.actions.length > 0 ? EXIT.changesPending : trouble;
@@ -45,12 +45,17 @@ export function exitCodeOfPlan(plan: Plan, options: { readonly detailed: boolean
 
 /** Returns the exit code of `reconcile`; with `partialOk` objects in error beside served ones are left to conditions and metrics. */
 export function exitCodeOfRun(result: PassResult, options: { readonly partialOk: boolean }): number {
-  const services = result.remaining.pools.map((pool) => serviceOf(pool, result.remaining, troublesOf(result, pool)));
+  const { remaining } = result;
+  const services = objectsOf(remaining).map((object) => serviceOf(object, remaining, troublesOf(result, object)));
   const code = exitCodeOfServices(
     services,
     result.outcomes.some(({ outcome }) => outcome === "applied"),
   );
   return code === EXIT.partly && options.partialOk ? EXIT.done : code;
+}
+
+function objectsOf({ pools, recordSets }: Plan): readonly (PoolAssessment | RecordSetAssessment)[] {
+  return [...pools, ...recordSets];
 }
 
 /** Returns the code for how the selected objects stand. Precedence: 78, 77, 3, 75, 1. */

@@ -1,13 +1,12 @@
-import type { ActionKind } from "../model/action.ts";
+import { type ActionKind, refKey } from "../model/action.ts";
 import type { Hold } from "../model/plan.ts";
 import { REASONS, type Reason } from "../model/reason.ts";
 import { objectKey } from "../model/resource.ts";
-import { objectText } from "./object-text.ts";
 import { oneLine } from "./one-line.ts";
 import { untilText } from "./time-text.ts";
 
 /** What is not done, as in "not assigned yet". */
-const HELD: Readonly<Record<ActionKind | "reconcile" | "publish-dns", string>> = {
+const HELD: Readonly<Record<ActionKind | "reconcile", string>> = {
   "add-finalizer": "finalizer not added",
   "acquire-ip": "no address acquired",
   "assign-ip": "not assigned",
@@ -18,7 +17,9 @@ const HELD: Readonly<Record<ActionKind | "reconcile" | "publish-dns", string>> =
   "delete-ip": "not deleted",
   "remove-finalizer": "finalizer not removed",
   reconcile: "nothing is changed",
-  "publish-dns": "DNS not written",
+  "withdraw-dns": "not withdrawn from DNS",
+  "update-dns": "DNS not changed",
+  "delete-dns": "old records not deleted",
 };
 
 /** What is said instead of "not assigned" where that would not be the point. */
@@ -34,6 +35,27 @@ const HELD_ADDRESS: Readonly<Partial<Record<Reason, string>>> = {
   DuplicateIP: "used once only",
 };
 
+/** The same for "DNS not changed". */
+const HELD_NAME: Readonly<Partial<Record<Reason, string>>> = {
+  Grace: "stays published",
+  Unreadable: "left as it is",
+  Conflict: "not written for this object",
+  NothingToPublish: "left as it is",
+  InvalidAddress: "not published",
+};
+
+/** And for "old records not deleted". */
+const HELD_OLD_NAME: Readonly<Partial<Record<Reason, string>>> = {
+  NewNameFirst: "old records not deleted yet",
+  RecordsRetained: "old records stay",
+};
+
+const HELD_FOR: Readonly<Partial<Record<Hold["kind"], Readonly<Partial<Record<Reason, string>>>>>> = {
+  "assign-ip": HELD_ADDRESS,
+  "update-dns": HELD_NAME,
+  "delete-dns": HELD_OLD_NAME,
+};
+
 /** What a person can do about it, where there is something. */
 const ADVICE: Readonly<Partial<Record<Reason, string>>> = {
   QuotaExceeded: "Ask DigitalOcean for a higher limit, or lower desiredIPs.",
@@ -45,14 +67,17 @@ const ADVICE: Readonly<Partial<Record<Reason, string>>> = {
   NoRegion: "Set spec.region.",
   AmbiguousAcquisition: "List the right one in spec.ips, or remove the others from the account.",
   Suspended: "To go on, set spec.suspend: false.",
-  DNSNotSupported: "Addresses are kept all the same.",
+  InvalidDNS: "Correct its dnsRecordSet.",
+  ZoneNotFound: "Create the zone, correct dnsRecordSet.zone, or use a token that may see it.",
+  InvalidAddress: "Correct or remove the annotation.",
+  RecordsRetained: "Remove them by hand, or set spec.reclaimPolicy: Delete.",
   CRDTooOld: "Apply the CRDs of this version.",
 };
 
 /** Returns `203.0.113.4 not assigned`, or what is not done to the object itself. */
 export function holdText(hold: Hold): string {
-  const isObject = hold.subject === objectText(hold.object) || hold.subject === objectKey(hold.object);
-  const what = (hold.kind === "assign-ip" ? HELD_ADDRESS[hold.reason] : undefined) ?? HELD[hold.kind];
+  const isObject = hold.subject === refKey(hold.object) || hold.subject === objectKey(hold.object);
+  const what = HELD_FOR[hold.kind]?.[hold.reason] ?? HELD[hold.kind];
   return isObject || hold.subject === "" ? what : `${oneLine(hold.subject)}: ${what}`;
 }
 
@@ -70,6 +95,7 @@ const TOLD_BY_DETAIL: ReadonlySet<Reason> = new Set(["ProviderUnavailable", "Unr
 
 function reasonSentence(reason: Reason, detail: string): string {
   if (detail === "") return REASONS[reason];
+  if (reason === "Conflict" && detail.startsWith("owned by ")) return sentence(`It is ${detail}`);
   if (TOLD_BY_DETAIL.has(reason)) return sentence(detail.charAt(0).toUpperCase() + detail.slice(1));
   return sentence(`${REASONS[reason].replace(/\.$/, "")}: ${detail}`);
 }

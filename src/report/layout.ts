@@ -8,9 +8,9 @@ export interface Layout {
 }
 
 /** The symbols of plans and runs; `!` is blocked or in error, `.` held, `=` unchanged. */
-export type Symbol = "+" | "-" | "~" | ">" | "=" | "." | "!" | "?";
+export type EntrySymbol = "+" | "-" | "~" | ">" | "=" | "." | "!" | "?";
 
-const PAINT: Readonly<Record<Symbol, keyof Palette>> = {
+const PAINT: Readonly<Record<EntrySymbol, keyof Palette>> = {
   "+": "good",
   "-": "bad",
   "~": "notable",
@@ -22,7 +22,7 @@ const PAINT: Readonly<Record<Symbol, keyof Palette>> = {
 };
 
 /** Returns one entry: the symbol and what it is about, and below it, further in, why. Lines without line ends. */
-export function entryLines(symbol: Symbol, what: string, why: string, { palette, width }: Layout): string[] {
+export function entryLines(symbol: EntrySymbol, what: string, why: string, { palette, width }: Layout): string[] {
   const [first = "", ...rest] = wrap(what, "    ", width);
   const paint = palette[PAINT[symbol]];
   const head = [`  ${paint(symbol)} ${first.slice(4)}`, ...rest];

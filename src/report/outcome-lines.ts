@@ -1,12 +1,12 @@
-import { ACTIONS } from "../model/action.ts";
 import type { Outcome } from "../model/outcome.ts";
 import type { PoolAssessment } from "../model/plan.ts";
 import { REASONS } from "../model/reason.ts";
-import { actionObject, actionText, VERBS, whyAction } from "./action-message.ts";
+import { actionObject, actionText, changeInBrackets, VERBS, whyAction } from "./action-message.ts";
 import { errorText, type Verbosity } from "./error-text.ts";
 import type { LastOutcome } from "./last-outcomes.ts";
-import { entryLines, type Layout } from "./layout.ts";
+import { entryLines } from "./layout.ts";
 import { oneLine } from "./one-line.ts";
+import { changeAndReason, type PlanLayout, symbolOf } from "./plan-entry.ts";
 
 /** Returns `moved 203.0.113.1 from worker-1 to worker-2`, or what did not work: `could not move …`, `did not move …`. */
 export function outcomeText(outcome: Outcome): string {
@@ -22,6 +22,11 @@ export function outcomeText(outcome: Outcome): string {
     case "failed":
       return `could not ${actionText(action)}`;
   }
+}
+
+/** Returns {@link outcomeText} with, for DNS, what became of each address: for lines that stand alone. */
+export function outcomeLine(outcome: Outcome): string {
+  return `${outcomeText(outcome)}${changeInBrackets(outcome.action)}`;
 }
 
 /** Returns why an outcome is as it is: the action's reason, the error, or what the next run does about it. */
@@ -44,10 +49,12 @@ const SYMBOLS = { unconfirmed: "?", skipped: ".", failed: "!" } as const;
 export function outcomeLines(
   { last, attempts }: LastOutcome,
   pool: PoolAssessment | undefined,
-  layout: Layout & { readonly verbosity: Verbosity },
+  layout: PlanLayout & { readonly verbosity: Verbosity },
 ): string[] {
-  const symbol = last.outcome === "applied" ? ACTIONS[last.action.kind].symbol : SYMBOLS[last.outcome];
+  const { action } = last;
+  const symbol = last.outcome === "applied" ? symbolOf(action) : SYMBOLS[last.outcome];
   const tries = attempts > 1 ? `, ${attempts} attempts` : "";
   const took = last.outcome === "skipped" ? "" : ` (${(last.ms / 1000).toFixed(1)} s${tries})`;
-  return entryLines(symbol, outcomeText(last) + took, whyOutcome(last, pool, layout.verbosity), layout);
+  const why = changeAndReason(action, whyOutcome(last, pool, layout.verbosity), layout);
+  return entryLines(symbol, outcomeText(last) + took, why, layout);
 }

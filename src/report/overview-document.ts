@@ -1,20 +1,24 @@
+import type { DNSMemory, RetryStatus } from "../model/resource.ts";
 import { API_VERSION, type JSONObject } from "./document.ts";
 import { oneLine } from "./one-line.ts";
-import type { AddressRow, Overview, PoolRow } from "./overview.ts";
+import type { AddressRow, Overview, PoolRow, RecordSetRow } from "./overview.ts";
+import { nameField } from "./published-field.ts";
 import { rfc3339 } from "./time-text.ts";
+import { formerNames, type WrittenName } from "./written-name.ts";
 
 /**
- * Returns the document `Status`; `null` = nobody or never. This version knows pools only, so the lists of record sets and
- * routed IPs are empty. Schema: `schema/status.json`.
+ * Returns the document `Status`; `null` = nobody, never or unknown. This version knows no routed IPs, so their list is empty.
+ * Schema: `schema/status.json`.
  */
-export function overviewDocument({ cluster, nowMs, pools, reconciler, problems }: Overview): JSONObject {
+export function overviewDocument(overview: Overview): JSONObject {
+  const { cluster, nowMs, pools, recordSets, reconciler, problems } = overview;
   return {
     apiVersion: API_VERSION,
     kind: "Status",
     cluster,
     observedAt: rfc3339(nowMs),
     pools: pools.map(poolField),
-    recordSets: [],
+    recordSets: recordSets.map(recordSetField),
     routedIPs: [],
     reconciler: {
       lease: reconciler.lease,
@@ -29,7 +33,7 @@ export function overviewDocument({ cluster, nowMs, pools, reconciler, problems }
   };
 }
 
-function poolField({ pool, ready, reason, message, active, desired, addresses }: PoolRow): JSONObject {
+function poolField({ pool, name: wanted, ready, reason, message, active, desired, addresses }: PoolRow): JSONObject {
   const { namespace, name, createdAtMs } = pool.meta;
   return {
     object: { kind: "pool", namespace, name },
@@ -44,7 +48,37 @@ function poolField({ pool, ready, reason, message, active, desired, addresses }:
     createdAt: createdAtMs === 0 ? null : rfc3339(createdAtMs),
     lastAssignmentTime: pool.status.lastAssignmentTime ?? null,
     addresses: addresses.map(addressField),
+    dns: wanted === undefined ? null : nameFields(wanted, pool.status),
+    formerDNS: formerNames(wanted ?? { isPublished: false }, pool.status).map(nameField),
   };
+}
+
+function recordSetField({ recordSet, name, ready, reason, message, retry }: RecordSetRow): JSONObject {
+  const { meta, spec, status } = recordSet;
+  const { namespace, createdAtMs } = meta;
+  return {
+    object: { kind: "dns", namespace, name: meta.name },
+    ready,
+    reason: reason || null,
+    message: oneLine(message),
+    state: status.state ?? null,
+    error: status.error === undefined ? undefined : oneLine(status.error),
+    dns: nameFields(name, status),
+    formerDNS: formerNames(name, status).map(nameField),
+    suspended: spec.suspend,
+    createdAt: createdAtMs === 0 ? null : rfc3339(createdAtMs),
+    retry: retryField(retry),
+  };
+}
+
+/** `addresses` are those that its records had when last seen; none while they are not on record. */
+function nameFields({ provider, zone, recordName, fqdn, isPublished }: WrittenName, memory: DNSMemory): JSONObject {
+  const addresses = isPublished ? (memory.publishedDNS?.addresses ?? []) : [];
+  return { provider, zone, recordName, name: fqdn ?? null, isPublished, addresses };
+}
+
+function retryField(retry: RetryStatus | undefined): JSONObject | undefined {
+  return retry === undefined ? undefined : { attempts: retry.attempts, nextAttemptTime: retry.nextAttemptTime };
 }
 
 function addressField({ ip, status, retry }: AddressRow): JSONObject {
@@ -56,6 +90,6 @@ function addressField({ ip, status, retry }: AddressRow): JSONObject {
     reason: status.reason,
     error: status.error === undefined ? undefined : oneLine(status.error),
     notMatchingSince: status.notMatchingSince,
-    retry: retry === undefined ? undefined : { attempts: retry.attempts, nextAttemptTime: retry.nextAttemptTime },
+    retry: retryField(retry),
   };
 }

@@ -1,16 +1,20 @@
 import { compareIPv4 } from "../model/address.ts";
 import { LAST_RESULT_ANNOTATION, LAST_RUN_ANNOTATION, LAST_SUCCESS_ANNOTATION } from "../model/lease-annotations.ts";
-import { type Condition, type IPStatus, objectKey, type Pool, type RetryStatus } from "../model/resource.ts";
+import { type IPStatus, objectKey, type Pool, type RecordSet, type RetryStatus } from "../model/resource.ts";
 import { oneLine } from "./one-line.ts";
+import { type Readiness, readinessOf, whyReady } from "./readiness.ts";
 import { durationText, rfc3339 } from "./time-text.ts";
+import { type WrittenName, writtenName } from "./written-name.ts";
 
-/** What `status` reads: the pools as stored, and the Lease where there is one. */
+/** What `status` reads: pools and record sets as stored, and the Lease where there is one. */
 export interface StoredFacts {
   readonly cluster: string;
   /** By the API server's clock. */
   readonly nowMs: number;
   /** Selected pools, sorted by namespace and name. */
   readonly pools: readonly Pool[];
+  /** Selected record sets, sorted by namespace and name. */
+  readonly recordSets: readonly RecordSet[];
   /** `NAMESPACE/NAME` of the Lease. */
   readonly leaseKey: string;
   readonly lease?: {
@@ -29,17 +33,23 @@ export interface AddressRow {
   readonly retry?: RetryStatus;
 }
 
-/** One pool, as its status tells; `ready` is Unknown while status speaks of an older spec. */
-export interface PoolRow {
+/** One pool, as its status tells. */
+export interface PoolRow extends Readiness {
   readonly pool: Pool;
-  readonly ready: Condition["status"];
-  /** The Ready condition's reason and message; the reason is `""` when there is none for this spec. */
-  readonly reason: string;
-  readonly message: string;
+  /** Absent when it asks for no name. */
+  readonly name?: WrittenName;
   readonly active: number;
   readonly desired: number;
   /** Sorted by address. */
   readonly addresses: readonly AddressRow[];
+}
+
+/** One record set, as its status tells. */
+export interface RecordSetRow extends Readiness {
+  readonly recordSet: RecordSet;
+  readonly name: WrittenName;
+  /** Of its name; absent when the last attempt did not fail. */
+  readonly retry?: RetryStatus;
 }
 
 /** The reconciler as its Lease tells; `""` = nobody, never, unknown. */
@@ -55,11 +65,12 @@ export interface ReconcilerRow {
   readonly error: string;
 }
 
-/** Everything `status` shows, and what `status --check` finds wrong: one sentence each, pools first. */
+/** Everything `status` shows, and what `status --check` finds wrong: one sentence each, objects first. */
 export interface Overview {
   readonly cluster: string;
   readonly nowMs: number;
   readonly pools: readonly PoolRow[];
+  readonly recordSets: readonly RecordSetRow[];
   readonly reconciler: ReconcilerRow;
   readonly problems: readonly string[];
 }
@@ -68,43 +79,41 @@ export interface Overview {
 export function overviewOf(facts: StoredFacts, maxAgeMs: number): Overview {
   const pools = facts.pools.map(poolRow);
   const reconciler = reconcilerRow(facts);
-  const unready = pools
-    .filter(({ ready }) => ready !== "True")
-    .map((row) => `pool/${objectKey(row.pool.meta)} is not ready: ${whyReady(row)}`);
+  const recordSets = facts.recordSets.map(recordSetRow);
+  const unready = [
+    ...pools.map((row) => ({ row, name: `pool/${objectKey(row.pool.meta)}` })),
+    ...recordSets.map((row) => ({ row, name: `dns/${objectKey(row.recordSet.meta)}` })),
+  ]
+    .filter(({ row }) => row.ready !== "True")
+    .map(({ row, name }) => `${name} is not ready: ${whyReady(row)}`);
   const { cluster, nowMs } = facts;
-  return { cluster, nowMs, pools, reconciler, problems: [...unready, ...ageProblem(reconciler, nowMs, maxAgeMs)] };
-}
-
-/** Returns `NoActiveIP: no address is active`, or the message alone where there is no reason. */
-export function whyReady({ reason, message }: PoolRow): string {
-  return [reason, oneLine(message)].filter((part) => part !== "").join(": ");
+  const problems = [...unready, ...ageProblem(reconciler, nowMs, maxAgeMs)];
+  return { cluster, nowMs, pools, recordSets, reconciler, problems };
 }
 
 function poolRow(pool: Pool): PoolRow {
-  const { status, spec, meta } = pool;
+  const { status, spec } = pool;
   const addresses = Object.entries(status.ips)
     .sort(([a], [b]) => compareIPv4(a, b))
     .map(([ip, entry]): AddressRow => {
       const retry = status.retries.find(({ subject }) => subject === `ip/${ip}`);
       return retry === undefined ? { ip, status: entry } : { ip, status: entry, retry };
     });
-  const condition = status.conditions.find(({ type }) => type === "Ready");
-  const isCurrent = condition !== undefined && condition.observedGeneration >= meta.generation;
   return {
     pool,
-    ready: isCurrent ? condition.status : "Unknown",
-    reason: isCurrent ? condition.reason : "",
-    message: isCurrent ? condition.message : missing(condition),
+    ...readinessOf(pool),
+    ...(spec.dnsRecordSet === undefined ? {} : { name: writtenName(spec.dnsRecordSet, status) }),
     active: addresses.filter((address) => address.status.state === "active").length,
     desired: spec.desiredIPs > 0 ? spec.desiredIPs : new Set(spec.ips).size,
     addresses,
   };
 }
 
-function missing(condition: Condition | undefined): string {
-  return condition === undefined
-    ? "no run has looked at it yet; run flipop reconcile"
-    : "the spec was changed after the last run";
+function recordSetRow(recordSet: RecordSet): RecordSetRow {
+  const { spec, status } = recordSet;
+  const name = writtenName(spec.dnsRecordSet, status, spec.provider);
+  const retry = status.retries.find(({ subject }) => subject === `dns/${name.fqdn ?? ""}`);
+  return { recordSet, ...readinessOf(recordSet), name, ...(retry === undefined ? {} : { retry }) };
 }
 
 function reconcilerRow({ lease, leaseKey, leaseError }: StoredFacts): ReconcilerRow {

@@ -1,13 +1,12 @@
-import type { Action, ObjectRef, Place } from "../model/action.ts";
-import { subjectOf } from "../model/action.ts";
-import type { Hold, NodeVerdict, Plan, PoolAssessment } from "../model/plan.ts";
-import { actionText, whyAction } from "./action-message.ts";
+import { type Action, type ObjectRef, type Place, refKey, subjectOf } from "../model/action.ts";
+import type { Hold, NodeVerdict, Plan, PoolAssessment, RecordSetAssessment } from "../model/plan.ts";
+import { actionLine, whyAction } from "./action-message.ts";
 import { API_VERSION, type JSONObject, type JSONValue } from "./document.ts";
 import { whyHold } from "./hold-message.ts";
 import { impactOf } from "./impact.ts";
 import { nodePhrase } from "./node-phrase.ts";
-import { objectText } from "./object-text.ts";
 import { oneLine } from "./one-line.ts";
+import { publishedField } from "./published-field.ts";
 import { countKinds, summaryText } from "./summary.ts";
 import { rfc3339 } from "./time-text.ts";
 
@@ -28,6 +27,7 @@ export function planFields(plan: Plan): JSONObject {
       held: plan.holds.length,
       unreadable: plan.gaps.length,
       pools: plan.pools.length,
+      recordSets: plan.recordSets.length,
     },
     impact: impactOf(plan).map(({ object, subject, message }) => ({ object: objectField(object), subject, message })),
     budget: plan.budget.map((budget) => ({ ...budget })),
@@ -35,6 +35,7 @@ export function planFields(plan: Plan): JSONObject {
     holds: plan.holds.map((hold) => holdField(hold, plan.observedAtMs)),
     gaps: plan.gaps.map((gap) => ({ ...gap, error: oneLine(gap.error) })),
     pools: plan.pools.map(poolField),
+    recordSets: plan.recordSets.map(recordSetField),
   };
 }
 
@@ -45,13 +46,14 @@ export function objectField({ kind, namespace, name }: ObjectRef): JSONObject {
 
 /** Returns one action that is still to be done; `null` stands for "nothing" in before and after. */
 export function actionField(action: Action, pools: readonly PoolAssessment[]): JSONObject {
-  const pool = pools.find(({ object }) => objectText(object) === objectText(action.object));
+  const pool = pools.find(({ object }) => refKey(object) === refKey(action.object));
   return {
     kind: action.kind,
     object: objectField(action.object),
     subject: subjectOf(action),
     reason: action.reason,
-    message: `${actionText(action)}: ${whyAction(action, pool)}`,
+    ...("fqdn" in action ? { dns: { provider: action.dnsProvider, zone: action.zoneText, name: action.fqdn } } : {}),
+    message: `${actionLine(action)}: ${whyAction(action, pool)}`,
     before: sideField(action.before),
     after: sideField(action.after),
   };
@@ -74,6 +76,7 @@ function sideField(side: Action["before"] | Action["after"]): JSONValue {
   if (side === undefined) return null;
   if ("node" in side) return { node: placeField(side.node) };
   if ("machineID" in side) return placeField(side);
+  if ("addresses" in side) return { addresses: side.addresses, ttlSeconds: side.ttlSeconds ?? null };
   return "region" in side ? { region: side.region } : { address: side.address ?? null, pool: side.pool ?? null };
 }
 
@@ -90,6 +93,22 @@ function poolField(pool: PoolAssessment): JSONObject {
     waiting: pool.waiting,
     skipped: pool.skipped.map(verdictField),
     addresses: Object.entries(pool.status.ips).map(([ip, { state, nodeName }]) => ({ ip, state, nodeName })),
+    dns: publishedField(pool.status),
+  };
+}
+
+function recordSetField(recordSet: RecordSetAssessment): JSONObject {
+  const { provider, zone, recordName } = recordSet.written;
+  return {
+    object: objectField(recordSet.object),
+    provider,
+    zone,
+    recordName,
+    name: recordSet.fqdn ?? null,
+    published: recordSet.published ?? null,
+    matching: recordSet.matching,
+    notMatching: recordSet.notMatching.map(verdictField),
+    state: recordSet.status.state ?? null,
   };
 }
 

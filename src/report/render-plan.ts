@@ -4,25 +4,30 @@ import { goneSections } from "./gone-section.ts";
 import { impactOf } from "./impact.ts";
 import { entryLines, type Layout } from "./layout.ts";
 import { oneLine } from "./one-line.ts";
-import { type PlanLayout, poolSection } from "./pool-section.ts";
+import type { PlanLayout } from "./plan-entry.ts";
+import { poolSection } from "./pool-section.ts";
+import { recordSetSection } from "./record-set-section.ts";
 import { summaryText } from "./summary.ts";
 import { rfc3339 } from "./time-text.ts";
 import { untoldGaps } from "./untold-gaps.ts";
 import { wrap } from "./wrap.ts";
 
 /**
- * Returns a plan for people: where and when it was read; every pool with its nodes, actions and holds, each with its reason;
+ * Returns a plan for people: where and when it was read; every pool and record set with its nodes, actions and holds, each with its reason;
  * what could not be read; then summary, impact, provider calls and quota. Ends with a line end.
  */
 export function renderPlan(plan: Plan, layout: PlanLayout): string {
   const read = rfc3339(plan.observedAtMs).replace("T", " ").replace("Z", " UTC");
   const header = [`Plan for ${plan.cluster}, read ${read}${layout.wide ? `, plan ${plan.planID}` : ""}`, ""];
   const pools = plan.pools.flatMap((pool) => [...poolSection(pool, plan, layout), ""]);
-  const none = plan.pools.length === 0 ? ["No pools. Create a FloatingIPPool to begin.", ""] : [];
+  const recordSets = plan.recordSets.flatMap((recordSet) => [...recordSetSection(recordSet, plan, layout), ""]);
+  const isEmpty = plan.pools.length === 0 && plan.recordSets.length === 0;
+  const none = isEmpty ? ["No pools. Create a FloatingIPPool to begin.", ""] : [];
   return [
     ...header,
     ...none,
     ...pools,
+    ...recordSets,
     ...goneSections(plan, layout),
     ...gapLines(plan, layout),
     ...footer(plan, layout),
@@ -43,7 +48,7 @@ export function gapLines(plan: Plan, layout: Layout): string[] {
 
 function footer(plan: Plan, layout: Layout): string[] {
   const impact = impactOf(plan);
-  const hurt = impact.map(({ message }) => `  ! ${message}.`);
+  const hurt = impact.flatMap(({ message }) => entryLines("!", `${message}.`, "", layout));
   const read = plan.budget.filter(({ calls, addressCount }) => calls > 0 || addressCount !== undefined);
   const budget = read.flatMap((entry) => wrap(budgetText(entry), "", layout.width));
   return [

@@ -1,12 +1,13 @@
+import { refKey, subjectOf } from "../model/action.ts";
+import type { Outcome } from "../model/outcome.ts";
 import type { Hold } from "../model/plan.ts";
 import type { PassResult } from "../model/run.ts";
 import { VERBS } from "./action-message.ts";
 import { messageOf, type Verbosity } from "./error-text.ts";
 import { lastOutcomes } from "./last-outcomes.ts";
 import { entryLines } from "./layout.ts";
-import { objectText } from "./object-text.ts";
 import { outcomeLines } from "./outcome-lines.ts";
-import { holdLines, type PlanLayout } from "./pool-section.ts";
+import { holdLines, type PlanLayout } from "./plan-entry.ts";
 import { gapLines } from "./render-plan.ts";
 import { activeText, countKinds, countOf } from "./summary.ts";
 import { untoldGaps } from "./untold-gaps.ts";
@@ -15,10 +16,11 @@ import { untoldGaps } from "./untold-gaps.ts";
 export function renderRun(result: PassResult, layout: PlanLayout & { readonly verbosity: Verbosity }): string {
   const objects = [
     ...result.remaining.pools,
+    ...result.remaining.recordSets,
     ...result.outcomes.map(({ action }) => action),
     ...result.remaining.holds,
     ...result.reportFailures,
-  ].map(({ object }) => objectText(object));
+  ].map(({ object }) => refKey(object));
   const sections = [...new Set(objects)].flatMap((key) => {
     const lines = objectLines(result, key, layout);
     return lines.length === 0 ? [] : [layout.palette.strong(key), ...lines, ""];
@@ -32,13 +34,13 @@ function objectLines(
   key: string,
   layout: PlanLayout & { readonly verbosity: Verbosity },
 ): string[] {
-  const pool = result.plan.pools.find(({ object }) => objectText(object) === key);
-  const outcomes = lastOutcomes(result.outcomes).filter(({ last }) => objectText(last.action.object) === key);
-  const failures = result.reportFailures.filter(({ object }) => objectText(object) === key);
+  const pool = result.plan.pools.find(({ object }) => refKey(object) === key);
+  const outcomes = lastOutcomes(result.outcomes).filter(({ last }) => refKey(last.action.object) === key);
+  const failures = result.reportFailures.filter(({ object }) => refKey(object) === key);
   return [
     ...outcomes.flatMap((outcome) => outcomeLines(outcome, pool, layout)),
     ...heldAfter(result)
-      .filter(({ object }) => objectText(object) === key)
+      .filter(({ object }) => refKey(object) === key)
       .flatMap((hold) => holdLines(hold, result.remaining.observedAtMs, layout)),
     ...failures.flatMap(({ what, error }) => entryLines("!", `could not write its ${what}`, messageOf(error), layout)),
   ];
@@ -46,13 +48,25 @@ function objectLines(
 
 /** What is still held after the run, without what an outcome of this run already tells. */
 function heldAfter({ remaining, outcomes }: PassResult): readonly Hold[] {
-  const told = lastOutcomes(outcomes)
-    .filter(({ last }) => last.outcome === "failed" || last.outcome === "unconfirmed")
-    .map(({ last }) => ("ip" in last.action ? `${objectText(last.action.object)} ${last.action.ip}` : ""));
-  const isTold = (hold: Hold): boolean =>
-    (hold.reason === "Backoff" || hold.reason === "InProgress" || hold.reason === "Failed") &&
-    told.includes(`${objectText(hold.object)} ${hold.subject}`);
+  const told = new Map(
+    lastOutcomes(outcomes).flatMap(({ last }) =>
+      last.outcome === "failed" || last.outcome === "unconfirmed" ? [[subjectKey(last), errorOf(last)]] : [],
+    ),
+  );
+  const isTold = ({ object, subject, reason, detail }: Hold): boolean => {
+    const key = `${refKey(object)} ${subject}`;
+    const isWaiting = reason === "Backoff" || reason === "InProgress" || reason === "Failed";
+    return told.has(key) && (isWaiting || (detail !== "" && detail === told.get(key)));
+  };
   return remaining.holds.filter((hold) => !isTold(hold));
+}
+
+function subjectKey({ action }: Outcome): string {
+  return "ip" in action || "fqdn" in action ? `${refKey(action.object)} ${subjectOf(action)}` : "";
+}
+
+function errorOf(outcome: Outcome): string {
+  return outcome.outcome === "failed" ? outcome.error.message : "";
 }
 
 /** Returns `1 moved, 1 annotated, 1 failed; 1 held. 2 pools, 3 of 3 addresses active.`, or that nothing was to do. */
@@ -85,6 +99,12 @@ function doneText(kind: keyof typeof VERBS): string {
       return `finalizer ${VERBS[kind].past}`;
     case "clear-annotation":
       return "annotation cleared";
+    case "withdraw-dns":
+      return VERBS[kind].count;
+    case "update-dns":
+      return "DNS name updated";
+    case "delete-dns":
+      return "DNS name deleted";
     default:
       return VERBS[kind].past;
   }

@@ -1,42 +1,59 @@
 import { type IPState, objectKey } from "../model/resource.ts";
 import type { Layout } from "./layout.ts";
 import { oneLine } from "./one-line.ts";
-import { type AddressRow, type Overview, type PoolRow, type ReconcilerRow, whyReady } from "./overview.ts";
+import type { AddressRow, Overview, PoolRow, ReconcilerRow } from "./overview.ts";
 import type { Palette } from "./palette.ts";
+import { whyReady } from "./readiness.ts";
+import { recordSetTable } from "./record-set-table.ts";
 import { type Cell, renderTable } from "./table.ts";
-import { durationText } from "./time-text.ts";
+import { aheadText, durationText } from "./time-text.ts";
+import { nameText } from "./written-name.ts";
 
-/** Returns the stored state for people: a table of pools, one of addresses, and the reconciler. `wide` adds ids, times and retries. */
+/** Returns the stored state for people: a table of pools, one of addresses, one of record sets, and the reconciler. `wide` adds ids, times, retries and what a ready object says. */
 export function renderStatus(overview: Overview, layout: Layout & { readonly wide: boolean }): string {
-  const { pools, nowMs, reconciler } = overview;
-  const parts =
-    pools.length === 0
-      ? ["No pools.\n"]
-      : [
-          renderTable(
-            POOL_HEADER,
-            pools.map((row) => poolCells(row, nowMs, layout.palette)),
-            layout.width,
-          ),
-          addressTable(pools, nowMs, layout),
-        ];
+  const { pools, recordSets, nowMs, reconciler } = overview;
+  const parts = [
+    pools.length === 0 && recordSets.length === 0 ? "No pools.\n" : "",
+    pools.length === 0 ? "" : poolTable(pools, nowMs, layout),
+    addressTable(pools, nowMs, layout),
+    recordSets.length === 0 ? "" : recordSetTable(recordSets, nowMs, layout),
+  ];
   return [...parts, reconcilerText(reconciler, nowMs, layout.palette)].filter((part) => part !== "").join("\n");
 }
 
 const POOL_HEADER = ["POOL", "READY", "ACTIVE/DESIRED", "WAITING NODES", "AGE", "REASON"];
+const POOL_HEADER_WITH_DNS = ["POOL", "READY", "ACTIVE/DESIRED", "WAITING NODES", "DNS NAME", "AGE", "REASON"];
 
-function poolCells(row: PoolRow, nowMs: number, palette: Palette): readonly Cell[] {
+/** The names have a column only where a pool asks for one. */
+function poolTable(pools: readonly PoolRow[], nowMs: number, layout: Layout & { readonly wide: boolean }): string {
+  const hasDNS = pools.some(({ name }) => name !== undefined);
+  const rows = pools.map((row) => poolCells(row, nowMs, layout, hasDNS));
+  return renderTable(hasDNS ? POOL_HEADER_WITH_DNS : POOL_HEADER, rows, layout.width);
+}
+
+function poolCells(
+  row: PoolRow,
+  nowMs: number,
+  { palette, wide }: Layout & { readonly wide: boolean },
+  hasDNS: boolean,
+): readonly Cell[] {
   const { meta, status, spec } = row.pool;
   const suspended = spec.suspend ? "suspended; " : "";
-  const why = row.ready === "True" ? row.reason : whyReady(row);
+  const why = row.ready === "True" && !wide ? row.reason : whyReady(row);
   return [
     { text: objectKey(meta) },
     { text: row.ready, paint: row.ready === "True" ? palette.good : palette.bad },
     { text: `${row.active}/${row.desired}` },
     { text: String(status.assignableNodes.length) },
+    ...(hasDNS ? [{ text: poolName(row) }] : []),
     { text: meta.createdAtMs === 0 ? "-" : durationText(nowMs - meta.createdAtMs) },
     { text: suspended + why },
   ];
+}
+
+function poolName({ name }: PoolRow): string {
+  if (name === undefined) return "-";
+  return oneLine(nameText(name)) + (name.isPublished ? "" : " (not yet)");
 }
 
 const ADDRESS_HEADER = ["ADDRESS", "POOL", "STATE", "NODE", "REASON"];
@@ -65,7 +82,7 @@ function addressCells(
   { palette, wide }: { readonly palette: Palette; readonly wide: boolean },
 ): readonly Cell[] {
   const why = [status.reason, status.error].filter((part) => part !== undefined && part !== "").join(": ");
-  const tries = retry === undefined ? "-" : `${retry.attempts} failed, next ${ahead(retry.nextAttemptTime, nowMs)}`;
+  const tries = retry === undefined ? "-" : `${retry.attempts} failed, next ${aheadText(retry.nextAttemptTime, nowMs)}`;
   const detail: readonly Cell[] = [
     { text: status.providerID ?? "-" },
     { text: status.notMatchingSince === undefined ? "-" : ago(status.notMatchingSince, nowMs) },
@@ -101,10 +118,4 @@ function heldText({ heldBy, renewed }: ReconcilerRow, nowMs: number): string {
 function ago(time: string, nowMs: number): string {
   const at = Date.parse(time);
   return Number.isNaN(at) ? oneLine(time) : `${durationText(Math.max(nowMs - at, 0))} ago`;
-}
-
-function ahead(time: string, nowMs: number): string {
-  const at = Date.parse(time);
-  if (Number.isNaN(at)) return oneLine(time);
-  return at <= nowMs ? "now" : `in ${durationText(at - nowMs)}`;
 }

@@ -1,10 +1,10 @@
-import { subjectOf } from "../model/action.ts";
+import { refKey, subjectOf } from "../model/action.ts";
 import type { PassResult } from "../model/run.ts";
 import { API_VERSION, type JSONObject } from "./document.ts";
 import { categoryOf } from "./error-category.ts";
 import { messageOf } from "./error-text.ts";
 import { type LastOutcome, lastOutcomes } from "./last-outcomes.ts";
-import { outcomeText, whyOutcome } from "./outcome-lines.ts";
+import { outcomeLine, whyOutcome } from "./outcome-lines.ts";
 import { actionField, holdField, objectField, planFields } from "./plan-document.ts";
 import { runSummary } from "./render-run.ts";
 
@@ -34,16 +34,14 @@ export function runDocument(result: PassResult, exitCode: number): JSONObject {
 /** Returns one outcome as documents and log lines carry it; `reason` and `detail` say why it was skipped. */
 export function outcomeField({ last, attempts }: LastOutcome, { plan }: PassResult): JSONObject {
   const { action } = last;
-  const pool = plan.pools.find(
-    ({ object }) => object.namespace === action.object.namespace && object.name === action.object.name,
-  );
+  const pool = plan.pools.find(({ object }) => refKey(object) === refKey(action.object));
   return {
     kind: action.kind,
     object: objectField(action.object),
     subject: last.address?.ip ?? subjectOf(action),
     outcome: last.outcome,
     reason: last.outcome === "skipped" ? last.reason : action.reason,
-    message: `${outcomeText(last)}: ${whyOutcome(last, pool, 0)}`,
+    message: `${outcomeLine(last)}: ${whyOutcome(last, pool, 0)}`,
     attempts,
     ms: Math.round(last.ms),
     error: last.outcome === "failed" ? errorField(last.error) : undefined,

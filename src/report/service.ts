@@ -1,9 +1,9 @@
+import { type ObjectRef, refKey } from "../model/action.ts";
 import type { Outcome } from "../model/outcome.ts";
-import type { Hold, Plan, PoolAssessment } from "../model/plan.ts";
+import type { Hold, Plan, PoolAssessment, RecordSetAssessment } from "../model/plan.ts";
 import type { Reason } from "../model/reason.ts";
 import type { PassResult } from "../model/run.ts";
 import { categoryOf, type ErrorCategory } from "./error-category.ts";
-import { objectText } from "./object-text.ts";
 
 /**
  * How one object came out of a run. `served`: as desired, or on its way with nothing but holds. `idle`: suspended, so neither
@@ -27,16 +27,39 @@ const OBJECT_HOLDS: Readonly<Partial<Record<Reason, Service>>> = {
   Unreadable: "temporary",
 };
 
-/** Returns how one pool stands by its plan and by the troubles of the run. */
-export function serviceOf(pool: PoolAssessment, plan: Plan, troubles: readonly Trouble[]): Service {
-  const key = objectText(pool.object);
-  const holds = plan.holds.filter(({ object }) => objectText(object) === key);
-  const held = holds.flatMap((hold) => (hold.kind === "reconcile" ? (OBJECT_HOLDS[hold.reason] ?? []) : []));
-  const states = [...held, ...troubles, ...(hasNothingReadable(pool, holds) ? (["temporary"] as const) : [])];
+/** What a hold on a name means for its object. */
+const NAME_HOLDS: Readonly<Partial<Record<Reason, Service>>> = {
+  ...OBJECT_HOLDS,
+  InvalidDNS: "config",
+  ZoneNotFound: "config",
+};
+
+/** Returns how one pool or record set stands by its plan and by the troubles of the run. */
+export function serviceOf(
+  object: PoolAssessment | RecordSetAssessment,
+  plan: Plan,
+  troubles: readonly Trouble[],
+): Service {
+  const key = refKey(object.object);
+  const holds = plan.holds.filter((hold) => refKey(hold.object) === key);
+  const held = holds.flatMap(meaningOf);
+  const isUnreadable = "desired" in object && hasNothingReadable(object, holds);
+  const states = [...held, ...troubles, ...(isUnreadable ? (["temporary"] as const) : [])];
   const worst = WORST_FIRST.find((trouble) => states.includes(trouble));
   if (worst !== undefined) return worst;
   if (held.includes("idle")) return "idle";
-  return pool.status.error === undefined ? "served" : "refused";
+  return object.status.error === undefined ? "served" : "refused";
+}
+
+function meaningOf({ kind, reason, object }: Hold): readonly Service[] {
+  const meaning = kind === "reconcile" ? OBJECT_HOLDS[reason] : kind.endsWith("-dns") ? NAME_HOLDS[reason] : undefined;
+  if (meaning === undefined) return [];
+  return [kind === "reconcile" || (kind === "update-dns" && object.kind === "dns") ? meaning : besideOthers(meaning)];
+}
+
+/** A pool with trouble in DNS serves its addresses all the same, and a record set its present name when an old one is in trouble. */
+function besideOthers(meaning: Service): Service {
+  return meaning === "config" || meaning === "permission" ? "refused" : meaning;
 }
 
 /** Every address of the pool is a gap: nothing of it could be served in this pass. */
@@ -50,20 +73,27 @@ function isUnread({ reason }: Hold): boolean {
   return reason === "Unreadable" || reason === "RateLimited";
 }
 
-/** Returns what went wrong for one pool in a run: failed actions, what a lost lock or the deadline cut off, an unwritten status. */
-export function troublesOf(result: PassResult, pool: PoolAssessment): readonly Trouble[] {
-  const key = objectText(pool.object);
+/** Returns what went wrong for one object in a run: failed actions, what a lost lock or the deadline cut off, an unwritten status. */
+export function troublesOf(result: PassResult, { object }: { readonly object: ObjectRef }): readonly Trouble[] {
+  const key = refKey(object);
   // A failure does not count once the same was done in another way, such as on another node.
   const outcomes = [...new Map(result.outcomes.map((outcome) => [outcome.action.id, outcome])).values()];
-  const unwritten = result.reportFailures.filter(({ what, object }) => what === "status" && objectText(object) === key);
+  const unwritten = result.reportFailures.filter(
+    (failure) => failure.what === "status" && refKey(failure.object) === key,
+  );
   return [
-    ...outcomes.filter(({ action }) => objectText(action.object) === key).flatMap(troubleOf),
+    ...outcomes.filter(({ action }) => refKey(action.object) === key).flatMap(troubleOf),
     ...unwritten.map(({ error }) => asTrouble(error)),
   ];
 }
 
 function troubleOf(outcome: Outcome): readonly Trouble[] {
-  if (outcome.outcome === "failed") return [asTrouble(outcome.error)];
+  if (outcome.outcome === "failed") {
+    const trouble = asTrouble(outcome.error);
+    const { kind, object } = outcome.action;
+    const isBeside = kind.endsWith("-dns") && (object.kind === "pool" || kind === "delete-dns");
+    return [isBeside && (trouble === "config" || trouble === "permission") ? "refused" : trouble];
+  }
   const isCutOff = outcome.outcome === "skipped" && (outcome.reason === "LockLost" || outcome.reason === "Deadline");
   return isCutOff ? ["temporary"] : [];
 }

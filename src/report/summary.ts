@@ -27,12 +27,22 @@ export function summaryText(plan: Plan): string {
 
 /** Returns `1 annotation to clear`, `2 annotations to clear`, `2 to assign`: a noun, where there is one, in its number. */
 export function countOf(count: number, text: string): string {
-  return `${count} ${count === 1 ? text : text.replace(/^(annotation|finalizer)\b/, "$1s")}`;
+  return `${count} ${count === 1 ? text : text.replace(/^(annotation|finalizer|DNS name|DNS withdrawal)\b/, "$1s")}`;
 }
 
-/** Returns `2 pools, 3 of 4 addresses active`. */
+/** Returns `2 pools, 3 of 4 addresses active`, and `3 record sets as desired` or `2 of 3 record sets as desired` where there are any. */
 export function activeText(plan: Plan): string {
   const active = plan.pools.flatMap(({ status }) => Object.values(status.ips).filter((ip) => ip.state === "active"));
   const desired = plan.pools.reduce((sum, pool) => sum + pool.desired, 0);
-  return `${countText(plan.pools.length, "pool")}, ${active.length} of ${countText(desired, "address", "addresses")} active`;
+  const pools = `${countText(plan.pools.length, "pool")}, ${active.length} of ${countText(desired, "address", "addresses")} active`;
+  if (plan.recordSets.length === 0) return pools;
+  return plan.pools.length === 0 ? recordSetText(plan) : `${pools}, ${recordSetText(plan)}`;
+}
+
+function recordSetText({ recordSets }: Plan): string {
+  const ready = recordSets.filter(({ status }) =>
+    status.conditions.some((condition) => condition.type === "Ready" && condition.status === "True"),
+  ).length;
+  const all = countText(recordSets.length, "record set");
+  return ready === recordSets.length ? `${all} as desired` : `${ready} of ${all} as desired`;
 }

@@ -1,3 +1,5 @@
+import { oneLine } from "./one-line.ts";
+
 /** Returns `2026-08-01T12:00:00Z`: RFC 3339, UTC, whole seconds. */
 export function rfc3339(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d{3}Z$/, "Z");
@@ -31,4 +33,11 @@ export function durationText(ms: number): string {
 /** Returns `until 12:00:30 UTC (in 20s)`, or `due now` when the time is not ahead. */
 export function untilText(ms: number, nowMs: number): string {
   return ms <= nowMs ? "due now" : `until ${clockText(ms, nowMs)} (in ${durationText(ms - nowMs + 999)})`;
+}
+
+/** Returns `in 20s`, or `now` when the RFC 3339 time is not ahead; a text that is no time as it is, on one line. */
+export function aheadText(time: string, nowMs: number): string {
+  const at = Date.parse(time);
+  if (Number.isNaN(at)) return oneLine(time);
+  return at <= nowMs ? "now" : `in ${durationText(at - nowMs)}`;
 }

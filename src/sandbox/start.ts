@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stringify } from "yaml";
+import { cloudflareSandbox } from "./cloudflare/cloudflare-sandbox.ts";
 import { digitaloceanSandbox } from "./digitalocean/digitalocean-sandbox.ts";
 import { faultFile } from "./fault-file.ts";
 import type { FaultList, FaultSource } from "./faults.ts";
@@ -13,11 +14,11 @@ import { prepareDirectory } from "./prepare-directory.ts";
 export interface SandboxOptions {
   /** Where the world's files are kept; a new or empty one is filled with the example. Default: a temporary one, removed at the end. */
   readonly dir?: string;
-  /** Milliseconds since the epoch: the time of both APIs. Default: the machine's. */
+  /** Milliseconds since the epoch: the time of all its APIs. Default: the machine's. */
   readonly now?: () => number;
   /** Faults asked before those of `faults.yaml`. */
   readonly faults?: FaultList;
-  /** Called once per request to either API, after its effect and before its answer. */
+  /** Called once per request to any of its APIs, after its effect and before its answer. */
   readonly onCall?: (call: RecordedCall) => void;
   /** Called with what went wrong inside: a file that a person broke while the sandbox ran, or a bug. */
   readonly onError?: (error: unknown) => void;
@@ -29,17 +30,19 @@ export interface Sandbox {
   readonly kubeconfig: string;
   /** Base URL of its DigitalOcean API, without `/v2`. */
   readonly digitaloceanURL: string;
-  /** A token its DigitalOcean accepts. No secret: it opens nothing else. */
+  /** Base URL of its Cloudflare API, with `/client/v4`. */
+  readonly cloudflareURL: string;
+  /** A token its DigitalOcean and its Cloudflare accept. No secret: it opens nothing else. */
   readonly token: string;
   readonly dir: string;
-  /** Ends both APIs. Idempotent. */
+  /** Ends its APIs. Idempotent. */
   close(): Promise<void>;
 }
 
 const TOKEN = "sandbox";
 
 /**
- * Starts the embedded world: a Kubernetes API and a DigitalOcean API on loopback, kept in the YAML files of a directory.
+ * Starts the embedded world: the APIs of Kubernetes, DigitalOcean and Cloudflare on loopback, kept in the YAML files of a directory.
  *
  * @throws ConfigError naming file and line when a file cannot be read, or when the directory holds something else.
  */
@@ -49,15 +52,16 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     if (options.dir === undefined) rmSync(dir, { recursive: true, force: true });
   };
   try {
-    const { digitalocean, kubernetes } = await serveWorld(dir, options);
+    const { digitalocean, cloudflare, kubernetes } = await serveWorld(dir, options);
     const kubeconfig = join(dir, KUBECONFIG);
     writeFileSync(kubeconfig, stringify(kubeconfigFor(kubernetes.url)), { mode: 0o600 });
     const close = async (): Promise<void> => {
-      await Promise.all([kubernetes.close(), digitalocean.close()]);
+      await Promise.all([kubernetes.close(), digitalocean.close(), cloudflare.close()]);
       rmSync(kubeconfig, { force: true });
       removeTemporary();
     };
-    return { kubeconfig, digitaloceanURL: digitalocean.url, token: TOKEN, dir, close };
+    const cloudflareURL = `${cloudflare.url}/client/v4`;
+    return { kubeconfig, digitaloceanURL: digitalocean.url, cloudflareURL, token: TOKEN, dir, close };
   } catch (error) {
     removeTemporary();
     throw error;
@@ -70,14 +74,16 @@ const KUBECONFIG = "kubeconfig";
 async function serveWorld(
   dir: string,
   options: SandboxOptions,
-): Promise<{ readonly digitalocean: SandboxServer; readonly kubernetes: SandboxServer }> {
+): Promise<Readonly<Record<"digitalocean" | "cloudflare" | "kubernetes", SandboxServer>>> {
   prepareDirectory(dir);
   const shared = surroundings(dir, options);
   const account = digitaloceanSandbox({ file: join(dir, "digitalocean.yaml"), ...shared });
+  const zones = cloudflareSandbox({ file: join(dir, "cloudflare.yaml"), ...shared });
   const cluster = kubernetesSandbox({ directory: dir, ...shared });
   const digitalocean = await account.serve();
+  const cloudflare = await zones.serve();
   const kubernetes = await serve({ server: "kubernetes", handle: cluster.handle, ...shared });
-  return { digitalocean, kubernetes };
+  return { digitalocean, cloudflare, kubernetes };
 }
 
 interface Surroundings {

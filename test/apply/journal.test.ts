@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Journal } from "../../src/apply/journal.ts";
+import { poolAccess } from "../../src/apply/object-access.ts";
 import { ConfigError, KubeError } from "../../src/model/errors.ts";
 import type { ObjectMeta, Pool, PoolStatus } from "../../src/model/resource.ts";
 import type { ClusterWriter } from "../../src/ports/cluster.ts";
@@ -46,8 +47,8 @@ function conflict(): KubeError {
   });
 }
 
-function open(cluster: OnePool, mayWrite = true): Journal {
-  return new Journal(cluster as unknown as ClusterWriter, [cluster.stored], () => mayWrite);
+function open(cluster: OnePool, mayWrite = true): Journal<Pool> {
+  return new Journal(poolAccess(cluster as unknown as ClusterWriter), [cluster.stored], () => mayWrite);
 }
 
 const withError = (error: string) => (status: PoolStatus) => ({ ...status, error });

@@ -1,6 +1,7 @@
-// Measures flipop on a real kube-apiserver and an emulated DigitalOcean without latency, and prints every figure beside
-// the Go operator's. Times are never judged; a bound on calls that is broken makes the exit code 1.
+// Measures flipop on a real kube-apiserver and emulated clouds without latency, and prints every figure beside the Go
+// operator's. Times are never judged; a bound on calls that is broken makes the exit code 1.
 import { availableParallelism } from "node:os";
+import { benchDNS } from "./dns.ts";
 import { benchFailover } from "./failover.ts";
 import { benchFirstFill } from "./first-fill.ts";
 import { benchPlanner } from "./planner.ts";
@@ -16,6 +17,7 @@ const benches: Readonly<Record<string, (world: World) => Promise<Section>>> = {
   fill: benchFirstFill,
   steady: benchSteadyState,
   failover: benchFailover,
+  dns: benchDNS,
   scale: benchScale,
 };
 const named = process.argv.slice(2);

@@ -17,8 +17,11 @@ export interface World {
   close(): Promise<void>;
 }
 
-const POOLS = "/apis/flipop.digitalocean.com/v1alpha1/namespaces/default/floatingippools";
-const MANIFESTS = ["namespace.yaml", "crds/floatingippools.yaml", "rbac.yaml"];
+const OBJECTS = "/apis/flipop.digitalocean.com/v1alpha1/namespaces/default";
+const POOLS = `${OBJECTS}/floatingippools`;
+const RECORD_SETS = `${OBJECTS}/nodednsrecordsets`;
+const API_VERSION = "flipop.digitalocean.com/v1alpha1";
+const MANIFESTS = ["namespace.yaml", "crds/floatingippools.yaml", "crds/nodednsrecordsets.yaml", "rbac.yaml"];
 const PARALLEL_CALLS = 8;
 
 /** Starts a cluster, in about 5 s. @throws AssetsError when its programs are missing. */
@@ -44,17 +47,32 @@ export async function openWorld(): Promise<World> {
   };
 }
 
-/** Deletes every pool and node, and flipop's Lease; pods stay. */
+/** Deletes every pool, record set and node, and flipop's Lease; pods stay. */
 export async function emptyCluster(api: API): Promise<void> {
   await api.call("DELETE", POOLS);
+  await api.call("DELETE", RECORD_SETS);
   await api.call("DELETE", "/api/v1/nodes");
   await api.request("DELETE", "/apis/coordination.k8s.io/v1/namespaces/flipop/leases/flipop");
 }
 
 /** Creates the pool `default/web`. */
 export async function createPool(api: API, spec: Readonly<Record<string, unknown>>): Promise<void> {
-  const apiVersion = "flipop.digitalocean.com/v1alpha1";
-  await api.call("POST", POOLS, { apiVersion, kind: "FloatingIPPool", metadata: { name: "web" }, spec });
+  await api.call("POST", POOLS, { apiVersion: API_VERSION, kind: "FloatingIPPool", metadata: { name: "web" }, spec });
+}
+
+/** Creates record sets in the namespace `default`. */
+export async function createRecordSets(
+  api: API,
+  recordSets: readonly { readonly name: string; readonly spec: Readonly<Record<string, unknown>> }[],
+): Promise<void> {
+  await inParallel(recordSets, PARALLEL_CALLS, async ({ name, spec }) => {
+    await api.call("POST", RECORD_SETS, {
+      apiVersion: API_VERSION,
+      kind: "NodeDNSRecordSet",
+      metadata: { name },
+      spec,
+    });
+  });
 }
 
 /** Deletes the pool and what a run left on nodes for it. */

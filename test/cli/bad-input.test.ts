@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { steady } from "../report/runs.ts";
-import { afterFailure, aNode, anObservation, aPool } from "../report/world.ts";
+import { afterFailure, aNode, anObservation, aPool, aRecordSet } from "../report/world.ts";
 import { invoke, type Scene } from "./invoke.ts";
 
 const scene: Scene = { observation: afterFailure() };
@@ -10,6 +10,9 @@ const twins: Scene = {
     [aNode(1)],
     {},
   ),
+};
+const namesakes: Scene = {
+  observation: { ...anObservation([aPool("web", ["203.0.113.1"])], [], {}), recordSets: [aRecordSet("web")] },
 };
 
 /** Command line, exact line on stderr, exit code, scene. */
@@ -36,26 +39,26 @@ const ROWS: readonly (readonly [string, string, number, Scene])[] = [
     scene,
   ],
   [
-    "plan dns/ingress/nodes",
-    "Unknown target 'dns/ingress/nodes': this version knows no dns. Write pool/[NAMESPACE/]NAME, [NAMESPACE/]NAME, node/NAME or ip/ADDRESS.",
+    "plan routedip/ingress/vip",
+    "Unknown target 'routedip/ingress/vip': this version knows no routedip. Write pool/[NAMESPACE/]NAME, dns/[NAMESPACE/]NAME, [NAMESPACE/]NAME, node/NAME or ip/ADDRESS.",
     64,
     scene,
   ],
   [
     "plan ip/203.0.113.999",
-    "Unknown target 'ip/203.0.113.999': 203.0.113.999 is no IPv4 address. Write pool/[NAMESPACE/]NAME, [NAMESPACE/]NAME, node/NAME or ip/ADDRESS.",
+    "Unknown target 'ip/203.0.113.999': 203.0.113.999 is no IPv4 address. Write pool/[NAMESPACE/]NAME, dns/[NAMESPACE/]NAME, [NAMESPACE/]NAME, node/NAME or ip/ADDRESS.",
     64,
     scene,
   ],
   [
     "plan a//b",
-    "Unknown target 'a//b': it is not of that form. Write pool/[NAMESPACE/]NAME, [NAMESPACE/]NAME, node/NAME or ip/ADDRESS.",
+    "Unknown target 'a//b': it is not of that form. Write pool/[NAMESPACE/]NAME, dns/[NAMESPACE/]NAME, [NAMESPACE/]NAME, node/NAME or ip/ADDRESS.",
     64,
     scene,
   ],
   [
     "reconcile node/worker-1",
-    "The target 'node/worker-1' is no pool: reconcile takes pools only. flipop plan node/worker-1 shows what concerns it.",
+    "The target 'node/worker-1' is no pool or record set: reconcile takes nothing else. flipop plan node/worker-1 shows what concerns it.",
     64,
     scene,
   ],
@@ -65,24 +68,42 @@ const ROWS: readonly (readonly [string, string, number, Scene])[] = [
     64,
     scene,
   ],
-  ["plan web", "The target 'web' is ambiguous: ingress/web and shop/web have that name.", 64, twins],
+  ["plan web", "The target 'web' is ambiguous: pool/ingress/web and pool/shop/web have that name.", 64, twins],
+  [
+    "plan ingress/web",
+    "The target 'ingress/web' is ambiguous: pool/ingress/web and dns/ingress/web have that name.",
+    64,
+    namesakes,
+  ],
+  [
+    "plan dns/ingress/nods",
+    "There is no NodeDNSRecordSet named nods in the namespace ingress ('dns/ingress/nods'). There is dns/ingress/web.",
+    78,
+    namesakes,
+  ],
+  [
+    "status dns/nodes",
+    "There is no NodeDNSRecordSet named nodes in any namespace ('dns/nodes'). There is none at all.",
+    78,
+    scene,
+  ],
   ["plan shop/web -n ingress", "The target 'shop/web' is not in the namespace ingress of -n.", 64, twins],
   [
     "plan pool/ingress/wep",
-    "There is no FloatingIPPool named wep in the namespace ingress ('pool/ingress/wep'). There is ingress/broken, ingress/mail and ingress/web.",
+    "There is no FloatingIPPool named wep in the namespace ingress ('pool/ingress/wep'). There is pool/ingress/broken, pool/ingress/mail and pool/ingress/web.",
     78,
     scene,
   ],
   [
     "status nothing",
-    "There is no FloatingIPPool named nothing in any namespace ('nothing'). There is ingress/web.",
+    "There is no FloatingIPPool or NodeDNSRecordSet named nothing in any namespace ('nothing'). There is pool/ingress/web.",
     78,
     { observation: steady() },
   ],
   ["plan node/worker-9", "There is no node named worker-9 ('node/worker-9'). kubectl get nodes lists them.", 78, scene],
   [
     "plan ip/198.51.100.1",
-    "No pool names the address 198.51.100.1 and the account has none such ('ip/198.51.100.1').",
+    "No object names the address 198.51.100.1, no node has it, and neither has the account ('ip/198.51.100.1').",
     78,
     scene,
   ],

@@ -18,9 +18,11 @@ const cluster: PlanWorld["cluster"] = {
   server: "https://k",
   now: () => 0,
   listPools: async () => observation.pools,
+  listRecordSets: async () => [],
   listNodes: async () => observation.nodes,
   listPods: async () => [],
   readPool: async () => undefined,
+  readRecordSet: async () => undefined,
   readNode: async () => undefined,
   readLease: async () => undefined,
 };

@@ -23,6 +23,14 @@ describe("the token", () => {
     expect(tokenOf(env)).toBe(token);
   });
 
+  test.for([
+    ["CLOUDFLARE_TOKEN", { CLOUDFLARE_TOKEN: "a", CLOUDFLARE_API_TOKEN: "b" }, "a"],
+    ["its alias", { CLOUDFLARE_API_TOKEN: "b" }, "b"],
+    ["nothing that is DigitalOcean's", { DIGITALOCEAN_TOKEN: "c" }, undefined],
+  ] as const)("of Cloudflare comes from %s", ([, env, token]) => {
+    expect(readToken(resolveEnvironment(env).cloudflare.token)).toBe(token);
+  });
+
   test("is read from its file again each time, without the line end", () => {
     const path = join(dir, "token");
     const source = resolveEnvironment({ DIGITALOCEAN_ACCESS_TOKEN_FILE: path }).digitalOcean.token;
@@ -53,11 +61,22 @@ describe("the token", () => {
 });
 
 describe("the environment", () => {
+  test("keeps the two providers apart", () => {
+    const { digitalOcean, cloudflare } = resolveEnvironment({
+      DIGITALOCEAN_API_URL: "http://do",
+      CLOUDFLARE_API_URL: "http://cf/client/v4",
+      CLOUDFLARE_USER_AGENT: "me",
+    });
+    expect([digitalOcean.apiURL, digitalOcean.userAgent]).toEqual(["http://do", undefined]);
+    expect([cloudflare.apiURL, cloudflare.userAgent]).toEqual(["http://cf/client/v4", "me"]);
+  });
+
   test("is frozen once resolved, and empty variables count as absent", () => {
     const settings = resolveEnvironment({ DIGITALOCEAN_API_URL: "", KUBECONFIG: "", HOME: "/h" });
     expect(Object.isFrozen(settings)).toBe(true);
     expect(settings).toEqual({
       digitalOcean: { token: { kind: "none", variables: expect.any(Array) } },
+      cloudflare: { token: { kind: "none", variables: expect.any(Array) } },
       home: "/h",
       inCluster: {},
     });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { aQuietRun, steady } from "../report/runs.ts";
-import { afterFailure } from "../report/world.ts";
+import { afterFailure, aRecordSet } from "../report/world.ts";
 import { invoke, type Scene } from "./invoke.ts";
 
 const quiet: Scene = { observation: steady(), answer: async () => ({ kind: "done", value: aQuietRun() }) };
@@ -29,7 +29,11 @@ describe("flags", () => {
 
   test("a flag is taken after a target as well as before", async () => {
     const { requests } = await invoke(["reconcile", "ingress/web", "--settle", "--timeout=1m30s"], quiet);
-    expect(requests[0]).toMatchObject({ selection: { objects: ["ingress/web"] }, settle: true, deadlineMs: 90_000 });
+    expect(requests[0]).toMatchObject({
+      selection: { objects: ["pool/ingress/web"] },
+      settle: true,
+      deadlineMs: 90_000,
+    });
   });
 
   test("a variable gives a flag its value, and the flag on the command line wins", async () => {
@@ -51,6 +55,17 @@ describe("flags", () => {
   test("-A wins over -n and over FLIPOP_NAMESPACE", async () => {
     const { requests } = await invoke(["reconcile", "-A"], { ...quiet, env: { FLIPOP_NAMESPACE: "ingress" } });
     expect(requests[0]?.selection).toEqual({});
+  });
+
+  test.for([
+    ["ingress/nodes", "dns/ingress/nodes"],
+    ["nodes", "dns/ingress/nodes"],
+    ["dns/web", "dns/ingress/web"],
+    ["pool/web", "pool/ingress/web"],
+  ] as const)("the target %s means the object %s", async ([target, object]) => {
+    const observation = { ...steady(), recordSets: [aRecordSet("nodes"), aRecordSet("web")] };
+    const { requests } = await invoke(["reconcile", target], { ...quiet, observation });
+    expect(requests[0]?.selection).toEqual({ objects: [object] });
   });
 
   test("-n and -l narrow the selection without looking anything up", async () => {

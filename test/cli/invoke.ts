@@ -106,9 +106,11 @@ function readerOf(scene: Scene): ClusterReader {
       if (scene.error !== undefined) throw scene.error;
       return observationOf(scene).pools;
     },
+    listRecordSets: async () => observationOf(scene).recordSets,
     listNodes: async () => observationOf(scene).nodes,
     listPods: async () => [],
     readPool: async () => undefined,
+    readRecordSet: async () => undefined,
     readNode: async () => undefined,
     readLease: async () => {
       if (scene.leaseError !== undefined) throw scene.leaseError;

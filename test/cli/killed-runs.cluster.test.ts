@@ -32,7 +32,8 @@ describeCluster("flipop killed at a random moment, again and again", () => {
   beforeAll(async () => {
     cluster = await startCluster();
     api = new API({ ...cluster, token: cluster.adminToken });
-    await api.applyManifests(shippedText("crds/floatingippools.yaml"));
+    for (const name of ["floatingippools", "nodednsrecordsets"])
+      await api.applyManifests(shippedText(`crds/${name}.yaml`));
     account = await startAccount([101, 102, 103, 104], []);
     account.sandbox.cloud().state.settings.action_delay_ms = 150;
     env = {

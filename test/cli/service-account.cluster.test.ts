@@ -18,7 +18,7 @@ describeCluster("flipop as the shipped ServiceAccount", () => {
   beforeAll(async () => {
     cluster = await startCluster();
     api = new API({ ...cluster, token: cluster.adminToken });
-    for (const file of ["namespace.yaml", "crds/floatingippools.yaml", "rbac.yaml"])
+    for (const file of ["namespace.yaml", "crds/floatingippools.yaml", "crds/nodednsrecordsets.yaml", "rbac.yaml"])
       await api.applyManifests(shippedText(file));
     account = await startAccount([101, 102, 103], [A, B]);
     env = {

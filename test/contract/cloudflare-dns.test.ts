@@ -8,13 +8,17 @@ import { type DNSProviderWorld, dnsProviderContract } from "./dns-provider-contr
 dnsProviderContract("the Cloudflare adapter on the sandbox", async () => {
   const faults = new FaultList();
   const snapshots: (readonly RecordState[])[] = [];
+  let meddle: (() => void) | undefined;
   const sandbox: CloudflareSandbox = cloudflareSandbox({
     state: { settings: { records_per_zone: 1000 } },
     faults,
     now: () => Date.UTC(2026, 0, 2, 3, 4, 5),
-    onCall: ({ method }) => {
+    onCall: ({ method, path }) => {
       // A batch is one transaction: there is nothing to see between its changes.
       if (method !== "GET") snapshots.push(sandbox.account().state.zones.flatMap((zone) => zone.dns_records));
+      if (!path.endsWith("/dns_records")) return;
+      meddle?.();
+      meddle = undefined;
     },
   });
   const server = await sandbox.serve();
@@ -37,6 +41,9 @@ dnsProviderContract("the Cloudflare adapter on the sandbox", async () => {
     },
     failWrite: ({ skip, hasEffect }) =>
       faults.add({ server: "cloudflare", method: "POST", status: 500, skip, effect: hasEffect }),
+    beforeNextWrite: (change) => {
+      meddle = change;
+    },
     writes: () => snapshots.length,
     records: (zone) =>
       (sandbox.account().state.zones.find((item) => item.name === zone)?.dns_records ?? []).map(

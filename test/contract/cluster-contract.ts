@@ -1,8 +1,9 @@
 // What every implementation of ClusterWriter must do: the HTTP adapter on a real API server, on the sandbox, and fakes.
 import { afterAll, beforeAll, describe } from "vitest";
+import { describeCustom } from "./cluster-custom-contract.ts";
+import { POOL_KIND, RECORD_SET_KIND } from "./cluster-custom-kind.ts";
 import { describeEvents, describeLease } from "./cluster-lease-contract.ts";
 import { describeNodes, describePods } from "./cluster-node-contract.ts";
-import { describePools } from "./cluster-pool-contract.ts";
 import type { ContractWorld } from "./cluster-world.ts";
 
 /**
@@ -18,7 +19,8 @@ export function clusterContract(name: string, makeWorld: () => Promise<ContractW
     afterAll(async () => {
       await world?.dispose();
     });
-    describePools(() => world);
+    describeCustom(POOL_KIND, () => world);
+    describeCustom(RECORD_SET_KIND, () => world);
     describeNodes(() => world);
     describePods(() => world);
     describeLease(() => world);

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { LeaseRecord } from "../../src/ports/cluster.ts";
-import { type ContractWorld, seeded } from "./cluster-world.ts";
+import { POOL_KIND, RECORD_SET_KIND, seeded } from "./cluster-custom-kind.ts";
+import type { ContractWorld } from "./cluster-world.ts";
 import { failsWith } from "./fails-with.ts";
 
 /** Declares the tests of readLease, createLease and replaceLease. */
@@ -51,20 +52,25 @@ export function describeLease(world: () => ContractWorld): void {
 
 /** Declares the tests of createEvent, now and server. */
 export function describeEvents(world: () => ContractWorld): void {
-  test("createEvent accepts an Event, and the same one again", async () => {
-    const { cluster } = world();
-    const { meta } = await seeded(world(), "event", { ips: ["192.0.2.10"] });
-    const event = {
-      regarding: { kind: "FloatingIPPool", meta },
-      type: "Normal",
-      reason: "NodeMatched",
-      action: "AssignIP",
-      note: "ü".repeat(2_000),
-    } as const;
-    await cluster.createEvent(event);
-    await cluster.createEvent(event);
-    await expect(cluster.createEvent({ ...event, type: "Warning", note: "short" })).resolves.toBeUndefined();
-  });
+  test.for(["FloatingIPPool", "NodeDNSRecordSet"] as const)(
+    "createEvent accepts an Event about a %s, and the same one again",
+    async (kind) => {
+      const { cluster } = world();
+      const { meta } = await (kind === "FloatingIPPool"
+        ? seeded(POOL_KIND, world(), "event")
+        : seeded(RECORD_SET_KIND, world(), "event"));
+      const event = {
+        regarding: { kind, meta },
+        type: "Normal",
+        reason: "NodeMatched",
+        action: "AssignIP",
+        note: "ü".repeat(2_000),
+      } as const;
+      await cluster.createEvent(event);
+      await cluster.createEvent(event);
+      await expect(cluster.createEvent({ ...event, type: "Warning", note: "short" })).resolves.toBeUndefined();
+    },
+  );
 
   test("now is the time, and server is a URL", async () => {
     const { cluster } = world();

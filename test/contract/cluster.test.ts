@@ -5,13 +5,24 @@ import { MemoryCluster } from "../fake/memory-cluster.ts";
 import { clusterContract } from "./cluster-contract.ts";
 import type { Manifest } from "./cluster-world.ts";
 import { failsWith } from "./fails-with.ts";
+import { olderCRD } from "./older-crd.ts";
 
 // The same contract runs on the HTTP adapter: on the sandbox and on a real API server, see test/adapters/kube.
 clusterContract("memory", async () => {
   const cluster = new MemoryCluster();
   const write = async (manifest: Manifest): Promise<void> => cluster.sandbox.write(manifest as unknown as JSONObject);
   await write({ apiVersion: "v1", kind: "Namespace", metadata: { name: "contract" } });
-  const seed = { pool: write, node: write, pod: write, namespace: () => "contract" };
+  const seed = {
+    object: write,
+    node: write,
+    pod: write,
+    namespace: () => "contract",
+    olderCRD: async (name: string, field: string) => {
+      const { older, shipped } = olderCRD(name, field);
+      await write(older);
+      return () => write(shipped);
+    },
+  };
   return { cluster, seed, dispose: async () => undefined };
 });
 

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { Zone } from "../../src/ports/dns-provider.ts";
+import type { Zone } from "../../src/model/dns.ts";
 import { faultContract } from "./dns-provider-fault-contract.ts";
+import { refusalContract } from "./dns-provider-refusal-contract.ts";
+import { staleContract } from "./dns-provider-stale-contract.ts";
 import { type DNSProviderWorld, type InDNSWorld, knownZone } from "./dns-provider-world.ts";
 import { writeContract } from "./dns-provider-write-contract.ts";
 import { expectDNSRefusal } from "./expect-dns-refusal.ts";
@@ -28,6 +30,8 @@ export function dnsProviderContract(name: string, makeWorld: () => DNSProviderWo
     describe("readRecords", () => readingRecords(inWorld));
     describe("readRecords of a name that resembles others", () => tellingNamesApart(inWorld));
     writeContract(inWorld);
+    staleContract(inWorld);
+    refusalContract(inWorld);
     faultContract(inWorld);
   });
 }

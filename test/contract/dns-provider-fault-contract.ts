@@ -1,5 +1,7 @@
 import { describe, expect } from "vitest";
+import type { DesiredRecordSet } from "../../src/model/dns.ts";
 import { ProviderError } from "../../src/model/errors.ts";
+import type { RecordSetResult } from "../../src/ports/dns-provider.ts";
 import { type DNSProviderWorld, type InDNSWorld, knownZone } from "./dns-provider-world.ts";
 import { expectSafeViews } from "./expect-safe-views.ts";
 
@@ -29,12 +31,14 @@ async function failAtEachRequest(world: DNSProviderWorld, hasEffect: boolean): P
   const zone = await knownZone(provider);
   const before = { addresses: [ip1, ip2], ttlSeconds: 60 };
   const after = { addresses: [ip2, ip3, ip4], ttlSeconds: 300 };
+  const toSet = async (wanted: DesiredRecordSet): Promise<RecordSetResult> =>
+    provider.writeRecords(zone, fqdn, { before: (await provider.readRecords(zone, fqdn)).addresses, after: wanted });
   let failures = 0;
   for (let skip = 0; skip < mostRequests; skip += 1) {
-    await provider.writeRecords(zone, fqdn, before);
+    await toSet(before);
     const from = world.resolverViews(fqdn).length;
     world.failWrite({ skip, hasEffect });
-    const error: unknown = await provider.writeRecords(zone, fqdn, after).then(
+    const error: unknown = await toSet(after).then(
       () => undefined,
       (reason: unknown) => reason,
     );
@@ -42,13 +46,13 @@ async function failAtEachRequest(world: DNSProviderWorld, hasEffect: boolean): P
     failures += 1;
     expect(error).toBeInstanceOf(ProviderError);
     expect(error).toMatchObject({ provider: provider.name, failure: "unavailable", isAmbiguous: true, subject: fqdn });
-    const state = await provider.writeRecords(zone, fqdn, after);
+    const state = (await toSet(after)).records;
     expect(state).toEqual({ fqdn, ...after, isTTLAutomatic: false, hasDuplicates: false });
     expect(await provider.readRecords(zone, fqdn)).toEqual(state);
     expect(await world.records(zoneName)).toHaveLength(after.addresses.length);
     expectSafeViews(world.resolverViews(fqdn).slice(from), before.addresses, after.addresses);
     const writes = world.writes();
-    await provider.writeRecords(zone, fqdn, after);
+    await toSet(after);
     expect(world.writes()).toBe(writes);
   }
   return failures;

@@ -1,4 +1,5 @@
-import type { DNSProvider, DNSProviderReader, Zone } from "../../src/ports/dns-provider.ts";
+import type { Zone } from "../../src/model/dns.ts";
+import type { DNSProvider, DNSProviderReader } from "../../src/ports/dns-provider.ts";
 
 /** One record of a zone as the provider holds it. */
 export interface SeenRecord {
@@ -15,15 +16,17 @@ export interface DNSProviderWorld {
   readonly seed: {
     zone(name: string): void | Promise<void>;
     /** Adds a record behind everybody's back; `fqdn` may be in any case. The TTLs of one name may differ. */
-    record(zone: string, fqdn: string, type: string, content: string, ttl: number): void | Promise<void>;
+    record(zone: string, fqdn: string, type: string, content: string, ttl: number): void;
     /** Takes all records of this name, type and content away, behind everybody's back. */
-    removal(zone: string, fqdn: string, type: string, content: string): void | Promise<void>;
+    removal(zone: string, fqdn: string, type: string, content: string): void;
   };
   /**
    * Makes one writing request fail as a server error: the first after `skip` others. With `hasEffect` it takes effect although
    * its answer is lost; without, it does not.
    */
   failWrite(fault: { readonly skip: number; readonly hasEffect: boolean }): void;
+  /** Lets somebody else act once: after the provider under test has read the records, before it sends its next writing request. */
+  beforeNextWrite(meddle: () => void): void;
   /** How many writing requests the provider has received, whatever came of them. */
   writes(): number;
   /** All records of a zone, in any order. */

@@ -4,39 +4,53 @@ import { ProviderError } from "../../src/model/errors.ts";
 import { digitaloceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
 import { type RecordType, recordFQDN } from "../../src/sandbox/digitalocean/domain-state.ts";
 import { FaultList } from "../../src/sandbox/faults.ts";
-import { MemoryDNSProvider, type MemoryDNSView } from "../fake/memory-dns-provider.ts";
+import { CLOUDFLARE_DNS, DIGITALOCEAN_DNS, MemoryDNSAccount } from "../fake/memory-dns-account.ts";
+import { MemoryDNSProvider } from "../fake/memory-dns-provider.ts";
 import { openAPIValidator } from "../openapi/validator.ts";
 import { dnsProviderContract, type SeenRecord } from "./dns-provider-contract.ts";
 
-dnsProviderContract("the memory provider", () => {
-  const views: MemoryDNSView[] = [];
-  const provider = new MemoryDNSProvider({ onChange: (view) => views.push(view) });
-  let failures = 0;
-  return {
-    provider,
-    seed: {
-      zone: (name) => provider.addZone(name),
-      record: (zone, fqdn, type, content, ttlSeconds) => provider.addRecord(zone, { fqdn, type, content, ttlSeconds }),
-      removal: (zone, fqdn, type, content) =>
-        provider.removeRecords(zone, (item) => item.fqdn === fqdn && item.type === type && item.content === content),
-    },
-    failWrite: ({ skip, hasEffect }) => {
-      provider.beforeCall = (operation, subject) => {
-        if (operation !== "write") return undefined;
-        provider.beforeCall = undefined;
-        failures += 1;
-        const facts = { provider: provider.name, operation, subject, status: 0, message: "no answer" };
-        const error = new ProviderError({ ...facts, failure: "unavailable", isAmbiguous: true });
-        return { throwAfter: error, changes: hasEffect ? skip + 1 : skip };
-      };
-    },
-    writes: () => views.length + failures,
-    records: (zone) =>
-      provider.records(zone).map(({ fqdn, type, content, ttlSeconds }) => ({ fqdn, type, content, ttl: ttlSeconds })),
-    resolverViews: (fqdn) => views.filter((view) => view.fqdn === fqdn).map((view) => view.addresses),
-    dispose: () => undefined,
-  };
-});
+for (const flavour of [DIGITALOCEAN_DNS, CLOUDFLARE_DNS]) {
+  dnsProviderContract(`the memory provider as ${flavour.name}`, () => {
+    const account = new MemoryDNSAccount(flavour);
+    const provider = new MemoryDNSProvider({ account });
+    let meddle: (() => void) | undefined;
+    let failure: { skip: number; readonly hasEffect: boolean } | undefined;
+    const isWrite = (operation: string): boolean => operation !== "zone" && operation !== "records";
+    provider.beforeCall = (operation, subject) => {
+      if (!isWrite(operation)) return undefined;
+      meddle?.();
+      meddle = undefined;
+      if (failure === undefined) return undefined;
+      failure.skip -= 1;
+      if (failure.skip >= 0) return undefined;
+      const facts = { provider: provider.name, operation, subject, status: 0, message: "no answer" };
+      const error = new ProviderError({ ...facts, failure: "unavailable", isAmbiguous: true });
+      const { hasEffect } = failure;
+      failure = undefined;
+      return hasEffect ? { throwAfter: error } : { throw: error };
+    };
+    return {
+      provider,
+      seed: {
+        zone: (name) => void account.addZone(name),
+        record: (zone, fqdn, type, content, ttlSeconds) => account.addRecord(zone, { fqdn, type, content, ttlSeconds }),
+        removal: (zone, fqdn, type, content) =>
+          account.removeRecords(zone, (item) => item.fqdn === fqdn && item.type === type && item.content === content),
+      },
+      failWrite: (fault) => {
+        failure = { ...fault };
+      },
+      beforeNextWrite: (change) => {
+        meddle = change;
+      },
+      writes: () => provider.recorded.filter(({ operation }) => isWrite(operation)).length,
+      records: (zone) =>
+        account.records(zone).map(({ fqdn, type, content, ttlSeconds }) => ({ fqdn, type, content, ttl: ttlSeconds })),
+      resolverViews: (fqdn) => account.history(fqdn, "provider"),
+      dispose: () => undefined,
+    };
+  });
+}
 
 const validator = openAPIValidator();
 
@@ -45,6 +59,7 @@ dnsProviderContract("the DigitalOcean adapter on the sandbox", async () => {
   const offSpec: string[] = [];
   const history: (readonly SeenRecord[])[] = [];
   let writes = 0;
+  let meddle: (() => void) | undefined;
   const sandbox = digitaloceanSandbox({
     state: { settings: { rate_limit: { per_hour: 100_000, per_minute: 100_000 } } },
     now: () => Date.UTC(2026, 0, 2, 3, 4, 5),
@@ -52,6 +67,10 @@ dnsProviderContract("the DigitalOcean adapter on the sandbox", async () => {
     faults: { take: (call) => (call.method === "GET" ? undefined : faults.take(call)) },
     onCall: ({ method, path, query, body }) => {
       offSpec.push(...validator.checkRequest(method, query === "" ? path : `${path}?${query}`, body));
+      if (path.endsWith("/records")) {
+        meddle?.();
+        meddle = undefined;
+      }
       if (method === "GET") return;
       writes += 1;
       history.push(sandbox.cloud().state.domains.flatMap((domain) => seen(domain.name)));
@@ -95,6 +114,9 @@ dnsProviderContract("the DigitalOcean adapter on the sandbox", async () => {
         effect: hasEffect,
         body: { id: "bad", message: "Bad." },
       });
+    },
+    beforeNextWrite: (change) => {
+      meddle = change;
     },
     writes: () => writes,
     records: seen,

@@ -9,6 +9,7 @@ export const EMPTY_STATUS: PoolStatus = {
   acquired: [],
   pendingAcquisitions: [],
   released: [],
+  formerDNS: [],
   retries: [],
 };
 
@@ -47,6 +48,10 @@ export const FULL_STATUS: Required<PoolStatus> = {
     { startedAt: TIME, region: "ams3", providerID: "digitalocean://1", nodeName: "node-1", knownIPs: ["192.0.2.9"] },
   ],
   released: [{ ip: "192.0.2.11", providerID: "digitalocean://3", nodeName: "node-3", acquired: true }],
+  publishedDNS: { provider: "digitalocean", zone: "Example.com", name: "www.example.com", addresses: ["192.0.2.5"] },
+  formerDNS: [
+    { provider: "cloudflare", zone: "023e105f4ecef8ad9ca31a8372d0c353", name: "old.example.com", addresses: [] },
+  ],
   retries: [{ subject: "ip/192.0.2.5", attempts: 2, nextAttemptTime: TIME, error: "busy" }],
   lastAssignmentTime: TIME,
   assignments: 3,

@@ -1,14 +1,11 @@
-import type { Call } from "../../src/adapters/kube/call.ts";
-import { qualifiedResource, RESOURCES } from "../../src/adapters/kube/call.ts";
-import { callFailure } from "../../src/adapters/kube/call-failure.ts";
-import type { Connection } from "../../src/adapters/kube/connection.ts";
+import { RESOURCES } from "../../src/adapters/kube/call.ts";
+import { CUSTOM_RESOURCES, type CustomResource } from "../../src/adapters/kube/custom-resource.ts";
 import { decodeNode } from "../../src/adapters/kube/decode-node.ts";
 import { decodePod } from "../../src/adapters/kube/decode-pod.ts";
 import { decodePool } from "../../src/adapters/kube/decode-pool.ts";
+import { decodeRecordSet } from "../../src/adapters/kube/decode-record-set.ts";
 import { encodeEvent } from "../../src/adapters/kube/encode-event.ts";
-import { encodePoolStatus } from "../../src/adapters/kube/encode-pool-status.ts";
 import { decodeLease, encodeLease } from "../../src/adapters/kube/lease-codec.ts";
-import { KubeError } from "../../src/model/errors.ts";
 import type { NodeFacts, PodFacts, PodSelector } from "../../src/model/node.ts";
 import {
   ADDRESS_ANNOTATION,
@@ -18,25 +15,14 @@ import {
   POOL_ANNOTATION,
   type Pool,
   type PoolStatus,
+  type RecordSet,
+  type RecordSetStatus,
 } from "../../src/model/resource.ts";
 import type { ClusterEvent, ClusterWriter, LeaseRecord } from "../../src/ports/cluster.ts";
-import { arrayAt } from "../../src/sandbox/kubernetes/json-object.ts";
 import { type KubernetesSandbox, kubernetesSandbox } from "../../src/sandbox/kubernetes/kubernetes-sandbox.ts";
-import { listObjects } from "../../src/sandbox/kubernetes/list-objects.ts";
 import { storeKey } from "../../src/sandbox/kubernetes/object-store.ts";
-import type { ResourceType } from "../../src/sandbox/kubernetes/resource-type.ts";
-import { conflict, StatusError } from "../../src/sandbox/kubernetes/status-error.ts";
-
-/** A fault at one call: before its effect, or after it. */
-export type ClusterFault = { readonly throw: Error } | { readonly throwAfter: Error };
-
-/** One write that reached the cluster, in order; injected faults included. */
-export interface ClusterWrite {
-  /** Verb and resource, as in KubeError: `patch floatingippools.flipop.digitalocean.com/status`. */
-  readonly operation: string;
-  /** `NAMESPACE/NAME`, or a node's name. */
-  readonly subject: string;
-}
+import { conflict } from "../../src/sandbox/kubernetes/status-error.ts";
+import { type ClusterFault, MemoryCalls } from "./memory-calls.ts";
 
 /** What a memory cluster may be given. */
 export interface MemoryClusterOptions {
@@ -48,38 +34,20 @@ export interface MemoryClusterOptions {
   readonly beforeCall?: (operation: string, subject: string) => ClusterFault | undefined;
 }
 
-const CONNECTION: Connection = {
-  server: "http://memory.example",
-  source: "the memory cluster",
-  context: "memory",
-  namespace: "default",
-  tls: { isInsecure: false },
-  user: {},
-  impersonation: { groups: [], extra: {} },
-};
-
 const UNFINISHED = "status.phase!=Succeeded,status.phase!=Failed";
-
-type Facts = Pick<Call, "verb" | "resource" | "subject" | "subresource">;
 
 /**
  * The cluster port straight on the emulated Kubernetes API, without HTTP: same decoding and same error texts as the HTTP
  * adapter, in microseconds. Every method settles within promise reactions alone.
  */
-export class MemoryCluster implements ClusterWriter {
-  readonly server: string = CONNECTION.server;
-  /** The cluster itself, for arranging and changing its objects. */
-  readonly sandbox: KubernetesSandbox;
-  /** Every write that reached the cluster. */
-  readonly writes: ClusterWrite[] = [];
-  /** May be exchanged at any time. */
-  beforeCall: ((operation: string, subject: string) => ClusterFault | undefined) | undefined;
+export class MemoryCluster extends MemoryCalls implements ClusterWriter {
   private readonly time: () => number;
   private events = 0;
 
   constructor(options: MemoryClusterOptions = {}) {
-    this.time = options.now ?? Date.now;
-    this.sandbox = options.sandbox ?? kubernetesSandbox({ now: this.time });
+    const time = options.now ?? Date.now;
+    super(options.sandbox ?? kubernetesSandbox({ now: time }));
+    this.time = time;
     this.beforeCall = options.beforeCall;
   }
 
@@ -89,6 +57,10 @@ export class MemoryCluster implements ClusterWriter {
 
   async listPools(): Promise<readonly Pool[]> {
     return this.list("pools", "", new URLSearchParams(), decodePool);
+  }
+
+  async listRecordSets(): Promise<readonly RecordSet[]> {
+    return this.list("recordSets", "", new URLSearchParams(), decodeRecordSet);
   }
 
   async listNodes(): Promise<readonly NodeFacts[]> {
@@ -104,6 +76,10 @@ export class MemoryCluster implements ClusterWriter {
     return this.read("pools", objectKey(meta), decodePool);
   }
 
+  async readRecordSet(meta: Pick<ObjectMeta, "namespace" | "name">): Promise<RecordSet | undefined> {
+    return this.read("recordSets", objectKey(meta), decodeRecordSet);
+  }
+
   async readNode(name: string): Promise<NodeFacts | undefined> {
     return this.read("nodes", name, decodeNode);
   }
@@ -113,29 +89,19 @@ export class MemoryCluster implements ClusterWriter {
   }
 
   async patchPoolStatus(meta: ObjectMeta, status: PoolStatus): Promise<Pool> {
-    const facts = {
-      verb: "patch",
-      resource: RESOURCES.pools,
-      subject: objectKey(meta),
-      subresource: "status",
-    } as const;
-    const stored = this.write(facts, (type) => {
-      const current = this.sandbox.api.get(type, objectKey(meta));
-      const patch = encodePoolStatus(status, current["status"]);
-      const body = { metadata: { resourceVersion: meta.resourceVersion }, status: patch };
-      return this.sandbox.api.patch(type, objectKey(meta), body, { subresource: "status" }).object;
-    });
-    return decoded(decodePool(stored));
+    return this.patchStatus(CUSTOM_RESOURCES.pools, meta, status);
   }
 
   async setPoolFinalizer(meta: ObjectMeta, isPresent: boolean): Promise<Pool> {
-    const others = meta.finalizers.filter((finalizer) => finalizer !== FINALIZER);
-    const finalizers = isPresent ? [...others, FINALIZER] : others;
-    const stored = this.write({ verb: "patch", resource: RESOURCES.pools, subject: objectKey(meta) }, (type) => {
-      const body = { metadata: { resourceVersion: meta.resourceVersion, finalizers } };
-      return this.sandbox.api.patch(type, objectKey(meta), body).object;
-    });
-    return decoded(decodePool(stored));
+    return this.setFinalizer(CUSTOM_RESOURCES.pools, meta, isPresent);
+  }
+
+  async patchRecordSetStatus(meta: ObjectMeta, status: RecordSetStatus): Promise<RecordSet> {
+    return this.patchStatus(CUSTOM_RESOURCES.recordSets, meta, status);
+  }
+
+  async setRecordSetFinalizer(meta: ObjectMeta, isPresent: boolean): Promise<RecordSet> {
+    return this.setFinalizer(CUSTOM_RESOURCES.recordSets, meta, isPresent);
   }
 
   async annotateNode(
@@ -176,66 +142,36 @@ export class MemoryCluster implements ClusterWriter {
     return decoded(decodeLease(stored.object));
   }
 
-  private list<T>(
-    resource: "pools" | "nodes" | "pods",
-    namespace: string,
-    query: URLSearchParams,
-    decode: (object: unknown) => T | undefined,
-  ): readonly T[] {
-    const list = this.call({ verb: "list", resource: RESOURCES[resource], subject: "" }, (type) =>
-      listObjects(this.sandbox.api, type, namespace === "" ? undefined : namespace, query),
-    );
-    return arrayAt(list, "items").flatMap((object) => decode(object) ?? []);
+  private patchStatus<T extends Decoded<Status>, Status>(
+    { resource, decode, encodeStatus }: CustomResource<T, Status>,
+    meta: ObjectMeta,
+    status: Status,
+  ): T {
+    const subject = objectKey(meta);
+    const stored = this.write({ verb: "patch", resource, subject, subresource: "status" }, (type) => {
+      const patch = encodeStatus(status, this.sandbox.api.get(type, subject)["status"]);
+      const body = { metadata: { resourceVersion: meta.resourceVersion }, status: patch };
+      return this.sandbox.api.patch(type, subject, body, { subresource: "status" }).object;
+    });
+    return decoded(decode(stored));
   }
 
-  private read<T>(
-    resource: "pools" | "nodes" | "leases",
-    subject: string,
-    decode: (object: unknown) => T | undefined,
-  ): T | undefined {
-    try {
-      return decode(
-        this.call({ verb: "get", resource: RESOURCES[resource], subject }, (type) =>
-          this.sandbox.api.get(type, subject),
-        ),
-      );
-    } catch (error) {
-      if (error instanceof KubeError && error.failure === "not-found") return undefined;
-      throw error;
-    }
-  }
-
-  private write<T>(facts: Facts, work: (type: ResourceType) => T): T {
-    this.writes.push({ operation: operationOf(facts), subject: facts.subject });
-    return this.call(facts, work);
-  }
-
-  private call<T>(facts: Facts, work: (type: ResourceType) => T): T {
-    const fault = this.beforeCall?.(operationOf(facts), facts.subject);
-    if (fault !== undefined && "throw" in fault) throw fault.throw;
-    const result = this.attempt(facts, work);
-    if (fault !== undefined) throw fault.throwAfter;
-    return result;
-  }
-
-  private attempt<T>(facts: Facts, work: (type: ResourceType) => T): T {
-    const { group, version, plural } = facts.resource;
-    try {
-      const type = this.sandbox.api.types.byPlural(group, version, plural);
-      if (type === undefined)
-        throw new StatusError(404, "NotFound", "the server could not find the requested resource");
-      return work(type);
-    } catch (error) {
-      if (!(error instanceof StatusError)) throw error;
-      const answer = { status: error.code, headers: {}, body: Buffer.from(JSON.stringify(error)) };
-      throw callFailure({ ...facts, method: "GET", path: "" }, answer, CONNECTION);
-    }
+  private setFinalizer<T extends Decoded<Status>, Status>(
+    { resource, decode }: CustomResource<T, Status>,
+    meta: ObjectMeta,
+    isPresent: boolean,
+  ): T {
+    const others = meta.finalizers.filter((finalizer) => finalizer !== FINALIZER);
+    const finalizers = isPresent ? [...others, FINALIZER] : others;
+    const stored = this.write({ verb: "patch", resource, subject: objectKey(meta) }, (type) => {
+      const body = { metadata: { resourceVersion: meta.resourceVersion, finalizers } };
+      return this.sandbox.api.patch(type, objectKey(meta), body).object;
+    });
+    return decoded(decode(stored));
   }
 }
 
-function operationOf(facts: Facts): string {
-  return `${facts.verb} ${qualifiedResource(facts)}`;
-}
+type Decoded<Status> = { readonly meta: ObjectMeta; readonly status: Status };
 
 function decoded<T>(value: T | undefined): T {
   if (value === undefined) throw new Error("the emulated API answered something that cannot be decoded");

@@ -1,105 +1,68 @@
-import { canonicalDNSName, relativeName } from "../../src/adapters/digitalocean/dns-name.ts";
+import { providerError as cloudflareError } from "../../src/adapters/cloudflare/provider-failure.ts";
+import { providerError as digitalOceanError } from "../../src/adapters/digitalocean/provider-failure.ts";
 import { callCounter } from "../../src/adapters/provider-http/call-counter.ts";
+import type { CallFacts } from "../../src/adapters/provider-http/call-facts.ts";
+import { changeRecordSet } from "../../src/adapters/provider-http/change-record-set.ts";
+import type { FailureDetails } from "../../src/adapters/provider-http/failure-text.ts";
 import { canonicalIPv4 } from "../../src/model/address.ts";
-import { ProviderError, type ProviderFailure } from "../../src/model/errors.ts";
-import type { DesiredRecordSet, DNSProvider, RecordSetState, Zone } from "../../src/ports/dns-provider.ts";
+import { acceptedTTL, type RecordSetState, type TTLRules, type Zone } from "../../src/model/dns.ts";
+import { canonicalDNSName, relativeName } from "../../src/model/dns-name.ts";
+import { ProviderError } from "../../src/model/errors.ts";
+import type { Clock } from "../../src/ports/clock.ts";
+import type { DNSProvider, RecordSetChange, RecordSetResult } from "../../src/ports/dns-provider.ts";
 import type { CallCount, ProviderMeter, RateLimit } from "../../src/ports/ip-provider.ts";
-import { type MemoryRecord, MemoryZone } from "./memory-zone.ts";
+import { FakeClock } from "./fake-clock.ts";
+import { MemoryDNSAccount } from "./memory-dns-account.ts";
+import { writeInBatch, writeSingly } from "./memory-dns-provider-write.ts";
+import type { MemoryCall, MemoryFault } from "./memory-ip-provider.ts";
+import type { HeldRecord, MemoryZone } from "./memory-zone.ts";
 
-/** The port's methods as the record and the hook name them. */
-export type MemoryDNSOperation = "zone" | "records" | "write";
+/** What a call is about, as ProviderError has it: `zone`, `records`, and `write` or, one by one, `add-record`, `set-ttl`, `remove-record`. */
+export type MemoryDNSCall = Pick<CallFacts, "operation" | "subject" | "isWrite">;
 
-/** A fault at one call: before its effect, after it, or once a number of its record changes are made (never, when it makes fewer). */
-export type MemoryDNSFault =
-  | { readonly throw: ProviderError }
-  | { readonly throwAfter: ProviderError }
-  | { readonly throwAfter: ProviderError; readonly changes: number };
-
-/** One call that reached the provider, in order. */
-export interface MemoryDNSCall {
-  readonly operation: MemoryDNSOperation;
-  /** The zone as it was asked for, or the FQDN. */
-  readonly subject: string;
-  /** What else the call says, for people: `write www.example.com: 203.0.113.1 ttl 60`. */
-  readonly detail: string;
-}
-
-/** The A records of a name after one single change: what a resolver would see now. */
-export interface MemoryDNSView {
-  readonly fqdn: string;
-  /** Sorted by text, unique. */
-  readonly addresses: readonly string[];
-}
-
-/** `nth` counts the calls of this operation about this subject, from 1. */
-export type BeforeDNSCall = (operation: MemoryDNSOperation, subject: string, nth: number) => MemoryDNSFault | undefined;
+/** Carries a call out: as it is, late, never, or with another end than its own. */
+export type AroundDNSCall = <T>(call: MemoryDNSCall, effect: () => Promise<T>) => Promise<T>;
 
 /** What a memory DNS provider may be given. */
 export interface MemoryDNSProviderOptions {
-  /** Default `digitalocean`. */
-  readonly name?: string;
-  /** Default 30. */
-  readonly minimumTTLSeconds?: number;
-  /** Called once per call that reached the provider; a fault it returns is thrown. */
-  readonly beforeCall?: BeforeDNSCall;
-  /** Called after every single record change that the port made. */
-  readonly onChange?: (view: MemoryDNSView) => void;
+  /** Several providers may share one. Default: an empty one of DigitalOcean's. */
+  readonly account?: MemoryDNSAccount;
+  /** Default: a {@link FakeClock}. Says when a 429 is over. */
+  readonly clock?: Clock;
+  /** Called once per call that is about to reach the account; a fault it returns is thrown in place of the answer. */
+  readonly beforeCall?: (operation: string, subject: string) => MemoryFault | undefined;
+  /** Carries every call out; default: at once. */
+  readonly around?: AroundDNSCall;
 }
 
 /**
- * The DNSProvider port as a model of any provider: zones and single records in memory, changed one by one, adds before removals.
- * Every method settles within promise reactions alone.
+ * The DNSProvider port straight on zones in memory, without HTTP: the same calls in the same order under the same names as the
+ * adapter of that flavour makes. After a 429 no call reaches the account until its time. Every method settles within promise
+ * reactions alone, unless `around` takes longer.
  */
 export class MemoryDNSProvider implements DNSProvider, ProviderMeter {
   readonly name: string;
-  readonly minimumTTLSeconds: number;
-  /** Every call that reached the provider, those with faults included. */
-  readonly recorded: MemoryDNSCall[] = [];
+  readonly ttlRules: TTLRules;
+  readonly isBatched: boolean;
+  readonly account: MemoryDNSAccount;
+  /** Every call that reached the provider, injected faults included. */
+  readonly recorded: MemoryCall[] = [];
   /** May be exchanged at any time. */
-  beforeCall: BeforeDNSCall | undefined;
-  /** May be exchanged at any time. */
-  onChange: ((view: MemoryDNSView) => void) | undefined;
-  private readonly zones: MemoryZone[] = [];
+  beforeCall: ((operation: string, subject: string) => MemoryFault | undefined) | undefined;
+  private readonly around: AroundDNSCall;
+  private readonly clock: Clock;
   private readonly counter = callCounter();
+  private closedUntilMs = 0;
 
   constructor(options: MemoryDNSProviderOptions = {}) {
-    this.name = options.name ?? "digitalocean";
-    this.minimumTTLSeconds = options.minimumTTLSeconds ?? 30;
+    this.account = options.account ?? new MemoryDNSAccount();
+    const { name, ttlRules, isBatched } = this.account.flavour;
+    this.name = name;
+    this.ttlRules = ttlRules;
+    this.isBatched = isBatched;
+    this.clock = options.clock ?? new FakeClock();
     this.beforeCall = options.beforeCall;
-    this.onChange = options.onChange;
-  }
-
-  /** Adds a zone; its id is its name unless one is given. `isNameHidden`: the token may not read the name, so it is found by id only. */
-  addZone(name: string, more: { readonly id?: string; readonly isNameHidden?: boolean } = {}): void {
-    const id = more.id ?? name;
-    this.zones.push(new MemoryZone(name, more.isNameHidden === true ? { id } : { id, name }));
-  }
-
-  /** Takes a zone away with its records. */
-  removeZone(name: string): void {
-    const at = this.zones.findIndex((item) => item.name === name);
-    if (at >= 0) this.zones.splice(at, 1);
-  }
-
-  /** Adds a record behind everybody's back; duplicates are allowed. @throws Error without the zone */
-  addRecord(zone: string, record: MemoryRecord): void {
-    this.known(zone).records.push({ ...record, fqdn: canonicalDNSName(record.fqdn) ?? record.fqdn });
-  }
-
-  /** Takes the records that fit away, behind everybody's back. @throws Error without the zone */
-  removeRecords(zone: string, fits: (record: MemoryRecord) => boolean): void {
-    const known = this.known(zone);
-    known.records = known.records.filter((record) => !fits(record));
-  }
-
-  /** All records of a zone in the order they were made. @throws Error without the zone */
-  records(zone: string): readonly MemoryRecord[] {
-    return [...this.known(zone).records];
-  }
-
-  /** Lets the provider decide the TTL of a name, as a proxied one has it at Cloudflare. @throws Error without the zone */
-  setTTLAutomatic(zone: string, fqdn: string, isAutomatic = true): void {
-    this.known(zone).setTTLAutomatic(fqdn, isAutomatic);
+    this.around = options.around ?? ((_, effect) => effect());
   }
 
   calls(): readonly CallCount[] {
@@ -112,92 +75,106 @@ export class MemoryDNSProvider implements DNSProvider, ProviderMeter {
   }
 
   async findZone(zone: string): Promise<Zone | undefined> {
-    const name = canonicalDNSName(zone);
-    if (name === undefined) throw this.error("zone", zone, "refused", `${JSON.stringify(zone)} is not a zone`);
-    return this.call("zone", zone, `find ${zone}`, () => {
-      return this.zones.find((item) => item.zone.name === name || item.zone.id === zone)?.zone;
-    });
+    const facts = factsOf("zone", zone, `find the zone ${zone}`);
+    if (canonicalDNSName(zone) === undefined) {
+      throw this.error(facts, { failure: "refused", status: 0, reason: `${JSON.stringify(zone)} is no zone` });
+    }
+    return this.call(facts, () => this.account.findZone(zone));
   }
 
   async readRecords(zone: Zone, fqdn: string): Promise<RecordSetState> {
-    this.check("records", zone, fqdn);
-    return this.call("records", fqdn, `read ${fqdn}`, () => this.held("records", zone, fqdn).stateOf(fqdn));
+    this.check(zone, fqdn);
+    const records = await this.list(zone, fqdn);
+    return this.held(factsOf("records", fqdn, `read ${fqdn}`), zone).stateOf(fqdn, records);
   }
 
-  async writeRecords(zone: Zone, fqdn: string, desired: DesiredRecordSet): Promise<RecordSetState> {
-    this.check("write", zone, fqdn);
-    const wrong = desired.addresses.find((ip) => canonicalIPv4(ip) === undefined);
+  async writeRecords(zone: Zone, fqdn: string, change: RecordSetChange): Promise<RecordSetResult> {
+    this.check(zone, fqdn);
+    const facts = factsOf("write", fqdn, `change the A records of ${fqdn}`);
+    const wrong = change.after.addresses.find((ip) => canonicalIPv4(ip) === undefined);
     if (wrong !== undefined) {
-      throw this.error("write", fqdn, "refused", `${JSON.stringify(wrong)} is not an IPv4 address`);
+      const reason = `${JSON.stringify(wrong)} is not an IPv4 address`;
+      throw this.error(facts, { failure: "refused", status: 0, reason });
     }
-    const detail = `write ${fqdn}: ${desired.addresses.join(" ") || "nothing"} ttl ${desired.ttlSeconds}`;
-    return this.call("write", fqdn, detail, (faultAfter) => {
-      const held = this.held("write", zone, fqdn);
-      const isBlocked = held.hasCNAME(fqdn) && desired.addresses.length > 0;
-      if (isBlocked) throw this.error("write", fqdn, "refused", "a CNAME record has the name");
-      const ttlSeconds = Math.max(desired.ttlSeconds, this.minimumTTLSeconds);
-      const changes = held.changes(fqdn, { ...desired, ttlSeconds });
-      for (const [made, change] of changes.entries()) {
-        faultAfter(made);
-        change();
-        this.onChange?.({ fqdn, addresses: held.stateOf(fqdn).addresses });
-      }
-      faultAfter(changes.length);
-      return held.stateOf(fqdn);
+    const { addresses, ttlSeconds } = change.after;
+    const ttl = acceptedTTL(ttlSeconds, this.ttlRules);
+    const write = {
+      fqdn,
+      addresses,
+      ttl,
+      list: () => this.list(zone, fqdn),
+      stateOf: (records: readonly HeldRecord[]) => this.held(facts, zone).stateOf(fqdn, records),
+      call: <T>(operation: string, doing: string, effect: (held: MemoryZone, refuse: Refuse) => T) => {
+        const own = factsOf(operation, fqdn, doing);
+        const refuse: Refuse = (reason) => this.error(own, { failure: "refused", status: 422, reason });
+        return this.call(own, () => effect(this.held(own, zone), refuse));
+      },
+      change: <T>(held: MemoryZone, effect: () => T) => this.account.change(held, fqdn, effect),
+    };
+    return changeRecordSet(change, {
+      ttlRules: this.ttlRules,
+      read: write.list,
+      stateOf: write.stateOf,
+      attempt: (records) => (this.isBatched ? writeInBatch(write, records) : writeSingly(write, records)),
     });
   }
 
-  /** One counted call; `faultAfter` is to be told how many changes are made, and throws when it is time to. */
-  private call<T>(
-    operation: MemoryDNSOperation,
-    subject: string,
-    detail: string,
-    effect: (faultAfter: (changes: number) => void) => T,
-  ): T {
-    const nth = 1 + this.recorded.filter((item) => item.operation === operation && item.subject === subject).length;
-    this.recorded.push({ operation, subject, detail });
-    const fault = this.beforeCall?.(operation, subject, nth);
+  private list(zone: Zone, fqdn: string): Promise<readonly HeldRecord[]> {
+    const facts = factsOf("records", fqdn, `read the A records of ${fqdn} in the zone ${zone.name ?? zone.id}`);
+    return this.call(facts, () => this.held(facts, zone).addressRecords(fqdn));
+  }
+
+  /** One counted call. @throws ProviderError */
+  private async call<T>(facts: CallFacts, effect: () => T): Promise<T> {
+    const notBeforeMs = this.closedUntilMs;
+    if (this.clock.wallMs() < notBeforeMs) {
+      const reason = "an earlier answer said that it is used up, so nothing was sent";
+      throw this.error(facts, { failure: "rate-limited", status: 0, reason, notBeforeMs });
+    }
+    const { operation, subject, isWrite, doing } = facts;
+    this.recorded.push({ operation, subject, detail: doing });
     try {
-      if (fault !== undefined && "throw" in fault) throw fault.throw;
-      const result = effect((changes) => {
-        if (fault !== undefined && "changes" in fault && fault.changes === changes) throw fault.throwAfter;
-      });
-      if (fault !== undefined && !("changes" in fault)) throw fault.throwAfter;
+      const result = await this.around({ operation, subject, isWrite }, async () => this.attempt(facts, effect));
       this.counter.add(operation, "success");
       return result;
     } catch (error) {
       this.counter.add(operation, "error");
+      const isLimited = error instanceof ProviderError && error.failure === "rate-limited";
+      if (isLimited) this.closedUntilMs = error.notBeforeMs ?? 0;
       throw error;
     }
   }
 
-  private check(operation: MemoryDNSOperation, zone: Zone, fqdn: string): void {
+  private attempt<T>(facts: CallFacts, effect: () => T): T {
+    const fault = this.beforeCall?.(facts.operation, facts.subject);
+    if (fault !== undefined && "throw" in fault) throw fault.throw;
+    const result = effect();
+    if (fault !== undefined) throw fault.throwAfter;
+    return result;
+  }
+
+  private check(zone: Zone, fqdn: string): void {
     const isInside = zone.name === undefined || relativeName(zone.name, fqdn) !== undefined;
     if (canonicalDNSName(fqdn) === fqdn && isInside) return;
     const reason = `${JSON.stringify(fqdn)} is not a name in the zone ${zone.name ?? zone.id}`;
-    throw this.error(operation, fqdn, "refused", reason);
+    throw this.error(factsOf("records", fqdn, `find ${fqdn}`), { failure: "refused", status: 0, reason });
   }
 
-  private held(operation: MemoryDNSOperation, zone: Zone, fqdn: string): MemoryZone {
-    const held = this.zones.find((item) => item.zone.id === zone.id);
+  private held(facts: CallFacts, zone: Zone): MemoryZone {
+    const held = this.account.held(zone);
     if (held !== undefined) return held;
-    throw this.error(operation, fqdn, "not-found", `the account has no zone ${zone.name ?? zone.id}`);
+    const reason = `the account has no zone ${zone.name ?? zone.id}`;
+    throw this.error(facts, { failure: "not-found", status: 404, reason });
   }
 
-  private known(name: string): MemoryZone {
-    const zone = this.zones.find((item) => item.name === name);
-    if (zone === undefined) throw new Error(`the memory provider has no zone ${name}`);
-    return zone;
+  private error(facts: CallFacts, details: FailureDetails): ProviderError {
+    return this.name === "cloudflare" ? cloudflareError(facts, details) : digitalOceanError(facts, details);
   }
+}
 
-  private error(
-    operation: MemoryDNSOperation,
-    subject: string,
-    failure: ProviderFailure,
-    reason: string,
-  ): ProviderError {
-    const status = failure === "not-found" ? 404 : 0;
-    const message = `The DNS provider ${this.name} refused the ${operation} of ${subject}: ${reason}`;
-    return new ProviderError({ provider: this.name, failure, operation, subject, status, message });
-  }
+type Refuse = (reason: string) => ProviderError;
+
+function factsOf(operation: string, subject: string, doing: string): CallFacts {
+  const isWrite = operation !== "zone" && operation !== "records";
+  return { operation, subject, doing, scope: isWrite ? "domain:update" : "domain:read", isWrite };
 }

@@ -1,4 +1,4 @@
-import type { DesiredRecordSet, RecordSetState, Zone } from "../../src/ports/dns-provider.ts";
+import type { RecordSetState, Zone } from "../../src/model/dns.ts";
 
 /** One record of a zone. */
 export interface MemoryRecord {
@@ -9,13 +9,19 @@ export interface MemoryRecord {
   readonly ttlSeconds: number;
 }
 
-/** A zone of the memory provider: single records in the order they were made. */
+/** A record as the account holds it; a record that is made anew has another id. */
+export interface HeldRecord extends MemoryRecord {
+  readonly id: number;
+}
+
+/** A zone of a memory account: single records in the order they were made. */
 export class MemoryZone {
   /** As the port shows it. */
   readonly zone: Zone;
   readonly name: string;
-  records: MemoryRecord[] = [];
+  records: readonly HeldRecord[] = [];
   private readonly automatic = new Set<string>();
+  private lastID = 0;
 
   constructor(name: string, zone: Zone) {
     this.name = name;
@@ -28,61 +34,52 @@ export class MemoryZone {
     else this.automatic.delete(fqdn);
   }
 
+  /** True when the provider decides the TTL of a name. */
+  isTTLAutomatic(fqdn: string): boolean {
+    return this.automatic.has(fqdn);
+  }
+
   /** True when an A record of this name is not possible. */
   hasCNAME(fqdn: string): boolean {
     return this.records.some((record) => record.fqdn === fqdn && record.type === "CNAME");
   }
 
-  /** The A records of a name as the port shows them. */
-  stateOf(fqdn: string): RecordSetState {
-    const current = this.addressRecords(fqdn);
-    const addresses = [...new Set(current.map((record) => record.content))].sort();
-    const ttls = new Set(current.map((record) => record.ttlSeconds));
+  /** The A records of a name, the oldest first. */
+  addressRecords(fqdn: string): readonly HeldRecord[] {
+    return this.records.filter((record) => record.fqdn === fqdn && record.type === "A");
+  }
+
+  /** Records of a name as the port shows them. */
+  stateOf(fqdn: string, records: readonly HeldRecord[]): RecordSetState {
+    const addresses = [...new Set(records.map((record) => record.content))].sort();
+    const ttls = new Set(records.map((record) => record.ttlSeconds));
     const [ttlSeconds] = ttls;
     const isTTLAutomatic = this.automatic.has(fqdn);
     return {
       fqdn,
       addresses,
       isTTLAutomatic,
-      hasDuplicates: addresses.length < current.length,
+      hasDuplicates: addresses.length < records.length,
       ...(ttlSeconds === undefined || ttls.size > 1 || isTTLAutomatic ? {} : { ttlSeconds }),
     };
   }
 
-  /** The single changes that make the set the desired one, in order: adds, the TTL of the set, removals. Nothing is changed yet. */
-  changes(fqdn: string, { addresses, ttlSeconds }: DesiredRecordSet): readonly (() => void)[] {
-    const current = this.addressRecords(fqdn);
-    const kept = addresses.flatMap((ip) => current.find((record) => record.content === ip) ?? []);
-    const missing = addresses.filter((ip) => !kept.some((record) => record.content === ip));
-    const isTTLOff = !this.automatic.has(fqdn) && kept.some((record) => record.ttlSeconds !== ttlSeconds);
-    return [
-      ...missing.map((content) => () => void this.records.push({ fqdn, type: "A", content, ttlSeconds })),
-      ...(isTTLOff ? [() => this.setTTL(fqdn, ttlSeconds)] : []),
-      ...current
-        .filter((record) => !kept.includes(record))
-        .map(
-          ({ content }) =>
-            () =>
-              this.removeLast(fqdn, content),
-        ),
-    ];
+  /** Appends a record. */
+  add(record: MemoryRecord): HeldRecord {
+    this.lastID += 1;
+    const held = { ...record, id: this.lastID };
+    this.records = [...this.records, held];
+    return held;
   }
 
-  private addressRecords(fqdn: string): readonly MemoryRecord[] {
-    return this.records.filter((record) => isAddressOf(record, fqdn));
+  /** Takes records away. */
+  remove(fits: (record: HeldRecord) => boolean): void {
+    this.records = this.records.filter((record) => !fits(record));
   }
 
-  private setTTL(fqdn: string, ttlSeconds: number): void {
-    this.records = this.records.map((record) => (isAddressOf(record, fqdn) ? { ...record, ttlSeconds } : record));
+  /** Changes the TTL of the A records of a name, all or these. */
+  setTTL(fqdn: string, ttlSeconds: number, these?: readonly HeldRecord[]): void {
+    const own = this.addressRecords(fqdn).filter(({ id }) => these === undefined || these.some((one) => one.id === id));
+    this.records = this.records.map((record) => (own.includes(record) ? { ...record, ttlSeconds } : record));
   }
-
-  /** The one that is kept of several comes first. */
-  private removeLast(fqdn: string, content: string): void {
-    const at = this.records.findLastIndex((record) => isAddressOf(record, fqdn) && record.content === content);
-    if (at >= 0) this.records.splice(at, 1);
-  }
-}
-
-function isAddressOf(record: MemoryRecord, fqdn: string): boolean {
-  return record.fqdn === fqdn && record.type === "A";
 }

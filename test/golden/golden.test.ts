@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { KubeError } from "../../src/model/errors.ts";
 import { invoke, type Scene } from "../cli/invoke.ts";
+import { afterFailureWithDNS } from "../report/dns-world.ts";
 import { aQuietRun, aRun, applied, failed, steady } from "../report/runs.ts";
 import { aLease, afterFailure, reconciled } from "../report/world.ts";
 import { transcriptText } from "./transcript.ts";
@@ -26,6 +27,11 @@ const quiet: Scene = { observation: steady(), answer: async () => ({ kind: "done
 const moved: Scene = {
   observation: afterFailure(),
   answer: async () => ({ kind: "done", value: aRun(afterFailure(), reconciled(), applied) }),
+};
+const named: Scene = { observation: afterFailureWithDNS(), lease: aLease() };
+const renamed: Scene = {
+  observation: afterFailureWithDNS(),
+  answer: async () => ({ kind: "done", value: aRun(afterFailureWithDNS(), afterFailureWithDNS(), applied) }),
 };
 const refused: Scene = {
   observation: afterFailure(),
@@ -75,6 +81,17 @@ const ROWS: readonly (readonly [string, string, Scene])[] = [
   ["status never reconciled", "status --check", { observation: afterFailure() }],
   ["status while a run works", "status", { ...quiet, lease: aLease({ holder: "flipop-29384756-x2x9k_1_aa" }) }],
   ["status without the right to read the Lease", "status --check", { ...quiet, leaseError: forbidden }],
+  ["plan with DNS", "plan", named],
+  ["plan with DNS on a narrow terminal", "plan", { ...named, terminal: 60, env: { TERM: "xterm" } }],
+  ["plan with DNS wide and all", "plan --all -o wide", named],
+  ["plan with DNS json", "plan -o json dns/nodes", named],
+  ["plan with DNS of a node", "plan node/worker-1", named],
+  ["reconcile with DNS", "reconcile", renamed],
+  ["reconcile with DNS as JSON lines", "reconcile --log-format json", renamed],
+  ["status with DNS", "status --check", named],
+  ["status with DNS wide", "status -o wide", named],
+  ["status with DNS json", "status -o json dns/ingress/nodes", named],
+  ["status with DNS name", "status -o name", named],
   ["version", "version", {}],
   ["help", "--help", {}],
   ["help of reconcile", "reconcile --help", {}],

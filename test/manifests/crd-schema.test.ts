@@ -2,7 +2,9 @@ import { readFileSync } from "node:fs";
 import { Ajv } from "ajv";
 import { describe, expect, test } from "vitest";
 import { decodePool } from "../../src/adapters/kube/decode-pool.ts";
+import { decodeRecordSet } from "../../src/adapters/kube/decode-record-set.ts";
 import { MAXIMAL_SPEC, MAXIMAL_STATUS } from "./maximal-pool.ts";
+import { MAXIMAL_RECORD_SET_SPEC, MAXIMAL_RECORD_SET_STATUS } from "./maximal-record-set.ts";
 import { documents, type SchemaNode, shippedFiles, shippedSchema, shippedText, unknownPaths } from "./shipped.ts";
 
 const POOLS = "crds/floatingippools.yaml";
@@ -27,6 +29,11 @@ function* fieldsWithout(value: unknown, schema: SchemaNode, path: string): Gener
     if (field === undefined) yield `${path}.${name}`;
     else yield* fieldsWithout(field, inner, `${path}.${name}`);
   }
+}
+
+/** The CRD of a manifest. */
+function fileOf(manifest: Readonly<Record<string, unknown>>): string {
+  return manifest["kind"] === "FloatingIPPool" ? POOLS : RECORD_SETS;
 }
 
 /** Validates as the API server does: OpenAPI's `nullable` is JSON Schema's "or null", formats are not checked. */
@@ -76,28 +83,31 @@ describe.for([POOLS, RECORD_SETS])("%s", (file) => {
   });
 });
 
-describe("floatingippools", () => {
-  test("keeps every status field of the model", () => {
-    expect(unknownPaths(shippedSchema(POOLS), { status: MAXIMAL_STATUS })).toEqual([]);
-    expect(validator(POOLS)({ spec: MAXIMAL_SPEC, status: MAXIMAL_STATUS })).toEqual([]);
+const KINDS = [
+  { file: POOLS, spec: MAXIMAL_SPEC, status: MAXIMAL_STATUS },
+  { file: RECORD_SETS, spec: MAXIMAL_RECORD_SET_SPEC, status: MAXIMAL_RECORD_SET_STATUS },
+];
+
+describe.for(KINDS)("$file", ({ file, spec, status }) => {
+  test("keeps every field of the model", () => {
+    expect(unknownPaths(shippedSchema(file), { spec, status })).toEqual([]);
+    expect(validator(file)({ spec, status })).toEqual([]);
   });
 
-  test("has no status field that the model does not know", () => {
-    const status = shippedSchema(POOLS).properties?.["status"] ?? {};
-    expect([...fieldsWithout(MAXIMAL_STATUS, status, "status")]).toEqual([]);
-    expect([...fieldsWithout({ ...MAXIMAL_STATUS, retries: [{ subject: "x" }] }, status, "status")]).toEqual([
+  test("has no field that the model does not know", () => {
+    const known = shippedSchema(file).properties ?? {};
+    expect([...fieldsWithout(status, known["status"] ?? {}, "status")]).toEqual([]);
+    expect([...fieldsWithout(spec, known["spec"] ?? {}, "spec")]).toEqual([]);
+    const less = { ...status, retries: [{ subject: "x" }] };
+    expect([...fieldsWithout(less, known["status"] ?? {}, "status")]).toEqual([
       "status.retries[].attempts",
       "status.retries[].nextAttemptTime",
       "status.retries[].error",
     ]);
   });
 
-  test("keeps every spec field of the model", () => {
-    expect(unknownPaths(shippedSchema(POOLS), { spec: MAXIMAL_SPEC })).toEqual([]);
-  });
-
   test("notices a field that would be pruned", () => {
-    expect(unknownPaths(shippedSchema(POOLS), { status: { retries: [{ planted: 1 }] } })).toEqual([
+    expect(unknownPaths(shippedSchema(file), { status: { retries: [{ planted: 1 }] } })).toEqual([
       ".status.retries[0].planted",
     ]);
   });
@@ -106,7 +116,7 @@ describe("floatingippools", () => {
 describe("manifests", () => {
   test("of the Go operator's kind are valid and lose no field", () => {
     for (const document of documents(GO)) {
-      const file = document["kind"] === "FloatingIPPool" ? POOLS : RECORD_SETS;
+      const file = fileOf(document);
       expect({ document, errors: validator(file)(document) }).toEqual({ document, errors: [] });
       expect(unknownPaths(shippedSchema(file), { spec: document["spec"] })).toEqual([]);
     }
@@ -114,10 +124,12 @@ describe("manifests", () => {
 
   test.for(shippedFiles("examples"))("%s is valid, loses no field and is understood", (file) => {
     for (const document of documents(shippedText(file))) {
-      expect(validator(POOLS)(document)).toEqual([]);
-      expect(unknownPaths(shippedSchema(POOLS), { spec: document["spec"] })).toEqual([]);
-      expect(decodePool(document)).toMatchObject({ meta: { name: expect.any(String) } });
-      expect(decodePool(document)).not.toHaveProperty("decodeError");
+      const crd = fileOf(document);
+      expect(validator(crd)(document)).toEqual([]);
+      expect(unknownPaths(shippedSchema(crd), { spec: document["spec"] })).toEqual([]);
+      const decoded = crd === POOLS ? decodePool(document) : decodeRecordSet(document);
+      expect(decoded).toMatchObject({ meta: { name: expect.any(String) } });
+      expect(decoded).not.toHaveProperty("decodeError");
     }
   });
 
@@ -130,5 +142,15 @@ describe("manifests", () => {
   ] as const)("a pool with %o is refused with the field named", ([change, path]) => {
     const errors = validator(POOLS)({ spec: { provider: "digitalocean", ...change } });
     expect(errors.join()).toContain(path);
+  });
+
+  test.for([
+    [{ whenEmpty: "Drop" }, "/spec/whenEmpty"],
+    [{ reclaimPolicy: "Remove" }, "/spec/reclaimPolicy"],
+    [{ gracePeriodSeconds: -1 }, "/spec/gracePeriodSeconds"],
+    [{ suspend: "yes" }, "/spec/suspend"],
+    [{ dnsRecordSet: { ttl: "60" } }, "/spec/dnsRecordSet/ttl"],
+  ] as const)("a record set with %o is refused with the field named", ([change, path]) => {
+    expect(validator(RECORD_SETS)({ spec: change }).join()).toContain(path);
   });
 });

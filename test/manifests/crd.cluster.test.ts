@@ -5,8 +5,8 @@ import { beforeAll, expect, test } from "vitest";
 import { API } from "../cluster/api.ts";
 import { describeCluster } from "../cluster/context.ts";
 import type { ClusterFacts } from "../cluster/start.ts";
-import type { KubeObject } from "../cluster/transport.ts";
 import { MAXIMAL_SPEC, MAXIMAL_STATUS } from "./maximal-pool.ts";
+import { MAXIMAL_RECORD_SET_SPEC, MAXIMAL_RECORD_SET_STATUS } from "./maximal-record-set.ts";
 import { documents, shippedFiles, shippedText } from "./shipped.ts";
 
 const GROUP = "/apis/flipop.digitalocean.com/v1alpha1";
@@ -167,20 +167,20 @@ describeCluster("the shipped CRDs on a real API server", (cluster) => {
     });
   });
 
-  test("a record set's status is stored whole", async () => {
+  test("a record set with every field of the model is stored whole, and one with a bad spec.whenEmpty is refused", async () => {
     const namespace = await api.createNamespace("records");
     const object = {
       apiVersion: "flipop.digitalocean.com/v1alpha1",
       kind: "NodeDNSRecordSet",
       metadata: { name: "nodes" },
     };
-    const spec = { whenEmpty: "Delete", reclaimPolicy: "Delete", suspend: true, gracePeriodSeconds: 3 };
-    await create(namespace, { ...object, spec });
-    const { conditions, observedGeneration } = MAXIMAL_STATUS;
-    const status = { state: "error", error: "e", observedGeneration, conditions };
+    const spec = MAXIMAL_RECORD_SET_SPEC;
+    expect((await create(namespace, { ...object, spec })).body.spec).toEqual(spec);
+    const status = MAXIMAL_RECORD_SET_STATUS;
     const path = `${collection(namespace, "NodeDNSRecordSet")}/nodes`;
-    const stored: KubeObject = await api.call("PATCH", `${path}/status`, { status }, "application/merge-patch+json");
-    expect([stored.spec, stored.status]).toEqual([spec, status]);
+    await api.call("PATCH", `${path}/status`, { status }, "application/merge-patch+json");
+    const stored = await api.call("GET", path);
+    expect([stored.status, stored.spec, stored.metadata.generation]).toEqual([status, spec, 1]);
     const bad = await create(namespace, { ...object, metadata: { name: "bad" }, spec: { whenEmpty: "Drop" } });
     expect([bad.status, bad.body.message]).toEqual([422, expect.stringContaining("spec.whenEmpty")]);
   });

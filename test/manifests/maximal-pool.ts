@@ -1,15 +1,9 @@
 import type { PoolSpec, PoolStatus } from "../../src/model/resource.ts";
-
-/** `T` with every field present at every depth and every list filled: the compiler names a field that is missing. */
-type Full<T> = T extends string | number | boolean
-  ? T
-  : T extends readonly (infer Entry)[]
-    ? readonly [Full<Entry>, ...Full<Entry>[]]
-    : { readonly [Key in keyof T]-?: Full<Exclude<T[Key], undefined>> };
+import type { Full } from "./full.ts";
 
 const time = "2026-01-02T03:04:05Z";
 
-/** A status with a value in every field that the model knows, as it is on the wire. */
+/** A status of a pool with a value in every field that the model knows, as it is on the wire. */
 export const MAXIMAL_STATUS: Full<PoolStatus> = {
   observedGeneration: 7,
   conditions: [
@@ -49,6 +43,8 @@ export const MAXIMAL_STATUS: Full<PoolStatus> = {
     { startedAt: time, region: "ams3", providerID: "digitalocean://3", nodeName: "n3", knownIPs: ["192.0.2.2"] },
   ],
   released: [{ ip: "192.0.2.3", providerID: "digitalocean://4", nodeName: "n4", acquired: true }],
+  publishedDNS: { provider: "digitalocean", zone: "example.com", name: "www.example.com", addresses: ["192.0.2.1"] },
+  formerDNS: [{ provider: "cloudflare", zone: "example.net", name: "old.example.net", addresses: ["192.0.2.2"] }],
   retries: [{ subject: "ip/192.0.2.1", attempts: 3, nextAttemptTime: time, error: "e" }],
   lastAssignmentTime: time,
   assignments: 12,
@@ -72,7 +68,7 @@ const spec: Full<Omit<PoolSpec, "dnsRecordSet">> = {
   suspend: true,
 };
 
-/** A spec with a value in every field that the model knows, as it is on the wire. */
+/** A spec of a pool with a value in every field that the model knows, as it is on the wire. */
 export const MAXIMAL_SPEC: Readonly<Record<string, unknown>> = {
   ...spec,
   dnsRecordSet: { provider: "digitalocean", zone: "example.com", recordName: "www", ttl: 60 },

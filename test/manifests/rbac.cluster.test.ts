@@ -51,10 +51,14 @@ const READING = [
   "list /pods",
   `get ${FLIPOP}/floatingippools`,
   `list ${FLIPOP}/floatingippools`,
+  `get ${FLIPOP}/nodednsrecordsets`,
+  `list ${FLIPOP}/nodednsrecordsets`,
 ];
 const WRITING = [
   `patch ${FLIPOP}/floatingippools/status`,
   `patch ${FLIPOP}/floatingippools`,
+  `patch ${FLIPOP}/nodednsrecordsets/status`,
+  `patch ${FLIPOP}/nodednsrecordsets`,
   "patch /nodes",
   "create events.k8s.io/events",
 ];

@@ -1,7 +1,8 @@
 import type { Address, AddressFact } from "../../src/model/address.ts";
+import type { DNSFacts } from "../../src/model/dns.ts";
 import type { NodeFacts } from "../../src/model/node.ts";
 import type { Observation, ProviderFacts } from "../../src/model/observation.ts";
-import type { Pool, PoolSpec, PoolStatus } from "../../src/model/resource.ts";
+import type { Pool, PoolSpec, PoolStatus, RecordSet } from "../../src/model/resource.ts";
 
 /** The instant of every built observation. */
 export const NOW: number = Date.parse("2026-08-01T12:00:00Z");
@@ -80,6 +81,7 @@ export function aPool({
       pendingAcquisitions: [],
       released: [],
       retries: [],
+      formerDNS: [],
       ...status,
     },
   };
@@ -108,6 +110,8 @@ function digitalocean(
 /** An observation of one usable provider. */
 export function anObservation(parts: {
   readonly pools?: readonly Pool[];
+  readonly recordSets?: readonly RecordSet[];
+  readonly dns?: readonly DNSFacts[];
   readonly nodes?: readonly NodeFacts[];
   readonly addresses?: readonly [string, AddressFact][];
   readonly provider?: Partial<ProviderFacts>;
@@ -118,6 +122,8 @@ export function anObservation(parts: {
     observedAtMs: NOW,
     cluster: "https://cluster.example",
     pools: parts.pools ?? [],
+    recordSets: parts.recordSets ?? [],
+    dns: new Map((parts.dns ?? []).map((facts) => [facts.name, facts])),
     nodes: parts.nodes ?? [],
     pods: parts.pods ?? new Map(),
     providers: new Map([["digitalocean", digitalocean(parts.addresses ?? [], parts.provider)]]),

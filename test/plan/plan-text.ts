@@ -28,9 +28,23 @@ function placeText(action: Action): string {
       return "node" in action.after ? ` for ${action.after.node.nodeName}` : ` in ${action.after.region}`;
     case "annotate-node":
       return ` with ${action.after.address}`;
+    case "update-dns":
+    case "withdraw-dns":
+    case "delete-dns":
+      return ` ${setText(action.before)} -> ${setText(action.after)}`;
     default:
       return "";
   }
+}
+
+function setText({
+  addresses,
+  ttlSeconds,
+}: {
+  readonly addresses: readonly string[];
+  readonly ttlSeconds?: number;
+}): string {
+  return `{${addresses.join(" ")}}${addresses.length === 0 || ttlSeconds === undefined ? "" : `/${ttlSeconds}`}`;
 }
 
 function holdLine({ kind, subject, reason, detail, notBeforeMs }: Hold): string {

@@ -36,7 +36,13 @@ describe("documents", () => {
   });
 
   test("the status of pools with and without a run satisfies its schema", () => {
-    const facts = { cluster: "https://k", nowMs: NOW_MS, pools: afterFailure().pools, leaseKey: "flipop/flipop" };
+    const facts = {
+      cluster: "https://k",
+      nowMs: NOW_MS,
+      pools: afterFailure().pools,
+      recordSets: [],
+      leaseKey: "flipop/flipop",
+    };
     expect(schemaErrors(read(overviewDocument(overviewOf(facts, 1000))), "Status")).toEqual([]);
   });
 

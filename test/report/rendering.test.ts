@@ -94,7 +94,7 @@ describe("a rendered plan", () => {
   });
 
   test("says who to ask when an address is narrowed to", () => {
-    const plan = narrowPlan(planOf(afterFailure()), [], ["203.0.113.20"]);
+    const plan = narrowPlan(planOf(afterFailure()), { nodes: [], ips: ["203.0.113.20"], nodeAddresses: [] });
     expect(plan.actions).toEqual([]);
     expect(plan.pools.map((pool) => pool.object.name)).toEqual(["mail"]);
     expect(plan.holds.map(({ reason }) => reason)).toEqual(["ForeignHolder"]);

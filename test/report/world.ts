@@ -2,7 +2,14 @@ import type { Address } from "../../src/model/address.ts";
 import type { NodeFacts } from "../../src/model/node.ts";
 import type { Observation, ProviderFacts } from "../../src/model/observation.ts";
 import type { Plan } from "../../src/model/plan.ts";
-import type { Pool, PoolSpec, PoolStatus } from "../../src/model/resource.ts";
+import type {
+  Pool,
+  PoolSpec,
+  PoolStatus,
+  RecordSet,
+  RecordSetSpec,
+  RecordSetStatus,
+} from "../../src/model/resource.ts";
 import { plan } from "../../src/plan/plan.ts";
 import type { LeaseRecord } from "../../src/ports/cluster.ts";
 
@@ -68,8 +75,36 @@ export function aPool(
       pendingAcquisitions: [],
       released: [],
       retries: [],
+      formerDNS: [],
       ...changes.status,
     },
+  };
+}
+
+/** A record set that publishes `NAME.example.com` at DigitalOcean for nodes with `role=edge`, never reconciled. */
+export function aRecordSet(
+  name: string,
+  changes: {
+    readonly spec?: Partial<RecordSetSpec>;
+    readonly status?: Partial<RecordSetStatus>;
+    readonly namespace?: string;
+  } = {},
+): RecordSet {
+  const { meta, spec } = aPool(name, [], changes.namespace === undefined ? {} : { namespace: changes.namespace });
+  return {
+    meta,
+    spec: {
+      provider: "digitalocean",
+      dnsRecordSet: { provider: "", zone: "example.com", recordName: name, ttlSeconds: 60 },
+      addressType: "ExternalIP",
+      gracePeriodSeconds: 0,
+      match: spec.match,
+      whenEmpty: "Keep",
+      reclaimPolicy: "Retain",
+      suspend: false,
+      ...changes.spec,
+    },
+    status: { conditions: [], formerDNS: [], unreadyNodes: [], retries: [], ...changes.status },
   };
 }
 
@@ -95,9 +130,11 @@ export function anObservation(
     observedAtMs: NOW_MS,
     cluster: "https://kubernetes.example:6443",
     pools,
+    recordSets: [],
     nodes,
     pods: new Map(),
     providers: new Map([[provider.name, provider]]),
+    dns: new Map(),
     lease: { acquisitionTimesMs: [], providerNotBeforeMs: new Map() },
   };
 }

@@ -40,10 +40,16 @@ async function account(sandbox: Sandbox): Promise<Response> {
   return await fetch(`${sandbox.digitaloceanURL}/v2/reserved_ips`, { headers });
 }
 
+async function zones(sandbox: Sandbox): Promise<Response> {
+  const headers = { authorization: `Bearer ${sandbox.token}` };
+  return await fetch(`${sandbox.cloudflareURL}/zones`, { headers });
+}
+
 test("a new directory is filled with the example, each file beginning with what can be tried in it", async () => {
   const dir = join(parent, "a", "world");
   const sandbox = await start({ dir });
   const files = [
+    "cloudflare.yaml",
     "cluster.yaml",
     "digitalocean.yaml",
     "dns.yaml",
@@ -57,7 +63,9 @@ test("a new directory is filled with the example, each file beginning with what 
   expect(await names(sandbox, "/api/v1/nodes")).toHaveLength(7);
   expect(await names(sandbox, "/api/v1/namespaces/ingress/pods?labelSelector=app%3Dweb")).toHaveLength(7);
   expect(await names(sandbox, "/apis/flipop.digitalocean.com/v1alpha1/floatingippools")).toEqual(["web"]);
+  expect(await names(sandbox, "/apis/flipop.digitalocean.com/v1alpha1/nodednsrecordsets")).toEqual(["nodes"]);
   expect(await (await account(sandbox)).json()).toMatchObject({ meta: { total: 4 } });
+  expect(await (await zones(sandbox)).json()).toMatchObject({ success: true, result: [{ name: "example.net" }] });
 });
 
 test("the kubeconfig is one that flipop can use, and is gone when the sandbox is closed", async () => {
@@ -110,11 +118,12 @@ test("without a directory the world lives in a temporary one, which is removed a
   expect(existsSync(sandbox.dir)).toBe(false);
 });
 
-test("both APIs tell the time of the world", async () => {
+test("every API tells the time of the world", async () => {
   const sandbox = await start({ now: () => Date.UTC(2026, 0, 2, 3, 4, 5) });
   const expected = "Fri, 02 Jan 2026 03:04:05 GMT";
   expect((await fetch(`${serverOf(sandbox)}/version`)).headers.get("date")).toBe(expected);
   expect((await account(sandbox)).headers.get("date")).toBe(expected);
+  expect((await zones(sandbox)).headers.get("date")).toBe(expected);
 });
 
 test("faults come from the list given first, then from faults.yaml, also when it is edited meanwhile", async () => {
@@ -128,14 +137,16 @@ test("faults come from the list given first, then from faults.yaml, also when it
   expect([(await account(sandbox)).status, (await account(sandbox)).status]).toEqual([500, 200]);
 });
 
-test("every request to either API is reported", async () => {
+test("every request to any of the APIs is reported", async () => {
   const calls: RecordedCall[] = [];
   const sandbox = await start({ onCall: (call) => calls.push(call) });
   await fetch(`${serverOf(sandbox)}/api/v1/nodes?limit=1`);
   await account(sandbox);
+  await zones(sandbox);
   expect(calls.map(({ server, method, path, query, status }) => [server, method, path, query, status])).toEqual([
     ["kubernetes", "GET", "/api/v1/nodes", "limit=1", 200],
     ["digitalocean", "GET", "/v2/reserved_ips", "", 200],
+    ["cloudflare", "GET", "/client/v4/zones", "", 200],
   ]);
 });
 

@@ -1,18 +1,26 @@
 import type { Clock } from "../../src/ports/clock.ts";
 import type { ClusterWriter } from "../../src/ports/cluster.ts";
+import type { DNSProvider } from "../../src/ports/dns-provider.ts";
 import type { IPProvider } from "../../src/ports/ip-provider.ts";
 import type { DigitalOceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
 import type { LoggedCall } from "./call-log.ts";
+import type { DNSName } from "./dns-account.ts";
 import type { OperationFault } from "./operation-fault.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
+import type { WorldDNS } from "./world-dns.ts";
 
 /** The worlds a scenario runs in. */
 export type WorldKind = "memory" | "sandbox" | "cluster";
 
-/** What one process reaches the world through. */
-export interface Ports {
-  readonly cluster: ClusterWriter;
+/** The providers as one process has them. */
+export interface ProviderPorts {
   readonly provider: IPProvider;
+  readonly dns: Readonly<Record<DNSName, DNSProvider>>;
+}
+
+/** What one process reaches the world through. */
+export interface Ports extends ProviderPorts {
+  readonly cluster: ClusterWriter;
   close(): void;
 }
 
@@ -26,9 +34,10 @@ export interface Backend {
   readonly prefix: string;
   readonly clock: VirtualClock;
   readonly account: DigitalOceanSandbox;
+  readonly dns: WorldDNS;
   readonly rest: Rest;
-  /** New adapters, as a new process has them. */
-  open(clock: Clock): Ports;
+  /** New adapters, as a new process has them. `diesAt` is asked before every single write of DNS where a process can end there. */
+  open(clock: Clock, diesAt: (operation: string) => boolean): Ports;
   fail(fault: OperationFault): void;
   clearFaults(): void;
   /** Every request of every process since {@link clearLog}, in order. */

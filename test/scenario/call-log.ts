@@ -4,7 +4,7 @@ import { nodeOf, short } from "./scenario-names.ts";
 
 /** One request that left the process, as a scenario speaks of it: `assign ip1 to n1`. */
 export interface LoggedCall {
-  readonly side: "cloud" | "cluster";
+  readonly side: "cloud" | "dns" | "cluster";
   readonly isWrite: boolean;
   readonly line: string;
 }
@@ -61,8 +61,10 @@ export function loggedMemoryWrite(operation: string | undefined, subject: string
   const name = subject.split("/").at(-1) ?? "";
   switch (operation) {
     case "patchPoolStatus":
+    case "patchRecordSetStatus":
       return clusterWrite(`status ${name}`);
     case "setPoolFinalizer":
+    case "setRecordSetFinalizer":
       return clusterWrite(`finalizer ${name}`);
     case "annotateNode":
       return clusterWrite(`annotate ${name}`);

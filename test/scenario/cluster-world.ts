@@ -16,7 +16,8 @@ const GROUP = "/apis/flipop.digitalocean.com/v1alpha1";
 export async function prepareCluster(facts: ClusterFacts): Promise<void> {
   const api = new API({ server: facts.server, caFile: facts.caFile, token: facts.adminToken });
   const directory = new URL("../../cronjob/crds/", import.meta.url);
-  for (const file of ["floatingippools.yaml"]) await api.applyManifests(readFileSync(new URL(file, directory), "utf8"));
+  for (const file of ["floatingippools.yaml", "nodednsrecordsets.yaml"])
+    await api.applyManifests(readFileSync(new URL(file, directory), "utf8"));
   for (const resource of ["floatingippools", "nodednsrecordsets"]) await removeAll(api, resource);
   const nodes = await api.list<{ metadata: { name: string } }>("/api/v1/nodes");
   for (const { metadata } of nodes) await api.deleteNode(metadata.name);
@@ -51,13 +52,14 @@ export async function clusterWorld(facts: ClusterFacts, number: number): Promise
     prefix,
     clock,
     account: account.account,
+    dns: account.dns,
     rest: (method, path, body) => api.call(method, path, body, contentType(method)),
     open: (processClock) => {
       const writer = cluster.open(processClock);
-      const provider = account.open(processClock);
-      return { cluster: withTime(writer, () => processClock.wallMs()), provider, close: () => writer.close() };
+      const timed = withTime(writer, () => processClock.wallMs());
+      return { cluster: timed, ...account.open(processClock), close: () => writer.close() };
     },
-    fail: (fault) => (fault.side === "cloud" ? account : cluster).faults.add(httpFault(fault, true)),
+    fail: (fault) => (fault.side === "cluster" ? cluster : account).faults.add(httpFault(fault, true)),
     clearFaults: () => {
       account.faults.clear();
       cluster.faults.clear();

@@ -1,43 +1,79 @@
+import { createCloudflare } from "../../src/adapters/cloudflare/create-cloudflare.ts";
+import { createCaller } from "../../src/adapters/digitalocean/caller.ts";
 import { createDigitalOcean } from "../../src/adapters/digitalocean/create-digitalocean.ts";
+import { createDigitalOceanDNS } from "../../src/adapters/digitalocean/create-digitalocean-dns.ts";
 import type { Clock } from "../../src/ports/clock.ts";
-import type { IPProvider } from "../../src/ports/ip-provider.ts";
+import { cloudflareSandbox } from "../../src/sandbox/cloudflare/cloudflare-sandbox.ts";
 import type { DigitalOceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
 import { FaultList } from "../../src/sandbox/faults.ts";
+import type { RecordedCall } from "../../src/sandbox/http-server.ts";
 import { emptyAccount } from "./account.ts";
+import type { ProviderPorts } from "./backend.ts";
 import { type LoggedCall, loggedCloudRequest } from "./call-log.ts";
+import { loggedCloudflareRequest, loggedDomainRequest } from "./dns-call-log.ts";
+import { cloudflareDNSAccount, digitalOceanDNSAccount } from "./http-dns-account.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
+import { WorldDNS } from "./world-dns.ts";
 
-/** The emulated DigitalOcean behind HTTP on loopback, and the real adapter for it. */
+/** The emulated DigitalOcean and Cloudflare behind HTTP on loopback, and the real adapters for them. */
 export interface HTTPAccount {
   readonly account: DigitalOceanSandbox;
+  readonly dns: WorldDNS;
   readonly faults: FaultList;
-  open(clock: Clock): IPProvider;
+  open(clock: Clock): ProviderPorts;
   close(): Promise<void>;
 }
 
 /** Less than a planned hang lasts, milliseconds. */
 const TIMEOUT_MS = 1000;
 
-/** Serves an empty account; every request it gets is entered into the log. */
+/** Serves empty accounts; every request they get is entered into the log. */
 export async function httpAccount(clock: VirtualClock, calls: LoggedCall[]): Promise<HTTPAccount> {
   const faults = new FaultList();
-  const account = emptyAccount({
-    now: () => clock.nowMs(),
-    faults,
-    onCall: (call) => calls.push(loggedCloudRequest(call)),
-  });
-  const server = await account.serve();
+  const now = (): number => clock.nowMs();
+  const known = new Map<string | number, { readonly fqdn: string; readonly content: string }>();
+  const account = emptyAccount({ now, faults, onCall: (call) => onCloudCall(call) });
+  const cloudflare = cloudflareSandbox({ now, faults, onCall: (call) => onCloudflareCall(call) });
+  const dns = new WorldDNS([digitalOceanDNSAccount(account), cloudflareDNSAccount(cloudflare, "token")]);
+
+  function onCloudCall(call: RecordedCall): void {
+    if (!call.path.startsWith("/v2/domains")) {
+      calls.push(loggedCloudRequest(call));
+      return;
+    }
+    for (const { name, records } of account.cloud().state.domains)
+      for (const record of records)
+        known.set(record.id, { fqdn: record.name === "@" ? name : `${record.name}.${name}`, content: record.data });
+    calls.push(loggedDomainRequest(call, (id) => known.get(id)));
+    dns.note("digitalocean", "flipop");
+  }
+
+  function onCloudflareCall(call: RecordedCall): void {
+    for (const { dns_records } of cloudflare.account().state.zones)
+      for (const { id, name, content } of dns_records) known.set(id, { fqdn: name, content });
+    calls.push(loggedCloudflareRequest(call, (id) => known.get(id)?.fqdn));
+    dns.note("cloudflare", "flipop");
+  }
+
+  const servers = [await account.serve(), await cloudflare.serve()] as const;
+  const options = { token: "token", userAgent: "flipop/scenario", timeoutMs: TIMEOUT_MS };
   return {
     account,
+    dns,
     faults,
-    open: (processClock) =>
-      createDigitalOcean({
-        token: "token",
-        baseURL: server.url,
-        userAgent: "flipop/scenario",
-        timeoutMs: TIMEOUT_MS,
-        clock: processClock,
-      }),
-    close: () => server.close(),
+    open: (processClock) => {
+      const own = { ...options, clock: processClock, baseURL: servers[0].url };
+      const caller = createCaller(own);
+      return {
+        provider: createDigitalOcean(own, caller),
+        dns: {
+          digitalocean: createDigitalOceanDNS(own, caller),
+          cloudflare: createCloudflare({ ...own, baseURL: `${servers[1].url}/client/v4` }),
+        },
+      };
+    },
+    close: async () => {
+      for (const server of servers) await server.close();
+    },
   };
 }

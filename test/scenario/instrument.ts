@@ -1,3 +1,4 @@
+import type { Ports } from "./backend.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
 
 /** Decides over the life of one process. */
@@ -6,17 +7,36 @@ export interface Process {
   diesAt(method: string): boolean;
   isDead(): boolean;
   /** What the scenario wants done just before this call leaves. */
-  before(method: string): Promise<void>;
+  before(method: string, args: readonly unknown[]): Promise<void>;
 }
 
 /** Methods that answer at once, without a call. */
 const LOCAL: ReadonlySet<string> = new Set(["now", "calls", "rateLimit", "close"]);
 
+/** Every port as one process has it; see {@link instrument}. */
+export function instrumented(
+  ports: Ports,
+  clock: VirtualClock,
+  process: Process,
+  pending: Set<Promise<unknown>>,
+): Ports {
+  const { cluster, provider, dns, close } = ports;
+  return {
+    cluster: instrument(cluster, clock, process, pending),
+    provider: instrument(provider, clock, process, pending),
+    dns: {
+      digitalocean: instrument(dns.digitalocean, clock, process, pending),
+      cloudflare: instrument(dns.cloudflare, clock, process, pending),
+    },
+    close,
+  };
+}
+
 /**
  * A port as one process has it: virtual time stands still during its calls, and from the moment the process dies no call
  * leaves any more, and none returns.
  */
-export function instrument<T extends object>(
+function instrument<T extends object>(
   port: T,
   clock: VirtualClock,
   process: Process,
@@ -30,7 +50,7 @@ export function instrument<T extends object>(
       return async (...args: unknown[]) => {
         if (process.isDead() || process.diesAt(key)) return await never();
         const call = clock.during(async () => {
-          await process.before(key);
+          await process.before(key, args);
           return await value.apply(target, args);
         });
         pending.add(call);

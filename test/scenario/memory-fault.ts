@@ -1,10 +1,12 @@
-import { providerError } from "../../src/adapters/digitalocean/provider-failure.ts";
+import { providerError as cloudflareError } from "../../src/adapters/cloudflare/provider-failure.ts";
+import { providerError as digitalOceanError } from "../../src/adapters/digitalocean/provider-failure.ts";
 import type { Call } from "../../src/adapters/kube/call.ts";
 import { RESOURCES } from "../../src/adapters/kube/call.ts";
 import { callFailure, kubeError } from "../../src/adapters/kube/call-failure.ts";
-import type { KubeError } from "../../src/model/errors.ts";
-import type { ClusterFault } from "../fake/memory-cluster.ts";
+import type { KubeError, ProviderError } from "../../src/model/errors.ts";
+import type { ClusterFault } from "../fake/memory-calls.ts";
 import type { MemoryFault } from "../fake/memory-ip-provider.ts";
+import type { DNSName } from "./dns-account.ts";
 import { faultBody, type OperationFault } from "./operation-fault.ts";
 
 const FAILURES = {
@@ -19,18 +21,38 @@ const FAILURES = {
   "lost-answer": "unavailable",
   cut: "unavailable",
   html: "malformed",
+  "no-success": "refused",
 } as const;
 
-/** A planned fault as the provider in memory throws it. */
-export function cloudMemoryFault(
+/** The call that fails. */
+interface FailingCall {
+  readonly operation: string;
+  readonly subject: string;
+  readonly nowMs: number;
+}
+
+/** A planned fault as the provider of addresses in memory throws it. */
+export function cloudMemoryFault(fault: OperationFault, call: FailingCall): MemoryFault {
+  const isWrite = ["assign", "unassign", "create", "delete"].includes(call.operation);
+  return providerFault(fault, call, isWrite, digitalOceanError);
+}
+
+/** A planned fault as a DNS provider in memory throws it. */
+export function dnsMemoryFault(provider: DNSName, fault: OperationFault, call: FailingCall): MemoryFault {
+  const isWrite = call.operation !== "zone" && call.operation !== "records";
+  return providerFault(fault, call, isWrite, provider === "cloudflare" ? cloudflareError : digitalOceanError);
+}
+
+function providerFault(
   fault: OperationFault,
-  { operation, subject, nowMs }: { readonly operation: string; readonly subject: string; readonly nowMs: number },
+  { operation, subject, nowMs }: FailingCall,
+  isWrite: boolean,
+  makeError: (...facts: Parameters<typeof cloudflareError>) => ProviderError,
 ): MemoryFault {
-  const isWrite = ["assign", "unassign", "create", "delete"].includes(operation);
   const isBusy = fault.kind === "422" && /pending|locked/.test(fault.message ?? "");
   const failure = isBusy ? "busy" : FAILURES[fault.kind];
   const isAmbiguous = isWrite && ["unavailable", "timeout", "malformed"].includes(failure);
-  const error = providerError(
+  const error = makeError(
     { operation, subject, doing: `${operation} ${subject}`.trim(), scope: "reserved_ip:read", isWrite },
     {
       failure,
@@ -45,11 +67,15 @@ export function cloudMemoryFault(
 
 const RESOURCE_OF: Readonly<Record<string, readonly [verb: string, resource: keyof typeof RESOURCES]>> = {
   listPools: ["list", "pools"],
+  listRecordSets: ["list", "recordSets"],
   listNodes: ["list", "nodes"],
   listPods: ["list", "pods"],
   readPool: ["get", "pools"],
   patchPoolStatus: ["patch", "pools"],
   setPoolFinalizer: ["patch", "pools"],
+  readRecordSet: ["get", "recordSets"],
+  patchRecordSetStatus: ["patch", "recordSets"],
+  setRecordSetFinalizer: ["patch", "recordSets"],
   annotateNode: ["patch", "nodes"],
   createEvent: ["create", "events"],
   lease: ["update", "leases"],
@@ -61,7 +87,7 @@ export function clusterOperation(operation: string): string | undefined {
   const isStatus = resource.endsWith("/status");
   if (verb !== "get" && resource.startsWith("leases")) return "lease";
   return Object.entries(RESOURCE_OF).find(([name, [ownVerb, key]]) => {
-    const isRightPart = isStatus === (name === "patchPoolStatus");
+    const isRightPart = isStatus === name.endsWith("Status");
     return isRightPart && ownVerb === verb && resource.split(/[./]/)[0] === RESOURCES[key].plural;
   })?.[0];
 }
@@ -74,7 +100,7 @@ export function clusterMemoryFault(fault: OperationFault, subject: string): Clus
 
 function clusterError(fault: OperationFault, subject: string): KubeError {
   const [verb = "", resource = "pools"] = RESOURCE_OF[fault.operation] ?? [];
-  const subresource = fault.operation === "patchPoolStatus" ? { subresource: "status" as const } : {};
+  const subresource = fault.operation.endsWith("Status") ? { subresource: "status" as const } : {};
   const call: Call = { method: "GET", path: "", verb, resource: RESOURCES[resource], subject, ...subresource };
   switch (fault.kind) {
     case "timeout":
@@ -83,6 +109,7 @@ function clusterError(fault: OperationFault, subject: string): KubeError {
     case "lost-answer":
       return kubeError(call, "unavailable", { status: 0, why: "the connection broke", fix: "" });
     case "html":
+    case "no-success":
       return kubeError(call, "malformed", { status: 200, why: "the answer is text/html, not JSON", fix: "" });
     default: {
       const answer = { status: Number(fault.kind), headers: {}, body: Buffer.from(JSON.stringify(faultBody(fault))) };

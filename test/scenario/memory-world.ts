@@ -7,6 +7,7 @@ import { MemoryIPProvider } from "../fake/memory-ip-provider.ts";
 import { emptyAccount } from "./account.ts";
 import type { Backend, Ports, Rest } from "./backend.ts";
 import { type LoggedCall, loggedMemoryCall, loggedMemoryWrite } from "./call-log.ts";
+import { memoryDNS, memoryDNSProvider } from "./memory-dns.ts";
 import { cloudMemoryFault, clusterMemoryFault, clusterOperation } from "./memory-fault.ts";
 import type { OperationFault } from "./operation-fault.ts";
 import { PlannedFaults } from "./planned-faults.ts";
@@ -20,22 +21,36 @@ export function memoryWorld(): Backend {
   const account = emptyAccount({ now: () => clock.nowMs() });
   const kubernetes = kubernetesSandbox({ now: () => clock.nowMs(), crds: CRDS });
   const calls: LoggedCall[] = [];
-  const faults = { cloud: new PlannedFaults(), cluster: new PlannedFaults() };
+  const dns = memoryDNS();
+  const faults = {
+    cloud: new PlannedFaults(),
+    digitalocean: new PlannedFaults(),
+    cloudflare: new PlannedFaults(),
+    cluster: new PlannedFaults(),
+  };
   return {
     kind: "memory",
     prefix: "",
     clock,
     account,
+    dns: dns.world,
     rest: sandboxRest(kubernetes),
-    open: (processClock) => ({
-      cluster: memoryCluster(kubernetes, processClock, faults.cluster, calls),
-      provider: memoryProvider(account, processClock, faults.cloud, calls),
-      close: () => undefined,
-    }),
-    fail: (fault) => faults[fault.side].add(fault),
+    open: (processClock, diesAt) => {
+      const gate = limitGate();
+      const domains = { clock: processClock, calls, diesAt };
+      return {
+        cluster: memoryCluster(kubernetes, processClock, faults.cluster, calls),
+        provider: memoryProvider(account, processClock, faults.cloud, calls, gate),
+        dns: {
+          digitalocean: memoryDNSProvider(dns.digitalocean, { ...domains, ...gate, faults: faults.digitalocean }),
+          cloudflare: memoryDNSProvider(dns.cloudflare, { ...domains, ...limitGate(), faults: faults.cloudflare }),
+        },
+        close: () => undefined,
+      };
+    },
+    fail: (fault) => faults[fault.side === "dns" ? fault.provider : fault.side].add(fault),
     clearFaults: () => {
-      faults.cloud.clear();
-      faults.cluster.clear();
+      for (const list of Object.values(faults)) list.clear();
     },
     log: () => calls,
     clearLog: () => {
@@ -62,24 +77,40 @@ export function sandboxRest(kubernetes: KubernetesSandbox): Rest {
   };
 }
 
+/** A planned 429 does not pass the provider's own gate; no pass lasts longer than what it asked for. */
+interface LimitGate {
+  readonly closed: () => OperationFault | undefined;
+  readonly close: (fault: OperationFault) => void;
+}
+
+function limitGate(): LimitGate {
+  let closed: OperationFault | undefined;
+  return {
+    closed: () => closed,
+    close: (fault) => {
+      closed = fault;
+    },
+  };
+}
+
 function memoryProvider(
   account: DigitalOceanSandbox,
   clock: Clock,
   faults: PlannedFaults,
   calls: LoggedCall[],
+  gate: LimitGate,
 ): Ports["provider"] {
-  let closed: OperationFault | undefined;
   const provider: MemoryIPProvider = new MemoryIPProvider({
     cloud: account.cloud(),
     clock,
     beforeCall: (operation, subject) => {
       const facts = { operation, subject, nowMs: clock.wallMs() };
-      // A planned 429 does not pass the provider's own gate; no pass lasts longer than what it asked for.
+      const closed = gate.closed();
       if (closed !== undefined) return cloudMemoryFault(closed, facts);
       const call = provider.recorded.at(-1);
       if (call !== undefined) calls.push(loggedMemoryCall(call));
       const fault = faults.take(operation, subject);
-      if (fault?.kind === "429") closed = fault;
+      if (fault?.kind === "429") gate.close(fault);
       return fault === undefined ? undefined : cloudMemoryFault(fault, facts);
     },
   });

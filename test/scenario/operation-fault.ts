@@ -1,4 +1,5 @@
-import type { Fault } from "../../src/sandbox/faults.ts";
+import type { Fault, SandboxServerName } from "../../src/sandbox/faults.ts";
+import type { DNSName } from "./dns-account.ts";
 
 /** The operations of the IP provider's port. */
 export type CloudOperation =
@@ -12,19 +13,26 @@ export type CloudOperation =
   | "limit"
   | "action";
 
+/** The calls that the port of a DNS provider makes: `write` at Cloudflare alone, single records at DigitalOcean alone. */
+export type DNSOperation = "zone" | "records" | "add-record" | "set-ttl" | "remove-record" | "write";
+
 /** The operations of the cluster's port; `lease` is every write of a Lease. */
 export type ClusterOperation =
   | "listPools"
+  | "listRecordSets"
   | "listNodes"
   | "listPods"
   | "readPool"
   | "patchPoolStatus"
   | "setPoolFinalizer"
+  | "readRecordSet"
+  | "patchRecordSetStatus"
+  | "setRecordSetFinalizer"
   | "annotateNode"
   | "createEvent"
   | "lease";
 
-/** How an operation fails: refused before any effect, or (`lost-answer`) carried out with the answer lost. */
+/** How an operation fails: refused before any effect, or (`lost-answer`) carried out with the answer lost. `no-success` is Cloudflare's status 200 that is none. */
 export type FaultKind =
   | "500"
   | "429"
@@ -36,12 +44,13 @@ export type FaultKind =
   | "timeout"
   | "lost-answer"
   | "cut"
-  | "html";
+  | "html"
+  | "no-success";
 
 /** One misbehaviour, in terms of the port's operations: its next `times` calls (0 = all) after the first `skip` fail. */
 export type OperationFault = {
   readonly kind: FaultKind;
-  /** Address, machine, pool or node; absent = any. */
+  /** Address, machine, object or node, at a DNS provider the zone of a `zone`; absent = any. */
   readonly subject?: string;
   readonly times?: number;
   readonly skip?: number;
@@ -53,13 +62,14 @@ export type OperationFault = {
   readonly isDone?: boolean;
 } & (
   | { readonly side: "cloud"; readonly operation: CloudOperation }
+  | { readonly side: "dns"; readonly provider: DNSName; readonly operation: DNSOperation }
   | { readonly side: "cluster"; readonly operation: ClusterOperation }
 );
 
 const ANY_IP = "[\\d.]+";
 
 /** Method and path of a cloud operation. Assign and unassign are one route: only the order of calls tells them apart. */
-function cloudRoute(operation: CloudOperation, subject: string | undefined): { method: string; path: string } {
+function cloudRoute(operation: CloudOperation, subject: string | undefined): Route {
   const address = (subject ?? ANY_IP).replaceAll(".", "\\.").replace("[\\d\\.]+", ANY_IP);
   const routes: Readonly<Record<CloudOperation, readonly [string, string]>> = {
     list: ["GET", "^/v2/reserved_ips$"],
@@ -76,11 +86,38 @@ function cloudRoute(operation: CloudOperation, subject: string | undefined): { m
   return { method, path };
 }
 
-function clusterRoute(operation: ClusterOperation, subject: string | undefined): { method?: string; path: string } {
+/** Method and path of a call to a DNS provider. */
+function dnsRoute(provider: DNSName, operation: DNSOperation, zone: string | undefined): Route {
+  const base = provider === "digitalocean" ? "^/v2/domains" : "^/client/v4/zones";
+  const records = provider === "digitalocean" ? `${base}/[^/]+/records` : `${base}/[^/]+/dns_records`;
+  switch (operation) {
+    case "zone":
+      return { method: "GET", path: provider === "digitalocean" ? `${base}/${zone ?? "[^/]+"}$` : `${base}(/[^/]+)?$` };
+    case "records":
+      return { method: "GET", path: `${records}$` };
+    case "add-record":
+      return { method: "POST", path: `${records}$` };
+    case "set-ttl":
+      return { method: "PATCH", path: `${records}/` };
+    case "remove-record":
+      return { method: "DELETE", path: `${records}/` };
+    case "write":
+      return { method: "POST", path: `${records}/batch$` };
+  }
+}
+
+interface Route {
+  readonly method?: string;
+  readonly path: string;
+}
+
+function clusterRoute(operation: ClusterOperation, subject: string | undefined): Route {
   const name = subject ?? "[^/]+";
   switch (operation) {
     case "listPools":
       return { method: "GET", path: "^/apis/flipop\\.digitalocean\\.com/v1alpha1/floatingippools$" };
+    case "listRecordSets":
+      return { method: "GET", path: "^/apis/flipop\\.digitalocean\\.com/v1alpha1/nodednsrecordsets$" };
     case "listNodes":
       return { method: "GET", path: "^/api/v1/nodes$" };
     case "listPods":
@@ -91,6 +128,12 @@ function clusterRoute(operation: ClusterOperation, subject: string | undefined):
       return { method: "PATCH", path: `/floatingippools/${name}/status$` };
     case "setPoolFinalizer":
       return { method: "PATCH", path: `/floatingippools/${name}$` };
+    case "readRecordSet":
+      return { method: "GET", path: `/nodednsrecordsets/${name}$` };
+    case "patchRecordSetStatus":
+      return { method: "PATCH", path: `/nodednsrecordsets/${name}/status$` };
+    case "setRecordSetFinalizer":
+      return { method: "PATCH", path: `/nodednsrecordsets/${name}$` };
     case "annotateNode":
       return { method: "PATCH", path: `^/api/v1/nodes/${name}$` };
     case "createEvent":
@@ -103,7 +146,7 @@ function clusterRoute(operation: ClusterOperation, subject: string | undefined):
 /** Which calls of an operation an adapter sends again by itself after such a failure, and how often. */
 function repeats(fault: OperationFault, method: string | undefined): number {
   const isPassing = ["500", "cut", "lost-answer"].includes(fault.kind);
-  if (fault.side === "cloud") return method === "GET" && isPassing ? 1 : 0;
+  if (fault.side !== "cluster") return method === "GET" && isPassing ? 1 : 0;
   return method !== "POST" && (isPassing || fault.kind === "429") ? 3 : 0;
 }
 
@@ -116,17 +159,31 @@ const HANG_MS = 1500;
  * operation is then several failures of the call.
  */
 export function httpFault(fault: OperationFault, isRepeated: boolean): Fault {
-  const route =
-    fault.side === "cloud" ? cloudRoute(fault.operation, fault.subject) : clusterRoute(fault.operation, fault.subject);
+  const route = routeOf(fault);
   const tries = isRepeated ? 1 + repeats(fault, route.method) : 1;
-  const server = fault.side === "cloud" ? "digitalocean" : "kubernetes";
   return {
-    server,
+    server: serverOf(fault),
     ...route,
     times: (fault.times ?? 1) * tries,
     skip: fault.skip ?? 0,
     ...effect(fault),
   };
+}
+
+function routeOf(fault: OperationFault): Route {
+  switch (fault.side) {
+    case "cloud":
+      return cloudRoute(fault.operation, fault.subject);
+    case "dns":
+      return dnsRoute(fault.provider, fault.operation, fault.subject);
+    case "cluster":
+      return clusterRoute(fault.operation, fault.subject);
+  }
+}
+
+function serverOf(fault: OperationFault): SandboxServerName {
+  if (fault.side === "cluster") return "kubernetes";
+  return fault.side === "dns" ? fault.provider : "digitalocean";
 }
 
 function effect(fault: OperationFault): Partial<Fault> {
@@ -137,6 +194,8 @@ function effect(fault: OperationFault): Partial<Fault> {
       return { cut: "after" };
     case "cut":
       return { cut: "before" };
+    case "no-success":
+      return { status: 200, body: cloudflareBody(fault.message ?? "it did not work") };
     case "html":
       return { status: 200, body: "<html>hello</html>", contentType: "text/html" };
     default: {
@@ -160,12 +219,18 @@ const WORDS: Readonly<Record<string, readonly [id: string, reason: string, messa
 
 /** What the answer says, in the words of its API. */
 export function faultBody(fault: OperationFault): unknown {
-  return fault.side === "cloud" ? cloudBody(fault) : statusBody(fault);
+  if (fault.side === "cluster") return statusBody(fault);
+  const text = fault.message ?? WORDS[fault.kind]?.[2] ?? "";
+  return fault.side === "dns" && fault.provider === "cloudflare" ? cloudflareBody(text) : cloudBody(fault);
 }
 
 function cloudBody({ kind, message }: OperationFault): unknown {
   const [id, , text] = WORDS[kind] ?? ["", "", ""];
   return { id, message: message ?? text };
+}
+
+function cloudflareBody(message: string): unknown {
+  return { success: false, errors: [{ code: 1000, message }], messages: [], result: null };
 }
 
 function statusBody({ kind, message }: OperationFault): unknown {

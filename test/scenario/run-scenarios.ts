@@ -8,9 +8,10 @@ import { World } from "./world.ts";
 export function runScenarios(kind: Backend["kind"], makeBackend: (number: number) => Backend | Promise<Backend>): void {
   let count = 0;
   for (const [group, declare] of Object.entries(SCENARIO_GROUPS)) {
+    const scenarios = scenariosOf(declare).filter(({ options }) => options.worlds?.includes(kind) !== false);
+    if (scenarios.length === 0) continue;
     describe(`scenarios › ${kind} › ${group}`, () => {
-      for (const scenario of scenariosOf(declare)) {
-        if (scenario.options.worlds?.includes(kind) === false) continue;
+      for (const scenario of scenarios) {
         count += 1;
         const number = count;
         test(scenario.title, async () => {

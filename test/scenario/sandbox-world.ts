@@ -22,12 +22,13 @@ export async function sandboxWorld(): Promise<Backend> {
     prefix: "",
     clock,
     account: account.account,
+    dns: account.dns,
     rest: sandboxRest(kubernetes),
     open: (processClock) => {
       const writer = cluster.open(processClock);
-      return { cluster: writer, provider: account.open(processClock), close: () => writer.close() };
+      return { cluster: writer, ...account.open(processClock), close: () => writer.close() };
     },
-    fail: (fault) => (fault.side === "cloud" ? account : cluster).faults.add(httpFault(fault, true)),
+    fail: (fault) => (fault.side === "cluster" ? cluster : account).faults.add(httpFault(fault, true)),
     clearFaults: () => {
       account.faults.clear();
       cluster.faults.clear();

@@ -3,6 +3,17 @@ import { assignmentScenarios } from "./assignment-scenarios.ts";
 import { claimScenarios } from "./claim-scenarios.ts";
 import { cloudFaultScenarios } from "./cloud-fault-scenarios.ts";
 import { crashScenarios } from "./crash-scenarios.ts";
+import { dnsClaimScenarios } from "./dns-claim-scenarios.ts";
+import { dnsCrashScenarios } from "./dns-crash-scenarios.ts";
+import { dnsDriftScenarios } from "./dns-drift-scenarios.ts";
+import { dnsFaultScenarios } from "./dns-fault-scenarios.ts";
+import { dnsHistoryScenarios } from "./dns-history-scenarios.ts";
+import { dnsManifestScenarios } from "./dns-manifest-scenarios.ts";
+import { dnsNameScenarios } from "./dns-name-scenarios.ts";
+import { dnsPoolScenarios } from "./dns-pool-scenarios.ts";
+import { dnsAnnotationScenarios, dnsRecordSetScenarios } from "./dns-record-set-scenarios.ts";
+import { dnsTakeDownScenarios } from "./dns-take-down-scenarios.ts";
+import { dnsTogetherScenarios } from "./dns-together-scenarios.ts";
 import { interruptedScenarios } from "./interrupted-scenarios.ts";
 import { kubernetesScenarios } from "./kubernetes-scenarios.ts";
 import { lostAnswerScenarios } from "./lost-answer-scenarios.ts";
@@ -36,4 +47,16 @@ export const SCENARIO_GROUPS: Readonly<Record<string, (scenario: Register) => vo
   crashes: crashScenarios,
   mishaps: mishapScenarios,
   interruptions: interruptedScenarios,
+  "DNS of pools": dnsPoolScenarios,
+  "DNS take-down": dnsTakeDownScenarios,
+  "DNS drift": dnsDriftScenarios,
+  "DNS faults": dnsFaultScenarios,
+  "DNS names": dnsNameScenarios,
+  "DNS manifests": dnsManifestScenarios,
+  "DNS crashes": dnsCrashScenarios,
+  "DNS together": dnsTogetherScenarios,
+  "DNS histories": dnsHistoryScenarios,
+  "DNS claims": dnsClaimScenarios,
+  "DNS record sets": dnsRecordSetScenarios,
+  "DNS annotations": dnsAnnotationScenarios,
 };

@@ -6,6 +6,16 @@ export function ip(number: number): string {
   return number < 255 ? `203.0.113.${number}` : `192.0.2.${number - 254}`;
 }
 
+/** The address of type ExternalIP that node `nN` has where nothing else is said, `ext1` for short. */
+export function externalIP(number: number): string {
+  return `100.64.1.${number}`;
+}
+
+/** The address of type InternalIP that node `nN` has where nothing else is said, `int1` for short. */
+export function internalIP(number: number): string {
+  return `10.9.0.${number}`;
+}
+
 /** The address the emulated account makes as its N-th. */
 export function bought(number: number): string {
   return `198.51.100.${number}`;
@@ -29,5 +39,7 @@ export function short(text: string): string {
   return text
     .replace(/\b203\.0\.113\.(\d+)\b/g, (_, number) => `ip${number}`)
     .replace(/\b192\.0\.2\.(\d+)\b/g, (_, number) => `ip${Number(number) + 254}`)
-    .replace(/\b198\.51\.100\.(\d+)\b/g, (_, number) => `new${number}`);
+    .replace(/\b198\.51\.100\.(\d+)\b/g, (_, number) => `new${number}`)
+    .replace(/\b100\.64\.1\.(\d+)\b/g, (_, number) => `ext${number}`)
+    .replace(/\b10\.9\.0\.(\d+)\b/g, (_, number) => `int${number}`);
 }

@@ -4,6 +4,7 @@ import type { LockState } from "../../src/ports/lock.ts";
 import { reconcilePass, type WriterDeps } from "../../src/reconcile.ts";
 import { settle } from "../../src/settle.ts";
 import { withLease } from "../../src/watch/lease.ts";
+import type { DNSName } from "./dns-account.ts";
 
 /** How one run is made. */
 export interface RunOptions {
@@ -17,6 +18,8 @@ export interface RunOptions {
   /** Ends the process before its n-th write. */
   readonly dieBeforeWrite?: number;
   readonly signal?: AbortSignal;
+  /** DNS providers for which the process has no token. */
+  readonly withoutToken?: readonly DNSName[];
 }
 
 /** What came of a run; a process that died or found the Lease taken has no result. */

@@ -1,5 +1,7 @@
 import { expect } from "vitest";
+import type { PoolStatus } from "../../src/model/resource.ts";
 import type { WorldKind } from "./backend.ts";
+import type { DNSName } from "./dns-account.ts";
 import { short } from "./scenario-names.ts";
 import type { World } from "./world.ts";
 
@@ -29,10 +31,11 @@ export async function play({ body, options }: Scenario, world: World): Promise<v
   const before = await world.show().catch(() => []);
   await world.pass();
   expect(
-    { cloud: world.cloudWrites(), kube: world.kubeWrites() },
+    { cloud: world.cloudWrites(), dns: world.dnsWrites(), kube: world.kubeWrites() },
     `the pass after the end writes nothing; ${before}`,
   ).toEqual({
     cloud: [],
+    dns: [],
     kube: [],
   });
   await checkInvariants(world, options);
@@ -43,6 +46,7 @@ export async function checkInvariants(world: World, options: ScenarioOptions = {
   await checkSafety(world);
   for (const pool of await world.pools.existing()) await checkAcquired(world, pool);
   if (options.checksAnnotations !== false) await checkAnnotations(world);
+  await checkPublished(world);
 }
 
 /** What holds after every pass of every history, whatever went wrong in it. */
@@ -54,6 +58,8 @@ async function checkSafety(world: World): Promise<void> {
   expect(world.cloud.missing().map(short), "nothing is deleted that flipop did not acquire").toEqual([]);
   const values = Object.values(await world.nodes.annotations());
   expect(values, "an address is annotated on one node").toEqual([...new Set(values)]);
+  expect(world.dnsSafety.violations, "a resolver never sees an empty or wrong set").toEqual([]);
+  expect(world.dns.meddled, "records of other types are not touched").toEqual([]);
 }
 
 async function checkAcquired(world: World, pool: string): Promise<void> {
@@ -80,4 +86,31 @@ async function checkAnnotations(world: World): Promise<void> {
   expect(Object.fromEntries(places), "an active address is on its node's droplet").toEqual(
     Object.fromEntries(places.map(([address = ""]) => [address, cloud[address]])),
   );
+}
+
+/** Whoever is ready shows exactly what serves, and status says so; nobody shows what does not serve beside what does. */
+async function checkPublished(world: World): Promise<void> {
+  for (const name of await world.pools.existing()) {
+    const status = await world.pools.status(name);
+    const active = Object.entries(status.ips).filter(([, { state }]) => state === "active");
+    const published = checkName(world, `pool ${name}`, status);
+    if (published === undefined) continue;
+    expect(published, `pool ${name} publishes what is active`).toEqual(active.map(([address]) => address).toSorted());
+  }
+  for (const name of await world.recordSets.existing())
+    checkName(world, `record set ${name}`, await world.recordSets.status(name));
+}
+
+/** The addresses an object publishes; undefined when it is not ready. */
+function checkName(
+  world: World,
+  whose: string,
+  { conditions, publishedDNS }: Pick<PoolStatus, "conditions" | "publishedDNS">,
+): readonly string[] | undefined {
+  if (publishedDNS === undefined) return undefined;
+  const published = world.dns.addresses(publishedDNS.provider as DNSName, publishedDNS.name);
+  expect(world.dnsSafety.wrong(published), `${whose} publishes nothing that does not serve`).toEqual([]);
+  if (!conditions.some(({ type, status }) => type === "Ready" && status === "True")) return undefined;
+  expect(publishedDNS.addresses, `${whose} remembers what it publishes`).toEqual(published);
+  return published;
 }

@@ -1,6 +1,6 @@
 import { ADDRESS_ANNOTATION, POOL_ANNOTATION } from "../../src/model/resource.ts";
 import type { ObjectAccess, StoredObject } from "./object-access.ts";
-import { dropletOf, short } from "./scenario-names.ts";
+import { dropletOf, externalIP, internalIP, short } from "./scenario-names.ts";
 
 /** How a node is made. */
 export interface NodeOptions {
@@ -12,12 +12,27 @@ export interface NodeOptions {
   readonly taints?: readonly Readonly<Record<string, string>>[];
   readonly ready?: boolean;
   readonly annotations?: Readonly<Record<string, string>>;
+  /** Default: `extN` and `intN` of node `nN`. */
+  readonly addresses?: readonly NodeAddress[];
+}
+
+/** An entry of `status.addresses`. */
+export interface NodeAddress {
+  readonly type: "ExternalIP" | "InternalIP" | "Hostname";
+  readonly address: string;
+}
+
+/** What is true of a node, without asking the cluster. */
+export interface NodeTruth {
+  readonly droplet: number | null;
+  readonly isReady: boolean;
+  readonly addresses: readonly NodeAddress[];
 }
 
 /** Nodes, as a kubelet and its helpers keep them. */
 export class WorldNodes {
   readonly #access: ObjectAccess;
-  readonly #made = new Set<string>();
+  readonly #made = new Map<string, NodeTruth>();
 
   constructor(access: ObjectAccess) {
     this.#access = access;
@@ -28,6 +43,8 @@ export class WorldNodes {
     const { droplet = options.providerID === undefined ? dropletOf(name) : null } = options;
     const providerID = options.providerID ?? (droplet === null ? undefined : `digitalocean://${droplet}`);
     const { prefix, rest } = this.#access;
+    const { addresses = addressesOf(name) } = options;
+    const isReady = options.ready ?? true;
     const labels = {
       "topology.kubernetes.io/region": options.region ?? "nyc3",
       ...(prefix === "" ? {} : { scenario: prefix.slice(0, -1) }),
@@ -38,9 +55,9 @@ export class WorldNodes {
       kind: "Node",
       metadata: { name: `${prefix}${name}`, labels, annotations: options.annotations ?? {} },
       spec: providerID === undefined ? {} : { providerID },
-      status: { conditions: [this.#condition(options.ready ?? true)] },
+      status: { conditions: [this.#condition(isReady)], addresses },
     });
-    this.#made.add(name);
+    this.#made.set(name, { droplet, isReady, addresses });
     await this.patch(name, { spec: { taints: options.taints ?? null } });
   }
 
@@ -49,6 +66,18 @@ export class WorldNodes {
     await this.#access.rest("PATCH", `${this.#path(name)}/status`, {
       status: { conditions: [this.#condition(isReady)] },
     });
+    this.#know(name, { isReady });
+  }
+
+  /** Sets `status.addresses`. */
+  async setAddresses(name: string, ...addresses: readonly NodeAddress[]): Promise<void> {
+    await this.#access.rest("PATCH", `${this.#path(name)}/status`, { status: { addresses } });
+    this.#know(name, { addresses });
+  }
+
+  /** The nodes that are ready and not being deleted, without asking the cluster. */
+  ready(): readonly NodeTruth[] {
+    return [...this.#made.values()].filter(({ isReady }) => isReady);
   }
 
   /** A merge patch of the node. */
@@ -66,6 +95,7 @@ export class WorldNodes {
   async beginDeletion(name: string): Promise<void> {
     await this.patch(name, { metadata: { finalizers: ["example.com/hold"] } });
     await this.#access.rest("DELETE", this.#path(name));
+    this.#know(name, { isReady: false });
   }
 
   async delete(name: string): Promise<void> {
@@ -90,10 +120,15 @@ export class WorldNodes {
 
   /** Takes every node away. */
   async removeAll(): Promise<void> {
-    for (const name of [...this.#made]) {
+    for (const name of [...this.#made.keys()]) {
       await this.patch(name, { metadata: { finalizers: null } }).catch(() => undefined);
       await this.delete(name).catch(() => undefined);
     }
+  }
+
+  #know(name: string, change: Partial<NodeTruth>): void {
+    const known = this.#made.get(name);
+    if (known !== undefined) this.#made.set(name, { ...known, ...change });
   }
 
   #condition(isReady: boolean): unknown {
@@ -105,4 +140,13 @@ export class WorldNodes {
   #path(name: string): string {
     return `/api/v1/nodes/${this.#access.prefix}${name}`;
   }
+}
+
+function addressesOf(name: string): readonly NodeAddress[] {
+  const number = Number(/^n(\d+)$/.exec(name)?.[1] ?? 0);
+  if (number === 0 || number > 254) return [];
+  return [
+    { type: "ExternalIP", address: externalIP(number) },
+    { type: "InternalIP", address: internalIP(number) },
+  ];
 }

@@ -2,15 +2,18 @@ import type { Plan } from "../../src/model/plan.ts";
 import type { PassResult, Selection } from "../../src/model/run.ts";
 import type { Clock } from "../../src/ports/clock.ts";
 import { planPass, type WriterDeps } from "../../src/reconcile.ts";
-import type { Backend, WorldKind } from "./backend.ts";
-import { instrument } from "./instrument.ts";
+import type { Backend, Ports, WorldKind } from "./backend.ts";
+import { DNSSafety, isServedBy } from "./dns-safety.ts";
+import { instrumented } from "./instrument.ts";
 import type { OperationFault } from "./operation-fault.ts";
 import { short } from "./scenario-names.ts";
 import { adapterClock, type RunEnd, type RunOptions, work } from "./scenario-run.ts";
 import { WorldCloud } from "./world-cloud.ts";
+import type { WorldDNS } from "./world-dns.ts";
 import { WorldNodes } from "./world-nodes.ts";
 import { WorldPods } from "./world-pods.ts";
 import { WorldPools } from "./world-pools.ts";
+import { WorldRecordSets } from "./world-record-sets.ts";
 
 const WRITES: ReadonlySet<string> = new Set([
   "assign",
@@ -19,6 +22,9 @@ const WRITES: ReadonlySet<string> = new Set([
   "delete",
   "patchPoolStatus",
   "setPoolFinalizer",
+  "patchRecordSetStatus",
+  "setRecordSetFinalizer",
+  "writeRecords",
   "annotateNode",
   "createEvent",
 ]);
@@ -27,9 +33,12 @@ const WRITES: ReadonlySet<string> = new Set([
 export class World {
   readonly kind: WorldKind;
   readonly pools: WorldPools;
+  readonly recordSets: WorldRecordSets;
   readonly nodes: WorldNodes;
   readonly pods: WorldPods;
   readonly cloud: WorldCloud;
+  readonly dns: WorldDNS;
+  readonly dnsSafety: DNSSafety;
   readonly #backend: Backend;
   /** Called after every run that ended by itself, to look at what it left. */
   afterRun: (() => Promise<void>) | undefined;
@@ -41,9 +50,15 @@ export class World {
     this.kind = backend.kind;
     const { rest, clock, prefix } = backend;
     this.pools = new WorldPools({ rest, clock, prefix });
+    this.recordSets = new WorldRecordSets({ rest, clock, prefix });
     this.nodes = new WorldNodes({ rest, clock, prefix });
     this.pods = new WorldPods({ rest, clock, prefix });
     this.cloud = new WorldCloud(backend.account, clock);
+    this.dns = backend.dns;
+    this.dnsSafety = new DNSSafety(
+      this.dns,
+      isServedBy(this.cloud, () => this.nodes.ready()),
+    );
   }
 
   /** Creates namespace `shop`, or another. */
@@ -124,7 +139,7 @@ export class World {
     let writes = 0;
     let isDead = false;
     const life = {
-      before: (method: string) => this.#doBefore(method),
+      before: (method: string, args: readonly unknown[]) => this.#doBefore(method, args),
       isDead: () => isDead,
       diesAt: (method: string) => {
         if (WRITES.has(method)) writes += 1;
@@ -134,10 +149,8 @@ export class World {
       },
     };
     this.#runs += 1;
-    const ports = this.#backend.open(adapterClock(running.clock));
-    const cluster = instrument(ports.cluster, clock, life, pending);
-    const provider = instrument(ports.provider, clock, life, pending);
-    const deps = this.#deps(running.clock, cluster, provider);
+    const ports = this.#backend.open(adapterClock(running.clock), life.diesAt);
+    const deps = this.#deps(running.clock, instrumented(ports, clock, life, pending), options);
     try {
       return await Promise.race([
         work(deps, { ...options, selection: this.#selection(options.selection ?? {}) }, this.#runs),
@@ -154,25 +167,38 @@ export class World {
   /** What a run would do; writes nothing. */
   async plan(selection: Selection = {}): Promise<Plan> {
     const running = this.#backend.clock.process();
-    const ports = this.#backend.open(adapterClock(running.clock));
     const life = { isDead: () => false, diesAt: () => false, before: async () => undefined };
-    const cluster = instrument(ports.cluster, this.#backend.clock, life, new Set());
-    const provider = instrument(ports.provider, this.#backend.clock, life, new Set());
+    const ports = this.#backend.open(adapterClock(running.clock), life.diesAt);
+    const own = instrumented(ports, this.#backend.clock, life, new Set());
     try {
-      return (await planPass(this.#deps(running.clock, cluster, provider), this.#selection(selection))).plan;
+      return (await planPass(this.#deps(running.clock, own), this.#selection(selection))).plan;
     } finally {
       running.kill();
       ports.close();
     }
   }
 
-  /** Requests to the provider since the last run began: all, and those that change something. */
+  /** Requests about addresses since the last run began: all, and those that change something. */
   cloudCalls(): readonly string[] {
     return this.#lines(({ side }) => side === "cloud");
   }
 
   cloudWrites(): readonly string[] {
     return this.#lines(({ side, isWrite }) => side === "cloud" && isWrite);
+  }
+
+  /** Requests to DNS providers since the last run began: all, and those that change something. */
+  dnsCalls(): readonly string[] {
+    return this.#lines(({ side }) => side === "dns");
+  }
+
+  dnsWrites(): readonly string[] {
+    return this.#lines(({ side, isWrite }) => side === "dns" && isWrite);
+  }
+
+  /** Every write since the last run began, in order, the Lease aside. */
+  writes(): readonly string[] {
+    return this.#lines(({ isWrite }) => isWrite);
   }
 
   /** Writes to Kubernetes since the last run began, the Lease aside. */
@@ -201,6 +227,7 @@ export class World {
   async close(): Promise<void> {
     this.clearFaults();
     await this.pools.removeAll();
+    await this.recordSets.removeAll();
     await this.pods.removeAll();
     await this.nodes.removeAll();
     await this.#backend.close();
@@ -208,11 +235,24 @@ export class World {
 
   #deps(
     clock: Clock,
-    cluster: WriterDeps["cluster"],
-    provider: ReturnType<Backend["open"]>["provider"],
+    { cluster, provider, dns }: Ports,
+    { withoutToken = [] }: RunOptions = {},
   ): Omit<WriterDeps, "lock"> {
     const leaseName = { namespace: `${this.#backend.prefix}shop`, name: "flipop" };
-    return { cluster, clock, leaseName, providers: new Map([["digitalocean", { kind: "usable", provider }]]) };
+    return {
+      cluster,
+      clock,
+      leaseName,
+      providers: new Map([["digitalocean", { kind: "usable", provider }]]),
+      dnsProviders: new Map(
+        (["digitalocean", "cloudflare"] as const).map((name) => [
+          name,
+          withoutToken.includes(name)
+            ? { kind: "no-token", name, variables: [`${name.toUpperCase()}_TOKEN`] }
+            : { kind: "usable", provider: dns[name] },
+        ]),
+      ),
+    };
   }
 
   #selection({ namespace, objects, ...rest }: Selection): Selection {
@@ -220,7 +260,7 @@ export class World {
     return {
       ...rest,
       ...(namespace === undefined ? {} : { namespace: `${prefix}${namespace}` }),
-      ...(objects === undefined ? {} : { objects: objects.map((key) => `${prefix}${key}`) }),
+      ...(objects === undefined ? {} : { objects: objects.map((key) => objectIn(prefix, key)) }),
     };
   }
 
@@ -229,7 +269,8 @@ export class World {
     return isNode ? { ...fault, subject: `${this.#backend.prefix}${fault.subject}` } : fault;
   }
 
-  async #doBefore(method: string): Promise<void> {
+  async #doBefore(method: string, args: readonly unknown[]): Promise<void> {
+    if (method === "unassign") this.dnsSafety.checkUnassignment(String(args[0]));
     const due = this.#before.find((entry) => entry.method === method);
     this.#before = this.#before.filter((entry) => entry !== due);
     await due?.action();
@@ -241,4 +282,10 @@ export class World {
       .filter(isWanted)
       .map(({ line }) => line);
   }
+}
+
+/** `pool/NAMESPACE/NAME`, which the kind may be left out of, with the namespace as the cluster knows it. */
+function objectIn(prefix: string, key: string): string {
+  const [first = "", ...rest] = key.split("/");
+  return first === "dns" ? `dns/${prefix}${rest.join("/")}` : `pool/${prefix}${key}`;
 }

@@ -18,11 +18,13 @@ for (const [signal, code] of [
   process.on(signal, () => process.exit(code));
 }
 
-say("A small cluster and its DigitalOcean account, both embedded and kept as YAML files. What would flipop do?");
+say(
+  "A small cluster, its DigitalOcean account and a DNS zone at Cloudflare, all embedded and kept as YAML files. What would flipop do?",
+);
 run("plan");
 say("Nothing has been changed yet. Make it so:");
 run("reconcile");
-say("Where is every address now?");
+say("Where is every address now, and what does DNS say?");
 run("status");
 say(
   "Now worker-1 fails. In nodes.yaml of the sandbox its Ready condition becomes False, as the kubelet would report it.",
@@ -30,7 +32,9 @@ say(
 const nodes = join(world, "nodes.yaml");
 writeFileSync(nodes, failNode(readFileSync(nodes, "utf8"), "worker-1", new Date()));
 run("plan");
-say("An address is about to follow. The CronJob of a real cluster runs this every minute:");
+say(
+  "An address is about to follow, and a node's own address to leave DNS. The CronJob of a real cluster runs this every minute:",
+);
 run("reconcile");
 run("status");
 say("Another run finds nothing to do, and says so in one line:");

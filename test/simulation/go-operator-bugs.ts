@@ -16,8 +16,8 @@ export const GO_OPERATOR_BUGS: readonly Mutation[] = [
   },
   {
     name: "The count of failures is reset by the failure it counts.",
-    file: "src/plan/fold-status.ts",
-    find: "const attempts = (status.retries.find((entry) => entry.subject === subject)?.attempts ?? 0) + 1;",
+    file: "src/plan/retry-list.ts",
+    find: "const attempts = (retries.find((entry) => entry.subject === subject)?.attempts ?? 0) + 1;",
     replace: "const attempts = 1;",
   },
   {
@@ -166,9 +166,9 @@ export const GO_OPERATOR_BUGS: readonly Mutation[] = [
   },
   {
     name: "What a provider's rate limit said is not read.",
-    file: "src/observe/read-provider.ts",
-    find: "if (notBeforeMs !== undefined && notBeforeMs > nowMs) {",
-    replace: "if (notBeforeMs !== undefined && notBeforeMs > nowMs + 9e9) {",
+    file: "src/observe/unusable-why.ts",
+    find: "if (notBeforeMs === undefined || notBeforeMs <= nowMs) return undefined;",
+    replace: "if (notBeforeMs === undefined || notBeforeMs <= nowMs + 9e9) return undefined;",
   },
   {
     name: "An error stays in the status after what caused it.",

@@ -120,7 +120,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "A pool that is not selected is written for.",
     file: "src/plan/selection.ts",
-    find: "if (selection.objects !== undefined && !selection.objects.includes(objectKey(pool.meta))) return false;",
+    find: "if (selection.objects !== undefined && !selection.objects.includes(refKey({ kind, ...meta }))) return false;",
     replace: "",
   },
   {
@@ -137,15 +137,15 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "A pool is let go before its addresses are given back.",
-    file: "src/plan/reclaim.ts",
-    find: "requires: facts.after }];",
-    replace: "requires: [] }];",
+    file: "src/plan/finalizer-step.ts",
+    find: "const requires = cleanings.flatMap(({ after }) => after);",
+    replace: "const requires: readonly string[] = [];",
   },
   {
     name: "A pool is let go while the answer of a creation is open.",
     file: "src/plan/reclaim.ts",
-    find: "!facts.isStuck && hasAllAnswers(view)",
-    replace: "!facts.isStuck",
+    find: "|| !hasAllAnswers(view),",
+    replace: ",",
   },
   {
     name: "Addresses are bought before the finalizer is set.",

@@ -159,12 +159,13 @@ export class Process {
     const deps = {
       cluster,
       providers: new Map([["digitalocean", access]]),
+      dnsProviders: new Map(),
       clock: this.clock,
       leaseName: { namespace: "flipop", name: "flipop" },
       lock,
     };
     const options: PassOptions = {
-      selection: target === undefined ? {} : { objects: [target] },
+      selection: target === undefined ? {} : { objects: [`pool/${target}`] },
       deadline: this.clock.monotonicMs() + timeoutMs,
       signal: this.#stop.signal,
     };

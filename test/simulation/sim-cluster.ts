@@ -19,15 +19,21 @@ export function simCluster(process: Process): ClusterWriter {
     server: cluster.server,
     now: () => world.nowMs(),
     listPools: () => read("list-pools", "", () => cluster.listPools()),
+    listRecordSets: () => read("list-record-sets", "", () => cluster.listRecordSets()),
     listNodes: () => read("list-nodes", "", () => cluster.listNodes()),
     listPods: (selector) => read("list-pods", "", () => cluster.listPods(selector)),
     readPool: (meta) => read("read-pool", objectKey(meta), () => cluster.readPool(meta)),
+    readRecordSet: (meta) => read("read-record-set", objectKey(meta), () => cluster.readRecordSet(meta)),
     readNode: (name) => read("read-node", name, () => cluster.readNode(name)),
     readLease: (namespace, name) => read("read-lease", "", () => cluster.readLease(namespace, name)),
     patchPoolStatus: (meta, status) =>
       write("status", objectKey(meta), [status], () => cluster.patchPoolStatus(meta, status)),
     setPoolFinalizer: (meta, isPresent) =>
       write("finalizer", objectKey(meta), [isPresent], () => cluster.setPoolFinalizer(meta, isPresent)),
+    patchRecordSetStatus: (meta, status) =>
+      write("record-set-status", objectKey(meta), [status], () => cluster.patchRecordSetStatus(meta, status)),
+    setRecordSetFinalizer: (meta, isPresent) =>
+      write("record-set-finalizer", objectKey(meta), [isPresent], () => cluster.setRecordSetFinalizer(meta, isPresent)),
     annotateNode: (name, annotations) =>
       write("annotate", name, [annotations], () => cluster.annotateNode(name, annotations)),
     createEvent: (event) => write("event", objectKey(event.regarding.meta), [event], () => cluster.createEvent(event)),

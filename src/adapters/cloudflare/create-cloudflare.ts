@@ -14,7 +14,7 @@ export function createCloudflare(options: CloudflareOptions): DNSProvider & Prov
   const { calls, rateLimit } = caller;
   return {
     ...readOperations(caller),
-    writeRecords: async (zone, fqdn, desired) => writeRecords(caller, zone, fqdn, desired),
+    writeRecords: async (zone, fqdn, change) => writeRecords(caller, zone, fqdn, change),
     calls,
     rateLimit,
   };

@@ -1,4 +1,4 @@
-import type { Zone } from "../../ports/dns-provider.ts";
+import type { Zone } from "../../model/dns.ts";
 import { AnswerFault, type AnswerValue } from "../provider-http/answer-value.ts";
 import type { CallFacts } from "../provider-http/call-facts.ts";
 import { answeredID } from "./answered-id.ts";

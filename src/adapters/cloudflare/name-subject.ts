@@ -1,4 +1,5 @@
-import type { Zone } from "../../ports/dns-provider.ts";
+import type { Zone } from "../../model/dns.ts";
+import { relativeName } from "../../model/dns-name.ts";
 import type { CallFacts } from "../provider-http/call-facts.ts";
 import { canonicalName, zoneIDOf } from "./dns-name.ts";
 import { providerError } from "./provider-failure.ts";
@@ -18,7 +19,7 @@ export function nameSubject(facts: CallFacts, zone: Zone, fqdn: string): NameSub
   const refuse = (reason: string) => providerError(facts, { failure: "refused", status: 0, reason });
   const name = canonicalName(fqdn);
   if (name === undefined) throw refuse(`${JSON.stringify(fqdn)} is not a DNS name`);
-  if (zone.name !== undefined && name !== zone.name && !name.endsWith(`.${zone.name}`)) {
+  if (zone.name !== undefined && relativeName(zone.name, name) === undefined) {
     throw refuse(`it is not in the zone ${zone.name}`);
   }
   const zoneID = zoneIDOf(zone.id);

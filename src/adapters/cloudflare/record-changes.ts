@@ -1,5 +1,6 @@
-import type { DesiredRecordSet } from "../../ports/dns-provider.ts";
+import { acceptedTTL, type DesiredRecordSet } from "../../model/dns.ts";
 import type { DNSRecord } from "./dns-record.ts";
+import { CLOUDFLARE_TTL_RULES } from "./ttl-rules.ts";
 
 /** A change of fields of an existing record; what it does not name stays as it is. */
 export interface RecordPatch {
@@ -24,9 +25,6 @@ export interface RecordBatch {
   readonly posts: readonly RecordPost[];
 }
 
-/** Cloudflare's "automatic". */
-const automaticTTL = 1;
-const minimumTTL = 60;
 /** The most changes one batch takes on the Free plan. */
 const mostInBatch = 200;
 
@@ -57,7 +55,7 @@ export function recordBatches(
 function changesOf(fqdn: string, records: readonly DNSRecord[], desired: DesiredRecordSet): readonly Change[] {
   const isProxied = records.some((record) => record.isProxied);
   const wanted = new Set(desired.addresses);
-  const ttl = wantedTTL(desired.ttlSeconds, isProxied);
+  const ttl = isProxied ? CLOUDFLARE_TTL_RULES.automaticSeconds : acceptedTTL(desired.ttlSeconds, CLOUDFLARE_TTL_RULES);
   const kept = new Map<string, DNSRecord>();
   const surplus: DNSRecord[] = [];
   for (const record of records.toSorted(byWorth)) {
@@ -75,11 +73,6 @@ function changesOf(fqdn: string, records: readonly DNSRecord[], desired: Desired
       .map((content) => ({ post: { type: "A", name: fqdn, content, ttl, proxied: isProxied } as const })),
     ...surplus.map(({ id }) => ({ drop: { id } })),
   ];
-}
-
-function wantedTTL(ttlSeconds: number, isProxied: boolean): number {
-  if (isProxied || ttlSeconds === automaticTTL) return automaticTTL;
-  return Math.max(minimumTTL, ttlSeconds);
 }
 
 /** Annotated records first, then by id: the first of several with one address stays, the first of the unwanted are reused. */

@@ -1,4 +1,4 @@
-import type { RecordSetState } from "../../ports/dns-provider.ts";
+import type { RecordSetState } from "../../model/dns.ts";
 import type { DNSRecord } from "./dns-record.ts";
 
 /** The records of one name as the port shows them. Pure. One proxied record makes the set proxied, as Cloudflare serves it so. */

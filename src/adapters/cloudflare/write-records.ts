@@ -1,5 +1,7 @@
 import { canonicalIPv4 } from "../../model/address.ts";
-import type { DesiredRecordSet, RecordSetState, Zone } from "../../ports/dns-provider.ts";
+import type { DesiredRecordSet, Zone } from "../../model/dns.ts";
+import type { RecordSetChange, RecordSetResult } from "../../ports/dns-provider.ts";
+import { type ChangeAttempt, changeRecordSet } from "../provider-http/change-record-set.ts";
 import type { Caller } from "./caller.ts";
 import type { DNSRecord } from "./dns-record.ts";
 import { listRecords } from "./list-records.ts";
@@ -7,49 +9,53 @@ import { type NameSubject, nameSubject } from "./name-subject.ts";
 import { providerError } from "./provider-failure.ts";
 import { type RecordBatch, recordBatches } from "./record-changes.ts";
 import { recordSetState } from "./record-set-state.ts";
+import { CLOUDFLARE_TTL_RULES } from "./ttl-rules.ts";
 import { writeBatch, writeFacts } from "./write-batch.ts";
 
 /**
- * Makes the A records of one name exactly the desired ones and returns the set as it then is: one list, and one batch for
- * each 200 changes. A batch that finds the records changed meanwhile is settled by reading again and one more try.
+ * Makes the A records of one name the wanted ones when they are those that the change was planned on: one list, and one batch for
+ * each 200 changes. A batch that finds the records changed meanwhile is settled by {@link changeRecordSet}.
  * @throws ProviderError
  */
 export async function writeRecords(
   caller: Caller,
   zone: Zone,
   fqdn: string,
-  desired: DesiredRecordSet,
-): Promise<RecordSetState> {
+  change: RecordSetChange,
+): Promise<RecordSetResult> {
   const facts = writeFacts(fqdn);
   const subject = nameSubject(facts, zone, fqdn);
-  const wrong = desired.addresses.find((address) => canonicalIPv4(address) === undefined);
+  const wrong = change.after.addresses.find((address) => canonicalIPv4(address) === undefined);
   if (wrong !== undefined) {
     const reason = `${JSON.stringify(wrong)} is not an IPv4 address`;
     throw providerError(facts, { failure: "refused", status: 0, reason });
   }
-  const records = (await attempt(caller, subject, desired, false)) ?? (await attempt(caller, subject, desired, true));
-  return recordSetState(subject.fqdn, records ?? (await listRecords(caller, subject)));
+  return changeRecordSet(change, {
+    ttlRules: CLOUDFLARE_TTL_RULES,
+    read: () => listRecords(caller, subject),
+    stateOf: (records) => recordSetState(subject.fqdn, records),
+    attempt: (records) => attempt(caller, subject, records, change.after),
+  });
 }
 
-/** The records after the change; undefined when somebody else changed them in between and this is not the last attempt. */
 async function attempt(
   caller: Caller,
   subject: NameSubject,
+  records: readonly DNSRecord[],
   desired: DesiredRecordSet,
-  isLast: boolean,
-): Promise<readonly DNSRecord[] | undefined> {
-  let records: readonly DNSRecord[] | undefined = await listRecords(caller, subject);
+): Promise<ChangeAttempt<DNSRecord>> {
+  let current = records;
   for (const batch of recordBatches(subject.fqdn, records, desired)) {
     const outcome = await caller.call(writeBatch(subject, batch));
     if (outcome.kind === "stale") {
-      if (isLast) throw outcome.error;
-      return undefined;
+      const expected = current.map((record) => record.address);
+      return { kind: "conflict", expected, error: outcome.error, isRepeatable: true };
     }
     if (outcome.kind === "misplaced") throw await removeStrays(caller, subject, outcome);
-    records =
-      records === undefined || outcome.changed === undefined ? undefined : after(records, batch, outcome.changed);
+    const { changed } = outcome;
+    current = changed === undefined ? await listRecords(caller, subject) : after(current, batch, changed);
   }
-  return records ?? listRecords(caller, subject);
+  return { kind: "written", records: recordSetState(subject.fqdn, current) };
 }
 
 function after(records: readonly DNSRecord[], batch: RecordBatch, changed: readonly DNSRecord[]): readonly DNSRecord[] {

@@ -16,5 +16,5 @@ export function createDigitalOceanDNS(
 ): DNSProvider & ProviderMeter {
   const { calls, rateLimit } = caller;
   const reader = dnsReadOperations(caller);
-  return { ...reader, ...dnsWriteOperations(caller, reader.minimumTTLSeconds), calls, rateLimit };
+  return { ...reader, ...dnsWriteOperations(caller, reader.ttlRules), calls, rateLimit };
 }

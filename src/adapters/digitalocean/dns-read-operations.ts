@@ -1,4 +1,5 @@
-import type { DNSProviderReader, Zone } from "../../ports/dns-provider.ts";
+import type { Zone } from "../../model/dns.ts";
+import type { DNSProviderReader } from "../../ports/dns-provider.ts";
 import { jsonOf } from "../provider-http/answer.ts";
 import { AnswerFault } from "../provider-http/answer-value.ts";
 import type { Call } from "./call.ts";
@@ -12,7 +13,8 @@ import { recordSetState } from "./record-set-state.ts";
 export function dnsReadOperations(caller: Caller): DNSProviderReader {
   return {
     name: "digitalocean",
-    minimumTTLSeconds: 30,
+    ttlRules: { minimumSeconds: 30 },
+    isBatched: false,
     findZone: async (zone) => caller.call(zoneCall(zone)),
     readRecords: async (zone, fqdn) => {
       const name = recordName(readFacts(zone, fqdn), zone, fqdn);

@@ -1,7 +1,14 @@
 import { canonicalIPv4 } from "../../model/address.ts";
+import { acceptedTTL, type TTLRules, type Zone } from "../../model/dns.ts";
 import { ProviderError } from "../../model/errors.ts";
-import type { DesiredRecordSet, DNSProvider, DNSProviderReader, Zone } from "../../ports/dns-provider.ts";
+import type { DNSProvider, DNSProviderReader } from "../../ports/dns-provider.ts";
 import type { CallFacts } from "../provider-http/call-facts.ts";
+import {
+  type ChangeAttempt,
+  type ChangeConflict,
+  changeRecordSet,
+  isSameSet,
+} from "../provider-http/change-record-set.ts";
 import type { Caller } from "./caller.ts";
 import type { AddressRecord } from "./decode-record.ts";
 import { listRecords } from "./list-records.ts";
@@ -11,74 +18,109 @@ import { recordChanges } from "./record-changes.ts";
 import { type RecordName, recordName } from "./record-name.ts";
 import { recordSetState } from "./record-set-state.ts";
 
+/** The record calls of one write: what is wanted, and with which TTL in seconds. */
+interface RecordWrite {
+  readonly caller: Caller;
+  readonly name: RecordName;
+  readonly addresses: readonly string[];
+  readonly ttl: number;
+}
+
 /**
  * The writing half of the port over DigitalOcean's API, which has neither a batch call nor transactions: one request per record,
  * first what is missing, then the TTL, last what is too much, which goes only when all that is desired stands.
  */
-export function dnsWriteOperations(
-  caller: Caller,
-  minimumTTLSeconds: number,
-): Omit<DNSProvider, keyof DNSProviderReader> {
+export function dnsWriteOperations(caller: Caller, ttlRules: TTLRules): Omit<DNSProvider, keyof DNSProviderReader> {
   return {
-    async writeRecords(zone, fqdn, desired) {
-      const name = checkedName(zone, fqdn, desired);
-      const ttl = Math.max(desired.ttlSeconds, minimumTTLSeconds);
-      const { kept, missing, surplus } = recordChanges(await listRecords(caller, name), desired.addresses);
-      const added: AddressRecord[] = [];
-      for (const ip of missing) added.push(await add(caller, name, ip, ttl));
-      const standing = await settleTTL(caller, name, { kept, added, ttl });
-      const isComplete = desired.addresses.every((ip) => standing.some((record) => record.ip === ip));
-      if (!isComplete) return recordSetState(name.fqdn, [...standing, ...surplus]);
-      for (const record of surplus) await caller.call(removeCall(name, record));
-      return recordSetState(name.fqdn, standing);
+    async writeRecords(zone, fqdn, change) {
+      const { addresses, ttlSeconds } = change.after;
+      const name = checkedName(zone, fqdn, addresses);
+      const write: RecordWrite = { caller, name, addresses, ttl: acceptedTTL(ttlSeconds, ttlRules) };
+      return changeRecordSet(change, {
+        ttlRules,
+        read: () => listRecords(caller, name),
+        stateOf: (records) => recordSetState(name.fqdn, records),
+        attempt: (records) => attempt(write, records),
+      });
     },
   };
 }
 
-/** Makes the record of an address; when that is refused because it stands already, the one that stands. */
-async function add(caller: Caller, name: RecordName, ip: string, ttl: number): Promise<AddressRecord> {
+async function attempt(write: RecordWrite, records: readonly AddressRecord[]): Promise<ChangeAttempt<AddressRecord>> {
+  const { caller, name } = write;
+  const { kept, missing, surplus } = recordChanges(records, write.addresses);
+  const added: AddressRecord[] = [];
+  for (const ip of missing) {
+    const made = await add(write, ip);
+    if (made instanceof ProviderError) return refused([...records, ...added], made);
+    added.push(made);
+  }
+  const settled = await settleTTL(write, { kept, added, surplus });
+  if ("kind" in settled) return settled;
+  for (const [at, record] of surplus.entries()) {
+    if ((await caller.call(removeCall(name, record))) === "gone") return gone([...settled, ...surplus.slice(at)]);
+  }
+  return { kind: "written", records: recordSetState(name.fqdn, settled) };
+}
+
+/** The record made for an address, or the refusal, which may say that the record stands already. */
+async function add({ caller, name, ttl }: RecordWrite, ip: string): Promise<AddressRecord | ProviderError> {
   try {
     return await caller.call(addCall(name, ip, ttl));
   } catch (error) {
-    if (!(error instanceof ProviderError) || error.failure !== "refused") throw error;
-    const records = await listRecords(caller, name);
-    const standing = records.find((record) => record.ip === ip);
-    if (standing === undefined) throw error;
-    return standing;
+    if (error instanceof ProviderError && error.failure === "refused") return error;
+    throw error;
   }
 }
 
 /**
- * The kept and the added records once all have the TTL; a kept one that is gone meanwhile is left out.
+ * The kept and the added records once all have the TTL, or the conflict when one of them is not what it was.
  *
  * The records of one FQDN share their TTL: writing one rewrites the others without a word. So one write is enough, a new record
  * has done it already, and what became of the others is read before any of them is written.
  * @see https://github.com/digitalocean/terraform-provider-digitalocean/issues/1012 (verified 2026-08-07)
  */
 async function settleTTL(
-  caller: Caller,
-  name: RecordName,
-  { kept, added, ttl }: { kept: readonly AddressRecord[]; added: readonly AddressRecord[]; ttl: number },
-): Promise<readonly AddressRecord[]> {
-  const first = [...kept, ...added].find((record) => record.ttlSeconds !== ttl);
-  if (first === undefined) return [...kept, ...added];
-  if (!added.some((record) => record.ttlSeconds === ttl)) await caller.call(setTTLCall(name, first, ttl));
-  const current = new Map((await listRecords(caller, name)).map((record) => [record.id, record]));
+  { caller, name, ttl }: RecordWrite,
+  { kept, added, surplus }: Readonly<Record<"kept" | "added" | "surplus", readonly AddressRecord[]>>,
+): Promise<readonly AddressRecord[] | ChangeConflict<AddressRecord>> {
+  const wanted = [...kept, ...added];
+  const expected = [...wanted, ...surplus];
+  const first = wanted.find((record) => record.ttlSeconds !== ttl);
+  if (first === undefined) return wanted;
+  const isWritten = added.some((record) => record.ttlSeconds === ttl);
+  if (!isWritten && (await caller.call(setTTLCall(name, first, ttl))) === undefined) return gone(expected);
+  const listed = await listRecords(caller, name);
   // A list that does not show what was just made is late: the answer to its making is newer.
-  const now = [
-    ...kept.flatMap(({ id }) => current.get(id) ?? []),
-    ...added.map((item) => current.get(item.id) ?? item),
-  ];
+  const seen = [...listed, ...added.filter((item) => !listed.some(({ id }) => id === item.id))];
+  if (!isSameSet(addressesOf(seen), addressesOf(expected))) return { ...gone(expected), seen };
   const settled: AddressRecord[] = [];
-  for (const record of now) {
+  for (const { id, ip } of wanted) {
+    const record = seen.find((item) => item.id === id && item.ip === ip);
+    if (record === undefined) return { ...gone(expected), seen };
     const written = record.ttlSeconds === ttl ? record : await caller.call(setTTLCall(name, record, ttl));
-    if (written !== undefined) settled.push(written);
+    if (written?.ip !== ip) return gone(expected);
+    settled.push(written);
   }
   return settled;
 }
 
+/** A record is gone or another: somebody else changed the set, or made the record anew. */
+function gone(expected: readonly AddressRecord[]): ChangeConflict<AddressRecord> {
+  return { kind: "conflict", expected: addressesOf(expected), isRepeatable: true };
+}
+
+/** A record is refused, because it stands already or for any other reason. */
+function refused(expected: readonly AddressRecord[], error: ProviderError): ChangeConflict<AddressRecord> {
+  return { kind: "conflict", expected: addressesOf(expected), error, isRepeatable: false };
+}
+
+function addressesOf(records: readonly AddressRecord[]): readonly string[] {
+  return records.map((record) => record.ip);
+}
+
 /** @throws ProviderError `refused`, before anything is sent, when the name or an address could not stand in a record */
-function checkedName(zone: Zone, fqdn: string, { addresses }: DesiredRecordSet): RecordName {
+function checkedName(zone: Zone, fqdn: string, addresses: readonly string[]): RecordName {
   const doing = `write the A records of ${JSON.stringify(fqdn)} in the zone ${JSON.stringify(zone.id)}`;
   const facts: Omit<CallFacts, "subject"> = { operation: "records", doing, scope: "domain:update", isWrite: true };
   const name = recordName(facts, zone, fqdn);

@@ -46,8 +46,8 @@ export function setTTLCall(name: RecordName, { id, ip }: AddressRecord, ttl: num
   };
 }
 
-/** Removes a record; done also when it is gone already. Idempotent. */
-export function removeCall(name: RecordName, { id, ip }: AddressRecord): Call<void> {
+/** Removes a record, or finds that it is gone. Idempotent. */
+export function removeCall(name: RecordName, { id, ip }: AddressRecord): Call<"removed" | "gone"> {
   return {
     operation: "remove-record",
     subject: name.fqdn,
@@ -56,8 +56,8 @@ export function removeCall(name: RecordName, { id, ip }: AddressRecord): Call<vo
     isWrite: true,
     send: (client, configuration) =>
       client.domains.byDomain_name(name.zone).records.byDomain_record_id(id).delete(configuration),
-    decode: () => undefined,
-    expected: expectedFailure("not-found", undefined),
+    decode: () => "removed",
+    expected: expectedFailure("not-found", "gone"),
   };
 }
 

@@ -1,6 +1,6 @@
-import type { Zone } from "../../ports/dns-provider.ts";
+import type { Zone } from "../../model/dns.ts";
+import { canonicalDNSName, relativeName } from "../../model/dns-name.ts";
 import type { CallFacts } from "../provider-http/call-facts.ts";
-import { canonicalDNSName, relativeName } from "./dns-name.ts";
 import { providerError } from "./provider-failure.ts";
 
 /** A name whose records a call is about. */

@@ -1,4 +1,4 @@
-import type { RecordSetState } from "../../ports/dns-provider.ts";
+import type { RecordSetState } from "../../model/dns.ts";
 import type { AddressRecord } from "./decode-record.ts";
 
 /** The records of a name in the port's form. Pure. */

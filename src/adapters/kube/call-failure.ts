@@ -1,6 +1,7 @@
 // What is thrown when a call was answered with a refusal. Texts: what failed, on what, why, what to do.
 import { KubeError, type KubeFailure } from "../../model/errors.ts";
-import { type Call, qualifiedResource, RESOURCES } from "./call.ts";
+import { GROUP } from "../../model/resource.ts";
+import { type Call, qualifiedResource } from "./call.ts";
 import type { Connection } from "./connection.ts";
 import type { Answer } from "./exchange.ts";
 import { asRecord, asText } from "./json-value.ts";
@@ -81,7 +82,7 @@ function failureOf(call: Call, status: number, said: StatusFacts | undefined): K
 
 /** A server without the CRD answers in plain text, or with a Status about "the requested resource", but names no object. */
 function isResourceMissing(call: Call, said: StatusFacts | undefined): boolean {
-  if (call.resource.plural !== RESOURCES.pools.plural) return false;
+  if (call.resource.group !== GROUP) return false;
   return call.verb === "list" || said === undefined || said.message.includes("the requested resource");
 }
 
@@ -100,7 +101,7 @@ function fixOf(call: Call, failure: KubeFailure, connection: Connection, why: st
     case "unauthorized":
       return `The credentials of ${connection.source} are not accepted: log in again, or renew the token or certificate.`;
     case "missing-resource":
-      return "The cluster lacks flipop's CRDs: kubectl apply -f cronjob/crds/";
+      return `The cluster lacks the CRD of ${call.resource.noun}s: kubectl apply -f cronjob/crds/${call.resource.plural}.yaml`;
     case "not-found":
       return call.verb === "create" ? `Create the namespace first: kubectl create namespace ${namespaceOf(call)}` : "";
     case "conflict":

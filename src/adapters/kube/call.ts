@@ -28,8 +28,9 @@ export interface Resource {
 }
 
 /** The resources flipop uses. */
-export const RESOURCES: Readonly<Record<"pools" | "nodes" | "pods" | "leases" | "events", Resource>> = {
+export const RESOURCES: Readonly<Record<"pools" | "recordSets" | "nodes" | "pods" | "leases" | "events", Resource>> = {
   pools: { group: GROUP, version: VERSION, plural: "floatingippools", noun: "pool" },
+  recordSets: { group: GROUP, version: VERSION, plural: "nodednsrecordsets", noun: "record set" },
   nodes: { group: "", version: "v1", plural: "nodes", noun: "node" },
   pods: { group: "", version: "v1", plural: "pods", noun: "pod" },
   leases: { group: "coordination.k8s.io", version: "v1", plural: "leases", noun: "Lease" },

@@ -1,14 +1,14 @@
 import { KubeError } from "../../model/errors.ts";
 import type { NodeFacts, PodFacts, PodSelector } from "../../model/node.ts";
-import type { ObjectMeta, Pool } from "../../model/resource.ts";
+import type { ObjectMeta, Pool, RecordSet } from "../../model/resource.ts";
 import { objectKey } from "../../model/resource.ts";
 import { compareText } from "../../plan/object-order.ts";
 import type { ClusterReader, LeaseRecord } from "../../ports/cluster.ts";
 import { answerJSON, malformed } from "./answer-json.ts";
-import { type Call, RESOURCES, resourcePath } from "./call.ts";
+import { type Call, RESOURCES, type Resource, resourcePath } from "./call.ts";
+import { CUSTOM_RESOURCES } from "./custom-resource.ts";
 import { decodeNode } from "./decode-node.ts";
 import { decodePod } from "./decode-pod.ts";
-import { decodePool } from "./decode-pool.ts";
 import { decodeLease } from "./lease-codec.ts";
 import { listObjects, type PageSource } from "./list-objects.ts";
 import { NODE_FIELDS, POD_FIELDS } from "./protobuf-fields.ts";
@@ -17,11 +17,14 @@ import { NODE_FIELDS, POD_FIELDS } from "./protobuf-fields.ts";
 export interface ReadAccess extends PageSource {
   readonly nowMs: () => number;
   readonly close: () => void;
-  /** Shown every pool as decoded, with the object it came from. */
-  readonly onPool?: (pool: Pool, object: unknown) => void;
+  /** Shown the `meta` of every pool and record set as decoded, with the object it came from. */
+  readonly onObject?: (meta: ObjectMeta, object: unknown) => void;
   /** Shown every Lease as decoded, with the object it came from. */
   readonly onLease?: (lease: LeaseRecord, object: unknown) => void;
 }
+
+type CustomObject = { readonly meta: ObjectMeta };
+type Readable<T> = { readonly resource: Resource; readonly decode: (object: unknown) => T | undefined };
 
 /** Finished pods run nothing and explain nothing; the server leaves them out. */
 const UNFINISHED = "status.phase!=Succeeded,status.phase!=Failed";
@@ -46,14 +49,11 @@ export class KubeClusterReader implements ClusterReader {
   }
 
   async listPools(): Promise<readonly Pool[]> {
-    const pools = await listObjects(this.#access, {
-      resource: RESOURCES.pools,
-      path: resourcePath(RESOURCES.pools),
-      project: (object) => this.#pool(object),
-    });
-    return pools.sort(
-      (a, b) => compareText(a.meta.namespace, b.meta.namespace) || compareText(a.meta.name, b.meta.name),
-    );
+    return await this.#listCustom(CUSTOM_RESOURCES.pools);
+  }
+
+  async listRecordSets(): Promise<readonly RecordSet[]> {
+    return await this.#listCustom(CUSTOM_RESOURCES.recordSets);
   }
 
   async listNodes(): Promise<readonly NodeFacts[]> {
@@ -77,10 +77,11 @@ export class KubeClusterReader implements ClusterReader {
   }
 
   async readPool(meta: Pick<ObjectMeta, "namespace" | "name">): Promise<Pool | undefined> {
-    const place = { namespace: meta.namespace, name: meta.name };
-    const path = resourcePath(RESOURCES.pools, place);
-    const call: Call = { method: "GET", path, verb: "get", resource: RESOURCES.pools, subject: objectKey(meta) };
-    return await this.#read(call, (object) => this.#pool(object));
+    return await this.#readCustom(CUSTOM_RESOURCES.pools, meta);
+  }
+
+  async readRecordSet(meta: Pick<ObjectMeta, "namespace" | "name">): Promise<RecordSet | undefined> {
+    return await this.#readCustom(CUSTOM_RESOURCES.recordSets, meta);
   }
 
   async readNode(name: string): Promise<NodeFacts | undefined> {
@@ -99,10 +100,27 @@ export class KubeClusterReader implements ClusterReader {
     });
   }
 
-  #pool(object: unknown): Pool | undefined {
-    const pool = decodePool(object);
-    if (pool !== undefined) this.#access.onPool?.(pool, object);
-    return pool;
+  /** Every object of a kind, sorted by namespace and name. */
+  async #listCustom<T extends CustomObject>({ resource, decode }: Readable<T>): Promise<readonly T[]> {
+    const path = resourcePath(resource);
+    const objects = await listObjects(this.#access, { resource, path, project: (one) => this.#note(decode(one), one) });
+    return objects.sort(
+      (a, b) => compareText(a.meta.namespace, b.meta.namespace) || compareText(a.meta.name, b.meta.name),
+    );
+  }
+
+  async #readCustom<T extends CustomObject>(
+    { resource, decode }: Readable<T>,
+    meta: Pick<ObjectMeta, "namespace" | "name">,
+  ): Promise<T | undefined> {
+    const path = resourcePath(resource, { namespace: meta.namespace, name: meta.name });
+    const call: Call = { method: "GET", path, verb: "get", resource, subject: objectKey(meta) };
+    return await this.#read(call, (object) => this.#note(decode(object), object));
+  }
+
+  #note<T extends CustomObject>(decoded: T | undefined, object: unknown): T | undefined {
+    if (decoded !== undefined) this.#access.onObject?.(decoded.meta, object);
+    return decoded;
   }
 
   /** One object; undefined when the server does not have it. */

@@ -6,14 +6,17 @@ import {
   POOL_ANNOTATION,
   type Pool,
   type PoolStatus,
+  type RecordSet,
+  type RecordSetStatus,
 } from "../../model/resource.ts";
 import type { ClusterEvent, ClusterWriter, LeaseRecord } from "../../ports/cluster.ts";
 import { RESOURCES, resourcePath } from "./call.ts";
 import { KubeClusterReader } from "./cluster-reader.ts";
+import { CUSTOM_RESOURCES } from "./custom-resource.ts";
 import { encodeEvent } from "./encode-event.ts";
 import type { WriteAccess } from "./write-access.ts";
+import { patchStatus, setFinalizer } from "./write-custom-object.ts";
 import { createLease, replaceLease } from "./write-lease.ts";
-import { patchPoolStatus, setPoolFinalizer } from "./write-pool.ts";
 
 /** A {@link ClusterWriter} over HTTP. */
 export class KubeClusterWriter extends KubeClusterReader implements ClusterWriter {
@@ -28,11 +31,19 @@ export class KubeClusterWriter extends KubeClusterReader implements ClusterWrite
   }
 
   async patchPoolStatus(meta: ObjectMeta, status: PoolStatus): Promise<Pool> {
-    return await patchPoolStatus(this.#access, meta, status);
+    return await patchStatus(this.#access, CUSTOM_RESOURCES.pools, meta, status);
   }
 
   async setPoolFinalizer(meta: ObjectMeta, isPresent: boolean): Promise<Pool> {
-    return await setPoolFinalizer(this.#access, meta, isPresent);
+    return await setFinalizer(this.#access, CUSTOM_RESOURCES.pools, meta, isPresent);
+  }
+
+  async patchRecordSetStatus(meta: ObjectMeta, status: RecordSetStatus): Promise<RecordSet> {
+    return await patchStatus(this.#access, CUSTOM_RESOURCES.recordSets, meta, status);
+  }
+
+  async setRecordSetFinalizer(meta: ObjectMeta, isPresent: boolean): Promise<RecordSet> {
+    return await setFinalizer(this.#access, CUSTOM_RESOURCES.recordSets, meta, isPresent);
   }
 
   async annotateNode(

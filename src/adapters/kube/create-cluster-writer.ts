@@ -24,7 +24,7 @@ export function createClusterWriter(
     nowMs: () => transport.nowMs(),
     close: () => transport.close(),
     seen,
-    onPool: seen.addPool.bind(seen),
+    onObject: seen.add.bind(seen),
     onLease: seen.addLease.bind(seen),
   };
   return new KubeClusterWriter(access, options.reportingInstance);

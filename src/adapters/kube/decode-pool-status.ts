@@ -1,56 +1,31 @@
 import type {
   AcquiredIP,
-  Condition,
   IPState,
   IPStatus,
   PendingAcquisition,
   PoolStatus,
   ReleasedIP,
-  RetryStatus,
 } from "../../model/resource.ts";
+import { decodeCommonStatus } from "./decode-common-status.ts";
 import { asList, asNumber, asRecord, asText, asTexts } from "./json-value.ts";
 import { optional } from "./optional.ts";
 
 const STATES: readonly IPState[] = ["active", "in-progress", "error", "no-match", "unassigned", "disabled"];
 
-/**
- * `status` of a FloatingIPPool. It is what earlier runs left, perhaps the Go operator's, perhaps edited by hand: whatever
- * has the wrong shape is dropped, entry by entry. Absent means empty. Never throws.
- */
+/** `status` of a FloatingIPPool, read as leniently as {@link decodeCommonStatus} does. Never throws. */
 export function decodePoolStatus(value: unknown): PoolStatus {
   const status = asRecord(value) ?? {};
   return {
-    ...optional("observedGeneration", asNumber(status["observedGeneration"])),
-    conditions: asList(status["conditions"]).flatMap(decodeCondition),
-    ...optional("error", asText(status["error"])),
+    ...decodeCommonStatus(status),
     ips: decodeIPs(status["ips"]),
     assignableNodes: asTexts(status["assignableNodes"]),
     nodeErrors: asTexts(status["nodeErrors"]),
     acquired: asList(status["acquired"]).flatMap(decodeAcquired),
     pendingAcquisitions: asList(status["pendingAcquisitions"]).flatMap(decodePending),
     released: asList(status["released"]).flatMap(decodeReleased),
-    retries: asList(status["retries"]).flatMap(decodeRetry),
     ...optional("lastAssignmentTime", asText(status["lastAssignmentTime"])),
     ...optional("assignments", asNumber(status["assignments"])),
   };
-}
-
-function decodeCondition(value: unknown): readonly Condition[] {
-  const entry = asRecord(value);
-  const type = asText(entry?.["type"]);
-  const status = entry?.["status"];
-  const isStatus = status === "True" || status === "False" || status === "Unknown";
-  if (entry === undefined || type === undefined || !isStatus) return [];
-  return [
-    {
-      type,
-      status,
-      observedGeneration: asNumber(entry["observedGeneration"]) ?? 0,
-      lastTransitionTime: asText(entry["lastTransitionTime"]) ?? "",
-      reason: asText(entry["reason"]) ?? "",
-      message: asText(entry["message"]) ?? "",
-    },
-  ];
 }
 
 function decodeIPs(value: unknown): Readonly<Record<string, IPStatus>> {
@@ -106,15 +81,6 @@ function decodeReleased(value: unknown): readonly ReleasedIP[] {
       ...optional("acquired", asFlag(entry["acquired"])),
     },
   ];
-}
-
-function decodeRetry(value: unknown): readonly RetryStatus[] {
-  const entry = asRecord(value);
-  const subject = asText(entry?.["subject"]);
-  if (entry === undefined || subject === undefined) return [];
-  const attempts = Math.max(1, asNumber(entry["attempts"]) ?? 1);
-  const nextAttemptTime = asText(entry["nextAttemptTime"]) ?? "";
-  return [{ subject, attempts, nextAttemptTime, error: asText(entry["error"]) ?? "" }];
 }
 
 function asFlag(value: unknown): boolean | undefined {

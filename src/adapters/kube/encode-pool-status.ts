@@ -1,4 +1,5 @@
 import type { IPStatus, PoolStatus } from "../../model/resource.ts";
+import { encodeCommonStatus, unlessEmpty } from "./encode-common-status.ts";
 import { asRecord } from "./json-value.ts";
 
 /**
@@ -10,16 +11,13 @@ import { asRecord } from "./json-value.ts";
  */
 export function encodePoolStatus(status: PoolStatus, stored: unknown): Readonly<Record<string, unknown>> {
   return {
-    observedGeneration: status.observedGeneration ?? null,
-    conditions: unlessEmpty(status.conditions),
-    error: status.error || null,
+    ...encodeCommonStatus(status),
     ips: encodeIPs(status.ips, asRecord(asRecord(stored)?.["ips"]) ?? {}),
     assignableNodes: unlessEmpty(status.assignableNodes),
     nodeErrors: unlessEmpty(status.nodeErrors),
     acquired: unlessEmpty(status.acquired),
     pendingAcquisitions: unlessEmpty(status.pendingAcquisitions),
     released: unlessEmpty(status.released),
-    retries: unlessEmpty(status.retries),
     lastAssignmentTime: status.lastAssignmentTime || null,
     assignments: status.assignments ?? null,
   } satisfies Record<keyof PoolStatus, unknown>;
@@ -44,8 +42,4 @@ function encodeIP(entry: IPStatus): unknown {
     reason: entry.reason || null,
     notMatchingSince: entry.notMatchingSince || null,
   } satisfies Record<keyof IPStatus, unknown>;
-}
-
-function unlessEmpty<T>(list: readonly T[]): readonly T[] | null {
-  return list.length === 0 ? null : list;
 }

@@ -1,29 +1,23 @@
-import type { ObjectMeta, Pool } from "../../model/resource.ts";
+import type { ObjectMeta } from "../../model/resource.ts";
 import type { LeaseRecord } from "../../ports/cluster.ts";
-
-/** A pool as decoded, and the object it was decoded from. */
-export interface SeenPool {
-  readonly pool: Pool;
-  readonly object: unknown;
-}
 
 /**
  * The objects as the server sent them, kept beside what was decoded of them, because a write must respect what flipop does
- * not decode. A pool's is found by the identity of its `meta` and goes when that goes; of a Lease the newest is kept. Never
- * stale in effect: every write that uses one carries the resourceVersion it was read at.
+ * not decode. That of a pool or record set is found by the identity of its `meta` and goes when that goes; of a Lease the
+ * newest is kept. Never stale in effect: every write that uses one carries the resourceVersion it was read at.
  */
 export class SeenObjects {
-  readonly #pools = new WeakMap<ObjectMeta, SeenPool>();
+  readonly #objects = new WeakMap<ObjectMeta, unknown>();
   readonly #leases = new Map<string, { readonly resourceVersion: string; readonly object: unknown }>();
 
-  /** Remembers a pool. */
-  addPool(pool: Pool, object: unknown): void {
-    this.#pools.set(pool.meta, { pool, object });
+  /** Remembers a pool's or record set's object. */
+  add(meta: ObjectMeta, object: unknown): void {
+    this.#objects.set(meta, object);
   }
 
-  /** The pool this very `meta` belongs to; undefined for a copy of it. */
-  poolOf(meta: ObjectMeta): SeenPool | undefined {
-    return this.#pools.get(meta);
+  /** The object this very `meta` was decoded from; undefined for a copy of it. */
+  objectOf(meta: ObjectMeta): unknown {
+    return this.#objects.get(meta);
   }
 
   /** Remembers a Lease in place of an older one. */

@@ -86,7 +86,9 @@ describe("a batch", () => {
 
 test("nothing can have taken effect when nothing listens", async () => {
   const provider = createCloudflare({ token, baseURL: await deafURL(), userAgent: "flipop/0", clock: SYSTEM_CLOCK });
-  const error = await failureOf(provider.writeRecords(zone, fqdn, { addresses: [ip], ttlSeconds: 60 }));
+  const error = await failureOf(
+    provider.writeRecords(zone, fqdn, { before: [], after: { addresses: [ip], ttlSeconds: 60 } }),
+  );
   expect(error).toMatchObject({ failure: "unavailable", status: 0, isAmbiguous: false });
   expect(error.message).toMatch(
     /^Cloudflare could not be reached to read the A records of www\.example\.com: connect ECONNREFUSED 127\.0\.0\.1:\d+$/,

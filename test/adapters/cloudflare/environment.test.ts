@@ -38,12 +38,13 @@ describe("the SDK's variables in the environment", () => {
         const baseURL = "${server.url}/client/v4";
         const provider = createCloudflare({ token: "ours", baseURL, userAgent: "flipop/0", clock });
         const zone = { id: "${zoneID}" };
-        const state = await provider.writeRecords(zone, "${fqdn}", { addresses: ["203.0.113.1"], ttlSeconds: 60 });
-        process.stdout.write(state.addresses.join());
+        const change = { before: [], after: { addresses: ["203.0.113.1"], ttlSeconds: 60 } };
+        const { kind, records } = await provider.writeRecords(zone, "${fqdn}", change);
+        process.stdout.write([kind, ...records.addresses].join());
       `;
       const env = { ...hostile, CLOUDFLARE_BASE_URL: `${elsewhere.url}/client/v4`, PATH: process.env["PATH"] };
       const { stdout, stderr } = await run(process.execPath, ["--input-type=module", "--eval", program], { env });
-      expect([stdout, stderr]).toEqual(["203.0.113.1", ""]);
+      expect([stdout, stderr]).toEqual(["written,203.0.113.1", ""]);
       expect(elsewhere.requests).toEqual([]);
       expect(server.requests.map(({ method, path }) => [method, path])).toEqual([
         ["GET", recordsPath],

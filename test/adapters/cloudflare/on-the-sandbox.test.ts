@@ -61,7 +61,8 @@ describe("a record set that people have taken care of", () => {
     await onSandbox(
       records,
       async ({ provider, records: held }) => {
-        const state = await provider.writeRecords(zone, fqdn, { addresses: [ip2, ip3], ttlSeconds: 300 });
+        const change = { before: [ip1], after: { addresses: [ip2, ip3], ttlSeconds: 300 } };
+        const { records: state } = await provider.writeRecords(zone, fqdn, change);
         expect(state).toEqual({ fqdn, addresses: [ip2, ip3], isTTLAutomatic: true, hasDuplicates: false });
         expect(held()).toMatchObject([
           { id: "a".repeat(32), content: ip2, ttl: 1, ...kept },
@@ -74,29 +75,37 @@ describe("a record set that people have taken care of", () => {
 
   test("keeps an automatic TTL when that is desired", async () => {
     await onSandbox([{ content: ip1 }], async ({ provider, records }) => {
-      const state = await provider.writeRecords(zone, fqdn, { addresses: [ip1, ip2], ttlSeconds: 1 });
-      expect(state).toMatchObject({ ttlSeconds: 1, isTTLAutomatic: false });
+      const change = { before: [ip1], after: { addresses: [ip1, ip2], ttlSeconds: 1 } };
+      expect((await provider.writeRecords(zone, fqdn, change)).records).toMatchObject({
+        ttlSeconds: 1,
+        isTTLAutomatic: false,
+      });
       expect(records().map(({ ttl }) => ttl)).toEqual([1, 1]);
     });
   });
 });
 
 describe("somebody who changes the same records right after they were read", () => {
-  test("does not make a write fail whose record is there already", async () => {
+  test.for([
+    ["is told when one of several records is there already", [ip1, ip2], "stale"],
+    ["has done the work when the only missing record is there already", [ip1], "written"],
+  ] as const)("%s", async ([, addresses, kind]) => {
     await onSandbox([], async (scene) => {
       scene.afterFirstRead(() => scene.sandbox.addRecord("example.com", { name: "www", content: ip1, ttl: 60 }));
-      const state = await scene.provider.writeRecords(zone, fqdn, { addresses: [ip1, ip2], ttlSeconds: 60 });
-      expect(state).toMatchObject({ addresses: [ip1, ip2], ttlSeconds: 60, hasDuplicates: false });
-      expect(scene.records()).toHaveLength(2);
-      expect(scene.calls).toEqual(["GET 200", "POST 400", "GET 200", "POST 200"]);
+      const change = { before: [], after: { addresses, ttlSeconds: 60 } };
+      const result = await scene.provider.writeRecords(zone, fqdn, change);
+      expect(result).toMatchObject({ kind, records: { addresses: [ip1] } });
+      expect(scene.records()).toHaveLength(1);
+      expect(scene.calls).toEqual(["GET 200", "POST 400", "GET 200"]);
     });
   });
 
   test("does not make a write fail whose records are gone already", async () => {
     await onSandbox([{ content: ip1 }, { content: ip2 }], async (scene) => {
       scene.afterFirstRead(() => scene.sandbox.removeRecords("example.com", "www"));
-      const state = await scene.provider.writeRecords(zone, fqdn, { addresses: [], ttlSeconds: 60 });
-      expect(state.addresses).toEqual([]);
+      const change = { before: [ip1, ip2], after: { addresses: [], ttlSeconds: 60 } };
+      const result = await scene.provider.writeRecords(zone, fqdn, change);
+      expect(result).toMatchObject({ kind: "written", records: { addresses: [] } });
       expect(scene.calls).toEqual(["GET 200", "POST 404", "GET 200"]);
     });
   });
@@ -112,8 +121,8 @@ describe("a token for the records of one zone", () => {
         expect(await provider.findZone("example.com")).toBeUndefined();
         const found = await provider.findZone(zoneID);
         expect(found).toEqual({ id: zoneID });
-        const state = await provider.writeRecords(found ?? zone, fqdn, { addresses: [ip1], ttlSeconds: 60 });
-        expect(state.addresses).toEqual([ip1]);
+        const change = { before: [], after: { addresses: [ip1], ttlSeconds: 60 } };
+        expect((await provider.writeRecords(found ?? zone, fqdn, change)).records.addresses).toEqual([ip1]);
       },
       tokens,
     );
@@ -123,7 +132,8 @@ describe("a token for the records of one zone", () => {
     await onSandbox(
       [{ name: "www.example.org.example.com", content: ip3 }],
       async ({ provider, records }) => {
-        const call = provider.writeRecords({ id: zoneID }, "www.example.org", { addresses: [ip1], ttlSeconds: 60 });
+        const change = { before: [], after: { addresses: [ip1], ttlSeconds: 60 } };
+        const call = provider.writeRecords({ id: zoneID }, "www.example.org", change);
         expect((await failureOf(call)).message).toContain("it is not in that zone");
         expect(records().map(({ content }) => content)).toEqual([ip3]);
       },
@@ -136,7 +146,8 @@ describe("a token for the records of one zone", () => {
       [],
       async ({ provider }) => {
         expect((await provider.readRecords(zone, fqdn)).addresses).toEqual([]);
-        const error = await failureOf(provider.writeRecords(zone, fqdn, { addresses: [ip1], ttlSeconds: 60 }));
+        const change = { before: [], after: { addresses: [ip1], ttlSeconds: 60 } };
+        const error = await failureOf(provider.writeRecords(zone, fqdn, change));
         expect(error.failure).toBe("forbidden");
         expect(error.message).toContain("Give the token the permission Zone / DNS / Edit for that zone.");
       },
@@ -179,7 +190,8 @@ test("a zone that is full refuses with the API's words", async () => {
   await onSandbox(
     [{ content: ip1 }],
     async ({ provider, records }) => {
-      const error = await failureOf(provider.writeRecords(zone, fqdn, { addresses: [ip1, ip2], ttlSeconds: 60 }));
+      const change = { before: [ip1], after: { addresses: [ip1, ip2], ttlSeconds: 60 } };
+      const error = await failureOf(provider.writeRecords(zone, fqdn, change));
       expect(error).toMatchObject({ failure: "refused", isAmbiguous: false });
       expect(error.message).toMatch(/81045 Record quota exceeded\. \(400, request id [0-9a-f]+-SBX\)$/);
       expect(records()).toMatchObject([{ content: ip1, ttl: 1 }]);

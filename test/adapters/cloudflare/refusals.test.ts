@@ -112,7 +112,9 @@ describe("what could only be refused is not sent", () => {
     [fqdn, ["2001:db8::1"], '"2001:db8::1" is not an IPv4 address'],
   ] as const)("%j with %j: %s", async ([name, addresses, reason]) => {
     await withServer({ json: okJSON([]) }, async ({ provider, server }) => {
-      const error = await failureOf(provider.writeRecords(zone, name, { addresses, ttlSeconds: 60 }));
+      const error = await failureOf(
+        provider.writeRecords(zone, name, { before: [], after: { addresses, ttlSeconds: 60 } }),
+      );
       expect(error).toMatchObject({ failure: "refused", status: 0, isAmbiguous: false });
       expect(error.message).toBe(`Cloudflare refused to change the A records of ${name}: ${reason}`);
       expect(server.requests).toEqual([]);
@@ -122,7 +124,7 @@ describe("what could only be refused is not sent", () => {
   test("an empty zone id is a zone that is not there", async () => {
     await withServer({ json: okJSON([]) }, async ({ provider, server }) => {
       const error = await failureOf(
-        provider.writeRecords({ id: "" }, fqdn, { addresses: ["203.0.113.1"], ttlSeconds: 60 }),
+        provider.writeRecords({ id: "" }, fqdn, { before: [], after: { addresses: ["203.0.113.1"], ttlSeconds: 60 } }),
       );
       expect(error).toMatchObject({ failure: "not-found", status: 0 });
       expect(server.requests).toEqual([]);

@@ -1,8 +1,9 @@
 import type { CloudflareOptions } from "../../../src/adapters/cloudflare/cloudflare-options.ts";
 import { createCloudflare } from "../../../src/adapters/cloudflare/create-cloudflare.ts";
 import { SYSTEM_CLOCK } from "../../../src/cli/system-clock.ts";
+import type { RecordSetState, Zone } from "../../../src/model/dns.ts";
 import type { ProviderError } from "../../../src/model/errors.ts";
-import type { DNSProvider, RecordSetState, Zone } from "../../../src/ports/dns-provider.ts";
+import type { DNSProvider, RecordSetResult } from "../../../src/ports/dns-provider.ts";
 import type { ProviderMeter } from "../../../src/ports/ip-provider.ts";
 import { providerFailureOf } from "../provider-http/provider-failure-of.ts";
 import { type ReplyScript, replyFunction } from "../provider-http/reply-script.ts";
@@ -15,14 +16,20 @@ export const token = "cfut_0123456789abcdef0123456789abcdef";
 /** The zone of the tests, found. */
 export const zone: Zone = { id: zoneID, name: "example.com" };
 
+/** What a write may say beside the addresses. */
+export interface WriteTerms {
+  readonly ttlSeconds?: number;
+  readonly before?: readonly string[];
+}
+
 /** The adapter and the server it talks to. */
 export interface Stage {
   readonly provider: DNSProvider & ProviderMeter;
   readonly server: ScriptedServer;
   /** Reads the records of the tests' name. */
   read(): Promise<RecordSetState>;
-  /** Writes them. */
-  write(addresses: readonly string[], ttlSeconds?: number): Promise<RecordSetState>;
+  /** Writes them: 60 s, and planned on no address, unless told otherwise. */
+  write(addresses: readonly string[], more?: WriteTerms): Promise<RecordSetResult>;
 }
 
 /** Runs a test against a scripted server. */
@@ -45,7 +52,8 @@ export async function withServer(
       provider,
       server,
       read: () => provider.readRecords(zone, fqdn),
-      write: (addresses, ttlSeconds = 60) => provider.writeRecords(zone, fqdn, { addresses, ttlSeconds }),
+      write: (addresses, { ttlSeconds = 60, before = [] } = {}) =>
+        provider.writeRecords(zone, fqdn, { before, after: { addresses, ttlSeconds } }),
     });
   } finally {
     await server.close();

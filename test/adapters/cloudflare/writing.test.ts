@@ -15,12 +15,9 @@ describe("a write", () => {
       posts: [recordJSON("b", ip3, { ttl: 300 })],
     });
     await withServer([one, { json: batch }], async ({ provider, write, server }) => {
-      expect(await write([ip2, ip3], 300)).toEqual({
-        fqdn,
-        addresses: [ip2, ip3],
-        ttlSeconds: 300,
-        isTTLAutomatic: false,
-        hasDuplicates: false,
+      expect(await write([ip2, ip3], { ttlSeconds: 300, before: [ip1] })).toEqual({
+        kind: "written",
+        records: { fqdn, addresses: [ip2, ip3], ttlSeconds: 300, isTTLAutomatic: false, hasDuplicates: false },
       });
       expect(server.requests.map(({ method, path }) => [method, path])).toEqual([
         ["GET", recordsPath],
@@ -44,7 +41,15 @@ describe("a write", () => {
 
   test("of what is there already sends no batch", async () => {
     await withServer(one, async ({ write, server }) => {
-      expect((await write([ip1])).addresses).toEqual([ip1]);
+      expect(await write([ip1])).toMatchObject({ kind: "written", records: { addresses: [ip1] } });
+      expect(server.requests.map(({ method }) => method)).toEqual(["GET"]);
+    });
+  });
+
+  test("planned on other records sends no batch and is stale", async () => {
+    await withServer(one, async ({ write, server }) => {
+      const records = { fqdn, addresses: [ip1], ttlSeconds: 60, isTTLAutomatic: false, hasDuplicates: false };
+      expect(await write([ip2], { before: [ip3] })).toEqual({ kind: "stale", records });
       expect(server.requests.map(({ method }) => method)).toEqual(["GET"]);
     });
   });
@@ -54,15 +59,16 @@ describe("a write", () => {
     const list = { json: listJSON([recordJSON("a", ip1, proxied)]) };
     const batch = { json: batchJSON({ patches: [recordJSON("a", ip2, proxied)] }) };
     await withServer([list, batch], async ({ write, server }) => {
-      const state = await write([ip2], 300);
-      expect(state).toEqual({ fqdn, addresses: [ip2], isTTLAutomatic: true, hasDuplicates: false });
+      const { records } = await write([ip2], { ttlSeconds: 300, before: [ip1] });
+      expect(records).toEqual({ fqdn, addresses: [ip2], isTTLAutomatic: true, hasDuplicates: false });
       expect(server.requests[1]?.body).toEqual({ patches: [{ id: "a", content: ip2 }] });
     });
   });
 
   test("that leaves no record returns the empty set", async () => {
     await withServer([one, { json: batchJSON({ deletes: [recordJSON("a", ip1)] }) }], async ({ write, server }) => {
-      expect(await write([])).toEqual({ fqdn, addresses: [], isTTLAutomatic: false, hasDuplicates: false });
+      const { records } = await write([], { before: [ip1] });
+      expect(records).toEqual({ fqdn, addresses: [], isTTLAutomatic: false, hasDuplicates: false });
       expect(server.requests[1]?.body).toEqual({ deletes: [{ id: "a" }] });
     });
   });
@@ -70,7 +76,7 @@ describe("a write", () => {
   test("returns what the answer shows, even if that is not what was asked for", async () => {
     const batch = batchJSON({ posts: [recordJSON("b", ip1, { ttl: 120 })] });
     await withServer([none, { json: batch }], async ({ write }) => {
-      expect(await write([ip1], 60)).toMatchObject({ addresses: [ip1], ttlSeconds: 120 });
+      expect((await write([ip1])).records).toMatchObject({ addresses: [ip1], ttlSeconds: 120 });
     });
   });
 
@@ -83,7 +89,7 @@ describe("a write", () => {
   ])("is read again when the answer has %s", async ([, batch]) => {
     const after = { json: listJSON([recordJSON("b", ip1)]) };
     await withServer([none, { json: batch }, after], async ({ write, server }) => {
-      expect((await write([ip1])).addresses).toEqual([ip1]);
+      expect(await write([ip1])).toMatchObject({ kind: "written", records: { addresses: [ip1] } });
       expect(server.requests.map(({ method }) => method)).toEqual(["GET", "POST", "GET"]);
     });
   });
@@ -98,7 +104,7 @@ describe("a batch that finds other records than were read", () => {
   ] as const)("is settled by reading again after %i (%i)", async ([code, status, message]) => {
     const replies = [one, { status, json: errorJSON(code, message) }, { json: listJSON([recordJSON("b", ip2)]) }];
     await withServer(replies, async ({ write, server }) => {
-      expect((await write([ip2])).addresses).toEqual([ip2]);
+      expect(await write([ip2], { before: [ip1] })).toMatchObject({ kind: "written", records: { addresses: [ip2] } });
       expect(server.requests.map(({ method }) => method)).toEqual(["GET", "POST", "GET"]);
     });
   });
@@ -106,29 +112,46 @@ describe("a batch that finds other records than were read", () => {
   test("is settled when the code stands in the chain", async () => {
     const json = errorJSON(1004, "DNS Validation Error", [{ code: 81_058, message: "An identical record exists." }]);
     await withServer([none, { status: 400, json }, one], async ({ write }) => {
-      expect((await write([ip1])).addresses).toEqual([ip1]);
+      expect(await write([ip1])).toMatchObject({ kind: "written", records: { addresses: [ip1] } });
     });
   });
 
-  test("is tried once more with what is still missing", async () => {
-    const now = { json: listJSON([recordJSON("b", ip1)]) };
-    const batch = { json: batchJSON({ posts: [recordJSON("c", ip2)] }) };
-    await withServer([none, identical, now, batch], async ({ write, server }) => {
-      expect((await write([ip1, ip2])).addresses).toEqual([ip1, ip2]);
-      expect(server.requests[3]?.body).toEqual({
-        posts: [{ type: "A", name: fqdn, content: ip2, ttl: 60, proxied: false }],
-      });
+  test("is stale when the records are neither what they were nor what they should be", async () => {
+    await withServer([none, identical, one], async ({ write, server }) => {
+      expect(await write([ip1, ip2])).toMatchObject({ kind: "stale", records: { addresses: [ip1] } });
+      expect(server.requests.map(({ method }) => method)).toEqual(["GET", "POST", "GET"]);
     });
   });
 
-  test("is a refusal when the second try ends the same way", async () => {
-    await withServer([none, identical, none, identical], async ({ write, server }) => {
+  test("is tried once more with the records made anew when their addresses are what they were", async () => {
+    const gone: Reply = { status: 404, json: errorJSON(81_044, "Record does not exist.") };
+    const anew = { json: listJSON([recordJSON("b", ip1)]) };
+    const batch = { json: batchJSON({ patches: [recordJSON("b", ip2)] }) };
+    await withServer([one, gone, anew, batch], async ({ write, server }) => {
+      expect(await write([ip2], { before: [ip1] })).toMatchObject({ kind: "written", records: { addresses: [ip2] } });
+      expect(server.requests[3]?.body).toEqual({ patches: [{ id: "b", content: ip2 }] });
+    });
+  });
+
+  test.for([
+    ["stale when somebody else has changed them by then", [ip3], "stale"],
+    ["written when somebody else has made them what they should be by then", [ip1], "written"],
+  ] as const)("is %s, after a second try that ends the same way", async ([, addresses, kind]) => {
+    const last = { json: listJSON(addresses.map((ip) => recordJSON("c", ip))) };
+    await withServer([none, identical, none, identical, last], async ({ write, server }) => {
+      expect(await write([ip1])).toMatchObject({ kind, records: { addresses } });
+      expect(server.requests).toHaveLength(5);
+    });
+  });
+
+  test("is a refusal when the second try ends the same way and nothing has changed", async () => {
+    await withServer([none, identical, none, identical, none], async ({ write, server }) => {
       const error = await failureOf(write([ip1]));
       expect(error).toMatchObject({ failure: "refused", operation: "write", isAmbiguous: false });
       expect(error.message).toBe(
         "Cloudflare refused to change the A records of www.example.com: 81058 An identical record already exists. (400)",
       );
-      expect(server.requests).toHaveLength(4);
+      expect(server.requests).toHaveLength(5);
     });
   });
 });
@@ -157,13 +180,13 @@ describe("a batch whose answer cannot be understood", () => {
 
 describe("a name outside a zone whose name is not known", () => {
   const elsewhere = `${fqdn}.example.org`;
-  const desired = { addresses: [ip1], ttlSeconds: 60 };
+  const change = { before: [], after: { addresses: [ip1], ttlSeconds: 60 } };
 
   test("is refused, and what Cloudflare made below the zone is taken back", async () => {
     const made = batchJSON({ posts: [recordJSON("b", ip1, { name: elsewhere })] });
     const removed = batchJSON({ deletes: [recordJSON("b", ip1, { name: elsewhere })] });
     await withServer([none, { json: made }, { json: removed }], async ({ provider, server }) => {
-      const error = await failureOf(provider.writeRecords({ id: zoneID }, fqdn, desired));
+      const error = await failureOf(provider.writeRecords({ id: zoneID }, fqdn, change));
       expect(error).toMatchObject({ failure: "refused", isAmbiguous: false, subject: fqdn });
       expect(error.message).toBe(
         "Cloudflare refused to change the A records of www.example.com: it is not in that zone (Cloudflare made it www.example.com.example.org, which was removed again)",
@@ -173,8 +196,8 @@ describe("a name outside a zone whose name is not known", () => {
   });
 
   test("leaves a record there that somebody else made", async () => {
-    await withServer([none, identical, none, identical], async ({ provider, server }) => {
-      const error = await failureOf(provider.writeRecords({ id: zoneID }, fqdn, desired));
+    await withServer([none, identical, none, identical, none], async ({ provider, server }) => {
+      const error = await failureOf(provider.writeRecords({ id: zoneID }, fqdn, change));
       expect(error.failure).toBe("refused");
       expect(JSON.stringify(server.requests.map(({ body }) => body))).not.toContain("deletes");
     });

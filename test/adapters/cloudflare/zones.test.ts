@@ -122,10 +122,12 @@ test("the reader has no method that writes, at run time either", () => {
   expect(Object.keys(reader).sort()).toEqual([
     "calls",
     "findZone",
-    "minimumTTLSeconds",
+    "isBatched",
     "name",
     "rateLimit",
     "readRecords",
+    "ttlRules",
   ]);
-  expect([reader.name, reader.minimumTTLSeconds]).toEqual(["cloudflare", 60]);
+  expect([reader.name, reader.isBatched]).toEqual(["cloudflare", true]);
+  expect(reader.ttlRules).toEqual({ minimumSeconds: 60, automaticSeconds: 1 });
 });

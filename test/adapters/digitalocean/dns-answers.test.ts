@@ -17,8 +17,10 @@ import { failureOf, token } from "./with-server.ts";
 
 const [ip1, ip2] = ["203.0.113.1", "203.0.113.2"] as const;
 const read = (dns: DNSProvider): Promise<unknown> => dns.readRecords(zone, fqdn);
-const clear = (dns: DNSProvider): Promise<unknown> => dns.writeRecords(zone, fqdn, { addresses: [], ttlSeconds: 60 });
-const fill = (dns: DNSProvider): Promise<unknown> => dns.writeRecords(zone, fqdn, { addresses: [ip1], ttlSeconds: 60 });
+const clear = (dns: DNSProvider): Promise<unknown> =>
+  dns.writeRecords(zone, fqdn, { before: [ip1], after: { addresses: [], ttlSeconds: 60 } });
+const fill = (dns: DNSProvider): Promise<unknown> =>
+  dns.writeRecords(zone, fqdn, { before: [], after: { addresses: [ip1], ttlSeconds: 60 } });
 
 describe("a filter that does not filter", () => {
   const all = [
@@ -149,8 +151,9 @@ describe("malformed answers about DNS", () => {
 
   test("of a TTL that is another record's are a fault", async () => {
     const script = [listed(recordJSON(7, ip1, { ttl: 300 })), changed(recordJSON(8, ip1))];
+    const change = { before: [ip1], after: { addresses: [ip1], ttlSeconds: 60 } };
     await withDNSServer(script, async ({ dns }) => {
-      const error = await failureOf(fill(dns));
+      const error = await failureOf(dns.writeRecords(zone, fqdn, change));
       expect(error).toMatchObject({ failure: "malformed", operation: "set-ttl", isAmbiguous: true });
       expect(error.message).toContain("domain_record.id is 8, not 7");
     });

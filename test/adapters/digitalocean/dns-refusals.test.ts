@@ -17,8 +17,13 @@ const notFound: Reply = { status: 404, json: errorJSON("not_found", "The resourc
 const forbidden: Reply = { status: 403, json: errorJSON("Forbidden", "You are not authorized") };
 const serverError: Reply = { status: 503, json: errorJSON("server_error", "Out of order") };
 
-function write(dns: DNSProvider, addresses: readonly string[], ttlSeconds = 60): Promise<unknown> {
-  return dns.writeRecords(zone, fqdn, { addresses, ttlSeconds });
+/** Planned on the records that are read first. */
+function write(
+  dns: DNSProvider,
+  addresses: readonly string[],
+  { before = [], ttlSeconds = 60 }: { readonly before?: readonly string[]; readonly ttlSeconds?: number } = {},
+): Promise<unknown> {
+  return dns.writeRecords(zone, fqdn, { before, after: { addresses, ttlSeconds } });
 }
 
 describe("refusals about DNS", () => {
@@ -55,13 +60,13 @@ describe("refusals about DNS", () => {
   });
 
   test.for([
-    ["domain:read", [forbidden], []],
-    ["domain:create", [listed(), forbidden], [ip1]],
-    ["domain:update", [listed(recordJSON(7, ip1, { ttl: 300 })), forbidden], [ip1]],
-    ["domain:delete", [listed(recordJSON(7, ip1)), forbidden], []],
-  ] as const)("a token without %s is told so", async ([scope, script, addresses]) => {
+    ["domain:read", [forbidden], [], []],
+    ["domain:create", [listed(), forbidden], [], [ip1]],
+    ["domain:update", [listed(recordJSON(7, ip1, { ttl: 300 })), forbidden], [ip1], [ip1]],
+    ["domain:delete", [listed(recordJSON(7, ip1)), forbidden], [ip1], []],
+  ] as const)("a token without %s is told so", async ([scope, script, before, addresses]) => {
     await withDNSServer(script, async ({ dns }) => {
-      const error = await failureOf(write(dns, addresses));
+      const error = await failureOf(write(dns, addresses, { before }));
       expect(error).toMatchObject({ failure: "forbidden", status: 403, isAmbiguous: false });
       expect(error.message).toMatch(new RegExp(`Give the token the scope ${scope}\\.$`));
     });
@@ -81,13 +86,13 @@ describe("refusals about DNS", () => {
   });
 
   test.for([
-    ["add-record", [listed()], [ip1], 60],
+    ["add-record", [listed()], [], 60],
     ["set-ttl", [listed(recordJSON(7, ip1))], [ip1], 300],
-    ["remove-record", [listed(recordJSON(7, ip1), recordJSON(8, ip2))], [ip1], 60],
+    ["remove-record", [listed(recordJSON(7, ip1), recordJSON(8, ip2))], [ip1, ip2], 60],
   ] as const)("%s is not repeated after a 5xx, and leaves open whether it took effect", async (row) => {
-    const [operation, script, addresses, ttl] = row;
+    const [operation, script, before, ttlSeconds] = row;
     await withDNSServer([...script, serverError], async ({ dns, server }) => {
-      const error = await failureOf(write(dns, addresses, ttl));
+      const error = await failureOf(write(dns, [ip1], { before, ttlSeconds }));
       expect(error).toMatchObject({ failure: "unavailable", status: 503, isAmbiguous: true, operation, subject: fqdn });
       expect(server.requests).toHaveLength(2);
     });
@@ -96,7 +101,7 @@ describe("refusals about DNS", () => {
   test("a failure ends the write at once: nothing is removed before all is added", async () => {
     const script = [listed(recordJSON(7, ip1)), serverError];
     await withDNSServer(script, async ({ dns, server }) => {
-      await failureOf(write(dns, [ip2, ip3]));
+      await failureOf(write(dns, [ip2, ip3], { before: [ip1] }));
       expect(linesOf(server)).toEqual(["LIST", ["POST ", expect.objectContaining({ data: ip2 })]]);
     });
   });

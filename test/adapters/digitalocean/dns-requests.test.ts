@@ -65,14 +65,14 @@ describe("requests about DNS", () => {
 
   test("a new record has the name relative to its zone, and the desired TTL", async () => {
     await withDNSServer([listed(), made(recordJSON(7, ip1))], async ({ dns, server }) => {
-      await dns.writeRecords(zone, fqdn, { addresses: [ip1], ttlSeconds: 60 });
+      await dns.writeRecords(zone, fqdn, { before: [], after: { addresses: [ip1], ttlSeconds: 60 } });
       expect(linesOf(server)).toEqual(["LIST", ["POST ", { type: "A", name: "www", data: ip1, ttl: 60 }]]);
     });
   });
 
   test("a new record's body repeats its keys as the SDK does, which a server must accept", async () => {
     await withDNSServer([listed(), made(recordJSON(7, ip1))], async ({ dns, server }) => {
-      await dns.writeRecords(zone, fqdn, { addresses: [ip1], ttlSeconds: 60 });
+      await dns.writeRecords(zone, fqdn, { before: [], after: { addresses: [ip1], ttlSeconds: 60 } });
       const once = `"data":"${ip1}","name":"www","ttl":60,"type":"A"`;
       expect(server.requests[1]?.text).toBe(`{${Array.from({ length: 9 }, () => once).join()}}`);
     });
@@ -85,7 +85,7 @@ describe("requests about DNS", () => {
     ["example.com.example.com", "example.com"],
   ] as const)("a new record for %s is named %s", async ([name, relative]) => {
     await withDNSServer([listed(), made(recordJSON(7, ip1, { name: relative }))], async ({ dns, server }) => {
-      await dns.writeRecords(zone, name, { addresses: [ip1], ttlSeconds: 60 });
+      await dns.writeRecords(zone, name, { before: [], after: { addresses: [ip1], ttlSeconds: 60 } });
       expect(server.requests[1]?.body).toMatchObject({ name: relative });
     });
   });
@@ -97,7 +97,7 @@ describe("requests about DNS", () => {
       listed(recordJSON(7, ip1, { ttl: 300 }), recordJSON(8, ip2, { ttl: 300 })),
     ];
     await withDNSServer(script, async ({ dns, server }) => {
-      await dns.writeRecords(zone, fqdn, { addresses: [ip1, ip2], ttlSeconds: 300 });
+      await dns.writeRecords(zone, fqdn, { before: [ip1, ip2], after: { addresses: [ip1, ip2], ttlSeconds: 300 } });
       expect(linesOf(server)).toEqual(["LIST", ["PATCH /7", { type: "A", ttl: 300 }], "LIST"]);
       expect(server.requests[1]?.text).toBe('{"ttl":300,"type":"A"}');
     });
@@ -105,7 +105,7 @@ describe("requests about DNS", () => {
 
   test("a removal names the record and has no body", async () => {
     await withDNSServer([listed(recordJSON(7, ip1)), removed], async ({ dns, server }) => {
-      await dns.writeRecords(zone, fqdn, { addresses: [], ttlSeconds: 60 });
+      await dns.writeRecords(zone, fqdn, { before: [ip1], after: { addresses: [], ttlSeconds: 60 } });
       expect(linesOf(server)).toEqual(["LIST", "DELETE /7"]);
     });
   });
@@ -130,14 +130,16 @@ describe("requests about DNS", () => {
     await withDNSServer(listed(), async ({ dns, server }) => {
       const refused = { failure: "refused", status: 0, operation: "records", subject: name, isAmbiguous: false };
       await expect(dns.readRecords(where, name)).rejects.toMatchObject(refused);
-      await expect(dns.writeRecords(where, name, { addresses: [], ttlSeconds: 60 })).rejects.toMatchObject(refused);
+      await expect(
+        dns.writeRecords(where, name, { before: [], after: { addresses: [], ttlSeconds: 60 } }),
+      ).rejects.toMatchObject(refused);
       expect(server.requests).toHaveLength(0);
     });
   });
 
   test("every request carries the token and our user agent", async () => {
     await withDNSServer([listed(), made(recordJSON(7, ip1))], async ({ dns, server }) => {
-      await dns.writeRecords(zone, fqdn, { addresses: [ip1], ttlSeconds: 60 });
+      await dns.writeRecords(zone, fqdn, { before: [], after: { addresses: [ip1], ttlSeconds: 60 } });
       for (const { headers } of server.requests) {
         expect(headers).toMatchObject({ authorization: `Bearer ${token}`, "user-agent": "flipop/0 (test)" });
       }
@@ -155,8 +157,9 @@ describe("requests about DNS", () => {
       });
       expect(await reader.findZone("example.com")).toBeUndefined();
       expect((await reader.readRecords(zone, fqdn)).addresses).toEqual([ip1]);
-      const names = ["calls", "findZone", "minimumTTLSeconds", "name", "rateLimit", "readRecords"];
+      const names = ["calls", "findZone", "isBatched", "name", "rateLimit", "readRecords", "ttlRules"];
       expect(Object.keys(reader).sort()).toEqual(names);
+      expect([reader.isBatched, reader.ttlRules]).toEqual([false, { minimumSeconds: 30 }]);
     });
   });
 });

@@ -1,7 +1,8 @@
 import { createDigitalOceanDNS } from "../../../src/adapters/digitalocean/create-digitalocean-dns.ts";
 import type { DigitalOceanOptions } from "../../../src/adapters/digitalocean/digitalocean-options.ts";
 import { SYSTEM_CLOCK } from "../../../src/cli/system-clock.ts";
-import type { DNSProvider, Zone } from "../../../src/ports/dns-provider.ts";
+import type { Zone } from "../../../src/model/dns.ts";
+import type { DNSProvider } from "../../../src/ports/dns-provider.ts";
 import type { ProviderMeter } from "../../../src/ports/ip-provider.ts";
 import type { ReplyScript } from "../provider-http/reply-script.ts";
 import type { Received, Reply, ScriptedServer } from "./scripted-server.ts";

@@ -7,6 +7,7 @@ import { API } from "../../cluster/api.ts";
 import { describeCluster } from "../../cluster/context.ts";
 import { clusterContract } from "../../contract/cluster-contract.ts";
 import type { Manifest } from "../../contract/cluster-world.ts";
+import { olderCRD } from "../../contract/older-crd.ts";
 import { REAL_CLOCK } from "./real-clock.ts";
 import { rejection } from "./with-server.ts";
 
@@ -29,8 +30,10 @@ describeCluster("the HTTP adapter", (facts) => {
     return {
       cluster,
       seed: {
-        pool: (manifest) =>
-          create(`/apis/flipop.digitalocean.com/v1alpha1/namespaces/${namespace}/floatingippools`, manifest),
+        object: (manifest) => {
+          const plural = `${manifest.kind.toLowerCase()}s`;
+          return create(`/apis/flipop.digitalocean.com/v1alpha1/namespaces/${namespace}/${plural}`, manifest);
+        },
         node: async (manifest) => {
           await create("/api/v1/nodes", manifest);
           // Admission adds a taint to every new node.
@@ -39,6 +42,13 @@ describeCluster("the HTTP adapter", (facts) => {
         },
         pod: (manifest) => create(`/api/v1/namespaces/${namespace}/pods`, manifest),
         namespace: () => namespace,
+        olderCRD: async (name, field) => {
+          const { older, shipped } = olderCRD(name, field);
+          await api.applyManifests(JSON.stringify(older));
+          return async () => {
+            await api.applyManifests(JSON.stringify(shipped));
+          };
+        },
       },
       dispose: async () => {
         cluster.close();

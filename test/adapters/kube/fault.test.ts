@@ -135,7 +135,7 @@ describe("a refusal", () => {
     });
   });
 
-  test("a pool list without the CRD is missing-resource and names the file to apply", async () => {
+  test("a read without its CRD is missing-resource and names the file to apply", async () => {
     const plain: Say = (response) => {
       response.writeHead(404, { "Content-Type": "text/plain; charset=utf-8" });
       response.end("404 page not found\n");
@@ -145,10 +145,16 @@ describe("a refusal", () => {
         const listed = await rejection(reader.listPools());
         expect(listed).toMatchObject({ failure: "missing-resource", status: 404 });
         expect(listed.message).toContain("Cannot list floatingippools.flipop.digitalocean.com: ");
-        expect(listed.message).toContain("kubectl apply -f cronjob/crds/");
+        expect(listed.message).toMatch(/kubectl apply -f cronjob\/crds\/floatingippools\.yaml$/);
         expect(await rejection(reader.readPool({ namespace: "a", name: "b" }))).toMatchObject({
           failure: "missing-resource",
         });
+        for (const read of [reader.listRecordSets(), reader.readRecordSet({ namespace: "a", name: "b" })]) {
+          const error = await rejection(read);
+          expect(error).toMatchObject({ failure: "missing-resource", status: 404 });
+          expect(error.message).toContain("nodednsrecordsets.flipop.digitalocean.com");
+          expect(error.message).toMatch(/kubectl apply -f cronjob\/crds\/nodednsrecordsets\.yaml$/);
+        }
       });
     }
   });
@@ -209,6 +215,8 @@ describe("requests", () => {
       const methods = [
         "patchPoolStatus",
         "setPoolFinalizer",
+        "patchRecordSetStatus",
+        "setRecordSetFinalizer",
         "annotateNode",
         "createEvent",
         "createLease",

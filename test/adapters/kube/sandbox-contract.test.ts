@@ -4,6 +4,7 @@ import type { JSONObject } from "../../../src/sandbox/kubernetes/json-object.ts"
 import { kubernetesSandbox } from "../../../src/sandbox/kubernetes/kubernetes-sandbox.ts";
 import { clusterContract } from "../../contract/cluster-contract.ts";
 import type { Manifest } from "../../contract/cluster-world.ts";
+import { olderCRD } from "../../contract/older-crd.ts";
 import { REAL_CLOCK } from "./real-clock.ts";
 import { plainConnection } from "./scripted-server.ts";
 
@@ -20,7 +21,17 @@ clusterContract("HTTP adapter on the sandbox", async () => {
   await write({ apiVersion: "v1", kind: "Namespace", metadata: { name: "contract" } });
   return {
     cluster,
-    seed: { pool: write, node: write, pod: write, namespace: () => "contract" },
+    seed: {
+      object: write,
+      node: write,
+      pod: write,
+      namespace: () => "contract",
+      olderCRD: async (name, field) => {
+        const { older, shipped } = olderCRD(name, field);
+        await write(older);
+        return () => write(shipped);
+      },
+    },
     dispose: async () => {
       cluster.close();
       await server.close();

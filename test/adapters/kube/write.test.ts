@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Pool } from "../../../src/model/resource.ts";
 import type { LeaseRecord } from "../../../src/ports/cluster.ts";
 import { EMPTY_STATUS, FULL_STATUS } from "../../contract/pool-status-samples.ts";
+import { EMPTY_RECORD_SET_STATUS, FULL_RECORD_SET_STATUS } from "../../contract/record-set-status-samples.ts";
 import { failure, hangUp, type Say } from "./scripted-server.ts";
 import { rejection, type Scene, withServer } from "./with-server.ts";
 
@@ -46,11 +47,50 @@ describe("patchPoolStatus", () => {
           acquired: null,
           pendingAcquisitions: null,
           released: null,
+          publishedDNS: null,
+          formerDNS: null,
           retries: null,
           lastAssignmentTime: null,
           assignments: 0,
         },
       });
+    });
+  });
+
+  test("of a record set sends every field of ours, with its DNS names whole", async () => {
+    await withServer([pool({ state: "active", theirs: 1 }), pool({})], async (scene) => {
+      const found = await scene.writer.readRecordSet(meta);
+      if (found === undefined) throw new Error("no record set");
+      const publishedDNS = { provider: "digitalocean", zone: "example.com", name: "example.com", addresses: [] };
+      await scene.writer.patchRecordSetStatus(found.meta, { ...EMPTY_RECORD_SET_STATUS, publishedDNS });
+      const url = "/apis/flipop.digitalocean.com/v1alpha1/namespaces/a/nodednsrecordsets/b";
+      expect(scene.asked.map(({ method, url: path }) => `${method} ${path}`)).toEqual([
+        `GET ${url}`,
+        `PATCH ${url}/status`,
+      ]);
+      expect(scene.asked[1]?.body).toEqual({
+        metadata: { resourceVersion: "7" },
+        status: {
+          observedGeneration: null,
+          conditions: null,
+          error: null,
+          state: null,
+          publishedDNS,
+          formerDNS: null,
+          unreadyNodes: null,
+          retries: null,
+        },
+      });
+    });
+  });
+
+  test("of a record set is success when a repeat meets a conflict and the status is as sent", async () => {
+    const script = [pool({}), hangUp, conflict, pool(FULL_RECORD_SET_STATUS, { resourceVersion: "8" })];
+    await withServer(script, async ({ writer }) => {
+      const found = await writer.readRecordSet(meta);
+      if (found === undefined) throw new Error("no record set");
+      const stored = await writer.patchRecordSetStatus(found.meta, FULL_RECORD_SET_STATUS);
+      expect(stored).toMatchObject({ status: FULL_RECORD_SET_STATUS, meta: { resourceVersion: "8" } });
     });
   });
 
@@ -184,6 +224,15 @@ describe("Leases", () => {
 });
 
 describe("createEvent", () => {
+  test("about a record set names its kind", async () => {
+    await withServer([{ json: {} }], async ({ writer, asked }) => {
+      const about = { ...meta, generation: 1, createdAtMs: 0, isDeleting: false, labels: {} };
+      const regarding = { kind: "NodeDNSRecordSet", meta: about } as const;
+      await writer.createEvent({ regarding, type: "Normal", reason: "R", action: "A", note: "n" });
+      expect(asked[0]?.body).toMatchObject({ regarding: { kind: "NodeDNSRecordSet", namespace: "a", name: "b" } });
+    });
+  });
+
   test("sends one events.k8s.io/v1 Event with a MicroTime and a note of at most 1,024 bytes", async () => {
     await withServer([{ json: {} }], async ({ writer, asked }) => {
       const about = { ...meta, name: "b".repeat(253), generation: 1, createdAtMs: 0, isDeleting: false, labels: {} };

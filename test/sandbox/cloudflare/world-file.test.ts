@@ -119,7 +119,8 @@ describe("cloudflare.yaml", () => {
       const provider = createCloudflare({ token: "t", baseURL, userAgent: "flipop-test", clock: SYSTEM_CLOCK });
       const zone = await provider.findZone("example.com");
       if (zone === undefined) throw new Error("no zone");
-      await provider.writeRecords(zone, "www.example.com", { addresses: ["203.0.113.1"], ttlSeconds: 60 });
+      const after = { addresses: ["203.0.113.1"], ttlSeconds: 60 };
+      await provider.writeRecords(zone, "www.example.com", { before: [], after });
     } finally {
       await server.close();
     }

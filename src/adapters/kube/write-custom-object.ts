@@ -1,0 +1,127 @@
+import { isDeepStrictEqual } from "node:util";
+import type { KubeError } from "../../model/errors.ts";
+import { FINALIZER, type ObjectMeta, objectKey } from "../../model/resource.ts";
+import { answerJSON, malformed } from "./answer-json.ts";
+import { type Call, type Resource, resourcePath } from "./call.ts";
+import { kubeError } from "./call-failure.ts";
+import type { CustomResource } from "./custom-resource.ts";
+import type { Answer } from "./exchange.ts";
+import { asRecord } from "./json-value.ts";
+import type { WriteAccess } from "./write-access.ts";
+
+type Decoded<Status> = { readonly meta: ObjectMeta; readonly status: Status };
+
+/**
+ * Replaces flipop's fields of an object's status: one merge patch with the resourceVersion of `meta`, after a GET when `meta`
+ * is not the one that was read. Idempotent: when a repeat meets a conflict and the status is already as sent, that is success.
+ */
+export async function patchStatus<T extends Decoded<Status>, Status>(
+  access: WriteAccess,
+  kind: CustomResource<T, Status>,
+  meta: ObjectMeta,
+  status: Status,
+): Promise<T> {
+  const stored = access.seen.objectOf(meta) ?? (await readAt(access, kind, meta));
+  const patch = kind.encodeStatus(status, asRecord(stored)?.["status"]);
+  const body = { metadata: { resourceVersion: meta.resourceVersion }, status: patch };
+  const sent = kind.decodeStatus(status);
+  const call = callOn(kind.resource, meta, { method: "PATCH", verb: "patch", subresource: "status", body });
+  const answer = await access.write(call, async (refusal) => {
+    if (refusal.failure !== "conflict") return undefined;
+    return await storedIf(access, kind, meta, (object) => isDeepStrictEqual(object.status, sent));
+  });
+  return decoded(access, kind, call, answer);
+}
+
+/**
+ * Adds or removes flipop's finalizer, keeping those of others: one merge patch with resourceVersion. Idempotent. When the
+ * removal let the object go, it is returned as it last was.
+ */
+export async function setFinalizer<T extends Decoded<Status>, Status>(
+  access: WriteAccess,
+  kind: CustomResource<T, Status>,
+  meta: ObjectMeta,
+  isPresent: boolean,
+): Promise<T> {
+  const others = meta.finalizers.filter((finalizer) => finalizer !== FINALIZER);
+  const finalizers = isPresent ? [...others, FINALIZER] : others;
+  const body = { metadata: { resourceVersion: meta.resourceVersion, finalizers } };
+  const call = callOn(kind.resource, meta, { method: "PATCH", verb: "patch", body });
+  const answer = await access.write(call, async (refusal) => {
+    if (refusal.failure === "conflict") {
+      return await storedIf(access, kind, meta, (object) => isDeepStrictEqual(object.meta.finalizers, finalizers));
+    }
+    return isPresent ? undefined : lastSeen(access, meta, refusal, finalizers);
+  });
+  return decoded(access, kind, call, answer);
+}
+
+function callOn(
+  resource: Resource,
+  meta: ObjectMeta,
+  rest: Pick<Call, "method" | "verb" | "subresource" | "body">,
+): Call {
+  const place = { namespace: meta.namespace, name: meta.name };
+  const path = resourcePath(resource, rest.subresource === undefined ? place : { ...place, subresource: "status" });
+  return { ...rest, path, resource, subject: objectKey(meta) };
+}
+
+/** The object as it is now. @throws KubeError `conflict` when it is no longer at the resourceVersion of `meta`. */
+async function readAt<T extends Decoded<Status>, Status>(
+  access: WriteAccess,
+  kind: CustomResource<T, Status>,
+  meta: ObjectMeta,
+): Promise<unknown> {
+  const call = callOn(kind.resource, meta, { method: "GET", verb: "get" });
+  const object = answerJSON(call, await access.send(call), access.connection);
+  if (kind.decode(object)?.meta.resourceVersion === meta.resourceVersion) return object;
+  const why = "the object has been modified since it was read";
+  const patch = callOn(kind.resource, meta, { method: "PATCH", verb: "patch", subresource: "status" });
+  throw kubeError(patch, "conflict", { status: 409, why, fix: "Read it again." });
+}
+
+/** The stored object when the condition holds for it; a failing read proves nothing. */
+async function storedIf<T extends Decoded<Status>, Status>(
+  access: WriteAccess,
+  kind: CustomResource<T, Status>,
+  meta: ObjectMeta,
+  isAsSent: (object: T) => boolean,
+): Promise<Answer | undefined> {
+  const call = callOn(kind.resource, meta, { method: "GET", verb: "get" });
+  try {
+    const answer = await access.send(call);
+    const object = kind.decode(answerJSON(call, answer, access.connection));
+    return object !== undefined && object.meta.uid === meta.uid && isAsSent(object) ? answer : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The object whose last finalizer the lost try removed: it is gone, as it was meant to be. */
+function lastSeen(
+  access: WriteAccess,
+  meta: ObjectMeta,
+  refusal: KubeError,
+  finalizers: readonly string[],
+): Answer | undefined {
+  const object = asRecord(access.seen.objectOf(meta));
+  if (refusal.failure !== "not-found" || object === undefined) return undefined;
+  const last = { ...object, metadata: { ...asRecord(object["metadata"]), finalizers } };
+  return { status: 200, headers: {}, body: Buffer.from(JSON.stringify(last)) };
+}
+
+function decoded<T extends Decoded<Status>, Status>(
+  access: WriteAccess,
+  kind: CustomResource<T, Status>,
+  call: Call,
+  answer: Answer,
+): T {
+  const object = answerJSON(call, answer, access.connection);
+  const value = kind.decode(object);
+  if (value === undefined) {
+    const why = `the answer is not the ${kind.resource.noun}`;
+    throw malformed(call, access.connection, { status: answer.status, why });
+  }
+  access.seen.add(value.meta, object);
+  return value;
+}

@@ -1,0 +1,87 @@
+import { acceptedTTL, type DesiredRecordSet, type RecordSetState, type TTLRules } from "../../model/dns.ts";
+import type { ProviderError } from "../../model/errors.ts";
+import type { RecordSetChange, RecordSetResult } from "../../ports/dns-provider.ts";
+
+const mostAttempts = 2;
+
+/** A record turned out not to be as it was read. */
+export interface ChangeConflict<R> {
+  readonly kind: "conflict";
+  /** The addresses that stand now unless somebody else changed them: those that were read and what the attempt has done, in any order. */
+  readonly expected: readonly string[];
+  /** The records as read after the conflict; absent when they are still to be read. */
+  readonly seen?: readonly R[];
+  /** What the call fails with when nobody changed anything; absent = the answer is `stale` then. */
+  readonly error?: ProviderError;
+  /** False when the refusal may as well have another reason than a change by somebody else, so that it is not tried again. */
+  readonly isRepeatable: boolean;
+}
+
+/** What becomes of one attempt to carry a change out. */
+export type ChangeAttempt<R> = RecordSetResult | ChangeConflict<R>;
+
+/** How a provider's records of one name are read and changed. */
+export interface RecordSetAccess<R> {
+  readonly ttlRules: TTLRules;
+  readonly read: () => Promise<readonly R[]>;
+  readonly stateOf: (records: readonly R[]) => RecordSetState;
+  /** Makes the records that were read the wanted ones. */
+  readonly attempt: (records: readonly R[]) => Promise<ChangeAttempt<R>>;
+}
+
+/**
+ * Changes the records of one name when their addresses are those that the change was planned on. Reads first, and again after
+ * a conflict: what is as wanted is `written`, what somebody else changed is `stale`, and what is still as it was is tried once more.
+ * @throws ProviderError
+ */
+export async function changeRecordSet<R>(
+  change: RecordSetChange,
+  access: RecordSetAccess<R>,
+): Promise<RecordSetResult> {
+  let current = await access.read();
+  let expected = change.before;
+  for (let attempts = 1; ; attempts += 1) {
+    const seen = standing(change, expected, access, current);
+    if (seen !== undefined) return seen;
+    const outcome = await access.attempt(current);
+    if (outcome.kind !== "conflict") return outcome;
+    current = outcome.seen ?? (await access.read());
+    expected = outcome.expected;
+    const isLast = attempts === mostAttempts || !outcome.isRepeatable;
+    if (isLast) return standing(change, expected, access, current) ?? unexplained(outcome, access, current);
+  }
+}
+
+/** What the records say by themselves; undefined when their addresses are the expected ones and something is to be done. */
+function standing<R>(
+  { after }: RecordSetChange,
+  expected: readonly string[],
+  { stateOf, ttlRules }: RecordSetAccess<R>,
+  current: readonly R[],
+): RecordSetResult | undefined {
+  const records = stateOf(current);
+  if (isAsWanted(records, after, ttlRules)) return { kind: "written", records };
+  return isSameSet(records.addresses, expected) ? undefined : { kind: "stale", records };
+}
+
+/** A conflict although nobody changed an address. @throws ProviderError the refusal, when there was one */
+function unexplained<R>(
+  { error }: ChangeConflict<R>,
+  { stateOf }: RecordSetAccess<R>,
+  current: readonly R[],
+): RecordSetResult {
+  if (error !== undefined) throw error;
+  return { kind: "stale", records: stateOf(current) };
+}
+
+/** True when both lists name the same addresses, in whatever order and however often. Pure. */
+export function isSameSet(a: readonly string[], b: readonly string[]): boolean {
+  const [one, other] = [new Set(a), new Set(b)];
+  return one.size === other.size && a.every((item) => other.has(item));
+}
+
+function isAsWanted(records: RecordSetState, after: DesiredRecordSet, ttlRules: TTLRules): boolean {
+  if (records.hasDuplicates || !isSameSet(records.addresses, after.addresses)) return false;
+  const isTTLFree = records.isTTLAutomatic || records.addresses.length === 0;
+  return isTTLFree || records.ttlSeconds === acceptedTTL(after.ttlSeconds, ttlRules);
+}

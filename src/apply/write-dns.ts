@@ -1,0 +1,46 @@
+import type { WriteDNS } from "../model/action.ts";
+import type { RecordsFact } from "../model/dns.ts";
+import { InternalError, ProviderError } from "../model/errors.ts";
+import type { DNSProvider } from "../ports/dns-provider.ts";
+import { type ApplyContext, obstacle } from "./context.ts";
+import { applied, type Result, skipped } from "./result.ts";
+
+/**
+ * Makes the A records of a name as planned, if they still are what the plan was made on. After a lost answer the name is unknown for the rest of the pass: the
+ * change may yet take effect.
+ */
+export async function writeDNS(action: WriteDNS, context: ApplyContext): Promise<Result> {
+  const provider = context.dnsProviders.get(action.dnsProvider);
+  if (provider === undefined)
+    throw new InternalError(`The plan uses DNS provider "${action.dnsProvider}", which is not available.`);
+  const reason = obstacle(context);
+  if (reason !== undefined) return skipped(reason);
+  const { addresses, ttlSeconds } = action.after;
+  try {
+    const change = { before: action.before.addresses, after: { addresses, ttlSeconds } };
+    const { kind, records } = await provider.writeRecords(action.zone, action.fqdn, change);
+    const known: RecordsFact = { kind: "known", records };
+    if (kind === "written") return { ...applied(), records: known };
+    return { ...skipped("Stale", "the records were changed meanwhile"), records: known };
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error;
+    return { outcome: "failed", error, records: await afterFailure(action, error, provider) };
+  }
+}
+
+/** What is known of the records after a failed change: part of it may be done, so they are read again, unless the provider is not to be asked. */
+async function afterFailure(
+  { zone, fqdn }: WriteDNS,
+  error: ProviderError,
+  provider: DNSProvider,
+): Promise<RecordsFact> {
+  const unknown = { kind: "gap", error: error.message, isRefused: false } as const;
+  const isUnanswered = error.status === 0;
+  if (isUnanswered || error.failure === "rate-limited" || error.failure === "unauthorized") return unknown;
+  try {
+    return { kind: "known", records: await provider.readRecords(zone, fqdn) };
+  } catch (failure) {
+    if (failure instanceof ProviderError) return unknown;
+    throw failure;
+  }
+}

@@ -1,0 +1,87 @@
+import { canonicalIPv4 } from "./address.ts";
+import type { Reason } from "./reason.ts";
+
+/** A DNS zone as a provider knows it. `name` is lower case without trailing dot; absent when the token may not read it (Cloudflare zone ids). */
+export interface Zone {
+  /** The provider's handle: the zone's name at DigitalOcean, its id at Cloudflare. */
+  readonly id: string;
+  readonly name?: string;
+}
+
+/** The A records of one name, canonical: FQDN in lower case without trailing dot, addresses sorted and unique, one TTL for the set. */
+export interface RecordSetState {
+  readonly fqdn: string;
+  /** Sorted by text, unique; empty = the name has no A record. */
+  readonly addresses: readonly string[];
+  /** Seconds, when all records agree; absent without records, when they differ, or when the provider decides it (`isTTLAutomatic`). */
+  readonly ttlSeconds?: number;
+  /** True when the provider ignores a TTL for this set (a proxied set at Cloudflare): then TTLs are not compared. */
+  readonly isTTLAutomatic: boolean;
+  /** True when the same address stands in more than one record: a difference to repair. */
+  readonly hasDuplicates: boolean;
+}
+
+/** What the A records of a name should be. */
+export interface DesiredRecordSet {
+  /** Sorted by text, unique; empty = remove all A records of the name. */
+  readonly addresses: readonly string[];
+  readonly ttlSeconds: number;
+}
+
+/** What could be read of a zone that some object names. */
+export type ZoneFact = { readonly kind: "known"; readonly zone: Zone } | { readonly kind: "missing" } | UnreadDNS;
+
+/** What could be read of the A records of a name. */
+export type RecordsFact = { readonly kind: "known"; readonly records: RecordSetState } | UnreadDNS;
+
+/** Could not be read in this pass. `isRefused` = the token may not: only a person can mend it. */
+export interface UnreadDNS {
+  readonly kind: "gap";
+  readonly error: string;
+  readonly isRefused: boolean;
+  /** True when nothing came back at all. */
+  readonly isUnanswered?: boolean;
+}
+
+/** What could be read of one DNS provider in this pass. */
+export interface DNSFacts {
+  /** `digitalocean` or `cloudflare`. */
+  readonly name: string;
+  /** Absent = usable. Else nothing more could be read, and nothing may be changed. */
+  readonly unusable?: { readonly reason: Reason; readonly message: string; readonly notBeforeMs?: number };
+  readonly ttlRules: TTLRules;
+  /** True when a changed set costs one call beside the read; else one per record. */
+  readonly isBatched: boolean;
+  /** {@link canonicalZone} of the zone as objects write it → what was found. */
+  readonly zones: ReadonlyMap<string, ZoneFact>;
+  /** {@link recordsKey} → what was read. */
+  readonly records: ReadonlyMap<string, RecordsFact>;
+}
+
+/** Which TTLs a DNS provider accepts, seconds. */
+export interface TTLRules {
+  /** Lower ones are raised to it. */
+  readonly minimumSeconds: number;
+  /** The value below the minimum that means "the provider decides"; absent where there is none. */
+  readonly automaticSeconds?: number;
+}
+
+/** The map key of a name's records within one provider. */
+export function recordsKey(zone: Zone, fqdn: string): string {
+  return `${zone.id} ${fqdn}`;
+}
+
+/** A zone as an object writes it, lower case without trailing dot. */
+export function canonicalZone(text: string): string {
+  return text.toLowerCase().replace(/\.$/, "");
+}
+
+/** The TTL a set gets at a provider, seconds: as written, or the least it accepts. */
+export function acceptedTTL(ttlSeconds: number, { minimumSeconds, automaticSeconds }: TTLRules): number {
+  return ttlSeconds === automaticSeconds ? ttlSeconds : Math.max(ttlSeconds, minimumSeconds);
+}
+
+/** Addresses in the one order of record sets: canonical IPv4 only, sorted by text, unique. */
+export function recordAddresses(addresses: Iterable<string>): readonly string[] {
+  return [...new Set([...addresses].filter((address) => canonicalIPv4(address) === address))].toSorted();
+}

@@ -1,0 +1,69 @@
+import type { AcquireIP, Action } from "../model/action.ts";
+import type { Observation } from "../model/observation.ts";
+import type { Hold } from "../model/plan.ts";
+import { acquireForPool, acquisitionBudget } from "./acquire.ts";
+import { type Assignments, assignPool } from "./assign.ts";
+import type { Claims } from "./claims.ts";
+import type { Cleaning } from "./finalizer-step.ts";
+import { isWritable, MachineLedger } from "./machine-ledger.ts";
+import { poolHolds } from "./pool-holds.ts";
+import type { PoolView } from "./pool-view.ts";
+import { reclaim } from "./reclaim.ts";
+
+/** What is done about the addresses of one pool. */
+export interface Decision {
+  readonly view: PoolView;
+  readonly assignments: Assignments | undefined;
+  readonly actions: readonly Action[];
+  readonly holds: readonly Hold[];
+  readonly cleaning: Cleaning;
+}
+
+/**
+ * Decides pool after pool; those that will not be written come last, so that they reserve nothing others could use.
+ * @param stillPublished - addresses that cannot be taken out of DNS in this pass, with the name
+ */
+export function decidePools(
+  views: readonly PoolView[],
+  observation: Observation,
+  claims: Claims,
+  stillPublished: ReadonlyMap<string, string>,
+): readonly Decision[] {
+  const addresses = observation.providers.get("digitalocean")?.addresses ?? new Map();
+  const ledger = new MachineLedger("digitalocean", addresses, views, (ip) => claims.isNamed(ip), stillPublished);
+  const budget = acquisitionBudget(observation, "digitalocean");
+  const nowMs = observation.observedAtMs;
+  const inTurn = [...views.filter(isWritable), ...views.filter((view) => !isWritable(view))];
+  return inTurn.map((view) => {
+    const canServe = view.provider !== undefined && !view.pool.meta.isDeleting;
+    const assignments = canServe ? assignPool(view, ledger, nowMs) : undefined;
+    const holds = poolHolds(view, observation);
+    if (!isWritable(view)) {
+      const { holds: blocked, cleaning } = reclaim(view, false, stillPublished, nowMs);
+      return { view, assignments, actions: [], holds: [...holds, ...blocked], cleaning };
+    }
+    const acquired =
+      assignments === undefined ? { actions: [], holds: [] } : acquireForPool(view, assignments, budget, ledger, nowMs);
+    const reclaimed = reclaim(view, acquired.actions.length > 0, stillPublished, nowMs);
+    return {
+      view,
+      assignments,
+      actions: unique([...(assignments?.actions ?? []), ...oneAfterAnother(acquired.actions), ...reclaimed.actions]),
+      holds: [...holds, ...(assignments?.holds ?? []), ...acquired.holds, ...reclaimed.holds],
+      cleaning: reclaimed.cleaning,
+    };
+  });
+}
+
+/** A creation that was refused or got no answer stops the later ones of its pool: they would meet the same, and wait for the same time. */
+function oneAfterAnother(actions: readonly AcquireIP[]): readonly AcquireIP[] {
+  return actions.map((action, index) => ({
+    ...action,
+    requires: actions.slice(Math.max(0, index - 1), index).map(({ id }) => id),
+  }));
+}
+
+/** An address that leaves both because its machine is needed and because it is surplus is unassigned once. */
+function unique(actions: readonly Action[]): readonly Action[] {
+  return [...new Map(actions.toReversed().map((action) => [action.id, action])).values()].toReversed();
+}

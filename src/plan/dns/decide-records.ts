@@ -1,0 +1,48 @@
+import type { RecordSetState } from "../../model/dns.ts";
+import { recordAddresses } from "../../model/dns.ts";
+import type { Publisher, ServedAddresses } from "./publisher.ts";
+
+/** What becomes of a name's addresses. */
+export type RecordDecision =
+  /** Nothing serves for certain: the records stay as they are, none where there is none. `isUndecided` = one of them may serve all the same. */
+  | { readonly kind: "keep"; readonly isUndecided: boolean }
+  /** The set it should be; `requires` are the assignments that must have succeeded before. */
+  | { readonly kind: "set"; readonly addresses: readonly string[]; readonly requires: readonly string[] };
+
+/**
+ * Decides the addresses of a name. What serves is in; what is undecided stays as it is; everything else leaves, but only when something serves: a name is never
+ * emptied, unless `whenEmpty: Delete` asks for it and nothing is undecided. Pure.
+ */
+export function decideRecords(
+  { serving, undecided }: ServedAddresses,
+  records: RecordSetState,
+  whenEmpty: Publisher["whenEmpty"],
+): RecordDecision {
+  const staying = records.addresses.filter((address) => undecided.has(address));
+  if (serving.size === 0) {
+    const isEmptied = whenEmpty === "Delete" && undecided.size === 0;
+    return isEmptied ? { kind: "set", addresses: [], requires: [] } : { kind: "keep", isUndecided: staying.length > 0 };
+  }
+  const present = new Set(records.addresses);
+  // Where nothing of the set serves yet, what it shows now stays until something does.
+  const isServed = [...serving.values()].some((id) => id === undefined);
+  const requires = [...serving].flatMap(([address, id]) =>
+    id === undefined || (isServed && present.has(address)) ? [] : [id],
+  );
+  return { kind: "set", addresses: recordAddresses([...serving.keys(), ...staying]), requires };
+}
+
+/** True when the records already are as wanted, duplicates and TTL included. Pure. */
+export function areAsWanted(records: RecordSetState, addresses: readonly string[], ttlSeconds: number): boolean {
+  return (
+    !records.hasDuplicates &&
+    records.addresses.length === addresses.length &&
+    records.addresses.every((address, index) => address === addresses[index]) &&
+    (addresses.length === 0 || isTTLAsWanted(records, ttlSeconds))
+  );
+}
+
+/** True when the TTL of the set is the wanted one, or the provider's own affair. Pure. */
+function isTTLAsWanted(records: RecordSetState, ttlSeconds: number): boolean {
+  return records.isTTLAutomatic || records.ttlSeconds === ttlSeconds;
+}

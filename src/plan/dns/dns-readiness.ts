@@ -1,0 +1,22 @@
+import { REASONS } from "../../model/reason.ts";
+import type { Readiness } from "../conditions.ts";
+import type { ObjectNames } from "./plan-dns.ts";
+
+/** Why the records of an object's present name are not as desired; undefined when they are, or when it has no name. Pure. */
+export function dnsReadiness({ present }: ObjectNames): Readiness | undefined {
+  const [hold] = present.holds;
+  if (hold !== undefined) {
+    const reason = REASONS[hold.reason];
+    const why = hold.detail === "" ? reason : `${reason.replace(/\.$/, "")} (${hold.detail}).`;
+    return { isTrue: false, reason: hold.reason, message: `${hold.subject}: ${why}` };
+  }
+  if (present.target.kind === "ready" && (present.actions.length > 0 || !present.isInPlace))
+    return { isTrue: false, reason: "DNSPending", message: `${present.target.name.fqdn}: ${REASONS.DNSPending}` };
+  return undefined;
+}
+
+/** A sentence about a TTL that was raised; `""` when it is as written. Pure. */
+export function raisedText({ present: { target } }: ObjectNames): string {
+  if (target.kind !== "ready" || target.raisedFrom === undefined) return "";
+  return ` TTL ${target.raisedFrom} was raised to ${target.ttlSeconds}, the least ${target.name.provider} accepts.`;
+}

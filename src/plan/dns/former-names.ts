@@ -1,0 +1,151 @@
+import { actionID, type WriteDNS } from "../../model/action.ts";
+import { type DNSFacts, type RecordSetState, recordsKey, type Zone } from "../../model/dns.ts";
+import type { Hold } from "../../model/plan.ts";
+import type { PublishedName } from "../../model/resource.ts";
+import { compareText } from "../object-order.ts";
+import { retryDueMs } from "../retry-schedule.ts";
+import { isSameObject, type NameClaims, nameKey, publishedKey } from "./name-claims.ts";
+import { contentOf, type NamePlan } from "./name-plan.ts";
+import { dnsSubject, type Publisher } from "./publisher.ts";
+
+/** What the clean-up of former names depends on. */
+export interface FormerContext {
+  readonly claims: NameClaims;
+  readonly dns: ReadonlyMap<string, DNSFacts>;
+  readonly nowMs: number;
+  /** Keys of the former names that this plan cleans already: two objects may remember one. Added to. */
+  readonly written: Set<string>;
+}
+
+/** What is done about the names an object had before. */
+export interface FormerPlan {
+  readonly actions: readonly WriteDNS[];
+  readonly holds: readonly Hold[];
+  /** Names whose records still stand, or may. */
+  readonly names: readonly PublishedName[];
+}
+
+interface Step {
+  readonly action?: WriteDNS;
+  readonly hold?: Hold;
+  /** False once nothing of the name is left, or it belongs to another object. */
+  readonly isKept: boolean;
+}
+
+/** Names an object published under before its present one: those status lists, and the last one when the object asks for another now. Sorted. Pure. */
+function formerNames(
+  { memory, wish }: Pick<Publisher, "memory" | "wish">,
+  { target }: Pick<NamePlan, "target">,
+): readonly PublishedName[] {
+  const { publishedDNS, formerDNS } = memory;
+  const present = target.kind === "none" || target.name === undefined ? undefined : nameKey(target.name);
+  const hasLeft = wish.kind === "none" || present !== undefined;
+  const left = publishedDNS !== undefined && hasLeft ? [publishedDNS] : [];
+  const names = [...formerDNS, ...left].filter((name) => publishedKey(name) !== present && name.addresses.length > 0);
+  return [...new Map(names.map((name) => [publishedKey(name), name])).values()].toSorted((a, b) =>
+    compareText(publishedKey(a), publishedKey(b)),
+  );
+}
+
+/** Plans what happens to the records of an object's former names, by its `reclaimPolicy`. Pure. */
+export function planFormerNames(publisher: Publisher, present: NamePlan, context: FormerContext): FormerPlan {
+  const steps = formerNames(publisher, present).map((name) => {
+    const owner = context.claims.ownerOf(publishedKey(name));
+    const isTaken = owner !== undefined && !isSameObject(owner, publisher.ref);
+    return { name, step: isTaken ? { isKept: false } : cleanUp(publisher, present, name, context) };
+  });
+  return {
+    actions: steps.flatMap(({ step }) => step.action ?? []),
+    holds: steps.flatMap(({ step }) => step.hold ?? []),
+    names: steps.flatMap(({ name, step }) => (step.isKept ? [name] : [])),
+  };
+}
+
+function cleanUp(
+  publisher: Publisher,
+  present: NamePlan,
+  former: PublishedName,
+  { dns, nowMs, written }: FormerContext,
+): Step {
+  const held = (why: Why): Step => ({
+    isKept: true,
+    hold: { kind: "delete-dns", object: publisher.ref, subject: former.name, detail: "", needsPerson: false, ...why },
+  });
+  if (publisher.reclaimPolicy === "Retain")
+    return publisher.meta.isDeleting ? { isKept: false } : held({ reason: "RecordsRetained" });
+  if (!present.isInPlace) return held({ reason: "NewNameFirst" });
+  const found = findRecords(former, dns);
+  const waiting = backoff(publisher, former, nowMs);
+  if (found.kind === "unread") return held(unreadWhy(found.why, waiting));
+  if (found.kind === "nothing") return { isKept: false };
+  const left = found.records.addresses.filter((address) => !former.addresses.includes(address));
+  if (left.length === found.records.addresses.length) return { isKept: false };
+  if (waiting !== undefined) return held(waiting);
+  if (!publisher.isWritable || written.has(publishedKey(former))) return { isKept: true };
+  written.add(publishedKey(former));
+  return { isKept: true, action: removal(publisher, present, former, found, left) };
+}
+
+type Why = Pick<Hold, "reason"> & Partial<Hold>;
+
+/** After a failed change the name is unknown, and is looked at again when the change is due again. */
+function unreadWhy(why: Why, waiting: Why | undefined): Why {
+  return why.reason === "Unreadable" ? (waiting ?? why) : why;
+}
+
+/** The wait after a failed change of a name; undefined when none runs. */
+function backoff({ retries }: Publisher, { name }: PublishedName, nowMs: number): Why | undefined {
+  const retry = retries.find(({ subject }) => subject === dnsSubject(name));
+  const dueMs = retry === undefined ? nowMs : retryDueMs(retry, nowMs);
+  return retry === undefined || dueMs <= nowMs
+    ? undefined
+    : { reason: "Backoff", detail: retry.error, notBeforeMs: dueMs };
+}
+
+type Found =
+  | { readonly kind: "records"; readonly zone: Zone; readonly records: RecordSetState; readonly ttlSeconds: number }
+  | { readonly kind: "nothing" }
+  | { readonly kind: "unread"; readonly why: Why };
+
+function findRecords({ provider, zone, name }: PublishedName, dns: ReadonlyMap<string, DNSFacts>): Found {
+  const facts = dns.get(provider);
+  if (facts?.unusable !== undefined) {
+    const { reason, message, notBeforeMs } = facts.unusable;
+    const until = notBeforeMs === undefined ? {} : { notBeforeMs };
+    return { kind: "unread", why: { reason, detail: message, ...until } };
+  }
+  const found = facts?.zones.get(zone);
+  if (found?.kind === "missing") return { kind: "nothing" };
+  const fact = found?.kind === "known" ? facts?.records.get(recordsKey(found.zone, name)) : found;
+  if (found?.kind !== "known" || fact?.kind !== "known") {
+    const detail = fact !== undefined && "error" in fact ? fact.error : "it was not read";
+    const needsPerson = fact !== undefined && "isRefused" in fact && fact.isRefused;
+    return { kind: "unread", why: { reason: "Unreadable", detail, needsPerson } };
+  }
+  const ttlSeconds = fact.records.ttlSeconds ?? facts?.ttlRules.minimumSeconds ?? 0;
+  return { kind: "records", zone: found.zone, records: fact.records, ttlSeconds };
+}
+
+/** Only what flipop wrote goes: what somebody else put there meanwhile stays. */
+function removal(
+  { ref, meta }: Publisher,
+  present: NamePlan,
+  former: PublishedName,
+  { zone, records, ttlSeconds }: Extract<Found, { kind: "records" }>,
+  left: readonly string[],
+): WriteDNS {
+  return {
+    kind: "delete-dns",
+    id: actionID("delete-dns", ref, former.name),
+    object: ref,
+    reason: meta.isDeleting ? "ObjectDeleted" : "NameChanged",
+    requires: present.actions.map(({ id }) => id),
+    follows: [],
+    dnsProvider: former.provider,
+    zoneText: former.zone,
+    zone,
+    fqdn: former.name,
+    before: contentOf(records),
+    after: { addresses: left, ttlSeconds },
+  };
+}

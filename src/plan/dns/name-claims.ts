@@ -1,0 +1,49 @@
+import { type ObjectRef, refKey } from "../../model/action.ts";
+import type { PublishedName } from "../../model/resource.ts";
+import { bySeniority } from "../object-order.ts";
+import type { TargetName } from "./name-target.ts";
+import type { Publisher } from "./publisher.ts";
+
+/** Who owns which name, over all objects of the cluster. */
+export interface NameClaims {
+  /** The object whose records a name has; undefined when no object asks for it. */
+  ownerOf(key: string): ObjectRef | undefined;
+}
+
+/** One name at one provider, as a key of claims. */
+export function nameKey({ provider, fqdn }: Pick<TargetName, "provider" | "fqdn">): string {
+  return `${provider} ${fqdn}`;
+}
+
+/** The claim key of a name that status remembers. */
+export function publishedKey({ provider, name }: PublishedName): string {
+  return nameKey({ provider, fqdn: name });
+}
+
+/**
+ * Settles who a name belongs to: the object that by status published it keeps it, among others the senior one has it; suspended and invalid objects claim, too. An
+ * object whose name cannot be told in this pass claims the one it published last.
+ */
+export function settleNames(publishers: readonly Publisher[]): NameClaims {
+  const owners = new Map<string, { readonly ref: ObjectRef; readonly isHolder: boolean }>();
+  for (const publisher of publishers.toSorted(bySeniority)) {
+    const key = claimedKey(publisher);
+    if (key === undefined) continue;
+    const { publishedDNS } = publisher.memory;
+    const isHolder = publishedDNS !== undefined && publishedKey(publishedDNS) === key;
+    const rival = owners.get(key);
+    if (rival === undefined || (isHolder && !rival.isHolder)) owners.set(key, { ref: publisher.ref, isHolder });
+  }
+  return { ownerOf: (key) => owners.get(key)?.ref };
+}
+
+function claimedKey({ memory, target }: Publisher): string | undefined {
+  if (target.kind === "none") return undefined;
+  if (target.kind === "ready" || target.name !== undefined) return target.name && nameKey(target.name);
+  return memory.publishedDNS && publishedKey(memory.publishedDNS);
+}
+
+/** True when the two refer to the same object. */
+export function isSameObject(a: ObjectRef | undefined, b: ObjectRef): boolean {
+  return a !== undefined && refKey(a) === refKey(b);
+}

@@ -1,0 +1,101 @@
+import { actionID, type WriteDNS } from "../../model/action.ts";
+import type { Hold } from "../../model/plan.ts";
+import { retryDueMs } from "../retry-schedule.ts";
+import { areAsWanted, decideRecords } from "./decide-records.ts";
+import { isSameObject, type NameClaims, nameKey } from "./name-claims.ts";
+import type { BlockedTarget, NameTarget, ReadyTarget } from "./name-target.ts";
+import { dnsSubject, type Publisher, type ServedAddresses } from "./publisher.ts";
+
+/** What is done about the name an object has now. */
+export interface NamePlan {
+  readonly target: NameTarget;
+  readonly actions: readonly WriteDNS[];
+  readonly holds: readonly Hold[];
+  /** True once the records stand under this name as they should, or will after {@link actions}; also where the object asks for no name. */
+  readonly isInPlace: boolean;
+  /** True when the records were read, hold addresses, and are as they should be. */
+  readonly isRight: boolean;
+}
+
+/** Plans the records of an object's present name. Pure. */
+export function planName(publisher: Publisher, served: ServedAddresses, claims: NameClaims, nowMs: number): NamePlan {
+  const target = ownTarget(publisher, claims);
+  if (target.kind === "none") return { target, actions: [], holds: [], isInPlace: true, isRight: false };
+  const open = { target, actions: [], isInPlace: false, isRight: false };
+  if (target.kind === "blocked") return { ...open, holds: [blockedHold(publisher, target, nowMs)] };
+  const decision = decideRecords(served, target.records, publisher.whenEmpty);
+  if (decision.kind === "keep" && decision.isUndecided) return { ...open, holds: [], isInPlace: true };
+  if (decision.kind === "keep") {
+    const holds = [hold(publisher, target.name.fqdn, "NothingToPublish")];
+    return { ...open, holds, isInPlace: target.records.addresses.length > 0 };
+  }
+  if (areAsWanted(target.records, decision.addresses, target.ttlSeconds))
+    return { ...open, holds: [], isInPlace: true, isRight: decision.addresses.length > 0 };
+  const waiting = backoff(publisher, target.name.fqdn, nowMs);
+  if (waiting !== undefined) return { ...open, holds: [waiting] };
+  if (target.unusable !== undefined)
+    return { ...open, holds: [blockedHold(publisher, { ...target.unusable, name: target.name }, nowMs)] };
+  if (!publisher.isWritable) return { ...open, holds: [] };
+  return { ...open, actions: [update(publisher, target, decision)], holds: [], isInPlace: true };
+}
+
+/** The target of an object; blocked where another object owns the name. Pure. */
+export function ownTarget({ ref, target }: Publisher, claims: NameClaims): NameTarget {
+  const name = target.kind === "none" ? undefined : target.name;
+  const owner = name === undefined ? undefined : claims.ownerOf(nameKey(name));
+  if (name === undefined || owner === undefined || isSameObject(owner, ref)) return target;
+  const detail = `owned by ${owner.kind} ${owner.namespace}/${owner.name}`;
+  return { kind: "blocked", reason: "Conflict", detail, needsPerson: true, name };
+}
+
+function blockedHold(publisher: Publisher, target: BlockedTarget, nowMs: number): Hold {
+  const { reason, detail, needsPerson, notBeforeMs, name } = target;
+  // After a failed change the name is unknown, and is looked at again when the change is due again.
+  const waiting = reason === "Unreadable" && name !== undefined ? backoff(publisher, name.fqdn, nowMs) : undefined;
+  if (waiting !== undefined) return waiting;
+  const written = publisher.wish.kind === "named" ? publisher.wish.recordName : "";
+  const blocked = { ...hold(publisher, name?.fqdn ?? written, reason), detail, needsPerson };
+  return notBeforeMs === undefined ? blocked : { ...blocked, notBeforeMs };
+}
+
+/** The wait after a failed change of a name; undefined when none runs. */
+function backoff(publisher: Publisher, fqdn: string, nowMs: number): Hold | undefined {
+  const retry = publisher.retries.find(({ subject }) => subject === dnsSubject(fqdn));
+  const dueMs = retry === undefined ? nowMs : retryDueMs(retry, nowMs);
+  if (dueMs <= nowMs) return undefined;
+  return { ...hold(publisher, fqdn, "Backoff"), detail: retry?.error ?? "", notBeforeMs: dueMs };
+}
+
+function hold({ ref }: Publisher, subject: string, reason: Hold["reason"]): Hold {
+  return { kind: "update-dns", object: ref, subject, reason, detail: "", needsPerson: false };
+}
+
+function update(
+  { ref, whenEmpty }: Publisher,
+  { name, zone, records, ttlSeconds }: ReadyTarget,
+  { addresses, requires }: { readonly addresses: readonly string[]; readonly requires: readonly string[] },
+): WriteDNS {
+  const isEmptied = addresses.length === 0;
+  const kind = isEmptied ? "delete-dns" : "update-dns";
+  const isSameSet = !records.hasDuplicates && addresses.join() === records.addresses.join();
+  const differs = isSameSet ? "TTLDiffers" : "RecordsDiffer";
+  return {
+    kind,
+    id: actionID(kind, ref, name.fqdn),
+    object: ref,
+    reason: isEmptied && whenEmpty === "Delete" ? "WhenEmptyDelete" : differs,
+    requires,
+    follows: [],
+    dnsProvider: name.provider,
+    zoneText: name.zone,
+    zone,
+    fqdn: name.fqdn,
+    before: contentOf(records),
+    after: { addresses, ttlSeconds },
+  };
+}
+
+/** The part of a set that a change is shown with. Pure. */
+export function contentOf({ addresses, ttlSeconds }: ReadyTarget["records"]): WriteDNS["before"] {
+  return ttlSeconds === undefined ? { addresses } : { addresses, ttlSeconds };
+}

@@ -1,0 +1,100 @@
+import {
+  acceptedTTL,
+  type DNSFacts,
+  type RecordSetState,
+  recordsKey,
+  type Zone,
+  type ZoneFact,
+} from "../../model/dns.ts";
+import type { Reason } from "../../model/reason.ts";
+import { recordFQDN } from "../../model/record-name.ts";
+import type { DNSWish, NamedWish } from "./dns-wish.ts";
+
+/** The name an object publishes under, found at its provider; or why nothing can be published. */
+export type NameTarget = { readonly kind: "none" } | BlockedTarget | ReadyTarget;
+
+/** Nothing can be written in this pass. */
+export interface BlockedTarget {
+  readonly kind: "blocked";
+  readonly reason: Reason;
+  readonly detail: string;
+  readonly needsPerson: boolean;
+  readonly notBeforeMs?: number;
+  /** Set where the name is known all the same: claims are made with it. */
+  readonly name?: TargetName;
+}
+
+/** A name at a provider. */
+export interface TargetName {
+  readonly provider: string;
+  readonly zone: string;
+  readonly fqdn: string;
+}
+
+/** The records are known and may be written. */
+export interface ReadyTarget {
+  readonly kind: "ready";
+  readonly name: TargetName;
+  readonly zone: Zone;
+  readonly ttlSeconds: number;
+  /** The TTL as written, where the provider accepts no such low one. */
+  readonly raisedFrom?: number;
+  readonly records: RecordSetState;
+  /** Why nothing may be written all the same. */
+  readonly unusable?: BlockedTarget;
+}
+
+/** Finds the name of a wish among what was read of its provider. Pure. */
+export function nameTarget(wish: DNSWish, dns: ReadonlyMap<string, DNSFacts>): NameTarget {
+  if (wish.kind === "none") return wish;
+  if (wish.kind === "invalid") return { kind: "blocked", reason: "InvalidDNS", detail: wish.error, needsPerson: true };
+  const facts = dns.get(wish.provider);
+  const zone = facts?.zones.get(wish.zone);
+  const resolved = recordFQDN(wish.recordName, zoneName(wish, zone));
+  if (zone?.kind === "known" && resolved.kind === "invalid")
+    return { kind: "blocked", reason: "InvalidDNS", detail: resolved.error, needsPerson: true };
+  const name = resolved.kind === "name" ? { provider: wish.provider, zone: wish.zone, fqdn: resolved.fqdn } : undefined;
+  return facts === undefined || zone === undefined || zone.kind !== "known" || name === undefined
+    ? { ...obstacle(wish, facts, zone), ...(name === undefined ? {} : { name }) }
+    : withRecords(wish, facts, zone.zone, name);
+}
+
+/** A Cloudflare zone id says nothing of the zone's name; every other zone is written by its name. */
+function zoneName({ zone: text }: NamedWish, zone: ZoneFact | undefined): string | undefined {
+  if (zone?.kind === "known") return zone.zone.name;
+  return /^[0-9a-f]{32}$/.test(text) ? undefined : text;
+}
+
+function obstacle(wish: NamedWish, facts: DNSFacts | undefined, zone: ZoneFact | undefined): BlockedTarget {
+  const blocked = { kind: "blocked" as const, needsPerson: false };
+  if (facts?.unusable !== undefined) {
+    const { reason, message, notBeforeMs } = facts.unusable;
+    const until = notBeforeMs === undefined ? {} : { notBeforeMs };
+    return { ...blocked, reason, detail: message, needsPerson: reason === "ProviderUnavailable", ...until };
+  }
+  if (zone?.kind === "missing")
+    return {
+      ...blocked,
+      reason: "ZoneNotFound",
+      detail: `${wish.provider} shows no zone ${wish.zone} to this token`,
+      needsPerson: true,
+    };
+  return zone?.kind === "gap" ? unread(zone) : { ...blocked, reason: "Unreadable", detail: "it was not read" };
+}
+
+function unread({ error, isRefused }: { readonly error: string; readonly isRefused: boolean }): BlockedTarget {
+  const reason = isRefused ? "ProviderUnavailable" : "Unreadable";
+  return { kind: "blocked", reason, detail: error, needsPerson: isRefused };
+}
+
+function withRecords(wish: NamedWish, facts: DNSFacts, zone: Zone, name: TargetName): NameTarget {
+  const fact = facts.records.get(recordsKey(zone, name.fqdn));
+  if (fact?.kind !== "known") {
+    const why = facts.unusable === undefined && fact !== undefined ? unread(fact) : obstacle(wish, facts, undefined);
+    return { ...why, name };
+  }
+  const unusable = facts.unusable === undefined ? {} : { unusable: obstacle(wish, facts, undefined) };
+  const ttlSeconds = acceptedTTL(wish.ttlSeconds, facts.ttlRules);
+  const raised = ttlSeconds === wish.ttlSeconds ? {} : { raisedFrom: wish.ttlSeconds };
+  return { kind: "ready", name, zone, ttlSeconds, records: fact.records, ...raised, ...unusable };
+}

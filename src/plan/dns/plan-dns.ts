@@ -1,0 +1,77 @@
+import { refKey } from "../../model/action.ts";
+import type { DNSFacts } from "../../model/dns.ts";
+import type { Hold } from "../../model/plan.ts";
+import type { DNSMemory } from "../../model/resource.ts";
+import { type Cleaning, NOTHING_TO_CLEAN } from "../finalizer-step.ts";
+import { dnsMemory } from "./dns-memory.ts";
+import { type FormerPlan, planFormerNames } from "./former-names.ts";
+import type { NameClaims } from "./name-claims.ts";
+import { type NamePlan, planName } from "./name-plan.ts";
+import type { Publisher, ServedAddresses } from "./publisher.ts";
+
+/** What is done about all names of one object. */
+export interface ObjectNames {
+  readonly publisher: Publisher;
+  readonly present: NamePlan;
+  readonly former: FormerPlan;
+  readonly holds: readonly Hold[];
+  /** What its status should remember. */
+  readonly memory: DNSMemory;
+  readonly cleaning: Cleaning;
+}
+
+/** Plans the names of every object that has an entry in `served`, by {@link refKey}. Pure. */
+export function planDNS(
+  publishers: readonly Publisher[],
+  served: ReadonlyMap<string, ServedAddresses>,
+  claims: NameClaims,
+  dns: ReadonlyMap<string, DNSFacts>,
+  nowMs: number,
+): readonly ObjectNames[] {
+  const written = new Set<string>();
+  return publishers.flatMap((publisher): readonly ObjectNames[] => {
+    const own = served.get(refKey(publisher.ref));
+    if (own === undefined) return [];
+    const present = planName(publisher, own, claims, nowMs);
+    const former = planFormerNames(publisher, present, { claims, dns, nowMs, written });
+    const memory = dnsMemory(publisher, present, former);
+    return [
+      {
+        publisher,
+        present,
+        former,
+        holds: [...present.holds, ...former.holds],
+        memory,
+        cleaning: publisher.isWritable ? cleaning(publisher, present, former, memory) : NOTHING_TO_CLEAN,
+      },
+    ];
+  });
+}
+
+function cleaning(
+  { reclaimPolicy }: Publisher,
+  present: NamePlan,
+  former: FormerPlan,
+  { publishedDNS }: DNSMemory,
+): Cleaning {
+  if (reclaimPolicy !== "Delete") return NOTHING_TO_CLEAN;
+  const isPublished = publishedDNS !== undefined && publishedDNS.addresses.length > 0;
+  return {
+    isNeeded: isPublished || former.names.length > 0 || present.actions.some(({ kind }) => kind === "update-dns"),
+    isStuck: former.holds.length > 0,
+    after: former.actions.map(({ id }) => id),
+  };
+}
+
+/** The names of an object for which nothing may be planned in this pass: all stays as it is. Pure. */
+export function untouchedNames(publisher: Publisher): ObjectNames {
+  const { publishedDNS, formerDNS } = publisher.memory;
+  return {
+    publisher,
+    present: { target: { kind: "none" }, actions: [], holds: [], isInPlace: false, isRight: false },
+    former: { actions: [], holds: [], names: formerDNS },
+    holds: [],
+    memory: { ...(publishedDNS === undefined ? {} : { publishedDNS }), formerDNS },
+    cleaning: NOTHING_TO_CLEAN,
+  };
+}

@@ -1,0 +1,64 @@
+import { type DNSFacts, recordsKey } from "../../model/dns.ts";
+import type { PublishedName } from "../../model/resource.ts";
+import { retryDueMs } from "../retry-schedule.ts";
+import { isSameObject, type NameClaims, nameKey } from "./name-claims.ts";
+import { ownTarget } from "./name-plan.ts";
+import { dnsSubject, type Publisher } from "./publisher.ts";
+
+/**
+ * The addresses that a name shows, or showed last, and that cannot be taken out of it in this pass, with the name: they may not leave their machine yet. Where a
+ * name is wrong, gone or another object's, nobody waits for it. Pure.
+ */
+export function stillPublished(
+  publishers: readonly Publisher[],
+  claims: NameClaims,
+  dns: ReadonlyMap<string, DNSFacts>,
+  nowMs: number,
+): ReadonlyMap<string, string> {
+  return new Map(publishers.flatMap((publisher) => stuckAddresses(publisher, claims, dns, nowMs)));
+}
+
+const TRANSIENT: ReadonlySet<string> = new Set(["Unreadable", "RateLimited", "ProviderUnavailable"]);
+
+function stuckAddresses(
+  publisher: Publisher,
+  claims: NameClaims,
+  dns: ReadonlyMap<string, DNSFacts>,
+  nowMs: number,
+): readonly (readonly [string, string])[] {
+  const target = ownTarget(publisher, claims);
+  const { publishedDNS, formerDNS } = publisher.memory;
+  if (target.kind === "ready") {
+    const { fqdn } = target.name;
+    const canWrite = publisher.isWritable && target.unusable === undefined && isDue(publisher, fqdn, nowMs);
+    return canWrite ? [] : target.records.addresses.map((ip) => [ip, fqdn] as const);
+  }
+  if (target.kind === "blocked" && TRANSIENT.has(target.reason) && publishedDNS !== undefined)
+    return publishedDNS.addresses.map((ip) => [ip, publishedDNS.name] as const);
+  const isLeaving = publisher.meta.isDeleting && publisher.reclaimPolicy === "Delete";
+  const names = isLeaving ? [...formerDNS, ...(publishedDNS === undefined ? [] : [publishedDNS])] : [];
+  return names
+    .filter(({ provider, zone, name }) => {
+      const owner = claims.ownerOf(nameKey({ provider, fqdn: name }));
+      const canGo = isDue(publisher, name, nowMs) && isCleanable({ provider, zone, name }, dns);
+      return !canGo && (owner === undefined || isSameObject(owner, publisher.ref));
+    })
+    .flatMap(({ name, addresses }) => addresses.map((ip) => [ip, name] as const));
+}
+
+function isDue({ retries }: Publisher, fqdn: string, nowMs: number): boolean {
+  const retry = retries.find(({ subject }) => subject === dnsSubject(fqdn));
+  return retry === undefined || retryDueMs(retry, nowMs) <= nowMs;
+}
+
+/** True when the records of a former name were read, or are gone with their zone, and may be written. */
+function isCleanable(
+  { provider, zone, name }: Omit<PublishedName, "addresses">,
+  dns: ReadonlyMap<string, DNSFacts>,
+): boolean {
+  const facts = dns.get(provider);
+  const found = facts?.zones.get(zone);
+  if (found?.kind === "missing") return true;
+  const fact = found?.kind === "known" ? facts?.records.get(recordsKey(found.zone, name)) : undefined;
+  return facts?.unusable === undefined && fact?.kind === "known";
+}

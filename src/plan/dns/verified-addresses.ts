@@ -1,0 +1,54 @@
+import type { AssignIP } from "../../model/action.ts";
+import type { PoolView } from "../pool-view.ts";
+import type { Standing } from "../standing.ts";
+
+/** Where an address that a pool manages serves, as confirmed in this pass. */
+export type VerifiedAddress =
+  | { readonly kind: "on-node"; readonly nodeName: string; readonly assignmentID: string | undefined }
+  | { readonly kind: "undecided" }
+  | { readonly kind: "nowhere" };
+
+/** What pools confirmed in this pass. */
+export interface VerifiedAddresses {
+  /** Every address that some pool manages, or still remembers after it was taken from it. */
+  readonly byIP: ReadonlyMap<string, VerifiedAddress>;
+  /** Node name → the addresses that serve there, or will after an assignment of this plan. */
+  readonly byNode: ReadonlyMap<string, readonly { readonly ip: string; readonly assignmentID: string | undefined }[]>;
+  /** Pools whose addresses could be looked at, `NAMESPACE/NAME`: what their annotations say beyond {@link byIP} is out of date. */
+  readonly pools: ReadonlySet<string>;
+}
+
+/** Collects what pools confirmed, over all of them. Pure. */
+export function verifiedAddresses(views: readonly PoolView[], assignments: readonly AssignIP[]): VerifiedAddresses {
+  const byIP = new Map<string, VerifiedAddress>(views.flatMap(confirmedBy));
+  for (const { id, ip, after } of assignments)
+    byIP.set(ip, { kind: "on-node", nodeName: after.nodeName, assignmentID: id });
+  const placed = [...byIP].flatMap(([ip, fact]) => (fact.kind === "on-node" ? [{ ip, ...fact }] : []));
+  const pools = new Set(views.filter(({ provider }) => provider !== undefined).map(({ key }) => key));
+  return { byIP, byNode: Map.groupBy(placed, ({ nodeName }) => nodeName), pools };
+}
+
+function confirmedBy(view: PoolView): readonly (readonly [ip: string, fact: VerifiedAddress])[] {
+  // What a pool gave up leaves every name before its annotation goes, so that annotation no longer counts.
+  const released = view.released.map(({ ip, fact }): [string, VerifiedAddress] => [
+    ip,
+    { kind: fact.kind === "gap" ? "undecided" : "nowhere" },
+  ]);
+  const managed = view.managed.flatMap(({ ip, standing }): [string, VerifiedAddress][] => {
+    if (standing.kind === "conflict") return [];
+    if (isUndecided(standing)) return [[ip, { kind: "undecided" }]];
+    const isGivenUp = standing.kind !== "placed" || !view.inUse.has(ip);
+    if (isGivenUp) return [[ip, { kind: "nowhere" }]];
+    return [[ip, { kind: "on-node", nodeName: standing.on.nodeName, assignmentID: undefined }]];
+  });
+  return [...released, ...managed];
+}
+
+/** True when nobody can say now whether an address serves: it could not be read, is on its way, or its node is in grace. Pure. */
+export function isUndecided(standing: Standing): boolean {
+  return (
+    standing.kind === "busy" ||
+    standing.kind === "gap" ||
+    (standing.kind === "placed" && standing.unready !== undefined)
+  );
+}

@@ -1,0 +1,37 @@
+import { actionID, type ObjectRef, type SetFinalizer } from "../model/action.ts";
+import { FINALIZER, type ObjectMeta, objectKey } from "../model/resource.ts";
+
+/** What `reclaimPolicy: Delete` has to do for an object, as far as the finalizer depends on it. */
+export interface Cleaning {
+  /** Something of the object's would have to be cleaned if it were deleted now. */
+  readonly isNeeded: boolean;
+  /** Something cannot be cleaned in this pass. */
+  readonly isStuck: boolean;
+  /** Ids of the actions that clean. */
+  readonly after: readonly string[];
+}
+
+/** Nothing to clean. */
+export const NOTHING_TO_CLEAN: Cleaning = { isNeeded: false, isStuck: false, after: [] };
+
+/** Keeps the finalizer on an object only while something would have to be cleaned; on a deleted one until it is. Pure. */
+export function finalizerStep(
+  object: ObjectRef,
+  meta: ObjectMeta,
+  cleanings: readonly Cleaning[],
+): readonly SetFinalizer[] {
+  const isNeeded = cleanings.some((cleaning) => cleaning.isNeeded);
+  const isStuck = cleanings.some((cleaning) => cleaning.isStuck);
+  const isOurs = meta.finalizers.includes(FINALIZER);
+  const common = { object, follows: [], before: undefined, after: undefined };
+  if (isOurs && (meta.isDeleting ? !isStuck : !isNeeded)) {
+    const requires = cleanings.flatMap(({ after }) => after);
+    const id = actionID("remove-finalizer", object, objectKey(meta));
+    return [{ ...common, kind: "remove-finalizer", id, reason: "NothingToReclaim", requires }];
+  }
+  if (!isOurs && isNeeded && !meta.isDeleting) {
+    const id = actionID("add-finalizer", object, objectKey(meta));
+    return [{ ...common, kind: "add-finalizer", id, reason: "ReclaimDelete", requires: [] }];
+  }
+  return [];
+}

@@ -1,0 +1,89 @@
+import { type Action, refKey, type SetFinalizer, type WriteDNS } from "../model/action.ts";
+import type { ObjectNames } from "./dns/plan-dns.ts";
+import { takeDown, withTakeDown } from "./dns/take-down.ts";
+
+/**
+ * Puts the writes of a plan in their order, where it is not already part of them: DNS first and addresses last on the way down, annotations before DNS on the way
+ * up, the finalizer before whatever will have to be cleaned. Pure.
+ */
+export function orderWrites(
+  actions: readonly Action[],
+  names: readonly ObjectNames[],
+  finalizers: readonly SetFinalizer[],
+): readonly Action[] {
+  const distinct = [...new Map(actions.map((action) => [action.id, action])).values()];
+  const leaving = new Set(
+    distinct.flatMap((action) => (action.kind === "unassign-ip" || action.kind === "delete-ip" ? [action.ip] : [])),
+  );
+  const assigned = new Set(
+    distinct.flatMap((action) => (action.kind === "assign-ip" || action.kind === "move-ip" ? [action.ip] : [])),
+  );
+  const ordered = withTakeDown(distinct, takeDown(names, leaving, assigned));
+  const linked = afterAnnotations(afterClearing(clearingAfterDNS(ordered)));
+  return [...behindFinalizers(linked, finalizers), ...finalizers];
+}
+
+/** An address is taken off a machine only after the node's annotation of it went. */
+function afterClearing(actions: readonly Action[]): readonly Action[] {
+  const clearing = new Map(
+    actions.flatMap((action) => (action.kind === "clear-annotation" ? [[action.nodeName, action.id]] : [])),
+  );
+  return actions.map((action) => {
+    const id = action.kind === "unassign-ip" ? clearing.get(action.before.nodeName ?? "") : undefined;
+    return id === undefined ? action : { ...action, follows: [...action.follows, id] };
+  });
+}
+
+/**
+ * An address leaves DNS before the annotation of its node goes. A DNS write that itself waits for something is followed only where nothing is taken off that
+ * node's machine: there it would wait for what follows the clearing.
+ */
+function clearingAfterDNS(actions: readonly Action[]): readonly Action[] {
+  const unassigned = new Set(
+    actions.flatMap((action) => (action.kind === "unassign-ip" ? [action.before.nodeName ?? ""] : [])),
+  );
+  const writes = actions.filter(isDNSWrite);
+  return actions.map((action) => {
+    if (action.kind !== "clear-annotation") return action;
+    const { address = "" } = action.before;
+    const first = writes.filter(
+      ({ before, after, requires }) =>
+        before.addresses.includes(address) &&
+        !after.addresses.includes(address) &&
+        (requires.length === 0 || !unassigned.has(action.nodeName)),
+    );
+    return first.length === 0 ? action : { ...action, follows: [...action.follows, ...first.map(({ id }) => id)] };
+  });
+}
+
+/** A verified address is annotated, then published; an annotation that cannot be written holds nothing up. */
+function afterAnnotations(actions: readonly Action[]): readonly Action[] {
+  const annotating = new Map(
+    actions.flatMap((action) =>
+      action.kind === "annotate-node" && action.after.address !== undefined
+        ? [[action.after.address, action.id] as const]
+        : [],
+    ),
+  );
+  return actions.map((action) => {
+    if (!isDNSWrite(action)) return action;
+    const added = action.after.addresses.filter((address) => !action.before.addresses.includes(address));
+    const ids = added.flatMap((address) => annotating.get(address) ?? []);
+    return ids.length === 0 ? action : { ...action, follows: [...action.follows, ...ids] };
+  });
+}
+
+function behindFinalizers(actions: readonly Action[], finalizers: readonly SetFinalizer[]): readonly Action[] {
+  const adding = new Map(
+    finalizers.filter(({ kind }) => kind === "add-finalizer").map(({ id, object }) => [refKey(object), id]),
+  );
+  return actions.map((action) => {
+    const id = adding.get(refKey(action.object));
+    const isMade = action.kind === "acquire-ip" || action.kind === "update-dns";
+    return id === undefined || !isMade ? action : { ...action, requires: [id, ...action.requires] };
+  });
+}
+
+function isDNSWrite(action: Action): action is WriteDNS {
+  return action.kind === "update-dns" || action.kind === "withdraw-dns" || action.kind === "delete-dns";
+}

@@ -1,0 +1,31 @@
+import type { Hold } from "../model/plan.ts";
+import type { IPStatus } from "../model/resource.ts";
+import type { Readiness } from "./conditions.ts";
+import { dnsReadiness, raisedText } from "./dns/dns-readiness.ts";
+import type { ObjectNames } from "./dns/plan-dns.ts";
+
+/** What a pool's Ready is computed from. */
+export interface PoolReadinessFacts {
+  readonly ips: Readonly<Record<string, IPStatus>>;
+  readonly holds: readonly Hold[];
+  readonly names: ObjectNames;
+  /** True when an address in use and a node that could take it wait for each other. */
+  readonly isWaiting: boolean;
+}
+
+/** What a pool's condition Ready says: an address is active, DNS is as desired, and no address waits for a node that could take it. Pure. */
+export function poolReadiness({ ips, holds, names, isWaiting }: PoolReadinessFacts): Readiness {
+  const active = Object.values(ips).filter(({ state }) => state === "active").length;
+  if (active === 0) {
+    const kept = holds.some(({ reason }) => reason === "NothingToPublish") ? " The DNS records stay as they are." : "";
+    return { isTrue: false, reason: "NoActiveIP", message: `No address is active.${kept}` };
+  }
+  if (isWaiting) {
+    const message = "An address and a node that could take it wait for each other.";
+    return { isTrue: false, reason: "WaitingForAssignment", message };
+  }
+  const dns = dnsReadiness(names);
+  if (dns !== undefined) return dns;
+  const message = `${active === 1 ? "1 address is" : `${active} addresses are`} active.`;
+  return { isTrue: true, reason: "Ready", message: `${message}${raisedText(names)}` };
+}

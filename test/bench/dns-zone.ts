@@ -1,0 +1,88 @@
+import { cloudflareSandbox } from "../../src/sandbox/cloudflare/cloudflare-sandbox.ts";
+import { digitaloceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
+import type { RecordedCall } from "../../src/sandbox/http-server.ts";
+
+/** The zone of every name in a benchmark. */
+export const ZONE = "example.com";
+/** How many records stand in the zone that are nobody's business. */
+export const OTHER_RECORDS = 300;
+
+/** A zone of an emulated DNS provider over HTTP, without latency and with limits that no benchmark reaches. */
+export interface DNSZone {
+  /** What flipop's environment says about the account. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Every call so far, in order; emptied by {@link DNSZone.forgetCalls}. */
+  readonly calls: readonly RecordedCall[];
+  forgetCalls(): void;
+  /** The zone's records as they now are, by id; two texts are equal when the records are. */
+  records(): ReadonlyMap<string, string>;
+  close(): Promise<void>;
+}
+
+/** Starts an account at each provider of DNS, by the name that objects give it; the zone holds {@link OTHER_RECORDS} records. */
+export const DNS_ZONES: Readonly<Record<string, () => Promise<DNSZone>>> = {
+  digitalocean: openDigitalOcean,
+  cloudflare: openCloudflare,
+};
+
+const NO_LIMIT = 1_000_000;
+
+async function openDigitalOcean(): Promise<DNSZone> {
+  const calls: RecordedCall[] = [];
+  const account = digitaloceanSandbox({
+    now: () => Date.now(),
+    onCall: (call) => calls.push(call),
+    state: {
+      settings: { rate_limit: { per_hour: NO_LIMIT, per_minute: NO_LIMIT } },
+      domains: [{ name: ZONE, records: others().map(({ name, address }) => ({ type: "A", name, data: address })) }],
+    },
+  });
+  const { url, close } = await account.serve();
+  return {
+    environment: { DIGITALOCEAN_API_URL: url, DIGITALOCEAN_ACCESS_TOKEN: "sandbox" },
+    records: () => {
+      const records = account.cloud().state.domains.flatMap((domain) => domain.records);
+      return new Map(records.map((record) => [String(record.id), JSON.stringify(record)]));
+    },
+    close,
+    ...log(calls),
+  };
+}
+
+async function openCloudflare(): Promise<DNSZone> {
+  const calls: RecordedCall[] = [];
+  const account = cloudflareSandbox({
+    now: () => Date.now(),
+    onCall: (call) => calls.push(call),
+    state: {
+      settings: { requests_per_5_minutes: NO_LIMIT, records_per_zone: NO_LIMIT },
+      zones: [{ name: ZONE, dns_records: others().map(({ name, address }) => ({ name, content: address, ttl: 300 })) }],
+    },
+  });
+  const { url, close } = await account.serve();
+  return {
+    environment: { CLOUDFLARE_API_URL: `${url}/client/v4`, CLOUDFLARE_TOKEN: "sandbox" },
+    records: () => {
+      const records = account.account().state.zones.flatMap((zone) => zone.dns_records);
+      return new Map(records.map((record) => [record.id, JSON.stringify(record)]));
+    },
+    close,
+    ...log(calls),
+  };
+}
+
+function others(): readonly { readonly name: string; readonly address: string }[] {
+  return Array.from({ length: OTHER_RECORDS }, (_, index) => ({
+    name: `other-${index}`,
+    address: `203.0.113.${index % 250}`,
+  }));
+}
+
+function log(calls: RecordedCall[]): Pick<DNSZone, "calls" | "forgetCalls"> {
+  return {
+    calls,
+    forgetCalls: () => {
+      calls.length = 0;
+    },
+  };
+}

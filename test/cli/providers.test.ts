@@ -1,0 +1,93 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, describe, expect, test } from "vitest";
+import { type Config, resolveConfig } from "../../src/cli/config.ts";
+import { openProviderReaders, openProviders } from "../../src/cli/providers.ts";
+import { SYSTEM_CLOCK } from "../../src/cli/system-clock.ts";
+import type { ProviderAccess } from "../../src/ports/provider-access.ts";
+import { FaultList } from "../../src/sandbox/faults.ts";
+import { type Sandbox, startSandbox } from "../../src/sandbox/start.ts";
+
+const dir = mkdtempSync(join(tmpdir(), "flipop-providers-"));
+const running: Sandbox[] = [];
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((sandbox) => sandbox.close()));
+});
+afterAll(() => rmSync(dir, { recursive: true }));
+
+function config(env: Readonly<Record<string, string>>): Config {
+  const flags = { asGroup: [], output: "table", verbose: 0, color: "auto", logFormat: "auto" } as const;
+  return resolveConfig({ ...flags, leaseNamespace: "flipop", leaseName: "flipop" }, env);
+}
+
+function usable<P>(access: ProviderAccess<P> | undefined): P {
+  if (access?.kind !== "usable") throw new Error("not usable");
+  return access.provider;
+}
+
+describe("the providers of a run", () => {
+  test.for([
+    ["reads", openProviderReaders],
+    ["may write", openProviders],
+  ] as const)("that %s are not available without a token, and say which variables to set", async ([, open]) => {
+    const { providers, dnsProviders } = await open(config({}), SYSTEM_CLOCK);
+    const variables = ["DIGITALOCEAN_ACCESS_TOKEN", "DIGITALOCEAN_ACCESS_TOKEN_FILE"];
+    expect([...providers]).toEqual([["digitalocean", { kind: "no-token", name: "digitalocean", variables }]]);
+    expect([...dnsProviders]).toEqual([
+      ["digitalocean", { kind: "no-token", name: "digitalocean", variables }],
+      [
+        "cloudflare",
+        { kind: "no-token", name: "cloudflare", variables: ["CLOUDFLARE_TOKEN", "CLOUDFLARE_TOKEN_FILE"] },
+      ],
+    ]);
+  });
+
+  test("that reads have no method that writes", async () => {
+    const env = { DIGITALOCEAN_TOKEN: "t", CLOUDFLARE_TOKEN: "t" };
+    const { providers, dnsProviders } = await openProviderReaders(config(env), SYSTEM_CLOCK);
+    const all = [...providers.values(), ...dnsProviders.values()].map((access) => Object.keys(usable<object>(access)));
+    expect(all.flat().filter((name) => /assign|create|delete|write/.test(name))).toEqual([]);
+    expect(all).toHaveLength(3);
+  });
+
+  test("speak to the addresses that the environment names", async () => {
+    const sandbox = await startSandbox({ dir: join(dir, "a") });
+    running.push(sandbox);
+    const { dnsProviders } = await openProviders(
+      config({
+        DIGITALOCEAN_TOKEN: "t",
+        DIGITALOCEAN_API_URL: sandbox.digitaloceanURL,
+        CLOUDFLARE_API_TOKEN: "t",
+        CLOUDFLARE_API_URL: sandbox.cloudflareURL,
+      }),
+      SYSTEM_CLOCK,
+    );
+    expect(await usable(dnsProviders.get("digitalocean")).findZone("example.com")).toMatchObject({ id: "example.com" });
+    expect(await usable(dnsProviders.get("cloudflare")).findZone("example.net")).toMatchObject({ name: "example.net" });
+  });
+
+  test("stop both kinds of calls to DigitalOcean once it has answered one of them with a 429", async () => {
+    const calls: string[] = [];
+    const faults = new FaultList([{ server: "digitalocean", path: "/domains", status: 429 }]);
+    const sandbox = await startSandbox({ dir: join(dir, "b"), faults, onCall: ({ path }) => calls.push(path) });
+    running.push(sandbox);
+    const env = { DIGITALOCEAN_TOKEN: "t", DIGITALOCEAN_API_URL: sandbox.digitaloceanURL };
+    const { providers, dnsProviders } = await openProviders(config(env), SYSTEM_CLOCK);
+    const limited = { failure: "rate-limited" };
+    await expect(usable(dnsProviders.get("digitalocean")).findZone("example.com")).rejects.toMatchObject(limited);
+    await expect(usable(providers.get("digitalocean")).listPage(1)).rejects.toMatchObject(limited);
+    expect(calls).toHaveLength(1);
+  });
+
+  test("are not hurt by a token of the other that cannot be read, which its own calls tell", async () => {
+    const missing = join(dir, "missing");
+    const env = { DIGITALOCEAN_TOKEN: "t", CLOUDFLARE_TOKEN_FILE: missing };
+    const { providers, dnsProviders } = await openProviders(config(env), SYSTEM_CLOCK);
+    expect(providers.get("digitalocean")?.kind).toBe("usable");
+    await expect(usable(dnsProviders.get("cloudflare")).findZone("example.net")).rejects.toMatchObject({
+      failure: "unauthorized",
+      message: expect.stringContaining(missing),
+    });
+  });
+});

@@ -1,0 +1,26 @@
+import type { RecordSetStatus } from "../../src/model/resource.ts";
+import { FULL_STATUS } from "./pool-status-samples.ts";
+
+/** The status of a record set nobody has served yet. */
+export const EMPTY_RECORD_SET_STATUS: RecordSetStatus = {
+  conditions: [],
+  formerDNS: [],
+  unreadyNodes: [],
+  retries: [],
+};
+
+const { observedGeneration, conditions, error, publishedDNS, formerDNS } = FULL_STATUS;
+
+/** A status with every field: a new one does not compile until it is here. */
+export const FULL_RECORD_SET_STATUS: Required<RecordSetStatus> = {
+  observedGeneration,
+  conditions,
+  error,
+  state: "in-progress",
+  publishedDNS,
+  formerDNS,
+  unreadyNodes: [{ nodeName: "node-1", since: "2026-01-02T03:04:05Z" }],
+  retries: [
+    { subject: "dns/www.example.com", attempts: 1, nextAttemptTime: "2026-01-02T03:04:05Z", error: "no answer" },
+  ],
+};

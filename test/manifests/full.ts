@@ -1,0 +1,6 @@
+/** `T` with every field present at every depth and every list filled: the compiler names a field that is missing. */
+export type Full<T> = T extends string | number | boolean
+  ? T
+  : T extends readonly (infer Entry)[]
+    ? readonly [Full<Entry>, ...Full<Entry>[]]
+    : { readonly [Key in keyof T]-?: Full<Exclude<T[Key], undefined>> };

@@ -1,0 +1,31 @@
+import type { RecordSetSpec, RecordSetStatus } from "../../src/model/resource.ts";
+import type { Full } from "./full.ts";
+import { MAXIMAL_SPEC, MAXIMAL_STATUS } from "./maximal-pool.ts";
+
+const { observedGeneration, conditions, publishedDNS, formerDNS } = MAXIMAL_STATUS;
+
+/** A status of a record set with a value in every field that the model knows, as it is on the wire. */
+export const MAXIMAL_RECORD_SET_STATUS: Full<RecordSetStatus> = {
+  observedGeneration,
+  conditions,
+  state: "error",
+  error: "invalid dnsRecordSet specification",
+  publishedDNS,
+  formerDNS,
+  unreadyNodes: [{ nodeName: "n1", since: "2026-01-02T03:04:05Z" }],
+  retries: [{ subject: "dns/www.example.com", attempts: 3, nextAttemptTime: "2026-01-02T03:04:05Z", error: "e" }],
+};
+
+const { match, dnsRecordSet } = MAXIMAL_SPEC;
+
+const spec: Full<Omit<RecordSetSpec, "match" | "dnsRecordSet">> = {
+  provider: "digitalocean",
+  addressType: "InternalIP",
+  gracePeriodSeconds: 1.5,
+  whenEmpty: "Delete",
+  reclaimPolicy: "Delete",
+  suspend: true,
+};
+
+/** A spec of a record set with a value in every field that the model knows, as it is on the wire. */
+export const MAXIMAL_RECORD_SET_SPEC: Readonly<Record<string, unknown>> = { ...spec, match, dnsRecordSet };

@@ -1,0 +1,135 @@
+import { describe, expect, test } from "vitest";
+import type { Pool, RecordSet } from "../../src/model/resource.ts";
+import { type Overview, overviewOf } from "../../src/report/overview.ts";
+import { overviewDocument } from "../../src/report/overview-document.ts";
+import { PLAIN } from "../../src/report/palette.ts";
+import { renderStatus } from "../../src/report/render-status.ts";
+import { aPoolAssessment, aReadyCondition, PUBLISHED } from "./dns-plans.ts";
+import { schemaErrors } from "./schemas.ts";
+import { aLease, aPool, aRecordSet, NOW_MS } from "./world.ts";
+
+const dnsRecordSet = { provider: "cloudflare", zone: "example.com", recordName: "www", ttlSeconds: 60 };
+const web = (): Pool =>
+  aPool("web", ["203.0.113.11"], {
+    spec: { dnsRecordSet },
+    status: { ...aPoolAssessment().status, conditions: [aReadyCondition("True")] },
+  });
+
+function overview(pools: readonly Pool[], recordSets: readonly RecordSet[]): Overview {
+  const lease = aLease();
+  return overviewOf(
+    { cluster: "https://k", nowMs: NOW_MS, pools, recordSets, leaseKey: "flipop/flipop", lease },
+    60_000,
+  );
+}
+
+function text(pools: readonly Pool[], recordSets: readonly RecordSet[], wide = false): readonly string[] {
+  return renderStatus(overview(pools, recordSets), { palette: PLAIN, wide }).split("\n");
+}
+
+describe("the status of record sets", () => {
+  test("shows the name, the provider and what is published", () => {
+    const never = aRecordSet("new", { spec: { provider: "" } });
+    expect(text([], [never, aRecordSet("nodes", { status: PUBLISHED })]).slice(0, 3)).toEqual([
+      "RECORD SET      READY     DNS NAME            PROVIDER       STATE    PUBLISHED                 AGE   REASON",
+      "ingress/new     Unknown   new.example.com     digitalocean   -        -                         1d    no run has looked at it yet; run flipop reconcile",
+      "ingress/nodes   True      nodes.example.com   digitalocean   active   192.0.2.1 and 192.0.2.2   1d    Ready",
+    ]);
+  });
+
+  test("names few addresses of many, and all with -o wide beside zone, former names and retries", () => {
+    const addresses = ["192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4"];
+    const published = { provider: "digitalocean", zone: "example.com", name: "nodes.example.com", addresses };
+    const status = {
+      ...PUBLISHED,
+      conditions: [aReadyCondition("False", "DNSPending", "HTTP 500")],
+      publishedDNS: published,
+      formerDNS: [{ ...published, name: "old.example.com" }],
+      retries: [
+        { subject: "dns/nodes.example.com", attempts: 2, nextAttemptTime: "2026-08-01T12:00:05Z", error: "HTTP 500" },
+      ],
+    };
+    const recordSet = aRecordSet("nodes", { status, spec: { suspend: true } });
+    expect(text([], [recordSet])[1]).toContain("192.0.2.1, 192.0.2.2, 192.0.2.3 and 1 more");
+    const wide = text([], [recordSet], true);
+    expect(wide[0]).toMatch(/ZONE +FORMER NAMES +RETRY +REASON$/);
+    expect(wide[1]).toMatch(
+      /192\.0\.2\.3 and 192\.0\.2\.4 +1d +example\.com +old\.example\.com at digitalocean +2 failed, next in 5s +suspended; DNSPending: HTTP 500$/,
+    );
+  });
+
+  test("tells with -o wide what a ready one says, such as a raised TTL", () => {
+    const message = "2 addresses are published. TTL 5 was raised to 30, the least digitalocean accepts.";
+    const status = { ...PUBLISHED, conditions: [aReadyCondition("True", "Ready", message)] };
+    expect(text([], [aRecordSet("nodes", { status })], true)[1]).toMatch(
+      / Ready: 2 addresses .* TTL 5 was raised to 30/,
+    );
+    expect(text([], [aRecordSet("nodes", { status })])[1]).toMatch(/ Ready$/);
+  });
+
+  test("shows what is known of a name that cannot be told from the spec", () => {
+    const zone = "023e105f4ecef8ad9ca31a8372d0c353";
+    const spec = { provider: "cloudflare", dnsRecordSet: { provider: "", zone, recordName: "nodes", ttlSeconds: 60 } };
+    const publishedDNS = { provider: "cloudflare", zone, name: "nodes.example.net", addresses: ["192.0.2.1"] };
+    expect(text([], [aRecordSet("nodes", { spec })])[1]).toContain(`nodes in zone ${zone}`);
+    expect(text([], [aRecordSet("nodes", { spec, status: { ...PUBLISHED, publishedDNS } })])[1]).toContain(
+      "nodes.example.net   cloudflare   active   192.0.2.1 ",
+    );
+  });
+
+  test("does not show the addresses of a name that the spec no longer has", () => {
+    const spec = { dnsRecordSet: { provider: "", zone: "example.com", recordName: "renamed", ttlSeconds: 60 } };
+    const [, line] = text([], [aRecordSet("nodes", { spec, status: PUBLISHED })]);
+    expect(line).toContain("renamed.example.com");
+    const wide = text([], [aRecordSet("nodes", { spec, status: PUBLISHED })], true)[1];
+    expect(wide).toContain("nodes.example.com at digitalocean");
+    expect(line).not.toContain("192.0.2.1");
+  });
+
+  test("shows an invalid name as it is written, not the one that was published before", () => {
+    const spec = { dnsRecordSet: { provider: "", zone: "example.com", recordName: "n n", ttlSeconds: 60 } };
+    expect(text([], [aRecordSet("nodes", { spec, status: PUBLISHED })])[1]).toContain("n n in zone example.com");
+  });
+
+  test("is part of what --check finds wrong", () => {
+    const { problems } = overview([], [aRecordSet("nodes")]);
+    expect(problems).toEqual(["dns/ingress/nodes is not ready: no run has looked at it yet; run flipop reconcile"]);
+    expect(overview([], [aRecordSet("nodes", { status: PUBLISHED })]).problems).toEqual([]);
+  });
+
+  test("says that there are no pools only where there is nothing at all", () => {
+    expect(text([], [])[0]).toBe("No pools.");
+    expect(text([], [aRecordSet("nodes")]).join("\n")).not.toContain("No pools");
+  });
+});
+
+describe("the status of pools with DNS", () => {
+  test("has a column for names only where a pool asks for one", () => {
+    expect(text([aPool("web", [])], [])[0]).not.toContain("DNS");
+    expect(text([aPool("mail", []), web()], []).slice(0, 3)).toEqual([
+      "POOL           READY     ACTIVE/DESIRED   WAITING NODES   DNS NAME          AGE   REASON",
+      "ingress/mail   Unknown   0/0              0               -                 1d    no run has looked at it yet; run flipop reconcile",
+      "ingress/web    True      1/1              0               www.example.com   1d    Ready",
+    ]);
+  });
+
+  test("says that a name is not published yet", () => {
+    expect(text([aPool("web", [], { spec: { dnsRecordSet } })], [])[1]).toContain("www.example.com (not yet)");
+  });
+});
+
+test("the status of both satisfies its schema", () => {
+  const document = JSON.parse(
+    JSON.stringify(
+      overviewDocument(overview([web(), aPool("mail", [])], [aRecordSet("nodes", { status: PUBLISHED })])),
+    ),
+  );
+  expect(schemaErrors(document, "Status")).toEqual([]);
+  expect(document).toMatchObject({
+    pools: [
+      { dns: { name: "www.example.com", isPublished: true, addresses: ["203.0.113.10", "203.0.113.11"] } },
+      { dns: null },
+    ],
+    recordSets: [{ object: { kind: "dns", namespace: "ingress", name: "nodes" }, state: "active", ready: "True" }],
+  });
+});

@@ -1,0 +1,299 @@
+import { expect } from "vitest";
+import { exitCodeOfRun } from "../../src/report/exit-code.ts";
+import type { WorldKind } from "./backend.ts";
+import type { DNSName } from "./dns-account.ts";
+import { addCall, conditionsText, DNS_PROVIDERS, publishedNodes, publishedPool, WWW, www } from "./dns-scene.ts";
+import type { DNSOperation, FaultKind } from "./operation-fault.ts";
+import type { Register } from "./scenario.ts";
+import { ip } from "./scenario-names.ts";
+import type { World } from "./world.ts";
+
+const SECOND = 1000;
+
+function fail(
+  world: World,
+  provider: DNSName,
+  operation: DNSOperation,
+  kind: FaultKind,
+  more: {
+    readonly times?: number;
+    readonly skip?: number;
+    readonly retryAfter?: number;
+    readonly message?: string;
+  } = {},
+): void {
+  world.fail({ side: "dns", provider, operation, kind, ...more });
+}
+
+/** A hanging call takes real time over HTTP, and the real API server has no part in most of these. */
+function worldsOf(operation: DNSOperation, kind: FaultKind): readonly WorldKind[] {
+  if (kind === "timeout" && operation === "zone") return ["memory"];
+  return kind === "500" || kind === "403" ? ["memory", "sandbox", "cluster"] : ["memory", "sandbox"];
+}
+
+/** What a DNS provider does wrong. */
+export function dnsFaultScenarios(scenario: Register): void {
+  for (const provider of DNS_PROVIDERS) {
+    scenario(
+      `54 partial failure at ${provider}: the second of the changes answers 500, the next due pass does only the rest`,
+      async (world) => {
+        await world.machines("n1", "n2", "n3");
+        for (const number of [1, 2, 3]) world.cloud.address(ip(number));
+        world.dns.zone(provider);
+        world.dns.add(provider, WWW, "192.0.2.99");
+        await world.pools.create("web", { ips: [ip(1), ip(2), ip(3)], dnsRecordSet: www(provider) });
+        const isSingle = provider === "digitalocean";
+        fail(world, provider, addCall(provider).operation, "500", { skip: isSingle ? 1 : 0 });
+        const result = await world.pass();
+        expect(world.dns.set(provider, WWW)).toEqual(isSingle ? ["ip1", "ip353"] : ["ip353"]);
+        expect(exitCodeOfRun(result, { partialOk: false })).not.toBe(0);
+        const status = await world.pools.status("web");
+        expect(status.error).toContain(WWW);
+        expect(status.retries).toMatchObject([{ subject: `dns/${WWW}`, attempts: 1 }]);
+        expect(conditionsText(status.conditions)).toMatch(/^Ready=False \(\w+\) Reconciling=True \(Backoff\)$/);
+        expect(await world.nodes.annotations()).toEqual({ n1: "ip1", n2: "ip2", n3: "ip3" });
+        await world.pass();
+        expect(world.writes().filter((line) => line !== "status web")).toEqual([]);
+        await world.pass();
+        expect(world.writes()).toEqual([]);
+        world.advance(SECOND);
+        await world.pass();
+        expect(world.dnsWrites()).toHaveLength(isSingle ? 3 : 1);
+        expect(world.dns.set(provider, WWW)).toEqual(["ip1", "ip2", "ip3"]);
+        expect((await world.pools.status("web")).error).toBeUndefined();
+      },
+    );
+
+    for (const kind of ["lost-answer", "cut", "timeout", "html", "500", "422", "403"] as const) {
+      scenario(
+        `a write at ${provider} ends with ${kind}: in the end the records are right, each once`,
+        async (world) => {
+          await publishedPool(world, provider, ["n1", "n2"]);
+          await world.machines("n3");
+          world.cloud.address(ip(3));
+          await world.pools.edit("web", { ips: [ip(1), ip(2), ip(3)] });
+          fail(world, provider, addCall(provider).operation, kind);
+          await world.pass();
+          if (kind === "timeout") await world.lateEffects();
+          expect(await world.show()).toEqual(["ip1 active n1", "ip2 active n2", "ip3 active n3"]);
+          world.advance(600 * SECOND);
+          await world.pass();
+          expect(world.dns.show(provider)).toEqual([1, 2, 3].map((number) => `${WWW} A ip${number} 60`));
+          expect((await world.pools.status("web")).retries).toEqual([]);
+        },
+      );
+    }
+
+    for (const operation of ["zone", "records"] as const) {
+      for (const kind of ["500", "cut", "timeout", "html", "403", "401", "422"] as const) {
+        scenario(
+          `reading ${operation} at ${provider} fails (${kind}): nothing about it changes, addresses go on`,
+          async (world) => {
+            await publishedPool(world, provider, ["n1", "n2"]);
+            await world.machines("n3");
+            await world.nodes.setReady("n1", false);
+            fail(world, provider, operation, kind, { times: 0 });
+            const result = await world.pass();
+            expect(world.dnsWrites()).toEqual([]);
+            expect(await world.show()).toEqual(["ip1 active n3", "ip2 active n2"]);
+            expect(await world.nodes.annotations()).toEqual({ n2: "ip2", n3: "ip1" });
+            const { error, conditions, publishedDNS } = await world.pools.status("web");
+            expect(error).toBeTruthy();
+            expect(conditions[0]).toMatchObject({ type: "Ready", status: "False" });
+            expect(publishedDNS?.addresses).toEqual([ip(1), ip(2)]);
+            expect(exitCodeOfRun(result, { partialOk: false })).not.toBe(0);
+            await world.pass();
+            expect(world.writes()).toEqual([]);
+            world.clearFaults();
+            await world.pass();
+            expect((await world.pools.status("web")).error).toBeUndefined();
+          },
+          { worlds: worldsOf(operation, kind) },
+        );
+      }
+    }
+
+    scenario(
+      `47 zone missing at ${provider}: the DNS part is in error, addresses go on, and it is found once it is made`,
+      async (world) => {
+        await world.machines("n1");
+        world.cloud.address(ip(1));
+        await world.pools.create("web", { ips: [ip(1)], dnsRecordSet: www(provider) });
+        const result = await world.pass();
+        expect(await world.show()).toEqual(["ip1 active n1"]);
+        const { error, conditions } = await world.pools.status("web");
+        expect(error).toContain("example.com");
+        expect(conditionsText(conditions)).toBe("Ready=False (ZoneNotFound) Stalled=True (ZoneNotFound)");
+        expect(exitCodeOfRun(result, { partialOk: false })).not.toBe(0);
+        world.dns.zone(provider);
+        await world.pass();
+        expect(world.dns.set(provider, WWW)).toEqual(["ip1"]);
+      },
+    );
+
+    scenario(`the zone goes at ${provider} after it was published in: error, addresses go on`, async (world) => {
+      await publishedPool(world, provider, ["n1", "n2"]);
+      world.dns.removeZone(provider);
+      await world.machines("n3");
+      await world.nodes.setReady("n1", false);
+      await world.pass();
+      expect(await world.show()).toEqual(["ip1 active n3", "ip2 active n2"]);
+      expect(conditionsText((await world.pools.status("web")).conditions)).toContain("Stalled=True (ZoneNotFound)");
+      world.dns.zone(provider);
+      await world.pass();
+      expect(world.dns.set(provider, WWW)).toEqual(["ip1", "ip2"]);
+    });
+
+    scenario(
+      `a CNAME in the way at ${provider}: refused, shown, retried slowly; done when it is gone`,
+      async (world) => {
+        await world.machines("n1");
+        world.cloud.address(ip(1));
+        world.dns.zone(provider);
+        world.dns.add(provider, WWW, "elsewhere.example.net", { type: "CNAME" });
+        await world.pools.create("web", { ips: [ip(1)], dnsRecordSet: www(provider) });
+        await world.pass();
+        const status = await world.pools.status("web");
+        expect(status.error).toMatch(/CNAME/);
+        expect(status.retries).toMatchObject([{ subject: `dns/${WWW}`, attempts: 1 }]);
+        expect(await world.show()).toEqual(["ip1 active n1"]);
+        await world.pass();
+        expect(world.dnsWrites()).toEqual([]);
+        world.dns.remove(provider, { fqdn: WWW, type: "CNAME" });
+        world.advance(61 * SECOND);
+        await world.pass();
+        expect(world.dns.set(provider, WWW)).toEqual(["ip1"]);
+      },
+    );
+
+    scenario(`no token for ${provider}: its names are held, the rest goes on`, async (world) => {
+      await publishedPool(world, provider, ["n1", "n2"]);
+      const other = provider === "digitalocean" ? "cloudflare" : "digitalocean";
+      world.dns.zone(other);
+      await world.recordSets.create("nodes", { dnsRecordSet: www(other) });
+      await world.machines("n3");
+      await world.nodes.setReady("n1", false);
+      const result = await world.pass({ withoutToken: [provider] });
+      expect(await world.show()).toEqual(["ip1 active n3", "ip2 active n2"]);
+      expect(world.dns.set(other, WWW)).toEqual(["ext2", "ext3"]);
+      const { error, conditions } = await world.pools.status("web");
+      expect(error).toContain("TOKEN");
+      expect(conditionsText(conditions)).toBe("Ready=False (ProviderUnavailable) Stalled=True (ProviderUnavailable)");
+      expect(exitCodeOfRun(result, { partialOk: false })).not.toBe(0);
+      await world.pass();
+      expect((await world.pools.status("web")).error).toBeUndefined();
+    });
+  }
+
+  scenario(
+    "60 429 of Cloudflare at the read: no call before it is over, across processes; addresses go on",
+    async (world) => {
+      await publishedPool(world, "cloudflare", ["n1", "n2"]);
+      fail(world, "cloudflare", "records", "429", { retryAfter: 20 });
+      await world.machines("n3");
+      await world.nodes.setReady("n1", false);
+      const result = await world.pass({ lease: "fail" });
+      expect(exitCodeOfRun(result, { partialOk: false })).toBe(3);
+      expect(await world.show()).toEqual(["ip1 active n3", "ip2 active n2"]);
+      expect(conditionsText((await world.pools.status("web")).conditions)).toBe(
+        "Ready=False (RateLimited) Reconciling=True (RateLimited)",
+      );
+      world.dns.remove("cloudflare", { fqdn: WWW, content: ip(1) });
+      world.advance(15 * SECOND);
+      await world.pass({ lease: "fail" });
+      expect(world.dnsCalls()).toEqual([]);
+      expect(world.cloudCalls()).not.toEqual([]);
+      world.advance(6 * SECOND);
+      await world.pass({ lease: "fail" });
+      expect(world.dns.set("cloudflare", WWW)).toEqual(["ip1", "ip2"]);
+    },
+  );
+
+  scenario("60b 429 of Cloudflare at the write: kept for the next run, no attempt is counted", async (world) => {
+    await publishedNodes(world, "cloudflare", ["n1", "n2"]);
+    await world.machines("n3");
+    fail(world, "cloudflare", "write", "429", { retryAfter: 20 });
+    await world.pass({ lease: "fail" });
+    expect((await world.recordSets.status("nodes")).retries).toEqual([]);
+    await world.pass({ lease: "fail" });
+    expect(world.dnsCalls()).toEqual([]);
+    world.advance(21 * SECOND);
+    await world.pass({ lease: "fail" });
+    expect(world.dns.set("cloudflare", WWW)).toEqual(["ext1", "ext2", "ext3"]);
+  });
+
+  scenario(
+    "60c 429 of DigitalOcean at a record: addresses and domains share the limit, both go on when it is over",
+    async (world) => {
+      await publishedPool(world, "digitalocean", ["n1", "n2"]);
+      await world.nodes.setReady("n1", false);
+      fail(world, "digitalocean", "remove-record", "429", { retryAfter: 20 });
+      await world.pass({ lease: "fail" });
+      expect(world.dns.set("digitalocean", WWW)).toEqual(["ip1", "ip2"]);
+      await world.pass({ lease: "fail" });
+      expect([...world.cloudCalls(), ...world.dnsCalls()]).toEqual([]);
+      world.advance(21 * SECOND);
+      await world.pass({ lease: "fail" });
+      expect(world.dns.set("digitalocean", WWW)).toEqual(["ip2"]);
+    },
+  );
+
+  for (const operation of ["zone", "records", "write"] as const) {
+    scenario(
+      `Cloudflare answers 200 without success to ${operation}: taken for a failure, never for an empty answer`,
+      async (world) => {
+        await publishedPool(world, "cloudflare", ["n1", "n2"]);
+        await world.nodes.setReady("n1", false);
+        fail(world, "cloudflare", operation, "no-success", { times: 0 });
+        await world.pass();
+        expect(world.dns.set("cloudflare", WWW)).toEqual(["ip1", "ip2"]);
+        expect((await world.pools.status("web")).error).toBeTruthy();
+        world.clearFaults();
+        world.advance(600 * SECOND);
+        await world.pass();
+        expect(world.dns.set("cloudflare", WWW)).toEqual(["ip2"]);
+      },
+    );
+  }
+
+  scenario("a write fails again and again: attempts follow 1, 1, 5, 5, 10 s, never sooner", async (world) => {
+    await publishedNodes(world, "cloudflare", ["n1", "n2"]);
+    await world.machines("n3");
+    fail(world, "cloudflare", "write", "500", { times: 0 });
+    const attempts: number[] = [];
+    const startMs = world.nowMs();
+    for (let second = 0; second <= 24; second += 1) {
+      world.advance(startMs + second * SECOND - world.nowMs());
+      await world.pass();
+      if (world.dnsWrites().length > 0) attempts.push(second);
+      expect(world.dnsWrites().length).toBeLessThanOrEqual(1);
+    }
+    expect(attempts).toEqual([0, 1, 2, 7, 12, 22]);
+    world.clearFaults();
+    world.advance(60 * SECOND);
+    await world.pass();
+    expect((await world.recordSets.status("nodes")).retries).toEqual([]);
+  });
+
+  scenario("one name that is refused does not keep another of the same zone from being written", async (world) => {
+    await world.machines("n1", "n2");
+    world.dns.zone("cloudflare");
+    world.dns.add("cloudflare", WWW, "elsewhere.example.net", { type: "CNAME" });
+    await world.recordSets.create("bad", { dnsRecordSet: www("cloudflare") });
+    await world.recordSets.create("good", { dnsRecordSet: www("cloudflare", { recordName: "api" }) });
+    await world.pass();
+    expect(world.dns.set("cloudflare", "api.example.com")).toEqual(["ext1", "ext2"]);
+    expect((await world.recordSets.status("bad")).error).toMatch(/CNAME/);
+    expect((await world.recordSets.status("good")).error).toBeUndefined();
+  });
+
+  scenario("the list of record sets cannot be read: no write at all", async (world) => {
+    await publishedNodes(world, "cloudflare", ["n1", "n2"]);
+    await world.machines("n3");
+    world.fail({ side: "cluster", operation: "listRecordSets", kind: "500" });
+    await expect(world.pass()).rejects.toThrow();
+    expect(world.writes()).toEqual([]);
+    await world.pass();
+    expect(world.dns.set("cloudflare", WWW)).toEqual(["ext1", "ext2", "ext3"]);
+  });
+}

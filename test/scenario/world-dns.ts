@@ -1,0 +1,169 @@
+import type { DNSAccount, DNSName, DNSRecord, ZoneOptions } from "./dns-account.ts";
+import { short } from "./scenario-names.ts";
+
+/** What a resolver sees under a name after one change of its A records. */
+export interface DNSView {
+  readonly provider: DNSName;
+  readonly fqdn: string;
+  /** Sorted by text, unique. */
+  readonly before: readonly string[];
+  readonly after: readonly string[];
+  readonly by: "flipop" | "hand";
+}
+
+/** Fits records: by name, and where given by type and content. */
+export interface RecordFilter {
+  readonly fqdn: string;
+  readonly type?: string;
+  readonly content?: string;
+}
+
+/** Zones and records at both providers as people see and change them, and what resolvers were shown. */
+export class WorldDNS {
+  readonly #accounts: ReadonlyMap<DNSName, DNSAccount>;
+  readonly #sets = new Map<string, readonly string[]>();
+  readonly #others = new Map<string, readonly string[]>();
+  /** Every change of the A records of a name, one after another. */
+  readonly views: DNSView[] = [];
+  /** Records of other types that flipop changed. */
+  readonly meddled: string[] = [];
+  /** Called after each change by flipop. */
+  onView: ((view: DNSView) => void) | undefined;
+
+  constructor(accounts: readonly DNSAccount[]) {
+    this.#accounts = new Map(accounts.map((account) => [account.name, account]));
+  }
+
+  /** Adds a zone and returns its id. */
+  zone(provider: DNSName, name = "example.com", options: ZoneOptions = {}): string {
+    return this.#account(provider).addZone(name, options);
+  }
+
+  /** Takes a zone away. */
+  removeZone(provider: DNSName, name = "example.com"): void {
+    this.#account(provider).removeZone(name);
+    this.note(provider, "hand");
+  }
+
+  /** Adds a record by hand; by default an A record of TTL 60. */
+  add(
+    provider: DNSName,
+    fqdn: string,
+    content: string,
+    more: Partial<DNSRecord> & { readonly zone?: string } = {},
+  ): void {
+    const { zone = "example.com", ...record } = more;
+    this.#account(provider).addRecord(zone, { type: "A", ttlSeconds: 60, ...record, fqdn, content });
+    this.note(provider, "hand");
+  }
+
+  /** Takes records away by hand. */
+  remove(provider: DNSName, filter: RecordFilter, zone = "example.com"): void {
+    this.#account(provider).removeRecords(zone, (record) => fits(filter, record));
+    this.note(provider, "hand");
+  }
+
+  /** Puts other content or another TTL into records, by hand. */
+  edit(
+    provider: DNSName,
+    filter: RecordFilter,
+    change: Partial<Pick<DNSRecord, "content" | "ttlSeconds">>,
+    zone = "example.com",
+  ): void {
+    const account = this.#account(provider);
+    const found = account.records().filter((record) => record.zone === zone && fits(filter, record));
+    account.removeRecords(zone, (record) => fits(filter, record));
+    for (const { zone: _zone, ...record } of found) account.addRecord(zone, { ...record, ...change });
+    this.note(provider, "hand");
+  }
+
+  /** Makes a name proxied. */
+  makeAutomatic(provider: DNSName, fqdn: string, zone = "example.com"): void {
+    this.#account(provider).makeAutomatic(zone, fqdn);
+  }
+
+  /** Every record of a provider in short names, sorted: `www.example.com A ip1 60`. */
+  show(provider: DNSName): readonly string[] {
+    return this.#account(provider).records().map(lineOf).toSorted();
+  }
+
+  /** The addresses a resolver gets for a name, as they are. */
+  addresses(provider: DNSName, fqdn: string): readonly string[] {
+    return setOf(this.#account(provider).records(), fqdn);
+  }
+
+  /** The addresses a resolver gets for a name, in short names. */
+  set(provider: DNSName, fqdn: string): readonly string[] {
+    return this.addresses(provider, fqdn).map(short).toSorted();
+  }
+
+  /** What resolvers get for every name that has A records. */
+  sets(): readonly { readonly provider: DNSName; readonly fqdn: string; readonly addresses: readonly string[] }[] {
+    return [...this.#accounts].flatMap(([provider, account]) => {
+      const records = account.records();
+      const names = new Set(records.filter(({ type }) => type === "A").map(({ fqdn }) => fqdn));
+      return [...names].map((fqdn) => ({ provider, fqdn, addresses: setOf(records, fqdn) }));
+    });
+  }
+
+  /** The TTLs of the A records of a name, without repetition. */
+  ttls(provider: DNSName, fqdn: string): readonly number[] {
+    const own = this.#account(provider)
+      .records()
+      .filter((record) => fits({ fqdn, type: "A" }, record));
+    return [...new Set(own.map(({ ttlSeconds }) => ttlSeconds))];
+  }
+
+  /** What resolvers were shown of a name after each change by flipop, in short names: `ip1`, `ip1 ip2`, `` when empty. */
+  history(provider: DNSName, fqdn: string): readonly string[] {
+    const own = this.views.filter((view) => view.provider === provider && view.fqdn === fqdn && view.by === "flipop");
+    return own.map(({ after }) => after.map(short).toSorted().join(" "));
+  }
+
+  /** Forgets what resolvers were shown. */
+  clearHistory(): void {
+    this.views.length = 0;
+  }
+
+  /** Compares the account with what was last seen of it, and puts down what changed. */
+  note(provider: DNSName, by: DNSView["by"]): void {
+    const records = this.#account(provider).records();
+    const others = records.filter(({ type }) => type !== "A").map((record) => lineOf(record).replace(/ \d+$/, ""));
+    const known = this.#others.get(provider) ?? [];
+    if (by === "flipop" && known.join() !== others.join()) this.meddled.push(`${known.join()} → ${others.join()}`);
+    this.#others.set(provider, others);
+    const names = records.filter(({ type }) => type === "A").map(({ fqdn }) => fqdn);
+    const before = [...this.#sets.keys()].filter((key) => key.startsWith(`${provider} `));
+    for (const fqdn of new Set([...names, ...before.map((key) => key.slice(provider.length + 1))]))
+      this.#noteSet({ provider, fqdn, by, after: setOf(records, fqdn) });
+  }
+
+  #noteSet(seen: Omit<DNSView, "before">): void {
+    const key = `${seen.provider} ${seen.fqdn}`;
+    const before = this.#sets.get(key) ?? [];
+    if (before.join() === seen.after.join()) return;
+    this.#sets.set(key, seen.after);
+    const view = { ...seen, before };
+    this.views.push(view);
+    if (view.by === "flipop") this.onView?.(view);
+  }
+
+  #account(provider: DNSName): DNSAccount {
+    const account = this.#accounts.get(provider);
+    if (account === undefined) throw new Error(`the world has no ${provider}`);
+    return account;
+  }
+}
+
+function fits({ fqdn, type = "A", content }: RecordFilter, record: DNSRecord): boolean {
+  return record.fqdn === fqdn && record.type === type && (content === undefined || record.content === content);
+}
+
+function setOf(records: readonly DNSRecord[], fqdn: string): readonly string[] {
+  const own = records.filter((record) => fits({ fqdn }, record)).map(({ content }) => content);
+  return [...new Set(own)].toSorted();
+}
+
+function lineOf({ fqdn, type, content, ttlSeconds }: DNSRecord): string {
+  return `${fqdn} ${type} ${short(content)} ${ttlSeconds}`;
+}

@@ -1,0 +1,129 @@
+import { GROUP, VERSION } from "../../src/model/resource.ts";
+import type { ObjectAccess, StoredObject } from "./object-access.ts";
+
+/** A spec, or part of one, as in a manifest. */
+export type Spec = Readonly<Record<string, unknown>>;
+
+/** What tells one kind of flipop's objects from the other. */
+export interface ObjectKind<Status> {
+  readonly kind: string;
+  readonly plural: string;
+  /** What a spec has that does not say it. */
+  readonly defaults: Spec;
+  readonly decodeStatus: (status: unknown) => Status;
+}
+
+/** Objects of one kind of flipop's, of namespace `shop`, or of another one given as `NAMESPACE/NAME`. */
+export class WorldObjects<Status> {
+  protected readonly access: ObjectAccess;
+  readonly #kind: ObjectKind<Status>;
+  /** Restricts every object to the nodes of its own scenario where the cluster is shared. */
+  readonly #label: string;
+  readonly #made = new Set<string>();
+
+  constructor(access: ObjectAccess, kind: ObjectKind<Status>) {
+    this.access = access;
+    this.#kind = kind;
+    this.#label = access.prefix === "" ? "" : `scenario=${access.prefix.slice(0, -1)}`;
+  }
+
+  /** Creates an object; the spec is as in a manifest, with the defaults of its kind. */
+  async create(
+    name: string,
+    spec: Spec,
+    metadata: { readonly labels?: Readonly<Record<string, string>> } = {},
+  ): Promise<void> {
+    const [namespace, own] = split(name);
+    const body = {
+      apiVersion: `${GROUP}/${VERSION}`,
+      kind: this.#kind.kind,
+      metadata: { ...metadata, name: own },
+      spec: this.#limited({ ...this.#kind.defaults, ...spec }),
+    };
+    await this.access.rest("POST", this.#path(namespace), body);
+    this.#made.add(name);
+  }
+
+  /** Changes fields of the spec; `null` removes one. */
+  async edit(name: string, spec: Spec): Promise<void> {
+    const changed = "match" in spec ? this.#limited(spec) : spec;
+    await this.#patch(name, { spec: changed });
+  }
+
+  /** Replaces fields of the status behind flipop's back; `null` for the whole of it. */
+  async writeStatus(name: string, status: Spec | null): Promise<void> {
+    const [namespace, own] = split(name);
+    const path = `${this.#path(namespace)}/${own}/status`;
+    const stored = status === null ? Object.keys((await this.read(name))?.status ?? {}) : [];
+    const wiped = Object.fromEntries(stored.map((field) => [field, null]));
+    await this.access.rest("PATCH", path, { status: status ?? wiped });
+  }
+
+  /** Asks for a deletion; finalizers keep the object. */
+  async delete(name: string): Promise<void> {
+    const [namespace, own] = split(name);
+    await this.access.rest("DELETE", `${this.#path(namespace)}/${own}`);
+  }
+
+  /** The object as stored; undefined when it is gone. */
+  async read(name: string): Promise<StoredObject | undefined> {
+    const [namespace, own] = split(name);
+    const list = (await this.access.rest("GET", this.#path(namespace))) as { readonly items: readonly StoredObject[] };
+    return list.items.find(({ metadata }) => metadata.name === own);
+  }
+
+  /** Its finalizers; none when it is gone. */
+  async finalizers(name: string): Promise<readonly string[]> {
+    return (await this.read(name))?.metadata.finalizers ?? [];
+  }
+
+  /** Its status as flipop would read it, with the scenario's own names. @throws Error when the object is gone */
+  async status(name: string): Promise<Status> {
+    const object = await this.read(name);
+    if (object === undefined) throw new Error(`${this.#kind.kind} ${name} is gone`);
+    return this.#kind.decodeStatus(JSON.parse(this.#plain(JSON.stringify(object.status ?? {}))));
+  }
+
+  /** Names of the objects made here that still exist. */
+  async existing(): Promise<readonly string[]> {
+    const found = await Promise.all(
+      [...this.#made].map(async (name) => ((await this.read(name)) === undefined ? [] : [name])),
+    );
+    return found.flat();
+  }
+
+  /** Takes every object away, whatever its finalizers. */
+  async removeAll(): Promise<void> {
+    for (const name of await this.existing()) {
+      await this.#patch(name, { metadata: { finalizers: null } });
+      if ((await this.read(name)) !== undefined) await this.delete(name);
+    }
+  }
+
+  /** A spec whose match selects only nodes of this scenario. */
+  #limited(spec: Spec): Spec {
+    if (this.#label === "") return spec;
+    const match = (spec["match"] ?? {}) as Spec;
+    const own = match["nodeLabel"];
+    return { ...spec, match: { ...match, nodeLabel: own ? `${this.#label},${own}` : this.#label } };
+  }
+
+  async #patch(name: string, body: unknown): Promise<void> {
+    const [namespace, own] = split(name);
+    await this.access.rest("PATCH", `${this.#path(namespace)}/${own}`, body);
+  }
+
+  #path(namespace: string): string {
+    const { prefix } = this.access;
+    return `/apis/${GROUP}/${VERSION}/namespaces/${prefix}${namespace}/${this.#kind.plural}`;
+  }
+
+  #plain(text: string): string {
+    return this.access.prefix === "" ? text : text.replaceAll(this.access.prefix, "");
+  }
+}
+
+function split(name: string): readonly [namespace: string, name: string] {
+  const [first = "", second] = name.split("/");
+  return second === undefined ? ["shop", first] : [first, second];
+}

@@ -1,0 +1,16 @@
+import { decodeRecordSetStatus } from "../../src/adapters/kube/decode-record-set-status.ts";
+import type { RecordSetStatus } from "../../src/model/resource.ts";
+import type { ObjectAccess } from "./object-access.ts";
+import { WorldObjects } from "./world-objects.ts";
+
+/** NodeDNSRecordSets. */
+export class WorldRecordSets extends WorldObjects<RecordSetStatus> {
+  constructor(access: ObjectAccess) {
+    super(access, {
+      kind: "NodeDNSRecordSet",
+      plural: "nodednsrecordsets",
+      defaults: {},
+      decodeStatus: decodeRecordSetStatus,
+    });
+  }
+}
