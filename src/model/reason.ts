@@ -64,6 +64,7 @@ export const REASONS = {
   InvalidAddress: "The node's annotation is not a canonical IPv4 address.",
   NewNameFirst: "The records of the old name go once those of the new one are in place.",
   RecordsRetained: "spec.reclaimPolicy is Retain: the records of the old name stay.",
+  LastServing: "It is the last address of a name that serves, and leaves once another one is in.",
   StillPublished: "The address could not be taken out of DNS first.",
   PermissionMissing: "flipop is not permitted to do it.",
   CRDTooOld: "The cluster's CRD is older than this flipop and drops status fields.",

@@ -5,20 +5,20 @@ import { takeDown, withTakeDown } from "./dns/take-down.ts";
 /**
  * Puts the writes of a plan in their order, where it is not already part of them: DNS first and addresses last on the way down, annotations before DNS on the way
  * up, the finalizer before whatever will have to be cleaned. Pure.
+ *
+ * @param serving - addresses that serve at this moment
  */
 export function orderWrites(
   actions: readonly Action[],
   names: readonly ObjectNames[],
   finalizers: readonly SetFinalizer[],
+  serving: ReadonlySet<string>,
 ): readonly Action[] {
   const distinct = [...new Map(actions.map((action) => [action.id, action])).values()];
   const leaving = new Set(
     distinct.flatMap((action) => (action.kind === "unassign-ip" || action.kind === "delete-ip" ? [action.ip] : [])),
   );
-  const assigned = new Set(
-    distinct.flatMap((action) => (action.kind === "assign-ip" || action.kind === "move-ip" ? [action.ip] : [])),
-  );
-  const ordered = withTakeDown(distinct, takeDown(names, leaving, assigned));
+  const ordered = withTakeDown(distinct, takeDown(names, leaving, serving));
   const linked = afterAnnotations(afterClearing(clearingAfterDNS(ordered)));
   return [...behindFinalizers(linked, finalizers), ...finalizers];
 }

@@ -11,6 +11,7 @@ import { blockedBy } from "./blocked.ts";
 import { providerBudgets } from "./budget.ts";
 import { type Claims, settleClaims } from "./claims.ts";
 import { type Decision, decidePools } from "./decide-pools.ts";
+import { keepOneServing, keepPublished, keptServing } from "./dns/keep-serving.ts";
 import { type NameClaims, settleNames } from "./dns/name-claims.ts";
 import { type ObjectNames, planDNS, untouchedNames } from "./dns/plan-dns.ts";
 import { poolAddresses } from "./dns/pool-addresses.ts";
@@ -28,6 +29,7 @@ import { type PoolView, viewPool } from "./pool-view.ts";
 import { recordSetHolds } from "./record-set-holds.ts";
 import { checkRecordSet, type RecordSetView, viewRecordSet } from "./record-set-view.ts";
 import { isNamespaceSelected, isSelected } from "./selection.ts";
+import { servingNow } from "./serving-now.ts";
 
 /**
  * Computes everything to do, everything deliberately not done, and the status every object should have, from one observation.
@@ -50,20 +52,23 @@ export function plan(observation: Observation, selection: Selection): Plan {
   ];
   const nameClaims = settleNames(publishers);
   const published = stillPublished(publishers, nameClaims, observation.dns, nowMs);
-  const decisions = decidePools(views, observation, claims, published);
-  const assigns = decisions.flatMap(({ actions }) => actions.filter(isAssign));
+  const serving = servingNow(views);
+  const decided = decidePools(views, observation, claims, published);
+  const orderly = keepOneServing(decided, publishers, nameClaims, serving);
+  const assigns = orderly.flatMap(({ actions }) => actions.filter(isAssign));
   const verified = verifiedAddresses(views, assigns);
   const recordSets = checked.map((recordSet) => viewRecordSet(recordSet, sorted, verified));
-  const names = namePlans(decisions, recordSets, nameClaims, observation);
+  const names = namePlans(orderly, recordSets, nameClaims, observation);
+  const decisions = keepPublished(orderly, [...names.values()]);
   const annotations = planAnnotations({
     observation,
     views,
     claims,
     assignments: assigns,
-    stillPublished: published,
+    stillPublished: new Map([...published, ...keptServing(orderly)]),
     isNamespaceSelected: (namespace) => isNamespaceSelected(selection, namespace),
   });
-  const actions = writesOf(decisions, recordSets, names, annotations.actions).toSorted(byObjectPhaseSubject);
+  const actions = writesOf(decisions, recordSets, names, annotations.actions, serving).toSorted(byObjectPhaseSubject);
   const holds = [
     ...decisions.flatMap((decision) => decision.holds),
     ...recordSets.flatMap((view) => recordSetHolds(view, nowMs)),
@@ -135,6 +140,7 @@ function writesOf(
   recordSets: readonly RecordSetView[],
   names: ReadonlyMap<string, ObjectNames>,
   annotations: readonly Action[],
+  serving: ReadonlySet<string>,
 ): readonly Action[] {
   const dns = [...names.values()];
   const cleaning = (ref: ObjectRef): readonly ObjectNames["cleaning"][] => {
@@ -156,7 +162,10 @@ function writesOf(
     ...dns.flatMap(({ present, former }) => [...present.actions, ...former.actions]),
     ...annotations,
   ];
-  return orderWrites(changes, dns, finalizers);
+  const published = recordSets.flatMap(({ served }) =>
+    [...served.serving].flatMap(([ip, assignment]) => (assignment === undefined ? [ip] : [])),
+  );
+  return orderWrites(changes, dns, finalizers, new Set([...serving, ...published]));
 }
 
 /** What the plan has for each object; grouped once, since a plan can be long. */

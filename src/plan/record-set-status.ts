@@ -41,12 +41,18 @@ export function recordSetStatus({ view, names, holds, pendingActions, nowMs }: R
   return {
     observedGeneration: meta.generation,
     conditions,
-    state: readiness.isTrue || readiness.reason === "NothingToPublish" ? "active" : "in-progress",
+    state: stateOf(readiness),
     ...(error === undefined ? {} : { error }),
     unreadyNodes: unreadyNodes(view, nowMs),
     retries: status.retries.filter((retry) => isCurrent(retry, names)),
     ...names.memory,
   };
+}
+
+/** A name that cannot be one is an invalid spec, too; it is only known once the zone was read. */
+function stateOf({ isTrue, reason }: Readiness): NonNullable<RecordSetStatus["state"]> {
+  if (reason === "InvalidDNS") return "error";
+  return isTrue || reason === "NothingToPublish" ? "active" : "in-progress";
 }
 
 function isCurrent({ subject }: RetryStatus, names: ObjectNames): boolean {

@@ -266,6 +266,62 @@ describe("take-down", () => {
     ]);
   });
 
+  test("withdraws nothing when only a record that nobody serves would be left", () => {
+    const world = anObservation({
+      pools: [pool({ ips: [B] }, { ips: { [A]: active(101) }, publishedDNS: MINE })],
+      nodes: [annotated(101, A)],
+      addresses: [known(A, { holderID: "101" }), known(B)],
+      dns: [dnsFacts({ [FQDN]: [A, "192.0.2.99"] })],
+    });
+    expect(planText(world).filter((line) => line.includes("dns"))).toEqual([
+      `update-dns ${FQDN} {192.0.2.99 ${A}}/60 -> {${B}}/60: RecordsDiffer`,
+    ]);
+  });
+
+  test("exchanges the addresses of a name one after another, so that one always serves", () => {
+    const D = "203.0.113.4";
+    const world = anObservation({
+      pools: [
+        pool(
+          { ips: [C, D] },
+          { ips: { [A]: active(101), [B]: active(102) }, publishedDNS: { ...MINE, addresses: [A, B] } },
+        ),
+      ],
+      nodes: [annotated(101, A), annotated(102, B)],
+      addresses: [known(A, { holderID: "101" }), known(B, { holderID: "102" }), known(C), known(D)],
+      dns: [dnsFacts({ [FQDN]: [A, B] })],
+    });
+    expect(planText(world)).toEqual([
+      `withdraw-dns ${FQDN} {${A} ${B}}/60 -> {${B}}/60: LeavesDNSFirst`,
+      `assign-ip ${C} to n1: NodeMatched`,
+      `annotate-node n1 with ${C}: Verified`,
+      `update-dns ${FQDN} {${B}}/60 -> {${C}}/60: RecordsDiffer`,
+      `unassign-ip ${A} from n1: DropletNeeded`,
+      `hold unassign-ip ${B}: LastServing (${FQDN})`,
+    ]);
+  });
+
+  test("gives no address back that a name still shows", () => {
+    const acquired = [A, B].map((ip) => ({ ip, acquiredAt: "2026-08-01T00:00:00Z" }));
+    const world = anObservation({
+      pools: [
+        pool(
+          { desiredIPs: 1, reclaimPolicy: "Delete" },
+          { acquired, ips: { [A]: active(101), [B]: active(102) }, publishedDNS: { ...MINE, addresses: [A, B] } },
+          { finalizers: ["flipop.digitalocean.com/cleanup"] },
+        ),
+      ],
+      nodes: [],
+      addresses: [known(A), known(B)],
+      dns: [dnsFacts({ [FQDN]: [A, B] })],
+    });
+    expect(planText(world)).toEqual([
+      `hold assign-ip ${A}: NoCandidate`,
+      `hold delete-ip ${B}: StillPublished (${FQDN})`,
+      `hold update-dns ${FQDN}: NothingToPublish`,
+    ]);
+  });
+
   test("waits while the address cannot be taken out of DNS", () => {
     expect(planText(swap([A, C], {}, dnsFacts({ [FQDN]: "500" })))).toEqual([
       `hold assign-ip ${B}: NoCandidate`,

@@ -15,10 +15,13 @@ class Running {
   readonly #nodeAddresses: ReadonlySet<string>;
   readonly #machines: ReadonlySet<string>;
 
-  readonly #written: ReadonlySet<string>;
+  /** Name → what the plan makes of it in the end. */
+  readonly #final: ReadonlyMap<string, readonly string[]>;
 
   constructor({ providers, dns, nodes }: Observation, actions: readonly Action[]) {
-    this.#written = new Set(actions.flatMap((action) => (action.kind === "update-dns" ? [action.fqdn] : [])));
+    this.#final = new Map(
+      actions.flatMap((action) => (action.kind === "update-dns" ? [[action.fqdn, action.after.addresses]] : [])),
+    );
     const addresses = [...(providers.get("digitalocean")?.addresses ?? [])];
     this.holders = new Map(
       addresses.flatMap(([ip, fact]) =>
@@ -72,10 +75,10 @@ class Running {
   }
 
   #stillNamed(ip: string): string | undefined {
-    const found = [...this.names].find(
-      ([name, addresses]) =>
-        this.#written.has(name) && addresses.includes(ip) && addresses.some((one) => this.serves(one)),
-    );
+    const found = [...this.names].find(([name, addresses]) => {
+      const staying = this.#final.get(name) ?? [];
+      return addresses.includes(ip) && addresses.some((one) => staying.includes(one) && this.serves(one));
+    });
     return found === undefined ? undefined : `${ip} leaves its machine while ${found[0]} has it beside one that serves`;
   }
 }

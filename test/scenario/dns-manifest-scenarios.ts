@@ -169,7 +169,7 @@ export function dnsManifestScenarios(scenario: Register): void {
         if (typeof text === "string") expect(error).toBe(text);
         else expect(error).toMatch(text);
         // What only the zone's name shows to be wrong is known once the zone is found.
-        expect(state).toBe(what === "a name outside the zone" ? "in-progress" : "error");
+        expect(state).toBe("error");
         expect(conditionsText(conditions)).toMatch(/^Ready=False \(\w+\) Stalled=True \(\w+\)$/);
         expect(exitCodeOfRun(result, { partialOk: false })).not.toBe(0);
         expect(world.dns.set("digitalocean", "good.example.com")).toEqual(["ext1"]);

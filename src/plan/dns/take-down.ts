@@ -7,6 +7,8 @@ export interface TakeDown {
   readonly writes: ReadonlyMap<string, WriteDNS>;
   /** Address → ids of the writes that must have succeeded before it may leave its machine. */
   readonly before: ReadonlyMap<string, readonly string[]>;
+  /** Address → ids of the writes that must have succeeded before it may be given back. */
+  readonly beforeDeletion: ReadonlyMap<string, readonly string[]>;
 }
 
 /**
@@ -14,32 +16,36 @@ export interface TakeDown {
  * assignment (a swap on one machine), the address is withdrawn by a write of its own; unless it is the name's only address, which then stays until the new one is
  * in. Pure.
  *
- * @param assigned - addresses that this plan assigns: they serve only afterwards
+ * @param serving - addresses that serve at this moment, those that are to leave included
  */
 export function takeDown(
   names: readonly ObjectNames[],
   leaving: ReadonlySet<string>,
-  assigned: ReadonlySet<string>,
+  serving: ReadonlySet<string>,
 ): TakeDown {
   const writes = new Map<string, WriteDNS>();
   const before = new Map<string, string[]>();
+  const beforeDeletion = new Map<string, string[]>();
   for (const write of names.flatMap(({ present, former }) => [...present.actions, ...former.actions])) {
     const out = write.before.addresses.filter((ip) => leaving.has(ip) && !write.after.addresses.includes(ip));
-    const first = out.length === 0 ? undefined : firstWrite(write, out, assigned, writes);
-    if (first !== undefined) for (const ip of out) before.set(ip, [...(before.get(ip) ?? []), first.id]);
+    const first = out.length === 0 ? undefined : firstWrite(write, out, serving, writes);
+    for (const ip of out) {
+      if (first !== undefined) before.set(ip, [...(before.get(ip) ?? []), first.id]);
+      beforeDeletion.set(ip, [...(beforeDeletion.get(ip) ?? []), (first ?? write).id]);
+    }
   }
-  return { writes, before };
+  return { writes, before, beforeDeletion };
 }
 
 /** The write after which the addresses are out of the name; undefined when the name would show nothing that serves until something new does. */
 function firstWrite(
   write: WriteDNS,
   out: readonly string[],
-  assigned: ReadonlySet<string>,
+  serving: ReadonlySet<string>,
   writes: Map<string, WriteDNS>,
 ): WriteDNS | undefined {
   if (write.requires.length === 0) return write;
-  const addresses = meanwhile(write, out, assigned);
+  const addresses = meanwhile(write, out, serving);
   if (addresses.length === 0) return undefined;
   const ttlSeconds = write.before.ttlSeconds ?? write.after.ttlSeconds;
   const withdrawal: WriteDNS = {
@@ -58,28 +64,31 @@ function firstWrite(
 }
 
 /**
- * What the name shows until the assignments are made: the final set as far as it serves already; where nothing of it does, what it shows now without those that
- * leave. Empty when nothing of that can serve before.
+ * What the name shows until the assignments are made: what of the final set is there or serves already, else what it shows now without those that leave; empty when
+ * none of that serves.
  */
 function meanwhile(
   { before, after }: WriteDNS,
   out: readonly string[],
-  assigned: ReadonlySet<string>,
+  serving: ReadonlySet<string>,
 ): readonly string[] {
-  const isPending = (ip: string): boolean => assigned.has(ip);
-  if (!after.addresses.every(isPending))
-    return after.addresses.filter((ip) => before.addresses.includes(ip) || !isPending(ip));
+  const isServed = (addresses: readonly string[]): boolean => addresses.some((ip) => serving.has(ip));
+  const final = after.addresses.filter((ip) => before.addresses.includes(ip) || serving.has(ip));
   const left = before.addresses.filter((ip) => !out.includes(ip));
-  return left.every(isPending) ? [] : left;
+  return isServed(final) ? final : isServed(left) ? left : [];
 }
 
 /** Applies a take-down to all actions: writes replaced and added, and what takes an address off its machine waits for them. Pure. */
-export function withTakeDown(actions: readonly Action[], { writes, before }: TakeDown): readonly Action[] {
+export function withTakeDown(
+  actions: readonly Action[],
+  { writes, before, beforeDeletion }: TakeDown,
+): readonly Action[] {
   const known = new Set(actions.map(({ id }) => id));
   const added = [...writes.values()].filter(({ id }) => !known.has(id));
   return [...actions, ...added].map((action) => {
     const changed = writes.get(action.id) ?? action;
     if (changed.kind !== "unassign-ip" && changed.kind !== "delete-ip") return changed;
-    return { ...changed, requires: [...changed.requires, ...(before.get(changed.ip) ?? [])] };
+    const first = changed.kind === "delete-ip" ? beforeDeletion : before;
+    return { ...changed, requires: [...changed.requires, ...(first.get(changed.ip) ?? [])] };
   });
 }
