@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { SandboxReply, SandboxRequest } from "./http-server.ts";
+import type { SandboxReply, SandboxRequest } from "./http-exchange.ts";
 
 /** Reads a whole request. @throws Error when the connection breaks before its end. */
 export async function readRequest(message: IncomingMessage): Promise<SandboxRequest> {

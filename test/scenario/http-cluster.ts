@@ -2,7 +2,8 @@ import type { Connection } from "../../src/adapters/kube/connection.ts";
 import { createClusterWriter } from "../../src/adapters/kube/create-cluster-writer.ts";
 import type { Clock } from "../../src/ports/clock.ts";
 import { FaultList } from "../../src/sandbox/faults.ts";
-import { type SandboxReply, type SandboxRequest, serve } from "../../src/sandbox/http-server.ts";
+import type { SandboxReply, SandboxRequest } from "../../src/sandbox/http-exchange.ts";
+import { serve } from "../../src/sandbox/http-server.ts";
 import { type LoggedCall, loggedClusterRequest } from "./call-log.ts";
 
 /** An API server on loopback with faults before it, and the real adapter for it. */

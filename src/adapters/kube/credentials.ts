@@ -8,17 +8,9 @@ import { Delegate } from "./delegate.ts";
 import { type ExecCredential, runExecPlugin } from "./exec-plugin.ts";
 import { impersonationHeaders } from "./impersonation-headers.ts";
 import { optional } from "./optional.ts";
+import type { TLSMaterial } from "./tls-material.ts";
 
 const MEMO_MS = 10_000;
-
-/** What TLS needs, PEM. */
-export interface TLSMaterial {
-  readonly ca?: string;
-  readonly cert?: string;
-  readonly key?: string;
-  readonly servername?: string;
-  readonly rejectUnauthorized?: false;
-}
 
 /** Everything a request needs to be let in. */
 export interface LoginFacts {

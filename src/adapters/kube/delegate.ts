@@ -3,7 +3,7 @@ import type { RequestOptions } from "node:https";
 import type { KubeConfig } from "@kubernetes/client-node/dist/config.js";
 import { ConfigError } from "../../model/errors.ts";
 import type { Connection } from "./connection.ts";
-import type { TLSMaterial } from "./credentials.ts";
+import type { TLSMaterial } from "./tls-material.ts";
 
 /** What client-node gave: an agent when there is a proxy, a header when there is an auth-provider. */
 export interface Delegated {

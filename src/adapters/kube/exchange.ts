@@ -1,6 +1,6 @@
 import http, { type Agent, type IncomingMessage } from "node:http";
 import https from "node:https";
-import type { TLSMaterial } from "./credentials.ts";
+import type { TLSMaterial } from "./tls-material.ts";
 
 /** A whole answer. */
 export interface Answer {

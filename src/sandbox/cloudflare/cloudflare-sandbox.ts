@@ -1,11 +1,6 @@
 import { FaultList, type FaultSource } from "../faults.ts";
-import {
-  type RecordedCall,
-  type SandboxReply,
-  type SandboxRequest,
-  type SandboxServer,
-  serve,
-} from "../http-server.ts";
+import type { SandboxReply, SandboxRequest } from "../http-exchange.ts";
+import { type RecordedCall, type SandboxServer, serve } from "../http-server.ts";
 import { Account } from "./account.ts";
 import type { AccountState, RecordState, ZoneState } from "./account-state.ts";
 import { completeAccount } from "./complete-account.ts";

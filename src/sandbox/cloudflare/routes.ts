@@ -1,4 +1,4 @@
-import type { SandboxReply, SandboxRequest } from "../http-server.ts";
+import type { SandboxReply, SandboxRequest } from "../http-exchange.ts";
 import type { Account } from "./account.ts";
 import { type APIObject, recordJSON, zoneJSON } from "./api-json.ts";
 import { APIRefusal, noRoute } from "./api-refusal.ts";

@@ -1,12 +1,7 @@
 import type { FaultSource } from "../faults.ts";
 import { FaultList } from "../faults.ts";
-import {
-  type RecordedCall,
-  type SandboxReply,
-  type SandboxRequest,
-  type SandboxServer,
-  serve,
-} from "../http-server.ts";
+import type { SandboxReply, SandboxRequest } from "../http-exchange.ts";
+import { type RecordedCall, type SandboxServer, serve } from "../http-server.ts";
 import { Cloud } from "./cloud.ts";
 import type { AddressState, CloudState, DropletState } from "./cloud-state.ts";
 import { completeState } from "./complete-state.ts";

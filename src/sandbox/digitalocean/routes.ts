@@ -1,4 +1,4 @@
-import type { SandboxReply, SandboxRequest } from "../http-server.ts";
+import type { SandboxReply, SandboxRequest } from "../http-exchange.ts";
 import { accountJSON, actionJSON, addressJSON, dropletActionsJSON, dropletJSON } from "./api-json.ts";
 import type { Caller } from "./caller.ts";
 import type { Cloud } from "./cloud.ts";

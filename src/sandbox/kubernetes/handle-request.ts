@@ -1,4 +1,4 @@
-import type { SandboxReply, SandboxRequest } from "../http-server.ts";
+import type { SandboxReply, SandboxRequest } from "../http-exchange.ts";
 import { discoveryDocument } from "./discovery.ts";
 import { isObject, type JSONObject, objectAt } from "./json-object.ts";
 import { type KubeObject, keyOf } from "./kube-object.ts";

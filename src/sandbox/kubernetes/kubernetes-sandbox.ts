@@ -1,4 +1,4 @@
-import type { SandboxReply, SandboxRequest } from "../http-server.ts";
+import type { SandboxReply, SandboxRequest } from "../http-exchange.ts";
 import { writeDocument } from "./complete-document.ts";
 import { handleRequest } from "./handle-request.ts";
 import type { JSONObject } from "./json-object.ts";

@@ -1,4 +1,4 @@
-import type { SandboxRequest } from "../http-server.ts";
+import type { SandboxRequest } from "../http-exchange.ts";
 import type { FieldValidation } from "./admit-object.ts";
 import { arrayAt, textAt, valueAt } from "./json-object.ts";
 import type { DeleteOptions, WriteOptions } from "./kubernetes-api.ts";
