@@ -36,6 +36,7 @@ describeCluster("flipop killed at a random moment, again and again", () => {
       await api.applyManifests(shippedText(`crds/${name}.yaml`));
     account = await startAccount([101, 102, 103, 104], []);
     account.sandbox.cloud().state.settings.action_delay_ms = 150;
+    account.sandbox.setDomain({ name: "example.com", records: [] });
     env = {
       KUBECONFIG: cluster.kubeconfig,
       DIGITALOCEAN_ACCESS_TOKEN: SECRET_TOKEN,
@@ -53,6 +54,7 @@ describeCluster("flipop killed at a random moment, again and again", () => {
         region: "nyc3",
         desiredIPs: MOST_ADDRESSES,
         reclaimPolicy: "Delete",
+        dnsRecordSet: { zone: "example.com", recordName: "www" },
         match: { podNamespace: "", nodeLabel: "" },
       },
     });
@@ -67,7 +69,12 @@ describeCluster("flipop killed at a random moment, again and again", () => {
   const addresses = (): readonly { ip: string; droplet_id?: number | null }[] =>
     account.sandbox.cloud().state.reserved_ips;
 
-  test("never holds an address too many, loses none, and is right as soon as one run ends", {
+  const published = (): readonly string[] =>
+    (account.sandbox.cloud().state.domains[0]?.records ?? [])
+      .filter(({ type }) => type === "A")
+      .map(({ data }) => data);
+
+  test("never holds an address too many, loses none, empties no name, and is right as soon as one run ends", {
     timeout: 180_000,
   }, async () => {
     const startedAt = performance.now();
@@ -84,6 +91,7 @@ describeCluster("flipop killed at a random moment, again and again", () => {
       );
       if ((await killedRun(round, wholeMs, env)) !== null) killed += 1;
       expect(addresses().length, JSON.stringify(round)).toBeLessThanOrEqual(MOST_ADDRESSES);
+      expect(published(), JSON.stringify(round)).not.toEqual([]);
     }
     expect(killed).toBeGreaterThan(RUNS / 4);
 
@@ -95,6 +103,11 @@ describeCluster("flipop killed at a random moment, again and again", () => {
     expect(last).toMatchObject({ code: 0, stdout: "Nothing to do: 1 pool, 3 of 3 addresses active.\n" });
     const { status } = await api.call<{ status: { acquired: { ip: string }[] } }>("GET", `${POOLS}/web`);
     expect(status.acquired.map(({ ip }) => ip).toSorted()).toEqual(
+      addresses()
+        .map(({ ip }) => ip)
+        .toSorted(),
+    );
+    expect(published().toSorted()).toEqual(
       addresses()
         .map(({ ip }) => ip)
         .toSorted(),
