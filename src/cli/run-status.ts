@@ -1,5 +1,6 @@
 import { KubeError } from "../model/errors.ts";
 import { objectKey } from "../model/resource.ts";
+import { listRecordSets } from "../observe/list-record-sets.ts";
 import { isSelected } from "../plan/selection.ts";
 import { EXIT } from "../report/exit-code.ts";
 import { type Overview, overviewOf, type StoredFacts } from "../report/overview.ts";
@@ -29,9 +30,9 @@ export async function runStatus(session: Session, names: readonly string[], flag
 
   async function read({ cluster }: StatusWorld): Promise<Overview> {
     const { namespace, name } = config.lease;
-    const [pools, recordSets, lease] = await Promise.all([
+    const [pools, { recordSets }, lease] = await Promise.all([
       cluster.listPools(),
-      cluster.listRecordSets(),
+      listRecordSets(cluster),
       readLease(cluster, config.lease),
     ]);
     const lists = { listPools: async () => pools, listRecordSets: async () => recordSets };

@@ -1,7 +1,9 @@
 import { type ObjectRef, refKey } from "../model/action.ts";
 import { ConfigError } from "../model/errors.ts";
 import { parseLabelSelector } from "../model/label-selector.ts";
+import type { RecordSet } from "../model/resource.ts";
 import type { Selection } from "../model/run.ts";
+import { listRecordSets } from "../observe/list-record-sets.ts";
 import type { ClusterReader } from "../ports/cluster.ts";
 import { listText } from "../report/count-text.ts";
 import { isObjectTarget, type ObjectTarget, type Target } from "./target.ts";
@@ -44,12 +46,17 @@ async function listObjects(named: readonly ObjectTarget[], lists: ObjectLists): 
   const wants = (wanted: ObjectRef["kind"]): boolean => named.some(({ kind }) => kind === wanted || kind === "object");
   const [pools, recordSets] = await Promise.all([
     wants("pool") ? lists.listPools() : [],
-    wants("dns") ? lists.listRecordSets() : [],
+    named.some(({ kind }) => kind === "dns") ? lists.listRecordSets() : wants("dns") ? anyRecordSets(lists) : [],
   ]);
   return [
     ...pools.map(({ meta }): ObjectRef => ({ kind: "pool", namespace: meta.namespace, name: meta.name })),
     ...recordSets.map(({ meta }): ObjectRef => ({ kind: "dns", namespace: meta.namespace, name: meta.name })),
   ];
+}
+
+/** A bare name may be a pool's, also where the cluster knows no record sets. */
+async function anyRecordSets(lists: ObjectLists): Promise<readonly RecordSet[]> {
+  return (await listRecordSets(lists)).recordSets;
 }
 
 const KIND_NAMES = {

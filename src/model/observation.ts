@@ -47,6 +47,8 @@ export interface Observation {
   readonly cluster: string;
   readonly pools: readonly Pool[];
   readonly recordSets: readonly RecordSet[];
+  /** Why the cluster can have no record sets: it does not know the kind; absent when it does. */
+  readonly recordSetsMissing?: string;
   readonly nodes: readonly NodeFacts[];
   /** {@link podSelectorKey} → node name → pods. Nodes without such pods are absent. */
   readonly pods: ReadonlyMap<string, ReadonlyMap<string, PodSummary>>;

@@ -9,6 +9,7 @@ import type { DNSProviderReader } from "../ports/dns-provider.ts";
 import type { IPProviderReader } from "../ports/ip-provider.ts";
 import type { ProviderAccess } from "../ports/provider-access.ts";
 import { leaseFacts } from "./lease-facts.ts";
+import { listRecordSets } from "./list-record-sets.ts";
 import { type ReadDNSOptions, readDNS } from "./read-dns.ts";
 import { readProvider } from "./read-provider.ts";
 import { summarizePods } from "./summarize-pods.ts";
@@ -35,9 +36,9 @@ export async function observe({
   clock,
   leaseName,
 }: ObserveDeps): Promise<Observation> {
-  const [pools, recordSets, nodes, lease] = await Promise.all([
+  const [pools, { recordSets, missing }, nodes, lease] = await Promise.all([
     cluster.listPools(),
-    cluster.listRecordSets(),
+    listRecordSets(cluster),
     cluster.listNodes(),
     readLease(cluster, leaseName),
   ]);
@@ -59,6 +60,7 @@ export async function observe({
     cluster: cluster.server,
     pools,
     recordSets,
+    ...(missing === undefined ? {} : { recordSetsMissing: missing }),
     nodes,
     pods,
     providers: byName(read),

@@ -3,15 +3,19 @@ import type { Observation, ProviderFacts } from "../model/observation.ts";
 import type { Gap } from "../model/plan.ts";
 import { compareText } from "./object-order.ts";
 
-/** Everything that could not be read: whole providers, addresses, zones and names. Addresses first, then DNS; sorted within each provider. Pure. */
-export function findGaps({ providers, dns }: Observation): readonly Gap[] {
+/** Everything that could not be read: a kind the cluster does not know, whole providers, addresses, zones and names. Addresses first, then DNS; sorted within each provider. Pure. */
+export function findGaps({ providers, dns, recordSetsMissing }: Observation): readonly Gap[] {
+  const missing =
+    recordSetsMissing === undefined
+      ? []
+      : [{ provider: "kubernetes", subject: "nodednsrecordsets", error: recordSetsMissing }];
   const gaps = [...providers.values()].flatMap(addressGaps);
   const known = new Set(gaps.map(({ provider, subject, error }) => `${provider} ${subject} ${error}`));
   const named = [...dns.values()]
     .toSorted((a, b) => compareText(a.name, b.name))
     .flatMap(dnsGaps)
     .filter(({ provider, subject, error }) => !known.has(`${provider} ${subject} ${error}`));
-  return [...gaps, ...named];
+  return [...missing, ...gaps, ...named];
 }
 
 function addressGaps({ name, unusable, addresses }: ProviderFacts): readonly Gap[] {
