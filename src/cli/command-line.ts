@@ -52,6 +52,7 @@ function handlers({ streams }: Invocation, open: Open): Handlers {
       open(flags, async (session) => (await import("./run-reconcile.ts")).runReconcile(session, names, flags)),
     status: (names, flags) =>
       open(flags, async (session) => (await import("./run-status.ts")).runStatus(session, names, flags)),
+    manifests: async (flags) => (await import("./run-manifests.ts")).runManifests(streams, flags),
     version: async () => {
       writeText(streams, `flipop ${readVersion()}\n`);
       return EXIT.done;

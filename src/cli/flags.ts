@@ -1,3 +1,5 @@
+import type { ManifestChanges, ManifestPart } from "./manifest-parts.ts";
+
 /** Formats of `-o`. */
 export type OutputFormat = "table" | "wide" | "json" | "yaml" | "name";
 
@@ -51,4 +53,9 @@ export interface StatusFlags extends CommonFlags, LeaseFlags {
   readonly check?: boolean;
   /** Milliseconds. */
   readonly maxAge: number;
+}
+
+/** Flags of `manifests`. */
+export interface ManifestFlags extends ManifestChanges {
+  readonly only?: readonly ManifestPart[];
 }

@@ -1,17 +1,19 @@
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { parseDuration } from "./duration.ts";
-import type { PlanFlags, ReconcileFlags, StatusFlags } from "./flags.ts";
+import type { ManifestFlags, PlanFlags, ReconcileFlags, StatusFlags } from "./flags.ts";
+import { manifestOptions } from "./manifest-options.ts";
 
 /** What each command does with its targets and flags; returns the exit code. */
 export interface Handlers {
   readonly plan: (targets: readonly string[], flags: PlanFlags) => Promise<number>;
   readonly reconcile: (targets: readonly string[], flags: ReconcileFlags) => Promise<number>;
   readonly status: (targets: readonly string[], flags: StatusFlags) => Promise<number>;
+  readonly manifests: (flags: ManifestFlags) => Promise<number>;
   readonly version: () => Promise<number>;
 }
 
 /** Names of the commands, as on the command line. */
-export const COMMANDS: readonly (keyof Handlers)[] = ["plan", "reconcile", "status", "version"];
+export const COMMANDS: readonly (keyof Handlers)[] = ["plan", "reconcile", "status", "manifests", "version"];
 
 /** Builds the command line. `onExit` gets the code of the one handler that ran. Parsing throws CommanderError and writes help only. */
 export function buildProgram(handlers: Handlers, version: string, onExit: (code: number) => void): Command {
@@ -54,6 +56,9 @@ export function buildProgram(handlers: Handlers, version: string, onExit: (code:
     .action(async (names: string[], _: StatusFlags, self: Command) =>
       onExit(await handlers.status(names, self.optsWithGlobals())),
     );
+  const manifests = program.command("manifests").description("Print what installs flipop as a CronJob, as YAML.");
+  for (const option of manifestOptions()) manifests.addOption(option);
+  manifests.action(async (flags: ManifestFlags) => onExit(await handlers.manifests(flags)));
   program
     .command("version")
     .description("Print the version.")

@@ -95,6 +95,7 @@ const ROWS: readonly (readonly [string, string, Scene])[] = [
   ["version", "version", {}],
   ["help", "--help", {}],
   ["help of reconcile", "reconcile --help", {}],
+  ["help of manifests", "manifests --help", {}],
 ];
 
 describe("golden transcripts", () => {

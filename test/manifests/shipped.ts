@@ -17,6 +17,46 @@ export interface SchemaNode {
   readonly items?: SchemaNode;
 }
 
+/** The shipped CronJob, as far as the tests look into it. */
+export interface CronJobOnWire {
+  readonly spec: {
+    readonly schedule: string;
+    readonly jobTemplate: {
+      readonly metadata: { readonly labels: Readonly<Record<string, string>> };
+      readonly spec: {
+        readonly activeDeadlineSeconds: number;
+        readonly podFailurePolicy: {
+          readonly rules: readonly { readonly action: string; readonly onExitCodes?: unknown }[];
+        };
+        readonly template: { readonly metadata: object; readonly spec: PodSpecOnWire };
+      };
+    };
+  };
+}
+
+/** The pod of the shipped CronJob, as far as the tests look into it. */
+interface PodSpecOnWire {
+  readonly serviceAccountName: string;
+  readonly terminationGracePeriodSeconds: number;
+  readonly containers: readonly {
+    readonly name: string;
+    readonly image: string;
+    readonly args: readonly string[];
+    readonly env: readonly {
+      readonly name: string;
+      readonly value?: string;
+      readonly valueFrom?: { readonly fieldRef: { readonly fieldPath: string } };
+    }[];
+    readonly resources: { readonly limits: { readonly memory: string } };
+    readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
+  }[];
+  readonly volumes: readonly {
+    readonly name: string;
+    readonly secret?: { readonly secretName: string };
+    readonly emptyDir?: { readonly sizeLimit: string };
+  }[];
+}
+
 /** Text of a shipped file, by its path under cronjob/. */
 export function shippedText(path: string): string {
   return readFileSync(new URL(path, ROOT), "utf8");

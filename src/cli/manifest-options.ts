@@ -1,0 +1,50 @@
+import { InvalidArgumentError, Option } from "commander";
+import { isCronSchedule } from "./cron-schedule.ts";
+import { MANIFEST_PARTS, type ManifestPart } from "./manifest-parts.ts";
+
+const NAMESPACE = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
+const IMAGE =
+  /^(?:[\w.-]+(?::\d+)?\/)?[a-z0-9]+(?:[._/-]+[a-z0-9]+)*(?::(?<tag>\w[\w.-]{0,127}))?(?<digest>@sha256:[0-9a-f]{64})?$/;
+
+/** Returns the options of `manifests`. Each refuses what the API server would, and an image that may change by itself. */
+export function manifestOptions(): readonly Option[] {
+  const names = MANIFEST_PARTS.join(", ");
+  return [
+    checked("-n, --namespace <NAME>", "namespace to install into", "It is no name of a namespace.", (text) =>
+      NAMESPACE.test(text),
+    ),
+    checked(
+      "--image <IMAGE>",
+      "image of the CronJob",
+      "Write it like NAME:TAG or NAME@sha256:DIGEST; not latest.",
+      isPinned,
+    ),
+    checked(
+      "--schedule <CRON>",
+      "schedule of the CronJob, in UTC",
+      "Write five fields like '*/5 * * * *', or a macro like @hourly.",
+      isCronSchedule,
+    ),
+    new Option("--only <PARTS>", `only these, separated by commas: ${names}`).argParser(partsOf),
+  ];
+}
+
+function checked(flags: string, description: string, hint: string, isValid: (text: string) => boolean): Option {
+  return new Option(flags, description).argParser((text: string) => {
+    if (!isValid(text)) throw new InvalidArgumentError(hint);
+    return text;
+  });
+}
+
+function isPinned(text: string): boolean {
+  const { tag, digest } = IMAGE.exec(text)?.groups ?? {};
+  return digest !== undefined || (tag !== undefined && tag !== "latest");
+}
+
+function partsOf(text: string, before: readonly ManifestPart[] | undefined): readonly ManifestPart[] {
+  const names: readonly string[] = MANIFEST_PARTS;
+  const isPart = (name: string): name is ManifestPart => names.includes(name);
+  const parts = text.split(",");
+  if (!parts.every(isPart)) throw new InvalidArgumentError(`Allowed are ${names.join(", ")}.`);
+  return [...(before ?? []), ...parts];
+}

@@ -1,0 +1,52 @@
+import { readFileSync } from "node:fs";
+
+/** Parts of the shipped manifests, in the order to apply them, with their files below `cronjob/`. */
+const FILES: Readonly<Record<ManifestPart, readonly string[]>> = {
+  namespace: ["namespace.yaml"],
+  crds: ["crds/floatingippools.yaml", "crds/nodednsrecordsets.yaml"],
+  rbac: ["rbac.yaml"],
+  cronjob: ["cronjob.yaml"],
+  networkpolicy: ["networkpolicy.yaml"],
+  secret: ["secret.yaml"],
+};
+
+/** Name of a part, as `--only` takes it. */
+export type ManifestPart = "namespace" | "crds" | "rbac" | "cronjob" | "networkpolicy" | "secret";
+
+/** All parts, in the order to apply them. */
+export const MANIFEST_PARTS: readonly ManifestPart[] = Object.keys(FILES) as ManifestPart[];
+
+/** What `cronjob/kustomization.yaml` holds: without the Secret, which would overwrite yours. */
+const INSTALLED: readonly ManifestPart[] = ["namespace", "crds", "rbac", "cronjob", "networkpolicy"];
+
+/** What differs from the shipped files; what is absent stays as shipped. All of it is checked already. */
+export interface ManifestChanges {
+  readonly namespace?: string;
+  readonly image?: string;
+  readonly schedule?: string;
+}
+
+/**
+ * Returns the shipped manifests as one YAML text, comments included; without changes each file byte for byte, with `---` lines
+ * between them. `parts` default to what kustomization.yaml holds; their order does not matter. Reads the files beside the program.
+ */
+export function manifestText(parts: readonly ManifestPart[] = INSTALLED, changes: ManifestChanges = {}): string {
+  return MANIFEST_PARTS.filter((part) => parts.includes(part))
+    .flatMap((part) => FILES[part])
+    .map((file) => changed(file, readFileSync(new URL(`../../cronjob/${file}`, import.meta.url), "utf8"), changes))
+    .join("---\n");
+}
+
+function changed(file: string, text: string, { namespace, image, schedule }: ManifestChanges): string {
+  const edits: readonly (readonly [RegExp, string | undefined])[] = [
+    [/(?<=^ +namespace: )flipop$/gm, namespace],
+    [/(?<=kubectl -n )flipop(?= )/g, namespace],
+    [file === "namespace.yaml" ? /(?<=^ {2}name: )flipop$/gm : /$^/, namespace],
+    [/(?<=^ +image: )\S+$/gm, image],
+    [/(?<=^ {2}schedule: ).+$/gm, schedule === undefined ? undefined : JSON.stringify(schedule)],
+  ];
+  return edits.reduce(
+    (result, [place, value]) => (value === undefined ? result : result.replace(place, () => value)),
+    text,
+  );
+}

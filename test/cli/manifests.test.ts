@@ -1,0 +1,133 @@
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { documents, shippedText } from "../manifests/shipped.ts";
+import { invoke } from "./invoke.ts";
+
+const INSTALLED = parse(shippedText("kustomization.yaml")).resources as readonly string[];
+const DIGEST = `sha256:${"0a".repeat(32)}`;
+
+const printed = async (...args: readonly string[]): Promise<string> => {
+  const { stdout, stderr, exitCode } = await invoke(["manifests", ...args]);
+  expect({ stderr, exitCode }).toEqual({ stderr: "", exitCode: 0 });
+  return stdout;
+};
+
+/** Every value of a document with its path, as `a.b[0]: value`. */
+function leaves(value: unknown, path = ""): readonly string[] {
+  if (typeof value !== "object" || value === null) return [`${path}: ${value}`];
+  return Object.entries(value).flatMap(([key, inner]) => leaves(inner, `${path}.${key}`));
+}
+
+/** Lines of the first text's values that the second has otherwise. */
+async function changedValues(...flags: readonly string[]): Promise<readonly string[]> {
+  const all = ["--only", "namespace,crds,rbac,cronjob,networkpolicy,secret"];
+  const [before, after] = [
+    leaves(documents(await printed(...all))),
+    leaves(documents(await printed(...all, ...flags))),
+  ];
+  expect(after).toHaveLength(before.length);
+  return after.filter((line, i) => line !== before[i]);
+}
+
+describe("flipop manifests", () => {
+  test("prints what kustomization.yaml holds, file by file, byte for byte", async () => {
+    expect(await printed()).toBe(INSTALLED.map(shippedText).join("---\n"));
+  });
+
+  test.for([
+    ["namespace", ["namespace.yaml"]],
+    ["crds", ["crds/floatingippools.yaml", "crds/nodednsrecordsets.yaml"]],
+    ["rbac", ["rbac.yaml"]],
+    ["cronjob", ["cronjob.yaml"]],
+    ["networkpolicy", ["networkpolicy.yaml"]],
+    ["secret", ["secret.yaml"]],
+  ] as const)("--only %s prints its files byte for byte", async ([part, files]) => {
+    expect(await printed("--only", part)).toBe(files.map(shippedText).join("---\n"));
+  });
+
+  test("--only takes several parts, in any order and way of writing, and prints them in the order to apply", async () => {
+    const wanted = ["namespace.yaml", "rbac.yaml", "cronjob.yaml"].map(shippedText).join("---\n");
+    expect(await printed("--only", "cronjob,rbac", "--only=namespace")).toBe(wanted);
+    expect(await printed("--only", "cronjob,rbac,namespace,rbac")).toBe(wanted);
+  });
+
+  test("the Secret is printed only when asked for, so that applying the rest overwrites none", async () => {
+    expect(documents(await printed()).map(({ kind }) => kind)).not.toContain("Secret");
+  });
+
+  test("--namespace changes where every object is, and what names it, and nothing else", async () => {
+    const changed = await changedValues("--namespace", "ops");
+    expect(
+      changed.every((line) => /^\.\d+\.(metadata\.(name|namespace)|subjects\.\d+\.namespace): ops$/.test(line)),
+    ).toBe(true);
+    const moved = documents(await printed("-n", "ops"));
+    const namespaced = moved.filter(({ kind }) => !/^(Namespace|Cluster|CustomResource)/.test(String(kind)));
+    expect(namespaced.map(({ metadata }) => (metadata as { namespace: string }).namespace)).toEqual(
+      namespaced.map(() => "ops"),
+    );
+    expect(namespaced.map(({ kind }) => kind).sort()).toEqual([
+      "CronJob",
+      "NetworkPolicy",
+      "Role",
+      "RoleBinding",
+      "ServiceAccount",
+    ]);
+    expect(moved.find(({ kind }) => kind === "Namespace")).toMatchObject({ metadata: { name: "ops" } });
+    const subjects = moved.flatMap(({ subjects: list }) => (list ?? []) as readonly { namespace: string }[]);
+    expect(subjects.map(({ namespace }) => namespace)).toEqual(["ops", "ops", "ops"]);
+    expect(await printed("-n", "ops", "--only=cronjob,secret")).not.toContain("-n flipop");
+  });
+
+  test("--image and --schedule change their one value", async () => {
+    const changed = await changedValues(
+      "--image",
+      `ghcr.io/acme/flipop@${DIGEST}`,
+      "--schedule",
+      "*/5 8-18 * * mon-fri",
+    );
+    expect(changed).toEqual([
+      expect.stringMatching(/\.spec\.schedule: \*\/5 8-18 \* \* mon-fri$/),
+      expect.stringMatching(new RegExp(`\\.containers\\.0\\.image: ghcr\\.io/acme/flipop@${DIGEST}$`)),
+    ]);
+  });
+
+  test("a value with characters that a replacement could misread arrives as it is", async () => {
+    expect(await changedValues("--schedule", "0 0 1,15 * ?")).toEqual([
+      expect.stringMatching(/schedule: 0 0 1,15 \* \?$/),
+    ]);
+  });
+
+  test.for([
+    "flipop:v1",
+    "localhost:5000/flipop:1",
+    "ghcr.io/acme/flipop:1.2.3",
+    `flipop@${DIGEST}`,
+    `flipop:latest@${DIGEST}`,
+  ])("the image %s is taken", async (image) => {
+    expect(await printed("--image", image, "--only=cronjob")).toContain(`image: ${image}\n`);
+  });
+
+  test.for([
+    ["--image=flipop", "Write it like NAME:TAG or NAME@sha256:DIGEST; not latest."],
+    ["--image=flipop:latest", "Write it like NAME:TAG or NAME@sha256:DIGEST; not latest."],
+    ["--image=Flipop:1", "Write it like NAME:TAG or NAME@sha256:DIGEST; not latest."],
+    ["--image=flipop:1 # x", "Write it like NAME:TAG or NAME@sha256:DIGEST; not latest."],
+    ["--image=flipop@sha256:abc", "Write it like NAME:TAG or NAME@sha256:DIGEST; not latest."],
+    ["--namespace=Ops", "It is no name of a namespace."],
+    ["--namespace=a: b", "It is no name of a namespace."],
+    ["--namespace=", "It is no name of a namespace."],
+    ["--schedule=* * * *", "Write five fields like '*/5 * * * *', or a macro like @hourly."],
+    ["--only=", "Allowed are namespace, crds, rbac, cronjob, networkpolicy, secret."],
+    ["--only=rbac,crd", "Allowed are namespace, crds, rbac, cronjob, networkpolicy, secret."],
+  ])("%s is a usage error that says what is allowed", async ([flag, hint]) => {
+    const { stdout, stderr, exitCode } = await invoke(["manifests", flag ?? ""]);
+    expect({ stdout, exitCode }).toEqual({ stdout: "", exitCode: 64 });
+    expect(stderr).toContain(`${hint} See flipop manifests --help.\n`);
+  });
+
+  test("a flag may come from the environment", async () => {
+    const { stdout } = await invoke(["manifests", "--only=rbac"], { env: { FLIPOP_NAMESPACE: "ops" } });
+    expect(stdout).toContain("namespace: ops\n");
+    expect(stdout).not.toContain("namespace: flipop\n");
+  });
+});
