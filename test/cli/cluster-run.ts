@@ -9,6 +9,9 @@ import { FaultList } from "../../src/sandbox/faults.ts";
 /** The token every run here uses: it must appear in no output. */
 export const SECRET_TOKEN = "dop_v1_0123456789abcdef0123456789abcdef";
 
+/** The same for Cloudflare. */
+export const CLOUDFLARE_SECRET = "cf0123456789abcdefABCDEF0123456789abcdef";
+
 /** What a run of the real program printed and how it ended. */
 export interface ProgramRun {
   readonly code: number | null;
@@ -18,7 +21,7 @@ export interface ProgramRun {
 
 const FLIPOP = fileURLToPath(new URL("../../bin/flipop", import.meta.url));
 
-/** Runs `bin/flipop` with exactly this environment, PATH and HOME aside. @throws Error when the token is printed */
+/** Runs `bin/flipop` with exactly this environment, PATH and HOME aside. @throws Error when a token is printed */
 export function runProgram(args: readonly string[], env: Readonly<Record<string, string>>): Promise<ProgramRun> {
   const child = spawn(FLIPOP, [...args], { env: { PATH: process.env["PATH"], HOME: tmpdir(), ...env } });
   const out = { stdout: "", stderr: "" };
@@ -26,7 +29,8 @@ export function runProgram(args: readonly string[], env: Readonly<Record<string,
   child.stderr.setEncoding("utf8").on("data", (text: string) => (out.stderr += text));
   return new Promise((resolve, reject) => {
     child.on("error", reject).on("close", (code) => {
-      if (`${out.stdout}${out.stderr}`.includes(SECRET_TOKEN)) reject(new Error("the token was printed"));
+      if ([SECRET_TOKEN, CLOUDFLARE_SECRET].some((secret) => `${out.stdout}${out.stderr}`.includes(secret)))
+        reject(new Error("a token was printed"));
       else resolve({ code, ...out });
     });
   });

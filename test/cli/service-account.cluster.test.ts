@@ -7,7 +7,6 @@ import { type EmulatedAccount, runProgram, SECRET_TOKEN, startAccount } from "./
 
 const [A, B] = ["203.0.113.10", "203.0.113.11"] as const;
 const POOLS = "/apis/flipop.digitalocean.com/v1alpha1/namespaces/default/floatingippools";
-const ROLES = "/apis/rbac.authorization.k8s.io/v1";
 
 describeCluster("flipop as the shipped ServiceAccount", () => {
   let cluster: Cluster;
@@ -89,89 +88,10 @@ describeCluster("flipop as the shipped ServiceAccount", () => {
       const status3 = await runProgram(["status", "--check"], env);
       expect(status3.code).toBe(0);
     });
-
-    describe("without one permission", () => {
-      const WITHOUT: readonly [role: string, group: string, resource: string, verb: string, text: string][] = [
-        ["flipop", "", "nodes", "list", 'Grant the verb "list" on "nodes"'],
-        ["flipop", "flipop.digitalocean.com", "floatingippools", "list", 'Grant the verb "list" on "floatingippools'],
-        ["flipop", "", "pods", "list", 'Grant the verb "list" on "pods"'],
-        ["flipop", "", "nodes", "get", 'Grant the verb "get" on "nodes"'],
-        ["flipop-writer", "", "nodes", "patch", 'Grant the verb "patch" on "nodes"'],
-        [
-          "flipop-writer",
-          "flipop.digitalocean.com",
-          "floatingippools/status",
-          "patch",
-          'Grant the verb "patch" on "floatingippools.flipop.digitalocean.com/status"',
-        ],
-        ["flipop-writer", "events.k8s.io", "events", "create", 'Grant the verb "create" on "events'],
-      ];
-
-      test.for(WITHOUT)(
-        "%s %s/%s %s: the run says which one is missing",
-        async ([role, group, resource, verb, text]) => {
-          const path = `${ROLES}/clusterroles/${role}`;
-          const { rules } = await api.call<RoleOnWire>("GET", path);
-          const reduced = rules.flatMap((rule) =>
-            rule.apiGroups.includes(group) && rule.resources.includes(resource)
-              ? [{ ...rule, verbs: rule.verbs.filter((other) => other !== verb) }].filter(
-                  ({ verbs }) => verbs.length > 0,
-                )
-              : [rule],
-          );
-          await flip();
-          await api.call("PATCH", path, { rules: reduced }, "application/merge-patch+json");
-          try {
-            await expect
-              .poll(
-                async () => {
-                  await flip();
-                  const run = await runProgram(["reconcile", "-v"], env);
-                  return run.stdout + run.stderr;
-                },
-                { timeout: 20_000 },
-              )
-              .toContain(text);
-          } finally {
-            await api.call("PATCH", path, { rules }, "application/merge-patch+json");
-          }
-        },
-      );
-    });
   });
-
-  /** Makes work for every permission: the address must move, pods are asked for. */
-  async function flip(): Promise<void> {
-    const onN3 = holder(A) === 103;
-    await api.setNodeReady(onN3 ? "n1" : "n3", true);
-    await api.setNodeReady(onN3 ? "n3" : "n1", false);
-    await writePool({ match: { podNamespace: "default" } });
-    await api.createPod({
-      namespace: "default",
-      name: `p-${crypto.randomUUID()}`,
-      nodeName: onN3 ? "n1" : "n3",
-      labels: {},
-      ready: true,
-    });
-    await api.createPod({
-      namespace: "default",
-      name: `p-${crypto.randomUUID()}`,
-      nodeName: "n2",
-      labels: {},
-      ready: true,
-    });
-  }
 });
 
 interface PoolOnWire {
   readonly metadata: { readonly finalizers?: readonly string[] };
   readonly status: { readonly acquired: readonly { readonly ip: string }[] };
-}
-
-interface RoleOnWire {
-  readonly rules: readonly {
-    readonly apiGroups: readonly string[];
-    readonly resources: readonly string[];
-    readonly verbs: readonly string[];
-  }[];
 }

@@ -13,7 +13,7 @@ type Definition = {
   readonly versions: readonly { readonly name: string; readonly served: boolean }[];
 };
 
-/** Applies manifests of any kind: the server itself says where a kind lives. */
+/** Applies manifests of any kind: the server itself says where a kind lives. An unknown field is refused. */
 export class Applier {
   readonly #call: Call;
   readonly #resources: Map<string, Resource> = new Map();
@@ -27,7 +27,7 @@ export class Applier {
     const stored: KubeObject[] = [];
     for (const manifest of parse(yamlText)) {
       const path = await this.#path(manifest, defaultNamespace);
-      const query = "?fieldManager=test&force=true";
+      const query = "?fieldManager=test&force=true&fieldValidation=Strict";
       // JSON is YAML, so the content type tells the truth.
       stored.push(await this.#call("PATCH", `${path}${query}`, manifest, "application/apply-patch+yaml"));
       if (manifest.kind === "CustomResourceDefinition") await this.#untilServed(path);

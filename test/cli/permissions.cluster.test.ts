@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { API } from "../cluster/api.ts";
+import { describeCluster } from "../cluster/context.ts";
+import { type Cluster, startCluster } from "../cluster/start.ts";
+import { documents, shippedText } from "../manifests/shipped.ts";
+import { type EmulatedAccount, type ProgramRun, runProgram, SECRET_TOKEN, startAccount } from "./cluster-run.ts";
+
+const [A, B] = ["203.0.113.10", "203.0.113.11"] as const;
+const CUSTOM = "/apis/flipop.digitalocean.com/v1alpha1/namespaces/default";
+const LEASE = "/apis/coordination.k8s.io/v1/namespaces/flipop/leases/flipop";
+
+interface Rule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly resourceNames?: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+interface RoleOnWire {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly rules: readonly Rule[];
+}
+
+/** One verb on one resource that a shipped role grants. */
+interface Permission {
+  readonly role: string;
+  readonly path: string;
+  readonly verb: string;
+  readonly group: string;
+  readonly resource: string;
+}
+
+function permissionsOf({ kind, metadata, rules }: RoleOnWire): readonly Permission[] {
+  const root = "/apis/rbac.authorization.k8s.io/v1";
+  const path =
+    kind === "Role"
+      ? `${root}/namespaces/${metadata.namespace}/roles/${metadata.name}`
+      : `${root}/clusterroles/${metadata.name}`;
+  return rules.flatMap(({ apiGroups, resources, verbs }) =>
+    apiGroups.flatMap((group) =>
+      resources.flatMap((resource) => verbs.map((verb) => ({ role: metadata.name, path, verb, group, resource }))),
+    ),
+  );
+}
+
+/** Everything that the ServiceAccount flipop may do, read from what is shipped. */
+const GRANTED = documents(shippedText("rbac.yaml"))
+  .map((document) => document as unknown as RoleOnWire)
+  .filter(({ kind, metadata }) => /Role$/.test(kind) && metadata.name !== "flipop-viewer")
+  .flatMap(permissionsOf);
+
+/** The rules without one permission; the others of a shared rule stay. */
+function without(rules: readonly Rule[], { group, resource, verb }: Permission): readonly Rule[] {
+  return rules.flatMap((rule) => {
+    if (!rule.apiGroups.includes(group) || !rule.resources.includes(resource) || !rule.verbs.includes(verb))
+      return [rule];
+    const others = rule.resources.filter((name) => name !== resource);
+    const verbs = rule.verbs.filter((name) => name !== verb);
+    return [
+      ...(others.length > 0 ? [{ ...rule, resources: others }] : []),
+      ...(verbs.length > 0 ? [{ ...rule, resources: [resource], verbs }] : []),
+    ];
+  });
+}
+
+describeCluster("every permission of the shipped ServiceAccount is used", () => {
+  let cluster: Cluster;
+  let api: API;
+  let account: EmulatedAccount;
+  let env: Record<string, string>;
+  let isOdd = false;
+
+  beforeAll(async () => {
+    cluster = await startCluster();
+    api = new API({ ...cluster, token: cluster.adminToken });
+    for (const file of ["namespace.yaml", "crds/floatingippools.yaml", "crds/nodednsrecordsets.yaml", "rbac.yaml"])
+      await api.applyManifests(shippedText(file));
+    account = await startAccount([101, 102, 103], [A, B]);
+    account.sandbox.setDomain({ name: "example.com" });
+    env = {
+      KUBECONFIG: cluster.kubeconfigFor(await api.serviceAccountToken("flipop", "flipop")),
+      DIGITALOCEAN_ACCESS_TOKEN: SECRET_TOKEN,
+      DIGITALOCEAN_API_URL: account.url,
+    };
+    for (const n of [1, 2, 3]) {
+      await api.createNode({ name: `n${n}`, providerID: `digitalocean://${100 + n}`, region: "nyc3", ready: true });
+      await api.createPod({ namespace: "default", name: `p${n}`, nodeName: `n${n}`, labels: {}, ready: true });
+    }
+    const object = (kind: string, spec: object) => ({
+      apiVersion: "flipop.digitalocean.com/v1alpha1",
+      kind,
+      metadata: { name: "web" },
+      spec: { provider: "digitalocean", match: { podNamespace: "default" }, ...spec },
+    });
+    const named = (recordName: string) => ({ zone: "example.com", recordName });
+    await api.call(
+      "POST",
+      `${CUSTOM}/floatingippools`,
+      object("FloatingIPPool", { ips: [A, B], dnsRecordSet: named("www") }),
+    );
+    const addressType = "flipop.digitalocean.com/ipv4-reserved-ip";
+    await api.call(
+      "POST",
+      `${CUSTOM}/nodednsrecordsets`,
+      object("NodeDNSRecordSet", { addressType, dnsRecordSet: named("nodes") }),
+    );
+    await vi.waitFor(async () => expect((await runProgram(["reconcile", "--settle"], env)).code).toBe(0), {
+      timeout: 20_000,
+      interval: 500,
+    });
+  });
+
+  afterAll(async () => {
+    await account?.close();
+    api?.close();
+    await cluster?.stop();
+  });
+
+  /** Changes the world so that one run needs every permission, and runs; somebody edits the objects all the while. */
+  const runWithWork = async (): Promise<ProgramRun> => {
+    isOdd = !isOdd;
+    await api.setNodeReady("n3", !isOdd);
+    await api.setNodeReady("n1", isOdd);
+    const reclaimPolicy = isOdd ? "Delete" : "Retain";
+    const edit = (resource: string, body: object): Promise<unknown> =>
+      api.call("PATCH", `${CUSTOM}/${resource}/web`, body, "application/merge-patch+json");
+    for (const resource of ["floatingippools", "nodednsrecordsets"]) await edit(resource, { spec: { reclaimPolicy } });
+    const run = runProgram(["reconcile", "--settle", "--timeout", "8s", "-v"], env);
+    let isOver = false;
+    const ended = run.finally(() => {
+      isOver = true;
+    });
+    for (let count = 0; !isOver; count++) {
+      const annotations = { "example.com/count": String(count) };
+      for (const resource of ["floatingippools", "nodednsrecordsets"])
+        await edit(resource, { metadata: { annotations } });
+      await new Promise((resolve) => setTimeout(resolve, 25));
+    }
+    return ended;
+  };
+
+  test("with all of them a run with every kind of work ends well", async () => {
+    await expect.poll(async () => (await runProgram(["reconcile", "--settle"], env)).code, { timeout: 20_000 }).toBe(0);
+  });
+
+  test.for(GRANTED)(
+    "without $role's $verb on $resource of group '$group' the run says which is missing",
+    async (permission) => {
+      const { path, verb, group, resource } = permission;
+      const { rules } = await api.call<RoleOnWire>("GET", path);
+      const reduced = without(rules, permission);
+      expect(reduced).not.toEqual(rules);
+      const [name, sub] = resource.split("/");
+      const wanted = `Grant the verb "${verb}" on "${name}${group === "" ? "" : `.${group}`}${sub === undefined ? "" : `/${sub}`}"`;
+      await api.call("PATCH", path, { rules: reduced }, "application/merge-patch+json");
+      try {
+        await expect
+          .poll(
+            async () => {
+              if (resource === "leases" && verb === "create") await api.request("DELETE", LEASE);
+              const { stdout, stderr } = await runWithWork();
+              return stdout + stderr;
+            },
+            { timeout: 40_000, interval: 200 },
+          )
+          .toContain(wanted);
+      } finally {
+        await api.call("PATCH", path, { rules }, "application/merge-patch+json");
+      }
+    },
+  );
+});
