@@ -13,7 +13,7 @@ const FIELDS: readonly (readonly [least: number, greatest: number, names: readon
 
 /**
  * True for a schedule that a CronJob takes: five fields or one of the macros from `@hourly` to `@yearly`. Stricter than the API
- * server, which also takes `@every DURATION`. Source: the grammar of robfig/cron v3, which Kubernetes uses, read 2026-08.
+ * server, which also takes `@every DURATION` and empty list entries. Source: the grammar of robfig/cron v3, which Kubernetes uses, read 2026-08.
  */
 export function isCronSchedule(text: string): boolean {
   if (MACROS.includes(text)) return true;

@@ -35,7 +35,13 @@ export interface Transcript {
   readonly configs: readonly Config[];
 }
 
-/** Runs a command line in this process on stand-ins for the cluster; plans are made by the real planner. */
+/** Tokens that every command line here has in its environment and may not print. */
+const SECRETS = { DIGITALOCEAN_ACCESS_TOKEN: "dop_v1_invoked", CLOUDFLARE_TOKEN: "cf_invoked" } as const;
+
+/**
+ * Runs a command line in this process on stand-ins for the cluster; plans are made by the real planner.
+ * @throws Error when a token is printed
+ */
 export async function invoke(argv: readonly string[], scene: Scene = {}): Promise<Transcript> {
   const written = { stdout: "", stderr: "" };
   const requests: ReconcileRequest[] = [];
@@ -49,7 +55,7 @@ export async function invoke(argv: readonly string[], scene: Scene = {}): Promis
   });
   const exitCode = await runCommandLine({
     argv,
-    env: scene.env ?? {},
+    env: { ...SECRETS, ...scene.env },
     streams: { stdout: stream("stdout"), stderr: stream("stderr") },
     signal: scene.signal ?? new AbortController().signal,
     runID: "0f1e2d3c",
@@ -57,6 +63,8 @@ export async function invoke(argv: readonly string[], scene: Scene = {}): Promis
     wallMs: () => NOW_MS,
     loadBackend: () => Promise.resolve(backendOf(scene, requests, configs)),
   });
+  const leaked = Object.values(SECRETS).find((secret) => `${written.stdout}${written.stderr}`.includes(secret));
+  if (leaked !== undefined) throw new Error(`the token ${leaked} was printed`);
   return { ...written, exitCode, requests, configs };
 }
 

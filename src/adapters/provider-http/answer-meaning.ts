@@ -13,9 +13,11 @@ import { type ReadingTerms, refusalOf } from "./refusal.ts";
 export function answerMeaning<T, Send, Body, C extends Complaint>(
   api: ProviderAPI<Send, Body, C>,
   call: ProviderCall<T, Send, Body, C>,
-  answer: Answer,
+  sent: Answer,
   terms: ReadingTerms,
 ): T {
+  // Before any text is cut: a part of the token would not be found any more.
+  const answer = { ...sent, text: terms.redact(sent.text) };
   const { status } = answer;
   try {
     const body = status >= 200 && status <= 299 ? api.successOf(answer) : undefined;

@@ -91,6 +91,15 @@ describe("refusals", () => {
     });
   });
 
+  test("show no part of a token that stands where the text is cut off", async () => {
+    const reply = { status: 400, json: errorJSON(1, `${"x".repeat(285)} ${token}`) };
+    await withServer(reply, async ({ read }) => {
+      const { message } = await failureOf(read());
+      expect(message).toContain("x [token]");
+      expect(message).not.toContain(token.slice(0, 4));
+    });
+  });
+
   test("show at most 300 characters of a chain, however deep it is", async () => {
     const deep = (level: number): object => ({
       code: level,

@@ -38,6 +38,16 @@ describe("a caller of an API", () => {
     expect((await providerFailureOf(read(), token)).message).toContain("E [token] may not");
   });
 
+  test("takes the token out of an answer that is not JSON, also where its excerpt ends", async () => {
+    const html = {
+      ...answered(500, `${"x".repeat(155)} ${token}`),
+      headers: new Headers({ "content-type": "text/html" }),
+    };
+    const { read } = stage([html, { ...html, status: 200 }], { limits: { ...SOMECLOUD.limits, repeatDelayMs: 0 } });
+    const { message } = await providerFailureOf(read(), token);
+    expect(message).not.toContain(token.slice(0, 4));
+  });
+
   test("repeats a read after the API's delay by the clock it was given, and no earlier", async () => {
     const { read, clock, sent, caller } = stage([answered(500, "E oops"), good]);
     const value = read();

@@ -1,0 +1,46 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { API } from "../cluster/api.ts";
+import type { CronJobOnWire } from "../manifests/shipped.ts";
+
+/** What the pod of the CronJob would run, and with which environment. */
+export interface ContainerCall {
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly serviceAccount: string;
+}
+
+/**
+ * Returns what the pod of the CronJob stored in a cluster would run, its Secret mounted into a folder as the kubelet would. The
+ * Secret is read as it is now; where there is none the folder is empty, as with `optional`.
+ */
+export async function containerCall(api: API, namespace: string): Promise<ContainerCall> {
+  const path = `/apis/batch/v1/namespaces/${namespace}/cronjobs/flipop`;
+  const { spec } = (await api.call<CronJobOnWire>("GET", path)).spec.jobTemplate.spec.template;
+  const [container] = spec.containers;
+  if (container === undefined) throw new Error("the CronJob has no container");
+  const folders = new Map<string, string>();
+  for (const { name, mountPath } of container.volumeMounts) {
+    const secret = spec.volumes.find((volume) => volume.name === name)?.secret;
+    if (secret !== undefined) folders.set(mountPath, await mountedSecret(api, namespace, secret.secretName));
+  }
+  const env = container.env.map(({ name, value, valueFrom }): readonly [string, string] => {
+    const [mountPath, folder] = [...folders].find(([prefix]) => value?.startsWith(`${prefix}/`)) ?? ["", ""];
+    if (value !== undefined) return [name, value.replace(mountPath, folder)];
+    if (valueFrom?.fieldRef.fieldPath === "metadata.namespace") return [name, namespace];
+    throw new Error(`${name} has a value that this test does not understand`);
+  });
+  return { args: container.args, env: Object.fromEntries(env), serviceAccount: spec.serviceAccountName };
+}
+
+async function mountedSecret(api: API, namespace: string, name: string): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), "flipop-secret-"));
+  const path = `/api/v1/namespaces/${namespace}/secrets/${name}`;
+  const { status, body } = await api.request<{ data?: Readonly<Record<string, string>> }>("GET", path);
+  if (status === 404) return folder;
+  for (const [key, value] of Object.entries(body.data ?? {})) {
+    writeFileSync(join(folder, key), Buffer.from(value, "base64"));
+  }
+  return folder;
+}

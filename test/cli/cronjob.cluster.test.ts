@@ -1,0 +1,222 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type CloudflareSandbox, cloudflareSandbox } from "../../src/sandbox/cloudflare/cloudflare-sandbox.ts";
+import { FaultList } from "../../src/sandbox/faults.ts";
+import { API } from "../cluster/api.ts";
+import { describeCluster } from "../cluster/context.ts";
+import { type Cluster, startCluster } from "../cluster/start.ts";
+import { shippedText } from "../manifests/shipped.ts";
+import {
+  CLOUDFLARE_SECRET,
+  type EmulatedAccount,
+  type ProgramRun,
+  runProgram,
+  SECRET_TOKEN,
+  startAccount,
+} from "./cluster-run.ts";
+import { containerCall } from "./cronjob-run.ts";
+
+const [A, B] = ["203.0.113.10", "203.0.113.11"] as const;
+const CUSTOM = "/apis/flipop.digitalocean.com/v1alpha1/namespaces/default";
+const SECRET = "/api/v1/namespaces/ops/secrets/flipop";
+const RESERVED = "flipop.digitalocean.com/ipv4-reserved-ip";
+
+type Line = Readonly<Record<string, unknown>>;
+
+describeCluster("the shipped CronJob, installed with flipop manifests", (cluster) => {
+  void cluster;
+  let own: Cluster;
+  let api: API;
+  let account: EmulatedAccount;
+  let cloudflare: CloudflareSandbox;
+  const cloudflareFaults = new FaultList();
+  let clouds: Readonly<Record<string, string>>;
+  const closing: (() => Promise<void>)[] = [];
+
+  beforeAll(async () => {
+    own = await startCluster();
+    api = new API({ ...own, token: own.adminToken });
+    // A namespace that is not the default one: the Lease must follow the CronJob.
+    await api.applyManifests((await runProgram(["manifests", "--namespace", "ops"], {})).stdout);
+    const secret = shippedText("secret.yaml")
+      .replace("namespace: flipop", "namespace: ops")
+      .replace('ACCESS_TOKEN: ""', `ACCESS_TOKEN: ${SECRET_TOKEN}`)
+      .replace('CLOUDFLARE_TOKEN: ""', `CLOUDFLARE_TOKEN: ${CLOUDFLARE_SECRET}`);
+    await api.applyManifests(secret);
+    account = await startAccount([101, 102, 103], [A, B]);
+    account.sandbox.setDomain({ name: "example.com" });
+    cloudflare = cloudflareSandbox({ faults: cloudflareFaults, now: Date.now });
+    cloudflare.addZone({ name: "example.net" });
+    const server = await cloudflare.serve();
+    closing.push(
+      () => account.close(),
+      () => server.close(),
+    );
+    clouds = { DIGITALOCEAN_API_URL: account.url, CLOUDFLARE_API_URL: `${server.url}/client/v4` };
+    for (const n of [1, 2, 3]) {
+      await api.createNode({ name: `n${n}`, providerID: `digitalocean://${100 + n}`, region: "nyc3", ready: true });
+    }
+    const create = (resource: string, kind: string, spec: object): Promise<unknown> =>
+      api.call("POST", `${CUSTOM}/${resource}`, {
+        apiVersion: "flipop.digitalocean.com/v1alpha1",
+        kind,
+        metadata: { name: "web" },
+        spec,
+      });
+    await create("floatingippools", "FloatingIPPool", {
+      provider: "digitalocean",
+      ips: [A, B],
+      dnsRecordSet: { zone: "example.com", recordName: "www" },
+    });
+    const dnsRecordSet = { zone: "example.net", recordName: "nodes" };
+    await create("nodednsrecordsets", "NodeDNSRecordSet", {
+      provider: "cloudflare",
+      addressType: RESERVED,
+      dnsRecordSet,
+    });
+  });
+
+  afterAll(async () => {
+    for (const close of closing) await close();
+    api?.close();
+    await own?.stop();
+  });
+
+  /** Runs what the CronJob's pod would; `more` arguments come last. */
+  const runPod = async (...more: readonly string[]): Promise<ProgramRun> => {
+    const { args, env, serviceAccount } = await containerCall(api, "ops");
+    const KUBECONFIG = own.kubeconfigFor(await api.serviceAccountToken("ops", serviceAccount));
+    return runProgram([...args, ...more], { ...env, ...clouds, KUBECONFIG });
+  };
+  const linesOf = ({ stderr }: ProgramRun): readonly Line[] =>
+    stderr
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line) => JSON.parse(line) as Line);
+  const published = (): readonly string[] => [
+    ...account.sandbox
+      .cloud()
+      .state.domains.flatMap(({ records }) =>
+        records.filter(({ type }) => type === "A").map(({ name, data }) => `${name} ${data}`),
+      ),
+    ...cloudflare
+      .account()
+      .state.zones.flatMap(({ dns_records }) => dns_records.map(({ name, content }) => `${name} ${content}`)),
+  ];
+  const patchSecret = (data: object): Promise<unknown> =>
+    api.call("PATCH", SECRET, { stringData: data }, "application/merge-patch+json");
+
+  /** Everything in the cluster that flipop writes, as JSON. */
+  const written = async (): Promise<string> => {
+    const paths = [
+      "/apis/events.k8s.io/v1/events",
+      "/apis/flipop.digitalocean.com/v1alpha1/floatingippools",
+      "/apis/flipop.digitalocean.com/v1alpha1/nodednsrecordsets",
+      "/apis/coordination.k8s.io/v1/namespaces/ops/leases",
+      "/api/v1/nodes",
+    ];
+    const lists = await Promise.all(paths.map((path) => api.list<object>(path)));
+    expect(lists.map(({ length }) => length > 0)).toEqual(paths.map(() => true));
+    return JSON.stringify(lists);
+  };
+
+  describe("in order", { shuffle: false }, () => {
+    test("does its work, ends with 0, and prints JSON lines on stderr alone", { timeout: 120_000 }, async () => {
+      const first = await runPod();
+      expect(first).toMatchObject({ code: 0, stdout: "" });
+      const lines = linesOf(first);
+      for (const line of lines) {
+        expect(line).toMatchObject({
+          time: expect.any(String),
+          level: "info",
+          msg: expect.any(String),
+          runID: lines[0]?.["runID"],
+        });
+        expect(line).toHaveProperty("planID");
+      }
+      expect(lines.filter((line) => line["object"] !== undefined).every((line) => line["reason"] !== undefined)).toBe(
+        true,
+      );
+      expect([...published()].sort()).toEqual([
+        `nodes.example.net ${A}`,
+        `nodes.example.net ${B}`,
+        `www ${A}`,
+        `www ${B}`,
+      ]);
+      const lease = await api.call("GET", "/apis/coordination.k8s.io/v1/namespaces/ops/leases/flipop");
+      expect(lease.metadata.annotations).toMatchObject({
+        "flipop.digitalocean.com/last-result": expect.stringContaining("0"),
+      });
+
+      const second = await runPod();
+      expect(second).toMatchObject({ code: 0, stdout: "" });
+      expect(linesOf(second)).toMatchObject([
+        { msg: "Nothing to do: 1 pool, 2 of 2 addresses active, 1 record set as desired." },
+      ]);
+
+      await api.setNodeReady("n1", false);
+      expect((await runPod()).code).toBe(0);
+      expect(account.sandbox.cloud().state.reserved_ips.find(({ ip }) => ip === A)?.droplet_id).toBe(103);
+
+      await patchSecret({ DIGITALOCEAN_ACCESS_TOKEN: `${SECRET_TOKEN}\n` });
+      expect((await runPod()).code).toBe(0);
+    });
+
+    test("ends with 0 while another run holds the Lease, and says who", async () => {
+      const path = "/apis/coordination.k8s.io/v1/namespaces/ops/leases/flipop";
+      const hold = (holderIdentity: string): Promise<unknown> => {
+        const spec = {
+          holderIdentity,
+          leaseDurationSeconds: 15,
+          renewTime: new Date().toISOString().replace("Z", "000Z"),
+        };
+        return api.call("PATCH", path, { spec }, "application/merge-patch+json");
+      };
+      expect((await runPod()).code).toBe(0);
+      await hold("a-person");
+      const run = await runPod();
+      await hold("");
+      expect(run).toMatchObject({ code: 0, stdout: "" });
+      expect(linesOf(run)).toMatchObject([
+        { level: "info", reason: "Locked", msg: expect.stringContaining("a-person") },
+      ]);
+    });
+
+    test("without a key of the Secret serves what needs the other, and the log names the file", {
+      timeout: 120_000,
+    }, async () => {
+      await runPod();
+      await patchSecret({ CLOUDFLARE_TOKEN: null });
+      const { data } = await api.call<{ data: object }>("GET", SECRET);
+      await api.call("PATCH", SECRET, { data: { ...data, CLOUDFLARE_TOKEN: null } }, "application/merge-patch+json");
+      try {
+        const run = await runPod("-v");
+        expect(run).toMatchObject({ code: 0, stdout: "" });
+        expect(run.stderr).toMatch(/flipop-secret-\w+\/CLOUDFLARE_TOKEN that CLOUDFLARE_TOKEN_FILE names/);
+      } finally {
+        await patchSecret({ CLOUDFLARE_TOKEN: CLOUDFLARE_SECRET });
+      }
+    });
+
+    test("no token is in a log, an Event, a status, an annotation or a Lease, whatever fails", {
+      timeout: 180_000,
+    }, async () => {
+      // Each server knows only the token that it was sent.
+      const echo = { body: { id: "unauthorized", message: `bad token ${SECRET_TOKEN}` } };
+      const cloudflareEcho = { body: { errors: [{ code: 9109, message: `bad token ${CLOUDFLARE_SECRET}` }] } };
+      const outputs: string[] = [];
+      for (const status of [400, 401, 403, 422, 500]) {
+        await api.setNodeReady("n2", status % 2 === 0);
+        account.faults.add({ server: "digitalocean", path: "actions|records", status, times: 0, ...echo });
+        cloudflareFaults.add({ server: "cloudflare", path: "dns_records", status, times: 0, ...cloudflareEcho });
+        outputs.push((await runPod("-vv", "--timeout", "6s")).stderr);
+        account.faults.clear();
+        cloudflareFaults.clear();
+      }
+      expect(outputs.join("")).toMatch(/DigitalOcean .*bad token \[token\]/);
+      expect(outputs.join("")).toMatch(/Cloudflare .*bad token \[token\]/);
+      const text = `${await written()}${outputs.join("")}`;
+      expect(text).not.toContain(SECRET_TOKEN);
+      expect(text).not.toContain(CLOUDFLARE_SECRET);
+    });
+  });
+});
