@@ -13,22 +13,40 @@ import { type ReadingTerms, refusalOf } from "./refusal.ts";
 export function answerMeaning<T, Send, Body, C extends Complaint>(
   api: ProviderAPI<Send, Body, C>,
   call: ProviderCall<T, Send, Body, C>,
-  sent: Answer,
+  answer: Answer,
   terms: ReadingTerms,
 ): T {
-  // Before any text is cut: a part of the token would not be found any more.
-  const answer = { ...sent, text: terms.redact(sent.text) };
   const { status } = answer;
-  try {
-    const body = status >= 200 && status <= 299 ? api.successOf(answer) : undefined;
-    if (body !== undefined) return call.decode(body);
-  } catch (error) {
-    if (!(error instanceof AnswerFault)) throw error;
-    const reason = terms.redact(error.message);
+  const success = readSuccess(api, call, answer);
+  if (success.kind === "value") return success.value;
+  // Before any text is cut: a part of the token would not be found any more.
+  const redacted = { ...answer, text: terms.redact(answer.text) };
+  if (success.kind === "unusable") {
+    const again = readSuccess(api, call, redacted);
+    const reason = terms.redact(again.kind === "unusable" ? again.reason : success.reason);
     throw failedCall(api, call, { failure: "malformed", status, reason, isAmbiguous: call.isWrite });
   }
-  const refusal = refusalOf(api, call, answer, terms);
+  const refusal = refusalOf(api, call, redacted, terms);
   const expected = call.expected?.(refusal);
   if (expected === undefined) throw refusal.error;
   return expected.value;
+}
+
+type Success<T> =
+  | { readonly kind: "value"; readonly value: T }
+  | { readonly kind: "refusal" }
+  | { readonly kind: "unusable"; readonly reason: string };
+
+function readSuccess<T, Send, Body, C extends Complaint>(
+  api: ProviderAPI<Send, Body, C>,
+  call: ProviderCall<T, Send, Body, C>,
+  answer: Answer,
+): Success<T> {
+  try {
+    const body = answer.status >= 200 && answer.status <= 299 ? api.successOf(answer) : undefined;
+    return body === undefined ? { kind: "refusal" } : { kind: "value", value: call.decode(body) };
+  } catch (error) {
+    if (!(error instanceof AnswerFault)) throw error;
+    return { kind: "unusable", reason: error.message };
+  }
 }
