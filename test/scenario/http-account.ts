@@ -25,7 +25,7 @@ export interface HTTPAccount {
 }
 
 /** Less than a planned hang lasts, milliseconds. */
-const TIMEOUT_MS = 1000;
+const TIMEOUT_MS = 4000;
 
 /** Serves empty accounts; every request they get is entered into the log. */
 export async function httpAccount(clock: VirtualClock, calls: LoggedCall[]): Promise<HTTPAccount> {

@@ -14,7 +14,7 @@ export interface HTTPCluster {
 }
 
 /** Less than a planned hang lasts, milliseconds. */
-const TIMEOUT_MS = 1000;
+const TIMEOUT_MS = 4000;
 
 /** Serves what `handle` answers; every request is entered into the log. `now` is for the Date header; absent = real time. */
 export async function httpCluster(options: {

@@ -151,7 +151,7 @@ function repeats(fault: OperationFault, method: string | undefined): number {
 }
 
 /** Longer than the calls of the HTTP worlds may take, milliseconds. */
-const HANG_MS = 1500;
+const HANG_MS = 4500;
 
 /**
  * The fault as the emulated APIs understand it.
