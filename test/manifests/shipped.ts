@@ -38,6 +38,7 @@ export interface CronJobOnWire {
 interface PodSpecOnWire {
   readonly serviceAccountName: string;
   readonly terminationGracePeriodSeconds: number;
+  readonly securityContext: { readonly runAsUser: number; readonly runAsGroup: number };
   readonly containers: readonly {
     readonly name: string;
     readonly image: string;
