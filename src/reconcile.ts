@@ -11,6 +11,8 @@ import type { PassResult, Selection } from "./model/run.ts";
 import { type ObserveDeps, observe } from "./observe/observe.ts";
 import { fold } from "./plan/fold.ts";
 import { plan } from "./plan/plan.ts";
+import type { Clock } from "./ports/clock.ts";
+import { failoverSeconds } from "./report/metrics/failover-seconds.ts";
 
 /** What a reading run works with: nothing in it can write. */
 export type ReaderDeps = ObserveDeps;
@@ -51,19 +53,27 @@ export async function reconcilePass(
   deps: WriterDeps,
   { selection, deadline, signal }: PassOptions,
 ): Promise<PassResult> {
+  const watch = stopwatch(deps.clock);
   let observation = await observe(deps);
+  const observeMs = watch.lap();
   const first = plan(observation, selection);
+  let planMs = watch.lap();
+  let applyMs = 0;
   const context = applyContext(deps, observation, deadline - CLOSING_MS, signal);
   const outcomes: Outcome[] = [];
+  const failovers: number[] = [];
   let current = first;
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const actions = untried(current.actions, outcomes);
     if (actions.length === 0 || obstacle(context) !== undefined) break;
     const results = await apply(current, actions, context);
     outcomes.push(...results);
+    failovers.push(...failoverSeconds(current, results));
+    applyMs += watch.lap();
     const now = { nowMs: deps.cluster.now(), wallMs: deps.clock.wallMs() };
     observation = fold(withJournals(observation, context.journals), results, now);
     current = plan(observation, selection);
+    planMs += watch.lap();
   }
   const failures = await writeStatuses(current, context.journals);
   const eventFailures = await writeEvents(outcomes, context.journals, deps.cluster, () => deps.lock.isHeld());
@@ -74,6 +84,20 @@ export async function reconcilePass(
     remaining: current,
     reportFailures: [...failures, ...eventFailures],
     wasInterrupted: signal.aborted || !deps.lock.isHeld(),
+    timing: { observeMs, planMs, applyMs, reportMs: watch.lap(), failoverSeconds: failovers },
+  };
+}
+
+/** Tells how many milliseconds have passed since it was last asked. */
+function stopwatch(clock: Clock): { readonly lap: () => number } {
+  let sinceMs = clock.monotonicMs();
+  return {
+    lap() {
+      const nowMs = clock.monotonicMs();
+      const ms = nowMs - sinceMs;
+      sinceMs = nowMs;
+      return ms;
+    },
   };
 }
 

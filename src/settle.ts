@@ -1,5 +1,5 @@
 import type { Hold } from "./model/plan.ts";
-import type { PassResult } from "./model/run.ts";
+import type { PassResult, RunTiming } from "./model/run.ts";
 import { CLOSING_MS, type PassOptions, reconcilePass, type WriterDeps } from "./reconcile.ts";
 
 /** While the provider is at work or something is left that has no time of its own, the world is looked at again after this, milliseconds. */
@@ -22,8 +22,19 @@ export async function settle(deps: WriterDeps, options: PassOptions): Promise<Pa
     await deps.clock.sleep(waitMs, AbortSignal.any([options.signal, deps.lock.lost]));
     if (options.signal.aborted || !deps.lock.isHeld()) return { ...total, wasInterrupted: true };
     const next = await reconcilePass(deps, options);
-    total = { ...next, plan: total.plan, outcomes: [...total.outcomes, ...next.outcomes] };
+    const timing = addTiming(total.timing, next.timing);
+    total = { ...next, plan: total.plan, outcomes: [...total.outcomes, ...next.outcomes], timing };
   }
+}
+
+function addTiming(a: RunTiming, b: RunTiming): RunTiming {
+  return {
+    observeMs: a.observeMs + b.observeMs,
+    planMs: a.planMs + b.planMs,
+    applyMs: a.applyMs + b.applyMs,
+    reportMs: a.reportMs + b.reportMs,
+    failoverSeconds: [...a.failoverSeconds, ...b.failoverSeconds],
+  };
 }
 
 /** How long until another pass can change something; undefined when only a change from outside can. */

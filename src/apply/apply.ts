@@ -48,7 +48,8 @@ export async function apply(
       missing === undefined
         ? await operate(action, prepared, context)
         : skipped("PrerequisiteFailed", unmet(missing.action));
-    return { action, ms: Math.round(context.clock.monotonicMs() - startedAt), ...result };
+    const ms = Math.round(context.clock.monotonicMs() - startedAt);
+    return { action, ms, endedAtMs: context.cluster.now(), ...result };
   };
   await Promise.all(actions.map(start));
   return ended;

@@ -2,7 +2,7 @@ import type { Address } from "../model/address.ts";
 import type { Learned, Outcome } from "../model/outcome.ts";
 import type { Reason } from "../model/reason.ts";
 
-type WithoutAction<T> = T extends unknown ? Omit<T, "action" | "ms"> : never;
+type WithoutAction<T> = T extends unknown ? Omit<T, "action" | "ms" | "endedAtMs"> : never;
 
 /** An outcome before the action and its duration are added. */
 export type Result = WithoutAction<Outcome>;

@@ -1,6 +1,6 @@
 import type { Observation } from "../model/observation.ts";
 import type { Plan } from "../model/plan.ts";
-import type { PassResult, Selection } from "../model/run.ts";
+import type { PassResult, RunEnd, Selection } from "../model/run.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { ClusterReader } from "../ports/cluster.ts";
 import type { Config } from "./config.ts";
@@ -31,8 +31,8 @@ export interface ReconcileRequest {
   readonly signal: AbortSignal;
   /** Absent = without a lock. */
   readonly lock?: LockRequest;
-  /** What the Lease is to say of the run, computed once it has ended; `last-success` and the like. */
-  readonly annotate: (result: PassResult, nowMs: number) => Readonly<Record<string, string>>;
+  /** What the Lease is to say of the run, computed once it has ended: `last-success`, totals and the like. */
+  readonly annotate: (end: RunEnd) => Readonly<Record<string, string>>;
 }
 
 /** How the Lease is taken and kept; milliseconds. */
@@ -44,9 +44,15 @@ export interface LockRequest {
   readonly retryMs: number;
 }
 
-/** What came of a run. */
+/** A run as metrics are made of it. `isNoted` = what `annotate` returned is on the Lease. */
+export interface NotedRun {
+  readonly end: RunEnd;
+  readonly isNoted: boolean;
+}
+
+/** What came of a run; `noted` is absent where there are no meters. */
 export type ReconcileAnswer =
-  | { readonly kind: "done"; readonly value: PassResult }
+  | { readonly kind: "done"; readonly value: PassResult; readonly noted?: NotedRun }
   | { readonly kind: "locked"; readonly holder: string };
 
 /** Builds what a command needs, lends it to the work, and closes it again, also when the work throws. */

@@ -1,7 +1,9 @@
-import type { PassResult } from "../model/run.ts";
+import type { MeterReading } from "../model/meter.ts";
+import type { RunEnd } from "../model/run.ts";
 import type { ClusterWriter } from "../ports/cluster.ts";
+import type { ProviderMeter } from "../ports/ip-provider.ts";
 import type { LockState } from "../ports/lock.ts";
-import type { Backend, ReconcileAnswer, ReconcileRequest } from "./backend.ts";
+import type { Backend, NotedRun, ReconcileAnswer, ReconcileRequest } from "./backend.ts";
 import type { Config } from "./config.ts";
 import { openClusterReader, openClusterWriter } from "./open-cluster.ts";
 import { openProviderReaders, openProviders } from "./providers.ts";
@@ -47,26 +49,53 @@ async function withCluster<C extends { close(): void }, T>(cluster: C, work: (cl
 }
 
 async function reconcile(config: Config, cluster: ClusterWriter, request: ReconcileRequest): Promise<ReconcileAnswer> {
-  const { NO_LOCK } = await import("./no-lock.ts");
-  if (request.lock === undefined) return { kind: "done", value: await passes(config, cluster, request, NO_LOCK) };
-  const { withLease } = await import("../watch/lease.ts");
   const { deadlineMs, signal, lock } = request;
-  return withLease({ ...config.lease, ...lock, cluster, clock, signal, deadline: deadlineMs }, (held) =>
-    passes(config, cluster, request, held),
+  const startMs = clock.monotonicMs();
+  const { NO_LOCK } = await import("./no-lock.ts");
+  if (lock === undefined) return done(await passes(config, cluster, request, { lock: NO_LOCK, startMs }));
+  const { withLease } = await import("../watch/lease.ts");
+  const answer = await withLease({ ...config.lease, ...lock, cluster, clock, signal, deadline: deadlineMs }, (held) =>
+    passes(config, cluster, request, { lock: held, startMs }),
   );
+  return answer.kind === "locked" ? answer : done(answer.value);
+}
+
+function done(noted: NotedRun): ReconcileAnswer {
+  return { kind: "done", value: noted.end.result, noted };
 }
 
 /** Passes, and leaves on the Lease how it went; a note that cannot be left changes nothing of that. */
 async function passes(
   config: Config,
   cluster: ClusterWriter,
-  { selection, settle, deadlineMs, signal, annotate }: ReconcileRequest,
-  lock: LockState,
-): Promise<PassResult> {
+  { selection, settle, deadlineMs, signal, annotate, lock: wanted }: ReconcileRequest,
+  { lock, startMs }: { readonly lock: LockState; readonly startMs: number },
+): Promise<NotedRun> {
   const run = settle ? (await import("../settle.ts")).settle : (await import("../reconcile.ts")).reconcilePass;
-  const access = await openProviders(config, clock);
+  const { meters, ...access } = await openProviders(config, clock);
   const deps = { cluster, ...access, clock, lock, leaseName: config.lease };
   const result = await run(deps, { selection, deadline: deadlineMs, signal });
-  if (lock.isHeld()) await lock.annotate(annotate(result, cluster.now())).catch(() => undefined);
-  return result;
+  const end = {
+    result,
+    endedAtMs: cluster.now(),
+    durationMs: clock.monotonicMs() - startMs,
+    meters: [...meters].map(([provider, meter]) => readingOf(provider, meter)),
+    notes: wanted === undefined ? await storedNotes(config, cluster) : lock.annotations(),
+  };
+  if (wanted === undefined || !lock.isHeld()) return { end, isNoted: false };
+  const isNoted = await lock.annotate(annotate(end)).then(
+    () => true,
+    () => false,
+  );
+  return { end, isNoted };
+}
+
+function readingOf(provider: string, meter: ProviderMeter): MeterReading {
+  return { provider, calls: meter.calls(), durations: meter.durations(), rateLimit: meter.rateLimit() };
+}
+
+/** What runs with the lock have left; nothing where it cannot be read. */
+async function storedNotes({ lease }: Config, cluster: ClusterWriter): Promise<RunEnd["notes"]> {
+  const record = await cluster.readLease(lease.namespace, lease.name).catch(() => undefined);
+  return record?.annotations ?? {};
 }

@@ -48,6 +48,27 @@ export function resolveEnvironment(env: Environment): EnvironmentSettings {
   });
 }
 
+/** How to reach a Pushgateway, as far as the environment says. */
+export interface PushgatewaySettings {
+  readonly url?: string;
+  readonly username?: string;
+  readonly password: TokenSource;
+  /** Sent as a bearer token; goes before user and password. */
+  readonly token: TokenSource;
+}
+
+/** Returns what the environment says of the Pushgateway. Empty variables count as absent. */
+export function resolvePushgateway(env: Environment): PushgatewaySettings {
+  const url = env["PUSHGATEWAY_URL"] || undefined;
+  const username = env["PUSHGATEWAY_USERNAME"] || undefined;
+  return Object.freeze({
+    ...(url === undefined ? {} : { url }),
+    ...(username === undefined ? {} : { username }),
+    password: tokenSource(env, ["PUSHGATEWAY_PASSWORD"]),
+    token: tokenSource(env, ["PUSHGATEWAY_TOKEN"]),
+  });
+}
+
 function providerSettings(env: Environment, prefix: string, tokens: readonly string[]): ProviderSettings {
   const apiURL = env[`${prefix}_API_URL`] || undefined;
   const userAgent = env[`${prefix}_USER_AGENT`] || undefined;

@@ -22,8 +22,12 @@ function applyOne(owner: Command, option: Option, env: Environment): void {
   const text = env[variable];
   const name = option.attributeName();
   if (!text || owner.getOptionValueSource(name) === "cli") return;
-  owner.setOptionValueWithSource(name, readValue(option, variable, text), "env");
+  const value = LISTS.has(option.long ?? "") ? text.split(",") : readValue(option, variable, text);
+  owner.setOptionValueWithSource(name, value, "env");
 }
+
+/** Flags that may be given several times; their variables take a list. */
+const LISTS: ReadonlySet<string> = new Set(["--as-group", "--push-grouping"]);
 
 /** Returns the variable of a flag: `FLIPOP_REQUEST_TIMEOUT` for `--request-timeout`. */
 function variableOf(option: Option): string {
@@ -36,7 +40,7 @@ function readValue(option: Option, variable: string, text: string): unknown {
   if (option.optional && (text === "true" || text === "1")) return true;
   if (option.parseArg === undefined) return text;
   try {
-    return option.long === "--as-group" ? text.split(",") : option.parseArg(text, undefined);
+    return option.parseArg(text, undefined);
   } catch (error) {
     if (!(error instanceof InvalidArgumentError)) throw error;
     throw new ConfigError("usage", `The environment variable ${variable} is '${text}'. ${error.message}`);

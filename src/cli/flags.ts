@@ -46,6 +46,10 @@ export interface ReconcileFlags extends CommonFlags, LeaseFlags {
   readonly retryPeriod: number;
   /** False with `--no-lock`. */
   readonly lock: boolean;
+  readonly pushgateway?: string;
+  readonly pushJob: string;
+  /** `NAME=VALUE` each. */
+  readonly pushGrouping: readonly string[];
 }
 
 /** Flags of `status`. */

@@ -37,7 +37,7 @@ export function buildProgram(handlers: Handlers, version: string, onExit: (code:
     .action(async (names: string[], _: PlanFlags, self: Command) =>
       onExit(await handlers.plan(names, self.optsWithGlobals())),
     );
-  withLockFlags(command("reconcile", "Make it so: one pass over the cluster."))
+  withPushFlags(withLockFlags(command("reconcile", "Make it so: one pass over the cluster.")))
     .addArgument(targets())
     .option("--settle", "pass again until nothing is left to do or the time is over")
     .addOption(duration("--timeout <DURATION>", "time for the whole run", "50s"))
@@ -104,6 +104,18 @@ function withLockFlags(command: Command): Command {
     .addOption(duration("--renew-deadline <DURATION>", "when to give the lock up without a renewal", "10s"))
     .addOption(duration("--retry-period <DURATION>", "time between renewals", "2s"))
     .option("--no-lock", "run without the lock; only when nothing else can run");
+}
+
+function withPushFlags(command: Command): Command {
+  const collect = (value: string, before: string[]): string[] => [...before, value];
+  return command
+    .option("--pushgateway <URL>", "push metrics to this Pushgateway after the run")
+    .option("--push-job <NAME>", "job of the pushed group", "flipop")
+    .addOption(
+      new Option("--push-grouping <NAME=VALUE>", "further label of the pushed group, repeatable")
+        .argParser(collect)
+        .default([], "none"),
+    );
 }
 
 function duration(flags: string, description: string, byDefault?: string): Option {

@@ -1,6 +1,6 @@
 import type { Clock } from "../ports/clock.ts";
 import type { DNSProvider, DNSProviderReader } from "../ports/dns-provider.ts";
-import type { IPProvider, IPProviderReader } from "../ports/ip-provider.ts";
+import type { IPProvider, IPProviderReader, ProviderMeter } from "../ports/ip-provider.ts";
 import type { ProviderAccess } from "../ports/provider-access.ts";
 import type { Config } from "./config.ts";
 import type { ProviderSettings, TokenSource } from "./environment.ts";
@@ -9,6 +9,8 @@ import { readVersion } from "./version.ts";
 
 /** Providers by the name that objects give them: of addresses, and of DNS. */
 export interface ProviderMaps<IP, DNS> {
+  /** The meters of those that have a token. */
+  readonly meters: ReadonlyMap<string, ProviderMeter>;
   readonly providers: ReadonlyMap<string, ProviderAccess<IP>>;
   readonly dnsProviders: ReadonlyMap<string, ProviderAccess<DNS>>;
 }
@@ -58,8 +60,8 @@ export async function openProviders(config: Config, clock: Clock): Promise<Provi
 
 /** How the adapters are made. Those of DigitalOcean share one caller, so that a 429 stops both. */
 interface Makers<IP, DNS> {
-  readonly digitalOcean: (options: AdapterOptions) => Promise<{ readonly ip: IP; readonly dns: DNS }>;
-  readonly cloudflare: (options: AdapterOptions) => Promise<DNS>;
+  readonly digitalOcean: (options: AdapterOptions) => Promise<{ readonly ip: IP & ProviderMeter; readonly dns: DNS }>;
+  readonly cloudflare: (options: AdapterOptions) => Promise<DNS & ProviderMeter>;
 }
 
 async function mapsOf<IP, DNS>(
@@ -72,6 +74,11 @@ async function mapsOf<IP, DNS>(
     : undefined;
   const ofCloudflare = hasToken(cloudflare.token) ? await make.cloudflare(optionsOf(cloudflare, clock)) : undefined;
   return {
+    // Both of DigitalOcean's count on one meter.
+    meters: new Map<string, ProviderMeter>([
+      ...(ofDigitalOcean === undefined ? [] : [["digitalocean", ofDigitalOcean.ip] as const]),
+      ...(ofCloudflare === undefined ? [] : [["cloudflare", ofCloudflare] as const]),
+    ]),
     providers: new Map([["digitalocean", access("digitalocean", ofDigitalOcean?.ip)]]),
     dnsProviders: new Map([
       ["digitalocean", access("digitalocean", ofDigitalOcean?.dns)],

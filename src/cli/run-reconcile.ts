@@ -1,49 +1,73 @@
 import { refKey } from "../model/action.ts";
-import type { PassResult } from "../model/run.ts";
+import { ConfigError } from "../model/errors.ts";
+import type { PassResult, Selection } from "../model/run.ts";
 import { lockedDocument } from "../report/error-document.ts";
 import { EXIT, exitCodeOfRun } from "../report/exit-code.ts";
 import { renderRun } from "../report/render-run.ts";
 import { runDocument } from "../report/run-document.ts";
-import type { LockRequest } from "./backend.ts";
+import type { Backend, LockRequest, ReconcileAnswer } from "./backend.ts";
 import { resolveConfig } from "./config.ts";
 import type { ReconcileFlags } from "./flags.ts";
 import { Interrupted } from "./interrupt.ts";
-import { lastRunAnnotations } from "./last-run.ts";
 import { logRun } from "./log-run.ts";
 import { startProgress } from "./progress.ts";
+import { pushFailure, pushRun, runNotes } from "./push-run.ts";
+import { pushTarget } from "./push-target.ts";
 import { selectionFlags } from "./run-plan.ts";
 import { resolveSelection } from "./selection.ts";
 import { isDocument, type Session } from "./session.ts";
-import { objectTargets } from "./target.ts";
+import { objectTargets, type Target } from "./target.ts";
 import { writeDocument, writeLine, writeText } from "./write.ts";
 
-/** Runs `reconcile`: takes the lock, passes, prints what came of it. Returns the exit code. */
+/** Runs `reconcile`: takes the lock, passes, prints what came of it, pushes metrics. Returns the exit code, which no push changes. */
 export async function runReconcile(session: Session, names: readonly string[], flags: ReconcileFlags): Promise<number> {
   const { invocation } = session;
   const targets = objectTargets(names, "reconcile");
+  const target = pushTarget(flags, invocation.env);
   const backend = await invocation.loadBackend();
-  const deadlineMs = backend.clock.monotonicMs() + flags.timeout;
+  const pushing = target === undefined ? undefined : { target, clock: backend.clock };
   const stopProgress = startProgress(session, backend.clock, flags.timeout);
   try {
-    const answer = await backend.withReconcileWorld(resolveConfig(flags, invocation.env), async (world) =>
-      world.reconcile({
-        selection: await resolveSelection(selectionFlags(targets, flags), world.cluster),
-        deadlineMs,
-        settle: flags.settle ?? false,
-        signal: invocation.signal,
-        ...(flags.lock ? { lock: lockRequest(invocation.identity, flags) } : {}),
-        annotate: (result, nowMs) => lastRunAnnotations(exitCodeOfRun(result, { partialOk: false }), nowMs),
-      }),
-    );
+    const { answer, selection } = await reconcile(session, backend, targets, flags);
     stopProgress();
     if (answer.kind === "locked" && invocation.signal.aborted) throw new Interrupted();
     if (answer.kind === "locked") return await reportLocked(session, answer.holder, flags);
     const exitCode = exitCodeOfRun(answer.value, { partialOk: flags.partial === "ok" });
     await printRun(session, answer.value, exitCode);
+    if (pushing !== undefined && answer.noted !== undefined) await pushRun(session, pushing, answer.noted, selection);
     return exitCode;
+  } catch (error) {
+    if (pushing !== undefined && targets.length === 0 && isOfTheRun(error)) await pushFailure(session, pushing, error);
+    throw error;
   } finally {
     stopProgress();
   }
+}
+
+/** False for what a person did: a signal, a wrong command line. */
+function isOfTheRun(error: unknown): boolean {
+  return !(error instanceof Interrupted || (error instanceof ConfigError && error.kind === "usage"));
+}
+
+async function reconcile(
+  { invocation }: Session,
+  backend: Backend,
+  targets: readonly Target[],
+  flags: ReconcileFlags,
+): Promise<{ readonly answer: ReconcileAnswer; readonly selection: Selection }> {
+  const deadlineMs = backend.clock.monotonicMs() + flags.timeout;
+  return backend.withReconcileWorld(resolveConfig(flags, invocation.env), async (world) => {
+    const selection = await resolveSelection(selectionFlags(targets, flags), world.cluster);
+    const answer = await world.reconcile({
+      selection,
+      deadlineMs,
+      settle: flags.settle ?? false,
+      signal: invocation.signal,
+      ...(flags.lock ? { lock: lockRequest(invocation.identity, flags) } : {}),
+      annotate: (end) => runNotes(end, selection),
+    });
+    return { answer, selection };
+  });
 }
 
 function lockRequest(identity: string, flags: ReconcileFlags): LockRequest {

@@ -8,5 +8,7 @@ export const NOT_BEFORE_PREFIX = "flipop.digitalocean.com/not-before-";
 export const LAST_RUN_ANNOTATION = "flipop.digitalocean.com/last-run";
 /** When the last run without any failure of its own ended, RFC 3339. */
 export const LAST_SUCCESS_ANNOTATION = "flipop.digitalocean.com/last-success";
+/** What is counted over all runs, as JSON: calls to providers and how long they took, changes, assignments by address, failovers. */
+export const TOTALS_ANNOTATION = "flipop.digitalocean.com/totals";
 /** The exit code of the last run, and a word for it. */
 export const LAST_RESULT_ANNOTATION = "flipop.digitalocean.com/last-result";

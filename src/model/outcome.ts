@@ -14,6 +14,8 @@ interface Common {
   readonly action: Action;
   /** How long it took, milliseconds. */
   readonly ms: number;
+  /** When it ended, by the API server's clock. */
+  readonly endedAtMs?: number;
   /** The address as last read back, where the action was about one. */
   readonly address?: Address;
   /** Everything read on the way, newest last; replaces what was observed. */

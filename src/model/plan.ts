@@ -37,6 +37,13 @@ export interface NodeVerdict {
 /** What the planner found out about one pool; status, tables and metrics are rendered from it. */
 export interface PoolAssessment {
   readonly object: ObjectRef;
+  /** As the spec has it. */
+  readonly provider: string;
+  readonly isSuspended: boolean;
+  /** The name it publishes under, in full, and at which DNS provider; absent when it asks for none, or when the name is not known or not valid. */
+  readonly dns?: { readonly provider: string; readonly fqdn: string };
+  /** How many of the A records of that name differ from what they should be; absent when that is not known. */
+  readonly drift?: number;
   /** Names of nodes that match, sorted; those in grace included. */
   readonly matching: readonly string[];
   /** Nodes that do not match, sorted by name. */
@@ -56,10 +63,13 @@ export interface RecordSetAssessment {
   readonly object: ObjectRef;
   /** `@`, relative or full, as written in the spec, with zone and provider; for people. */
   readonly written: { readonly provider: string; readonly zone: string; readonly recordName: string };
+  readonly isSuspended: boolean;
   /** The name in full; absent when it is not known or not valid. */
   readonly fqdn?: string;
   /** The addresses its records have now; absent when they could not be read. */
   readonly published?: readonly string[];
+  /** How many of them differ from what they should be; absent when that is not known. */
+  readonly drift?: number;
   /** Names of nodes that match, sorted; those in grace included. */
   readonly matching: readonly string[];
   /** Nodes that do not match, sorted by name. */

@@ -1,4 +1,5 @@
 import type { ObjectRef } from "./action.ts";
+import type { MeterReading } from "./meter.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Plan } from "./plan.ts";
 
@@ -19,6 +20,17 @@ export interface ReportFailure {
   readonly error: Error;
 }
 
+/** How long the parts of a run took, over all its passes, milliseconds. */
+export interface RunTiming {
+  readonly observeMs: number;
+  readonly planMs: number;
+  readonly applyMs: number;
+  /** Writing statuses, Events and notes on the Lease. */
+  readonly reportMs: number;
+  /** One per address that was moved off a node, seconds from the first sight of the node as unready until the address was verified; only where the first is known. */
+  readonly failoverSeconds: readonly number[];
+}
+
 /** What one pass found, did and left; texts, JSON, exit code and metrics are rendered from it. */
 export interface PassResult {
   /** As planned before anything was done. */
@@ -30,4 +42,18 @@ export interface PassResult {
   readonly reportFailures: readonly ReportFailure[];
   /** True when the pass stopped early because the Lease was lost or a signal came. */
   readonly wasInterrupted: boolean;
+  readonly timing: RunTiming;
+}
+
+/** How a run that could read the cluster ended, and what metrics need beside its result. */
+export interface RunEnd {
+  readonly result: PassResult;
+  /** By the API server's clock, milliseconds. */
+  readonly endedAtMs: number;
+  /** From its start, the wait for the lock included, milliseconds. */
+  readonly durationMs: number;
+  /** One per provider that was used. */
+  readonly meters: readonly MeterReading[];
+  /** The annotations of the Lease as earlier runs left them. */
+  readonly notes: Readonly<Record<string, string>>;
 }

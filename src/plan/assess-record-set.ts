@@ -9,15 +9,17 @@ export function assessRecordSet(
   { names, actions, holds }: OwnPlan,
   nowMs: number,
 ): RecordSetAssessment {
-  const { target } = names.present;
+  const { target, drift } = names.present;
   const { spec } = view.recordSet;
   const { zone, recordName } = spec.dnsRecordSet;
   const provider = view.publisher.wish.kind === "named" ? view.publisher.wish.provider : spec.provider;
   return {
     object: view.ref,
     written: { provider, zone, recordName },
+    isSuspended: spec.suspend,
     ...(target.kind === "none" || target.name === undefined ? {} : { fqdn: target.name.fqdn }),
     ...(target.kind === "ready" ? { published: target.records.addresses } : {}),
+    ...(drift === undefined ? {} : { drift }),
     matching: view.matching,
     notMatching: view.notMatching,
     status: recordSetStatus({

@@ -1,4 +1,5 @@
 import type { Address } from "../model/address.ts";
+import type { CallCount, CallDuration, RateLimit } from "../model/meter.ts";
 
 /** One page of the account's reserved addresses. */
 export interface AddressPage {
@@ -54,23 +55,11 @@ export interface IPProvider extends IPProviderReader {
   delete(ip: string): Promise<void>;
 }
 
-/** Call counts since start, by operation and result; for budgets and metrics. */
-export interface CallCount {
-  readonly operation: string;
-  readonly outcome: "success" | "error";
-  readonly count: number;
-}
-
-/** What the rate-limit headers of the newest answer said. */
-export interface RateLimit {
-  readonly limit?: number;
-  readonly remaining?: number;
-  /** Local milliseconds. */
-  readonly resetMs?: number;
-}
-
 /** What an adapter tells about its own calls. No effects. */
 export interface ProviderMeter {
+  /** Sorted by operation, then outcome; nothing with count 0. */
   calls(): readonly CallCount[];
+  /** Sorted by operation. */
+  durations(): readonly CallDuration[];
   rateLimit(): RateLimit;
 }

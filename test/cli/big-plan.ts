@@ -1,7 +1,9 @@
 // A program for process.test.ts: the real command line on a world with as many nodes as the variable NODES says.
+
 import type { Backend, PlanWorld } from "../../src/cli/backend.ts";
 import { runProcess } from "../../src/cli/run-process.ts";
 import { SYSTEM_CLOCK } from "../../src/cli/system-clock.ts";
+import { NO_TIME } from "../report/runs.ts";
 import { aNode, anObservation, aPool, planOf } from "../report/world.ts";
 
 const count = Number(process.env["NODES"]);
@@ -53,7 +55,7 @@ const backend: Backend = {
         await untilStopped(signal);
         return {
           kind: "done",
-          value: { plan, outcomes: [], remaining: plan, reportFailures: [], wasInterrupted: true },
+          value: { plan, outcomes: [], remaining: plan, reportFailures: [], wasInterrupted: true, timing: NO_TIME },
         };
       },
     }),

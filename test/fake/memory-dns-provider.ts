@@ -8,9 +8,10 @@ import { canonicalIPv4 } from "../../src/model/address.ts";
 import { acceptedTTL, type RecordSetState, type TTLRules, type Zone } from "../../src/model/dns.ts";
 import { canonicalDNSName, relativeName } from "../../src/model/dns-name.ts";
 import { ProviderError } from "../../src/model/errors.ts";
+import type { CallCount, CallDuration, RateLimit } from "../../src/model/meter.ts";
 import type { Clock } from "../../src/ports/clock.ts";
 import type { DNSProvider, RecordSetChange, RecordSetResult } from "../../src/ports/dns-provider.ts";
-import type { CallCount, ProviderMeter, RateLimit } from "../../src/ports/ip-provider.ts";
+import type { ProviderMeter } from "../../src/ports/ip-provider.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { MemoryDNSAccount } from "./memory-dns-account.ts";
 import { writeInBatch, writeSingly } from "./memory-dns-provider-write.ts";
@@ -67,6 +68,10 @@ export class MemoryDNSProvider implements DNSProvider, ProviderMeter {
 
   calls(): readonly CallCount[] {
     return this.counter.calls();
+  }
+
+  durations(): readonly CallDuration[] {
+    return this.counter.durations();
   }
 
   /** Nothing: no answer has headers here. */
@@ -135,10 +140,10 @@ export class MemoryDNSProvider implements DNSProvider, ProviderMeter {
     this.recorded.push({ operation, subject, detail: doing });
     try {
       const result = await this.around({ operation, subject, isWrite }, async () => this.attempt(facts, effect));
-      this.counter.add(operation, "success");
+      this.counter.add(operation, "success", 0);
       return result;
     } catch (error) {
-      this.counter.add(operation, "error");
+      this.counter.add(operation, "error", 0);
       const isLimited = error instanceof ProviderError && error.failure === "rate-limited";
       if (isLimited) this.closedUntilMs = error.notBeforeMs ?? 0;
       throw error;

@@ -6,15 +6,14 @@ import type { CallFacts } from "../../src/adapters/provider-http/call-facts.ts";
 import { rateLimitGate } from "../../src/adapters/provider-http/rate-limit-gate.ts";
 import type { Address } from "../../src/model/address.ts";
 import { ProviderError, type ProviderFailure } from "../../src/model/errors.ts";
+import type { CallCount, CallDuration, RateLimit } from "../../src/model/meter.ts";
 import type { Clock } from "../../src/ports/clock.ts";
 import type {
   AcceptedAction,
   ActionState,
   AddressPage,
-  CallCount,
   IPProvider,
   ProviderMeter,
-  RateLimit,
 } from "../../src/ports/ip-provider.ts";
 import type { AddressView } from "../../src/sandbox/digitalocean/address-view.ts";
 import type { Caller } from "../../src/sandbox/digitalocean/caller.ts";
@@ -76,6 +75,10 @@ export class MemoryIPProvider implements IPProvider, ProviderMeter {
 
   calls(): readonly CallCount[] {
     return this.counter.calls();
+  }
+
+  durations(): readonly CallDuration[] {
+    return this.counter.durations();
   }
 
   rateLimit(): RateLimit {
@@ -175,10 +178,10 @@ export class MemoryIPProvider implements IPProvider, ProviderMeter {
     this.recorded.push({ operation: facts.operation, subject: facts.subject, detail: facts.doing });
     try {
       const result = make();
-      this.counter.add(facts.operation, "success");
+      this.counter.add(facts.operation, "success", 0);
       return result;
     } catch (error) {
-      this.counter.add(facts.operation, "error");
+      this.counter.add(facts.operation, "error", 0);
       throw error;
     }
   }

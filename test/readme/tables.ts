@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { REASONS } from "../../src/model/reason.ts";
 import { EXIT } from "../../src/report/exit-code.ts";
+import { METRICS, type MetricName, metricFacts } from "../../src/report/metrics/metrics.ts";
 
 const README: URL = new URL("../../README.md", import.meta.url);
 
@@ -28,7 +29,12 @@ export function readmeTables(): Readonly<Record<string, string>> {
   const exits = Object.entries(EXIT) as readonly [keyof typeof EXIT, number][];
   const codes = exits.map(([name, code]) => `| ${code} | ${MEANINGS[name].join(" | ")} |`);
   const reasons = Object.entries(REASONS).map(([reason, text]) => `| \`${reason}\` | ${text} |`);
+  const metrics = (Object.keys(METRICS) as MetricName[]).map((name) => {
+    const { type, labels, help } = metricFacts(name);
+    return `| \`${name}\` | ${type} | ${labels.replaceAll(" ", ", ")} | ${help} |`;
+  });
   return {
+    metrics: ["| metric | type | labels | meaning |", "|---|---|---|---|", ...metrics].join("\n"),
     "exit-codes": ["| code | meaning | retry |", "|---|---|---|", ...codes].join("\n"),
     reasons: ["| reason | meaning |", "|---|---|", ...reasons].join("\n"),
   };

@@ -4,7 +4,7 @@ import type { Reason } from "../../src/model/reason.ts";
 import type { PassResult } from "../../src/model/run.ts";
 import { exitCodeOfPlan, exitCodeOfRun } from "../../src/report/exit-code.ts";
 import { aDNSHold, aDNSPlan, aDNSWrite, aRecordSetAssessment, NODES, PUBLISHED, WEB } from "./dns-plans.ts";
-import { failed } from "./runs.ts";
+import { failed, NO_TIME } from "./runs.ts";
 
 /** What is held of the record set, and the code when it is alone, and beside a served pool. */
 const HOLD_ROWS: readonly (readonly [Reason, Partial<Hold>, number, number])[] = [
@@ -61,6 +61,7 @@ describe("the exit code of a run with record sets", () => {
     remaining: aDNSPlan({ pools: plan.pools, recordSets: plan.recordSets }),
     reportFailures: [],
     wasInterrupted: false,
+    timing: NO_TIME,
   });
   const ofRecordSet = aDNSPlan({ pools: [], actions: [aDNSWrite({ object: NODES })] });
   const ofPool = aDNSPlan({ recordSets: [], actions: [aDNSWrite()] });

@@ -71,6 +71,7 @@ export function aRecordSetAssessment(changes: Partial<RecordSetAssessment> = {})
   return {
     object: NODES,
     written: { provider: "digitalocean", zone: "example.com", recordName: "nodes" },
+    isSuspended: false,
     fqdn: "nodes.example.com",
     published: ["192.0.2.1", "192.0.2.2"],
     matching: ["worker-1", "worker-2"],
@@ -84,6 +85,8 @@ export function aRecordSetAssessment(changes: Partial<RecordSetAssessment> = {})
 export function aPoolAssessment(changes: Partial<PoolAssessment> = {}): PoolAssessment {
   return {
     object: WEB,
+    provider: "digitalocean",
+    isSuspended: false,
     matching: ["worker-2"],
     notMatching: [],
     waiting: [],

@@ -19,7 +19,7 @@ import {
   PUBLISHED,
   WEB,
 } from "./dns-plans.ts";
-import { applied, failed } from "./runs.ts";
+import { applied, failed, NO_TIME } from "./runs.ts";
 import { schemaErrors } from "./schemas.ts";
 
 const layout = { palette: PLAIN, all: false, wide: false } as const;
@@ -46,6 +46,7 @@ function aResult(plan: Plan, changes: Partial<PassResult> = {}): PassResult {
     remaining: aDNSPlan(),
     reportFailures: [],
     wasInterrupted: false,
+    timing: NO_TIME,
     ...changes,
   };
 }

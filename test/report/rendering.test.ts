@@ -6,7 +6,7 @@ import { narrowPlan } from "../../src/report/narrow-plan.ts";
 import { PLAIN } from "../../src/report/palette.ts";
 import { renderPlan } from "../../src/report/render-plan.ts";
 import { renderRun, runSummary } from "../../src/report/render-run.ts";
-import { applied, aRun, failed, steady } from "./runs.ts";
+import { applied, aQuietRun, aRun, failed, steady } from "./runs.ts";
 import { afterFailure, aNode, anObservation, aPool, planOf, reconciled } from "./world.ts";
 
 const layout = { palette: PLAIN, all: false, wide: false } as const;
@@ -104,7 +104,7 @@ describe("a rendered plan", () => {
 describe("a rendered run", () => {
   test("is one line when nothing was to do", () => {
     const plan = planOf(steady());
-    const result = { plan, outcomes: [], remaining: plan, reportFailures: [], wasInterrupted: false };
+    const result = { ...aQuietRun(), plan, remaining: plan };
     expect(renderRun(result, { ...layout, verbosity: 0 })).toBe("Nothing to do: 1 pool, 1 of 1 address active.\n");
   });
 

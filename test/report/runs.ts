@@ -2,8 +2,11 @@ import type { Action } from "../../src/model/action.ts";
 import { ProviderError } from "../../src/model/errors.ts";
 import type { Observation } from "../../src/model/observation.ts";
 import type { Outcome } from "../../src/model/outcome.ts";
-import type { PassResult } from "../../src/model/run.ts";
+import type { PassResult, RunTiming } from "../../src/model/run.ts";
 import { aNode, anObservation, aPool, planOf } from "./world.ts";
+
+/** The timing of a run that took no time. */
+export const NO_TIME: RunTiming = { observeMs: 0, planMs: 0, applyMs: 0, reportMs: 0, failoverSeconds: [] };
 
 /** A world in which nothing is to do. */
 export function steady(): Observation {
@@ -17,7 +20,7 @@ export function steady(): Observation {
 /** A run that found nothing to do. */
 export function aQuietRun(): PassResult {
   const plan = planOf(steady());
-  return { plan, outcomes: [], remaining: plan, reportFailures: [], wasInterrupted: false };
+  return { plan, outcomes: [], remaining: plan, reportFailures: [], wasInterrupted: false, timing: NO_TIME };
 }
 
 /** A run on a world, whose outcomes a function tells action by action; what remains is planned on the world given. */
@@ -34,6 +37,7 @@ export function aRun(
     remaining: planOf(after),
     reportFailures: [],
     wasInterrupted: false,
+    timing: NO_TIME,
     ...changes,
   };
 }

@@ -11,7 +11,7 @@ export interface Process {
 }
 
 /** Methods that answer at once, without a call. */
-const LOCAL: ReadonlySet<string> = new Set(["now", "calls", "rateLimit", "close"]);
+const LOCAL: ReadonlySet<string> = new Set(["now", "calls", "durations", "rateLimit", "close"]);
 
 /** Every port as one process has it; see {@link instrument}. */
 export function instrumented(

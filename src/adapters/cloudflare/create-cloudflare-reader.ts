@@ -10,6 +10,6 @@ import { readOperations } from "./read-operations.ts";
  */
 export function createCloudflareReader(options: CloudflareOptions): DNSProviderReader & ProviderMeter {
   const caller = createCaller(options);
-  const { calls, rateLimit } = caller;
-  return { ...readOperations(caller), calls, rateLimit };
+  const { calls, durations, rateLimit } = caller;
+  return { ...readOperations(caller), calls, durations, rateLimit };
 }

@@ -11,11 +11,12 @@ import { writeRecords } from "./write-records.ts";
  */
 export function createCloudflare(options: CloudflareOptions): DNSProvider & ProviderMeter {
   const caller = createCaller(options);
-  const { calls, rateLimit } = caller;
+  const { calls, durations, rateLimit } = caller;
   return {
     ...readOperations(caller),
     writeRecords: async (zone, fqdn, change) => writeRecords(caller, zone, fqdn, change),
     calls,
+    durations,
     rateLimit,
   };
 }

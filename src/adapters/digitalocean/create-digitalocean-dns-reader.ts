@@ -13,6 +13,6 @@ export function createDigitalOceanDNSReader(
   options: DigitalOceanOptions,
   caller: Caller = createCaller(options),
 ): DNSProviderReader & ProviderMeter {
-  const { calls, rateLimit } = caller;
-  return { ...dnsReadOperations(caller), calls, rateLimit };
+  const { calls, durations, rateLimit } = caller;
+  return { ...dnsReadOperations(caller), calls, durations, rateLimit };
 }

@@ -14,7 +14,7 @@ export function createDigitalOceanDNS(
   options: DigitalOceanOptions,
   caller: Caller = createCaller(options),
 ): DNSProvider & ProviderMeter {
-  const { calls, rateLimit } = caller;
+  const { calls, durations, rateLimit } = caller;
   const reader = dnsReadOperations(caller);
-  return { ...reader, ...dnsWriteOperations(caller, reader.ttlRules), calls, rateLimit };
+  return { ...reader, ...dnsWriteOperations(caller, reader.ttlRules), calls, durations, rateLimit };
 }

@@ -12,6 +12,6 @@ export function createDigitalOceanReader(
   options: DigitalOceanOptions,
   caller: Caller = createCaller(options),
 ): IPProviderReader & ProviderMeter {
-  const { calls, rateLimit } = caller;
-  return { ...readOperations(caller), calls, rateLimit };
+  const { calls, durations, rateLimit } = caller;
+  return { ...readOperations(caller), calls, durations, rateLimit };
 }

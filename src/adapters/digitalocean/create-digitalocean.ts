@@ -13,6 +13,6 @@ export function createDigitalOcean(
   options: DigitalOceanOptions,
   caller: Caller = createCaller(options),
 ): IPProvider & ProviderMeter {
-  const { calls, rateLimit } = caller;
-  return { ...readOperations(caller), ...writeOperations(caller), calls, rateLimit };
+  const { calls, durations, rateLimit } = caller;
+  return { ...readOperations(caller), ...writeOperations(caller), calls, durations, rateLimit };
 }

@@ -1,4 +1,4 @@
-import type { RateLimit } from "../../ports/ip-provider.ts";
+import type { RateLimit } from "../../model/meter.ts";
 import type { RateLimitReport } from "../provider-http/rate-limit-gate.ts";
 
 const minuteMs = 60_000;

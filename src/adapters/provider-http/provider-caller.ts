@@ -54,15 +54,16 @@ export function createProviderCaller<Send, Body, C extends Complaint>(
     const terms = { token: await readToken(api, call, token), userAgent, deadline };
     checkGate(call);
     if (deadline.signal.aborted) throw outOfTime(api, call, deadline, false);
+    const startMs = clock.monotonicMs();
     try {
       const answer = await exchange(call, terms);
       const notBeforeMs = gate.observe(answer.status, answer.headers);
       const redact = (text: string): string => text.replaceAll(terms.token, "[token]");
       const value = answerMeaning(api, call, answer, { redact, notBeforeMs });
-      counter.add(call.operation, "success");
+      counter.add(call.operation, "success", clock.monotonicMs() - startMs);
       return value;
     } catch (error) {
-      counter.add(call.operation, "error");
+      counter.add(call.operation, "error", clock.monotonicMs() - startMs);
       throw error;
     }
   }
@@ -89,6 +90,7 @@ export function createProviderCaller<Send, Body, C extends Complaint>(
 
   return {
     calls: counter.calls,
+    durations: counter.durations,
     rateLimit: gate.rateLimit,
     call: (call) => withinLimit(() => callInTime(call)),
   };

@@ -1,5 +1,5 @@
+import type { RateLimit } from "../../model/meter.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { RateLimit } from "../../ports/ip-provider.ts";
 
 const hourMs = 3_600_000;
 

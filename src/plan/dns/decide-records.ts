@@ -42,6 +42,15 @@ export function areAsWanted(records: RecordSetState, addresses: readonly string[
   );
 }
 
+/** How many records are missing, too many, or have another TTL than wanted; 1 where nothing but a duplicate is wrong. Pure. */
+export function differingRecords(records: RecordSetState, addresses: readonly string[], ttlSeconds: number): number {
+  const wanted = new Set(addresses);
+  const kept = records.addresses.filter((address) => wanted.has(address)).length;
+  const moved = addresses.length - kept + records.addresses.length - kept;
+  const differing = moved + (isTTLAsWanted(records, ttlSeconds) ? 0 : kept);
+  return differing === 0 && !areAsWanted(records, addresses, ttlSeconds) ? 1 : differing;
+}
+
 /** True when the TTL of the set is the wanted one, or the provider's own affair. Pure. */
 function isTTLAsWanted(records: RecordSetState, ttlSeconds: number): boolean {
   return records.isTTLAutomatic || records.ttlSeconds === ttlSeconds;

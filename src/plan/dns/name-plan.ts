@@ -1,7 +1,7 @@
 import { actionID, type WriteDNS } from "../../model/action.ts";
 import type { Hold } from "../../model/plan.ts";
 import { retryDueMs } from "../retry-schedule.ts";
-import { areAsWanted, decideRecords } from "./decide-records.ts";
+import { areAsWanted, decideRecords, differingRecords } from "./decide-records.ts";
 import { isSameObject, type NameClaims, nameKey } from "./name-claims.ts";
 import type { BlockedTarget, NameTarget, ReadyTarget } from "./name-target.ts";
 import { dnsSubject, type Publisher, type ServedAddresses } from "./publisher.ts";
@@ -15,6 +15,8 @@ export interface NamePlan {
   readonly isInPlace: boolean;
   /** True when the records were read, hold addresses, and are as they should be. */
   readonly isRight: boolean;
+  /** How many records differ from what they should be; absent when that is not known. */
+  readonly drift?: number;
 }
 
 /** Plans the records of an object's present name. Pure. */
@@ -27,16 +29,17 @@ export function planName(publisher: Publisher, served: ServedAddresses, claims: 
   if (decision.kind === "keep" && decision.isUndecided) return { ...open, holds: [], isInPlace: true };
   if (decision.kind === "keep") {
     const holds = [hold(publisher, target.name.fqdn, "NothingToPublish")];
-    return { ...open, holds, isInPlace: target.records.addresses.length > 0 };
+    return { ...open, holds, isInPlace: target.records.addresses.length > 0, drift: 0 };
   }
   if (areAsWanted(target.records, decision.addresses, target.ttlSeconds))
-    return { ...open, holds: [], isInPlace: true, isRight: decision.addresses.length > 0 };
+    return { ...open, holds: [], isInPlace: true, isRight: decision.addresses.length > 0, drift: 0 };
+  const drift = differingRecords(target.records, decision.addresses, target.ttlSeconds);
   const waiting = backoff(publisher, target.name.fqdn, nowMs);
-  if (waiting !== undefined) return { ...open, holds: [waiting] };
+  if (waiting !== undefined) return { ...open, holds: [waiting], drift };
   if (target.unusable !== undefined)
-    return { ...open, holds: [blockedHold(publisher, { ...target.unusable, name: target.name }, nowMs)] };
-  if (!publisher.isWritable) return { ...open, holds: [] };
-  return { ...open, actions: [update(publisher, target, decision)], holds: [], isInPlace: true };
+    return { ...open, holds: [blockedHold(publisher, { ...target.unusable, name: target.name }, nowMs)], drift };
+  if (!publisher.isWritable) return { ...open, holds: [], drift };
+  return { ...open, actions: [update(publisher, target, decision)], holds: [], isInPlace: true, drift };
 }
 
 /** The target of an object; blocked where another object owns the name. Pure. */

@@ -126,7 +126,16 @@ describe("requests", () => {
       });
       expect((await reader.getAddress(ip))?.ip).toBe(ip);
       expect(server.requests.map(requestLine)).toEqual([["GET", `/v2/reserved_ips/${ip}`]]);
-      const names = ["addressLimit", "calls", "getAddress", "listPage", "machineAddresses", "name", "pageSize"];
+      const names = [
+        "addressLimit",
+        "calls",
+        "durations",
+        "getAddress",
+        "listPage",
+        "machineAddresses",
+        "name",
+        "pageSize",
+      ];
       expect(Object.keys(reader).sort()).toEqual([...names, "rateLimit"]);
     });
   });

@@ -3,6 +3,7 @@ import type { Answer } from "../../../src/adapters/provider-http/answer.ts";
 import type { ProviderAPI } from "../../../src/adapters/provider-http/provider-api.ts";
 import { createProviderCaller } from "../../../src/adapters/provider-http/provider-caller.ts";
 import type { ProviderOptions } from "../../../src/adapters/provider-http/provider-options.ts";
+import { CALL_BOUNDS, histogramOf } from "../../../src/model/histogram.ts";
 import { FakeClock } from "../../fake/fake-clock.ts";
 import { providerFailureOf } from "./provider-failure-of.ts";
 import { answered, SOMECLOUD } from "./somecloud.ts";
@@ -59,6 +60,21 @@ describe("a caller of an API", () => {
       { operation: "get", outcome: "error", count: 1 },
       { operation: "get", outcome: "success", count: 1 },
     ]);
+    expect(caller.durations()).toEqual([{ operation: "get", seconds: histogramOf([0, 0], CALL_BOUNDS) }]);
+  });
+
+  test("measures how long each request takes, the wait before a repeat aside", async () => {
+    const clock = new FakeClock();
+    const slow = async (): Promise<Answer> => {
+      await clock.sleep(300);
+      return answered(500, "E oops");
+    };
+    const caller = createProviderCaller(SOMECLOUD, { token, userAgent: "t", clock });
+    const call = { operation: "get", subject: "a", doing: "read a", scope: "a:read", isWrite: false } as const;
+    const failed = providerFailureOf(caller.call({ ...call, send: slow, decode: () => 1 }), token);
+    await clock.advance(1300);
+    await failed;
+    expect(caller.durations()).toEqual([{ operation: "get", seconds: histogramOf([0.3, 0.3], CALL_BOUNDS) }]);
   });
 
   test("sends nothing while the API's reading of the headers says that nothing is left, and then again", async () => {

@@ -1,0 +1,65 @@
+import type { PushTarget } from "../adapters/pushgateway/push-metrics.ts";
+import { ConfigError } from "../model/errors.ts";
+import { METRICS } from "../report/metrics/metrics.ts";
+import { type Environment, type PushgatewaySettings, resolvePushgateway } from "./environment.ts";
+import type { ReconcileFlags } from "./flags.ts";
+import { readToken } from "./token.ts";
+
+/**
+ * Returns where a run's metrics go; undefined without a Pushgateway. The flag goes before `PUSHGATEWAY_URL`.
+ * @throws ConfigError `usage` when URL, job or grouping cannot be used; never with the URL's user or password
+ */
+export function pushTarget(
+  flags: Pick<ReconcileFlags, "pushgateway" | "pushJob" | "pushGrouping">,
+  env: Environment,
+): PushTarget | undefined {
+  const settings = resolvePushgateway(env);
+  const url = flags.pushgateway || settings.url;
+  if (url === undefined) return undefined;
+  if (flags.pushJob === "") throw new ConfigError("usage", "--push-job is empty. Name a job, such as flipop.");
+  const grouping = flags.pushGrouping.map(label);
+  const twice = grouping.find(([name], at) => grouping.findIndex(([other]) => other === name) !== at);
+  if (twice !== undefined) throw refusedGrouping(`${twice[0]} is given twice`);
+  return { url: checkedURL(url), job: flags.pushJob, grouping, authorization: () => authorization(settings) };
+}
+
+function checkedURL(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || (url.protocol !== "https:" && url.protocol !== "http:"))
+    throw new ConfigError("usage", "The Pushgateway's URL is not an http or https URL like http://pushgateway:9091.");
+  if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "")
+    throw new ConfigError(
+      "usage",
+      `The Pushgateway's URL for ${url.host} must have no user, password, query or fragment. ` +
+        "Credentials go into PUSHGATEWAY_USERNAME and PUSHGATEWAY_PASSWORD, or PUSHGATEWAY_TOKEN.",
+    );
+  return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
+}
+
+/** The Pushgateway writes the group's labels over those of the metrics, so they must not have the same names. */
+const OWN_LABELS: ReadonlySet<string> = new Set(
+  ["le", ...Object.values(METRICS).flatMap(({ labels }) => labels.split(" "))].filter((name) => name !== ""),
+);
+
+function label(text: string): readonly [string, string] {
+  const at = text.indexOf("=");
+  const [name, value] = [text.slice(0, Math.max(at, 0)), text.slice(at + 1)];
+  if (at < 1 || value === "") throw refusedGrouping(`'${text}' has no name or no value`);
+  if (!/^[a-zA-Z_][a-zA-Z0-9_]*$/.test(name) || name.startsWith("__"))
+    throw refusedGrouping(`'${name}' is no name of a label`);
+  if (name === "job") throw refusedGrouping("the job is named with --push-job");
+  if (OWN_LABELS.has(name)) throw refusedGrouping(`'${name}' is a label of flipop's own metrics`);
+  return [name, value];
+}
+
+function refusedGrouping(why: string): ConfigError {
+  return new ConfigError("usage", `--push-grouping cannot be used: ${why}. Write it like cluster=production.`);
+}
+
+function authorization({ username, password, token }: PushgatewaySettings): string | undefined {
+  const bearer = readToken(token);
+  if (bearer !== undefined) return `Bearer ${bearer}`;
+  const secret = readToken(password);
+  if (username === undefined && secret === undefined) return undefined;
+  return `Basic ${Buffer.from(`${username ?? ""}:${secret ?? ""}`, "utf8").toString("base64")}`;
+}

@@ -1,0 +1,183 @@
+/**
+ * Every metric, in the order in which they are written. The README's table is made from it. Names, types and labels never change their meaning: the Pushgateway
+ * refuses a name whose type is another one in any group. Those of the Go operator have its names and labels, so that its dashboards go on working.
+ */
+export const METRICS = {
+  flipop_build_info: { type: "gauge", labels: "version", help: "The version of flipop that ran last; always 1." },
+  flipop_last_run_timestamp_seconds: { type: "gauge", labels: "", help: "When the last run ended." },
+  flipop_last_success_timestamp_seconds: {
+    type: "gauge",
+    labels: "",
+    help: "When the last run ended that looked at everything; objects in error beside served ones are no failure of the run.",
+  },
+  flipop_last_run_result: {
+    type: "gauge",
+    labels: "result",
+    help: "1 for the result of the last run (done, partly, temporary, not-permitted, invalid-configuration, unexpected), 0 for the others.",
+  },
+  flipop_last_run_duration_seconds: {
+    type: "gauge",
+    labels: "phase",
+    help: "How long the parts of the last run took: observe, plan, apply, report, and other (the lock, waits between passes).",
+  },
+  flipop_planned_changes: {
+    type: "gauge",
+    labels: "action reason",
+    help: "Changes that the last run found to make, before it made any.",
+  },
+  flipop_remaining_changes: {
+    type: "gauge",
+    labels: "action reason",
+    help: "Changes that the last run left to be made.",
+  },
+  flipop_applied_changes_total: {
+    type: "counter",
+    labels: "action outcome",
+    help: "Changes tried, by what came of them: applied, unconfirmed, skipped, failed.",
+  },
+  flipop_blocked: {
+    type: "gauge",
+    labels: "kind namespace name reason",
+    help: "Things held until a person acts.",
+  },
+  flipop_deferred: {
+    type: "gauge",
+    labels: "kind namespace name reason",
+    help: "Things held that end by themselves or are as wished.",
+  },
+  flipop_condition: {
+    type: "gauge",
+    labels: "kind namespace name condition",
+    help: "1 while the object's condition (Ready, Reconciling, Stalled) is True, else 0.",
+  },
+  flipop_suspended: { type: "gauge", labels: "kind namespace name", help: "1 while spec.suspend is true, else 0." },
+  flipop_nodes: {
+    type: "gauge",
+    labels: "kind namespace name gate",
+    help: "Nodes by how far they get: matching (those in grace included), waiting for an address, or the reason why not.",
+  },
+  flipop_desired_ips: {
+    type: "gauge",
+    labels: "namespace name",
+    help: "Addresses that the pool should hold.",
+  },
+  flipop_pool_assignments_total: {
+    type: "counter",
+    labels: "namespace name",
+    help: "Assignments that the provider accepted for the pool, from its status.",
+  },
+  flipop_grace_end_timestamp_seconds: {
+    type: "gauge",
+    labels: "kind namespace name",
+    help: "When the first grace period of the object's nodes ends; absent without one.",
+  },
+  flipop_cool_off_end_timestamp_seconds: {
+    type: "gauge",
+    labels: "namespace name",
+    help: "When the pool's cool-off ends; absent while nothing waits for it.",
+  },
+  flipop_dns_drift: {
+    type: "gauge",
+    labels: "kind namespace name provider dns",
+    help: "A records that differ from what they should be after the last run; absent when they could not be read.",
+  },
+  flipop_failover_duration_seconds: {
+    type: "histogram",
+    labels: "",
+    help: "From the first sight of an address's node as unready until the address was verified on another.",
+  },
+  flipop_provider_ratelimit_remaining: {
+    type: "gauge",
+    labels: "provider",
+    help: "Calls that the provider's rate limit leaves; absent when it did not say.",
+  },
+  flipop_provider_ratelimit_limit: {
+    type: "gauge",
+    labels: "provider",
+    help: "The provider's rate limit; absent when it did not say.",
+  },
+  flipop_provider_quota: {
+    type: "gauge",
+    labels: "provider type",
+    help: "Addresses that the account has (used) and may have (limit).",
+  },
+  flipop_unreadable: {
+    type: "gauge",
+    labels: "provider",
+    help: "Addresses, zones and names that the last run could not read.",
+  },
+  flipop_floatingippoolcontroller_node_status: {
+    type: "gauge",
+    labels: "namespace name provider dns status",
+    help: "Nodes that wait for an address (available), and addresses with a holder (assigned).",
+  },
+  flipop_floatingippoolcontroller_ip_assignments: {
+    type: "counter",
+    labels: "namespace name ip provider dns",
+    help: "Assignments of the address that the provider accepted.",
+    isInherited: true,
+  },
+  flipop_floatingippoolcontroller_ip_assignment_errors: {
+    type: "counter",
+    labels: "namespace name ip provider dns",
+    help: "Assignments of the address that failed.",
+    isInherited: true,
+  },
+  flipop_floatingippoolcontroller_ip_node: {
+    type: "gauge",
+    labels: "namespace name ip provider dns provider_id node",
+    help: "Where an address is: its holder, and the holder's node where there is one; always 1.",
+  },
+  flipop_floatingippoolcontroller_ip_state: {
+    type: "gauge",
+    labels: "namespace name ip provider dns state",
+    help: "The present state of an address (active, in-progress, error, no-match, unassigned, disabled); always 1.",
+  },
+  flipop_floatingippoolcontroller_unfulfilled_ips: {
+    type: "gauge",
+    labels: "namespace name provider dns",
+    help: "Addresses that the pool should hold and does not have yet.",
+  },
+  flipop_nodednsrecordset_records: {
+    type: "gauge",
+    labels: "namespace name provider dns",
+    help: "A records of a record set's name; absent when they could not be read.",
+  },
+  flipop_providers_calls_total: {
+    type: "counter",
+    labels: "provider call outcome kind namespace name",
+    help: "Calls to providers; kind, namespace and name are empty, since one call serves many objects.",
+  },
+  flipop_providers_call_duration_seconds: {
+    type: "histogram",
+    labels: "provider call kind namespace name",
+    help: "How long calls to providers took; kind, namespace and name are empty.",
+  },
+} as const;
+
+/** The name of a metric. */
+export type MetricName = keyof typeof METRICS;
+
+type Words<T extends string> = T extends `${infer First} ${infer Rest}`
+  ? First | Words<Rest>
+  : T extends ""
+    ? never
+    : T;
+
+/** The labels of a metric. */
+export type LabelName<N extends MetricName> = Words<(typeof METRICS)[N]["labels"]>;
+
+/** What is known about a metric. */
+export interface MetricFacts {
+  readonly type: "gauge" | "counter" | "histogram";
+  /** Separated by spaces. */
+  readonly labels: string;
+  readonly help: string;
+  /** True for a name of the Go operator that does not follow Prometheus' rules and stays all the same. */
+  readonly isInherited?: boolean;
+}
+
+/** Returns what is known about a metric. */
+export function metricFacts(name: MetricName): MetricFacts {
+  return METRICS[name];
+}

@@ -1,0 +1,86 @@
+import { describe, expect, test } from "vitest";
+import { metricsText } from "../../../src/adapters/pushgateway/metrics-text.ts";
+import { METRICS, type MetricName, metricFacts } from "../../../src/report/metrics/metrics.ts";
+import { runMetrics } from "../../../src/report/metrics/run-metrics.ts";
+import type { Sample } from "../../../src/report/metrics/sample.ts";
+import { addRun } from "../../../src/report/metrics/totals.ts";
+import { readTotals } from "../../../src/report/metrics/totals-note.ts";
+import { aToldRun } from "./told-run.ts";
+
+function told(
+  changes: {
+    readonly isWhole?: boolean;
+    readonly exitCode?: number;
+    readonly notes?: Readonly<Record<string, string>>;
+  } = {},
+): readonly Sample[] {
+  const { isWhole = true, exitCode = 3, notes } = changes;
+  const end = aToldRun(notes === undefined ? {} : { notes });
+  return runMetrics({ version: "1.2.3", exitCode, end, totals: addRun(readTotals(undefined), end, isWhole), isWhole });
+}
+
+/** Values by metric. */
+function valuesOf(samples: readonly Sample[], metric: MetricName): readonly unknown[] {
+  return samples.filter((sample) => sample.metric === metric).map(({ value }) => value);
+}
+
+describe("the metrics of a run", () => {
+  test("are this text", async () => {
+    await expect(await metricsText(told())).toMatchFileSnapshot("run.prom");
+  });
+
+  test("are all those of the table", () => {
+    expect(Object.keys(METRICS)).toEqual([...new Set(told().map(({ metric }) => metric))]);
+  });
+
+  test("have exactly the labels of the table", () => {
+    const wrong = told().filter(
+      ({ metric, labels }) =>
+        Object.keys(labels).sort().join(" ") !== metricFacts(metric).labels.split(" ").sort().join(" "),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test("name no series twice", () => {
+    const names = told().map(({ metric, labels }) => JSON.stringify([metric, Object.entries(labels).sort()]));
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  test("have the last success that the Lease remembers when the run failed", () => {
+    expect(valuesOf(told({ exitCode: 75 }), "flipop_last_success_timestamp_seconds")).toEqual([
+      Date.parse("2026-08-01T11:00:00Z") / 1000,
+    ]);
+  });
+
+  test("have no last success when no run ever had one", () => {
+    expect(valuesOf(told({ exitCode: 75, notes: {} }), "flipop_last_success_timestamp_seconds")).toEqual([]);
+  });
+
+  test("tell nothing of objects when the run was for some of them only", () => {
+    const names = new Set(told({ isWhole: false }).map(({ metric }) => metric));
+    expect([...names].filter((name) => /namespace/.test(metricFacts(name).labels))).toEqual([
+      "flipop_providers_calls_total",
+      "flipop_providers_call_duration_seconds",
+    ]);
+  });
+
+  test.for([
+    [0, "done"],
+    [3, "partly"],
+    [75, "temporary"],
+    [77, "not-permitted"],
+    [78, "invalid-configuration"],
+    [1, "unexpected"],
+    [5, "unexpected"],
+  ] as const)("with exit code %i have the result %s, and no other", ([exitCode, result]) => {
+    const results = told({ exitCode }).filter(
+      ({ metric, value }) => metric === "flipop_last_run_result" && value === 1,
+    );
+    expect(results.map(({ labels }) => labels["result"])).toEqual([result]);
+  });
+
+  test("escape what Kubernetes and providers put into labels", async () => {
+    const text = await metricsText([{ metric: "flipop_build_info", labels: { version: 'a"b\\c\nd' }, value: 1 }]);
+    expect(text.endsWith('flipop_build_info{version="a\\"b\\\\c\\nd"} 1\n')).toBe(true);
+  });
+});
