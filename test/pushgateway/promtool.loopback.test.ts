@@ -1,0 +1,48 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { beforeAll, expect, test } from "vitest";
+import { metricsText } from "../../src/adapters/pushgateway/metrics-text.ts";
+import { METRICS, type MetricName, metricFacts } from "../../src/report/metrics/metrics.ts";
+import { runMetrics } from "../../src/report/metrics/run-metrics.ts";
+import { addRun } from "../../src/report/metrics/totals.ts";
+import { readTotals } from "../../src/report/metrics/totals-note.ts";
+import { debianProgram } from "../programs/debian-program.ts";
+import { aToldRun } from "../report/metrics/told-run.ts";
+
+let promtool: string | undefined;
+
+beforeAll(async () => {
+  promtool = await debianProgram("prometheus", "promtool");
+}, 180_000);
+
+/** What `promtool check metrics` says about a text, line by line, and its exit code: 0 clean, 3 = findings. */
+async function check(program: string, text: string): Promise<{ readonly code: unknown; readonly findings: string[] }> {
+  const child = spawn(program, ["check", "metrics"], { stdio: ["pipe", "ignore", "pipe"] });
+  let stderr = "";
+  child.stderr.setEncoding("utf8").on("data", (chunk: string) => (stderr += chunk));
+  child.stdin.end(text);
+  const [code] = await once(child, "close");
+  return { code, findings: stderr.split("\n").filter((line) => line !== "") };
+}
+
+test("promtool finds nothing wrong with the metrics but the two inherited names without _total", async ({ skip }) => {
+  if (promtool === undefined) return skip("needs promtool");
+  const end = aToldRun();
+  const totals = addRun(readTotals(undefined), end, true);
+  const text = await metricsText(runMetrics({ version: "1.2.3", exitCode: 0, end, totals, isWhole: true }));
+  const names = (Object.keys(METRICS) as MetricName[]).filter((name) => metricFacts(name).isInherited);
+  expect(names).toHaveLength(2);
+  expect(await check(promtool, text)).toEqual({
+    code: 3,
+    findings: names.map((name) => `${name} counter metrics should have "_total" suffix`).sort(),
+  });
+});
+
+test("promtool would find a name that breaks the rules", async ({ skip }) => {
+  if (promtool === undefined) return skip("needs promtool");
+  const { code } = await check(
+    promtool,
+    "# HELP flipop_wait_minutes A.\n# TYPE flipop_wait_minutes gauge\nflipop_wait_minutes 1\n",
+  );
+  expect(code).toBe(3);
+});
