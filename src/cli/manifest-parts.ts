@@ -8,16 +8,25 @@ const FILES: Readonly<Record<ManifestPart, readonly string[]>> = {
   cronjob: ["cronjob.yaml"],
   networkpolicy: ["networkpolicy.yaml"],
   secret: ["secret.yaml"],
+  configmap: ["configmap.yaml"],
   alerts: ["monitoring/prometheusrule.yaml"],
 };
 
 /** Name of a part, as `--only` takes it. */
-export type ManifestPart = "namespace" | "crds" | "rbac" | "cronjob" | "networkpolicy" | "secret" | "alerts";
+export type ManifestPart =
+  | "namespace"
+  | "crds"
+  | "rbac"
+  | "cronjob"
+  | "networkpolicy"
+  | "secret"
+  | "configmap"
+  | "alerts";
 
 /** All parts, in the order to apply them. */
 export const MANIFEST_PARTS: readonly ManifestPart[] = Object.keys(FILES) as ManifestPart[];
 
-/** What `cronjob/kustomization.yaml` holds: without the Secret, which would overwrite yours, and the alerts, whose kind not every cluster knows. */
+/** What `cronjob/kustomization.yaml` holds: without Secret and ConfigMap, which would overwrite yours, and the alerts, whose kind not every cluster knows. */
 const INSTALLED: readonly ManifestPart[] = ["namespace", "crds", "rbac", "cronjob", "networkpolicy"];
 
 /** What differs from the shipped files; what is absent stays as shipped. All of it is checked already. */

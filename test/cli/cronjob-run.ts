@@ -31,7 +31,19 @@ export async function containerCall(api: API, namespace: string): Promise<Contai
     if (valueFrom?.fieldRef.fieldPath === "metadata.namespace") return [name, namespace];
     throw new Error(`${name} has a value that this test does not understand`);
   });
-  return { args: container.args, env: Object.fromEntries(env), serviceAccount: spec.serviceAccountName };
+  const maps = await Promise.all(container.envFrom.map((from) => settings(api, namespace, from.configMapRef.name)));
+  return {
+    args: container.args,
+    env: Object.assign({}, ...maps, Object.fromEntries(env)),
+    serviceAccount: spec.serviceAccountName,
+  };
+}
+
+/** The data of a ConfigMap; nothing where there is none. */
+async function settings(api: API, namespace: string, name: string): Promise<Readonly<Record<string, string>>> {
+  const path = `/api/v1/namespaces/${namespace}/configmaps/${name}`;
+  const { status, body } = await api.request<{ data?: Readonly<Record<string, string>> }>("GET", path);
+  return status === 404 ? {} : (body.data ?? {});
 }
 
 async function mountedSecret(api: API, namespace: string, name: string): Promise<string> {

@@ -1,3 +1,7 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type CloudflareSandbox, cloudflareSandbox } from "../../src/sandbox/cloudflare/cloudflare-sandbox.ts";
 import { FaultList } from "../../src/sandbox/faults.ts";
@@ -5,6 +9,8 @@ import { API } from "../cluster/api.ts";
 import { describeCluster } from "../cluster/context.ts";
 import { type Cluster, startCluster } from "../cluster/start.ts";
 import { shippedText } from "../manifests/shipped.ts";
+import { debianProgram } from "../programs/debian-program.ts";
+import { startPrometheus, startPushgateway } from "../pushgateway/server-program.ts";
 import {
   CLOUDFLARE_SECRET,
   type EmulatedAccount,
@@ -19,6 +25,15 @@ const [A, B] = ["203.0.113.10", "203.0.113.11"] as const;
 const CUSTOM = "/apis/flipop.digitalocean.com/v1alpha1/namespaces/default";
 const SECRET = "/api/v1/namespaces/ops/secrets/flipop";
 const RESERVED = "flipop.digitalocean.com/ipv4-reserved-ip";
+
+/** An answer of Prometheus' API, as far as it is looked at. */
+interface Answer {
+  readonly status: string;
+  readonly data: {
+    readonly result: readonly unknown[];
+    readonly groups: readonly { readonly rules: readonly { readonly health: string }[] }[];
+  };
+}
 
 type Line = Readonly<Record<string, unknown>>;
 
@@ -195,6 +210,51 @@ describeCluster("the shipped CronJob, installed with flipop manifests", (cluster
       } finally {
         await patchSecret({ CLOUDFLARE_TOKEN: CLOUDFLARE_SECRET });
       }
+    });
+
+    test("shows its metrics in a real Prometheus once the ConfigMap names a Pushgateway, and the dashboard's queries and the alerts are answered", {
+      timeout: 300_000,
+    }, async ({ skip }) => {
+      const gatewayProgram = await debianProgram("prometheus-pushgateway", "prometheus-pushgateway");
+      const prometheusProgram = await debianProgram("prometheus", "prometheus");
+      if (gatewayProgram === undefined || prometheusProgram === undefined)
+        return skip("needs Pushgateway and Prometheus");
+      const directory = mkdtempSync(join(tmpdir(), "flipop-monitoring-"));
+      const gateway = await startPushgateway(gatewayProgram, directory);
+      closing.push(() => gateway.stop());
+      const rules = fileURLToPath(new URL("../../cronjob/monitoring/rules.yaml", import.meta.url));
+      const prometheus = await startPrometheus(prometheusProgram, directory, gateway, [rules]);
+      closing.push(() => prometheus.stop());
+      await api.applyManifests(
+        shippedText("configmap.yaml")
+          .replace("namespace: flipop", "namespace: ops")
+          .replace("http://pushgateway.monitoring:9091", gateway.url),
+      );
+      const run = await runPod();
+      expect(run).toMatchObject({ code: 0, stdout: "" });
+      expect(run.stderr).not.toContain("PushFailed");
+      const ask = async (path: string): Promise<Answer> =>
+        (await (await fetch(`${prometheus.url}/api/v1/${path}`)).json()) as Answer;
+      const query = (expr: string): Promise<Answer> => ask(`query?query=${encodeURIComponent(expr)}`);
+      const active =
+        'flipop_floatingippoolcontroller_ip_state{cluster="production",namespace="default",name="web",state="active"}';
+      await expect.poll(async () => (await query(active)).data.result.length, { timeout: 30_000 }).toBe(2);
+
+      const dashboard = JSON.parse(shippedText("monitoring/dashboard.json")) as {
+        panels: readonly { targets?: readonly { expr: string }[] }[];
+      };
+      const exprs = dashboard.panels
+        .flatMap(({ targets }) => targets ?? [])
+        .map(({ expr }) => expr.replaceAll("$cluster", ".*"));
+      const answers = await Promise.all(exprs.map(async (expr) => [(await query(expr)).status, expr]));
+      expect(answers.filter(([status]) => status !== "success")).toEqual([]);
+      await expect
+        .poll(
+          async () => (await ask("rules")).data.groups.flatMap((group) => group.rules.map(({ health }) => health)),
+          { timeout: 30_000 },
+        )
+        .toEqual(Array.from({ length: 13 }, () => "ok"));
+      expect((await query('ALERTS{alertstate="firing"}')).data.result).toEqual([]);
     });
 
     test("no token is in a log, an Event, a status, an annotation or a Lease, whatever fails", {

@@ -20,7 +20,7 @@ function leaves(value: unknown, path = ""): readonly string[] {
 
 /** Lines of the first text's values that the second has otherwise. */
 async function changedValues(...flags: readonly string[]): Promise<readonly string[]> {
-  const all = ["--only", "namespace,crds,rbac,cronjob,networkpolicy,secret,alerts"];
+  const all = ["--only", "namespace,crds,rbac,cronjob,networkpolicy,secret,configmap,alerts"];
   const [before, after] = [
     leaves(documents(await printed(...all))),
     leaves(documents(await printed(...all, ...flags))),
@@ -41,6 +41,7 @@ describe("flipop manifests", () => {
     ["cronjob", ["cronjob.yaml"]],
     ["networkpolicy", ["networkpolicy.yaml"]],
     ["secret", ["secret.yaml"]],
+    ["configmap", ["configmap.yaml"]],
     ["alerts", ["monitoring/prometheusrule.yaml"]],
   ] as const)("--only %s prints its files byte for byte", async ([part, files]) => {
     expect(await printed("--only", part)).toBe(files.map(shippedText).join("---\n"));
@@ -52,8 +53,9 @@ describe("flipop manifests", () => {
     expect(await printed("--only", "cronjob,rbac,namespace,rbac")).toBe(wanted);
   });
 
-  test("the Secret is printed only when asked for, so that applying the rest overwrites none", async () => {
-    expect(documents(await printed()).map(({ kind }) => kind)).not.toContain("Secret");
+  test("Secret and ConfigMap are printed only when asked for, so that applying the rest overwrites none", async () => {
+    const kinds = documents(await printed()).map(({ kind }) => kind);
+    expect(kinds.filter((kind) => kind === "Secret" || kind === "ConfigMap")).toEqual([]);
   });
 
   test("--namespace changes where every object is, and what names it, and nothing else", async () => {
@@ -118,8 +120,8 @@ describe("flipop manifests", () => {
     ["--namespace=a: b", "It is no name of a namespace."],
     ["--namespace=", "It is no name of a namespace."],
     ["--schedule=* * * *", "Write five fields like '*/5 * * * *', or a macro like @hourly."],
-    ["--only=", "Allowed are namespace, crds, rbac, cronjob, networkpolicy, secret, alerts."],
-    ["--only=rbac,crd", "Allowed are namespace, crds, rbac, cronjob, networkpolicy, secret, alerts."],
+    ["--only=", "Allowed are namespace, crds, rbac, cronjob, networkpolicy, secret, configmap, alerts."],
+    ["--only=rbac,crd", "Allowed are namespace, crds, rbac, cronjob, networkpolicy, secret, configmap, alerts."],
   ])("%s is a usage error that says what is allowed", async ([flag, hint]) => {
     const { stdout, stderr, exitCode } = await invoke(["manifests", flag ?? ""]);
     expect({ stdout, exitCode }).toEqual({ stdout: "", exitCode: 64 });

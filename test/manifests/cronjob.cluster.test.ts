@@ -29,13 +29,19 @@ describeCluster("what cronjob/ holds, on a real API server", (cluster) => {
 
   test("applies into another namespace", async () => {
     const namespace = `ops-${crypto.randomUUID().slice(0, 8)}`;
-    const { stdout } = await invoke(["manifests", "-n", namespace, "--only=namespace,cronjob,networkpolicy,secret"]);
+    const { stdout } = await invoke([
+      "manifests",
+      "-n",
+      namespace,
+      "--only=namespace,cronjob,networkpolicy,secret,configmap",
+    ]);
     const stored = await api.applyManifests(stdout);
     expect(stored.map(({ kind, metadata }) => [kind, metadata.namespace])).toEqual([
       ["Namespace", undefined],
       ["CronJob", namespace],
       ["NetworkPolicy", namespace],
       ["Secret", namespace],
+      ["ConfigMap", namespace],
     ]);
   });
 

@@ -66,10 +66,10 @@ test("every token's file is a key of the Secret's volume, and the example Secret
   });
 });
 
-test("kustomization.yaml holds every file beside it except the Secret", () => {
+test("kustomization.yaml holds every file beside it except Secret and ConfigMap", () => {
   const { resources } = parse(shippedText("kustomization.yaml")) as { readonly resources: readonly string[] };
   const files = [...shippedFiles("."), ...shippedFiles("crds")].map((file) => file.replace("./", ""));
-  const others = ["kustomization.yaml", "secret.yaml"];
+  const others = ["kustomization.yaml", "secret.yaml", "configmap.yaml"];
   expect([...resources].sort()).toEqual(
     files.filter((file) => file.endsWith(".yaml") && !others.includes(file)).sort(),
   );

@@ -43,6 +43,7 @@ interface PodSpecOnWire {
     readonly name: string;
     readonly image: string;
     readonly args: readonly string[];
+    readonly envFrom: readonly { readonly configMapRef: { readonly name: string } }[];
     readonly env: readonly {
       readonly name: string;
       readonly value?: string;

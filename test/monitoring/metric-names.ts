@@ -1,32 +1,7 @@
+import { METRICS } from "../../src/report/metrics/metrics.ts";
+
 /** The labels of every metric that flipop pushes, and of the one that the Pushgateway adds. */
-export const METRIC_LABELS: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
-  Object.entries({
-    flipop_build_info: "version",
-    flipop_last_run_timestamp_seconds: "",
-    flipop_last_success_timestamp_seconds: "",
-    flipop_last_run_result: "result",
-    flipop_last_run_duration_seconds: "phase",
-    flipop_planned_changes: "action reason",
-    flipop_applied_changes_total: "action outcome",
-    flipop_blocked: "kind namespace name reason",
-    flipop_deferred: "kind namespace name reason",
-    flipop_suspended: "kind namespace name",
-    flipop_nodes: "kind namespace name gate",
-    flipop_desired_ips: "namespace name",
-    flipop_dns_drift: "kind namespace name provider dns",
-    flipop_failover_duration_seconds: "",
-    flipop_provider_ratelimit_remaining: "provider",
-    flipop_provider_ratelimit_limit: "provider",
-    flipop_provider_quota: "provider type",
-    flipop_floatingippoolcontroller_node_status: "namespace name provider dns status",
-    flipop_floatingippoolcontroller_ip_assignments: "namespace name ip provider dns",
-    flipop_floatingippoolcontroller_ip_assignment_errors: "namespace name ip provider dns",
-    flipop_floatingippoolcontroller_ip_node: "namespace name ip provider dns provider_id node",
-    flipop_floatingippoolcontroller_ip_state: "namespace name ip provider dns state",
-    flipop_floatingippoolcontroller_unfulfilled_ips: "namespace name provider dns",
-    flipop_nodednsrecordset_records: "namespace name provider dns",
-    flipop_providers_calls_total: "provider call outcome kind namespace name",
-    flipop_providers_call_duration_seconds: "provider call kind namespace name",
-    push_time_seconds: "",
-  }).map(([name, labels]) => [name, labels.split(" ").filter((label) => label !== "")]),
-);
+export const METRIC_LABELS: Readonly<Record<string, readonly string[]>> = {
+  ...Object.fromEntries(Object.entries(METRICS).map(([name, { labels }]) => [name, labels.split(" ")])),
+  push_time_seconds: [],
+};

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type ProgramRun, runProgram } from "../cli/cluster-run.ts";
 import { debianProgram } from "../programs/debian-program.ts";
-import { type ServerProgram, startPushgateway, startServer } from "./server-program.ts";
+import { type ServerProgram, startPrometheus, startPushgateway } from "./server-program.ts";
 
 let programs: { readonly pushgateway: string; readonly prometheus: string } | undefined;
 let gateway: ServerProgram;
@@ -120,7 +120,8 @@ describe("a real Pushgateway", () => {
 
   test("is scraped by a real Prometheus, which then has the labels as they were pushed", async () => {
     await reconcile("--push-grouping", "cluster=production");
-    const prometheus = await startPrometheus();
+    if (programs === undefined) throw new Error("there is no Prometheus");
+    const prometheus = await startPrometheus(programs.prometheus, directory, gateway);
     try {
       const query = encodeURIComponent('flipop_floatingippoolcontroller_ip_state{job="flipop",cluster="production"}');
       let found: readonly { readonly metric: Record<string, string> }[] = [];
@@ -137,18 +138,3 @@ describe("a real Pushgateway", () => {
     }
   });
 });
-
-function startPrometheus(): Promise<ServerProgram> {
-  if (programs === undefined) throw new Error("there is no Prometheus");
-  const config = join(directory, "prometheus.yml");
-  const target = gateway.url.replace("http://", "");
-  const scrape = { job_name: "pushgateway", honor_labels: true, static_configs: [{ targets: [target] }] };
-  // YAML reads JSON.
-  writeFileSync(config, JSON.stringify({ global: { scrape_interval: "1s" }, scrape_configs: [scrape] }));
-  const args = (address: string): readonly string[] => [
-    `--config.file=${config}`,
-    `--storage.tsdb.path=${join(directory, "tsdb")}`,
-    `--web.listen-address=${address}`,
-  ];
-  return startServer("prometheus", programs.prometheus, args, directory);
-}

@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startChild } from "../cluster/child.ts";
 import { freePorts } from "../cluster/ports.ts";
@@ -12,7 +14,7 @@ export interface ServerProgram {
  * Starts a program and waits until it is ready (`/-/ready`); its log goes into `directory`.
  * @throws Error with the end of its log when it does not become ready
  */
-export async function startServer(
+async function startServer(
   name: string,
   program: string,
   argsFor: (address: string) => readonly string[],
@@ -38,4 +40,25 @@ export async function startServer(
 export function startPushgateway(program: string, directory: string): Promise<ServerProgram> {
   const args = (address: string): readonly string[] => [`--web.listen-address=${address}`, "--persistence.file="];
   return startServer("pushgateway", program, args, directory);
+}
+
+/** Starts a Prometheus that scrapes a Pushgateway every second, and judges the rules of these files. */
+export function startPrometheus(
+  program: string,
+  directory: string,
+  gateway: ServerProgram,
+  ruleFiles: readonly string[] = [],
+): Promise<ServerProgram> {
+  const config = join(directory, "prometheus.yml");
+  const target = gateway.url.replace("http://", "");
+  const scrape = { job_name: "pushgateway", honor_labels: true, static_configs: [{ targets: [target] }] };
+  const global = { scrape_interval: "1s", evaluation_interval: "1s" };
+  // YAML reads JSON.
+  writeFileSync(config, JSON.stringify({ global, rule_files: ruleFiles, scrape_configs: [scrape] }));
+  const args = (address: string): readonly string[] => [
+    `--config.file=${config}`,
+    `--storage.tsdb.path=${join(directory, "tsdb")}`,
+    `--web.listen-address=${address}`,
+  ];
+  return startServer("prometheus", program, args, directory);
 }
