@@ -40,8 +40,8 @@ export async function writeDocument(
   format: OutputFormat & ("json" | "yaml"),
 ): Promise<void> {
   if (format === "json") return streams.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
-  const { stringify } = await import("yaml");
-  streams.stdout.write(stringify(JSON.parse(JSON.stringify(document)), { lineWidth: 0 }));
+  const { yamlText } = await import("./yaml-text.ts");
+  streams.stdout.write(yamlText(document));
 }
 
 /** Writes one line to stderr, as text or as JSON; `-q` leaves only errors. */

@@ -25,8 +25,10 @@ export interface Kubeconfig {
 export async function readKubeconfig(file: string): Promise<Kubeconfig | undefined> {
   const text = await readText(file);
   if (text === undefined) return undefined;
-  const parsed = await parseYAML(text, file);
-  const root = asRecord(parsed ?? {});
+  const { parseYAML } = await import("./parse-yaml.ts");
+  const parsed = parseYAML(text);
+  if (parsed.kind === "broken") throw broken(file, parsed.why);
+  const root = asRecord(parsed.value ?? {});
   if (root === undefined) throw broken(file, "it is not a YAML mapping");
   const folder = dirname(file);
   return {
@@ -49,26 +51,6 @@ async function readText(file: string): Promise<string | undefined> {
       `Cannot read the kubeconfig ${file}: ${code}. Make it a file this user may read, or name another with --kubeconfig.`,
       { cause: error },
     );
-  }
-}
-
-/** The parser's own text quotes the source, which may be a secret; what comes before the first quotation mark does not. */
-async function parseYAML(text: string, file: string): Promise<unknown> {
-  const { LineCounter, parseDocument } = await import("yaml");
-  const lineCounter = new LineCounter();
-  const document = parseDocument(text, { lineCounter, prettyErrors: false, logLevel: "silent" });
-  const [error] = document.errors;
-  if (error === undefined) return plainValue(document, file);
-  const reason = error.message.split(/["'`]/, 1)[0]?.trim() || error.code;
-  throw broken(file, `line ${lineCounter.linePos(error.pos[0]).line}: ${reason}`);
-}
-
-/** @throws ConfigError for aliases that grow without end. */
-function plainValue(document: { readonly toJS: () => unknown }, file: string): unknown {
-  try {
-    return document.toJS();
-  } catch {
-    throw broken(file, "its aliases cannot be resolved");
   }
 }
 
