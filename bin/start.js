@@ -1,7 +1,16 @@
-// Plain JavaScript, so that the compile cache is on before the first TypeScript file: a start then takes half the time.
-// The cache lies beside the installed packages, writable only for whoever could change those; elsewhere there is none.
-import { enableCompileCache } from "node:module";
+// Plain JavaScript: what `npm run build` makes holds the program as a bundle in lib/, a checkout its sources.
+import { existsSync } from "node:fs";
+import { enableCompileCache, setSourceMapsSupport } from "node:module";
 import { fileURLToPath } from "node:url";
 
-enableCompileCache(fileURLToPath(new URL("../node_modules/.cache/flipop", import.meta.url)));
-await import("../src/cli/main.ts");
+const bundle = new URL("../lib/main.js", import.meta.url);
+if (existsSync(bundle)) {
+  // No compile cache: a bundle starts as fast without (measured on Node 24.21), and nothing is ever written beside it.
+  setSourceMapsSupport(true);
+  await import(bundle.href);
+} else {
+  // On before the first TypeScript file: a start then takes half the time. The cache lies beside the installed packages,
+  // writable only for whoever could change those; elsewhere there is none.
+  enableCompileCache(fileURLToPath(new URL("../node_modules/.cache/flipop", import.meta.url)));
+  await import("../src/cli/main.ts");
+}

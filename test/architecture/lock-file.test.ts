@@ -2,6 +2,12 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 
 interface Locked {
+  readonly version?: string;
+  readonly integrity?: string;
+  readonly resolved?: string;
+  readonly dev?: boolean;
+  readonly optional?: boolean;
+  readonly hasInstallScript?: boolean;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
@@ -16,10 +22,69 @@ function unlocked(lock: LockFile): readonly string[] {
   );
 }
 
+/** Packages whose content the lock file does not hold to a digest, native tools of development for other systems aside. */
+function unchecked(lock: LockFile): readonly string[] {
+  return Object.entries(lock).flatMap(([path, { integrity, dev, optional }]) =>
+    path === "" || integrity !== undefined || (dev === true && optional === true) ? [] : [path],
+  );
+}
+
+/** Packages that would run a script of their own when they are installed, and are needed to run the program. */
+function scripted(lock: LockFile): readonly string[] {
+  return Object.entries(lock).flatMap(([path, { hasInstallScript, dev }]) =>
+    hasInstallScript === true && dev !== true ? [path] : [],
+  );
+}
+
+interface Manifest {
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
+  readonly overrides: Readonly<Record<string, string>>;
+  readonly allowScripts: Readonly<Record<string, boolean>>;
+}
+
+const manifest = JSON.parse(readFileSync("package.json", "utf8")) as Manifest;
+const lockFile = (): LockFile => JSON.parse(readFileSync("package-lock.json", "utf8")).packages as LockFile;
+
+describe("package.json", () => {
+  test("asks for exactly one version of everything", () => {
+    const { dependencies, devDependencies, overrides } = manifest;
+    const wanted = { ...dependencies, ...devDependencies, ...overrides };
+    expect(Object.values(wanted).filter((version) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([]);
+  });
+
+  test("lets exactly the package that brings Node run a script, and decides for each that has one", () => {
+    const { allowScripts } = manifest;
+    const names = Object.entries(lockFile()).flatMap(([path, { hasInstallScript }]) =>
+      hasInstallScript === true ? [path.replace(/^.*node_modules\//, "")] : [],
+    );
+    expect(Object.keys(allowScripts).sort()).toEqual([...names].sort());
+    expect(Object.keys(allowScripts).filter((name) => allowScripts[name])).toEqual(["node"]);
+  });
+});
+
 describe("package-lock.json", () => {
+  test("holds every package to a digest", () => {
+    expect(unchecked(lockFile())).toEqual([]);
+    expect(unchecked({ a: { dev: true }, b: { optional: true }, c: {}, d: { integrity: "sha512-x" } })).toEqual([
+      "a",
+      "b",
+      "c",
+    ]);
+  });
+
+  test("names no registry, so that each user's own is asked", () => {
+    expect(Object.values(lockFile()).flatMap(({ resolved }) => resolved ?? [])).toEqual([]);
+  });
+
+  test("has no package with an install script that the program needs to run", () => {
+    expect(scripted(lockFile())).toEqual([]);
+    expect(scripted({ a: { hasInstallScript: true, dev: true }, b: { hasInstallScript: true } })).toEqual(["b"]);
+  });
+
   // npm drops the packages of platforms that its registry does not offer; "npm ci" then refuses the file as out of step.
   test("names every package, also those of other platforms", () => {
-    const { packages } = JSON.parse(readFileSync("package-lock.json", "utf8")) as { packages: LockFile };
+    const packages = lockFile();
     expect(Object.keys(packages).length).toBeGreaterThan(50);
     expect(unlocked(packages)).toEqual([]);
   });

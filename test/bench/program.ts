@@ -1,8 +1,7 @@
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { FLIPOP } from "../programs/entry.ts";
 
-const PROGRAM = fileURLToPath(new URL("../../bin/flipop", import.meta.url));
 /** How often the peak memory is looked up, milliseconds. The kernel's mark only rises, so only the very last growth can be missed. */
 const LOOK_MS = 5;
 
@@ -18,7 +17,7 @@ export interface ProgramRun {
 }
 
 /**
- * Runs `bin/flipop` with nothing of this process's environment but PATH.
+ * Runs flipop with nothing of this process's environment but PATH.
  * @throws Error with the program's output when its exit code is not 0.
  */
 export async function runProgram(
@@ -26,7 +25,7 @@ export async function runProgram(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<ProgramRun> {
   const startedAtMs = performance.now();
-  const child = spawn(PROGRAM, args, {
+  const child = spawn(FLIPOP, args, {
     env: { PATH: process.env["PATH"], ...environment },
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -2,9 +2,9 @@ import { spawn } from "node:child_process";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { type DigitalOceanSandbox, digitaloceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
 import { FaultList } from "../../src/sandbox/faults.ts";
+import { FLIPOP } from "../programs/entry.ts";
 
 /** The token every run here uses: it must appear in no output. */
 export const SECRET_TOKEN = "dop_v1_0123456789abcdef0123456789abcdef";
@@ -18,8 +18,6 @@ export interface ProgramRun {
   readonly stdout: string;
   readonly stderr: string;
 }
-
-const FLIPOP = fileURLToPath(new URL("../../bin/flipop", import.meta.url));
 
 /** Runs `bin/flipop` with exactly this environment, PATH and HOME aside. @throws Error when a token is printed */
 export function runProgram(args: readonly string[], env: Readonly<Record<string, string>>): Promise<ProgramRun> {

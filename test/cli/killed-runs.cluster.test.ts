@@ -1,14 +1,13 @@
 import { spawn } from "node:child_process";
 import { tmpdir } from "node:os";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { API } from "../cluster/api.ts";
 import { describeCluster } from "../cluster/context.ts";
 import { type Cluster, startCluster } from "../cluster/start.ts";
 import { shippedText } from "../manifests/shipped.ts";
+import { FLIPOP } from "../programs/entry.ts";
 import { type EmulatedAccount, runProgram, SECRET_TOKEN, startAccount } from "./cluster-run.ts";
 
-const FLIPOP = fileURLToPath(new URL("../../bin/flipop", import.meta.url));
 const POOLS = "/apis/flipop.digitalocean.com/v1alpha1/namespaces/default/floatingippools";
 const NODES = ["n1", "n2", "n3", "n4"] as const;
 const MOST_ADDRESSES = 3;

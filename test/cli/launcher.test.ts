@@ -2,23 +2,22 @@ import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
 import { readVersion } from "../../src/cli/version.ts";
+import { FLIPOP } from "../programs/entry.ts";
 
-const LAUNCHER = fileURLToPath(new URL("../../bin/flipop", import.meta.url));
 const dir = realpathSync(mkdtempSync(join(tmpdir(), "flipop-launcher-")));
 afterAll(() => rmSync(dir, { recursive: true }));
 
-/** A checkout with nothing but the launcher, and a PATH with a `node` that says the version given. */
-function bareCheckout(
+/** A folder with nothing but the launcher, and a PATH with a `node` that says the version given. */
+function bareFolder(
   name: string,
   version: string,
 ): { readonly launcher: string; readonly path: string; readonly root: string } {
   const root = join(dir, name);
   mkdirSync(join(root, "bin"), { recursive: true });
   mkdirSync(join(root, "path"));
-  cpSync(LAUNCHER, join(root, "bin/flipop"));
+  cpSync(FLIPOP, join(root, "bin/flipop"));
   const script = `#!/bin/sh\n[ "$1" = -v ] && echo ${version} && exit\necho "ran $*"\n`;
   if (version !== "") writeFileSync(join(root, "path/node"), script, { mode: 0o755 });
   return { launcher: join(root, "bin/flipop"), path: `${join(root, "path")}:/usr/bin:/bin`, root };
@@ -26,7 +25,7 @@ function bareCheckout(
 
 describe("bin/flipop", () => {
   test("runs the program, also through a chain of links and from elsewhere", () => {
-    symlinkSync(LAUNCHER, join(dir, "first"));
+    symlinkSync(FLIPOP, join(dir, "first"));
     symlinkSync("first", join(dir, "kubectl-flipop"));
     const { stdout, stderr, status } = spawnSync(join(dir, "kubectl-flipop"), ["--version"], {
       cwd: dir,
@@ -36,7 +35,7 @@ describe("bin/flipop", () => {
   });
 
   test("passes usage errors and their code through", () => {
-    const { stderr, status } = spawnSync(LAUNCHER, ["plann"], { encoding: "utf8" });
+    const { stderr, status } = spawnSync(FLIPOP, ["plann"], { encoding: "utf8" });
     expect({ stderr, status }).toEqual({
       stderr: "flipop: Unknown command 'plann'. Did you mean plan? See flipop --help.\n",
       status: 64,
@@ -45,13 +44,13 @@ describe("bin/flipop", () => {
 
   test("says what to do when no cluster is configured", () => {
     const env = { PATH: process.env["PATH"], HOME: dir };
-    const { stdout, stderr, status } = spawnSync(LAUNCHER, ["status"], { encoding: "utf8", env });
+    const { stdout, stderr, status } = spawnSync(FLIPOP, ["status"], { encoding: "utf8", env });
     expect({ stdout, status }).toEqual({ stdout: "", status: 78 });
     expect(stderr).toMatch(/^flipop: No cluster is configured: .*--sandbox\.\n$/);
   });
 
-  test("uses the system's Node from 24 on when the checkout has none", () => {
-    const { launcher, path, root } = bareCheckout("new", "v24.0.0");
+  test("uses the system's Node from 24 on when there is none beside it", () => {
+    const { launcher, path, root } = bareFolder("new", "v24.0.0");
     const { stdout } = spawnSync(launcher, ["plan", "a b"], { encoding: "utf8", env: { PATH: path } });
     expect(stdout).toBe(`ran --max-semi-space-size=8 ${root}/bin/start.js plan a b\n`);
   });
@@ -61,10 +60,18 @@ describe("bin/flipop", () => {
     ["v9.0.0", "v9.0.0"],
     ["weird", "weird"],
   ] as const)("says which Node it needs when the only one is %s", ([version, found]) => {
-    const { launcher, path, root } = bareCheckout(version, version);
+    const { launcher, path } = bareFolder(version, version);
+    const { stderr, status } = spawnSync(launcher, ["plan"], { encoding: "utf8", env: { PATH: path } });
+    expect(stderr).toBe(`flipop: needs Node.js 24 or newer, found ${found}. Install a newer one.\n`);
+    expect(status).toBe(78);
+  });
+
+  test("says how a checkout gets the Node it needs", () => {
+    const { launcher, path, root } = bareFolder("checkout", "v20.0.0");
+    writeFileSync(join(root, "package-lock.json"), "{}");
     const { stderr, status } = spawnSync(launcher, ["plan"], { encoding: "utf8", env: { PATH: path } });
     expect(stderr).toBe(
-      `flipop: needs Node.js 24 or newer, found ${found}. Run 'npm ci' in ${root}, which brings one along.\n`,
+      `flipop: needs Node.js 24 or newer, found v20.0.0. Run 'npm ci' in ${root}, which brings one along.\n`,
     );
     expect(status).toBe(78);
   });

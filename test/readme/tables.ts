@@ -1,4 +1,8 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { bundle } from "../../bin/bundle.ts";
+import { licenceTable, thirdParties } from "../../bin/third-party.ts";
 import { REASONS } from "../../src/model/reason.ts";
 import { EXIT } from "../../src/report/exit-code.ts";
 import { METRICS, type MetricName, metricFacts } from "../../src/report/metrics/metrics.ts";
@@ -40,9 +44,9 @@ export function readmeTables(): Readonly<Record<string, string>> {
   };
 }
 
-/** The README with its tables made anew. */
-export function freshReadme(text: string): string {
-  return Object.entries(readmeTables()).reduce(
+/** The README with its tables made anew; `more` are tables that take longer to make. */
+export function freshReadme(text: string, more: Readonly<Record<string, string>> = {}): string {
+  return Object.entries({ ...readmeTables(), ...more }).reduce(
     (readme, [name, table]) =>
       readme.replace(
         new RegExp(`(<!-- generated: ${name} -->\n)[\\s\\S]*?(<!-- /generated -->)`),
@@ -57,4 +61,14 @@ export function readReadme(): string {
   return readFileSync(README, "utf8");
 }
 
-if (import.meta.main) writeFileSync(README, freshReadme(readReadme()));
+/** The README's table of licences, from the bundle itself: some 2 s. */
+export async function licencesOfBundle(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), "flipop-licences-"));
+  try {
+    return licenceTable(thirdParties(await bundle("src/cli/main.ts", folder)));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+if (import.meta.main) writeFileSync(README, freshReadme(readReadme(), { licences: await licencesOfBundle() }));

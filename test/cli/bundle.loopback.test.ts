@@ -1,0 +1,141 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { bundle } from "../../bin/bundle.ts";
+import { buildPackage } from "../programs/build-package.ts";
+import { failNode } from "../setup/fail-node.ts";
+import { describeProcess } from "./process-suite.ts";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+let built: string;
+beforeAll(async () => {
+  built = `${buildPackage()}/`;
+  await bundle("test/cli/big-plan.ts", join(built, "process"));
+});
+afterAll(() => rmSync(dirname(built), { recursive: true, force: true }));
+
+describeProcess("the process as a bundle", () => join(built, "process/big-plan.js"));
+
+/** Command lines that need no world. */
+const LINES: readonly string[] = [
+  "--version",
+  "version",
+  "--help",
+  "help plan",
+  "reconcile --help",
+  "status --help",
+  "manifests --help",
+  "manifests",
+  "manifests --only=cronjob,secret,configmap,alerts -n ops --image x:1 --schedule @hourly",
+  "manifests --only=nothing",
+  "plann",
+  "plan --nothing",
+  "plan --request-timeout soon",
+  "reconcile --push-grouping instance= --pushgateway http://127.0.0.1:1",
+  "status",
+  "status -o json --log-format json",
+  "plan --kubeconfig /nowhere/config -vv",
+  "plan --kubeconfig ROOT/README.md -vv",
+  "plan --sandbox /dev/null/x -vv",
+];
+
+/** Told in order, on a world of its own for each program; before some of them somebody changes a file of it. */
+const STORY: readonly (readonly [string, ((world: string) => void)?])[] = [
+  ["plan"],
+  ["plan --all -o wide --color always"],
+  ["plan -o yaml --detailed-exitcode"],
+  ["plan node/worker-1 ip/203.0.113.10"],
+  ["reconcile -o json"],
+  ["status -o wide"],
+  ["status --check -o yaml"],
+  ["reconcile --log-format json", (world) => fail(world, "worker-1")],
+  ["reconcile --settle --log-format json -v", (world) => refuse(world, "status: 422")],
+  ["reconcile -o json -vv", (world) => refuse(world, "cut: before, times: 0")],
+  ["plan -vv", (world) => writeFileSync(join(world, "pools.yaml"), "spec: [")],
+];
+
+function fail(world: string, node: string): void {
+  const file = join(world, "nodes.yaml");
+  writeFileSync(file, failNode(readFileSync(file, "utf8"), node, new Date()));
+}
+
+function refuse(world: string, how: string): void {
+  fail(world, "worker-2");
+  writeFileSync(join(world, "faults.yaml"), `- {server: digitalocean, method: POST, path: /actions$, ${how}}\n`);
+}
+
+/** A line of a stack without what a bundler does to names: a class that names itself gets a `_`, a nameless function words. */
+function plainFrame(line: string): string {
+  return line
+    .replace(/^( {4}at (?:async )?)_(?=[A-Z])/, "$1")
+    .replace(/^( {4}at (?:async )?)<anonymous> \((.*)\)$/, "$1$2");
+}
+
+/** Runs a program of a folder; what differs from run to run is replaced by what it is, and the folders by what they hold. */
+function transcript(root: string, args: readonly string[], cwd = tmpdir()): object {
+  const env = { PATH: process.env["PATH"], HOME: "/nonexistent", TZ: "UTC" };
+  const options = { cwd, env, encoding: "utf8", maxBuffer: 2 ** 26 } as const;
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [join(root, "bin/start.js"), ...args.map((arg) => arg.replace("ROOT/", root))],
+    options,
+  );
+  const plain = (text: string): readonly string[] =>
+    text
+      .replaceAll(pathToFileURL(root).href, root)
+      .replaceAll(root, "ROOT/")
+      .replaceAll(cwd, "CWD")
+      .replace(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?( UTC|Z)/g, "TIME")
+      .replace(/(?<=127\.0\.0\.1:)\d+/g, "PORT")
+      .replace(/\b[0-9a-f]{14}\b/g, "PLANID")
+      .replace(/(?<="runID":")[0-9a-f]{8}/g, "RUNID")
+      .replace(/(?<="(ms|durationMs)": ?)\d+/g, "0")
+      .replace(/\b\d+s\b/g, "0s")
+      .split("\n")
+      .map(plainFrame);
+  return { status, stdout: plain(stdout), stderr: plain(stderr) };
+}
+
+describe("the bundle", () => {
+  test.for(LINES)("answers 'flipop %s' as the sources do", (line) => {
+    const args = line.split(" ");
+    expect(transcript(built, args)).toEqual(transcript(ROOT, args));
+  });
+
+  test("tells a whole story as the sources do", { timeout: 240_000 }, () => {
+    const folders = [ROOT, built].map((root) => [root, mkdtempSync(join(tmpdir(), "flipop-story-"))] as const);
+    try {
+      for (const [line, change] of STORY) {
+        const [ofSources, ofBundle] = folders.map(([root, folder]) => {
+          const world = join(folder, "world");
+          change?.(world);
+          return transcript(root, ["--sandbox=world", ...line.split(" ")], folder);
+        });
+        expect(ofBundle, line).toEqual(ofSources);
+      }
+    } finally {
+      for (const [, folder] of folders) rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
+  test("names files and lines of the sources where it shows a stack", () => {
+    const { stderr } = spawnSync(
+      process.execPath,
+      [join(built, "bin/start.js"), "plan", "--kubeconfig=/nowhere", "-vv"],
+      {
+        encoding: "utf8",
+      },
+    );
+    expect(stderr).toMatch(/^ {4}at .*\/src\/adapters\/kube\/config\.ts:\d+:\d+\)$/m);
+  });
+});
+
+test("a bundle in which a CommonJS package is loaded late is refused, because it would lack its members", async () => {
+  const file = join(mkdtempSync(join(tmpdir(), "flipop-late-")), "late.ts");
+  writeFileSync(file, `await import(${JSON.stringify(join(ROOT, "node_modules/yaml/dist/index.js"))});\n`);
+  await expect(bundle(file, join(dirname(file), "out"))).rejects.toThrow(/late\.ts loads the CommonJS module .*yaml/);
+  rmSync(dirname(file), { recursive: true });
+});

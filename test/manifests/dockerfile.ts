@@ -1,0 +1,21 @@
+import { shippedText } from "./shipped.ts";
+
+/** One stage of the shipped Dockerfile, as far as the tests look into it. */
+export interface Stage {
+  /** What it copies out of the repository, as written. */
+  readonly copied: readonly string[];
+  /** Its RUN lines. */
+  readonly runs: readonly string[];
+  /** Program and arguments; empty when it has none. */
+  readonly entrypoint: readonly string[];
+}
+
+/** The stages of the shipped Dockerfile, in order. */
+export function dockerfileStages(): readonly Stage[] {
+  const [, ...stages] = shippedText("Dockerfile").split(/^FROM /m);
+  return stages.map((text) => ({
+    copied: [...text.matchAll(/^COPY (?!--)(.+) \S+$/gm)].flatMap(([, names]) => (names ?? "").split(" ")),
+    runs: [...text.matchAll(/^RUN (.+)$/gm)].map(([, command]) => command ?? ""),
+    entrypoint: JSON.parse(/^ENTRYPOINT (.+)$/m.exec(text)?.[1] ?? "[]") as string[],
+  }));
+}
