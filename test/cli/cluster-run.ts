@@ -21,7 +21,15 @@ export interface ProgramRun {
 
 /** Runs `bin/flipop` with exactly this environment, PATH and HOME aside. @throws Error when a token is printed */
 export function runProgram(args: readonly string[], env: Readonly<Record<string, string>>): Promise<ProgramRun> {
-  const child = spawn(FLIPOP, [...args], { env: { PATH: process.env["PATH"], HOME: tmpdir(), ...env } });
+  return runCommand([FLIPOP, ...args], { PATH: process.env["PATH"] ?? "", HOME: tmpdir(), ...env });
+}
+
+/** Runs a command with exactly this environment. @throws Error when a token is printed */
+export function runCommand(
+  [command = "", ...args]: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<ProgramRun> {
+  const child = spawn(command, args, { env });
   const out = { stdout: "", stderr: "" };
   child.stdout.setEncoding("utf8").on("data", (text: string) => (out.stdout += text));
   child.stderr.setEncoding("utf8").on("data", (text: string) => (out.stderr += text));

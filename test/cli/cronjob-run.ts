@@ -9,6 +9,8 @@ export interface ContainerCall {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly serviceAccount: string;
+  /** Folders that hold what the Secrets hold, by the path they are mounted at. */
+  readonly mounts: ReadonlyMap<string, string>;
 }
 
 /**
@@ -26,8 +28,7 @@ export async function containerCall(api: API, namespace: string): Promise<Contai
     if (secret !== undefined) folders.set(mountPath, await mountedSecret(api, namespace, secret.secretName));
   }
   const env = container.env.map(({ name, value, valueFrom }): readonly [string, string] => {
-    const [mountPath, folder] = [...folders].find(([prefix]) => value?.startsWith(`${prefix}/`)) ?? ["", ""];
-    if (value !== undefined) return [name, value.replace(mountPath, folder)];
+    if (value !== undefined) return [name, value];
     if (valueFrom?.fieldRef.fieldPath === "metadata.namespace") return [name, namespace];
     throw new Error(`${name} has a value that this test does not understand`);
   });
@@ -36,6 +37,7 @@ export async function containerCall(api: API, namespace: string): Promise<Contai
     args: container.args,
     env: Object.assign({}, ...maps, Object.fromEntries(env)),
     serviceAccount: spec.serviceAccountName,
+    mounts: folders,
   };
 }
 

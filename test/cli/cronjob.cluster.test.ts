@@ -1,6 +1,6 @@
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type CloudflareSandbox, cloudflareSandbox } from "../../src/sandbox/cloudflare/cloudflare-sandbox.ts";
@@ -9,6 +9,7 @@ import { API } from "../cluster/api.ts";
 import { describeCluster } from "../cluster/context.ts";
 import { type Cluster, startCluster } from "../cluster/start.ts";
 import { shippedText } from "../manifests/shipped.ts";
+import { buildPackage } from "../programs/build-package.ts";
 import { debianProgram } from "../programs/debian-program.ts";
 import { startPrometheus, startPushgateway } from "../pushgateway/server-program.ts";
 import {
@@ -20,6 +21,8 @@ import {
   startAccount,
 } from "./cluster-run.ts";
 import { containerCall } from "./cronjob-run.ts";
+import { runInPod } from "./pod-run.ts";
+import { ServiceAccountFolder } from "./service-account-folder.ts";
 
 const [A, B] = ["203.0.113.10", "203.0.113.11"] as const;
 const CUSTOM = "/apis/flipop.digitalocean.com/v1alpha1/namespaces/default";
@@ -46,8 +49,11 @@ describeCluster("the shipped CronJob, installed with flipop manifests", (cluster
   const cloudflareFaults = new FaultList();
   let clouds: Readonly<Record<string, string>>;
   const closing: (() => Promise<void>)[] = [];
+  /** What the image holds. */
+  let app: string;
 
   beforeAll(async () => {
+    app = buildPackage();
     own = await startCluster();
     api = new API({ ...own, token: own.adminToken });
     // A namespace that is not the default one: the Lease must follow the CronJob.
@@ -94,13 +100,20 @@ describeCluster("the shipped CronJob, installed with flipop manifests", (cluster
     for (const close of closing) await close();
     api?.close();
     await own?.stop();
+    rmSync(dirname(app), { recursive: true, force: true });
   });
 
   /** Runs what the CronJob's pod would; `more` arguments come last. */
   const runPod = async (...more: readonly string[]): Promise<ProgramRun> => {
-    const { args, env, serviceAccount } = await containerCall(api, "ops");
-    const KUBECONFIG = own.kubeconfigFor(await api.serviceAccountToken("ops", serviceAccount));
-    return runProgram([...args, ...more], { ...env, ...clouds, KUBECONFIG });
+    const { args, env, serviceAccount, mounts } = await containerCall(api, "ops");
+    const token = await api.serviceAccountToken("ops", serviceAccount);
+    const account = new ServiceAccountFolder({ caFile: own.caFile, namespace: "ops", token });
+    try {
+      const run = { app, mounts, account: account.path, server: own.server };
+      return await runInPod({ ...run, args: [...args, ...more], env: { ...env, ...clouds } });
+    } finally {
+      account.remove();
+    }
   };
   const linesOf = ({ stderr }: ProgramRun): readonly Line[] =>
     stderr
@@ -206,7 +219,7 @@ describeCluster("the shipped CronJob, installed with flipop manifests", (cluster
       try {
         const run = await runPod("-v");
         expect(run).toMatchObject({ code: 0, stdout: "" });
-        expect(run.stderr).toMatch(/flipop-secret-\w+\/CLOUDFLARE_TOKEN that CLOUDFLARE_TOKEN_FILE names/);
+        expect(run.stderr).toMatch(/\/CLOUDFLARE_TOKEN that CLOUDFLARE_TOKEN_FILE names/);
       } finally {
         await patchSecret({ CLOUDFLARE_TOKEN: CLOUDFLARE_SECRET });
       }
