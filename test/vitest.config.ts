@@ -12,6 +12,7 @@ const common = {
   env: { TZ: "UTC", FORCE_COLOR: "0" },
   expect: { requireAssertions: true },
   sequence: { shuffle: true },
+  setupFiles: ["test/setup/watch-tokens.ts"],
 };
 
 /** Three projects: `quick` for every save and commit, `loopback` for the embedded world, `cluster` for what only a real kube-apiserver can prove. */

@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bundle } from "../../bin/bundle.ts";
+import { INVOKED_TOKENS } from "../fake/fake-tokens.ts";
 import { buildPackage } from "../programs/build-package.ts";
 import { failNode } from "../setup/fail-node.ts";
 import { describeProcess } from "./process-suite.ts";
@@ -76,7 +77,7 @@ function plainFrame(line: string): string {
 
 /** Runs a program of a folder; what differs from run to run is replaced by what it is, and the folders by what they hold. */
 function transcript(root: string, args: readonly string[], cwd = tmpdir()): object {
-  const env = { PATH: process.env["PATH"], HOME: "/nonexistent", TZ: "UTC" };
+  const env = { PATH: process.env["PATH"], HOME: "/nonexistent", TZ: "UTC", ...INVOKED_TOKENS };
   const options = { cwd, env, encoding: "utf8", maxBuffer: 2 ** 26 } as const;
   const { status, stdout, stderr } = spawnSync(
     process.execPath,

@@ -6,12 +6,6 @@ import { type DigitalOceanSandbox, digitaloceanSandbox } from "../../src/sandbox
 import { FaultList } from "../../src/sandbox/faults.ts";
 import { FLIPOP } from "../programs/entry.ts";
 
-/** The token every run here uses: it must appear in no output. */
-export const SECRET_TOKEN = "dop_v1_0123456789abcdef0123456789abcdef";
-
-/** The same for Cloudflare. */
-export const CLOUDFLARE_SECRET = "cf0123456789abcdefABCDEF0123456789abcdef";
-
 /** What a run of the real program printed and how it ended. */
 export interface ProgramRun {
   readonly code: number | null;
@@ -19,12 +13,12 @@ export interface ProgramRun {
   readonly stderr: string;
 }
 
-/** Runs `bin/flipop` with exactly this environment, PATH and HOME aside. @throws Error when a token is printed */
+/** Runs `bin/flipop` with exactly this environment, PATH and HOME aside. */
 export function runProgram(args: readonly string[], env: Readonly<Record<string, string>>): Promise<ProgramRun> {
   return runCommand([FLIPOP, ...args], { PATH: process.env["PATH"] ?? "", HOME: tmpdir(), ...env });
 }
 
-/** Runs a command with exactly this environment. @throws Error when a token is printed */
+/** Runs a command with exactly this environment. */
 export function runCommand(
   [command = "", ...args]: readonly string[],
   env: Readonly<Record<string, string>>,
@@ -34,11 +28,7 @@ export function runCommand(
   child.stdout.setEncoding("utf8").on("data", (text: string) => (out.stdout += text));
   child.stderr.setEncoding("utf8").on("data", (text: string) => (out.stderr += text));
   return new Promise((resolve, reject) => {
-    child.on("error", reject).on("close", (code) => {
-      if ([SECRET_TOKEN, CLOUDFLARE_SECRET].some((secret) => `${out.stdout}${out.stderr}`.includes(secret)))
-        reject(new Error("a token was printed"));
-      else resolve({ code, ...out });
-    });
+    child.on("error", reject).on("close", (code) => resolve({ code, ...out }));
   });
 }
 

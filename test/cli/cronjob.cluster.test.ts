@@ -8,18 +8,12 @@ import { FaultList } from "../../src/sandbox/faults.ts";
 import { API } from "../cluster/api.ts";
 import { describeCluster } from "../cluster/context.ts";
 import { type Cluster, startCluster } from "../cluster/start.ts";
+import { CLOUDFLARE_SECRET, SECRET_TOKEN } from "../fake/fake-tokens.ts";
 import { shippedText } from "../manifests/shipped.ts";
 import { buildPackage } from "../programs/build-package.ts";
 import { debianProgram } from "../programs/debian-program.ts";
 import { startPrometheus, startPushgateway } from "../pushgateway/server-program.ts";
-import {
-  CLOUDFLARE_SECRET,
-  type EmulatedAccount,
-  type ProgramRun,
-  runProgram,
-  SECRET_TOKEN,
-  startAccount,
-} from "./cluster-run.ts";
+import { type EmulatedAccount, type ProgramRun, runProgram, startAccount } from "./cluster-run.ts";
 import { containerCall } from "./cronjob-run.ts";
 import { runInPod } from "./pod-run.ts";
 import { ServiceAccountFolder } from "./service-account-folder.ts";

@@ -4,9 +4,10 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { API } from "../cluster/api.ts";
 import { describeCluster } from "../cluster/context.ts";
 import { type Cluster, startCluster } from "../cluster/start.ts";
+import { SECRET_TOKEN } from "../fake/fake-tokens.ts";
 import { shippedText } from "../manifests/shipped.ts";
 import { buildPackage } from "../programs/build-package.ts";
-import { type EmulatedAccount, type ProgramRun, SECRET_TOKEN, startAccount } from "./cluster-run.ts";
+import { type EmulatedAccount, type ProgramRun, startAccount } from "./cluster-run.ts";
 import { runInPod } from "./pod-run.ts";
 import { ServiceAccountFolder } from "./service-account-folder.ts";
 

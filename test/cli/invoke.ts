@@ -7,6 +7,7 @@ import type { Observation } from "../../src/model/observation.ts";
 import { plan } from "../../src/plan/plan.ts";
 import type { ClusterReader, LeaseRecord } from "../../src/ports/cluster.ts";
 import { FakeClock } from "../fake/fake-clock.ts";
+import { INVOKED_TOKENS, shownTokens } from "../fake/fake-tokens.ts";
 import { NOW_MS } from "../report/world.ts";
 
 /** What a command line is run on and with. */
@@ -35,9 +36,6 @@ export interface Transcript {
   readonly configs: readonly Config[];
 }
 
-/** Tokens that every command line here has in its environment and may not print. */
-const SECRETS = { DIGITALOCEAN_ACCESS_TOKEN: "dop_v1_invoked", CLOUDFLARE_TOKEN: "cf_invoked" } as const;
-
 /**
  * Runs a command line in this process on stand-ins for the cluster; plans are made by the real planner.
  * @throws Error when a token is printed
@@ -55,7 +53,7 @@ export async function invoke(argv: readonly string[], scene: Scene = {}): Promis
   });
   const exitCode = await runCommandLine({
     argv,
-    env: { ...SECRETS, ...scene.env },
+    env: { ...INVOKED_TOKENS, ...scene.env },
     streams: { stdout: stream("stdout"), stderr: stream("stderr") },
     signal: scene.signal ?? new AbortController().signal,
     runID: "0f1e2d3c",
@@ -63,7 +61,7 @@ export async function invoke(argv: readonly string[], scene: Scene = {}): Promis
     wallMs: () => NOW_MS,
     loadBackend: () => Promise.resolve(backendOf(scene, requests, configs)),
   });
-  const leaked = Object.values(SECRETS).find((secret) => `${written.stdout}${written.stderr}`.includes(secret));
+  const [leaked] = shownTokens(`${written.stdout}${written.stderr}`);
   if (leaked !== undefined) throw new Error(`the token ${leaked} was printed`);
   return { ...written, exitCode, requests, configs };
 }

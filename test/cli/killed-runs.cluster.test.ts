@@ -4,9 +4,10 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { API } from "../cluster/api.ts";
 import { describeCluster } from "../cluster/context.ts";
 import { type Cluster, startCluster } from "../cluster/start.ts";
+import { SECRET_TOKEN } from "../fake/fake-tokens.ts";
 import { shippedText } from "../manifests/shipped.ts";
 import { FLIPOP } from "../programs/entry.ts";
-import { type EmulatedAccount, runProgram, SECRET_TOKEN, startAccount } from "./cluster-run.ts";
+import { type EmulatedAccount, runProgram, startAccount } from "./cluster-run.ts";
 
 const POOLS = "/apis/flipop.digitalocean.com/v1alpha1/namespaces/default/floatingippools";
 const NODES = ["n1", "n2", "n3", "n4"] as const;

@@ -30,16 +30,13 @@ done
 shift
 cd / && exec "$@"`;
 
-/** True where a process may have mounts of its own. */
-export function hasOwnMounts(): boolean {
-  return spawnSync("unshare", ["-rm", "sh", "-c", "mount -t tmpfs tmpfs /var/run"]).status === 0;
-}
+/** Runs a script that may mount what only it and its children see. */
+const OWN_MOUNTS = ["unshare", "-rm", "sh", "-c"] as const;
 
 /**
  * Runs the image's program as the kubelet would: exactly the environment given, volumes and service account where a pod has
  * them, in mounts that only this process sees. Where the system allows no such mounts a kubeconfig stands for the service account and
  * the variables name the folders themselves.
- * @throws Error when a token is printed
  */
 export async function runInPod({ app, args, env, mounts, account, server }: PodRun): Promise<ProgramRun> {
   const program = [process.execPath, join(app, "bin/start.js"), ...args];
@@ -48,8 +45,13 @@ export async function runInPod({ app, args, env, mounts, account, server }: PodR
   }
   const { hostname, port } = new URL(server);
   const volumes = [[ACCOUNT, account] as const, ...mounts].map((pair) => pair.join("="));
-  const command = ["unshare", "-rm", "sh", "-c", SCRIPT, "sh", ...volumes, "--", ...program];
+  const command = [...OWN_MOUNTS, SCRIPT, "sh", ...volumes, "--", ...program];
   return await runCommand(command, { ...env, KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port });
+}
+
+function hasOwnMounts(): boolean {
+  const [program, ...args] = OWN_MOUNTS;
+  return spawnSync(program, [...args, "mount -t tmpfs tmpfs /var/run"]).status === 0;
 }
 
 function withFolders(env: PodRun["env"], mounts: PodRun["mounts"]): Readonly<Record<string, string>> {

@@ -3,6 +3,7 @@ import type { NotedRun } from "../../src/cli/backend.ts";
 import { KubeError } from "../../src/model/errors.ts";
 import { TOTALS_ANNOTATION } from "../../src/model/lease-annotations.ts";
 import { type ScriptedGateway, scriptedGateway } from "../adapters/pushgateway/scripted-gateway.ts";
+import { PUSH_PASSWORD } from "../fake/fake-tokens.ts";
 import { aToldRun } from "../report/metrics/told-run.ts";
 import { aQuietRun, steady } from "../report/runs.ts";
 import { NOW_MS } from "../report/world.ts";
@@ -116,9 +117,9 @@ describe("a run whose push is refused", () => {
   });
 
   test("shows no password", async () => {
-    const env = { PUSHGATEWAY_USERNAME: "me", PUSHGATEWAY_PASSWORD: "hunter2-hunter2" };
+    const env = { PUSHGATEWAY_USERNAME: "me", PUSHGATEWAY_PASSWORD: PUSH_PASSWORD };
     const { stderr, stdout } = await run(quiet, ["-vv"], env);
-    const encoded = Buffer.from("me:hunter2-hunter2").toString("base64");
+    const encoded = Buffer.from(`me:${PUSH_PASSWORD}`).toString("base64");
     expect(gateway.requests[0]?.headers.authorization).toBe(`Basic ${encoded}`);
     expect(stderr + stdout).not.toMatch(/hunter2/);
     expect(stderr + stdout).not.toContain(encoded);

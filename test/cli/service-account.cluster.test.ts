@@ -2,8 +2,9 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { API } from "../cluster/api.ts";
 import { describeCluster } from "../cluster/context.ts";
 import { type Cluster, startCluster } from "../cluster/start.ts";
+import { SECRET_TOKEN } from "../fake/fake-tokens.ts";
 import { shippedText } from "../manifests/shipped.ts";
-import { type EmulatedAccount, runProgram, SECRET_TOKEN, startAccount } from "./cluster-run.ts";
+import { type EmulatedAccount, runProgram, startAccount } from "./cluster-run.ts";
 
 const [A, B] = ["203.0.113.10", "203.0.113.11"] as const;
 const POOLS = "/apis/flipop.digitalocean.com/v1alpha1/namespaces/default/floatingippools";
