@@ -48,7 +48,7 @@ function permissionsOf({ kind, metadata, rules }: RoleOnWire): readonly Permissi
 /** Everything that the ServiceAccount flipop may do, read from what is shipped. */
 const GRANTED = documents(shippedText("rbac.yaml"))
   .map((document) => document as unknown as RoleOnWire)
-  .filter(({ kind, metadata }) => /Role$/.test(kind) && metadata.name !== "flipop-viewer")
+  .filter(({ kind, metadata }) => /Role$/.test(kind) && !["flipop-viewer", "flipop-view"].includes(metadata.name))
   .flatMap(permissionsOf);
 
 /** The rules without one permission; the others of a shared rule stay. */

@@ -42,6 +42,21 @@ test("the run ends by itself before its Job is ended, and before the next one st
   expect(deadlineMs + pod.terminationGracePeriodSeconds * 1000).toBeLessThan(job.activeDeadlineSeconds * 1000);
 });
 
+test("a pod that never ends keeps no later run from starting, and runs that start together work one at a time", () => {
+  expect(spec.concurrencyPolicy).toBe("Allow");
+  expect(container?.args.join(" ")).toContain("--on-locked skip");
+  expect(container?.args).not.toContain("--no-lock");
+  // Each minute one more, until the first is ended.
+  expect(job.activeDeadlineSeconds / 60).toBeLessThanOrEqual(5);
+});
+
+test("a Job's tries fit before it is ended", async () => {
+  const backoffSeconds = Array.from({ length: job.backoffLimit }, (_, at) => 10 * 2 ** at);
+  const seconds = (job.backoffLimit + 1) * 50 + backoffSeconds.reduce((a, b) => a + b, 0);
+  expect(container?.args.join(" ")).toContain("--timeout 50s");
+  expect(seconds).toBeLessThan(job.activeDeadlineSeconds);
+});
+
 test("the heap that Node may fill fits into the memory limit, with room for its buffers and code", () => {
   const options = container?.env.find(({ name }) => name === "NODE_OPTIONS")?.value ?? "";
   const [, old, semi] = /^--max-old-space-size=(\d+) --max-semi-space-size=(\d+)$/.exec(options) ?? [];

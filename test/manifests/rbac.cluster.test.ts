@@ -127,6 +127,26 @@ describeCluster("the shipped RBAC on a real API server", (cluster) => {
     await expect.poll(() => grantedTo("viewer", "default")).toEqual(wanted);
   });
 
+  test("whoever may view a namespace is to see its pools and record sets, and gets nothing else from flipop", async () => {
+    const root = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
+    interface View {
+      readonly aggregationRule: { readonly clusterRoleSelectors: readonly { matchLabels: Record<string, string> }[] };
+    }
+    const view = await admin.call<View>("GET", `${root}/view`);
+    const selectors = view.aggregationRule.clusterRoleSelectors.map(({ matchLabels }) =>
+      Object.entries(matchLabels).map(([key, value]) => `${key}=${value}`),
+    );
+    const parts = await admin.list<{ metadata: { name: string }; rules: Rule[] }>(
+      `${root}?labelSelector=${encodeURIComponent([...selectors.flat(), "app.kubernetes.io/name=flipop"].join(","))}`,
+    );
+    expect(parts.map(({ metadata }) => metadata.name)).toEqual(["flipop-view"]);
+    expect(permissions(parts.flatMap(({ rules }) => rules))).toEqual(
+      ["floatingippools", "nodednsrecordsets"]
+        .flatMap((name) => ["get", "list", "watch"].map((verb) => `${verb} ${FLIPOP}/${name}`))
+        .sort(),
+    );
+  });
+
   test.for(["flipop", "default"])(
     "every verb on every resource in namespace %s is allowed or denied as the rules say",
     async (namespace) => {

@@ -21,10 +21,12 @@ export interface SchemaNode {
 export interface CronJobOnWire {
   readonly spec: {
     readonly schedule: string;
+    readonly concurrencyPolicy: string;
     readonly jobTemplate: {
       readonly metadata: { readonly labels: Readonly<Record<string, string>> };
       readonly spec: {
         readonly activeDeadlineSeconds: number;
+        readonly backoffLimit: number;
         readonly podFailurePolicy: {
           readonly rules: readonly { readonly action: string; readonly onExitCodes?: unknown }[];
         };
