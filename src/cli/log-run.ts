@@ -1,5 +1,6 @@
 import { refKey } from "../model/action.ts";
 import type { PassResult } from "../model/run.ts";
+import { categoryOf } from "../report/error-category.ts";
 import { lastOutcomes } from "../report/last-outcomes.ts";
 import { runSummary } from "../report/render-run.ts";
 import { outcomeField } from "../report/run-document.ts";
@@ -18,7 +19,8 @@ export function logRun({ invocation, lines, verbosity }: Session, result: PassRe
   }
   for (const { object, what, error } of result.reportFailures) {
     const msg = `Could not write the ${what} of ${refKey(object)}: ${error.message}`;
-    writeLine(streams, lines, "warn", msg, { planID, object: refKey(object) });
+    const reason = categoryOf(error) === "permission" ? "PermissionMissing" : "Failed";
+    writeLine(streams, lines, "warn", msg, { planID, object: refKey(object), reason });
   }
   if (verbosity > 0) {
     for (const { object, subject, reason, detail } of result.remaining.holds) {
