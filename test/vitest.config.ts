@@ -33,7 +33,7 @@ const config: ViteUserConfig = {
           isolate: false,
         },
       },
-      { extends: true, test: { ...common, name: "loopback", include: LONG, testTimeout: 60_000 } },
+      { extends: true, test: { ...common, name: "loopback", include: LONG, testTimeout: 60_000, hookTimeout: 60_000 } },
       {
         extends: true,
         test: {

@@ -24,11 +24,19 @@ export async function runProgram(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
 ): Promise<ProgramRun> {
+  return await runCommand([FLIPOP, ...args], { PATH: process.env["PATH"] ?? "", ...environment });
+}
+
+/**
+ * Runs a command with exactly this environment.
+ * @throws Error with the program's output when its exit code is not 0.
+ */
+export async function runCommand(
+  [program = "", ...args]: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): Promise<ProgramRun> {
   const startedAtMs = performance.now();
-  const child = spawn(FLIPOP, args, {
-    env: { PATH: process.env["PATH"], ...environment },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const child = spawn(program, args, { env: environment, stdio: ["ignore", "pipe", "pipe"] });
   const output = { stdout: "", stderr: "" };
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     output.stdout += text;

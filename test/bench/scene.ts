@@ -1,6 +1,7 @@
 import { nodeBody } from "../cluster/objects.ts";
 import { type Cloud, openCloud, REGION } from "./cloud.ts";
-import { type ProgramRun, runProgram } from "./program.ts";
+import type { Container } from "./container.ts";
+import { type ProgramRun, runCommand, runProgram } from "./program.ts";
 import { createNodes, createPool, emptyCluster, nodeName, type World } from "./world.ts";
 
 /** A cluster and an account with nothing in them but one pool and what it needs. */
@@ -16,6 +17,8 @@ export interface RunOptions {
   readonly isMetered?: boolean;
   /** As from a read-only file system that holds no compile cache. */
   readonly isUncached?: boolean;
+  /** As this container, whatever the arguments say. */
+  readonly container?: Container;
 }
 
 /** How big a scene is. */
@@ -51,14 +54,16 @@ export async function runOn(
   world: World,
   cloud: Cloud,
   args: readonly string[],
-  { isMetered = false, isUncached = false }: RunOptions = {},
+  { isMetered = false, isUncached = false, container }: RunOptions = {},
 ): Promise<ProgramRun> {
-  return await runProgram(args, {
+  const environment = {
     KUBECONFIG: isMetered ? world.meteredKubeconfig : world.kubeconfig,
     DIGITALOCEAN_API_URL: cloud.url,
     DIGITALOCEAN_ACCESS_TOKEN: "sandbox",
     ...(isUncached ? { NODE_DISABLE_COMPILE_CACHE: "1" } : {}),
-  });
+  };
+  if (container === undefined) return await runProgram(args, environment);
+  return await runCommand(container.command, { ...environment, ...container.environment });
 }
 
 /** Different addresses of a benchmark range. */
