@@ -24,6 +24,10 @@ test("the image runs as the user that the CronJob names, and says which version 
   expect(DOCKERFILE).toContain(`image.licenses="${license}"`);
 });
 
+test("the image starts Node without flags, because flags would go before those of the CronJob's NODE_OPTIONS", () => {
+  expect(dockerfileStages().at(-1)?.entrypoint).toEqual(["/nodejs/bin/node", "/app/bin/start.js"]);
+});
+
 test("the image is built without install scripts and from the lock file alone", () => {
   expect(dockerfileStages()[0]?.runs[0]).toMatch(/^npm ci --ignore-scripts /);
 });
