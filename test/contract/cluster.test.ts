@@ -2,14 +2,17 @@ import { expect, test } from "vitest";
 import { KubeError } from "../../src/model/errors.ts";
 import type { JSONObject } from "../../src/sandbox/kubernetes/json-object.ts";
 import { MemoryCluster } from "../fake/memory-cluster.ts";
+import { MemoryWarmCluster } from "../fake/memory-warm-cluster.ts";
 import { clusterContract } from "./cluster-contract.ts";
-import type { Manifest } from "./cluster-world.ts";
+import type { ContractWorld, Manifest } from "./cluster-world.ts";
 import { failsWith } from "./fails-with.ts";
 import { olderCRD } from "./older-crd.ts";
 
 // The same contract runs on the HTTP adapter: on the sandbox and on a real API server, see test/adapters/kube.
-clusterContract("memory", async () => {
-  const cluster = new MemoryCluster();
+clusterContract("memory", () => memoryWorld(new MemoryCluster()));
+clusterContract("memory, kept warm", () => memoryWorld(new MemoryWarmCluster()));
+
+async function memoryWorld(cluster: MemoryCluster): Promise<ContractWorld> {
   const write = async (manifest: Manifest): Promise<void> => cluster.sandbox.write(manifest as unknown as JSONObject);
   await write({ apiVersion: "v1", kind: "Namespace", metadata: { name: "contract" } });
   const seed = {
@@ -24,7 +27,7 @@ clusterContract("memory", async () => {
     },
   };
   return { cluster, seed, dispose: async () => undefined };
-});
+}
 
 const broken = new KubeError({ failure: "unavailable", operation: "", subject: "", status: 0, message: "broken" });
 

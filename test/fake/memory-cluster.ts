@@ -34,7 +34,8 @@ export interface MemoryClusterOptions {
   readonly beforeCall?: (operation: string, subject: string) => ClusterFault | undefined;
 }
 
-const UNFINISHED = "status.phase!=Succeeded,status.phase!=Failed";
+/** As the adapter: finished pods are left out. */
+export const UNFINISHED = "status.phase!=Succeeded,status.phase!=Failed";
 
 /**
  * The cluster port straight on the emulated Kubernetes API, without HTTP: same decoding and same error texts as the HTTP
