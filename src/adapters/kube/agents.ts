@@ -5,20 +5,23 @@ import { ConfigError } from "../../model/errors.ts";
 import type { Connection } from "./connection.ts";
 import type { LoginFacts } from "./credentials.ts";
 
+/** Of ordinary calls. */
 const MAX_SOCKETS = 8;
 /** Idle connections are closed before a load balancer in between drops them: a POST must not meet a dead one. */
 const IDLE_MS = 30_000;
 
 /**
- * The kept-alive connections to one API server: at most 8, made anew when certificates change. A proxy's agent is taken as it
+ * The kept-alive connections to one API server: at most 8 unless told otherwise, made anew when certificates change. A proxy's agent is taken as it
  * is, unpooled.
  */
 export class Agents {
   readonly #connection: Connection;
+  readonly #maxSockets: number;
   #current: { readonly agent: Agent; readonly fingerprint: string } | undefined;
 
-  constructor(connection: Connection) {
+  constructor(connection: Connection, maxSockets: number = MAX_SOCKETS) {
     this.#connection = connection;
+    this.#maxSockets = maxSockets;
   }
 
   /** The agent for these credentials. @throws ConfigError when a certificate or key in them cannot be used. */
@@ -41,7 +44,7 @@ export class Agents {
   }
 
   #create(login: LoginFacts): Agent {
-    const options = { keepAlive: true, maxSockets: MAX_SOCKETS, timeout: IDLE_MS };
+    const options = { keepAlive: true, maxSockets: this.#maxSockets, timeout: IDLE_MS };
     if (this.#connection.server.startsWith("http:")) return new http.Agent(options);
     try {
       return new https.Agent({ ...options, ...login.tls, secureContext: createSecureContext(login.tls) });

@@ -83,7 +83,12 @@ function failureOf(call: Call, status: number, said: StatusFacts | undefined): K
 /** A server without the CRD answers in plain text, or with a Status about "the requested resource", but names no object. */
 function isResourceMissing(call: Call, said: StatusFacts | undefined): boolean {
   if (call.resource.group !== GROUP) return false;
-  return call.verb === "list" || said === undefined || said.message.includes("the requested resource");
+  return (
+    call.verb === "list" ||
+    call.verb === "watch" ||
+    said === undefined ||
+    said.message.includes("the requested resource")
+  );
 }
 
 function whyWithoutStatus(answer: Answer): string {

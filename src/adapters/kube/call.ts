@@ -5,7 +5,7 @@ export interface Call {
   readonly method: "GET" | "PATCH" | "PUT" | "POST";
   /** Path and query, escaped. */
   readonly path: string;
-  /** As RBAC names it: `list`, `get`, `patch`, `update`, `create`. */
+  /** As RBAC names it: `list`, `watch`, `get`, `patch`, `update`, `create`. */
   readonly verb: string;
   readonly resource: Resource;
   /** `status` when the call is about that part of the object. */

@@ -8,10 +8,9 @@ import { answerJSON, malformed } from "./answer-json.ts";
 import { type Call, RESOURCES, type Resource, resourcePath } from "./call.ts";
 import { CUSTOM_RESOURCES } from "./custom-resource.ts";
 import { decodeNode } from "./decode-node.ts";
-import { decodePod } from "./decode-pod.ts";
 import { decodeLease } from "./lease-codec.ts";
 import { listObjects, type PageSource } from "./list-objects.ts";
-import { NODE_FIELDS, POD_FIELDS } from "./protobuf-fields.ts";
+import { NODES_REQUEST, podsRequest } from "./list-requests.ts";
 
 /** What a reader is built from: it can send GETs, and nothing else. */
 export interface ReadAccess extends PageSource {
@@ -25,9 +24,6 @@ export interface ReadAccess extends PageSource {
 
 type CustomObject = { readonly meta: ObjectMeta };
 type Readable<T> = { readonly resource: Resource; readonly decode: (object: unknown) => T | undefined };
-
-/** Finished pods run nothing and explain nothing; the server leaves them out. */
-const UNFINISHED = "status.phase!=Succeeded,status.phase!=Failed";
 
 /** A {@link ClusterReader} over HTTP. It has no method that writes, and holds nothing that could. */
 export class KubeClusterReader implements ClusterReader {
@@ -57,23 +53,12 @@ export class KubeClusterReader implements ClusterReader {
   }
 
   async listNodes(): Promise<readonly NodeFacts[]> {
-    const nodes = await listObjects(this.#access, {
-      resource: RESOURCES.nodes,
-      path: resourcePath(RESOURCES.nodes),
-      fields: NODE_FIELDS,
-      project: decodeNode,
-    });
-    return nodes.sort((a, b) => compareText(a.name, b.name));
+    const { items } = await listObjects(this.#access, NODES_REQUEST);
+    return items.sort((a, b) => compareText(a.name, b.name));
   }
 
   async listPods(selector: PodSelector): Promise<readonly PodFacts[]> {
-    return await listObjects(this.#access, {
-      resource: RESOURCES.pods,
-      path: resourcePath(RESOURCES.pods, { namespace: selector.namespace }),
-      query: { fieldSelector: UNFINISHED, ...(selector.label === "" ? {} : { labelSelector: selector.label }) },
-      fields: POD_FIELDS,
-      project: decodePod,
-    });
+    return (await listObjects(this.#access, podsRequest(selector))).items;
   }
 
   async readPool(meta: Pick<ObjectMeta, "namespace" | "name">): Promise<Pool | undefined> {
@@ -103,8 +88,9 @@ export class KubeClusterReader implements ClusterReader {
   /** Every object of a kind, sorted by namespace and name. */
   async #listCustom<T extends CustomObject>({ resource, decode }: Readable<T>): Promise<readonly T[]> {
     const path = resourcePath(resource);
-    const objects = await listObjects(this.#access, { resource, path, project: (one) => this.#note(decode(one), one) });
-    return objects.sort(
+    const request = { resource, path, project: (one: unknown) => this.#note(decode(one), one) };
+    const { items } = await listObjects(this.#access, request);
+    return items.sort(
       (a, b) => compareText(a.meta.namespace, b.meta.namespace) || compareText(a.meta.name, b.meta.name),
     );
   }

@@ -10,13 +10,17 @@ import {
   type RecordSetStatus,
 } from "../../model/resource.ts";
 import type { ClusterEvent, ClusterWriter, LeaseRecord } from "../../ports/cluster.ts";
-import { RESOURCES, resourcePath } from "./call.ts";
+import { answerJSON } from "./answer-json.ts";
+import { type Call, RESOURCES, resourcePath } from "./call.ts";
 import { KubeClusterReader } from "./cluster-reader.ts";
 import { CUSTOM_RESOURCES } from "./custom-resource.ts";
 import { encodeEvent } from "./encode-event.ts";
 import type { WriteAccess } from "./write-access.ts";
 import { patchStatus, setFinalizer } from "./write-custom-object.ts";
 import { createLease, replaceLease } from "./write-lease.ts";
+
+/** Both annotations of a node as they shall be: text, or null for none. */
+export type NodeAnnotations = Parameters<ClusterWriter["annotateNode"]>[1];
 
 /** A {@link ClusterWriter} over HTTP. */
 export class KubeClusterWriter extends KubeClusterReader implements ClusterWriter {
@@ -46,19 +50,23 @@ export class KubeClusterWriter extends KubeClusterReader implements ClusterWrite
     return await setFinalizer(this.#access, CUSTOM_RESOURCES.recordSets, meta, isPresent);
   }
 
-  async annotateNode(
-    name: string,
-    annotations: { readonly address: string | null; readonly pool: string | null },
-  ): Promise<void> {
+  async annotateNode(name: string, annotations: NodeAnnotations): Promise<void> {
+    await this.patchNode(name, annotations);
+  }
+
+  /** Writes the annotations; returns what reads the node as stored from the answer. */
+  protected async patchNode(name: string, annotations: NodeAnnotations): Promise<() => unknown> {
     const wanted = { [ADDRESS_ANNOTATION]: annotations.address, [POOL_ANNOTATION]: annotations.pool };
-    await this.#access.write({
+    const call: Call = {
       method: "PATCH",
       path: resourcePath(RESOURCES.nodes, { name }),
       verb: "patch",
       resource: RESOURCES.nodes,
       subject: name,
       body: { metadata: { annotations: wanted } },
-    });
+    };
+    const answer = await this.#access.write(call);
+    return () => answerJSON(call, answer, this.#access.connection);
   }
 
   async createEvent(event: ClusterEvent): Promise<void> {

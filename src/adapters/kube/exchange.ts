@@ -25,20 +25,30 @@ export interface Exchange {
  * Sends one request and reads its whole answer, whatever the status. Never follows a redirect, never repeats.
  * @throws Error of node:http or node:tls, with its `code`, when there is no complete answer.
  */
-export function exchange(request: Exchange): Promise<Answer> {
+export async function exchange(request: Exchange): Promise<Answer> {
+  return await readAnswer(await openExchange(request));
+}
+
+/** Sends one request and resolves with its answer's head; the body is for the caller to read. Errors as {@link exchange}. */
+export function openExchange(request: Exchange): Promise<IncomingMessage> {
   const { url, method, headers, body, agent, tls, signal } = request;
   const { request: open } = url.protocol === "http:" ? http : https;
   const length = body === undefined ? {} : { "Content-Length": String(Buffer.byteLength(body)) };
   return new Promise((resolve, reject) => {
-    const sent = open(url, { ...tls, method, agent, signal, headers: { ...headers, ...length } }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on("data", (chunk: Buffer) => chunks.push(chunk));
-      response.on("error", reject);
-      response.on("end", () => {
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) });
-      });
-    });
+    const sent = open(url, { ...tls, method, agent, signal, headers: { ...headers, ...length } }, resolve);
     sent.on("error", reject);
     sent.end(body);
+  });
+}
+
+/** The whole of an answer whose head has come. */
+export function readAnswer(response: IncomingMessage): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    response.on("data", (chunk: Buffer) => chunks.push(chunk));
+    response.on("error", reject);
+    response.on("end", () => {
+      resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) });
+    });
   });
 }

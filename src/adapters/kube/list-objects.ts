@@ -20,6 +20,14 @@ export interface ListRequest<T> {
   readonly project: (item: unknown) => T | undefined;
 }
 
+/** A list as it was at one moment. */
+export interface Listing<T> {
+  /** Projected, in the server's order. */
+  readonly items: T[];
+  /** The moment, for a watch that goes on from there; `""` where the server names none. */
+  readonly resourceVersion: string;
+}
+
 /** What the list needs of a transport: reading. */
 export interface PageSource {
   readonly connection: Connection;
@@ -31,7 +39,7 @@ export interface PageSource {
  * that expires between two pages (410) is read once more from the start.
  * @throws KubeError when any page cannot be read: part of a list is never returned.
  */
-export async function listObjects<T>(source: PageSource, request: ListRequest<T>): Promise<T[]> {
+export async function listObjects<T>(source: PageSource, request: ListRequest<T>): Promise<Listing<T>> {
   try {
     return await readPages(source, request);
   } catch (error) {
@@ -40,18 +48,20 @@ export async function listObjects<T>(source: PageSource, request: ListRequest<T>
   }
 }
 
-async function readPages<T>(source: PageSource, request: ListRequest<T>): Promise<T[]> {
+async function readPages<T>(source: PageSource, request: ListRequest<T>): Promise<Listing<T>> {
   const kept: T[] = [];
+  let first: string | undefined;
   let next: Promise<Answer> | undefined = source.send(pageCall(request, ""));
   while (next !== undefined) {
     const page = openPage(pageCall(request, ""), await next, source.connection, request.fields);
     // The next page travels while this one is read; where the token stands at the end, it is asked for afterwards.
     const ahead = page.earlyToken === "" ? undefined : quiet(source.send(pageCall(request, page.earlyToken)));
-    const { items, token } = page.read();
+    const { items, token, resourceVersion } = page.read();
+    first ??= resourceVersion;
     keep(kept, items, request.project);
     next = token === "" ? undefined : (ahead ?? source.send(pageCall(request, token)));
   }
-  return kept;
+  return { items: kept, resourceVersion: first ?? "" };
 }
 
 function keep<T>(kept: T[], items: readonly unknown[], project: (item: unknown) => T | undefined): void {

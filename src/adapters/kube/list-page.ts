@@ -14,6 +14,8 @@ const ITEMS = Buffer.from('"items":[');
 export interface PageContent {
   readonly items: readonly unknown[];
   readonly token: string;
+  /** Of the state that all pages show; `""` where the server names none. */
+  readonly resourceVersion: string;
 }
 
 /** One page of a list as it arrived. */
@@ -47,7 +49,11 @@ function jsonPage(body: Buffer, parse: () => unknown, broken: () => Error): Page
       // Go writes an empty list as null in places.
       const items = list?.["items"] === null ? [] : list?.["items"];
       if (metadata === undefined || !Array.isArray(items)) throw broken();
-      return { items, token: asText(metadata["continue"]) ?? "" };
+      return {
+        items,
+        token: asText(metadata["continue"]) ?? "",
+        resourceVersion: asText(metadata["resourceVersion"]) ?? "",
+      };
     },
   };
 }
@@ -71,10 +77,12 @@ function protobufList(body: Buffer, broken: () => Error): Readonly<Record<string
 }
 
 function protobufPage(list: Readonly<Record<string, unknown>>, fields: Fields, broken: () => Error): Page {
-  const token = asText(asRecord(list["metadata"])?.["continue"]) ?? "";
+  const metadata = asRecord(list["metadata"]);
+  const token = asText(metadata?.["continue"]) ?? "";
   const read = (): PageContent => ({
     items: asList(list["items"]).map((item) => decodeMessage(item as Buffer, fields)),
     token,
+    resourceVersion: asText(metadata?.["resourceVersion"]) ?? "",
   });
   return { earlyToken: token, read: () => orElse(broken, read) };
 }

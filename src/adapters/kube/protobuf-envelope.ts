@@ -4,6 +4,9 @@ import { decodeMessage, type Fields } from "./protobuf-message.ts";
 /** What to ask for where a list is long: protobuf, which the server writes in half the time of JSON, or JSON from whoever has no other. */
 export const PROTOBUF_OR_JSON = "application/vnd.kubernetes.protobuf, application/json";
 
+/** The same for a watch, whose protobuf comes in frames that begin with their length. */
+export const PROTOBUF_OR_JSON_EVENTS = "application/vnd.kubernetes.protobuf;stream=watch, application/json";
+
 const MAGIC = Buffer.from("k8s\0");
 const ENVELOPE: Fields = {
   1: { name: "typeMeta", kind: "message", fields: { 2: { name: "kind", kind: "text" } } },

@@ -61,6 +61,7 @@ export const POD_FIELDS: Fields = {
     fields: {
       1: { name: "name", kind: "text" },
       3: { name: "namespace", kind: "text" },
+      6: { name: "resourceVersion", kind: "text" },
       9: { name: "deletionTimestamp", kind: "time" },
       10: { name: "deletionGracePeriodSeconds", kind: "number" },
     },
@@ -76,11 +77,23 @@ export const POD_FIELDS: Fields = {
   },
 };
 
+const LIST_META: Fields = { 2: { name: "resourceVersion", kind: "text" }, 3: { name: "continue", kind: "text" } };
+
 /** Any list: its items are left as bytes, to be read one by one. */
 export const LIST_FIELDS: Fields = {
-  1: { name: "metadata", kind: "message", fields: { 3: { name: "continue", kind: "text" } } },
+  1: { name: "metadata", kind: "message", fields: LIST_META },
   2: { name: "items", kind: "list" },
 };
 
 /** What is read of a Status. */
-export const STATUS_FIELDS: Fields = { 3: { name: "message", kind: "text" }, 4: { name: "reason", kind: "text" } };
+export const STATUS_FIELDS: Fields = {
+  3: { name: "message", kind: "text" },
+  4: { name: "reason", kind: "text" },
+  6: { name: "code", kind: "number" },
+};
+
+/** One event of a watch: its object is left as bytes, in an envelope of its own. */
+export const WATCH_EVENT_FIELDS: Fields = {
+  1: { name: "type", kind: "text" },
+  2: { name: "object", kind: "message", fields: { 1: { name: "raw", kind: "bytes" } } },
+};

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import { KubeError } from "../../model/errors.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { Agents } from "./agents.ts";
@@ -5,7 +6,7 @@ import type { Call } from "./call.ts";
 import { callFailure } from "./call-failure.ts";
 import type { Connection } from "./connection.ts";
 import { Credentials, type LoginFacts } from "./credentials.ts";
-import { type Answer, exchange } from "./exchange.ts";
+import { type Answer, type Exchange, exchange, openExchange, readAnswer } from "./exchange.ts";
 import { codeOf, networkFailure } from "./network-failure.ts";
 import { repeatDelayMs } from "./repeat.ts";
 import { ServerClock } from "./server-clock.ts";
@@ -40,6 +41,8 @@ export class Transport {
   readonly #timeoutMs: number;
   readonly #credentials: Credentials;
   readonly #agents: Agents;
+  /** Watches keep their connections for minutes; ordinary calls do not wait for them. */
+  readonly #watchAgents: Agents;
   readonly #serverClock: ServerClock;
 
   constructor(connection: Connection, options: TransportOptions) {
@@ -48,6 +51,7 @@ export class Transport {
     this.#timeoutMs = options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
     this.#credentials = new Credentials(connection, options.clock);
     this.#agents = new Agents(connection);
+    this.#watchAgents = new Agents(connection, Number.POSITIVE_INFINITY);
     this.#serverClock = new ServerClock(options.clock);
   }
 
@@ -59,6 +63,7 @@ export class Transport {
   /** Closes idle connections; the transport stays usable. */
   close(): void {
     this.#agents.close();
+    this.#watchAgents.close();
   }
 
   /**
@@ -84,6 +89,43 @@ export class Transport {
     }
   }
 
+  /**
+   * Opens a call whose answer goes on for long, never repeated: resolves with the head of a successful answer, whose body is the caller's to read. The signal ends it
+   * at any time. Until the head has come, the deadline is that of any call. Errors as {@link send}.
+   */
+  async open(call: Call, signal: AbortSignal): Promise<IncomingMessage> {
+    const headless = new AbortController();
+    const timer = setTimeout(() => headless.abort(), this.#timeoutMs);
+    try {
+      const response = await this.#openOnceOrTwice(call, AbortSignal.any([signal, headless.signal]));
+      if (response.statusCode === 200) return response;
+      throw callFailure(call, await readAnswer(response), this.connection);
+    } catch (error) {
+      if (error instanceof KubeError) throw error;
+      throw networkFailure(call, this.connection, error, headless.signal.aborted ? this.#timeoutMs : undefined);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #openOnceOrTwice(call: Call, signal: AbortSignal): Promise<IncomingMessage> {
+    const login = await this.#credentials.current();
+    const response = await this.#openExchange(call, login, signal);
+    if (response.statusCode !== 401) return response;
+    const renewed = await this.#credentials.renewed(login);
+    if (renewed === undefined) return response;
+    response.destroy();
+    return await this.#openExchange(call, renewed, signal);
+  }
+
+  async #openExchange(call: Call, login: LoginFacts, signal: AbortSignal): Promise<IncomingMessage> {
+    const response = await openExchange(
+      this.#request(call, login, { agent: this.#watchAgents.agentFor(login), signal }),
+    );
+    this.#serverClock.observe(response.headers.date);
+    return response;
+  }
+
   async #try(call: Call, signal: AbortSignal): Promise<TryEnd> {
     try {
       const login = await this.#credentials.current();
@@ -98,9 +140,15 @@ export class Transport {
   }
 
   async #exchange(call: Call, login: LoginFacts, signal: AbortSignal): Promise<Answer> {
+    const answer = await exchange(this.#request(call, login, { agent: this.#agents.agentFor(login), signal }));
+    this.#serverClock.observe(answer.headers.date);
+    return answer;
+  }
+
+  #request(call: Call, login: LoginFacts, over: Pick<Exchange, "agent" | "signal">): Exchange {
     const type = call.method === "PATCH" ? "application/merge-patch+json" : "application/json";
     const body = call.body === undefined ? undefined : JSON.stringify(call.body);
-    const answer = await exchange({
+    return {
       url: new URL(this.connection.server + call.path),
       method: call.method,
       headers: {
@@ -110,12 +158,9 @@ export class Transport {
         ...(body === undefined ? {} : { "Content-Type": type }),
       },
       body,
-      agent: this.#agents.agentFor(login),
       tls: login.tls,
-      signal,
-    });
-    this.#serverClock.observe(answer.headers.date);
-    return answer;
+      ...over,
+    };
   }
 
   async #refuse(

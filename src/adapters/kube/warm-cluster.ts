@@ -1,0 +1,94 @@
+import type { NodeFacts, PodFacts, PodSelector } from "../../model/node.ts";
+import type { ObjectMeta, Pool, PoolStatus, RecordSet, RecordSetStatus } from "../../model/resource.ts";
+import type { ClusterChange, Staleness, WarmCluster } from "../../ports/warm-cluster.ts";
+import { KubeClusterWriter, type NodeAnnotations } from "./cluster-writer.ts";
+import { decodeNode } from "./decode-node.ts";
+import type { StreamSource } from "./watch/kube-watch-source.ts";
+import type { Reflector } from "./watch/reflector.ts";
+import { keyOf } from "./watch/sighting.ts";
+import { WarmLists } from "./watch/warm-lists.ts";
+import type { WriteAccess } from "./write-access.ts";
+
+/** A {@link WarmCluster} over HTTP. */
+export class KubeWarmCluster extends KubeClusterWriter implements WarmCluster {
+  readonly #lists: WarmLists;
+
+  constructor(access: WriteAccess & StreamSource, reportingInstance: string) {
+    super(access, reportingInstance);
+    this.#lists = new WarmLists(access);
+  }
+
+  override async listPools(): Promise<readonly Pool[]> {
+    return await this.#lists.pools();
+  }
+
+  override async listRecordSets(): Promise<readonly RecordSet[]> {
+    return await this.#lists.recordSets();
+  }
+
+  override async listNodes(): Promise<readonly NodeFacts[]> {
+    return await this.#lists.nodes();
+  }
+
+  override async listPods(selector: PodSelector): Promise<readonly PodFacts[]> {
+    return await this.#lists.pods(selector);
+  }
+
+  onChange(listener: (change: ClusterChange) => void): void {
+    this.#lists.onChange(listener);
+  }
+
+  staleness(): Staleness | undefined {
+    return this.#lists.staleness();
+  }
+
+  override close(): void {
+    this.#lists.close();
+    super.close();
+  }
+
+  override async patchPoolStatus(meta: ObjectMeta, status: PoolStatus): Promise<Pool> {
+    return await own(this.#lists.followedPools, meta, () => super.patchPoolStatus(meta, status));
+  }
+
+  override async setPoolFinalizer(meta: ObjectMeta, isPresent: boolean): Promise<Pool> {
+    return await own(this.#lists.followedPools, meta, () => super.setPoolFinalizer(meta, isPresent));
+  }
+
+  override async patchRecordSetStatus(meta: ObjectMeta, status: RecordSetStatus): Promise<RecordSet> {
+    return await own(this.#lists.followedRecordSets, meta, () => super.patchRecordSetStatus(meta, status));
+  }
+
+  override async setRecordSetFinalizer(meta: ObjectMeta, isPresent: boolean): Promise<RecordSet> {
+    return await own(this.#lists.followedRecordSets, meta, () => super.setRecordSetFinalizer(meta, isPresent));
+  }
+
+  override async annotateNode(name: string, annotations: NodeAnnotations): Promise<void> {
+    const nodes = this.#lists.followedNodes;
+    if (nodes === undefined) return await super.annotateNode(name, annotations);
+    const key = keyOf({ name });
+    await nodes.write(
+      key,
+      () => this.patchNode(name, annotations),
+      (read) => {
+        const facts = decodeNode(read());
+        return facts && { key, version: facts.resourceVersion, facts };
+      },
+    );
+  }
+}
+
+/** Runs a write of an object that answers the object as stored. */
+async function own<T extends { readonly meta: ObjectMeta }>(
+  followed: Reflector<T> | undefined,
+  meta: ObjectMeta,
+  write: () => Promise<T>,
+): Promise<T> {
+  if (followed === undefined) return await write();
+  const key = keyOf(meta);
+  return await followed.write(key, write, (stored) => {
+    // Without finalizers an object that is being deleted is gone, although the answer still shows it.
+    const isGone = stored.meta.isDeleting && stored.meta.finalizers.length === 0;
+    return { key, version: stored.meta.resourceVersion, facts: isGone ? undefined : stored };
+  });
+}

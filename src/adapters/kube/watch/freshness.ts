@@ -1,0 +1,110 @@
+import { KubeError } from "../../../model/errors.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import type { Staleness } from "../../../ports/warm-cluster.ts";
+import { isRefusal } from "./retry-delay.ts";
+
+/** So long a list is trusted without a watch: a connection that is made again at once makes no difference. */
+const TRUSTED_MS = 2_000;
+
+/** What is known about a list being current, and why it is not. */
+export class Freshness {
+  readonly #clock: Clock;
+  #isListed = false;
+  #failure: unknown;
+  /** Since when nobody tells of changes, in monotonic time; undefined while the server watches. */
+  #downSinceMs: number | undefined;
+  /** Settles when the present attempt to list and watch has succeeded or failed. */
+  #attempt: PromiseWithResolvers<void> | undefined;
+  #waiting = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#downSinceMs = clock.monotonicMs();
+  }
+
+  /** True once the list has been read. */
+  get isListed(): boolean {
+    return this.#isListed;
+  }
+
+  /** True while the server watches. */
+  get isUp(): boolean {
+    return this.#downSinceMs === undefined;
+  }
+
+  /** True while somebody waits for the present attempt. */
+  get isAwaited(): boolean {
+    return this.#waiting > 0;
+  }
+
+  /** An attempt begins, unless one is under way. */
+  attempt(): void {
+    this.#attempt ??= Promise.withResolvers();
+  }
+
+  /** The list is as it was at this time. */
+  listed(atMs: number): void {
+    this.#isListed = true;
+    if (this.#downSinceMs !== undefined) this.#downSinceMs = atMs;
+  }
+
+  /** The server watches: the attempt has succeeded. */
+  rise(): void {
+    this.#downSinceMs = undefined;
+    this.#failure = undefined;
+    this.#settle();
+  }
+
+  /** The server watches no longer. */
+  fall(): void {
+    this.#downSinceMs ??= this.#clock.monotonicMs();
+  }
+
+  /** The attempt, or the watch, has failed. */
+  fail(error: unknown): void {
+    this.fall();
+    this.#failure = error;
+    this.#settle();
+  }
+
+  /** Resolves when the list is current, after the attempt that is under way. @throws why it is not */
+  async wait(): Promise<void> {
+    if (this.#isCurrent()) return;
+    this.#waiting += 1;
+    await this.#attempt?.promise;
+    this.#waiting -= 1;
+    if (!this.#isCurrent()) throw this.#failure;
+  }
+
+  /** Why the list may be behind; undefined while it is current, or being read for the first time. */
+  staleness(): Staleness | undefined {
+    const sinceMs = this.#downSinceMs;
+    if (sinceMs === undefined || this.#failure === undefined || this.#isCurrent()) return undefined;
+    return { sinceMs, error: asKubeError(this.#failure) };
+  }
+
+  #isCurrent(): boolean {
+    if (!this.#isListed) return false;
+    if (this.#downSinceMs === undefined) return true;
+    if (this.#failure !== undefined && isRefusal(failureOf(this.#failure))) return false;
+    return this.#clock.monotonicMs() - this.#downSinceMs < TRUSTED_MS;
+  }
+
+  #settle(): void {
+    this.#attempt?.resolve();
+    this.#attempt = undefined;
+  }
+}
+
+/** The kind of failure; undefined for an error that no API server caused. */
+export function failureOf(error: unknown): KubeError["failure"] | undefined {
+  return error instanceof KubeError ? error.failure : undefined;
+}
+
+/** A certificate that cannot be used, in the terms of the port. */
+function asKubeError(error: unknown): KubeError {
+  if (error instanceof KubeError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  const facts = { failure: "unavailable", operation: "watch", subject: "", status: 0, message } as const;
+  return new KubeError(facts, { cause: error });
+}

@@ -1,0 +1,142 @@
+import type { IncomingMessage } from "node:http";
+import { KubeError } from "../../../model/errors.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import { malformed } from "../answer-json.ts";
+import type { Call } from "../call.ts";
+import { callFailure, kubeError } from "../call-failure.ts";
+import { asRecord, asText } from "../json-value.ts";
+import { type Listing, type ListRequest, listObjects, type PageSource } from "../list-objects.ts";
+import { networkFailure } from "../network-failure.ts";
+import { PROTOBUF_OR_JSON_EVENTS } from "../protobuf-envelope.ts";
+import { FrameSplitter } from "./frame-splitter.ts";
+import { identityOf, type Sighting } from "./sighting.ts";
+import { SilenceGuard } from "./silence-guard.ts";
+import { jsonEvent, protobufEvent, type RawEvent } from "./watch-event.ts";
+import type { WatchEvent, WatchSource } from "./watch-source.ts";
+
+/** What a watch needs of a transport. */
+export interface StreamSource extends PageSource {
+  /** The head of a successful answer; see `Transport.open`. */
+  readonly open: (call: Call, signal: AbortSignal) => Promise<IncomingMessage>;
+  readonly clock: Clock;
+  /** From 0 to 1, anew at each call. */
+  readonly random: () => number;
+}
+
+/** The server ends a watch after five to six minutes, by chance, so that not all of them come back together. */
+const LIFE_SECONDS = 300;
+const JITTER_SECONDS = 60;
+/** For the end to arrive after that. */
+const LEEWAY_MS = 30_000;
+/** A server that is there says something once a minute, if only a bookmark (kube-apiserver 1.35, verified 2026-08). */
+const SILENCE_MS = 150_000;
+
+/** A list of an API server and its watch over HTTP. */
+export class KubeWatchSource<T> implements WatchSource<T> {
+  readonly #source: StreamSource;
+  readonly #request: ListRequest<T>;
+
+  constructor(source: StreamSource, request: ListRequest<T>) {
+    this.#source = source;
+    this.#request = request;
+  }
+
+  async list(known: (key: string, version: string) => T | undefined): Promise<Listing<Sighting<T>>> {
+    const project = (item: unknown): Sighting<T> | undefined => {
+      const identity = identityOf(item);
+      if (identity === undefined) return undefined;
+      return { ...identity, facts: known(identity.key, identity.version) ?? this.#request.project(item) };
+    };
+    return await listObjects(this.#source, { ...this.#request, project });
+  }
+
+  async *watch(version: string, signal: AbortSignal): AsyncGenerator<readonly WatchEvent<T>[]> {
+    const { clock, random, open, connection } = this.#source;
+    const seconds = LIFE_SECONDS + Math.floor(random() * JITTER_SECONDS);
+    const call = this.#call(version, seconds);
+    const guard = new SilenceGuard(clock, { silenceMs: SILENCE_MS, lifeMs: seconds * 1000 + LEEWAY_MS, signal });
+    let response: IncomingMessage | undefined;
+    try {
+      response = await open(call, guard.signal);
+      guard.hear();
+      yield [];
+      yield* this.#read(call, response, guard);
+    } catch (error) {
+      if (signal.aborted) return;
+      if (guard.firedAfterMs !== undefined) throw silence(call, connection.server, guard.firedAfterMs);
+      throw error instanceof KubeError ? error : networkFailure(call, connection, error, undefined);
+    } finally {
+      guard.end();
+      response?.destroy();
+    }
+  }
+
+  refuse(why: string): KubeError {
+    return malformed(this.#call("", 0), this.#source.connection, { status: 200, why });
+  }
+
+  async *#read(call: Call, response: IncomingMessage, guard: SilenceGuard): AsyncGenerator<readonly WatchEvent<T>[]> {
+    const type = response.headers["content-type"] ?? "";
+    const { fields } = this.#request;
+    const isProtobuf = fields !== undefined && type.startsWith("application/vnd.kubernetes.protobuf");
+    const broken = (why: string): KubeError =>
+      malformed(call, this.#source.connection, { status: response.statusCode ?? 0, why });
+    if (!isProtobuf && !type.startsWith("application/json")) throw broken(`the answer is ${type || "of no type"}`);
+    const splitter = new FrameSplitter(isProtobuf ? "lengths" : "lines");
+    const decode = isProtobuf ? (frame: Buffer) => protobufEvent(frame, fields) : jsonEvent;
+    for await (const chunk of response) {
+      guard.hear();
+      yield orElse(
+        () => splitter.push(chunk).map((frame) => this.#event(call, decode(frame))),
+        () => broken("the answer is not a watch"),
+      );
+    }
+    if (!splitter.isBetweenFrames) throw broken("the answer is cut off within an event");
+  }
+
+  #event(call: Call, { type, object, refusal }: RawEvent): WatchEvent<T> {
+    if (refusal !== undefined) return { kind: "failed", error: callFailure(call, refusal, this.#source.connection) };
+    if (type === "BOOKMARK") return { kind: "bookmark", version: bookmarkVersion(object) };
+    const identity = identityOf(object);
+    if (identity === undefined) return { kind: "unknown", type };
+    switch (type) {
+      case "ADDED":
+      case "MODIFIED":
+        return { kind: "changed", sighting: { ...identity, facts: this.#request.project(object) } };
+      case "DELETED":
+        return { kind: "deleted", sighting: { ...identity, facts: undefined } };
+      default:
+        return { kind: "unknown", type };
+    }
+  }
+
+  #call(version: string, seconds: number): Call {
+    const { resource, path, query, fields } = this.#request;
+    const params = new URLSearchParams({
+      ...query,
+      watch: "true",
+      allowWatchBookmarks: "true",
+      timeoutSeconds: String(seconds),
+      resourceVersion: version,
+    });
+    const call: Call = { method: "GET", path: `${path}?${params}`, verb: "watch", resource, subject: "" };
+    return fields === undefined ? call : { ...call, accept: PROTOBUF_OR_JSON_EVENTS };
+  }
+}
+
+function bookmarkVersion(object: unknown): string {
+  return asText(asRecord(asRecord(object)?.["metadata"])?.["resourceVersion"]) ?? "";
+}
+
+function silence(call: Call, server: string, ms: number): KubeError {
+  const why = `nothing came from ${server} for ${ms / 1000} s`;
+  return kubeError(call, "timeout", { status: 0, why, fix: "Check the network and what stands in between." });
+}
+
+function orElse<T>(work: () => T, otherwise: () => KubeError): T {
+  try {
+    return work();
+  } catch {
+    throw otherwise();
+  }
+}

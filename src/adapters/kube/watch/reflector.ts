@@ -1,0 +1,218 @@
+import { ConfigError, InternalError, KubeError } from "../../../model/errors.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import type { Staleness } from "../../../ports/warm-cluster.ts";
+import { Announcer } from "./announcer.ts";
+import { compareVersions } from "./compare-versions.ts";
+import { Freshness, failureOf } from "./freshness.ts";
+import { isRefusal, retryDelayMs } from "./retry-delay.ts";
+import type { Sighting } from "./sighting.ts";
+import type { WatchEvent, WatchSource } from "./watch-source.ts";
+import { type StoreRules, WatchedStore } from "./watched-store.ts";
+
+/** What one list is kept by. */
+export interface ReflectorOptions<T> {
+  readonly source: WatchSource<T>;
+  readonly rules: StoreRules<T>;
+  readonly clock: Clock;
+  /** From 0 to 1, anew at each call. */
+  readonly random: () => number;
+  /** Called with the keys of objects in which a plan can see a difference, once they are in the list. */
+  readonly onChange: (keys: readonly string[]) => void;
+}
+
+/** A watch that held for so long was sound, and its end is no sign of trouble. */
+const SOUND_MS = 10_000;
+/** A watch that ends in good order sooner than this must not be asked for again at once. */
+const ABRUPT_MS = 1_000;
+/** After so many failures in a row the version itself is doubted, and the list is read anew. */
+const DOUBTED_FAILURES = 3;
+const RESYNC_MS = 600_000;
+
+/**
+ * One list kept in memory: read once, then watched, from the last version on after every interruption, and read anew where history is lost and every ten minutes.
+ *
+ *   list -> watch -> (ends in good order) -> watch -> (breaks) -> wait -> watch -> (410) -> list -> …
+ */
+export class Reflector<T> {
+  readonly #options: ReflectorOptions<T>;
+  readonly #store: WatchedStore<T>;
+  readonly #announcer: Announcer<T>;
+  readonly #freshness: Freshness;
+  readonly #ending = new AbortController();
+  /** Up to here the watch has told everything. */
+  #version = "";
+  #mustList = true;
+  #mayGoBack = false;
+  #isResyncing = false;
+  #failures = 0;
+
+  constructor(options: ReflectorOptions<T>) {
+    this.#options = options;
+    this.#store = new WatchedStore(options.rules);
+    this.#announcer = new Announcer(this.#store, options.onChange);
+    this.#freshness = new Freshness(options.clock);
+  }
+
+  /** Begins to list and watch; ends with {@link close}. */
+  start(): void {
+    this.#freshness.attempt();
+    const ended = (error: unknown): void => this.#freshness.fail(error);
+    this.#run().catch(ended);
+    this.#resyncAgainAndAgain().catch(ended);
+  }
+
+  /** Ends everything; whoever waits for the list is refused. */
+  close(): void {
+    this.#ending.abort();
+    this.#freshness.fail(new InternalError("The cluster was closed while somebody used it."));
+  }
+
+  /** The list as it is now, once it is known. @throws KubeError, ConfigError: why it is not known, or not known to be current. */
+  async values(): Promise<readonly T[]> {
+    await this.#freshness.wait();
+    return this.#store.values();
+  }
+
+  /** Why the list may be behind; undefined while it is current, or being read for the first time. */
+  staleness(): Staleness | undefined {
+    return this.#freshness.staleness();
+  }
+
+  /** Runs a write of this process upon an object of the list, see {@link Announcer.write}. */
+  async write<R>(key: string, write: () => Promise<R>, stored: (answer: R) => Sighting<T> | undefined): Promise<R> {
+    return await this.#announcer.write(key, write, (answer) => (this.#freshness.isListed ? stored(answer) : undefined));
+  }
+
+  async #run(): Promise<void> {
+    const { clock, random } = this.#options;
+    const { signal } = this.#ending;
+    while (!signal.aborted) {
+      try {
+        this.#freshness.attempt();
+        if (this.#mustList) await this.#list();
+        await this.#watch();
+      } catch (error) {
+        if (signal.aborted) return;
+        this.#fail(error);
+        await clock.sleep(retryDelayMs(failureOf(error), this.#failures, random()), signal);
+      }
+    }
+  }
+
+  async #list(): Promise<void> {
+    const { clock, source } = this.#options;
+    const startedMs = clock.monotonicMs();
+    // In a history that was set back, a version may stand for something else than it did.
+    const { items, resourceVersion } = await source.list(this.#mayGoBack ? () => undefined : this.#known);
+    if (this.#ending.signal.aborted) return;
+    const isBehind = (compareVersions(resourceVersion, this.#version) ?? 0) < 0;
+    if (isBehind && !this.#mayGoBack) {
+      // A server that lags says so once; a cluster that was set back to a backup says so for ever.
+      this.#mayGoBack = true;
+      throw source.refuse(`the list is older (${resourceVersion}) than what was seen before (${this.#version})`);
+    }
+    if (isBehind) this.#store.forgetVersions();
+    const changed = this.#store.replace(items, resourceVersion);
+    const isNewsToNobody = !this.#freshness.isListed && this.#freshness.isAwaited;
+    this.#mayGoBack = false;
+    this.#mustList = false;
+    this.#version = resourceVersion;
+    this.#freshness.listed(startedMs);
+    if (!isNewsToNobody) this.#announcer.announce(changed);
+  }
+
+  /** Watches until the server ends it. */
+  async #watch(): Promise<void> {
+    const { clock, source } = this.#options;
+    const { signal } = this.#ending;
+    let openedMs: number | undefined;
+    const lastedMs = (): number => (openedMs === undefined ? 0 : clock.monotonicMs() - openedMs);
+    try {
+      for await (const events of source.watch(this.#version, signal)) {
+        if (signal.aborted) return;
+        openedMs ??= clock.monotonicMs();
+        this.#freshness.rise();
+        this.#take(events);
+      }
+    } finally {
+      this.#freshness.fall();
+      if (lastedMs() >= SOUND_MS) this.#failures = 0;
+    }
+    if (!signal.aborted && lastedMs() < ABRUPT_MS) throw source.refuse("the server ends it at once");
+  }
+
+  #take(events: readonly WatchEvent<T>[]): void {
+    const changed = new Set<string>();
+    try {
+      for (const event of events) {
+        if (this.#apply(event) && "sighting" in event) changed.add(event.sighting.key);
+      }
+    } finally {
+      this.#announcer.announce([...changed]);
+    }
+  }
+
+  /** True when a plan can see the difference. */
+  #apply(event: WatchEvent<T>): boolean {
+    switch (event.kind) {
+      case "changed":
+        this.#advance(event.sighting.version);
+        return this.#store.see(event.sighting);
+      case "deleted":
+        this.#advance(event.sighting.version);
+        return this.#store.remove(event.sighting.key, event.sighting.version);
+      case "bookmark":
+        this.#advance(event.version);
+        if (!this.#isResyncing) this.#store.completeTo(event.version);
+        return false;
+      case "failed":
+        throw event.error;
+      case "unknown":
+        this.#mustList = true;
+        throw this.#options.source.refuse(`an event of the unknown type ${JSON.stringify(event.type)}`);
+    }
+  }
+
+  #advance(version: string): void {
+    if (version !== "" && (compareVersions(version, this.#version) ?? 1) > 0) this.#version = version;
+  }
+
+  #fail(error: unknown): void {
+    const failure = failureOf(error);
+    this.#failures += 1;
+    const isDoubtful = this.#failures % DOUBTED_FAILURES === 0 && !isRefusal(failure);
+    if (failure === "gone" || isDoubtful) this.#mustList = true;
+    this.#freshness.fail(error);
+  }
+
+  async #resyncAgainAndAgain(): Promise<void> {
+    const { clock, random } = this.#options;
+    const { signal } = this.#ending;
+    while (!signal.aborted) {
+      await clock.sleep(RESYNC_MS * (0.9 + random() / 5), signal);
+      // Where the watch is down the list is read anew anyway, or nobody answers.
+      if (!signal.aborted && this.#freshness.isUp) await this.#resync();
+    }
+  }
+
+  /** Reads the list while the watch goes on. What fails is tried again at the next time; the watch tells of trouble. */
+  async #resync(): Promise<void> {
+    const { source } = this.#options;
+    const version = this.#version;
+    this.#isResyncing = true;
+    try {
+      const { items, resourceVersion } = await source.list(this.#known);
+      if (this.#ending.signal.aborted || (compareVersions(resourceVersion, version) ?? 0) < 0) return;
+      this.#announcer.announce(this.#store.replace(items, resourceVersion));
+    } catch (error) {
+      if (!(error instanceof KubeError || error instanceof ConfigError)) throw error;
+    } finally {
+      this.#isResyncing = false;
+    }
+  }
+
+  readonly #known = (key: string, version: string): T | undefined => {
+    const entry = this.#store.get(key);
+    return entry?.version === version && version !== "" ? entry.facts : undefined;
+  };
+}

@@ -1,0 +1,30 @@
+import type { ClusterChange } from "../../../ports/warm-cluster.ts";
+import { asRecord, asText } from "../json-value.ts";
+
+/** One object as a list or an event shows it. */
+export interface Sighting<T> {
+  /** See {@link keyOf}. */
+  readonly key: string;
+  readonly version: string;
+  /** Undefined for an object that is there and does not count, such as a pod without a node. */
+  readonly facts: T | undefined;
+}
+
+/** Names an object within a list. Keys sort as namespaces do, then as names do. */
+export function keyOf(meta: { readonly namespace?: string; readonly name: string }): string {
+  return `${meta.namespace ?? ""}\0${meta.name}`;
+}
+
+/** The key for people. */
+export function subjectOf(key: string): ClusterChange["subject"] {
+  return key.startsWith("\0") ? key.slice(1) : key.replace("\0", "/");
+}
+
+/** Key and resourceVersion of any object, in JSON or decoded from protobuf; undefined for one without a name. */
+export function identityOf(object: unknown): Omit<Sighting<never>, "facts"> | undefined {
+  const metadata = asRecord(asRecord(object)?.["metadata"]);
+  const name = asText(metadata?.["name"]);
+  if (name === undefined) return undefined;
+  const key = keyOf({ namespace: asText(metadata?.["namespace"]) ?? "", name });
+  return { key, version: asText(metadata?.["resourceVersion"]) ?? "" };
+}

@@ -1,0 +1,46 @@
+import type { Answer } from "../exchange.ts";
+import { asNumber, asRecord, asText } from "../json-value.ts";
+import { openEnvelope } from "../protobuf-envelope.ts";
+import { STATUS_FIELDS, WATCH_EVENT_FIELDS } from "../protobuf-fields.ts";
+import { decodeMessage, type Fields } from "../protobuf-message.ts";
+
+/** One event as it arrived, its object in the shape of its JSON as far as it is read. */
+export interface RawEvent {
+  /** `ADDED`, `MODIFIED`, `DELETED`, `BOOKMARK`, `ERROR`, or what a later API may say. */
+  readonly type: string;
+  readonly object: unknown;
+  /** Of an ERROR: its Status as an answer, for texts. */
+  readonly refusal?: Answer;
+}
+
+const NO_STATUS = 500;
+
+/** Reads a line of a watch in JSON. @throws Error when it is no event */
+export function jsonEvent(frame: Buffer): RawEvent {
+  const event = asRecord(JSON.parse(frame.toString("utf8")));
+  const type = asText(event?.["type"]);
+  const object = asRecord(event?.["object"]);
+  if (type === undefined || object === undefined) throw new Error("no event");
+  if (type !== "ERROR") return { type, object };
+  return { type, object, refusal: refusal(object, Buffer.from(JSON.stringify(object))) };
+}
+
+/**
+ * Reads a frame of a watch in protobuf: a `WatchEvent` whose object is wrapped as any answer is.
+ * @param fields what is read of the object.
+ * @throws Error when it is no event
+ */
+export function protobufEvent(frame: Buffer, fields: Fields): RawEvent {
+  const event = decodeMessage(frame, WATCH_EVENT_FIELDS);
+  const type = asText(event["type"]);
+  const raw = asRecord(event["object"])?.["raw"];
+  const envelope = raw instanceof Buffer ? openEnvelope(raw) : undefined;
+  if (type === undefined || envelope === undefined || !(raw instanceof Buffer)) throw new Error("no event");
+  if (type !== "ERROR") return { type, object: decodeMessage(envelope.message, fields) };
+  const object = decodeMessage(envelope.message, STATUS_FIELDS);
+  return { type, object, refusal: refusal(object, raw) };
+}
+
+function refusal(status: Readonly<Record<string, unknown>>, body: Buffer): Answer {
+  return { status: asNumber(status["code"]) ?? NO_STATUS, headers: {}, body };
+}

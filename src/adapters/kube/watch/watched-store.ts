@@ -1,0 +1,162 @@
+import { isDeepStrictEqual } from "node:util";
+import { compareVersions } from "./compare-versions.ts";
+import type { Sighting } from "./sighting.ts";
+
+/** How the objects of a store are compared and ordered. */
+export interface StoreRules<T> {
+  /** The facts without what changes although a plan sees no difference. */
+  readonly visible: (facts: T) => unknown;
+  /** The same without what flipop itself writes. */
+  readonly foreign: (facts: T) => unknown;
+  /** True where lists come sorted by key. */
+  readonly isSorted: boolean;
+}
+
+type Entry<T> = Sighting<T> & { readonly facts: T };
+
+/**
+ * The objects of one list, in memory. Whatever arrives twice, late or in the wrong order changes nothing that is newer: of each object the highest resourceVersion
+ * stays; of one that is gone the version of its end is remembered; and what is older than a whole list or a bookmark is not news at all.
+ */
+export class WatchedStore<T> {
+  readonly #rules: StoreRules<T>;
+  readonly #entries = new Map<string, Entry<T>>();
+  readonly #ends = new Map<string, string>();
+  /** Up to here everything is known, about objects that are not here, too. */
+  #completeTo = "";
+  #order: string[] = [];
+  #values: readonly T[] | undefined;
+
+  constructor(rules: StoreRules<T>) {
+    this.#rules = rules;
+  }
+
+  /** Every object's facts. The array is the same until something changes, and never changes itself. */
+  values(): readonly T[] {
+    this.#values ??= this.#rules.isSorted
+      ? this.#order.flatMap((key) => this.#entries.get(key)?.facts ?? [])
+      : Array.from(this.#entries.values(), ({ facts }) => facts);
+    return this.#values;
+  }
+
+  /** An object as it is here; undefined when it is not. */
+  get(key: string): Sighting<T> | undefined {
+    return this.#entries.get(key);
+  }
+
+  /** Takes note of an object. True when a plan can see the difference. */
+  see(sighting: Sighting<T>): boolean {
+    return isNews(sighting.version, this.#completeTo) && this.#accept(sighting);
+  }
+
+  /** Takes note of an object's end. True when it was here. */
+  remove(key: string, version: string): boolean {
+    return isNews(version, this.#completeTo) && this.#end(key, version);
+  }
+
+  /** Takes over a whole list as it was at a version; what is newer here stays. Returns the keys of the objects in which a plan can see a difference. */
+  replace(items: readonly Sighting<T>[], version: string): readonly string[] {
+    const changed = this.#entries.size === 0 ? this.#fill(items) : this.#merge(items, version);
+    this.completeTo(version);
+    return changed;
+  }
+
+  /** Nothing up to this version is news any more. Not to be called while a list is read that is older: it would bring back what has gone since. */
+  completeTo(version: string): void {
+    if (isNews(version, this.#completeTo)) this.#completeTo = version;
+    for (const [key, end] of this.#ends) if (!isAfter(end, version)) this.#ends.delete(key);
+  }
+
+  /** Forgets all versions, so that whatever comes next counts as newer: for a cluster whose history was set back. */
+  forgetVersions(): void {
+    this.#completeTo = "";
+    this.#ends.clear();
+    for (const [key, entry] of this.#entries) this.#entries.set(key, { ...entry, version: "" });
+  }
+
+  /** True when two states of an object differ at most in what flipop itself writes. */
+  isOwnDifference(before: Sighting<T> | undefined, after: Sighting<T> | undefined): boolean {
+    if (before?.facts === undefined || after?.facts === undefined) return false;
+    const { foreign } = this.#rules;
+    return isDeepStrictEqual(foreign(before.facts), foreign(after.facts));
+  }
+
+  #accept(sighting: Sighting<T>): boolean {
+    const { key, version } = sighting;
+    const before = this.#entries.get(key);
+    if (!isNews(version, before?.version ?? this.#ends.get(key))) return false;
+    if (!counts(sighting)) return this.#end(key, version);
+    this.#ends.delete(key);
+    this.#entries.set(key, sighting);
+    this.#values = undefined;
+    if (before === undefined) this.#insert(key);
+    return before === undefined || !this.#isSame(before.facts, sighting.facts);
+  }
+
+  #end(key: string, version: string): boolean {
+    const before = this.#entries.get(key);
+    if (before !== undefined && isAfter(before.version, version)) return false;
+    if (isNews(version, this.#ends.get(key))) this.#ends.set(key, version);
+    if (before === undefined) return false;
+    this.#entries.delete(key);
+    this.#values = undefined;
+    if (this.#rules.isSorted) this.#order.splice(this.#place(key), 1);
+    return true;
+  }
+
+  #merge(items: readonly Sighting<T>[], version: string): readonly string[] {
+    const changed = items.filter((item) => this.#accept(item)).map(({ key }) => key);
+    const listed = new Set(items.map(({ key }) => key));
+    for (const key of this.#entries.keys()) {
+      if (!listed.has(key) && this.#end(key, version)) changed.push(key);
+    }
+    return changed;
+  }
+
+  /** An empty store takes a list without searching a place for each object. */
+  #fill(items: readonly Sighting<T>[]): readonly string[] {
+    const changed: string[] = [];
+    for (const item of items) {
+      if (!counts(item) || !isNews(item.version, this.#ends.get(item.key))) continue;
+      this.#entries.set(item.key, item);
+      changed.push(item.key);
+    }
+    this.#values = undefined;
+    if (this.#rules.isSorted) this.#order = [...this.#entries.keys()].sort();
+    return changed;
+  }
+
+  #isSame(before: T, after: T): boolean {
+    const { visible } = this.#rules;
+    return before === after || isDeepStrictEqual(visible(before), visible(after));
+  }
+
+  #insert(key: string): void {
+    if (this.#rules.isSorted) this.#order.splice(this.#place(key), 0, key);
+  }
+
+  /** Index of the key in the order, or where it belongs. */
+  #place(key: string): number {
+    let [low, high] = [0, this.#order.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#order[middle] ?? "") < key) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+function counts<T>(sighting: Sighting<T>): sighting is Entry<T> {
+  return sighting.facts !== undefined;
+}
+
+/** True unless `version` is known to be as old as `than`, or older: where versions say nothing, what comes later is newer. */
+function isNews(version: string, than: string | undefined): boolean {
+  return than === undefined || (compareVersions(version, than) ?? 1) > 0;
+}
+
+/** True when `version` is known to be newer than `than`. */
+function isAfter(version: string, than: string): boolean {
+  return (compareVersions(version, than) ?? 0) > 0;
+}

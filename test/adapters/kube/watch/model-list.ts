@@ -1,0 +1,182 @@
+// A list of a cluster without a cluster: a history of objects, and watches of it that break as a test says.
+import type { Listing } from "../../../../src/adapters/kube/list-objects.ts";
+import type { Sighting } from "../../../../src/adapters/kube/watch/sighting.ts";
+import type { WatchEvent, WatchSource } from "../../../../src/adapters/kube/watch/watch-source.ts";
+import type { StoreRules } from "../../../../src/adapters/kube/watch/watched-store.ts";
+import { KubeError, type KubeFailure } from "../../../../src/model/errors.ts";
+import type { Clock } from "../../../../src/ports/clock.ts";
+
+/** An object of the model: what a plan sees, what flipop writes, and what nobody cares about. */
+export interface Thing {
+  readonly name: string;
+  readonly spec: string;
+  readonly own: string;
+  readonly heartbeat: number;
+}
+
+/** Things come sorted; their heartbeat is invisible, and `own` is flipop's. */
+export const THING_RULES: StoreRules<Thing> = {
+  visible: ({ name, spec, own }) => ({ name, spec, own }),
+  foreign: ({ name, spec }) => ({ name, spec }),
+  isSorted: true,
+};
+
+type ThingEvent = Extract<WatchEvent<Thing>, { readonly sighting: unknown }>;
+
+/** The error a source throws. */
+export function failing(failure: KubeFailure): KubeError {
+  return new KubeError({ failure, operation: "watch things", subject: "", status: 0, message: failure });
+}
+
+/** The cluster's side: things under one counter, with history. */
+export class ModelList implements WatchSource<Thing> {
+  readonly things: Map<string, Sighting<Thing>> = new Map();
+  /** What lists and watches are refused with while it is set. */
+  refusal: KubeError | undefined;
+  /** What watches alone are refused with while it is set. */
+  watchRefusal: KubeError | undefined;
+  /** While true, watches are told nothing. */
+  isDeaf: boolean = false;
+  /** How long a list takes, read at its beginning. */
+  listMs: number = 0;
+  lists: number = 0;
+  /** The versions from which watches began. */
+  readonly watches: string[] = [];
+  version: number = 100;
+  #history: ThingEvent[] = [];
+  #compacted = 0;
+  readonly #streams = new Set<Stream>();
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  put(name: string, change: Partial<Omit<Thing, "name">>): Sighting<Thing> {
+    const before = this.things.get(name)?.facts ?? { name, spec: "", own: "", heartbeat: 0 };
+    const sighting = { key: `\0${name}`, version: this.#next(), facts: { ...before, ...change } };
+    this.things.set(name, sighting);
+    this.#tell({ kind: "changed", sighting });
+    return sighting;
+  }
+
+  delete(name: string): void {
+    if (!this.things.delete(name)) return;
+    this.#tell({ kind: "deleted", sighting: { key: `\0${name}`, version: this.#next(), facts: undefined } });
+  }
+
+  /** Forgets history: watches from before are too old. */
+  compact(): void {
+    this.#compacted = this.version;
+    this.#history = [];
+  }
+
+  /** Puts everything back to an earlier state, as a backup of etcd does. */
+  setBack(version: number, things: readonly Sighting<Thing>[]): void {
+    this.version = version;
+    this.things.clear();
+    for (const thing of things) this.things.set(thing.facts?.name ?? "", thing);
+    this.compact();
+    this.end(failing("unavailable"));
+  }
+
+  /** Ends all watches, in good order without an error. */
+  end(error?: KubeError): void {
+    for (const stream of this.#streams) stream.end(error);
+    this.#streams.clear();
+  }
+
+  /** Says something on all watches. */
+  say(...events: readonly WatchEvent<Thing>[]): void {
+    for (const stream of this.#streams) stream.push(events);
+  }
+
+  bookmark(): void {
+    this.say({ kind: "bookmark", version: String(this.version) });
+    for (const stream of this.#streams) stream.from = this.version;
+  }
+
+  /** Says old news again on all watches: something that they may have said, in no order. */
+  repeat(pick: (events: readonly ThingEvent[]) => ThingEvent): void {
+    for (const stream of this.#streams) {
+      const said = this.#history.filter(({ sighting }) => Number(sighting.version) > stream.from);
+      if (said.length > 0) stream.push([pick(said)]);
+    }
+  }
+
+  async list(known: (key: string, version: string) => Thing | undefined): Promise<Listing<Sighting<Thing>>> {
+    this.lists += 1;
+    if (this.refusal !== undefined) throw this.refusal;
+    const items = [...this.things.values()].map((one) => ({ ...one, facts: known(one.key, one.version) ?? one.facts }));
+    const resourceVersion = String(this.version);
+    await this.#clock.sleep(this.listMs);
+    return { items, resourceVersion };
+  }
+
+  async *watch(version: string, signal: AbortSignal): AsyncGenerator<readonly WatchEvent<Thing>[]> {
+    this.watches.push(version);
+    const refusal = this.refusal ?? this.watchRefusal;
+    if (refusal !== undefined) throw refusal;
+    if (Number(version) < this.#compacted) throw failing("gone");
+    if (Number(version) > this.version) throw failing("unavailable");
+    const stream = new Stream(Number(version));
+    stream.push(this.#history.filter(({ sighting }) => Number(sighting.version) > stream.from));
+    const end = (): void => stream.end(undefined);
+    signal.addEventListener("abort", end, { once: true });
+    this.#streams.add(stream);
+    try {
+      yield [];
+      yield* stream.read();
+    } finally {
+      signal.removeEventListener("abort", end);
+      this.#streams.delete(stream);
+    }
+  }
+
+  refuse(why: string): KubeError {
+    return new KubeError({ failure: "malformed", operation: "watch things", subject: "", status: 200, message: why });
+  }
+
+  #next(): string {
+    this.version += 1;
+    return String(this.version);
+  }
+
+  #tell(event: ThingEvent): void {
+    this.#history.push(event);
+    if (!this.isDeaf) this.say(event);
+  }
+}
+
+class Stream {
+  /** Up to here this watch has told everything. */
+  from: number;
+  readonly #events: WatchEvent<Thing>[] = [];
+  #news = Promise.withResolvers<void>();
+  #error: KubeError | undefined;
+  #isOver = false;
+
+  constructor(from: number) {
+    this.from = from;
+  }
+
+  push(events: readonly WatchEvent<Thing>[]): void {
+    this.#events.push(...events);
+    this.#news.resolve();
+  }
+
+  end(error: KubeError | undefined): void {
+    this.#isOver = true;
+    this.#error = error;
+    this.#news.resolve();
+  }
+
+  async *read(): AsyncGenerator<readonly WatchEvent<Thing>[]> {
+    while (!this.#isOver) {
+      await this.#news.promise;
+      this.#news = Promise.withResolvers();
+      if (this.#events.length > 0) yield this.#events.splice(0);
+    }
+    if (this.#error !== undefined) throw this.#error;
+  }
+}

@@ -1,0 +1,252 @@
+import { describe, expect, test } from "vitest";
+import { InternalError } from "../../../../src/model/errors.ts";
+import { aReflector, following } from "./follow.ts";
+import { failing } from "./model-list.ts";
+
+describe("a followed list", () => {
+  test("is read once, sorted, and then shows each change, which is announced once it is in", async () => {
+    const { model, clock, heard, list } = await following("b", "a");
+    expect(await list()).toEqual(["a s0", "b s0"]);
+    expect(heard).toEqual([]);
+    model.put("c", { spec: "s1" });
+    model.delete("a");
+    await clock.advance(0);
+    expect(heard).toEqual(["c", "a"]);
+    expect(await list()).toEqual(["b s0", "c s1"]);
+    expect([model.lists, model.watches.length]).toEqual([1, 1]);
+  });
+
+  test("is the same array until something changes, and that array never changes", async () => {
+    const { model, clock, reflector } = await following("a");
+    const before = await reflector.values();
+    expect(await reflector.values()).toBe(before);
+    model.put("b", {});
+    await clock.advance(0);
+    expect(before).toHaveLength(1);
+    expect(await reflector.values()).toHaveLength(2);
+  });
+
+  test("takes a heartbeat in without announcing it", async () => {
+    const { model, clock, reflector, heard } = await following("a");
+    model.put("a", { heartbeat: 7 });
+    await clock.advance(0);
+    expect(await reflector.values()).toMatchObject([{ heartbeat: 7 }]);
+    expect(heard).toEqual([]);
+  });
+
+  test("is not changed by events that come twice, late, or after the end of what they are about", async () => {
+    const { model, clock, heard, list } = await following("a");
+    const [early] = [model.put("a", { spec: "s1" }), model.put("a", { spec: "s2" })];
+    model.delete("a");
+    model.put("b", { spec: "s3" });
+    await clock.advance(0);
+    heard.length = 0;
+    model.say({ kind: "changed", sighting: early });
+    model.repeat((events) => events[1] ?? failure());
+    model.repeat((events) => events[3] ?? failure());
+    await clock.advance(0);
+    expect(await list()).toEqual(["b s3"]);
+    expect(heard).toEqual([]);
+  });
+
+  test("announces whatever it finds when nobody waits for it any more", async () => {
+    const { model, clock, reflector, heard, list } = aReflector("a");
+    model.refusal = failing("unavailable");
+    reflector.start();
+    await expect(list()).rejects.toThrow("unavailable");
+    model.refusal = undefined;
+    await clock.advance(2_000);
+    expect(heard).toEqual(["a"]);
+  });
+
+  test("leaves nothing behind when it is closed, and refuses who waits", async () => {
+    const { clock, reflector } = aReflector("a");
+    reflector.start();
+    const waiting = expect(reflector.values()).rejects.toThrow(InternalError);
+    reflector.close();
+    await waiting;
+    await clock.advance(1);
+    expect(clock.sleeping()).toBe(0);
+    await expect(reflector.values()).rejects.toThrow(InternalError);
+  });
+});
+
+describe("an interrupted watch", () => {
+  test("goes on from the last version, bookmarks included, without reading the list", async () => {
+    const { model, clock, list } = await following("a");
+    model.put("b", {});
+    await clock.advance(20_000);
+    model.end();
+    await clock.advance(0);
+    model.version = 500;
+    model.bookmark();
+    await clock.advance(20_000);
+    model.end(failing("unavailable"));
+    model.put("c", { spec: "s1" });
+    await clock.advance(800);
+    expect(model.watches).toEqual(["101", "102", "500"]);
+    expect(model.lists).toBe(1);
+    expect(await list()).toEqual(["a s0", "b", "c s1"]);
+  });
+
+  test("is invisible when it goes on within 2 s", async () => {
+    const { model, clock, reflector, list } = await following("a");
+    model.end(failing("unavailable"));
+    await clock.advance(799);
+    expect(reflector.staleness()).toBeUndefined();
+    expect(await list()).toEqual(["a s0"]);
+    await clock.advance(1);
+    expect(model.watches).toHaveLength(2);
+  });
+
+  test("makes the list fail with its reason after 2 s, until the server watches again", async () => {
+    const { model, clock, reflector } = await following("a");
+    model.refusal = failing("timeout");
+    model.end(failing("unavailable"));
+    await clock.advance(1_999);
+    await expect(reflector.values()).resolves.toHaveLength(1);
+    await clock.advance(1);
+    await expect(reflector.values()).rejects.toThrow("timeout");
+    expect(reflector.staleness()).toMatchObject({ sinceMs: 0, error: { failure: "timeout" } });
+    model.refusal = undefined;
+    await clock.advance(5_000);
+    await expect(reflector.values()).resolves.toHaveLength(1);
+    expect(reflector.staleness()).toBeUndefined();
+  });
+
+  test("is tried again after 0.8 s, then after twice as long each time, 30 s at most", async () => {
+    const { model, clock } = await following("a");
+    model.refusal = failing("unavailable");
+    model.end(failing("unavailable"));
+    const tries: number[] = [];
+    for (let atMs = 0; atMs < 150_000; atMs += 100) {
+      const before = model.watches.length + model.lists;
+      await clock.advance(100);
+      if (model.watches.length + model.lists > before) tries.push((atMs + 100) / 1000);
+    }
+    expect(tries).toEqual([0.8, 2.4, 5.6, 12, 24.8, 50.4, 80.4, 110.4, 140.4]);
+  });
+
+  test("that keeps failing reads the list anew, for the version itself may be at fault", async () => {
+    const { model, clock, list } = await following("a");
+    model.setBack(50, [{ key: "\0old", version: "40", facts: { name: "old", spec: "", own: "", heartbeat: 0 } }]);
+    await clock.advance(60_000);
+    expect(model.lists).toBe(3);
+    expect(await list()).toEqual(["old"]);
+  });
+
+  test("does not go back in time for one list that is older than what was seen", async () => {
+    const { model, clock, heard, list } = await following("a");
+    const [seen] = [...model.things.values()];
+    model.end(failing("gone"));
+    model.setBack(50, []);
+    await clock.advance(0);
+    expect(model.lists).toBe(2);
+    expect(await list()).toEqual(["a s0"]);
+    model.setBack(101, seen === undefined ? [] : [seen]);
+    await clock.advance(2_000);
+    expect(model.lists).toBe(3);
+    expect(await list()).toEqual(["a s0"]);
+    expect(heard).toEqual([]);
+  });
+
+  test("that ends in good order at once, again and again, is not asked for in a hot loop", async () => {
+    const { model, clock } = await following("a");
+    for (let second = 0; second < 60; second += 0.1) {
+      model.end();
+      await clock.advance(100);
+    }
+    expect(model.watches.length).toBeLessThan(10);
+  });
+
+  test("that broke after a long time is tried again as if it was the first to break", async () => {
+    const { model, clock } = await following("a");
+    for (let count = 0; count < 5; count++) {
+      await clock.advance(15_000);
+      model.end(failing("unavailable"));
+      await clock.advance(800);
+    }
+    expect(model.watches).toHaveLength(6);
+    expect(model.lists).toBe(1);
+  });
+});
+
+describe("lost history", () => {
+  test.for(["status", "event"])("as %s makes the list be read anew at once, and differences announced", async (how) => {
+    const { model, clock, heard, list } = await following("a", "b");
+    await clock.advance(20_000);
+    if (how === "event") model.say({ kind: "failed", error: failing("gone") });
+    else model.end();
+    model.delete("a");
+    model.put("b", { heartbeat: 1 });
+    model.put("c", {});
+    model.compact();
+    await clock.advance(0);
+    expect(await list()).toEqual(["b s0", "c"]);
+    expect(heard.sort()).toEqual(["a", "c"]);
+    expect(model.lists).toBe(2);
+  });
+
+  test("twice in a row is not answered in a hot loop", async () => {
+    const { model, clock } = await following("a");
+    model.refusal = failing("gone");
+    model.end();
+    await clock.advance(60_000);
+    expect(model.lists).toBeLessThan(10);
+  });
+
+  test("shows a thing that was replaced under its name as a change, though nobody saw its end", async () => {
+    const { model, clock, heard, list } = await following("a");
+    model.end();
+    model.delete("a");
+    model.put("a", { spec: "other" });
+    await clock.advance(1_000);
+    expect(await list()).toEqual(["a other"]);
+    expect(heard).toContain("a");
+  });
+
+  test("an event of an unknown type makes the list be read anew", async () => {
+    const { model, clock, list } = await following("a");
+    model.say({ kind: "unknown", type: "RENAMED" });
+    model.put("b", {});
+    await clock.advance(2_000);
+    expect(model.lists).toBe(2);
+    expect(await list()).toEqual(["a s0", "b"]);
+  });
+});
+
+describe("a refusal", () => {
+  test.for(["forbidden", "unauthorized", "missing-resource"] as const)(
+    "%s makes the list fail at once, the first time too, and is looked at again after 30 s",
+    async (failure) => {
+      const { model, clock, reflector, list } = aReflector("a");
+      model.refusal = failing(failure);
+      reflector.start();
+      await expect(list()).rejects.toThrow(failure);
+      await clock.advance(29_999);
+      expect(model.lists).toBe(1);
+      model.refusal = undefined;
+      await clock.advance(1);
+      expect(await list()).toEqual(["a s0"]);
+      await clock.advance(20_000);
+      model.refusal = failing(failure);
+      model.end();
+      await clock.advance(1);
+      await expect(list()).rejects.toThrow(failure);
+    },
+  );
+
+  test("to watch is the answer to the first call although the list can be read, which is not read again and again", async () => {
+    const { model, clock, reflector, list } = aReflector("a");
+    model.watchRefusal = failing("forbidden");
+    reflector.start();
+    await expect(list()).rejects.toThrow("forbidden");
+    await clock.advance(95_000);
+    expect(model.lists).toBe(1);
+    expect(model.watches).toHaveLength(4);
+  });
+});
+
+function failure(): never {
+  throw new Error("the model has no such event");
+}

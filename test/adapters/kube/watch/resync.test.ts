@@ -1,0 +1,131 @@
+import { describe, expect, test } from "vitest";
+import { following } from "./follow.ts";
+import { failing } from "./model-list.ts";
+
+const RESYNC_MS = 540_000;
+
+describe("the list read anew every ten minutes", () => {
+  test("shows what the watch has lost, announced, while the watch goes on", async () => {
+    const { model, clock, heard, list } = await following("a", "b");
+    model.isDeaf = true;
+    model.put("a", { spec: "s1" });
+    model.delete("b");
+    model.isDeaf = false;
+    await clock.advance(RESYNC_MS - 1);
+    expect(heard).toEqual([]);
+    await clock.advance(1);
+    expect(await list()).toEqual(["a s1"]);
+    expect(heard).toEqual(["a", "b"]);
+    expect(model.watches).toHaveLength(1);
+  });
+
+  test("does not undo what the watch brings meanwhile", async () => {
+    const { model, clock, heard, list } = await following("a", "b", "c");
+    model.listMs = 5_000;
+    await clock.advance(RESYNC_MS);
+    expect(model.lists).toBe(2);
+    model.put("a", { spec: "s1" });
+    model.delete("b");
+    model.put("d", {});
+    model.bookmark();
+    await clock.advance(4_999);
+    expect(await list()).toEqual(["a s1", "c s0", "d"]);
+    await clock.advance(1);
+    expect(await list()).toEqual(["a s1", "c s0", "d"]);
+    expect(heard).toEqual(["a", "b", "d"]);
+  });
+
+  test("is tried again later when it fails, and nobody notices", async () => {
+    const { model, clock, reflector, list } = await following("a");
+    model.refusal = failing("unavailable");
+    await clock.advance(RESYNC_MS);
+    model.refusal = undefined;
+    expect(model.lists).toBe(2);
+    expect(reflector.staleness()).toBeUndefined();
+    expect(await list()).toEqual(["a s0"]);
+    await clock.advance(RESYNC_MS);
+    expect(model.lists).toBe(3);
+  });
+});
+
+describe("an own write", () => {
+  const annotate = (one: Awaited<ReturnType<typeof following>>, own: string, answerMs: number): Promise<unknown> =>
+    one.reflector.write(
+      "\0a",
+      async () => {
+        const stored = one.model.put("a", { own });
+        await one.clock.sleep(answerMs);
+        return stored;
+      },
+      (stored) => stored,
+    );
+
+  test.for([0, 50])("is in the list when its answer has come after %i ms, and not announced", async (answerMs) => {
+    const one = await following("a");
+    const written = annotate(one, "mine", answerMs);
+    await one.clock.settle(written);
+    expect(await one.list()).toEqual(["a s0 mine"]);
+    await one.clock.advance(1_000);
+    expect(one.heard).toEqual([]);
+  });
+
+  test("is in the list although the watch is slow, and its echo is no change", async () => {
+    const one = await following("a");
+    one.model.isDeaf = true;
+    await annotate(one, "mine", 0);
+    expect(await one.list()).toEqual(["a s0 mine"]);
+    one.model.isDeaf = false;
+    one.model.repeat(([event]) => event ?? missing());
+    await one.clock.advance(0);
+    expect(one.heard).toEqual([]);
+  });
+
+  test("that brings along what somebody else has changed is announced", async () => {
+    const one = await following("a");
+    one.model.isDeaf = true;
+    one.model.put("a", { spec: "theirs" });
+    await annotate(one, "mine", 0);
+    expect(await one.list()).toEqual(["a theirs mine"]);
+    expect(one.heard).toEqual(["a"]);
+  });
+
+  test("is announced when its answer is lost, for then nobody knows", async () => {
+    const one = await following("a");
+    const write = async (): Promise<never> => {
+      one.model.put("a", { own: "mine" });
+      await one.clock.sleep(50);
+      throw failing("timeout");
+    };
+    const written = expect(one.reflector.write("\0a", write, (stored) => stored)).rejects.toThrow("timeout");
+    await one.clock.advance(49);
+    expect(one.heard).toEqual([]);
+    await one.clock.advance(1);
+    await written;
+    expect(one.heard).toEqual(["a"]);
+  });
+
+  test("does not hide what somebody else does while it is under way", async () => {
+    const one = await following("a");
+    const written = annotate(one, "mine", 50);
+    await one.clock.advance(10);
+    one.model.put("a", { spec: "theirs" });
+    await one.clock.advance(10);
+    expect(one.heard).toEqual(["a"]);
+    await one.clock.settle(written);
+    expect(await one.list()).toEqual(["a theirs mine"]);
+  });
+
+  test("that somebody else overwrites while it is under way is announced", async () => {
+    const one = await following("a");
+    const written = annotate(one, "mine", 50);
+    await one.clock.advance(10);
+    one.model.put("a", { own: "theirs" });
+    await one.clock.settle(written);
+    expect(await one.list()).toEqual(["a s0 theirs"]);
+    expect(one.heard).toEqual(["a"]);
+  });
+});
+
+function missing(): never {
+  throw new Error("the model has no such event");
+}
