@@ -13,6 +13,8 @@ export class Freshness {
   #failure: unknown;
   /** Since when nobody tells of changes, in monotonic time; undefined while the server watches. */
   #downSinceMs: number | undefined;
+  /** What that was before the server seemed to watch again. */
+  #wasDownSinceMs: number | undefined;
   /** Settles when the present attempt to list and watch has succeeded or failed. */
   #attempt: PromiseWithResolvers<void> | undefined;
   #waiting = 0;
@@ -30,6 +32,11 @@ export class Freshness {
   /** True while the server watches. */
   get isUp(): boolean {
     return this.#downSinceMs === undefined;
+  }
+
+  /** True when it is long ago that anybody told of changes: much may be about to be told. */
+  get isLate(): boolean {
+    return this.#downSinceMs !== undefined && this.#clock.monotonicMs() - this.#downSinceMs >= TRUSTED_MS;
   }
 
   /** True while somebody waits for the present attempt. */
@@ -50,19 +57,21 @@ export class Freshness {
 
   /** The server watches: the attempt has succeeded. */
   rise(): void {
+    this.#wasDownSinceMs = this.#downSinceMs ?? this.#wasDownSinceMs;
     this.#downSinceMs = undefined;
     this.#failure = undefined;
     this.#settle();
   }
 
-  /** The server watches no longer. */
-  fall(): void {
-    this.#downSinceMs ??= this.#clock.monotonicMs();
+  /** The server watches no longer. @param isSound false when it never really did, so that the list is as old as it was before. */
+  fall(isSound: boolean): void {
+    const sinceMs = isSound ? undefined : this.#wasDownSinceMs;
+    this.#downSinceMs ??= sinceMs ?? this.#clock.monotonicMs();
   }
 
   /** The attempt, or the watch, has failed. */
   fail(error: unknown): void {
-    this.fall();
+    this.fall(true);
     this.#failure = error;
     this.#settle();
   }
@@ -87,7 +96,7 @@ export class Freshness {
     if (!this.#isListed) return false;
     if (this.#downSinceMs === undefined) return true;
     if (this.#failure !== undefined && isRefusal(failureOf(this.#failure))) return false;
-    return this.#clock.monotonicMs() - this.#downSinceMs < TRUSTED_MS;
+    return !this.isLate;
   }
 
   #settle(): void {

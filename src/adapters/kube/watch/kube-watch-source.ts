@@ -59,7 +59,6 @@ export class KubeWatchSource<T> implements WatchSource<T> {
     try {
       response = await open(call, guard.signal);
       guard.hear();
-      yield [];
       yield* this.#read(call, response, guard);
     } catch (error) {
       if (signal.aborted) return;
@@ -82,6 +81,7 @@ export class KubeWatchSource<T> implements WatchSource<T> {
     const broken = (why: string): KubeError =>
       malformed(call, this.#source.connection, { status: response.statusCode ?? 0, why });
     if (!isProtobuf && !type.startsWith("application/json")) throw broken(`the answer is ${type || "of no type"}`);
+    yield [];
     const splitter = new FrameSplitter(isProtobuf ? "lengths" : "lines");
     const decode = isProtobuf ? (frame: Buffer) => protobufEvent(frame, fields) : jsonEvent;
     for await (const chunk of response) {

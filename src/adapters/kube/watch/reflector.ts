@@ -6,6 +6,7 @@ import { compareVersions } from "./compare-versions.ts";
 import { Freshness, failureOf } from "./freshness.ts";
 import { isRefusal, retryDelayMs } from "./retry-delay.ts";
 import type { Sighting } from "./sighting.ts";
+import { WatchLife } from "./watch-life.ts";
 import type { WatchEvent, WatchSource } from "./watch-source.ts";
 import { type StoreRules, WatchedStore } from "./watched-store.ts";
 
@@ -20,13 +21,13 @@ export interface ReflectorOptions<T> {
   readonly onChange: (keys: readonly string[]) => void;
 }
 
-/** A watch that held for so long was sound, and its end is no sign of trouble. */
-const SOUND_MS = 10_000;
-/** A watch that ends in good order sooner than this must not be asked for again at once. */
-const ABRUPT_MS = 1_000;
+/** So long after a long absence the server has told what happened in it. */
+const SETTLE_MS = 500;
 /** After so many failures in a row the version itself is doubted, and the list is read anew. */
-const DOUBTED_FAILURES = 3;
+const DOUBTED_FAILURES = 5;
 const RESYNC_MS = 600_000;
+/** Whoever wants the list so long after the last failure does not wait for the next attempt: it is made at once. */
+const PATIENCE_MS = 2_000;
 
 /**
  * One list kept in memory: read once, then watched, from the last version on after every interruption, and read anew where history is lost and every ten minutes.
@@ -45,6 +46,9 @@ export class Reflector<T> {
   #mayGoBack = false;
   #isResyncing = false;
   #failures = 0;
+  #failedAtMs = 0;
+  /** Ends the wait for the next attempt. */
+  #rest: AbortController | undefined;
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
@@ -64,11 +68,16 @@ export class Reflector<T> {
   /** Ends everything; whoever waits for the list is refused. */
   close(): void {
     this.#ending.abort();
+    this.#rest?.abort();
     this.#freshness.fail(new InternalError("The cluster was closed while somebody used it."));
   }
 
   /** The list as it is now, once it is known. @throws KubeError, ConfigError: why it is not known, or not known to be current. */
   async values(): Promise<readonly T[]> {
+    if (this.#rest !== undefined && this.#options.clock.monotonicMs() - this.#failedAtMs >= PATIENCE_MS) {
+      this.#freshness.attempt();
+      this.#rest.abort();
+    }
     await this.#freshness.wait();
     return this.#store.values();
   }
@@ -89,12 +98,15 @@ export class Reflector<T> {
     while (!signal.aborted) {
       try {
         this.#freshness.attempt();
-        if (this.#mustList) await this.#list();
-        await this.#watch();
+        const mustList = this.#mustList;
+        if (mustList) await this.#list();
+        await this.#watch(mustList);
       } catch (error) {
         if (signal.aborted) return;
         this.#fail(error);
-        await clock.sleep(retryDelayMs(failureOf(error), this.#failures, random()), signal);
+        this.#rest = new AbortController();
+        await clock.sleep(retryDelayMs(failureOf(error), this.#failures, random()), this.#rest.signal);
+        this.#rest = undefined;
       }
     }
   }
@@ -122,23 +134,29 @@ export class Reflector<T> {
   }
 
   /** Watches until the server ends it. */
-  async #watch(): Promise<void> {
+  async #watch(isJustListed: boolean): Promise<void> {
     const { clock, source } = this.#options;
     const { signal } = this.#ending;
-    let openedMs: number | undefined;
-    const lastedMs = (): number => (openedMs === undefined ? 0 : clock.monotonicMs() - openedMs);
+    const life = new WatchLife(clock);
+    const over = new AbortController();
     try {
       for await (const events of source.watch(this.#version, signal)) {
         if (signal.aborted) return;
-        openedMs ??= clock.monotonicMs();
-        this.#freshness.rise();
+        if (life.hear(events)) void this.#rise(isJustListed, over.signal);
         this.#take(events);
       }
     } finally {
-      this.#freshness.fall();
-      if (lastedMs() >= SOUND_MS) this.#failures = 0;
+      over.abort();
+      this.#freshness.fall(life.wasReal);
+      if (life.wasSound) this.#failures = 0;
     }
-    if (!signal.aborted && lastedMs() < ABRUPT_MS) throw source.refuse("the server ends it at once");
+    if (!signal.aborted && life.isAbrupt) throw source.refuse("the server ends it at once");
+  }
+
+  /** What has happened in a long absence is told within moments; until then the list is as old as it was. */
+  async #rise(isJustListed: boolean, over: AbortSignal): Promise<void> {
+    if (this.#freshness.isLate && !isJustListed) await this.#options.clock.sleep(SETTLE_MS, over);
+    if (!over.aborted) this.#freshness.rise();
   }
 
   #take(events: readonly WatchEvent<T>[]): void {
@@ -180,6 +198,7 @@ export class Reflector<T> {
   #fail(error: unknown): void {
     const failure = failureOf(error);
     this.#failures += 1;
+    this.#failedAtMs = this.#options.clock.monotonicMs();
     const isDoubtful = this.#failures % DOUBTED_FAILURES === 0 && !isRefusal(failure);
     if (failure === "gone" || isDoubtful) this.#mustList = true;
     this.#freshness.fail(error);

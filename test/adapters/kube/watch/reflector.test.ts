@@ -127,6 +127,51 @@ describe("an interrupted watch", () => {
     expect(tries).toEqual([0.8, 2.4, 5.6, 12, 24.8, 50.4, 80.4, 110.4, 140.4]);
   });
 
+  test("is tried again at once for whoever wants the list, though not within 2 s of the last failure", async () => {
+    const { model, clock, reflector, list } = await following("a");
+    model.refusal = failing("unavailable");
+    model.end(failing("unavailable"));
+    await clock.advance(30_000);
+    const tries = (): number => model.watches.length + model.lists;
+    const before = tries();
+    await expect(list()).rejects.toThrow("unavailable");
+    expect(tries()).toBe(before + 1);
+    await clock.advance(1_999);
+    await expect(reflector.values()).rejects.toThrow("unavailable");
+    expect(tries()).toBe(before + 1);
+    model.refusal = undefined;
+    await clock.advance(1);
+    expect(await list()).toEqual(["a s0"]);
+  });
+
+  test("that begins again after a long absence makes the list current once its backlog has been told", async () => {
+    const { model, clock, reflector, list } = await following("a");
+    model.isDeaf = true;
+    model.refusal = failing("unavailable");
+    model.end(failing("unavailable"));
+    await clock.advance(4_000);
+    model.refusal = undefined;
+    await clock.advance(1_600);
+    expect(model.watches).toHaveLength(4);
+    expect(model.lists).toBe(1);
+    await clock.advance(499);
+    expect(reflector.staleness()).toBeDefined();
+    model.isDeaf = false;
+    model.put("a", { spec: "s1" });
+    expect(await list()).toEqual(["a s1"]);
+    expect(reflector.staleness()).toBeUndefined();
+  });
+
+  test("that begins and breaks without a word does not make the list any younger", async () => {
+    const { model, clock, reflector } = await following("a");
+    await clock.advance(20_000);
+    for (let count = 0; count < 30; count++) {
+      model.end(failing("malformed"));
+      await clock.advance(100);
+    }
+    expect(reflector.staleness()).toMatchObject({ sinceMs: 20_000 });
+  });
+
   test("that keeps failing reads the list anew, for the version itself may be at fault", async () => {
     const { model, clock, list } = await following("a");
     model.setBack(50, [{ key: "\0old", version: "40", facts: { name: "old", spec: "", own: "", heartbeat: 0 } }]);
