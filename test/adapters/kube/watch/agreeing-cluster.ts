@@ -1,0 +1,51 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
+import type { Connection } from "../../../../src/adapters/kube/connection.ts";
+import { createClusterReader } from "../../../../src/adapters/kube/create-cluster-reader.ts";
+import { createWarmCluster } from "../../../../src/adapters/kube/create-warm-cluster.ts";
+import { keyOf } from "../../../../src/adapters/kube/watch/sighting.ts";
+import type { PodSelector } from "../../../../src/model/node.ts";
+import type { ClusterReader } from "../../../../src/ports/cluster.ts";
+import type { WarmCluster } from "../../../../src/ports/warm-cluster.ts";
+import { REAL_CLOCK } from "../real-clock.ts";
+
+type Lists = Pick<ClusterReader, "listPools" | "listRecordSets" | "listNodes" | "listPods">;
+
+const TRIES = 1_000;
+
+/**
+ * A warm cluster whose lists wait for the watch, so that a test may read what it has just written past it: each answers once it agrees with what a plain reader lists.
+ * @throws Error from the list when they do not come to agree within seconds
+ */
+export function agreeingCluster(connection: Connection): WarmCluster {
+  const options = { version: "0.0.0", clock: REAL_CLOCK, reportingInstance: "test" };
+  const cluster = createWarmCluster(connection, options);
+  const reader = createClusterReader(connection, options);
+  const lists: Lists = {
+    listPools: cluster.listPools.bind(cluster),
+    listRecordSets: cluster.listRecordSets.bind(cluster),
+    listNodes: cluster.listNodes.bind(cluster),
+    listPods: cluster.listPods.bind(cluster),
+  };
+  const agreeing = async <T>(list: (from: Lists) => Promise<readonly T[]>): Promise<readonly T[]> => {
+    for (let tries = 0; tries < TRIES; tries++) {
+      const [warm, plain] = [await list(lists), await list(reader)];
+      if (isDeepStrictEqual(warm, plain)) return warm;
+      await delay(5);
+    }
+    throw new Error("the list in memory does not come to be what the server has");
+  };
+  const close = cluster.close.bind(cluster);
+  return Object.assign(cluster, {
+    listPools: () => agreeing((from) => from.listPools()),
+    listRecordSets: () => agreeing((from) => from.listRecordSets()),
+    listNodes: () => agreeing((from) => from.listNodes()),
+    // Pods come in no order.
+    listPods: (selector: PodSelector) =>
+      agreeing(async (from) => (await from.listPods(selector)).toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))),
+    close: () => {
+      close();
+      reader.close();
+    },
+  });
+}
