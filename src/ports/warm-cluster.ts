@@ -20,9 +20,13 @@ export interface Staleness {
  * that may be old. Reads of single objects and of the Lease go to the API server as ever.
  */
 export interface WarmCluster extends ClusterWriter {
-  /** Has `listener` called once for each change that is in the lists by then; a change that no plan can see (a heartbeat) is none. Own writes are none either. */
+  /**
+   * Has `listener` called once for each change that is in the lists by then, and once per list for a pod that several selectors select; a change that no plan can see (a
+   * heartbeat) is none. Own writes are none either, unless their answer shows what somebody else has changed. That a list is current again is no change by itself: who was
+   * refused one asks again.
+   */
   onChange(listener: (change: ClusterChange) => void): void;
-  /** The oldest failure that keeps a list from being current; undefined while all lists in use are. */
+  /** The oldest failure that keeps a list from being current; undefined while all lists in use are, or are being read for the first time, and for record sets that the cluster does not know. */
   staleness(): Staleness | undefined;
   /** Ends all watches and lets connections go. */
   close(): void;

@@ -86,9 +86,13 @@ export class WarmLists {
     this.#listeners.push(listener);
   }
 
-  /** The oldest failure among the lists. */
+  /** The oldest failure among the lists. That the cluster has no record sets because it does not know them is none: it is known. */
   staleness(): Staleness | undefined {
-    const failures = this.#followed().flatMap((one) => one.staleness() ?? []);
+    const failures = this.#followed().flatMap((one) => {
+      const staleness = one.staleness();
+      const isKnown = one === this.#recordSets && staleness?.error.failure === "missing-resource";
+      return staleness === undefined || isKnown ? [] : [staleness];
+    });
     return failures.sort((a, b) => a.sinceMs - b.sinceMs)[0];
   }
 

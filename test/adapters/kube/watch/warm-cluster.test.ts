@@ -138,6 +138,9 @@ describe("a watch over HTTP", () => {
     await withWarm([unknown], async ({ cluster }) => {
       const error = await rejection(cluster.listRecordSets());
       expect(error).toMatchObject({ failure: "missing-resource" });
+      expect(cluster.staleness()).toBeUndefined();
+      expect(await rejection(cluster.listPools())).toMatchObject({ failure: "missing-resource" });
+      expect(cluster.staleness()).toMatchObject({ error: { failure: "missing-resource" } });
       expect(error.message).toContain("kubectl apply -f cronjob/crds/nodednsrecordsets.yaml");
     });
   });
@@ -150,7 +153,13 @@ describe("a watch over HTTP", () => {
       expect(await cluster.listRecordSets()).toEqual([]);
       await clock.advance(20_000);
       await watch.end();
-      await until(() => cluster.staleness() !== undefined);
+      await until(
+        async () =>
+          await cluster
+            .listRecordSets()
+            .then(() => false)
+            .catch(() => true),
+      );
       expect(await rejection(cluster.listRecordSets())).toMatchObject({ failure: "missing-resource" });
     });
   });
