@@ -2,14 +2,12 @@ import { isDeepStrictEqual } from "node:util";
 import { compareVersions } from "./compare-versions.ts";
 import type { Sighting } from "./sighting.ts";
 
-/** How the objects of a store are compared and ordered. */
+/** How the objects of a store are compared. */
 export interface StoreRules<T> {
   /** The facts without what changes although a plan sees no difference. */
   readonly visible: (facts: T) => unknown;
   /** The same without what flipop itself writes. */
   readonly foreign: (facts: T) => unknown;
-  /** True where lists come sorted by key. */
-  readonly isSorted: boolean;
 }
 
 type Entry<T> = Sighting<T> & { readonly facts: T };
@@ -24,18 +22,19 @@ export class WatchedStore<T> {
   readonly #ends = new Map<string, string>();
   /** Up to here everything is known, about objects that are not here, too. */
   #completeTo = "";
+  /** The keys in order, and the facts at the same places. */
   #order: string[] = [];
-  #values: readonly T[] | undefined;
+  #values: T[] = [];
+  /** True once the array of facts is in somebody's hands, who relies on it. */
+  #isLent = false;
 
   constructor(rules: StoreRules<T>) {
     this.#rules = rules;
   }
 
-  /** Every object's facts. The array is the same until something changes, and never changes itself. */
+  /** Every object's facts, sorted by key. The array is the same until something changes, and never changes itself. */
   values(): readonly T[] {
-    this.#values ??= this.#rules.isSorted
-      ? this.#order.flatMap((key) => this.#entries.get(key)?.facts ?? [])
-      : Array.from(this.#entries.values(), ({ facts }) => facts);
+    this.#isLent = true;
     return this.#values;
   }
 
@@ -88,8 +87,7 @@ export class WatchedStore<T> {
     if (!counts(sighting)) return this.#end(key, version);
     this.#ends.delete(key);
     this.#entries.set(key, sighting);
-    this.#values = undefined;
-    if (before === undefined) this.#insert(key);
+    this.#put(key, sighting.facts, before === undefined);
     return before === undefined || !this.#isSame(before.facts, sighting.facts);
   }
 
@@ -99,8 +97,9 @@ export class WatchedStore<T> {
     if (isNews(version, this.#ends.get(key))) this.#ends.set(key, version);
     if (before === undefined) return false;
     this.#entries.delete(key);
-    this.#values = undefined;
-    if (this.#rules.isSorted) this.#order.splice(this.#place(key), 1);
+    const place = this.#place(key);
+    this.#order.splice(place, 1);
+    this.#ownValues().splice(place, 1);
     return true;
   }
 
@@ -115,15 +114,12 @@ export class WatchedStore<T> {
 
   /** An empty store takes a list without searching a place for each object. */
   #fill(items: readonly Sighting<T>[]): readonly string[] {
-    const changed: string[] = [];
-    for (const item of items) {
-      if (!counts(item) || !isNews(item.version, this.#ends.get(item.key))) continue;
-      this.#entries.set(item.key, item);
-      changed.push(item.key);
-    }
-    this.#values = undefined;
-    if (this.#rules.isSorted) this.#order = [...this.#entries.keys()].sort();
-    return changed;
+    const kept = items.filter(counts).filter(({ key, version }) => isNews(version, this.#ends.get(key)));
+    for (const item of kept) this.#entries.set(item.key, item);
+    this.#order = [...this.#entries.keys()].sort();
+    this.#values = this.#order.flatMap((key) => this.#entries.get(key)?.facts ?? []);
+    this.#isLent = false;
+    return this.#order.slice();
   }
 
   #isSame(before: T, after: T): boolean {
@@ -131,8 +127,19 @@ export class WatchedStore<T> {
     return before === after || isDeepStrictEqual(visible(before), visible(after));
   }
 
-  #insert(key: string): void {
-    if (this.#rules.isSorted) this.#order.splice(this.#place(key), 0, key);
+  #put(key: string, facts: T, isNew: boolean): void {
+    const place = this.#place(key);
+    const values = this.#ownValues();
+    if (isNew) {
+      this.#order.splice(place, 0, key);
+      values.splice(place, 0, facts);
+    } else values[place] = facts;
+  }
+
+  #ownValues(): T[] {
+    if (this.#isLent) this.#values = this.#values.slice();
+    this.#isLent = false;
+    return this.#values;
   }
 
   /** Index of the key in the order, or where it belongs. */

@@ -14,11 +14,10 @@ export interface Thing {
   readonly heartbeat: number;
 }
 
-/** Things come sorted; their heartbeat is invisible, and `own` is flipop's. */
+/** A thing's heartbeat is invisible, and `own` is flipop's. */
 export const THING_RULES: StoreRules<Thing> = {
   visible: ({ name, spec, own }) => ({ name, spec, own }),
   foreign: ({ name, spec }) => ({ name, spec }),
-  isSorted: true,
 };
 
 type ThingEvent = Extract<WatchEvent<Thing>, { readonly sighting: unknown }>;
