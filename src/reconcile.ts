@@ -7,7 +7,7 @@ import type { Observation } from "./model/observation.ts";
 import type { Outcome } from "./model/outcome.ts";
 import type { Plan } from "./model/plan.ts";
 import { type DNSMemory, type ObjectMeta, objectKey, type Pool, type RecordSet } from "./model/resource.ts";
-import type { PassResult, Selection } from "./model/run.ts";
+import type { Pass, PassResult, Selection } from "./model/run.ts";
 import { type ObserveDeps, observe } from "./observe/observe.ts";
 import { fold } from "./plan/fold.ts";
 import { plan } from "./plan/plan.ts";
@@ -27,6 +27,10 @@ export interface PassOptions {
   readonly deadline: number;
   /** Aborted when the run is asked to end: what is in flight is finished, statuses are written. */
   readonly signal: AbortSignal;
+  /** Aborted when something more urgent has come up: everything planned is still begun, but nothing is waited for. Absent = never. */
+  readonly hurry?: AbortSignal;
+  /** Says of a plan which record sets are to wait, as {@link Observation.settling}. Absent = none. */
+  readonly settling?: (plan: Plan) => ReadonlyMap<string, number>;
 }
 
 /** Kept at the end of a run for statuses, Events and the Lease, milliseconds. */
@@ -49,17 +53,28 @@ export async function planPass(
  *
  * @throws KubeError when the cluster cannot be read; then nothing was written.
  */
-export async function reconcilePass(
+export async function reconcilePass(deps: WriterDeps, options: PassOptions): Promise<PassResult> {
+  const { result } = await pass(deps, options);
+  return result;
+}
+
+/** As {@link reconcilePass}, for a process that goes on: tells also what it now knows of the world. */
+export async function pass(
   deps: WriterDeps,
-  { selection, deadline, signal }: PassOptions,
-): Promise<PassResult> {
+  { selection, deadline, signal, hurry, settling }: PassOptions,
+): Promise<Pass> {
   const watch = stopwatch(deps.clock);
   let observation = await observe(deps);
   const observeMs = watch.lap();
-  const first = plan(observation, selection);
+  let first = plan(observation, selection);
+  const waiting = settling?.(first);
+  if (waiting !== undefined && waiting.size > 0) {
+    observation = { ...observation, settling: waiting };
+    first = plan(observation, selection);
+  }
   let planMs = watch.lap();
   let applyMs = 0;
-  const context = applyContext(deps, observation, deadline - CLOSING_MS, signal);
+  const context = applyContext(deps, observation, { deadline: deadline - CLOSING_MS, signal, hurry });
   const outcomes: Outcome[] = [];
   const failovers: number[] = [];
   let current = first;
@@ -78,7 +93,7 @@ export async function reconcilePass(
   const failures = await writeStatuses(current, context.journals);
   const eventFailures = await writeEvents(outcomes, context.journals, deps.cluster, () => deps.lock.isHeld());
   await noteRateLimits(observation, context);
-  return {
+  const result = {
     plan: first,
     outcomes,
     remaining: current,
@@ -86,6 +101,7 @@ export async function reconcilePass(
     wasInterrupted: signal.aborted || !deps.lock.isHeld(),
     timing: { observeMs, planMs, applyMs, reportMs: watch.lap(), failoverSeconds: failovers },
   };
+  return { result, world: observation };
 }
 
 /** Tells how many milliseconds have passed since it was last asked. */

@@ -1,5 +1,5 @@
-import type { Hold } from "./model/plan.ts";
 import type { PassResult, RunTiming } from "./model/run.ts";
+import { nextLook } from "./plan/next-look.ts";
 import { CLOSING_MS, type PassOptions, reconcilePass, type WriterDeps } from "./reconcile.ts";
 
 /** While the provider is at work or something is left that has no time of its own, the world is looked at again after this, milliseconds. */
@@ -16,14 +16,14 @@ const SHORTEST_WAIT_MS = 500;
 export async function settle(deps: WriterDeps, options: PassOptions): Promise<PassResult> {
   let total = await reconcilePass(deps, options);
   for (;;) {
-    const waitMs = nextLookMs(total, deps.cluster.now());
+    const next = nextLook(total.remaining, deps.cluster.now(), LOOK_AGAIN_MS);
     const leftMs = options.deadline - CLOSING_MS - deps.clock.monotonicMs();
-    if (waitMs === undefined || waitMs > leftMs || total.wasInterrupted) return total;
-    await deps.clock.sleep(waitMs, AbortSignal.any([options.signal, deps.lock.lost]));
+    if (next === undefined || next.inMs > leftMs || total.wasInterrupted) return total;
+    await deps.clock.sleep(Math.max(next.inMs, SHORTEST_WAIT_MS), AbortSignal.any([options.signal, deps.lock.lost]));
     if (options.signal.aborted || !deps.lock.isHeld()) return { ...total, wasInterrupted: true };
-    const next = await reconcilePass(deps, options);
-    const timing = addTiming(total.timing, next.timing);
-    total = { ...next, plan: total.plan, outcomes: [...total.outcomes, ...next.outcomes], timing };
+    const again = await reconcilePass(deps, options);
+    const timing = addTiming(total.timing, again.timing);
+    total = { ...again, plan: total.plan, outcomes: [...total.outcomes, ...again.outcomes], timing };
   }
 }
 
@@ -35,16 +35,4 @@ function addTiming(a: RunTiming, b: RunTiming): RunTiming {
     reportMs: a.reportMs + b.reportMs,
     failoverSeconds: [...a.failoverSeconds, ...b.failoverSeconds],
   };
-}
-
-/** How long until another pass can change something; undefined when only a change from outside can. */
-function nextLookMs({ remaining }: PassResult, nowMs: number): number | undefined {
-  const due = remaining.holds.flatMap(({ notBeforeMs }) => (notBeforeMs === undefined ? [] : [notBeforeMs - nowMs]));
-  const open = remaining.actions.length > 0 || remaining.holds.some(isInProgress) ? [LOOK_AGAIN_MS] : [];
-  const waits = [...due, ...open].map((ms) => Math.max(ms, SHORTEST_WAIT_MS));
-  return waits.length === 0 ? undefined : Math.min(...waits);
-}
-
-function isInProgress({ reason }: Hold): boolean {
-  return reason === "InProgress" || reason === "AcquisitionUnanswered";
 }

@@ -42,33 +42,45 @@ export interface ApplyContext {
   readonly deadline: number;
   /** Aborted when the run is asked to end, or the lock is lost. */
   readonly signal: AbortSignal;
+  /** Aborted when waits for the provider are to end: what it is at work on is then left in progress for the next pass. */
+  readonly patience: AbortSignal;
   readonly journals: Journals;
   /** Lets acquisitions through one at a time, over all pools. */
   readonly acquisitions: Turnstile;
+}
+
+/** How a pass is bounded; `deadline` in monotonic milliseconds. */
+export interface Bounds {
+  readonly deadline: number;
+  /** Aborted when nothing new may be started. */
+  readonly signal: AbortSignal;
+  /** Aborted when no wait for a provider is worth its time any more; absent = never. */
+  readonly hurry?: AbortSignal | undefined;
 }
 
 /** The context of one pass over one observation. */
 export function applyContext(
   access: WriteAccess,
   observation: Observation,
-  deadline: number,
-  signal: AbortSignal,
+  { deadline, signal, hurry }: Bounds,
 ): ApplyContext {
   const { cluster, clock, lock } = access;
   const limits = new Map<string, number>();
   const usable = usableOf(access.providers).map(([name, provider]) => [name, limitNoting(provider, limits)] as const);
   const usableDNS = usableOf(access.dnsProviders).map(([name, dns]) => [name, limitNotingDNS(dns, limits)] as const);
   const stop = AbortSignal.any([signal, lock.lost]);
+  const patience = hurry === undefined ? stop : AbortSignal.any([stop, hurry]);
   return {
     cluster,
     clock,
     lock,
     deadline,
     signal: stop,
+    patience,
     providers: new Map(usable),
     limits,
     dnsProviders: new Map(usableDNS),
-    confirmers: new Map(usable.map(([name, provider]) => [name, new Confirmer(provider, clock, deadline, stop)])),
+    confirmers: new Map(usable.map(([name, provider]) => [name, new Confirmer(provider, clock, deadline, patience)])),
     journals: {
       pool: new Journal(poolAccess(cluster), observation.pools, () => lock.isHeld()),
       dns: new Journal(recordSetAccess(cluster), observation.recordSets, () => lock.isHeld()),

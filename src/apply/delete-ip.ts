@@ -16,7 +16,8 @@ export async function deleteIP(action: DeleteIP, context: ApplyContext): Promise
     const wait = BUSY_WAITS[attempt];
     if (result !== "busy") return result;
     if (wait === undefined) return skipped("InProgress");
-    await context.clock.sleep(wait, context.signal);
+    await context.clock.sleep(wait, context.patience);
+    if (context.patience.aborted) return skipped(obstacle(context) ?? "InProgress");
   }
 }
 

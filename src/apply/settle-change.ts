@@ -30,12 +30,19 @@ export async function settleChange(change: Change, context: ApplyContext): Promi
   for (const wait of BUSY_WAITS) {
     const result = await attempt(change, context);
     if (result !== "busy") return result;
-    await context.clock.sleep(wait, context.signal);
+    await context.clock.sleep(wait, context.patience);
+    if (context.patience.aborted) return left(change, context);
     const objection = await changedMeanwhile(change);
     if (objection !== undefined) return objection;
   }
   const result = await attempt(change, context);
-  if (result !== "busy") return result;
+  return result === "busy" ? left(change, context) : result;
+}
+
+/** The provider stays busy longer than this pass waits: the next one goes on. */
+async function left(change: Change, context: ApplyContext): Promise<Result> {
+  const reason = obstacle(context);
+  if (reason !== undefined) return skipped(reason);
   const address = await readAgain(change);
   return skipped(
     "InProgress",

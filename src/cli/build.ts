@@ -1,12 +1,11 @@
-import type { MeterReading } from "../model/meter.ts";
 import type { RunEnd } from "../model/run.ts";
 import type { ClusterWriter } from "../ports/cluster.ts";
-import type { ProviderMeter } from "../ports/ip-provider.ts";
 import type { LockState } from "../ports/lock.ts";
 import type { Backend, NotedRun, ReconcileAnswer, ReconcileRequest } from "./backend.ts";
 import type { Config } from "./config.ts";
-import { openClusterReader, openClusterWriter } from "./open-cluster.ts";
+import { openClusterReader, openClusterWriter, openWarmCluster } from "./open-cluster.ts";
 import { openProviderReaders, openProviders } from "./providers.ts";
+import { readMeters } from "./read-meters.ts";
 import { SYSTEM_CLOCK } from "./system-clock.ts";
 import { withSandbox } from "./with-sandbox.ts";
 
@@ -31,6 +30,11 @@ export function createBackend(): Backend {
       withSandbox(flags, async (config) =>
         withCluster(await openClusterReader(config, clock), (cluster) => work({ cluster })),
       ),
+    withWatchWorld: (flags, work) =>
+      withSandbox(flags, async (config) => {
+        const { watchWorld } = await import("./watch-world.ts");
+        return withCluster(await openWarmCluster(config, clock), (cluster) => work(watchWorld(config, cluster, clock)));
+      }),
     withReconcileWorld: (flags, work) =>
       withSandbox(flags, async (config) =>
         withCluster(await openClusterWriter(config, clock), (cluster) =>
@@ -79,7 +83,7 @@ async function passes(
     result,
     endedAtMs: cluster.now(),
     durationMs: clock.monotonicMs() - startMs,
-    meters: [...meters].map(([provider, meter]) => readingOf(provider, meter)),
+    meters: readMeters(meters),
     notes: wanted === undefined ? await storedNotes(config, cluster) : lock.annotations(),
   };
   if (wanted === undefined || !lock.isHeld()) return { end, isNoted: false };
@@ -88,10 +92,6 @@ async function passes(
     () => false,
   );
   return { end, isNoted };
-}
-
-function readingOf(provider: string, meter: ProviderMeter): MeterReading {
-  return { provider, calls: meter.calls(), durations: meter.durations(), rateLimit: meter.rateLimit() };
 }
 
 /** What runs with the lock have left; nothing where it cannot be read. */

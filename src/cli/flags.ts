@@ -1,4 +1,4 @@
-import type { ManifestChanges, ManifestPart } from "./manifest-parts.ts";
+import type { ManifestChanges, ManifestMode, ManifestPart } from "./manifest-parts.ts";
 
 /** Formats of `-o`. */
 export type OutputFormat = "table" | "wide" | "json" | "yaml" | "name";
@@ -38,9 +38,14 @@ export interface PlanFlags extends CommonFlags, LeaseFlags {
 /** Flags of `reconcile`; durations in milliseconds. */
 export interface ReconcileFlags extends CommonFlags, LeaseFlags {
   readonly settle?: boolean;
+  readonly watch?: boolean;
+  readonly interval: number;
+  /** `HOST:PORT` or `:PORT`. */
+  readonly metricsAddr?: string;
   readonly timeout: number;
   readonly partial: "fail" | "ok";
-  readonly onLocked: "fail" | "skip" | "wait";
+  /** Absent = `fail`, with `--watch` `wait`. */
+  readonly onLocked?: "fail" | "skip" | "wait";
   readonly leaseDuration: number;
   readonly renewDeadline: number;
   readonly retryPeriod: number;
@@ -62,4 +67,5 @@ export interface StatusFlags extends CommonFlags, LeaseFlags {
 /** Flags of `manifests`. */
 export interface ManifestFlags extends ManifestChanges {
   readonly only?: readonly ManifestPart[];
+  readonly mode: ManifestMode;
 }

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from "commander";
 import { isCronSchedule } from "./cron-schedule.ts";
-import { MANIFEST_PARTS, type ManifestPart } from "./manifest-parts.ts";
+import { MANIFEST_MODES, MANIFEST_PARTS, type ManifestPart } from "./manifest-parts.ts";
 
 const NAMESPACE = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
 const IMAGE =
@@ -13,18 +13,16 @@ export function manifestOptions(): readonly Option[] {
     checked("-n, --namespace <NAME>", "namespace to install into", "It is no name of a namespace.", (text) =>
       NAMESPACE.test(text),
     ),
-    checked(
-      "--image <IMAGE>",
-      "image of the CronJob",
-      "Write it like NAME:TAG or NAME@sha256:DIGEST; not latest.",
-      isPinned,
-    ),
+    checked("--image <IMAGE>", "image to run", "Write it like NAME:TAG or NAME@sha256:DIGEST; not latest.", isPinned),
     checked(
       "--schedule <CRON>",
       "schedule of the CronJob, in UTC",
       "Write five fields like '*/5 * * * *', or a macro like @hourly.",
       isCronSchedule,
     ),
+    new Option("--mode <MODE>", "run by a CronJob, or as a Deployment that watches")
+      .choices(MANIFEST_MODES)
+      .default("cronjob"),
     new Option("--only <PARTS>", `only these, separated by commas: ${names}`).argParser(partsOf),
   ];
 }

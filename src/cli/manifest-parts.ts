@@ -6,10 +6,18 @@ const FILES: Readonly<Record<ManifestPart, readonly string[]>> = {
   crds: ["crds/floatingippools.yaml", "crds/nodednsrecordsets.yaml"],
   rbac: ["rbac.yaml"],
   cronjob: ["cronjob.yaml"],
+  watcher: [
+    "watch/rbac.yaml",
+    "watch/deployment.yaml",
+    "watch/poddisruptionbudget.yaml",
+    "watch/networkpolicy.yaml",
+    "watch/service.yaml",
+  ],
   networkpolicy: ["networkpolicy.yaml"],
   secret: ["secret.yaml"],
   configmap: ["configmap.yaml"],
   alerts: ["monitoring/prometheusrule.yaml"],
+  servicemonitor: ["watch/servicemonitor.yaml"],
 };
 
 /** Name of a part, as `--only` takes it. */
@@ -18,16 +26,27 @@ export type ManifestPart =
   | "crds"
   | "rbac"
   | "cronjob"
+  | "watcher"
   | "networkpolicy"
   | "secret"
   | "configmap"
-  | "alerts";
+  | "alerts"
+  | "servicemonitor";
 
 /** All parts, in the order to apply them. */
 export const MANIFEST_PARTS: readonly ManifestPart[] = Object.keys(FILES) as ManifestPart[];
 
-/** What `cronjob/kustomization.yaml` holds: without Secret and ConfigMap, which would overwrite yours, and the alerts, whose kind not every cluster knows. */
-const INSTALLED: readonly ManifestPart[] = ["namespace", "crds", "rbac", "cronjob", "networkpolicy"];
+/** How flipop is started: by a CronJob, or as a Deployment that watches. */
+export type ManifestMode = "cronjob" | "watch";
+
+/** What is installed: without Secret and ConfigMap, which would overwrite yours, and without what not every cluster knows. For the CronJob it is what `cronjob/kustomization.yaml` holds. */
+const INSTALLED: Readonly<Record<ManifestMode, readonly ManifestPart[]>> = {
+  cronjob: ["namespace", "crds", "rbac", "cronjob", "networkpolicy"],
+  watch: ["namespace", "crds", "rbac", "watcher", "networkpolicy"],
+};
+
+/** The modes, the usual one first. */
+export const MANIFEST_MODES: readonly ManifestMode[] = Object.keys(INSTALLED) as ManifestMode[];
 
 /** What differs from the shipped files; what is absent stays as shipped. All of it is checked already. */
 export interface ManifestChanges {
@@ -38,10 +57,14 @@ export interface ManifestChanges {
 
 /**
  * Returns the shipped manifests as one YAML text, comments included; without changes each file byte for byte, with `---` lines
- * between them. `parts` default to what kustomization.yaml holds; their order does not matter. Reads the files beside the program.
+ * between them. `parts` default to what the mode needs; their order does not matter. Reads the files beside the program.
  */
-export function manifestText(parts: readonly ManifestPart[] = INSTALLED, changes: ManifestChanges = {}): string {
-  return MANIFEST_PARTS.filter((part) => parts.includes(part))
+export function manifestText(
+  parts: readonly ManifestPart[] | ManifestMode = "cronjob",
+  changes: ManifestChanges = {},
+): string {
+  const wanted = typeof parts === "string" ? INSTALLED[parts] : parts;
+  return MANIFEST_PARTS.filter((part) => wanted.includes(part))
     .flatMap((part) => FILES[part])
     .map((file) => changed(file, readFileSync(new URL(`../../cronjob/${file}`, import.meta.url), "utf8"), changes))
     .join("---\n");

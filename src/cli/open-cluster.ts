@@ -1,6 +1,7 @@
 import { hostname } from "node:os";
 import type { Clock } from "../ports/clock.ts";
 import type { ClusterReader, ClusterWriter } from "../ports/cluster.ts";
+import type { WarmCluster } from "../ports/warm-cluster.ts";
 import type { Config } from "./config.ts";
 import { readVersion } from "./version.ts";
 
@@ -26,6 +27,17 @@ export async function openClusterWriter(config: Config, clock: Clock): Promise<C
   const { createClusterWriter } = await import("../adapters/kube/create-cluster-writer.ts");
   const connection = await loadConfig(inputsOf(config));
   return createClusterWriter(connection, { ...transportOf(config, clock), reportingInstance: hostname() });
+}
+
+/**
+ * Returns the cluster that the configuration chooses, with its lists kept in memory by watches.
+ * @throws ConfigError when there is none or its kubeconfig is broken
+ */
+export async function openWarmCluster(config: Config, clock: Clock): Promise<WarmCluster> {
+  const { loadConfig } = await import("../adapters/kube/config.ts");
+  const { createWarmCluster } = await import("../adapters/kube/create-warm-cluster.ts");
+  const connection = await loadConfig(inputsOf(config));
+  return createWarmCluster(connection, { ...transportOf(config, clock), reportingInstance: hostname() });
 }
 
 interface KubeInputs {

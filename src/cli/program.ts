@@ -37,10 +37,10 @@ export function buildProgram(handlers: Handlers, version: string, onExit: (code:
     .action(async (names: string[], _: PlanFlags, self: Command) =>
       onExit(await handlers.plan(names, self.optsWithGlobals())),
     );
-  withPushFlags(withLockFlags(command("reconcile", "Make it so: one pass over the cluster.")))
+  withPushFlags(withWatchFlags(withLockFlags(command("reconcile", "Make it so: one pass, or a loop with --watch."))))
     .addArgument(targets())
     .option("--settle", "pass again until nothing is left to do or the time is over")
-    .addOption(duration("--timeout <DURATION>", "time for the whole run", "50s"))
+    .addOption(duration("--timeout <DURATION>", "time for the whole run; with --watch for one pass", "50s"))
     .addOption(
       new Option("--partial <MODE>", "exit code when some objects are in error")
         .choices(["fail", "ok"])
@@ -56,7 +56,7 @@ export function buildProgram(handlers: Handlers, version: string, onExit: (code:
     .action(async (names: string[], _: StatusFlags, self: Command) =>
       onExit(await handlers.status(names, self.optsWithGlobals())),
     );
-  const manifests = program.command("manifests").description("Print what installs flipop as a CronJob, as YAML.");
+  const manifests = program.command("manifests").description("Print what installs flipop, as YAML.");
   for (const option of manifestOptions()) manifests.addOption(option);
   manifests.action(async (flags: ManifestFlags) => onExit(await handlers.manifests(flags)));
   program
@@ -96,14 +96,21 @@ const FORMATS = ["table", "wide", "json", "yaml", "name"];
 function withLockFlags(command: Command): Command {
   return command
     .addOption(
-      new Option("--on-locked <MODE>", "what to do while another run holds the lock")
-        .choices(["fail", "skip", "wait"])
-        .default("fail"),
+      new Option("--on-locked <MODE>", "while another run holds the lock; fail, with --watch wait, by default").choices(
+        ["fail", "skip", "wait"],
+      ),
     )
     .addOption(duration("--lease-duration <DURATION>", "how long the lock lasts without a renewal", "15s"))
     .addOption(duration("--renew-deadline <DURATION>", "when to give the lock up without a renewal", "10s"))
     .addOption(duration("--retry-period <DURATION>", "time between renewals", "2s"))
     .option("--no-lock", "run without the lock; only when nothing else can run");
+}
+
+function withWatchFlags(command: Command): Command {
+  return command
+    .option("--watch", "go on, and pass again whenever something changes")
+    .addOption(duration("--interval <DURATION>", "with --watch: time between two looks at the providers", "60s"))
+    .option("--metrics-addr <ADDRESS>", "with --watch: serve /metrics, /healthz and /readyz here, such as :8080");
 }
 
 function withPushFlags(command: Command): Command {

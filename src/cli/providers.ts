@@ -108,6 +108,11 @@ function hasToken(source: TokenSource): boolean {
   }
 }
 
+/** Names the providers that have a token now, for comparison: a Secret may be mounted, or emptied, while a process runs. */
+export function tokensOf({ digitalOcean, cloudflare }: Pick<Config, "digitalOcean" | "cloudflare">): string {
+  return [hasToken(digitalOcean.token) ? "digitalocean" : "", hasToken(cloudflare.token) ? "cloudflare" : ""].join(" ");
+}
+
 interface AdapterOptions {
   readonly token: () => string;
   readonly userAgent: string;

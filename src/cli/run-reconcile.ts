@@ -1,14 +1,14 @@
 import { refKey } from "../model/action.ts";
 import { ConfigError } from "../model/errors.ts";
 import type { PassResult, Selection } from "../model/run.ts";
-import { lockedDocument } from "../report/error-document.ts";
-import { EXIT, exitCodeOfRun } from "../report/exit-code.ts";
+import { exitCodeOfRun } from "../report/exit-code.ts";
 import { renderRun } from "../report/render-run.ts";
 import { runDocument } from "../report/run-document.ts";
-import type { Backend, LockRequest, ReconcileAnswer } from "./backend.ts";
+import type { Backend, ReconcileAnswer } from "./backend.ts";
 import { resolveConfig } from "./config.ts";
 import type { ReconcileFlags } from "./flags.ts";
 import { Interrupted } from "./interrupt.ts";
+import { lockRequest, reportLocked } from "./locked.ts";
 import { logRun } from "./log-run.ts";
 import { startProgress } from "./progress.ts";
 import { pushFailure, pushRun, runNotes } from "./push-run.ts";
@@ -17,10 +17,12 @@ import { selectionFlags } from "./run-plan.ts";
 import { resolveSelection } from "./selection.ts";
 import { isDocument, type Session } from "./session.ts";
 import { objectTargets, type Target } from "./target.ts";
-import { writeDocument, writeLine, writeText } from "./write.ts";
+import { writeDocument, writeText } from "./write.ts";
 
 /** Runs `reconcile`: takes the lock, passes, prints what came of it, pushes metrics. Returns the exit code, which no push changes. */
 export async function runReconcile(session: Session, names: readonly string[], flags: ReconcileFlags): Promise<number> {
+  if (flags.watch === true) return (await import("./run-watch.ts")).runWatch(session, names, flags);
+  refuseWatchFlags(flags);
   const { invocation } = session;
   const targets = objectTargets(names, "reconcile");
   const target = pushTarget(flags, invocation.env);
@@ -44,6 +46,15 @@ export async function runReconcile(session: Session, names: readonly string[], f
   }
 }
 
+/** A port that is never opened would be missed by whoever asks it. */
+function refuseWatchFlags({ metricsAddr }: ReconcileFlags): void {
+  if (metricsAddr !== undefined)
+    throw new ConfigError(
+      "usage",
+      "--metrics-addr needs --watch: a single run serves nothing. Use --pushgateway for it.",
+    );
+}
+
 /** False for what a person did: a signal, a wrong command line. */
 function isOfTheRun(error: unknown): boolean {
   return !(error instanceof Interrupted || (error instanceof ConfigError && error.kind === "usage"));
@@ -63,34 +74,11 @@ async function reconcile(
       deadlineMs,
       settle: flags.settle ?? false,
       signal: invocation.signal,
-      ...(flags.lock ? { lock: lockRequest(invocation.identity, flags) } : {}),
+      ...(flags.lock ? { lock: lockRequest(invocation.identity, flags, flags.onLocked ?? "fail") } : {}),
       annotate: (end) => runNotes(end, selection),
     });
     return { answer, selection };
   });
-}
-
-function lockRequest(identity: string, flags: ReconcileFlags): LockRequest {
-  return {
-    identity,
-    onLocked: flags.onLocked,
-    durationMs: flags.leaseDuration,
-    renewDeadlineMs: flags.renewDeadline,
-    retryMs: flags.retryPeriod,
-  };
-}
-
-async function reportLocked(session: Session, holder: string, flags: ReconcileFlags): Promise<number> {
-  const { invocation, lines, output } = session;
-  const who = holder === "" ? "someone else" : holder;
-  const lease = `${flags.leaseNamespace}/${flags.leaseName}`;
-  const isSkip = flags.onLocked === "skip";
-  const what = `Another run works now: ${who} holds the Lease ${lease}. This one changed nothing.`;
-  const message = isSkip ? what : `${what} Wait for it to end, or pass --on-locked wait or skip.`;
-  const exitCode = isSkip ? EXIT.done : EXIT.locked;
-  writeLine(invocation.streams, lines, isSkip ? "info" : "error", message, { reason: "Locked", exitCode });
-  if (isDocument(output)) await writeDocument(invocation.streams, lockedDocument(message, exitCode), output);
-  return exitCode;
 }
 
 async function printRun(session: Session, result: PassResult, exitCode: number): Promise<void> {

@@ -39,6 +39,9 @@ export interface LeaseFacts {
   readonly providerNotBeforeMs: ReadonlyMap<string, number>;
 }
 
+/** What a process still knows of the providers from its last pass; a pass that a change of the cluster alone causes need not ask for it again. */
+export type KnownFacts = Pick<Observation, "providers" | "dns">;
+
 /** Everything one pass knows, read before anything is decided. */
 export interface Observation {
   /** The API server's clock, milliseconds. */
@@ -57,4 +60,6 @@ export interface Observation {
   /** By provider name; a DNS provider that no object names is absent. */
   readonly dns: ReadonlyMap<string, DNSFacts>;
   readonly lease: LeaseFacts;
+  /** {@link objectKey} of record sets whose addresses are just changing → when their records may follow, milliseconds of the API server's clock. Absent = none. */
+  readonly settling?: ReadonlyMap<string, number>;
 }

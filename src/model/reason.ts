@@ -40,6 +40,7 @@ export const REASONS = {
   // Why something is not done.
   Grace: "The node became unready a moment ago and still counts as a match.",
   CoolOff: "assignmentCoolOffSeconds since the pool's last assignment are not over.",
+  Settling: "More nodes may be changing; their records are written together.",
   Backoff: "The last attempt failed and the next one is not due.",
   InProgress: "The provider is still working on it.",
   NoCandidate: "No matching node can take the address.",

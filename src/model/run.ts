@@ -1,5 +1,6 @@
 import type { ObjectRef } from "./action.ts";
 import type { MeterReading } from "./meter.ts";
+import type { Observation } from "./observation.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Plan } from "./plan.ts";
 
@@ -43,6 +44,12 @@ export interface PassResult {
   /** True when the pass stopped early because the Lease was lost or a signal came. */
   readonly wasInterrupted: boolean;
   readonly timing: RunTiming;
+}
+
+/** A pass, and the world as it left it. */
+export interface Pass {
+  readonly result: PassResult;
+  readonly world: Observation;
 }
 
 /** How a run that could read the cluster ended, and what metrics need beside its result. */

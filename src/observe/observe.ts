@@ -1,18 +1,14 @@
 import { KubeError } from "../model/errors.ts";
-import { parseLabelSelector } from "../model/label-selector.ts";
-import { type PodSelector, podSelectorKey } from "../model/node.ts";
-import type { Observation, PodSummary } from "../model/observation.ts";
-import type { Pool, RecordSet } from "../model/resource.ts";
+import type { KnownFacts, Observation } from "../model/observation.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { ClusterReader, LeaseRecord } from "../ports/cluster.ts";
 import type { DNSProviderReader } from "../ports/dns-provider.ts";
 import type { IPProviderReader } from "../ports/ip-provider.ts";
 import type { ProviderAccess } from "../ports/provider-access.ts";
 import { leaseFacts } from "./lease-facts.ts";
-import { listRecordSets } from "./list-record-sets.ts";
+import { readCluster } from "./read-cluster.ts";
 import { type ReadDNSOptions, readDNS } from "./read-dns.ts";
 import { readProvider } from "./read-provider.ts";
-import { summarizePods } from "./summarize-pods.ts";
 
 /** What an observation reads from. */
 export interface ObserveDeps {
@@ -21,6 +17,8 @@ export interface ObserveDeps {
   readonly dnsProviders: ReadonlyMap<string, ProviderAccess<DNSProviderReader>>;
   readonly clock: Clock;
   readonly leaseName: { readonly namespace: string; readonly name: string };
+  /** Absent = every provider is asked. */
+  readonly known?: KnownFacts | undefined;
 }
 
 /**
@@ -35,14 +33,12 @@ export async function observe({
   dnsProviders,
   clock,
   leaseName,
+  known,
 }: ObserveDeps): Promise<Observation> {
-  const [pools, { recordSets, missing }, nodes, lease] = await Promise.all([
-    cluster.listPools(),
-    listRecordSets(cluster),
-    cluster.listNodes(),
+  const [{ pools, recordSets, missing, nodes, pods }, lease] = await Promise.all([
+    readCluster(cluster),
     readLease(cluster, leaseName),
   ]);
-  const pods = await readPods(cluster, [...pools, ...recordSets]);
   const facts = leaseFacts(lease, cluster.now());
   const times = (name: string): Pick<ReadDNSOptions, "notBeforeMs" | "nowMs" | "wallMs"> => ({
     notBeforeMs: facts.providerNotBeforeMs.get(name),
@@ -50,9 +46,15 @@ export async function observe({
     wallMs: clock.wallMs(),
   });
   const [read, dns] = await Promise.all([
-    Promise.all([...providers].map(([name, access]) => readProvider({ name, access, pools, nodes, ...times(name) }))),
     Promise.all(
-      [...dnsProviders].map(([name, access]) => readDNS({ name, access, pools, recordSets, ...times(name) })),
+      [...providers].map(([name, access]) =>
+        readProvider({ name, access, pools, nodes, ...times(name), known: known?.providers.get(name) }),
+      ),
+    ),
+    Promise.all(
+      [...dnsProviders].map(([name, access]) =>
+        readDNS({ name, access, pools, recordSets, ...times(name), known: known?.dns.get(name) }),
+      ),
     ),
   ]);
   return {
@@ -85,23 +87,4 @@ async function readLease(
       return undefined;
     throw error;
   }
-}
-
-/** Lists each distinct pod selector once, one after another, so that at most one page of pods is in memory per list. */
-async function readPods(cluster: ClusterReader, objects: readonly Matching[]): Promise<Observation["pods"]> {
-  const pods = new Map<string, ReadonlyMap<string, PodSummary>>();
-  for (const selector of podSelectors(objects)) {
-    pods.set(podSelectorKey(selector), summarizePods(await cluster.listPods(selector)));
-  }
-  return pods;
-}
-
-/** What has a `spec.match`. */
-type Matching = Pool | RecordSet;
-
-function podSelectors(objects: readonly Matching[]): readonly PodSelector[] {
-  const selectors = objects
-    .map(({ spec }) => ({ namespace: spec.match.podNamespace, label: spec.match.podLabel }))
-    .filter(({ namespace, label }) => (namespace !== "" || label !== "") && "selector" in parseLabelSelector(label));
-  return [...new Map(selectors.map((selector) => [podSelectorKey(selector), selector])).values()];
 }

@@ -18,6 +18,8 @@ export interface ReadDNSOptions {
   /** The API server's clock and the local one, milliseconds: providers' times are local, an observation's are the server's. */
   readonly nowMs: number;
   readonly wallMs: number;
+  /** What the last pass left: zones and names in it are not read again. */
+  readonly known?: DNSFacts | undefined;
 }
 
 /**
@@ -31,16 +33,30 @@ export async function readDNS(options: ReadDNSOptions): Promise<DNSFacts | undef
   const why = unusableWhy(options);
   if (why !== undefined || access.kind === "no-token") return nothing(name, why);
   const { provider } = access;
+  const known = options.known?.unusable === undefined ? options.known : undefined;
   const attentive = new Attentive();
-  const zones = await attentive.all(wanted.zones, (zone) => readZone(provider, zone), away);
+  const zones = await attentive.all(
+    wanted.zones,
+    async (zone) => ifKnown(known?.zones.get(zone)) ?? readZone(provider, zone),
+    away,
+  );
   const names = [...zones].flatMap(([text, fact]) =>
     fact.kind === "known" ? wanted.namesIn(text, fact.zone).map((fqdn) => ({ zone: fact.zone, fqdn })) : [],
   );
   const byKey = new Map(names.map((entry) => [recordsKey(entry.zone, entry.fqdn), entry]));
-  const records = await attentive.all([...byKey.keys()], (key) => readName(provider, byKey.get(key)), away);
+  const records = await attentive.all(
+    [...byKey.keys()],
+    async (key) => ifKnown(known?.records.get(key)) ?? readName(provider, byKey.get(key)),
+    away,
+  );
   const facts = { name, ttlRules: provider.ttlRules, isBatched: provider.isBatched, zones, records };
   const { failure } = attentive;
   return failure === undefined ? facts : { ...facts, unusable: refusal(failure, nowMs - wallMs) };
+}
+
+/** What was not found or not readable before is asked for again. */
+function ifKnown<F extends { readonly kind: string }>(fact: F | undefined): F | undefined {
+  return fact?.kind === "known" ? fact : undefined;
 }
 
 function nothing(name: string, unusable: DNSFacts["unusable"]): DNSFacts {

@@ -9,7 +9,7 @@ import type { Listing } from "../ports/listing.ts";
 import type { ProviderAccess } from "../ports/provider-access.ts";
 import { readListing } from "./read-listing.ts";
 import { unusableWhy } from "./unusable-why.ts";
-import { wantedAddresses } from "./wanted-addresses.ts";
+import { type WantedAddresses, wantedAddresses } from "./wanted-addresses.ts";
 import { concernsWholeProvider } from "./whole-provider-failure.ts";
 
 /** What one provider is asked for. */
@@ -23,6 +23,8 @@ export interface ReadProviderOptions {
   /** The API server's clock and the local one, milliseconds: providers' times are local, an observation's are the server's. */
   readonly nowMs: number;
   readonly wallMs: number;
+  /** What the last pass left; used where it says all that is wanted. */
+  readonly known?: ProviderFacts | undefined;
 }
 
 /** How many single reads are under way at once. */
@@ -33,12 +35,14 @@ const PARALLEL_READS = 4;
  * per 200 addresses, and single calls only for addresses that are not in it. Never throws for a provider's failure.
  */
 export async function readProvider(options: ReadProviderOptions): Promise<ProviderFacts | undefined> {
-  const { name, access, pools, nowMs } = options;
+  const { name, access, pools, nodes, nowMs, known } = options;
   if (!pools.some(({ spec }) => spec.provider === name)) return undefined;
   const why = unusableWhy(options);
   if (why !== undefined || access.kind === "no-token") return why === undefined ? undefined : unusable(name, why);
+  const wanted = wantedAddresses(name, pools, nodes);
+  if (known !== undefined && isEnough(known, wanted)) return known;
   try {
-    return await read(name, access.provider, options);
+    return await read(name, access.provider, options, wanted);
   } catch (error) {
     if (error instanceof ProviderError) return refusal(name, error, nowMs - options.wallMs);
     throw error;
@@ -48,9 +52,9 @@ export async function readProvider(options: ReadProviderOptions): Promise<Provid
 async function read(
   name: string,
   provider: IPProviderReader,
-  { pools, nodes, nowMs }: ReadProviderOptions,
+  { nodes, nowMs }: ReadProviderOptions,
+  wanted: WantedAddresses,
 ): Promise<ProviderFacts> {
-  const wanted = wantedAddresses(name, pools, nodes);
   const listing = await readListing(provider, wanted);
   const addresses = new Map<string, AddressFact>(
     listing.addresses.map((address) => [address.ip, { kind: "known", address }]),
@@ -76,6 +80,17 @@ async function read(
     ...counts(listing),
     ...(limit === undefined ? {} : { addressLimit: limit }),
   };
+}
+
+/** True when every address is known, at rest and where status has it, and none is to be bought, for which the whole account would matter. */
+function isEnough(known: ProviderFacts, { ips, holders, mayAcquire }: WantedAddresses): boolean {
+  if (mayAcquire || known.unusable !== undefined) return false;
+  return [...ips].every((ip) => {
+    const fact = known.addresses.get(ip);
+    if (fact?.kind !== "known" || fact.address.isLocked) return false;
+    const expected = holders.get(ip);
+    return expected === undefined || fact.address.holderID === expected;
+  });
 }
 
 function counts({ total }: Listing): Pick<ProviderFacts, "addressCount"> {

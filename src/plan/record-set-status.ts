@@ -4,6 +4,7 @@ import { type Blocked, conditionsOf, type Readiness } from "./conditions.ts";
 import { dnsReadiness, raisedText } from "./dns/dns-readiness.ts";
 import { dnsError, isOpenName } from "./dns/open-names.ts";
 import type { ObjectNames } from "./dns/plan-dns.ts";
+import { isSettling } from "./dns/settling.ts";
 import { type RecordSetView, unreadyNodes } from "./record-set-view.ts";
 
 /** What is known of a record set once everything is planned. */
@@ -43,7 +44,8 @@ export function recordSetStatus({ view, names, holds, pendingActions, nowMs }: R
     conditions,
     state: stateOf(readiness),
     ...(error === undefined ? {} : { error }),
-    unreadyNodes: unreadyNodes(view, nowMs),
+    // What is on record waits, too, for the little while that the records do.
+    unreadyNodes: isSettling(names.present) ? status.unreadyNodes : unreadyNodes(view, nowMs),
     retries: status.retries.filter((retry) => isCurrent(retry, names)),
     ...names.memory,
   };

@@ -46,9 +46,9 @@ export interface CheckedRecordSet {
 }
 
 /** Checks one record set and finds its name. Pure. */
-export function checkRecordSet(recordSet: RecordSet, isSelected: boolean, { dns }: Observation): CheckedRecordSet {
+export function checkRecordSet(recordSet: RecordSet, isSelected: boolean, observation: Observation): CheckedRecordSet {
   const validation = validateRecordSet(recordSet);
-  const publisher = recordSetPublisher(recordSet, validation, isSelected, dns);
+  const publisher = recordSetPublisher(recordSet, validation, isSelected, observation);
   return { recordSet, isSelected, validation, publisher };
 }
 

@@ -90,7 +90,7 @@ class Contender {
     }
     const leftMs = this.leftMs(record, nowMs);
     if (leftMs <= 0) return this.take(record);
-    return { kind: "again", afterMs: Math.min(this.retryMs(), leftMs) };
+    return { kind: "again", afterMs: Math.min(this.pauseMs(this.options.lookMs ?? this.options.retryMs), leftMs) };
   }
 
   /** How much longer the record must stand still before it may be taken. */
@@ -159,8 +159,12 @@ class Contender {
   }
 
   private retryMs(): number {
+    return this.pauseMs(this.options.retryMs);
+  }
+
+  private pauseMs(ms: number): number {
     this.round += 1;
-    return jittered(this.options.retryMs, this.options.identity, this.round);
+    return jittered(ms, this.options.identity, this.round);
   }
 
   private locked(): LockedLease {

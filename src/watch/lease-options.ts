@@ -19,6 +19,8 @@ export interface LeaseOptions {
   readonly renewDeadlineMs: number;
   /** Time between two renewals, and between two looks at a Lease held by someone else; lengthened by up to a fifth. */
   readonly retryMs: number;
+  /** Time between two looks at a Lease held by someone else, when that is less than {@link retryMs}; lengthened as that. */
+  readonly lookMs?: number;
   /** `fail` and `skip` differ for the caller only: both end as soon as the holder is seen to be alive. */
   readonly onLocked: "fail" | "skip" | "wait";
   /** When waiting ends, in {@link Clock.monotonicMs}. It does not bound the work. */

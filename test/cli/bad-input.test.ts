@@ -24,7 +24,7 @@ const ROWS: readonly (readonly [string, string, number, Scene])[] = [
     64,
     scene,
   ],
-  ["reconcile --watch", "Unknown option '--watch'. See flipop reconcile --help.", 64, scene],
+  ["reconcile --wach", "Unknown option '--wach'. Did you mean --watch? See flipop reconcile --help.", 64, scene],
   ["plan --color", "Option '--color <WHEN>' argument missing. See flipop plan --help.", 64, scene],
   [
     "reconcile --timeout soon",

@@ -48,6 +48,7 @@ const backend: Backend = {
   clock: SYSTEM_CLOCK,
   withPlanWorld: (_, work) => work({ cluster, plan: async () => ({ observation, plan }) }),
   withStatusWorld: (_, work) => work({ cluster }),
+  withWatchWorld: () => Promise.reject(new Error("this backend does not watch")),
   withReconcileWorld: (_, work) =>
     work({
       cluster,

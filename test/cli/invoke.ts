@@ -1,4 +1,4 @@
-import type { Backend, ReconcileAnswer, ReconcileRequest } from "../../src/cli/backend.ts";
+import type { Backend, ReconcileAnswer, ReconcileRequest, WatchRequest } from "../../src/cli/backend.ts";
 import { runCommandLine } from "../../src/cli/command-line.ts";
 import type { Config } from "../../src/cli/config.ts";
 import type { Environment } from "../../src/cli/environment.ts";
@@ -6,6 +6,7 @@ import type { Invocation } from "../../src/cli/invocation.ts";
 import type { Observation } from "../../src/model/observation.ts";
 import { plan } from "../../src/plan/plan.ts";
 import type { ClusterReader, LeaseRecord } from "../../src/ports/cluster.ts";
+import type { WatchAnswer } from "../../src/watch/watch.ts";
 import { FakeClock } from "../fake/fake-clock.ts";
 import { INVOKED_TOKENS, shownTokens } from "../fake/fake-tokens.ts";
 import { NOW_MS } from "../report/world.ts";
@@ -15,6 +16,7 @@ export interface Scene {
   readonly observation?: Observation;
   readonly lease?: LeaseRecord;
   readonly answer?: (request: ReconcileRequest) => Promise<ReconcileAnswer>;
+  readonly watch?: (request: WatchRequest) => Promise<WatchAnswer>;
   /** Thrown by every reading of the Lease. */
   readonly leaseError?: Error;
   /** Thrown by every list of pools. */
@@ -84,6 +86,14 @@ function backendOf(scene: Scene, requests: ReconcileRequest[], configs: Config[]
     withStatusWorld: (config, work) => {
       configs.push(config);
       return work({ cluster });
+    },
+    withWatchWorld: (config, work) => {
+      configs.push(config);
+      return work({
+        cluster,
+        staleness: () => undefined,
+        watch: async (request) => scene.watch?.(request) ?? { kind: "locked", holder: "" },
+      });
     },
     withReconcileWorld: (config, work) => {
       configs.push(config);

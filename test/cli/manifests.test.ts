@@ -120,8 +120,14 @@ describe("flipop manifests", () => {
     ["--namespace=a: b", "It is no name of a namespace."],
     ["--namespace=", "It is no name of a namespace."],
     ["--schedule=* * * *", "Write five fields like '*/5 * * * *', or a macro like @hourly."],
-    ["--only=", "Allowed are namespace, crds, rbac, cronjob, networkpolicy, secret, configmap, alerts."],
-    ["--only=rbac,crd", "Allowed are namespace, crds, rbac, cronjob, networkpolicy, secret, configmap, alerts."],
+    [
+      "--only=",
+      "Allowed are namespace, crds, rbac, cronjob, watcher, networkpolicy, secret, configmap, alerts, servicemonitor.",
+    ],
+    [
+      "--only=rbac,crd",
+      "Allowed are namespace, crds, rbac, cronjob, watcher, networkpolicy, secret, configmap, alerts, servicemonitor.",
+    ],
   ])("%s is a usage error that says what is allowed", async ([flag, hint]) => {
     const { stdout, stderr, exitCode } = await invoke(["manifests", flag ?? ""]);
     expect({ stdout, exitCode }).toEqual({ stdout: "", exitCode: 64 });

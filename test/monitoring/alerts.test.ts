@@ -35,7 +35,7 @@ const DASHBOARD = JSON.parse(shippedText("monitoring/dashboard.json")) as {
 };
 const PANELS = DASHBOARD.panels.filter(({ type }) => type !== "row");
 /** Added by scraping and by the grouping of pushes. */
-const TARGET_LABELS = ["cluster", "job", "le"];
+const TARGET_LABELS = ["cluster", "instance", "job", "le"];
 
 /** Words of an expression that Prometheus itself gives a meaning. */
 const WORDS = new Set(

@@ -29,6 +29,7 @@ async function read(
   provider: MemoryIPProvider,
   pool: Pool,
   notBeforeMs?: number,
+  known?: ProviderFacts,
 ): Promise<{ facts: ProviderFacts | undefined; calls: string[] }> {
   const facts = await readProvider({
     name: "digitalocean",
@@ -38,6 +39,7 @@ async function read(
     notBeforeMs,
     nowMs: NOW,
     wallMs: NOW,
+    known,
   });
   return { facts, calls: provider.recorded.map(({ operation }) => operation) };
 }
@@ -121,4 +123,57 @@ test("what an earlier run was told is obeyed without a call", async () => {
   const { facts, calls } = await read(account(2), poolOf(2), NOW + 5000);
   expect(calls).toEqual([]);
   expect(facts?.unusable).toMatchObject({ reason: "RateLimited", notBeforeMs: NOW + 5000 });
+});
+
+/** What a pass that read everything would leave. */
+async function knowledge(provider: MemoryIPProvider, pool: Pool): Promise<ProviderFacts> {
+  const { facts } = await read(provider, pool);
+  provider.recorded.length = 0;
+  if (facts === undefined) throw new Error("nothing was read");
+  return facts;
+}
+
+test("what the last pass left spares every call", async () => {
+  const provider = account(3, true);
+  const known = await knowledge(provider, poolOf(3));
+  const { facts, calls } = await read(provider, poolOf(3), undefined, known);
+  expect(calls).toEqual([]);
+  expect(facts).toBe(known);
+});
+
+test("an address that it does not know, or that is being worked on, or that is not where status has it, is asked for", async () => {
+  const provider = account(3, true);
+  const known = await knowledge(provider, poolOf(2));
+  const busy = new Map(known.addresses);
+  busy.set("203.0.0.0", {
+    kind: "known",
+    address: { ip: "203.0.0.0", region: "nyc3", holderID: "101", isLocked: true },
+  });
+  const elsewhere = aPool({
+    spec: { ips: ips(2) },
+    status: { ips: { "203.0.0.1": { state: "active", providerID: "digitalocean://103" } } },
+  });
+  for (const [pool, facts] of [
+    [poolOf(4), known],
+    [poolOf(2), { ...known, addresses: busy }],
+    [elsewhere, known],
+    [poolOf(2), { ...known, unusable: { reason: "RateLimited", message: "later" } }],
+  ] as const) {
+    provider.recorded.length = 0;
+    expect((await read(provider, pool, undefined, facts)).calls).not.toEqual([]);
+  }
+});
+
+test("where an address is to be bought, the whole account is read, whatever is known", async () => {
+  const provider = account(3, true);
+  const pool = aPool({ spec: { ips: ips(2), desiredIPs: 3 } });
+  const known = await knowledge(provider, pool);
+  expect((await read(provider, pool, undefined, known)).calls).toContain("list");
+});
+
+test("no call is made before the provider allows one, whatever is known", async () => {
+  const provider = account(3, true);
+  const known = await knowledge(provider, poolOf(3));
+  const { facts, calls } = await read(provider, poolOf(3), NOW + 1000, known);
+  expect([calls, facts?.unusable?.reason]).toEqual([[], "RateLimited"]);
 });

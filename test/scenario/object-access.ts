@@ -5,7 +5,7 @@ import type { VirtualClock } from "./virtual-clock.ts";
 /** What every kind of object needs to be reached. */
 export interface ObjectAccess {
   readonly rest: Rest;
-  readonly clock: VirtualClock;
+  readonly clock: Pick<VirtualClock, "nowMs">;
   readonly prefix: string;
 }
 

@@ -6,10 +6,10 @@ import type { VirtualClock } from "./virtual-clock.ts";
 /** The account as people and other programs of it see and change it. */
 export class WorldCloud {
   readonly #account: DigitalOceanSandbox;
-  readonly #clock: VirtualClock;
+  readonly #clock: Pick<VirtualClock, "nowMs">;
   readonly #given = new Set<string>();
 
-  constructor(account: DigitalOceanSandbox, clock: VirtualClock) {
+  constructor(account: DigitalOceanSandbox, clock: Pick<VirtualClock, "nowMs">) {
     this.#account = account;
     this.#clock = clock;
   }

@@ -190,7 +190,7 @@ export const GO_OPERATOR_BUGS: readonly Mutation[] = [
   },
   {
     name: "A failed list of nodes counts as no nodes.",
-    file: "src/observe/observe.ts",
+    file: "src/observe/read-cluster.ts",
     find: "cluster.listNodes()",
     replace: "cluster.listNodes().catch(() => [])",
   },

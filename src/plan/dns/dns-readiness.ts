@@ -1,10 +1,11 @@
 import { REASONS } from "../../model/reason.ts";
 import type { Readiness } from "../conditions.ts";
 import type { ObjectNames } from "./plan-dns.ts";
+import { isSettling } from "./settling.ts";
 
 /** Why the records of an object's present name are not as desired; undefined when they are, or when it has no name. Pure. */
 export function dnsReadiness({ present }: ObjectNames): Readiness | undefined {
-  const [hold] = present.holds;
+  const [hold] = isSettling(present) ? [] : present.holds;
   if (hold !== undefined) {
     const reason = REASONS[hold.reason];
     const why = hold.detail === "" ? reason : `${reason.replace(/\.$/, "")} (${hold.detail}).`;

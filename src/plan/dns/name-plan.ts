@@ -36,6 +36,8 @@ export function planName(publisher: Publisher, served: ServedAddresses, claims: 
   const drift = differingRecords(target.records, decision.addresses, target.ttlSeconds);
   const waiting = backoff(publisher, target.name.fqdn, nowMs);
   if (waiting !== undefined) return { ...open, holds: [waiting], drift };
+  const calm = settling(publisher, target.name.fqdn, nowMs);
+  if (calm !== undefined) return { ...open, holds: [calm], isInPlace: target.records.addresses.length > 0, drift };
   if (target.unusable !== undefined)
     return { ...open, holds: [blockedHold(publisher, { ...target.unusable, name: target.name }, nowMs)], drift };
   if (!publisher.isWritable) return { ...open, holds: [], drift };
@@ -67,6 +69,12 @@ function backoff(publisher: Publisher, fqdn: string, nowMs: number): Hold | unde
   const dueMs = retry === undefined ? nowMs : retryDueMs(retry, nowMs);
   if (dueMs <= nowMs) return undefined;
   return { ...hold(publisher, fqdn, "Backoff"), detail: retry?.error ?? "", notBeforeMs: dueMs };
+}
+
+/** The wait for nodes that are just changing; undefined when none runs. */
+function settling(publisher: Publisher, fqdn: string, nowMs: number): Hold | undefined {
+  const { settlesAtMs = nowMs } = publisher;
+  return settlesAtMs > nowMs ? { ...hold(publisher, fqdn, "Settling"), notBeforeMs: settlesAtMs } : undefined;
 }
 
 function hold({ ref }: Publisher, subject: string, reason: Hold["reason"]): Hold {

@@ -1,5 +1,6 @@
 import { REASONS, type Reason } from "../../model/reason.ts";
 import type { ObjectNames } from "./plan-dns.ts";
+import { isSettling } from "./settling.ts";
 
 /** True while something is left to do for a name, so that its last failure still means something. Pure. */
 export function isOpenName({ present, former }: ObjectNames, fqdn: string): boolean {
@@ -7,7 +8,7 @@ export function isOpenName({ present, former }: ObjectNames, fqdn: string): bool
   const { target } = present;
   const isPresent = target.kind !== "none" && target.name?.fqdn === fqdn;
   return (
-    (isPresent && (!present.isInPlace || present.actions.length > 0)) ||
+    (isPresent && (!present.isInPlace || present.actions.length > 0 || isSettling(present))) ||
     former.actions.some(isAbout) ||
     former.names.some(({ name }) => name === fqdn)
   );
@@ -19,6 +20,7 @@ const NO_ERROR: ReadonlySet<Reason> = new Set<Reason>([
   "NewNameFirst",
   "RecordsRetained",
   "Suspended",
+  "Settling",
 ]);
 
 /** The error of an object's DNS part, for `status.error`; undefined when there is none. Pure. */

@@ -1,6 +1,7 @@
 import type { ObjectRef } from "../../model/action.ts";
 import type { DNSFacts } from "../../model/dns.ts";
-import type { RecordSet } from "../../model/resource.ts";
+import type { Observation } from "../../model/observation.ts";
+import { objectKey, type RecordSet } from "../../model/resource.ts";
 import { isWritable } from "../machine-ledger.ts";
 import type { PoolView } from "../pool-view.ts";
 import type { Validation } from "../validate.ts";
@@ -30,9 +31,10 @@ export function recordSetPublisher(
   recordSet: RecordSet,
   validation: Validation,
   isSelected: boolean,
-  dns: ReadonlyMap<string, DNSFacts>,
+  { dns, settling }: Pick<Observation, "dns" | "settling">,
 ): Publisher {
   const { meta, spec, status } = recordSet;
+  const settlesAtMs = settling?.get(objectKey(meta));
   const ref: ObjectRef = { kind: "dns", namespace: meta.namespace, name: meta.name };
   const wish = recordSetWish(recordSet);
   return {
@@ -44,6 +46,7 @@ export function recordSetPublisher(
     reclaimPolicy: spec.reclaimPolicy,
     whenEmpty: spec.whenEmpty,
     isWritable: isSelected && validation.kind === "valid" && !spec.suspend,
+    ...(settlesAtMs === undefined ? {} : { settlesAtMs }),
     target: nameTarget(wish, dns),
   };
 }

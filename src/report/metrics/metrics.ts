@@ -4,6 +4,16 @@
  */
 export const METRICS = {
   flipop_build_info: { type: "gauge", labels: "version", help: "The version of flipop that ran last; always 1." },
+  flipop_leader: {
+    type: "gauge",
+    labels: "",
+    help: "With --watch: 1 while this process holds the lock and passes, 0 while it stands by.",
+  },
+  flipop_cluster_current: {
+    type: "gauge",
+    labels: "",
+    help: "With --watch: 1 while the lists in memory are known to be those of the cluster, else 0; nothing is changed meanwhile.",
+  },
   flipop_last_run_timestamp_seconds: { type: "gauge", labels: "", help: "When the last run ended." },
   flipop_last_success_timestamp_seconds: {
     type: "gauge",

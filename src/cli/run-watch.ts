@@ -1,0 +1,103 @@
+import { ConfigError } from "../model/errors.ts";
+import type { Selection } from "../model/run.ts";
+import { EXIT } from "../report/exit-code.ts";
+import type { Backend, NotedRun } from "./backend.ts";
+import { resolveConfig } from "./config.ts";
+import { type Endpoints, serveEndpoints } from "./endpoints.ts";
+import type { ReconcileFlags } from "./flags.ts";
+import { parseListenAddress } from "./listen-address.ts";
+import { lockRequest, reportLocked } from "./locked.ts";
+import { runNotes } from "./push-run.ts";
+import { selectionFlags } from "./run-plan.ts";
+import { resolveSelection } from "./selection.ts";
+import type { Session } from "./session.ts";
+import { objectTargets } from "./target.ts";
+import { WatchHealth } from "./watch-health.ts";
+import { WatchMetrics } from "./watch-metrics.ts";
+import { WatchVoice } from "./watch-voice.ts";
+
+type World = Parameters<Parameters<Backend["withWatchWorld"]>[1]>[0];
+
+/** Runs `reconcile --watch` until a signal comes, or something that does not pass. Returns the exit code. */
+export async function runWatch(session: Session, names: readonly string[], flags: ReconcileFlags): Promise<number> {
+  checkFlags(session, flags);
+  const { invocation } = session;
+  const targets = objectTargets(names, "reconcile");
+  const address = flags.metricsAddr === undefined ? undefined : parseListenAddress(flags.metricsAddr);
+  const backend = await invocation.loadBackend();
+  return backend.withWatchWorld(resolveConfig(flags, invocation.env), async (world) => {
+    const health = new WatchHealth({
+      clock: backend.clock,
+      intervalMs: flags.interval,
+      passMs: flags.timeout,
+      staleness: () => world.staleness(),
+    });
+    const metrics = new WatchMetrics(() => world.staleness() === undefined);
+    const sources = {
+      metrics: () => metrics.text(),
+      health: () => health.health(),
+      readiness: () => health.readiness(),
+    };
+    const endpoints = address === undefined ? undefined : await serveEndpoints(address, sources);
+    try {
+      const selection = await resolveSelection(selectionFlags(targets, flags), world.cluster);
+      return await watchUntilEnd(session, flags, { world, selection, health, metrics, endpoints });
+    } finally {
+      await endpoints?.close();
+    }
+  });
+}
+
+interface Parts {
+  readonly world: World;
+  readonly selection: Selection;
+  readonly health: WatchHealth;
+  readonly metrics: WatchMetrics;
+  readonly endpoints: Endpoints | undefined;
+}
+
+async function watchUntilEnd(session: Session, flags: ReconcileFlags, parts: Parts): Promise<number> {
+  const { world, selection, health, metrics, endpoints } = parts;
+  const { invocation } = session;
+  const voice = new WatchVoice(session);
+  const lease = flags.lock ? `${flags.leaseNamespace}/${flags.leaseName}` : undefined;
+  if (endpoints !== undefined) voice.serving(`port ${endpoints.port}`);
+  if (lease !== undefined) voice.waiting(lease);
+  const answer = await world.watch({
+    selection,
+    identity: invocation.identity,
+    intervalMs: flags.interval,
+    passMs: flags.timeout,
+    signal: invocation.signal,
+    ...(flags.lock ? { lock: lockRequest(invocation.identity, flags, flags.onLocked ?? "wait") } : {}),
+    annotate: (end) => runNotes(end, selection),
+    onLead: () => {
+      health.lead();
+      metrics.lead();
+      voice.leading(lease);
+    },
+    onRun: (noted: NotedRun) => metrics.add(noted, selection),
+    onTurn: (turn) => {
+      health.beat(turn.kind === "passed");
+      voice.turn(turn);
+    },
+    onWarm: () => health.beat(true),
+    onStandbyFailure: (error, failures) => voice.failure(error, failures),
+  });
+  return answer.kind === "locked" ? reportLocked(session, answer.holder, flags) : EXIT.done;
+}
+
+/** @throws ConfigError `usage` for flags that mean something for a single run only */
+function checkFlags({ output }: Session, flags: ReconcileFlags): void {
+  const refuse = (why: string): never => {
+    throw new ConfigError("usage", why);
+  };
+  if (flags.settle === true)
+    refuse("--settle is for a single run: --watch waits for what is held anyway. Leave it out.");
+  if (flags.pushgateway !== undefined)
+    refuse("--pushgateway is for single runs: with --watch Prometheus scrapes --metrics-addr. Leave one of them out.");
+  if (output !== "table" && output !== "wide")
+    refuse(
+      `-o ${output} prints one document, and --watch does not end. Use --log-format json for lines that programs read.`,
+    );
+}

@@ -1,0 +1,175 @@
+import type { KubeError } from "../model/errors.ts";
+import type { KnownFacts } from "../model/observation.ts";
+import type { Plan } from "../model/plan.ts";
+import type { Pass } from "../model/run.ts";
+import { type NextLook, nextLook } from "../plan/next-look.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { LockState } from "../ports/lock.ts";
+import type { WarmCluster } from "../ports/warm-cluster.ts";
+import { Alarm, type News } from "./alarm.ts";
+import { backoffMs } from "./backoff.ts";
+import { NameSettler } from "./name-settler.ts";
+import { isPassingFailure } from "./passing-failure.ts";
+
+/** Why a pass was made: something changed, something held was due, the interval was over, or it was the first. */
+export type Cause =
+  | { readonly kind: "start" | "interval" | "again" }
+  | { readonly kind: "change"; readonly news: News }
+  | { readonly kind: "due"; readonly look: NextLook };
+
+/** One turn of the loop: a pass that was made, or one that could not read the cluster and changed nothing. */
+export type Turn =
+  | {
+      readonly kind: "passed";
+      readonly cause: Cause;
+      readonly pass: Pass;
+      /** What the next pass waits for, if nothing changes before; absent = the interval. */
+      readonly next?: NextLook;
+    }
+  | {
+      readonly kind: "failed";
+      readonly cause: Cause;
+      readonly error: KubeError;
+      /** How many turns in a row have failed. */
+      readonly failures: number;
+      readonly retryInMs: number;
+    };
+
+/** What a pass of the loop is made with. */
+export interface LoopPass {
+  /** What the last one left, where it is recent enough to be believed. */
+  readonly known?: KnownFacts;
+  /** Aborted when a change has come that the next pass should see soon: then nothing is waited for. */
+  readonly hurry: AbortSignal;
+  /** Says of a plan which record sets are to wait a moment, and until when. */
+  readonly settling: (plan: Plan) => ReadonlyMap<string, number>;
+}
+
+/** What the loop works with. */
+export interface WatchLoopDeps {
+  readonly cluster: Pick<WarmCluster, "now" | "onChange">;
+  readonly clock: Clock;
+  readonly lock: LockState;
+  /** Makes one pass. */
+  readonly pass: (request: LoopPass) => Promise<Pass>;
+  /** Told of every turn. */
+  readonly tell: (turn: Turn) => void;
+  /** Names this process, so that processes do not all try again at once. */
+  readonly identity: string;
+}
+
+/** The time from one look at the providers to the next, milliseconds; a pass is made at least as often. */
+export interface WatchLoopOptions {
+  readonly intervalMs: number;
+  /** Ends the loop after the pass that is under way. */
+  readonly signal: AbortSignal;
+}
+
+/** The least time between the end of a pass and the next one, milliseconds; lengthened to what the last pass cost, so that at most half of the time goes into passes. */
+const REST_MS = 50;
+/** While a provider is at work, it is looked at again after these, milliseconds; the last one repeats. */
+const OPEN_LOOKS: readonly number[] = [250, 500, 1000, 2000];
+
+/**
+ * Passes whenever something changes, something held is due, or the interval is over; never two at once. Returns when the signal is aborted.
+ *
+ * @throws ConfigError, and what is no failure of the cluster, as the pass throws it; KubeError `forbidden` of the very first pass; the reason why the lock was lost.
+ */
+export async function watchLoop(deps: WatchLoopDeps, options: WatchLoopOptions): Promise<void> {
+  await new WatchLoop(deps, options).run();
+}
+
+class WatchLoop {
+  private readonly deps: WatchLoopDeps;
+  private readonly options: WatchLoopOptions;
+  private readonly alarm: Alarm;
+  private readonly settler = new NameSettler();
+  private readonly stop: AbortSignal;
+  /** What the last pass left, and when the providers were last asked for all of it. */
+  private known: KnownFacts | undefined;
+  private readAtMs = Number.NEGATIVE_INFINITY;
+  private failures = 0;
+  private hasPassed = false;
+  private fruitlessLooks = 0;
+
+  constructor(deps: WatchLoopDeps, options: WatchLoopOptions) {
+    this.deps = deps;
+    this.options = options;
+    this.alarm = new Alarm(deps.clock);
+    this.stop = AbortSignal.any([options.signal, deps.lock.lost]);
+  }
+
+  async run(): Promise<void> {
+    this.deps.cluster.onChange((change) => this.alarm.ring(change));
+    let cause: Cause = { kind: "start" };
+    while (!this.stop.aborted) {
+      const startMs = this.deps.clock.monotonicMs();
+      const turn = await this.turn(cause, startMs);
+      this.deps.tell(turn);
+      if (this.stop.aborted) break;
+      cause = await this.nextCause(turn, startMs);
+    }
+    if (this.deps.lock.lost.aborted) throw this.deps.lock.lost.reason;
+  }
+
+  private async turn(cause: Cause, startMs: number): Promise<Turn> {
+    const known = startMs - this.readAtMs < this.options.intervalMs ? this.known : undefined;
+    const hurry = this.alarm.rung;
+    const settling = (plan: Plan): ReadonlyMap<string, number> => this.settler.waiting(plan);
+    try {
+      const pass = await this.deps.pass({ hurry, settling, ...(known === undefined ? {} : { known }) });
+      this.remember(pass, known === undefined ? startMs : this.readAtMs);
+      const look = nextLook(pass.result.remaining, this.deps.cluster.now(), this.openMs());
+      return { kind: "passed", cause, pass, ...(look === undefined ? {} : { next: look }) };
+    } catch (error) {
+      if (!isPassingFailure(error, this.hasPassed)) throw error;
+      this.failures += 1;
+      this.known = undefined;
+      const retryInMs = backoffMs(this.failures, this.deps.identity);
+      return { kind: "failed", cause, error, failures: this.failures, retryInMs };
+    }
+  }
+
+  /** Only what went as planned is believed without another look. */
+  private remember({ result, world }: Pass, readAtMs: number): void {
+    const isSmooth = result.outcomes.every(({ outcome }) => outcome === "applied");
+    this.known = isSmooth ? { providers: world.providers, dns: world.dns } : undefined;
+    this.readAtMs = readAtMs;
+    this.failures = 0;
+    this.hasPassed = true;
+    this.fruitlessLooks = result.outcomes.some(({ outcome }) => outcome === "applied") ? 0 : this.fruitlessLooks + 1;
+  }
+
+  private openMs(): number {
+    return OPEN_LOOKS[Math.min(this.fruitlessLooks, OPEN_LOOKS.length - 1)] ?? 0;
+  }
+
+  private async nextCause(turn: Turn, startMs: number): Promise<Cause> {
+    const { clock } = this.deps;
+    const costMs = turn.kind === "passed" ? ownWorkMs(turn.pass) : 0;
+    await clock.sleep(Math.max(REST_MS, costMs), this.stop);
+    const endMs = clock.monotonicMs();
+    const { ms, cause } =
+      turn.kind === "failed" ? { ms: turn.retryInMs, cause: AGAIN } : this.due(turn, startMs, endMs);
+    await this.alarm.wait(ms, this.stop);
+    const news = this.alarm.take();
+    return news.count > 0 ? { kind: "change", news } : cause;
+  }
+
+  private due(
+    { next }: Extract<Turn, { kind: "passed" }>,
+    startMs: number,
+    nowMs: number,
+  ): { readonly ms: number; readonly cause: Cause } {
+    const intervalMs = Math.max(0, startMs + this.options.intervalMs - nowMs);
+    if (next === undefined || next.inMs >= intervalMs) return { ms: intervalMs, cause: { kind: "interval" } };
+    return { ms: next.inMs, cause: { kind: "due", look: next } };
+  }
+}
+
+const AGAIN: Cause = { kind: "again" };
+
+/** What a pass cost this process, waits for the providers not counted, milliseconds. */
+function ownWorkMs({ result: { timing } }: Pass): number {
+  return timing.planMs;
+}

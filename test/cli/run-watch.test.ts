@@ -1,0 +1,156 @@
+import { describe, expect, test } from "vitest";
+import type { WatchRequest } from "../../src/cli/backend.ts";
+import { KubeError } from "../../src/model/errors.ts";
+import type { PassResult } from "../../src/model/run.ts";
+import { aToldRun } from "../report/metrics/told-run.ts";
+import { applied, aQuietRun, aRun, failed, steady } from "../report/runs.ts";
+import { afterFailure } from "../report/world.ts";
+import { invoke, type Scene } from "./invoke.ts";
+
+type Act = (request: WatchRequest) => void | Promise<void>;
+
+/** A watcher that leads, does what the test says, and is asked to end. */
+function watching(act: Act = () => undefined): Scene & { readonly requests: WatchRequest[] } {
+  const requests: WatchRequest[] = [];
+  return {
+    observation: steady(),
+    requests,
+    watch: async (request) => {
+      requests.push(request);
+      request.onLead();
+      await act(request);
+      return { kind: "stopped" };
+    },
+  };
+}
+
+const passed = (request: WatchRequest, result: PassResult): void => {
+  request.onRun({ end: aToldRun({ result }), isNoted: true });
+  request.onTurn({ kind: "passed", cause: { kind: "start" }, pass: { result, world: steady() } });
+};
+
+const moved = (): PassResult => aRun(afterFailure(), steady(), applied);
+
+describe("reconcile --watch", () => {
+  test("watches with its defaults, and waits for the Lease", async () => {
+    const scene = watching();
+    const { exitCode } = await invoke(["reconcile", "--watch"], scene);
+    expect(exitCode).toBe(0);
+    expect(scene.requests[0]).toMatchObject({
+      intervalMs: 60_000,
+      passMs: 50_000,
+      selection: {},
+      lock: { onLocked: "wait" },
+    });
+  });
+
+  test("takes what the flags say", async () => {
+    const scene = watching();
+    await invoke(
+      ["reconcile", "--watch", "--interval", "5m", "--timeout", "20s", "--on-locked", "fail", "-n", "shop"],
+      scene,
+    );
+    expect(scene.requests[0]).toMatchObject({
+      intervalMs: 300_000,
+      passMs: 20_000,
+      selection: { namespace: "shop" },
+      lock: { onLocked: "fail" },
+    });
+    await invoke(["reconcile", "--watch", "--no-lock"], scene);
+    expect(scene.requests[1]).not.toHaveProperty("lock");
+  });
+
+  test("tells each change once, with its time and reason, and nothing while nothing changes", async () => {
+    const scene = watching((request) => {
+      passed(request, aQuietRun());
+      passed(request, aQuietRun());
+      passed(request, moved());
+      passed(request, aQuietRun());
+    });
+    const { stdout, stderr } = await invoke(["reconcile", "--watch"], scene);
+    expect(stdout).toMatchInlineSnapshot(`
+      "2026-08-01T12:00:00Z 1 pool, 1 of 1 address active; watching for changes.
+      2026-08-01T12:00:00Z pool/ingress/web: moved 203.0.113.10 from worker-1 to worker-3: worker-1 no longer matches (not ready), and worker-3 waits for an address.
+      2026-08-01T12:00:00Z pool/ingress/web: annotated node worker-3 with 203.0.113.10: The annotation tells which address is confirmed on the node.
+      2026-08-01T12:00:00Z pool/ingress/web: cleared the annotation 203.0.113.10 of node worker-1: worker-1 no longer matches (not ready).
+      "
+    `);
+    expect(stderr).toMatchInlineSnapshot(`
+      "flipop: waiting for the Lease flipop/flipop
+      flipop: holds the Lease flipop/flipop and passes from now on
+      "
+    `);
+  });
+
+  test("tells a failed change as one", async () => {
+    const scene = watching((request) => passed(request, aRun(afterFailure(), afterFailure(), failed)));
+    const { stdout } = await invoke(["reconcile", "--watch"], scene);
+    expect(stdout).toMatch(/failed: pool\/ingress\/web: could not move 203\.0\.113\.10 .*DigitalOcean refused it/);
+  });
+
+  test("writes JSON lines on stderr alone where programs read", async () => {
+    const scene = watching((request) => {
+      passed(request, aQuietRun());
+      passed(request, aQuietRun());
+      passed(request, moved());
+    });
+    const { stdout, stderr } = await invoke(["reconcile", "--watch", "--log-format", "json"], scene);
+    expect(stdout).toBe("");
+    const lines = stderr
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(lines.map(({ msg }) => msg)).toMatchInlineSnapshot(`
+      [
+        "waiting for the Lease flipop/flipop",
+        "holds the Lease flipop/flipop and passes from now on",
+        "Nothing to do: 1 pool, 1 of 1 address active.",
+        "moved 203.0.113.10 from worker-1 to worker-3: worker-1 no longer matches (not ready), and worker-3 waits for an address.",
+        "annotated node worker-3 with 203.0.113.10: The annotation tells which address is confirmed on the node.",
+        "cleared the annotation 203.0.113.10 of node worker-1: worker-1 no longer matches (not ready).",
+        "1 moved, 1 annotated, 1 annotation cleared; 1 pool, 1 of 1 address active.",
+      ]
+    `);
+    for (const line of lines) expect(line).toMatchObject({ runID: "0f1e2d3c", time: expect.any(String) });
+  });
+
+  test("tells a cluster that is away at the 1st, 2nd, 4th, 8th failure, and when it is back", async () => {
+    const error = new KubeError({
+      failure: "unavailable",
+      operation: "x",
+      subject: "",
+      status: 0,
+      message: "It is away.",
+    });
+    const scene = watching((request) => {
+      for (let failures = 1; failures <= 9; failures += 1)
+        request.onTurn({ kind: "failed", cause: { kind: "again" }, error, failures, retryInMs: 1000 });
+      passed(request, aQuietRun());
+    });
+    const { stderr } = await invoke(["reconcile", "--watch"], scene);
+    expect(stderr.split("\n").filter((line) => line.includes("away")).length).toBe(4);
+    expect(stderr).toContain("the cluster can be read again after");
+  });
+
+  test("says who holds the Lease when it does not wait for it", async () => {
+    const scene: Scene = { observation: steady(), watch: async () => ({ kind: "locked", holder: "other" }) };
+    const { exitCode, stderr } = await invoke(["reconcile", "--watch", "--on-locked", "fail"], scene);
+    expect(exitCode).toBe(5);
+    expect(stderr).toContain("other holds the Lease flipop/flipop");
+  });
+
+  test.for([
+    [["--watch", "--settle"], "--settle is for a single run"],
+    [["--watch", "--pushgateway", "http://127.0.0.1:1"], "--pushgateway is for single runs"],
+    [["--watch", "-o", "json"], "-o json prints one document"],
+    [["--watch", "--metrics-addr", "8080"], "is no address to listen on"],
+    [["--watch", "--metrics-addr", ":99999"], "is no address to listen on"],
+    [["--metrics-addr", ":8080"], "--metrics-addr needs --watch"],
+  ] as const)("%j is refused before anything is done", async ([flags, why]) => {
+    const scene = watching();
+    const { exitCode, stderr, configs } = await invoke(["reconcile", ...flags], scene);
+    expect(exitCode).toBe(64);
+    expect(stderr).toContain(why);
+    expect(configs).toEqual([]);
+  });
+});

@@ -1,0 +1,62 @@
+import { expect, test } from "vitest";
+import { type Watcher, WatchWorld } from "./watch-world.ts";
+
+const NAMES = Array.from({ length: 20 }, (_, at) => `n${at + 1}`);
+
+/** A record set over twenty nodes, watched, at rest. */
+async function aWatchedName(provider: "digitalocean" | "cloudflare"): Promise<{ world: WatchWorld; watcher: Watcher }> {
+  const world = new WatchWorld();
+  await world.setUp(...NAMES);
+  world.dns.world.zone(provider);
+  const dnsRecordSet = { provider, zone: "example.com", recordName: "www", ttl: 60 };
+  await world.recordSets.create("www", { dnsRecordSet, match: { nodeLabel: "" } });
+  const watcher = world.watch();
+  await world.clock.advance(5000);
+  expect(world.dns.world.set(provider, "www.example.com")).toHaveLength(20);
+  watcher.dns[provider].recorded.length = 0;
+  watcher.cluster.writes.length = 0;
+  return { world, watcher };
+}
+
+test.for(["digitalocean", "cloudflare"] as const)(
+  "ten of twenty nodes that leave a name within five seconds cost one list of it at %s",
+  async (provider) => {
+    const { world, watcher } = await aWatchedName(provider);
+    for (const name of NAMES.slice(0, 10)) {
+      await world.nodes.setReady(name, false);
+      await world.clock.advance(450);
+    }
+    await world.clock.advance(3000);
+    expect(world.dns.world.set(provider, "www.example.com")).toHaveLength(10);
+    const operations = watcher.dns[provider].recorded.map(({ operation }) => operation);
+    expect(operations.filter((operation) => operation === "records")).toHaveLength(1);
+    expect(operations.length).toBeLessThanOrEqual(provider === "digitalocean" ? 11 : 2);
+  },
+);
+
+test("one node that leaves is out of the name after half a second", async () => {
+  const { world } = await aWatchedName("digitalocean");
+  await world.nodes.setReady("n1", false);
+  await world.clock.advance(450);
+  expect(world.dns.world.set("digitalocean", "www.example.com")).toHaveLength(20);
+  await world.clock.advance(200);
+  expect(world.dns.world.set("digitalocean", "www.example.com")).toHaveLength(19);
+});
+
+test("nodes that never stand still are followed after five and a half seconds all the same", async () => {
+  const { world } = await aWatchedName("cloudflare");
+  for (let at = 0; at < 20; at += 1) {
+    await world.nodes.setReady(NAMES[at % 5] ?? "", at % 2 === 0);
+    await world.clock.advance(300);
+  }
+  expect(world.dns.world.set("cloudflare", "www.example.com").length).toBeLessThan(20);
+});
+
+test("a wait of half a second is written nowhere: one status for the change", async () => {
+  const { world, watcher } = await aWatchedName("digitalocean");
+  await world.nodes.setReady("n1", false);
+  await world.clock.advance(3000);
+  expect(
+    watcher.cluster.writes.map(({ operation }) => operation).filter((text) => text.includes("status")),
+  ).toHaveLength(1);
+});

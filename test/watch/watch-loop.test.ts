@@ -1,0 +1,124 @@
+import { expect, test } from "vitest";
+import { KubeError } from "../../src/model/errors.ts";
+import type { Turn } from "../../src/watch/watch-loop.ts";
+import { type Watcher, WatchWorld } from "./watch-world.ts";
+
+const SPEC = { desiredIPs: 0, ips: ["203.0.113.1"], match: { nodeLabel: "" } };
+
+/** A pool with one address on n1, watched, at rest. */
+async function aWatchedPool(): Promise<{ readonly world: WatchWorld; readonly watcher: Watcher }> {
+  const world = new WatchWorld();
+  await world.setUp("n1", "n2");
+  world.cloud.address("203.0.113.1", { on: "n1" });
+  await world.pools.create("web", SPEC);
+  const watcher = world.watch();
+  await world.clock.advance(5000);
+  return { world, watcher };
+}
+
+const causes = (turns: readonly Turn[]): readonly string[] => turns.map(({ cause }) => cause.kind);
+
+test("a pass is made at once when a node stops being ready, without listing anything at the provider", async () => {
+  const { world, watcher } = await aWatchedPool();
+  expect(watcher.isLeading).toBe(true);
+  const turns = watcher.turns.length;
+  watcher.provider.recorded.length = 0;
+  await world.nodes.setReady("n1", false);
+  await world.clock.advance(0);
+  expect(watcher.provider.recorded.map(({ operation }) => operation).slice(0, 2)).toEqual(["get", "assign"]);
+  await world.clock.advance(2000);
+  expect(world.cloud.addresses()).toEqual({ ip1: "n2" });
+  expect(causes(watcher.turns.slice(turns))[0]).toBe("change");
+  expect(watcher.provider.recorded.map(({ operation }) => operation)).not.toContain("list");
+});
+
+test("a heartbeat causes no pass", async () => {
+  const { world, watcher } = await aWatchedPool();
+  const turns = watcher.turns.length;
+  await world.nodes.patch("n1/status", { status: { nodeInfo: { kernelVersion: "7" } } });
+  await world.clock.advance(3000);
+  expect(watcher.turns).toHaveLength(turns);
+});
+
+test("the providers are looked at again once per interval, and drift is put right", async () => {
+  const { world, watcher } = await aWatchedPool();
+  world.cloud.put("203.0.113.1", undefined);
+  await world.clock.advance(61_000);
+  expect(world.cloud.addresses()).toEqual({ ip1: "n1" });
+  expect(causes(watcher.turns)).toContain("interval");
+});
+
+test("what a pass writes itself causes no further pass", async () => {
+  const { world, watcher } = await aWatchedPool();
+  await world.nodes.setReady("n1", false);
+  await world.clock.advance(10_000);
+  const turns = watcher.turns.length;
+  await world.clock.advance(30_000);
+  expect(watcher.turns).toHaveLength(turns);
+  expect(await world.nodes.annotations()).toEqual({ n2: "ip1" });
+});
+
+test("a failover does not wait for the address that the provider is still at work on", async () => {
+  const world = new WatchWorld();
+  await world.setUp("n1", "n2", "n3", "n4");
+  world.cloud.address("203.0.113.1", { on: "n1" });
+  world.cloud.address("203.0.113.2", { on: "n2" });
+  await world.pools.create("web", { ...SPEC, ips: ["203.0.113.1", "203.0.113.2"] });
+  const watcher = world.watch();
+  await world.clock.advance(5000);
+  world.cloud.state.settings.action_delay_ms = 20_000;
+  await world.nodes.setReady("n1", false);
+  await world.clock.advance(1000);
+  watcher.provider.recorded.length = 0;
+  await world.nodes.setReady("n2", false);
+  await world.clock.advance(100);
+  expect(
+    watcher.provider.recorded.filter(({ operation }) => operation === "assign").map(({ subject }) => subject),
+  ).toEqual(["203.0.113.2"]);
+  await world.clock.advance(60_000);
+  expect(Object.values(world.cloud.addresses()).toSorted()).toEqual(["n3", "n4"]);
+});
+
+test("what is held until a time is done at that time", async () => {
+  const { world, watcher } = await aWatchedPool();
+  await world.pools.edit("web", { gracePeriodSeconds: 20 });
+  await world.clock.advance(1000);
+  await world.nodes.setReady("n1", false);
+  await world.clock.advance(18_000);
+  expect(world.cloud.addresses()).toEqual({ ip1: "n1" });
+  await world.clock.advance(4000);
+  expect(world.cloud.addresses()).toEqual({ ip1: "n2" });
+  expect(causes(watcher.turns)).toContain("due");
+});
+
+test("while the cluster is away nothing is changed, each failure is told, and the first pass after it puts things right", async () => {
+  const { world, watcher } = await aWatchedPool();
+  const error = new KubeError({
+    failure: "unavailable",
+    operation: "watch nodes",
+    subject: "",
+    status: 0,
+    message: "away",
+  });
+  watcher.cluster.disconnect(error, world.clock.monotonicMs());
+  await world.nodes.setReady("n1", false);
+  watcher.provider.recorded.length = 0;
+  await world.clock.advance(3_600_000);
+  expect(watcher.provider.recorded).toEqual([]);
+  const failed = watcher.turns.filter(({ kind }) => kind === "failed").length;
+  expect(failed).toBeGreaterThan(500);
+  expect(failed).toBeLessThan(800);
+  watcher.cluster.reconnect();
+  await world.clock.advance(2000);
+  expect(world.cloud.addresses()).toEqual({ ip1: "n2" });
+});
+
+test("a flapping pod of another node leads to passes, but not to more than half of the time", async () => {
+  const { world, watcher } = await aWatchedPool();
+  const turns = watcher.turns.length;
+  for (let at = 0; at < 200; at += 1) {
+    await world.nodes.patch("n2", { metadata: { labels: { flap: String(at) } } });
+    await world.clock.advance(5);
+  }
+  expect(watcher.turns.length - turns).toBeLessThanOrEqual(21);
+});

@@ -1,0 +1,128 @@
+import type { ProviderAccess } from "../../src/ports/provider-access.ts";
+import { pass } from "../../src/reconcile.ts";
+import { kubernetesSandbox } from "../../src/sandbox/kubernetes/kubernetes-sandbox.ts";
+import { shippedCRDs } from "../../src/sandbox/kubernetes/preinstalled.ts";
+import { type WatchAnswer, watch } from "../../src/watch/watch.ts";
+import type { Turn } from "../../src/watch/watch-loop.ts";
+import { FakeClock } from "../fake/fake-clock.ts";
+import { MemoryDNSProvider } from "../fake/memory-dns-provider.ts";
+import { MemoryIPProvider } from "../fake/memory-ip-provider.ts";
+import { MemoryWarmCluster } from "../fake/memory-warm-cluster.ts";
+import { emptyAccount } from "../scenario/account.ts";
+import { type MemoryDNS, memoryDNS } from "../scenario/memory-dns.ts";
+import { sandboxRest } from "../scenario/memory-world.ts";
+import { WorldCloud } from "../scenario/world-cloud.ts";
+import { WorldNodes } from "../scenario/world-nodes.ts";
+import { WorldPods } from "../scenario/world-pods.ts";
+import { WorldPools } from "../scenario/world-pools.ts";
+import { WorldRecordSets } from "../scenario/world-record-sets.ts";
+
+/** One watching process. */
+export interface Watcher {
+  readonly cluster: MemoryWarmCluster;
+  readonly provider: MemoryIPProvider;
+  readonly dns: Readonly<Record<"digitalocean" | "cloudflare", MemoryDNSProvider>>;
+  readonly turns: Turn[];
+  readonly failures: string[];
+  isLeading: boolean;
+  /** As SIGTERM does. */
+  stop(): void;
+  readonly end: Promise<WatchAnswer>;
+}
+
+/** How a watcher is made. */
+export interface WatcherOptions {
+  readonly intervalMs?: number;
+  readonly onLocked?: "fail" | "wait";
+  /** Faults of its calls to the cluster, from the first on. */
+  readonly beforeCall?: NonNullable<MemoryWarmCluster["beforeCall"]>;
+}
+
+/** A cluster and accounts in which watchers run by a clock that the test moves. */
+export class WatchWorld {
+  readonly clock: FakeClock = new FakeClock();
+  readonly nodes: WorldNodes;
+  readonly pods: WorldPods;
+  readonly pools: WorldPools;
+  readonly recordSets: WorldRecordSets;
+  readonly cloud: WorldCloud;
+  readonly dns: MemoryDNS = memoryDNS();
+  readonly #kubernetes = kubernetesSandbox({ now: () => this.clock.wallMs(), crds: shippedCRDs() });
+  readonly #account = emptyAccount({ now: () => this.clock.wallMs() });
+  readonly #rest = sandboxRest(this.#kubernetes);
+  #watchers = 0;
+
+  constructor() {
+    const time = { nowMs: () => this.clock.wallMs() };
+    const access = { rest: this.#rest, clock: time, prefix: "" };
+    this.nodes = new WorldNodes(access);
+    this.pods = new WorldPods(access);
+    this.pools = new WorldPools(access);
+    this.recordSets = new WorldRecordSets(access);
+    this.cloud = new WorldCloud(this.#account, time);
+  }
+
+  /** Namespace `shop`, and nodes of these names, each with its droplet. */
+  async setUp(...names: readonly string[]): Promise<void> {
+    await this.#rest("POST", "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
+    for (const name of names) {
+      this.cloud.droplet(name);
+      await this.nodes.create(name);
+    }
+  }
+
+  /** Starts a watcher; it does nothing until the clock is moved. */
+  watch({ intervalMs = 60_000, onLocked = "wait", beforeCall }: WatcherOptions = {}): Watcher {
+    this.#watchers += 1;
+    const identity = `watcher-${this.#watchers}`;
+    const { clock } = this;
+    const cluster = new MemoryWarmCluster({ sandbox: this.#kubernetes, now: () => clock.wallMs() });
+    cluster.beforeCall = beforeCall;
+    const provider = new MemoryIPProvider({ cloud: this.#account.cloud(), clock });
+    const dns = {
+      digitalocean: new MemoryDNSProvider({ account: this.dns.digitalocean, clock }),
+      cloudflare: new MemoryDNSProvider({ account: this.dns.cloudflare, clock }),
+    };
+    const stopping = new AbortController();
+    const leaseName = { namespace: "shop", name: "flipop" };
+    const access = { providers: usable({ digitalocean: provider }), dnsProviders: usable(dns) };
+    const end = watch(
+      {
+        cluster,
+        clock,
+        identity,
+        onWarm: () => undefined,
+        onFailure: (error) => watcher.failures.push(error.message),
+        onLead: () => {
+          watcher.isLeading = true;
+        },
+        tell: (turn) => watcher.turns.push(turn),
+        passUnder:
+          (lock) =>
+          ({ known, ...manner }) =>
+            pass(
+              { cluster, ...access, clock, lock, leaseName, known },
+              { selection: {}, deadline: clock.monotonicMs() + 50_000, signal: stopping.signal, ...manner },
+            ),
+      },
+      { ...leaseName, identity, durationMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2000, onLocked },
+      { intervalMs, signal: stopping.signal },
+    );
+    end.catch(() => undefined);
+    const watcher: Watcher = {
+      cluster,
+      provider,
+      dns,
+      turns: [],
+      failures: [],
+      isLeading: false,
+      stop: () => stopping.abort(),
+      end,
+    };
+    return watcher;
+  }
+}
+
+function usable<P>(providers: Readonly<Record<string, P>>): ReadonlyMap<string, ProviderAccess<P>> {
+  return new Map(Object.entries(providers).map(([name, provider]) => [name, { kind: "usable", provider }]));
+}
