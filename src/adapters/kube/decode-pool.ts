@@ -17,8 +17,8 @@ function decodeSpec(spec: SpecReader): PoolSpec {
     // Anything that is no text stays, as JSON, so that it is refused as an entry and the other entries are served.
     ips: spec.list("ips").map((entry) => (typeof entry === "string" ? entry : JSON.stringify(entry))),
     desiredIPs: spec.integer("desiredIPs"),
-    assignmentCoolOffSeconds: spec.number("assignmentCoolOffSeconds"),
-    gracePeriodSeconds: spec.number("gracePeriodSeconds"),
+    assignmentCoolOffSeconds: spec.seconds("assignmentCoolOffSeconds"),
+    gracePeriodSeconds: spec.seconds("gracePeriodSeconds"),
     match: decodeMatch(spec.object("match")),
     ...(spec.has("dnsRecordSet") ? { dnsRecordSet: decodeDNSSpec(spec.object("dnsRecordSet"), "digitalocean") } : {}),
     reclaimPolicy: spec.word("reclaimPolicy", ["Retain", "Delete"], "Retain"),

@@ -18,7 +18,7 @@ function decodeSpec(spec: SpecReader): RecordSetSpec {
     provider: spec.text("provider"),
     dnsRecordSet: decodeDNSSpec(spec.object("dnsRecordSet"), ""),
     addressType: spec.text("addressType", "ExternalIP"),
-    gracePeriodSeconds: spec.number("gracePeriodSeconds"),
+    gracePeriodSeconds: spec.seconds("gracePeriodSeconds"),
     match: decodeMatch(spec.object("match")),
     whenEmpty: spec.word("whenEmpty", ["Keep", "Delete"], "Keep"),
     reclaimPolicy: spec.word("reclaimPolicy", ["Retain", "Delete"], "Retain"),

@@ -1,5 +1,8 @@
 import { asRecord } from "./json-value.ts";
 
+/** A hundred years. RFC 3339 ends with the year 9999, a JSON number does not. */
+const LONGEST_SECONDS = 100 * 365 * 86_400;
+
 /**
  * Reads the members of one spec object and notes what is of the wrong type, with its path. `null`, `""` and absent give
  * the default. Problems of nested readers arrive in the same list, in reading order.
@@ -42,6 +45,11 @@ export class SpecReader {
     const value = this.#record[name] ?? 0;
     if (typeof value !== "number" || !(value >= 0)) return this.#wrong(name, "a number of at least 0", value) ?? 0;
     return value === 0 ? otherwise : value;
+  }
+
+  /** A length of time of at least 0 seconds; 0 for absent. Longer than a hundred years counts as that, so that a time counted from it can always be written down. */
+  seconds(name: string): number {
+    return Math.min(this.number(name), LONGEST_SECONDS);
   }
 
   /** An integer of at least 0; the default for absent and 0. */

@@ -84,6 +84,15 @@ describe("decodePool", () => {
     expect(poolOf(spec)?.decodeError).toBe(expected);
   });
 
+  test.for(["assignmentCoolOffSeconds", "gracePeriodSeconds"] as const)(
+    "%s beyond a hundred years counts as that, so that its end can be written as a time",
+    (field) => {
+      const spec = poolOf({ [field]: Number.MAX_VALUE })?.spec;
+      expect(new Date(Date.UTC(2026, 0) + (spec?.[field] ?? 0) * 1000).getUTCFullYear()).toBe(2125);
+      expect(poolOf({ [field]: 86_400 })?.spec[field]).toBe(86_400);
+    },
+  );
+
   test("metadata is read, and an object without a name is nothing", () => {
     const full = {
       ...metadata,
