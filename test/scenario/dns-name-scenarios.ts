@@ -66,6 +66,28 @@ export function dnsNameScenarios(scenario: Register): void {
     );
 
     scenario(
+      `a name that an object comes back to at ${provider} while nothing serves: its records are still known, and go with the object`,
+      async (world) => {
+        world.dnsSafety.allowEnd(WWW);
+        await publishedPool(world, provider, ["n1"]);
+        await world.nodes.setReady("n1", false);
+        await world.pools.edit("web", { dnsRecordSet: { recordName: "api" } });
+        await world.pass();
+        expect((await world.pools.status("web")).formerDNS).toMatchObject([{ name: WWW }]);
+        await world.pools.edit("web", { dnsRecordSet: { recordName: "www" } });
+        await world.pass();
+        const status = await world.pools.status("web");
+        expect(status.publishedDNS).toMatchObject({ name: WWW, addresses: [ip(1)] });
+        expect(status.formerDNS).toEqual([]);
+        await world.pools.edit("web", { reclaimPolicy: "Delete" });
+        await world.pass();
+        await world.pools.delete("web");
+        await world.pass();
+        expect(world.dns.set(provider, WWW)).toEqual([]);
+      },
+    );
+
+    scenario(
       `58d removed from the spec with Retain at ${provider}: the records stay; with Delete later they go`,
       async (world) => {
         world.dnsSafety.allowEnd(WWW);

@@ -2,6 +2,7 @@ import type { DNSMemory, PublishedName } from "../../model/resource.ts";
 import type { FormerPlan } from "./former-names.ts";
 import { nameKey, publishedKey } from "./name-claims.ts";
 import type { NamePlan } from "./name-plan.ts";
+import { isTaken, type NameTarget } from "./name-target.ts";
 import type { Publisher } from "./publisher.ts";
 
 /** What an object's status should remember of DNS; what it stores, where nothing may be changed for it. Pure. */
@@ -15,12 +16,20 @@ export function dnsMemory(publisher: Publisher, present: NamePlan, former: Forme
 }
 
 function publishedName({ memory, wish }: Publisher, { target, isRight }: NamePlan): PublishedName | undefined {
-  const stored = memory.publishedDNS;
   if (target.kind === "none" || wish.kind === "none") return undefined;
-  if (target.name === undefined) return stored;
-  const isStored = stored !== undefined && publishedKey(stored) === nameKey(target.name);
-  if (target.kind === "blocked") return isStored ? stored : undefined;
-  if (!isStored && !isRight) return undefined;
+  if (target.name === undefined) return memory.publishedDNS;
+  const stored = storedName(memory, target);
+  if (target.kind === "blocked") return stored;
+  if (stored === undefined && !isRight) return undefined;
   const { provider, zone, fqdn } = target.name;
   return { provider, zone, name: fqdn, addresses: target.records.addresses };
+}
+
+/** What is on record of the present name; an object that comes back to a former name still has its records. */
+function storedName(
+  { publishedDNS, formerDNS }: DNSMemory,
+  target: Exclude<NameTarget, { readonly kind: "none" }>,
+): PublishedName | undefined {
+  const names = isTaken(target) ? [publishedDNS ?? []] : [publishedDNS ?? [], formerDNS];
+  return names.flat().find((name) => target.name !== undefined && publishedKey(name) === nameKey(target.name));
 }

@@ -6,6 +6,7 @@ import { compareText } from "../object-order.ts";
 import { retryDueMs } from "../retry-schedule.ts";
 import { isSameObject, type NameClaims, nameKey, publishedKey } from "./name-claims.ts";
 import { contentOf, type NamePlan } from "./name-plan.ts";
+import { isTaken } from "./name-target.ts";
 import { dnsSubject, type Publisher } from "./publisher.ts";
 
 /** What the clean-up of former names depends on. */
@@ -41,7 +42,11 @@ function formerNames(
   const present = target.kind === "none" || target.name === undefined ? undefined : nameKey(target.name);
   const hasLeft = wish.kind === "none" || present !== undefined;
   const left = publishedDNS !== undefined && hasLeft ? [publishedDNS] : [];
-  const names = [...formerDNS, ...left].filter((name) => publishedKey(name) !== present && name.addresses.length > 0);
+  // A former name that the object comes back to is its present one, unless another object has it by now.
+  const standing = isTaken(target) ? formerDNS : formerDNS.filter((name) => publishedKey(name) !== present);
+  const names = [...standing, ...left.filter((name) => publishedKey(name) !== present)].filter(
+    ({ addresses }) => addresses.length > 0,
+  );
   return [...new Map(names.map((name) => [publishedKey(name), name])).values()].toSorted((a, b) =>
     compareText(publishedKey(a), publishedKey(b)),
   );

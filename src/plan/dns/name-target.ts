@@ -59,6 +59,11 @@ export function nameTarget(wish: DNSWish, dns: ReadonlyMap<string, DNSFacts>): N
     : withRecords(wish, facts, zone.zone, name);
 }
 
+/** True where another object owns the name. Pure. */
+export function isTaken(target: NameTarget): boolean {
+  return target.kind === "blocked" && target.reason === "Conflict";
+}
+
 /** A Cloudflare zone id says nothing of the zone's name; every other zone is written by its name. */
 function zoneName({ zone: text }: NamedWish, zone: ZoneFact | undefined): string | undefined {
   if (zone?.kind === "known") return zone.zone.name;
