@@ -3,7 +3,7 @@ import type { Observation } from "../model/observation.ts";
 import type { Hold } from "../model/plan.ts";
 import type { Reason } from "../model/reason.ts";
 import type { Assignments } from "./assign.ts";
-import { type Candidate, isSameRegion } from "./candidates.ts";
+import { type Candidate, isSameRegion, regionOf } from "./candidates.ts";
 import type { MachineLedger } from "./machine-ledger.ts";
 import { countedIPs, type PoolView } from "./pool-view.ts";
 import { retryDueMs } from "./retry-schedule.ts";
@@ -37,7 +37,10 @@ export function acquisitionBudget(observation: Observation, provider: string): A
   };
 }
 
-/** Plans the addresses a pool lacks: for candidates left over first, else unattached in the spec's region. Reduces the budget, and enters the targets in the ledger. */
+/**
+ * Plans the addresses a pool lacks: for empty candidates left over first, else unattached in the spec's region, or without one in that of a candidate whose machine
+ * an address must leave first. Reduces the budget, and enters the targets in the ledger.
+ */
 export function acquireForPool(
   view: PoolView,
   assignments: Assignments,
@@ -51,23 +54,48 @@ export function acquireForPool(
   if (missing <= 0) return { actions: [], holds: [] };
   const blocked = blocker(view, nowMs);
   if (blocked !== undefined) return { actions: [], holds: [blocked] };
-  const targets = assignments.leftOver.filter((candidate) => isTarget(view, candidate, nowMs));
+  const places = placesToBuyFor(view, assignments.leftOver, nowMs);
   const actions: AcquireIP[] = [];
   let coolOffUntilMs = assignments.coolOffUntilMs;
   for (let ordinal = 1; ordinal <= missing; ordinal += 1) {
-    const target = targets[ordinal - 1];
-    const held =
-      withoutPlace(view, target, assignments.leftOver, nowMs) ?? heldBy(view, budget, target, coolOffUntilMs);
+    const place = places[ordinal - 1] ?? inRegion(view.pool.spec.region);
+    if (place === undefined) return { actions, holds: [withoutPlace(view, assignments.leftOver, nowMs)] };
+    const held = heldBy(view, budget, place.target, coolOffUntilMs);
     if (held !== undefined) return { actions, holds: [held] };
-    actions.push(acquisition(view, ordinal, target));
-    if (target !== undefined) ledger.promise(target.place.machineID, view.key);
+    actions.push(acquisition(view, ordinal, place.after));
     budget.quotaLeft -= 1;
     budget.rateLeft -= 1;
-    if (target !== undefined && view.pool.spec.assignmentCoolOffSeconds > 0) {
-      coolOffUntilMs = nowMs + view.pool.spec.assignmentCoolOffSeconds * 1000;
-    }
+    if (place.target === undefined) continue;
+    ledger.promise(place.target.place.machineID, view.key);
+    coolOffUntilMs = coolOffFrom(view, nowMs);
   }
   return { actions, holds: [] };
+}
+
+/** When the cool-off ends that begins with an assignment now; undefined where the pool has none. */
+function coolOffFrom({ pool }: PoolView, nowMs: number): number | undefined {
+  const { assignmentCoolOffSeconds } = pool.spec;
+  return assignmentCoolOffSeconds > 0 ? nowMs + assignmentCoolOffSeconds * 1000 : undefined;
+}
+
+/** Where an address is bought; `target` is absent where it is for no machine yet. */
+interface BuyingPlace {
+  readonly target?: Candidate;
+  readonly after: AcquireIP["after"];
+}
+
+/** The empty candidates; then, where the spec has no region, that of each candidate whose machine is not empty: an address is assigned there once the other one has left. */
+function placesToBuyFor(view: PoolView, leftOver: readonly Candidate[], nowMs: number): readonly BuyingPlace[] {
+  const targets = leftOver.filter((candidate) => isTarget(view, candidate, nowMs));
+  const occupied = view.pool.spec.region === "" ? leftOver.filter(({ leaving }) => leaving.length > 0) : [];
+  return [
+    ...targets.map((target) => ({ target, after: { node: target.place } })),
+    ...occupied.flatMap(({ node }) => inRegion(regionOf(node)) ?? []),
+  ];
+}
+
+function inRegion(region: string): BuyingPlace | undefined {
+  return region === "" ? undefined : { after: { region } };
 }
 
 function isTarget(view: PoolView, candidate: Candidate, nowMs: number): boolean {
@@ -107,13 +135,7 @@ function blocker(view: PoolView, nowMs: number): Hold | undefined {
 }
 
 /** A node that failed and will be asked for again is waited for; only without any is the region missing. */
-function withoutPlace(
-  view: PoolView,
-  target: Candidate | undefined,
-  leftOver: readonly Candidate[],
-  nowMs: number,
-): Hold | undefined {
-  if (target !== undefined || view.pool.spec.region !== "") return undefined;
+function withoutPlace(view: PoolView, leftOver: readonly Candidate[], nowMs: number): Hold {
   const retries = leftOver
     .filter(({ leaving }) => leaving.length === 0)
     .flatMap(({ node }) => retryOf(view, `node/${node.name}`) ?? []);
@@ -148,7 +170,7 @@ function hold(
   return notBeforeMs === undefined ? common : { ...common, notBeforeMs };
 }
 
-function acquisition(view: PoolView, ordinal: number, target: Candidate | undefined): AcquireIP {
+function acquisition(view: PoolView, ordinal: number, after: AcquireIP["after"]): AcquireIP {
   return {
     kind: "acquire-ip",
     id: actionID("acquire-ip", view.object, `new-${ordinal}`),
@@ -159,6 +181,6 @@ function acquisition(view: PoolView, ordinal: number, target: Candidate | undefi
     provider: view.pool.spec.provider,
     ordinal,
     before: undefined,
-    after: target === undefined ? { region: view.pool.spec.region } : { node: target.place },
+    after,
   };
 }

@@ -78,6 +78,11 @@ const REGION_LABEL = "topology.kubernetes.io/region";
 
 /** True when the node is in the region, or when one of the two is not known. */
 export function isSameRegion(region: string, node: NodeFacts): boolean {
-  const own = node.labels[REGION_LABEL] ?? "";
+  const own = regionOf(node);
   return region === "" || own === "" || own === region;
+}
+
+/** The region slug of a node; `""` when it does not say. */
+export function regionOf({ labels }: NodeFacts): string {
+  return labels[REGION_LABEL] ?? "";
 }

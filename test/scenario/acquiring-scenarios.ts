@@ -49,6 +49,20 @@ export function acquiringScenarios(scenario: Register): void {
   });
 
   scenario(
+    "without region, while the only node still carries an address the pool gave up: one is bought in the node's region, and they are swapped",
+    async (world) => {
+      await world.machines("n1");
+      world.cloud.address(ip(1));
+      await world.pools.create("web", { ips: [ip(1)], desiredIPs: 1, region: "" });
+      await world.pass();
+      await world.pools.edit("web", { ips: [] });
+      await world.pass();
+      expect(world.cloudWrites()).toEqual(["create in nyc3", "unassign ip1", "assign new1 to n1"]);
+      expect(await world.show()).toEqual(["new1 active n1"]);
+    },
+  );
+
+  scenario(
     "34 the second create is refused: the first is used, the error shows, later exactly the rest is bought",
     async (world) => {
       await buying(world, 3, ["n1", "n2", "n3"]);
