@@ -117,11 +117,14 @@ export class MemoryCluster extends MemoryCalls implements ClusterWriter {
 
   async createEvent(event: ClusterEvent): Promise<void> {
     const { meta } = event.regarding;
-    this.events += 1;
-    const stamp = { eventTimeMs: this.now(), reportingInstance: "memory", suffix: String(this.events) };
-    this.write({ verb: "create", resource: RESOURCES.events, subject: objectKey(meta) }, (type) =>
-      this.sandbox.api.create(type, meta.namespace, encodeEvent(event, stamp)),
-    );
+    const { resource, subject } = { resource: RESOURCES.events, subject: objectKey(meta) };
+    this.write({ verb: "create", resource, subject }, (type) => {
+      // Another fake of the same cluster, as every run has its own, may have used the number.
+      do this.events += 1;
+      while (this.sandbox.api.store.get(storeKey(type), `${subject}.${this.events}`) !== undefined);
+      const stamp = { eventTimeMs: this.now(), reportingInstance: "memory", suffix: String(this.events) };
+      return this.sandbox.api.create(type, meta.namespace, encodeEvent(event, stamp));
+    });
   }
 
   async createLease(lease: Omit<LeaseRecord, "resourceVersion">): Promise<LeaseRecord> {

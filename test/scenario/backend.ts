@@ -25,7 +25,11 @@ export interface Ports extends ProviderPorts {
 }
 
 /** The administrator's way into the Kubernetes API: one request. @throws Error for a refusal, naming it */
-export type Rest = (method: "GET" | "POST" | "PATCH" | "DELETE", path: string, body?: unknown) => Promise<unknown>;
+export type Rest = (
+  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE",
+  path: string,
+  body?: unknown,
+) => Promise<unknown>;
 
 /** One world without the ways scenarios speak of it. */
 export interface Backend {

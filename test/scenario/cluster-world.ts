@@ -39,8 +39,11 @@ async function removeAll(api: API, resource: string): Promise<void> {
  * for the log. Names begin with a prefix of the scenario's own; only one scenario may play at a time, since a pool without a
  * selector would want the nodes of others.
  */
-export async function clusterWorld(facts: ClusterFacts, number: number): Promise<Backend> {
-  const prefix = `s${number}-${Date.now().toString(36).slice(-5)}-`;
+export async function clusterWorld(
+  facts: ClusterFacts,
+  number: number,
+  prefix = `s${number}-${Date.now().toString(36).slice(-5)}-`,
+): Promise<Backend> {
   const api = new API({ server: facts.server, caFile: facts.caFile, token: facts.adminToken });
   // Objects get real times from the server, so virtual time begins now.
   const clock = new VirtualClock(Math.ceil(Date.now() / 1000) * 1000);

@@ -1,0 +1,174 @@
+import type { PoolStatus, RecordSetStatus } from "../../src/model/resource.ts";
+import type { PassResult } from "../../src/model/run.ts";
+import type { Backend } from "../scenario/backend.ts";
+import type { StoredObject } from "../scenario/object-access.ts";
+import { ip } from "../scenario/scenario-names.ts";
+import { World } from "../scenario/world.ts";
+import { comeToRest, type Rest } from "./come-to-rest.ts";
+import { BOTH, collectionPath, type Kind, type KindName } from "./kinds.ts";
+import type { Spec } from "./spec-value.ts";
+
+/** The object under test of each kind. */
+export const NAMES: Readonly<Record<KindName, string>> = { FloatingIPPool: "web", NodeDNSRecordSet: "nodes" };
+
+/** The namespace of every object. */
+export const NAMESPACE = "shop";
+
+/** An address outside the cluster, on a droplet that never was a node. */
+export const FOREIGN_IP: string = ip(50);
+
+/** The droplet it is on. */
+const FOREIGN_DROPLET = 900;
+
+/** What differs from the world of every campaign. */
+export interface WorldOptions {
+  /** True: nobody outside the cluster has {@link FOREIGN_IP}. */
+  readonly isForeignFree?: boolean;
+  /** Addresses the account has beside the usual ones, with their region. */
+  readonly addresses?: Readonly<Record<string, string>>;
+  /** How many addresses the account may have. */
+  readonly addressLimit?: number;
+}
+
+/**
+ * The world in which specs change: nine nodes that differ in all that a spec can select by, addresses on three sides, two zones at both
+ * DNS providers, and two objects of other people that nothing may happen to.
+ */
+export class CampaignWorld {
+  readonly world: World;
+  readonly #backend: Backend;
+
+  private constructor(backend: Backend) {
+    this.#backend = backend;
+    this.world = new World(backend);
+  }
+
+  /** Makes the world on a backend without prefix, and lets it come to rest. */
+  static async open(backend: Backend, options: WorldOptions = {}): Promise<CampaignWorld> {
+    const campaign = new CampaignWorld(backend);
+    await campaign.#namespaces();
+    await campaign.#nodes();
+    campaign.#cloud(options);
+    await campaign.world.pools.create("other", {
+      ips: [ip(8), ip(9)],
+      match: { nodeLabel: "role=other" },
+      dnsRecordSet: { zone: "example.com", recordName: "other" },
+    });
+    await campaign.world.recordSets.create("others", {
+      provider: "cloudflare",
+      match: { nodeLabel: "role=other" },
+      dnsRecordSet: { zone: "example.com", recordName: "others" },
+    });
+    await campaign.rest();
+    return campaign;
+  }
+
+  /** Gives an object this very spec; creates it when there is none. @throws Error with the API server's refusal */
+  async apply(kind: Kind, spec: Spec): Promise<void> {
+    const name = NAMES[kind.name];
+    const collection = collectionPath(kind, NAMESPACE);
+    const stored = await this.read(kind);
+    const meta = { name, ...(stored === undefined ? {} : { resourceVersion: versionOf(stored) }) };
+    const body = { apiVersion: "flipop.digitalocean.com/v1alpha1", kind: kind.name, metadata: meta, spec };
+    if (stored === undefined) await this.#backend.rest("POST", collection, body);
+    else
+      await this.#backend.rest("PUT", `${collection}/${name}`, {
+        ...body,
+        metadata: { ...stored.metadata, ...meta },
+        status: stored.status,
+      });
+  }
+
+  /** The object under test of a kind; undefined when there is none. */
+  async read(kind: Kind): Promise<StoredObject | undefined> {
+    const objects = kind.name === "FloatingIPPool" ? this.world.pools : this.world.recordSets;
+    return await objects.read(NAMES[kind.name]);
+  }
+
+  /** Its status; undefined when there is no such object. */
+  async status(kind: Kind): Promise<PoolStatus | RecordSetStatus | undefined> {
+    if ((await this.read(kind)) === undefined) return undefined;
+    const objects = kind.name === "FloatingIPPool" ? this.world.pools : this.world.recordSets;
+    return await objects.status(NAMES[kind.name]);
+  }
+
+  /** Passes until nothing is done and nothing is waited for, or (`mayFail`) something failed a few times. @throws Error when that takes too many */
+  async rest(mayFail = false): Promise<Rest> {
+    return await comeToRest(this.world, { isBrief: this.world.kind === "cluster", ...(mayFail ? { retries: 6 } : {}) });
+  }
+
+  /** One pass. */
+  async pass(): Promise<PassResult> {
+    return await this.world.pass();
+  }
+
+  /** Takes everything away. */
+  async close(): Promise<void> {
+    for (const kind of BOTH) {
+      const path = `${collectionPath(kind, NAMESPACE)}/${NAMES[kind.name]}`;
+      if ((await this.read(kind)) === undefined) continue;
+      await this.#backend.rest("PATCH", path, { metadata: { finalizers: null } });
+      await this.#backend.rest("DELETE", path);
+    }
+    await this.world.close();
+  }
+
+  async #namespaces(): Promise<void> {
+    for (const name of [NAMESPACE, "back"]) {
+      // On a real API server a namespace outlives the test that made it.
+      await this.world.namespace(name).catch((error: unknown) => {
+        if (!String(error).includes("AlreadyExists") && !String(error).includes("already exists")) throw error;
+      });
+    }
+  }
+
+  async #nodes(): Promise<void> {
+    const { nodes, pods, cloud } = this.world;
+    for (const [name, options] of Object.entries(NODES)) {
+      cloud.droplet(name, { region: options.region ?? "nyc3" });
+      await nodes.create(name, { ...options, ...timed(options.taints, this.world.nowMs()) });
+      if (options.pod === undefined) continue;
+      const [namespace, app] = options.pod;
+      await pods.create(`on-${name}`, { node: name, namespace, labels: { app } });
+    }
+  }
+
+  #cloud({ isForeignFree = false, addresses = {}, addressLimit = 12 }: WorldOptions): void {
+    const { cloud, dns } = this.world;
+    cloud.state.account.reserved_ip_limit = addressLimit;
+    cloud.droplet(FOREIGN_DROPLET);
+    for (const number of [1, 2, 3, 8, 9]) cloud.address(ip(number));
+    for (const [address, region] of Object.entries(addresses)) cloud.address(address, { region });
+    cloud.address(FOREIGN_IP, isForeignFree ? {} : { on: FOREIGN_DROPLET });
+    for (const provider of ["digitalocean", "cloudflare"] as const)
+      for (const zone of ["example.com", "example.net"]) dns.zone(provider, zone);
+  }
+}
+
+type NodePlan = NonNullable<Parameters<World["nodes"]["create"]>[1]> & {
+  readonly pod?: readonly [namespace: string, app: string];
+};
+
+const DEDICATED = { key: "dedicated", value: "edge", effect: "NoSchedule" };
+
+const NODES: Readonly<Record<string, NodePlan>> = {
+  n1: { labels: { role: "edge" }, pod: ["shop", "web"] },
+  n2: { labels: { role: "edge" }, pod: ["back", "api"] },
+  n3: { labels: { role: "core" }, pod: ["back", "web"] },
+  n4: { labels: { role: "edge" }, taints: [DEDICATED], pod: ["shop", "api"] },
+  n5: { labels: { role: "edge" }, region: "ams3", pod: ["shop", "web"] },
+  n6: { labels: { role: "edge", draining: "yes" }, taints: [{ key: "gpu", value: "", effect: "NoExecute" }] },
+  n7: { labels: { role: "edge" }, ready: false },
+  n8: { labels: { role: "other" } },
+  n9: { labels: { role: "other" } },
+};
+
+/** Taints as of now, as the API server stores those that end pods. */
+function timed(taints: NodePlan["taints"], nowMs: number): Pick<NodePlan, "taints"> {
+  const timeAdded = new Date(nowMs).toISOString().replace(/\.\d+Z$/, "Z");
+  return taints === undefined ? {} : { taints: taints.map((taint) => ({ ...taint, timeAdded })) };
+}
+
+function versionOf({ metadata }: StoredObject): string {
+  return (metadata as { readonly resourceVersion?: string }).resourceVersion ?? "";
+}

@@ -1,0 +1,4 @@
+import { memoryWorld } from "../scenario/memory-world.ts";
+import { testRefusals } from "./refused.ts";
+
+testRefusals(memoryWorld);

@@ -1,0 +1,44 @@
+// Plays campaigns in memory: `npm run campaign -- --seed N`, `--seeds N [--from N]`, or `--field KIND:PATH`.
+import { parseArgs } from "node:util";
+import { memoryWorld } from "../scenario/memory-world.ts";
+import { BOTH } from "./kinds.ts";
+import { playCampaign } from "./play-campaign.ts";
+import { allFieldValues, randomCampaign } from "./random-campaign.ts";
+import { References } from "./references.ts";
+import { fieldTours, type Tour } from "./tours.ts";
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: "string" },
+    seeds: { type: "string", default: "100" },
+    from: { type: "string", default: "1" },
+    field: { type: "string" },
+  },
+});
+const references = new References();
+let steps = 0;
+let count = 0;
+for (const [command, campaign] of chosen()) {
+  count += 1;
+  steps += campaign.length;
+  try {
+    await playCampaign(memoryWorld(), campaign, { references, command });
+  } catch (error) {
+    process.exitCode = 1;
+    process.stdout.write(`${error instanceof Error ? error.message : String(error)}\n\n`);
+  }
+}
+process.stdout.write(`${count} campaigns, ${steps} edits\n`);
+
+function* chosen(): Generator<readonly [command: string, steps: Tour["steps"]]> {
+  if (values.field !== undefined) {
+    for (const { title, command, steps: tour } of BOTH.flatMap(fieldTours))
+      if (title.includes(values.field)) yield [command, tour];
+    return;
+  }
+  const fields = allFieldValues();
+  const from = Number(values.seed ?? values.from);
+  const last = values.seed === undefined ? from + Number(values.seeds) : from + 1;
+  for (let seed = from; seed < last; seed += 1)
+    yield [`npm run campaign -- --seed ${seed}`, randomCampaign(seed, fields)];
+}
