@@ -31,10 +31,11 @@ export function settleClaims(pools: readonly Pool[]): Claims {
   return { ownerOf: (ip) => owners.get(ip)?.key, isNamed: (ip) => named.has(ip) };
 }
 
-/** The addresses an object manages, in order and once each: the canonical entries of its spec, then what it acquired. */
+/** The addresses an object manages, in order and once each: the canonical entries of its spec, then what it acquired; what somebody wrote there that is no address is none. */
 export function managedIPs(pool: Pool): readonly string[] {
   const listed = pool.spec.ips.flatMap((entry) => canonicalIPv4(entry) ?? []);
-  return [...new Set([...listed, ...pool.status.acquired.map(({ ip }) => ip)])];
+  const acquired = pool.status.acquired.map(({ ip }) => ip).filter((ip) => canonicalIPv4(ip) === ip);
+  return [...new Set([...listed, ...acquired])];
 }
 
 function holdsByStatus(pool: Pool, ip: string): boolean {

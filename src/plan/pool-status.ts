@@ -60,7 +60,7 @@ export function poolStatus(facts: StatusFacts): PoolStatus {
     assignableNodes: waiting,
     nodeErrors: nodeErrors(retries, facts.assignments?.skipped ?? []),
     acquired: view.acquired,
-    pendingAcquisitions: openIntents(view),
+    pendingAcquisitions: openIntents(view, nowMs),
     released: released(view),
     retries,
     ...lastAssignment(status.lastAssignmentTime, nowMs),
@@ -160,10 +160,12 @@ function nodeErrors(retries: readonly RetryStatus[], skipped: readonly NodeVerdi
   return [...new Set([...failed, ...unusable])].toSorted();
 }
 
-function openIntents(view: PoolView): readonly PendingAcquisition[] {
-  return view.pool.status.pendingAcquisitions.filter((_, index) => {
+/** Those that are still watched; one whose time is unreadable or in the future is watched from now on, once. */
+function openIntents(view: PoolView, nowMs: number): readonly PendingAcquisition[] {
+  return view.pool.status.pendingAcquisitions.flatMap((intent, index) => {
     const kind = view.intents[index]?.kind;
-    return kind === "waiting" || kind === "ambiguous";
+    if (kind !== "waiting" && kind !== "ambiguous") return [];
+    return [Date.parse(intent.startedAt) <= nowMs ? intent : { ...intent, startedAt: timestamp(nowMs) }];
   });
 }
 

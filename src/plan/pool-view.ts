@@ -12,6 +12,7 @@ import { type ManagedIP, selectInUse } from "./in-use.ts";
 import { judgeNodes } from "./judge-nodes.ts";
 import { type MachineNodes, nodeByMachine } from "./machine-nodes.ts";
 import { type Released, releasedOf } from "./released.ts";
+import { shownAcquired } from "./shown-acquired.ts";
 import { standingOf } from "./standing.ts";
 import { timestamp } from "./time.ts";
 import { type Validation, validatePool } from "./validate.ts";
@@ -68,7 +69,7 @@ export function viewPool(pool: Pool, context: ViewContext): PoolView {
   const validation = validatePool(pool);
   const facts = observation.providers.get(pool.spec.provider);
   const provider = validation.kind === "valid" && facts?.unusable === undefined ? facts : undefined;
-  const found = findAgain(pool, key, provider, context);
+  const found = findAgain(pool, provider, context);
   const verdicts = judgeNodes(pool, validation, observation);
   const nodes = nodeByMachine(context.machines, verdicts.of);
   const written = new Set(pool.spec.ips);
@@ -130,10 +131,9 @@ function findBadEntries(entries: readonly string[]): readonly BadEntry[] {
   });
 }
 
-/** Addresses of lost answers, and those that nodes' annotations name while status does not know them. */
+/** Addresses of lost answers, those that status still shows, and those that nodes' annotations name while status does not know them. */
 function findAgain(
   pool: Pool,
-  key: string,
   provider: ProviderFacts | undefined,
   context: ViewContext,
 ): { readonly acquired: readonly AcquiredIP[]; readonly intents: readonly IntentResolution[] } {
@@ -151,20 +151,31 @@ function findAgain(
     return resolution;
   });
   const answered = intents.flatMap((intent) => (intent.kind === "found" ? [intent.acquired] : []));
+  const shown = shownAgain(pool, context);
+  const more = [...answered, ...shown];
   return {
-    acquired: [...pool.status.acquired, ...answered, ...annotated(pool, key, provider, context, isTaken)],
+    acquired: [...pool.status.acquired, ...answered, ...shown, ...annotated(pool, more, provider, context, isTaken)],
     intents,
   };
 }
 
+function shownAgain(pool: Pool, { observation, claims, found }: ViewContext): readonly AcquiredIP[] {
+  const acquiredAt = timestamp(observation.observedAtMs);
+  const lost = shownAcquired(pool).filter((ip) => claims.ownerOf(ip) === undefined && !found.has(ip));
+  for (const ip of lost) found.add(ip);
+  return lost.map((ip) => ({ ip, acquiredAt, adopted: true }));
+}
+
 function annotated(
   pool: Pool,
-  key: string,
+  more: readonly AcquiredIP[],
   provider: ProviderFacts,
   context: ViewContext,
   isTaken: (ip: string) => boolean,
 ): readonly AcquiredIP[] {
-  const missing = pool.spec.desiredIPs - managedIPs(pool).length;
+  const key = objectKey(pool.meta);
+  const acquired = [...pool.status.acquired, ...more];
+  const missing = pool.spec.desiredIPs - managedIPs({ ...pool, status: { ...pool.status, acquired } }).length;
   if (missing <= 0 || pool.meta.isDeleting) return [];
   const acquiredAt = timestamp(context.observation.observedAtMs);
   const found = context.observation.nodes.flatMap((node) => {

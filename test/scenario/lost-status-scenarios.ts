@@ -31,6 +31,54 @@ export function lostStatusScenarios(scenario: Register): void {
     },
   );
 
+  scenario(
+    "the list of acquired addresses lost alone: what status still shows is known again, and nothing is bought",
+    async (world) => {
+      await world.machines("n1", "n2");
+      await world.pools.create("web", { desiredIPs: 3, reclaimPolicy: "Delete" });
+      await world.pass();
+      const before = await world.show();
+      await world.pools.writeStatus("web", { acquired: null });
+      await world.pass();
+      expect(world.cloudWrites()).toEqual([]);
+      expect(await world.show()).toEqual(before);
+      expect((await world.pools.status("web")).acquired).toMatchObject(
+        [1, 2, 3].map((number) => ({ ip: bought(number), adopted: true })),
+      );
+      await world.pools.edit("web", { desiredIPs: 1 });
+      await world.pass();
+      expect(world.cloud.boughtNow()).toHaveLength(3);
+    },
+  );
+
+  scenario(
+    "an address leaves the spec while the provider is closed: it is not taken for an acquired one",
+    async (world) => {
+      await ip1OnN1(world, "n2");
+      world.cloud.address(ip(2));
+      world.fail({ side: "cloud", operation: "list", kind: "401", times: 1 });
+      await world.pools.edit("web", { ips: [ip(2)], desiredIPs: 1 });
+      await world.pass();
+      await world.pass();
+      const status = await world.pools.status("web");
+      expect(status.acquired).toEqual([]);
+      expect(status.released).toMatchObject([{ ip: ip(1) }]);
+    },
+  );
+
+  scenario("an intent whose time is gone is watched from now on, once, and then given up", async (world) => {
+    await world.machines("n1");
+    await world.pools.create("web", { desiredIPs: 1, suspend: true });
+    await world.pass();
+    await world.pools.writeStatus("web", { pendingAcquisitions: [{ region: "nyc3", startedAt: "?!", knownIPs: [] }] });
+    await world.pools.edit("web", { suspend: false });
+    await world.pass();
+    world.advance(31 * 1000);
+    await world.pass();
+    await world.pass();
+    expect(await world.show()).toEqual(["new1 active n1"]);
+  });
+
   scenario("status lost with Delete: what was found again is never deleted", async (world) => {
     await world.machines("n1");
     await world.pools.create("web", { desiredIPs: 1, reclaimPolicy: "Delete" });
