@@ -6,6 +6,7 @@ import { licenceTable, thirdParties } from "../../bin/third-party.ts";
 import { REASONS } from "../../src/model/reason.ts";
 import { EXIT } from "../../src/report/exit-code.ts";
 import { METRICS, type MetricName, metricFacts } from "../../src/report/metrics/metrics.ts";
+import { rememberedTable } from "../campaign/remembered-state.ts";
 
 const README: URL = new URL("../../README.md", import.meta.url);
 
@@ -40,6 +41,7 @@ export function readmeTables(): Readonly<Record<string, string>> {
   return {
     metrics: ["| metric | type | labels | meaning |", "|---|---|---|---|", ...metrics].join("\n"),
     "exit-codes": ["| code | meaning | retry |", "|---|---|---|", ...codes].join("\n"),
+    "remembered-state": rememberedTable(),
     reasons: ["| reason | meaning |", "|---|---|", ...reasons].join("\n"),
   };
 }

@@ -1,0 +1,55 @@
+import { expect, test } from "vitest";
+import { encodeLease } from "../../src/adapters/kube/lease-codec.ts";
+import * as annotations from "../../src/model/lease-annotations.ts";
+import { ADDRESS_ANNOTATION, FINALIZER, POOL_ANNOTATION } from "../../src/model/resource.ts";
+import { BOTH, schemaOf } from "./kinds.ts";
+import { REMEMBERED } from "./remembered-state.ts";
+import { schemaFields } from "./schema-fields.ts";
+
+const lease = encodeLease(
+  {
+    namespace: "n",
+    name: "l",
+    holder: "h",
+    durationSeconds: 1,
+    acquireTimeMs: 1,
+    renewTimeMs: 1,
+    transitions: 0,
+    annotations: {},
+  },
+  undefined,
+);
+
+/** Everything the code keeps outside itself, by where. */
+const KEPT: readonly (readonly [where: RegExp, path: string])[] = [
+  ...BOTH.flatMap((kind) =>
+    schemaFields(schemaOf(kind, "status")).map(
+      ({ path }) => [kind.ref === "pool" ? /^(pool )?status$/ : /^(record set )?status$/, path] as const,
+    ),
+  ),
+  ...[ADDRESS_ANNOTATION, POOL_ANNOTATION].map((path) => [/^node$/, path] as const),
+  [/^object$/, FINALIZER],
+  ...Object.keys(lease["spec"] as object).map((path) => [/^Lease$/, path] as const),
+  ...Object.values(annotations).map((path) => [/^Lease$/, path] as const),
+  [/^Event$/, "Events"],
+];
+
+function covers(pattern: string, path: string): boolean {
+  return pattern.endsWith(".*") ? path.startsWith(pattern.slice(0, -1)) : pattern === path;
+}
+
+test("every field of a status, annotation, finalizer and field of the Lease has exactly one row in the table of what flipop remembers", () => {
+  const rows = KEPT.map(([where, path]) => ({
+    path,
+    rows: REMEMBERED.filter((row) => where.test(row.where) && row.paths.some((pattern) => covers(pattern, path)))
+      .length,
+  }));
+  expect(rows.filter((row) => row.rows !== 1)).toEqual([]);
+});
+
+test("the table of what flipop remembers has nothing that is not kept", () => {
+  const idle = REMEMBERED.flatMap(({ where, paths }) =>
+    paths.filter((pattern) => !KEPT.some(([place, path]) => place.test(where) && covers(pattern, path))),
+  );
+  expect(idle).toEqual([]);
+});

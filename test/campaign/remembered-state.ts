@@ -1,0 +1,187 @@
+/** One thing that flipop keeps between runs. */
+export interface Remembered {
+  /** Fields of `status` of either kind as schema paths, annotations or fields of the Lease by their keys; a trailing `*` stands for everything below. */
+  readonly paths: readonly string[];
+  readonly where: "pool status" | "record set status" | "status" | "node" | "object" | "Lease" | "Event";
+  /** When it is written; always by a mutating run of flipop that holds the Lease. */
+  readonly written: string;
+  /** What happens once it is gone, by hand or because an old CRD prunes it. */
+  readonly lost: string;
+  /** What happens where it says something else than was written: an earlier value, garbage, or another valid value. */
+  readonly wrong: string;
+}
+
+/** Everything flipop keeps outside itself: the README's table. A status field, annotation or field of the Lease without a row fails a test. */
+export const REMEMBERED: readonly Remembered[] = [
+  {
+    paths: ["observedGeneration", "conditions", "conditions[].*", "error", "state"],
+    where: "status",
+    written: "when they change",
+    lost: "written again",
+    wrong: "written again; a transition time in the future is now",
+  },
+  {
+    paths: ["assignableNodes", "nodeErrors"],
+    where: "pool status",
+    written: "when they change",
+    lost: "written again",
+    wrong: "written again",
+  },
+  {
+    paths: ["ips", "ips{}.state", "ips{}.nodeName", "ips{}.providerID", "ips{}.error", "ips{}.reason"],
+    where: "pool status",
+    written: "when they change",
+    lost: "read again from the provider; an address whose holder left the cluster meanwhile looks foreign, and is held",
+    wrong: "read again from the provider; which addresses are in use may be chosen anew",
+  },
+  {
+    paths: ["ips{}.previousProviderID"],
+    where: "pool status",
+    written: "while a move is under way",
+    lost: "a move that fails may leave the address looking foreign, and held",
+    wrong: "the same",
+  },
+  {
+    paths: ["ips{}.notMatchingSince"],
+    where: "pool status",
+    written: "while a holder does not match",
+    lost: "grace counts from what the cluster shows, else from now",
+    wrong: "a time in the future is now; an earlier one ends grace earlier",
+  },
+  {
+    paths: ["acquired", "acquired[].*"],
+    where: "pool status",
+    written: "with each acquisition",
+    lost: "known again by `ips`, or by the nodes' annotations; such addresses are never deleted. After an edit of the spec `ips` cannot tell them from those that left it, so they count as released. With all of the status lost, what is attached nowhere is not known: it stays in the account, and may be bought again",
+    wrong:
+      "believed, if the account has the address; what is no address is dropped. With `reclaimPolicy: Delete` an address written here by hand is given back like the others",
+  },
+  {
+    paths: ["pendingAcquisitions", "pendingAcquisitions[].*"],
+    where: "pool status",
+    written: "before each acquisition, removed with its answer",
+    lost: "an answer that is lost, too, cannot be looked for: what was bought stays in the account, and its machine is passed over (`NodeHasForeignIP`)",
+    wrong:
+      "with other known addresses or another machine the wrong one is looked for: held (`AmbiguousAcquisition`) where several could be the one; an unreadable or future time is now",
+  },
+  {
+    paths: ["released", "released[].*"],
+    where: "pool status",
+    written: "when an address leaves the spec",
+    lost: "the address stays attached, and nobody detaches it",
+    wrong: "forgotten once the account does not have it, it is attached nowhere, or an object manages it",
+  },
+  {
+    paths: ["lastAssignmentTime"],
+    where: "pool status",
+    written: "with each assignment",
+    lost: "the cool-off is over",
+    wrong: "the cool-off ends earlier or later, never later than its full length from now",
+  },
+  {
+    paths: ["assignments"],
+    where: "pool status",
+    written: "with each assignment",
+    lost: "counts from 0",
+    wrong: "counts on from there",
+  },
+  {
+    paths: ["publishedDNS", "publishedDNS.*"],
+    where: "status",
+    written: "when the records are right",
+    lost: "written again from the records; a name that changes at that moment is not cleaned up; a rival may take the name",
+    wrong:
+      "the name written there counts as a former one: with `reclaimPolicy: Delete` its records go, as far as they show the addresses written there",
+  },
+  {
+    paths: ["formerDNS", "formerDNS[].*"],
+    where: "status",
+    written: "when the name changes",
+    lost: "the records of the former name stay",
+    wrong: "as for `publishedDNS`",
+  },
+  {
+    paths: ["retries", "retries[].*"],
+    where: "status",
+    written: "after a failed attempt",
+    lost: "the next attempt is made at once",
+    wrong: "dropped where nothing is left to do; no attempt waits longer than ten minutes from now",
+  },
+  {
+    paths: ["unreadyNodes", "unreadyNodes[].*"],
+    where: "record set status",
+    written: "while a node is in grace",
+    lost: "grace counts from what the cluster shows, else from now",
+    wrong: "a time in the future is now; an earlier one ends grace earlier",
+  },
+  {
+    paths: ["flipop.digitalocean.com/ipv4-reserved-ip", "flipop.digitalocean.com/pool"],
+    where: "node",
+    written: "once an address is verified on the node; removed when it is no longer there",
+    lost: "written again",
+    wrong: "written again; without the second one only an address that some object names is touched",
+  },
+  {
+    paths: ["flipop.digitalocean.com/cleanup"],
+    where: "object",
+    written: "a finalizer, while `reclaimPolicy: Delete` has work",
+    lost: "set again; on an object being deleted nothing holds it any more, and what it had stays",
+    wrong: "–",
+  },
+  {
+    paths: ["holderIdentity", "leaseDurationSeconds", "acquireTime", "renewTime", "leaseTransitions"],
+    where: "Lease",
+    written: "by every mutating run, before it reads anything, every few seconds, and at its end",
+    lost: "made anew; the run that held it notices and writes nothing more",
+    wrong: "the Lease is free once it has not changed for its duration, at most an hour",
+  },
+  {
+    paths: ["flipop.digitalocean.com/acquisitions"],
+    where: "Lease",
+    written: "before each acquisition",
+    lost: "the limit of 12 a minute counts from 0",
+    wrong: "unreadable times are dropped, future ones are now",
+  },
+  {
+    paths: ["flipop.digitalocean.com/not-before-"],
+    where: "Lease",
+    written: "when a provider asks for no calls until a time; removed when it is over",
+    lost: "the next run calls, and is told again",
+    wrong: "believed for an hour at most; unreadable times are dropped",
+  },
+  {
+    paths: [
+      "flipop.digitalocean.com/last-run",
+      "flipop.digitalocean.com/last-success",
+      "flipop.digitalocean.com/last-result",
+    ],
+    where: "Lease",
+    written: "at the end of each run",
+    lost: "`status` and metrics do not know of earlier runs",
+    wrong: "shown as it is until the next run; nothing is decided by it",
+  },
+  {
+    paths: ["flipop.digitalocean.com/totals"],
+    where: "Lease",
+    written: "at the end of each run",
+    lost: "metrics count from 0",
+    wrong: "metrics count on from there; what cannot be read counts from 0",
+  },
+  {
+    paths: ["Events"],
+    where: "Event",
+    written: "after each change made or refused",
+    lost: "never read",
+    wrong: "never read",
+  },
+];
+
+/** The table of the README. Pure. */
+export function rememberedTable(): string {
+  const rows = REMEMBERED.map(({ paths, where, written, lost, wrong }) => {
+    const own = paths.filter((path) => !path.endsWith(".*"));
+    return `| ${own.map((path) => `\`${path}\``).join(", ")} | ${where} | ${written} | ${lost} | ${wrong} |`;
+  });
+  const head = "| what | kept in | written | lost, or pruned by an old CRD | stale, or edited by hand |";
+  return [head, "|---|---|---|---|---|", ...rows].join("\n");
+}

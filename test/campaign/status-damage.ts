@@ -1,0 +1,115 @@
+import type { SchemaField } from "./schema-fields.ts";
+import { ABSENT } from "./spec-value.ts";
+
+/** What may become of a stored value behind flipop's back. */
+export type Damage = "lost" | "stale" | "garbage" | "another value";
+
+/** Every damage. */
+export const DAMAGES: readonly Damage[] = ["lost", "stale", "garbage", "another value"];
+
+/** Values of the right type that mean something else, by the last word of a path. */
+const OTHER_VALUES: Readonly<Record<string, unknown>> = {
+  observedGeneration: 99,
+  type: "Ready",
+  status: "Unknown",
+  lastTransitionTime: "2999-01-01T00:00:00Z",
+  reason: "Conflict",
+  message: "All is well.",
+  error: "Nothing works.",
+  state: "error",
+  nodeName: "n3",
+  providerID: "digitalocean://103",
+  previousProviderID: "digitalocean://103",
+  notMatchingSince: "2999-01-01T00:00:00Z",
+  since: "2999-01-01T00:00:00Z",
+  assignableNodes: ["n1"],
+  nodeErrors: ["n1: on fire"],
+  ip: "203.0.113.2",
+  acquiredAt: "2999-01-01T00:00:00Z",
+  adopted: true,
+  acquired: true,
+  startedAt: "2999-01-01T00:00:00Z",
+  region: "ams3",
+  knownIPs: ["203.0.113.1"],
+  provider: "cloudflare",
+  zone: "example.net",
+  name: "other.example.com",
+  addresses: ["203.0.113.2"],
+  subject: "acquire",
+  attempts: 12,
+  nextAttemptTime: "2999-01-01T00:00:00Z",
+  lastAssignmentTime: "2999-01-01T00:00:00Z",
+  assignments: 7,
+};
+
+const GARBAGE: Readonly<Record<string, unknown>> = { string: "?!", integer: -7, number: -7, boolean: false };
+
+/** The status with one field of every entry damaged; an equal one where that changes nothing. `before` is an earlier status. @throws Error for a field for which no other value is known, saying where to write it */
+export function damaged(status: unknown, field: SchemaField, damage: Damage, before: unknown): unknown {
+  const { path } = field;
+  if (isPlain(field) && !Object.hasOwn(OTHER_VALUES, lastOf(path)))
+    throw new Error(`status.${path} has no other value: add one to test/campaign/status-damage.ts`);
+  return replaced(status, path.split("."), (old) => valueAfter(field, damage, old), before);
+}
+
+function valueAfter(field: SchemaField, damage: Damage, old: unknown): unknown {
+  const { path, schema } = field;
+  switch (damage) {
+    case "lost":
+      return ABSENT;
+    case "stale":
+      return old === undefined ? ABSENT : old;
+    case "garbage":
+      return schema.items === undefined ? (GARBAGE[schema.type ?? ""] ?? {}) : [];
+    case "another value":
+      return isPlain(field) ? OTHER_VALUES[lastOf(path)] : ABSENT;
+  }
+}
+
+/** True for a value without fields of its own. */
+function isPlain({ schema: { items, additionalProperties, properties } }: SchemaField): boolean {
+  return items?.type === "string" || (items ?? additionalProperties ?? properties) === undefined;
+}
+
+function lastOf(path: string): string {
+  return path.split(".").at(-1) ?? path;
+}
+
+/** A value with the member at a path put in the place of the old one, in every entry of the lists and maps on the way. */
+function replaced(
+  holder: unknown,
+  [step = "", ...rest]: readonly string[],
+  value: (old: unknown) => unknown,
+  before: unknown,
+): unknown {
+  const own = asMap(holder);
+  const name = step.replace(/(\[\]|\{\})$/, "");
+  const [old, was] = [own[name], asMap(before)[name]];
+  const next =
+    rest.length === 0 ? value(was) : eachEntry(old, step, was, (entry, past) => replaced(entry, rest, value, past));
+  if (next === undefined) return holder;
+  const { [name]: _, ...others } = own;
+  return next === ABSENT ? others : { ...others, [name]: next };
+}
+
+function eachEntry(
+  holder: unknown,
+  step: string,
+  before: unknown,
+  change: (entry: unknown, past: unknown) => unknown,
+): unknown {
+  if (holder === undefined) return undefined;
+  if (step.endsWith("[]"))
+    return Array.isArray(holder)
+      ? holder.map((entry, index) => change(entry, Reflect.get(Object(before), index)))
+      : holder;
+  if (step.endsWith("{}"))
+    return Object.fromEntries(
+      Object.entries(asMap(holder)).map(([key, entry]) => [key, change(entry, asMap(before)[key])]),
+    );
+  return change(holder, before);
+}
+
+function asMap(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+}
