@@ -12,7 +12,7 @@ export const SYSTEM_CLOCK: Clock = {
         signal?.removeEventListener("abort", end);
         resolve();
       };
-      const timer = setTimeout(end, ms);
+      const timer = setTimeout(end, Math.max(0, ms));
       signal?.addEventListener("abort", end, { once: true });
     }),
 };

@@ -4,6 +4,6 @@ export interface Clock {
   monotonicMs(): number;
   /** Local wall clock, milliseconds since the epoch. */
   wallMs(): number;
-  /** Resolves after `ms`, or at once when the signal is or becomes aborted. Never rejects. */
+  /** Resolves after `ms`, or at once when that is not above 0, or when the signal is or becomes aborted. Never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
