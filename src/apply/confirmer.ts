@@ -36,7 +36,7 @@ export class Confirmer {
   readonly #waiting = new Set<Waiting>();
   #starting = 0;
   #isRunning = false;
-  #isLimited = false;
+  #isRefused = false;
 
   /** @param deadline - monotonic milliseconds at which waiting ends with `pending`. */
   constructor(provider: IPProvider, clock: Clock, deadline: number, signal: AbortSignal) {
@@ -67,7 +67,7 @@ export class Confirmer {
   async #run(): Promise<void> {
     if (this.#isRunning) return;
     this.#isRunning = true;
-    while (this.#waiting.size > 0) {
+    while (this.#waiting.size > 0 && !this.#isOver()) {
       const newest = Math.min(...[...this.#waiting].map(({ reads }) => reads));
       await this.#pause(WAITS[Math.min(newest, WAITS.length - 1)] ?? 0);
       await this.#letOthersStart();
@@ -83,7 +83,7 @@ export class Confirmer {
   }
 
   #isOver(): boolean {
-    return this.#isLimited || this.#signal.aborted || this.#clock.monotonicMs() >= this.#deadline;
+    return this.#isRefused || this.#signal.aborted || this.#clock.monotonicMs() >= this.#deadline;
   }
 
   async #pause(ms: number): Promise<void> {
@@ -132,7 +132,7 @@ export class Confirmer {
       return await this.#provider.getAddress(ip);
     } catch (error) {
       if (!(error instanceof ProviderError)) throw error;
-      this.#isLimited ||= error.failure === "rate-limited";
+      this.#note(error);
       return undefined;
     }
   }
@@ -153,8 +153,13 @@ export class Confirmer {
       }
     } catch (error) {
       if (!(error instanceof ProviderError)) throw error;
-      this.#isLimited ||= error.failure === "rate-limited";
+      this.#note(error);
     }
     return found;
+  }
+
+  /** What concerns every call, a rate limit or a token that is no longer valid, will not pass while we wait. */
+  #note({ failure }: ProviderError): void {
+    this.#isRefused ||= failure === "rate-limited" || failure === "unauthorized" || failure === "forbidden";
   }
 }

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { Confirmer } from "../../src/apply/confirmer.ts";
+import { ProviderError } from "../../src/model/errors.ts";
 import { Cloud } from "../../src/sandbox/digitalocean/cloud.ts";
 import { completeState } from "../../src/sandbox/digitalocean/complete-state.ts";
 import { MemoryIPProvider } from "../fake/memory-ip-provider.ts";
@@ -25,3 +26,30 @@ test.for<[number, readonly string[]]>([
   expect(confirmations.map(({ kind }) => kind)).toEqual(accepted.map(() => "confirmed"));
   expect(provider.recorded.slice(before).map(({ operation }) => operation)).toEqual(operations);
 });
+
+test.for(["rate-limited", "unauthorized", "forbidden"] as const)(
+  "a confirmation is left to a later run as soon as a reading is refused as %s",
+  async (failure) => {
+    const provider: MemoryIPProvider = new MemoryIPProvider({
+      cloud: new Cloud(completeState({ droplets: [{ id: 1 }], reserved_ips: [{ ip: "203.0.113.1" }] })),
+      beforeCall: (operation, subject) =>
+        operation === "get"
+          ? {
+              throw: new ProviderError({
+                provider: "digitalocean",
+                failure,
+                operation,
+                subject,
+                status: 401,
+                message: "No.",
+              }),
+            }
+          : undefined,
+    });
+    const confirmer = new Confirmer(provider, provider.clock, 60_000, new AbortController().signal);
+    const accepted = await provider.assign("203.0.113.1", "1");
+    const confirmation = await confirmer.confirm(accepted, ({ holderID }) => holderID === "1");
+    expect(confirmation).toEqual({ kind: "pending" });
+    expect(provider.recorded.filter(({ operation }) => operation === "get")).toHaveLength(1);
+  },
+);
