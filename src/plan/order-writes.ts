@@ -1,6 +1,7 @@
 import { type Action, refKey, type SetFinalizer, type WriteDNS } from "../model/action.ts";
 import type { ObjectNames } from "./dns/plan-dns.ts";
 import { takeDown, withTakeDown } from "./dns/take-down.ts";
+import { compareText } from "./object-order.ts";
 
 /**
  * Puts the writes of a plan in their order, where it is not already part of them: DNS first and addresses last on the way down, annotations before DNS on the way
@@ -20,7 +21,19 @@ export function orderWrites(
   );
   const ordered = withTakeDown(distinct, takeDown(names, leaving, serving));
   const linked = afterAnnotations(afterClearing(clearingAfterDNS(ordered)));
-  return [...behindFinalizers(linked, finalizers), ...finalizers];
+  return [
+    ...behindFinalizers(linked, finalizers),
+    ...finalizers.map((finalizer) => afterEverything(finalizer, linked)),
+  ];
+}
+
+/** An object goes last: what is done for it may have to be put on its record. An annotation that cannot be cleared keeps nobody. */
+function afterEverything(finalizer: SetFinalizer, actions: readonly Action[]): SetFinalizer {
+  if (finalizer.kind !== "remove-finalizer") return finalizer;
+  const clearing = actions.filter(
+    ({ kind, object }) => kind === "clear-annotation" && refKey(object) === refKey(finalizer.object),
+  );
+  return { ...finalizer, follows: [...finalizer.follows, ...clearing.map(({ id }) => id).toSorted(compareText)] };
 }
 
 /** An address is taken off a machine only after the node's annotation of it went. */
