@@ -27,7 +27,8 @@ export function brokenConnection(voice: ProviderVoice, call: CallFacts, error: u
   const message = (cause instanceof Error ? cause.message : "") || code || "the connection failed";
   if (message === "unexpected redirect") {
     const reason = "a redirect, which is not followed; check the API's URL";
-    return failedCall(voice, call, { failure: "malformed", status: 0, reason }, error);
+    // Whoever redirects may have passed the request on before.
+    return failedCall(voice, call, { failure: "malformed", status: 0, reason, isAmbiguous: call.isWrite }, error);
   }
   const reason = message.slice(0, 200);
   const isAmbiguous = call.isWrite && !unsentCodes.has(code);

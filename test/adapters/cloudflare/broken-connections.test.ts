@@ -73,11 +73,11 @@ describe("a batch", () => {
     });
   });
 
-  test("is not followed to another place", async () => {
+  test("that is redirected is not followed to another place, and may have taken effect on the way", async () => {
     const reply = { status: 307, headers: { location: "/client/v4/elsewhere" } };
     await withServer([none, reply], async ({ write, server }) => {
       const error = await failureOf(write([ip]));
-      expect(error).toMatchObject({ failure: "malformed", isAmbiguous: false });
+      expect(error).toMatchObject({ failure: "malformed", isAmbiguous: true });
       expect(error.message).toContain("a redirect, which is not followed; check the API's URL");
       expect(server.requests).toHaveLength(2);
     });
