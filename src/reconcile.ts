@@ -1,13 +1,17 @@
 import { apply } from "./apply/apply.ts";
 import { applyContext, type Journals, obstacle, type WriteAccess } from "./apply/context.ts";
 import { noteRateLimits } from "./apply/note-rate-limits.ts";
+import { skipped } from "./apply/result.ts";
 import { untried } from "./apply/untried.ts";
 import { writeEvents, writeStatuses } from "./apply/write-back.ts";
+import type { Action } from "./model/action.ts";
 import type { Observation } from "./model/observation.ts";
 import type { Outcome } from "./model/outcome.ts";
 import type { Plan } from "./model/plan.ts";
+import type { Reason } from "./model/reason.ts";
 import { type DNSMemory, type ObjectMeta, objectKey, type Pool, type RecordSet } from "./model/resource.ts";
 import type { Pass, PassResult, Selection } from "./model/run.ts";
+import { untilInterrupted } from "./observe/interrupt.ts";
 import { type ObserveDeps, observe } from "./observe/observe.ts";
 import { fold } from "./plan/fold.ts";
 import { plan } from "./plan/plan.ts";
@@ -51,7 +55,7 @@ export async function planPass(
  * One pass: observe → plan → apply → report. What apply learned is folded into the observation and planned again, until nothing is left that was not tried; the
  * last of these plans says what remains and which statuses to write.
  *
- * @throws KubeError when the cluster cannot be read; then nothing was written.
+ * @throws KubeError when the cluster cannot be read, Interrupted when the signal came while the world was read; then nothing was written.
  */
 export async function reconcilePass(deps: WriterDeps, options: PassOptions): Promise<PassResult> {
   const { result } = await pass(deps, options);
@@ -64,7 +68,7 @@ export async function pass(
   { selection, deadline, signal, hurry, settling }: PassOptions,
 ): Promise<Pass> {
   const watch = stopwatch(deps.clock);
-  let observation = await observe(deps);
+  let observation = await untilInterrupted(observe(deps), signal);
   const observeMs = watch.lap();
   let first = plan(observation, selection);
   const waiting = settling?.(first);
@@ -80,7 +84,12 @@ export async function pass(
   let current = first;
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const actions = untried(current.actions, outcomes);
-    if (actions.length === 0 || obstacle(context) !== undefined) break;
+    if (actions.length === 0) break;
+    const reason = obstacle(context);
+    if (reason !== undefined) {
+      outcomes.push(...notBegun(actions, reason, deps.cluster.now()));
+      break;
+    }
     const results = await apply(current, actions, context);
     outcomes.push(...results);
     failovers.push(...failoverSeconds(current, results));
@@ -91,7 +100,8 @@ export async function pass(
     planMs += watch.lap();
   }
   const failures = await writeStatuses(current, context.journals);
-  const eventFailures = await writeEvents(outcomes, context.journals, deps.cluster, () => deps.lock.isHeld());
+  const mayTell = (): boolean => deps.lock.isHeld() && deps.clock.monotonicMs() < deadline;
+  const eventFailures = await writeEvents(outcomes, context.journals, deps.cluster, mayTell);
   await noteRateLimits(observation, context);
   const result = {
     plan: first,
@@ -102,6 +112,11 @@ export async function pass(
     timing: { observeMs, planMs, applyMs, reportMs: watch.lap(), failoverSeconds: failovers },
   };
   return { result, world: observation };
+}
+
+/** What there was no time, or no lock, left to begin: a run that did nothing for such a reason has not done well. */
+function notBegun(actions: readonly Action[], reason: Reason, endedAtMs: number): readonly Outcome[] {
+  return actions.map((action) => ({ action, ms: 0, endedAtMs, ...skipped(reason) }));
 }
 
 /** Tells how many milliseconds have passed since it was last asked. */

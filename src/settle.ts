@@ -1,4 +1,6 @@
+import { KubeError } from "./model/errors.ts";
 import type { PassResult, RunTiming } from "./model/run.ts";
+import { Interrupted } from "./observe/interrupt.ts";
 import { nextLook } from "./plan/next-look.ts";
 import { CLOSING_MS, type PassOptions, reconcilePass, type WriterDeps } from "./reconcile.ts";
 
@@ -11,7 +13,7 @@ const SHORTEST_WAIT_MS = 500;
  * Passes until nothing is left to do, or the deadline: cool-offs, grace and retries that end inside it are waited for.
  *
  * @returns one result over all passes: planned first, done in all of them, left after the last.
- * @throws KubeError as {@link reconcilePass}, when the very first pass cannot read the cluster.
+ * @throws KubeError and Interrupted as {@link reconcilePass}, in the very first pass.
  */
 export async function settle(deps: WriterDeps, options: PassOptions): Promise<PassResult> {
   let total = await reconcilePass(deps, options);
@@ -21,9 +23,22 @@ export async function settle(deps: WriterDeps, options: PassOptions): Promise<Pa
     if (next === undefined || next.inMs > leftMs || total.wasInterrupted) return total;
     await deps.clock.sleep(Math.max(next.inMs, SHORTEST_WAIT_MS), AbortSignal.any([options.signal, deps.lock.lost]));
     if (options.signal.aborted || !deps.lock.isHeld()) return { ...total, wasInterrupted: true };
-    const again = await reconcilePass(deps, options);
+    const again = await lookAgain(deps, options);
+    if (again === "unreadable") continue;
+    if (again === "interrupted") return { ...total, wasInterrupted: true };
     const timing = addTiming(total.timing, again.timing);
     total = { ...again, plan: total.plan, outcomes: [...total.outcomes, ...again.outcomes], timing };
+  }
+}
+
+/** A later pass that cannot read the cluster writes nothing, and takes nothing away from what the earlier ones did. */
+async function lookAgain(deps: WriterDeps, options: PassOptions): Promise<PassResult | "unreadable" | "interrupted"> {
+  try {
+    return await reconcilePass(deps, options);
+  } catch (error) {
+    if (error instanceof KubeError) return "unreadable";
+    if (error instanceof Interrupted) return "interrupted";
+    throw error;
   }
 }
 

@@ -96,5 +96,6 @@ export interface Backend {
   withPlanWorld<T>(config: Config, work: (world: PlanWorld) => Promise<T>): Promise<T>;
   withStatusWorld<T>(config: Config, work: (world: StatusWorld) => Promise<T>): Promise<T>;
   withWatchWorld<T>(config: Config, work: (world: WatchWorld) => Promise<T>): Promise<T>;
-  withReconcileWorld<T>(config: Config, work: (world: ReconcileWorld) => Promise<T>): Promise<T>;
+  /** `deadlineMs`, monotonic, is when the run must have ended: it bounds every call. */
+  withReconcileWorld<T>(config: Config, deadlineMs: number, work: (world: ReconcileWorld) => Promise<T>): Promise<T>;
 }

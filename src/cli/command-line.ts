@@ -1,10 +1,10 @@
 import { CommanderError } from "commander";
 import { ConfigError } from "../model/errors.ts";
+import { Interrupted } from "../observe/interrupt.ts";
 import { EXIT } from "../report/exit-code.ts";
 import { DEFAULT_SANDBOX_DIR } from "./config.ts";
 import { applyFlagEnvironment } from "./flag-environment.ts";
 import type { CommonFlags } from "./flags.ts";
-import { Interrupted } from "./interrupt.ts";
 import type { Invocation } from "./invocation.ts";
 import { buildProgram, COMMANDS, type Handlers } from "./program.ts";
 import { reportError } from "./report-error.ts";

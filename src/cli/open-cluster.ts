@@ -19,14 +19,18 @@ export async function openClusterReader(config: Config, clock: Clock): Promise<C
 }
 
 /**
- * Returns the cluster that the configuration chooses, for a run that may write.
+ * Returns the cluster that the configuration chooses, for a run that may write and must be over at `untilMs`, monotonic.
  * @throws ConfigError when there is none or its kubeconfig is broken
  */
-export async function openClusterWriter(config: Config, clock: Clock): Promise<Closable<ClusterWriter>> {
+export async function openClusterWriter(
+  config: Config,
+  clock: Clock,
+  untilMs: number,
+): Promise<Closable<ClusterWriter>> {
   const { loadConfig } = await import("../adapters/kube/config.ts");
   const { createClusterWriter } = await import("../adapters/kube/create-cluster-writer.ts");
   const connection = await loadConfig(inputsOf(config));
-  return createClusterWriter(connection, { ...transportOf(config, clock), reportingInstance: hostname() });
+  return createClusterWriter(connection, { ...transportOf(config, clock), untilMs, reportingInstance: hostname() });
 }
 
 /**

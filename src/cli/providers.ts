@@ -4,6 +4,7 @@ import type { IPProvider, IPProviderReader, ProviderMeter } from "../ports/ip-pr
 import type { ProviderAccess } from "../ports/provider-access.ts";
 import type { Config } from "./config.ts";
 import type { ProviderSettings, TokenSource } from "./environment.ts";
+import type { Machine } from "./machine.ts";
 import { readToken } from "./token.ts";
 import { readVersion } from "./version.ts";
 
@@ -21,9 +22,9 @@ export interface ProviderMaps<IP, DNS> {
  */
 export async function openProviderReaders(
   config: Config,
-  clock: Clock,
+  machine: Machine,
 ): Promise<ProviderMaps<IPProviderReader, DNSProviderReader>> {
-  return mapsOf(config, clock, {
+  return mapsOf(config, machine, {
     digitalOcean: async (options) => {
       const [{ createCaller }, { createDigitalOceanReader }, { createDigitalOceanDNSReader }] = await Promise.all([
         import("../adapters/digitalocean/caller.ts"),
@@ -42,8 +43,8 @@ export async function openProviderReaders(
  * Returns the providers for a run that may write; else as {@link openProviderReaders}.
  * @throws ConfigError when the URL of an API is not usable
  */
-export async function openProviders(config: Config, clock: Clock): Promise<ProviderMaps<IPProvider, DNSProvider>> {
-  return mapsOf(config, clock, {
+export async function openProviders(config: Config, machine: Machine): Promise<ProviderMaps<IPProvider, DNSProvider>> {
+  return mapsOf(config, machine, {
     digitalOcean: async (options) => {
       const [{ createCaller }, { createDigitalOcean }, { createDigitalOceanDNS }] = await Promise.all([
         import("../adapters/digitalocean/caller.ts"),
@@ -66,13 +67,13 @@ interface Makers<IP, DNS> {
 
 async function mapsOf<IP, DNS>(
   { digitalOcean, cloudflare }: Config,
-  clock: Clock,
+  machine: Machine,
   make: Makers<IP, DNS>,
 ): Promise<ProviderMaps<IP, DNS>> {
   const ofDigitalOcean = hasToken(digitalOcean.token)
-    ? await make.digitalOcean(optionsOf(digitalOcean, clock))
+    ? await make.digitalOcean(optionsOf(digitalOcean, machine))
     : undefined;
-  const ofCloudflare = hasToken(cloudflare.token) ? await make.cloudflare(optionsOf(cloudflare, clock)) : undefined;
+  const ofCloudflare = hasToken(cloudflare.token) ? await make.cloudflare(optionsOf(cloudflare, machine)) : undefined;
   return {
     // Both of DigitalOcean's count on one meter.
     meters: new Map<string, ProviderMeter>([
@@ -118,13 +119,20 @@ interface AdapterOptions {
   readonly userAgent: string;
   readonly clock: Clock;
   readonly baseURL?: string;
+  readonly timeoutMs?: number;
+  readonly untilMs?: number;
 }
 
-function optionsOf({ token, apiURL, userAgent }: ProviderSettings, clock: Clock): AdapterOptions {
+function optionsOf(
+  { token, apiURL, userAgent }: ProviderSettings,
+  { clock, providerTimeoutMs: timeoutMs, untilMs }: Machine,
+): AdapterOptions {
   return {
     token: () => readToken(token) ?? "",
     userAgent: userAgent ?? `flipop/${readVersion()}`,
     clock,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(untilMs === undefined ? {} : { untilMs }),
     ...(apiURL === undefined ? {} : { baseURL: apiURL }),
   };
 }

@@ -1,13 +1,13 @@
 import { refKey } from "../model/action.ts";
 import { ConfigError } from "../model/errors.ts";
 import type { PassResult, Selection } from "../model/run.ts";
+import { Interrupted } from "../observe/interrupt.ts";
 import { exitCodeOfRun } from "../report/exit-code.ts";
 import { renderRun } from "../report/render-run.ts";
 import { runDocument } from "../report/run-document.ts";
 import type { Backend, ReconcileAnswer } from "./backend.ts";
 import { resolveConfig } from "./config.ts";
 import type { ReconcileFlags } from "./flags.ts";
-import { Interrupted } from "./interrupt.ts";
 import { lockRequest, reportLocked } from "./locked.ts";
 import { logRun } from "./log-run.ts";
 import { startProgress } from "./progress.ts";
@@ -67,7 +67,7 @@ async function reconcile(
   flags: ReconcileFlags,
 ): Promise<{ readonly answer: ReconcileAnswer; readonly selection: Selection }> {
   const deadlineMs = backend.clock.monotonicMs() + flags.timeout;
-  return backend.withReconcileWorld(resolveConfig(flags, invocation.env), async (world) => {
+  return backend.withReconcileWorld(resolveConfig(flags, invocation.env), deadlineMs, async (world) => {
     const selection = await resolveSelection(selectionFlags(targets, flags), world.cluster);
     const answer = await world.reconcile({
       selection,

@@ -1,5 +1,6 @@
 import { KubeError } from "../model/errors.ts";
 import { objectKey } from "../model/resource.ts";
+import { untilInterrupted } from "../observe/interrupt.ts";
 import { listRecordSets } from "../observe/list-record-sets.ts";
 import { isSelected } from "../plan/selection.ts";
 import { EXIT } from "../report/exit-code.ts";
@@ -9,7 +10,6 @@ import { renderStatus } from "../report/render-status.ts";
 import type { StatusWorld } from "./backend.ts";
 import { resolveConfig } from "./config.ts";
 import type { StatusFlags } from "./flags.ts";
-import { untilInterrupted } from "./interrupt.ts";
 import { selectionFlags } from "./run-plan.ts";
 import { resolveSelection } from "./selection.ts";
 import { isDocument, type Session } from "./session.ts";

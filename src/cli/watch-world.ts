@@ -1,9 +1,9 @@
-import type { Clock } from "../ports/clock.ts";
 import type { WarmCluster } from "../ports/warm-cluster.ts";
 import { pass } from "../reconcile.ts";
 import { type WatchDeps, type WatchLock, watch } from "../watch/watch.ts";
 import type { Backend, WatchRequest } from "./backend.ts";
 import type { Config } from "./config.ts";
+import type { Machine } from "./machine.ts";
 import { NO_LOCK } from "./no-lock.ts";
 import { openProviders, tokensOf } from "./providers.ts";
 import { readMeters } from "./read-meters.ts";
@@ -12,13 +12,14 @@ import { WatchNotes } from "./watch-notes.ts";
 type WatchWorld = Parameters<Parameters<Backend["withWatchWorld"]>[1]>[0];
 
 /** Returns what `reconcile --watch` works with, on a cluster whose lists are kept in memory. */
-export function watchWorld(config: Config, cluster: WarmCluster, clock: Clock): WatchWorld {
+export function watchWorld(config: Config, cluster: WarmCluster, machine: Machine): WatchWorld {
+  const { clock } = machine;
   return {
     cluster,
     staleness: () => cluster.staleness(),
     watch: async (request) => {
       const { identity, intervalMs, signal, onLead, onTurn, onWarm, onStandbyFailure } = request;
-      const passUnder = await passes(config, cluster, clock, request);
+      const passUnder = await passes(config, cluster, machine, request);
       const deps = { cluster, clock, identity, onLead, tell: onTurn, onWarm, onFailure: onStandbyFailure, passUnder };
       return watch(deps, lockOf(config, request), { intervalMs, signal });
     },
@@ -33,18 +34,19 @@ function lockOf({ lease }: Config, { lock }: WatchRequest): WatchLock {
 async function passes(
   config: Config,
   cluster: WarmCluster,
-  clock: Clock,
+  machine: Machine,
   { selection, passMs, signal, annotate, intervalMs, onRun }: WatchRequest,
 ): Promise<WatchDeps["passUnder"]> {
   let tokens = tokensOf(config);
-  let open = await openProviders(config, clock);
+  const { clock } = machine;
+  let open = await openProviders(config, machine);
   return (lock) => {
     const now = (): number => cluster.now();
     const notes = new WatchNotes({ clock, lock, now, readMeters: () => readMeters(open.meters), annotate, intervalMs });
     return async ({ known, ...manner }) => {
       if (tokensOf(config) !== tokens) {
         tokens = tokensOf(config);
-        open = await openProviders(config, clock);
+        open = await openProviders(config, machine);
       }
       const startMs = clock.monotonicMs();
       const { providers, dnsProviders } = open;

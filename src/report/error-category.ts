@@ -15,7 +15,8 @@ const KUBE: Readonly<Record<KubeFailure, ErrorCategory>> = {
   "missing-resource": "config",
   "not-found": "refused",
   invalid: "refused",
-  malformed: "refused",
+  // An answer that was cut off, or that a gateway gave in the server's place.
+  malformed: "temporary",
   conflict: "temporary",
   "already-exists": "temporary",
   gone: "temporary",

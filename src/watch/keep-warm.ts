@@ -1,4 +1,5 @@
 import type { KubeError } from "../model/errors.ts";
+import { Interrupted, untilInterrupted } from "../observe/interrupt.ts";
 import { readCluster } from "../observe/read-cluster.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { WarmCluster } from "../ports/warm-cluster.ts";
@@ -32,11 +33,12 @@ export async function keepWarm(
   let hasListed = false;
   while (!signal.aborted) {
     try {
-      await readCluster(cluster);
+      await untilInterrupted(readCluster(cluster), signal);
       hasListed = true;
       failures = 0;
       onWarm();
     } catch (error) {
+      if (error instanceof Interrupted) return;
       if (!isPassingFailure(error, hasListed)) throw error;
       failures += 1;
       onFailure(error, failures);

@@ -2,6 +2,7 @@ import type { KubeError } from "../model/errors.ts";
 import type { KnownFacts } from "../model/observation.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Pass } from "../model/run.ts";
+import { Interrupted } from "../observe/interrupt.ts";
 import { type NextLook, nextLook } from "../plan/next-look.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { LockState } from "../ports/lock.ts";
@@ -105,6 +106,7 @@ class WatchLoop {
     while (!this.stop.aborted) {
       const startMs = this.deps.clock.monotonicMs();
       const turn = await this.turn(cause, startMs);
+      if (turn === "interrupted") break;
       this.deps.tell(turn);
       if (this.stop.aborted) break;
       cause = await this.nextCause(turn, startMs);
@@ -112,7 +114,7 @@ class WatchLoop {
     if (this.deps.lock.lost.aborted) throw this.deps.lock.lost.reason;
   }
 
-  private async turn(cause: Cause, startMs: number): Promise<Turn> {
+  private async turn(cause: Cause, startMs: number): Promise<Turn | "interrupted"> {
     const known = startMs - this.readAtMs < this.options.intervalMs ? this.known : undefined;
     const hurry = this.alarm.rung;
     const settling = (plan: Plan): ReadonlyMap<string, number> => this.settler.waiting(plan);
@@ -122,6 +124,7 @@ class WatchLoop {
       const look = nextLook(pass.result.remaining, this.deps.cluster.now(), this.openMs());
       return { kind: "passed", cause, pass, ...(look === undefined ? {} : { next: look }) };
     } catch (error) {
+      if (error instanceof Interrupted) return "interrupted";
       if (!isPassingFailure(error, this.hasPassed)) throw error;
       this.failures += 1;
       this.known = undefined;

@@ -49,7 +49,7 @@ const backend: Backend = {
   withPlanWorld: (_, work) => work({ cluster, plan: async () => ({ observation, plan }) }),
   withStatusWorld: (_, work) => work({ cluster }),
   withWatchWorld: () => Promise.reject(new Error("this backend does not watch")),
-  withReconcileWorld: (_, work) =>
+  withReconcileWorld: (_, _deadlineMs, work) =>
     work({
       cluster,
       reconcile: async ({ signal }) => {

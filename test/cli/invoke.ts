@@ -95,7 +95,7 @@ function backendOf(scene: Scene, requests: ReconcileRequest[], configs: Config[]
         watch: async (request) => scene.watch?.(request) ?? { kind: "locked", holder: "" },
       });
     },
-    withReconcileWorld: (config, work) => {
+    withReconcileWorld: (config, _deadlineMs, work) => {
       configs.push(config);
       return work({
         cluster,

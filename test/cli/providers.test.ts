@@ -31,7 +31,7 @@ describe("the providers of a run", () => {
     ["reads", openProviderReaders],
     ["may write", openProviders],
   ] as const)("that %s are not available without a token, and say which variables to set", async ([, open]) => {
-    const { providers, dnsProviders } = await open(config({}), SYSTEM_CLOCK);
+    const { providers, dnsProviders } = await open(config({}), { clock: SYSTEM_CLOCK });
     const variables = ["DIGITALOCEAN_ACCESS_TOKEN", "DIGITALOCEAN_ACCESS_TOKEN_FILE"];
     expect([...providers]).toEqual([["digitalocean", { kind: "no-token", name: "digitalocean", variables }]]);
     expect([...dnsProviders]).toEqual([
@@ -45,7 +45,7 @@ describe("the providers of a run", () => {
 
   test("that reads have no method that writes", async () => {
     const env = { DIGITALOCEAN_TOKEN: "t", CLOUDFLARE_TOKEN: "t" };
-    const { providers, dnsProviders } = await openProviderReaders(config(env), SYSTEM_CLOCK);
+    const { providers, dnsProviders } = await openProviderReaders(config(env), { clock: SYSTEM_CLOCK });
     const all = [...providers.values(), ...dnsProviders.values()].map((access) => Object.keys(usable<object>(access)));
     expect(all.flat().filter((name) => /assign|create|delete|write/.test(name))).toEqual([]);
     expect(all).toHaveLength(3);
@@ -61,7 +61,7 @@ describe("the providers of a run", () => {
         CLOUDFLARE_API_TOKEN: "t",
         CLOUDFLARE_API_URL: sandbox.cloudflareURL,
       }),
-      SYSTEM_CLOCK,
+      { clock: SYSTEM_CLOCK },
     );
     expect(await usable(dnsProviders.get("digitalocean")).findZone("example.com")).toMatchObject({ id: "example.com" });
     expect(await usable(dnsProviders.get("cloudflare")).findZone("example.net")).toMatchObject({ name: "example.net" });
@@ -73,7 +73,7 @@ describe("the providers of a run", () => {
     const sandbox = await startSandbox({ dir: join(dir, "b"), faults, onCall: ({ path }) => calls.push(path) });
     running.push(sandbox);
     const env = { DIGITALOCEAN_TOKEN: "t", DIGITALOCEAN_API_URL: sandbox.digitaloceanURL };
-    const { providers, dnsProviders } = await openProviders(config(env), SYSTEM_CLOCK);
+    const { providers, dnsProviders } = await openProviders(config(env), { clock: SYSTEM_CLOCK });
     const limited = { failure: "rate-limited" };
     await expect(usable(dnsProviders.get("digitalocean")).findZone("example.com")).rejects.toMatchObject(limited);
     await expect(usable(providers.get("digitalocean")).listPage(1)).rejects.toMatchObject(limited);
@@ -83,7 +83,7 @@ describe("the providers of a run", () => {
   test("are not hurt by a token of the other that cannot be read, which its own calls tell", async () => {
     const missing = join(dir, "missing");
     const env = { DIGITALOCEAN_TOKEN: "t", CLOUDFLARE_TOKEN_FILE: missing };
-    const { providers, dnsProviders } = await openProviders(config(env), SYSTEM_CLOCK);
+    const { providers, dnsProviders } = await openProviders(config(env), { clock: SYSTEM_CLOCK });
     expect(providers.get("digitalocean")?.kind).toBe("usable");
     await expect(usable(dnsProviders.get("cloudflare")).findZone("example.net")).rejects.toMatchObject({
       failure: "unauthorized",

@@ -1,6 +1,7 @@
 import { NO_LOCK } from "../../src/cli/no-lock.ts";
 import { ConfigError, KubeError } from "../../src/model/errors.ts";
 import type { PassResult } from "../../src/model/run.ts";
+import { Interrupted } from "../../src/observe/interrupt.ts";
 import type { Clock } from "../../src/ports/clock.ts";
 import type { ClusterWriter } from "../../src/ports/cluster.ts";
 import type { IPProvider } from "../../src/ports/ip-provider.ts";
@@ -97,7 +98,7 @@ export class Process {
       return answer.kind === "done" ? answer.value : undefined;
     } catch (error) {
       this.simulation.monitor.records.refusals.clear();
-      if (error instanceof KubeError || error instanceof ConfigError) return undefined;
+      if (error instanceof KubeError || error instanceof ConfigError || error instanceof Interrupted) return undefined;
       throw error;
     }
   }

@@ -47,7 +47,7 @@ export function networkFailure(
 ): ConfigError | KubeError {
   if (error instanceof ConfigError) return error;
   if (timedOutAfterMs !== undefined) {
-    const why = `no complete answer from ${connection.server} within ${timedOutAfterMs / 1000} s`;
+    const why = `no complete answer from ${connection.server} within ${(timedOutAfterMs / 1000).toFixed(1).replace(".0", "")} s`;
     const fix = "Try again, or allow more with --request-timeout.";
     return kubeError(call, "timeout", { status: 0, why, fix, cause: error });
   }

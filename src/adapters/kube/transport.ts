@@ -12,6 +12,8 @@ import { repeatDelayMs } from "./repeat.ts";
 import { ServerClock } from "./server-clock.ts";
 
 const REQUEST_TIMEOUT_MS = 30_000;
+/** What a call gets also at the end of a run, which gives its Lease back then. */
+const SHORTEST_MS = 2000;
 
 /** What the calls of one process have in common. */
 export interface TransportOptions {
@@ -20,6 +22,8 @@ export interface TransportOptions {
   readonly clock: Clock;
   /** Of one call with all its repeats, from the first byte sent to the last byte read; default 30 s. */
   readonly requestTimeoutMs?: number;
+  /** When the run must be over, in {@link Clock.monotonicMs}: calls are given up then, but never sooner than {@link SHORTEST_MS} after they began. */
+  readonly untilMs?: number;
 }
 
 /**
@@ -73,18 +77,16 @@ export class Transport {
   async send(call: Call, confirm?: Confirmation): Promise<Answer> {
     const { clock } = this.#options;
     await this.#credentials.current();
-    const deadlineMs = clock.monotonicMs() + this.#timeoutMs;
-    const signal = AbortSignal.timeout(this.#timeoutMs);
+    const timeoutMs = this.#allowedMs();
+    const deadlineMs = clock.monotonicMs() + timeoutMs;
+    const signal = AbortSignal.timeout(timeoutMs);
     for (let repeats = 0; ; repeats++) {
       const end = await this.#try(call, signal);
-      if ("answer" in end && end.answer.status >= 200 && end.answer.status < 300) return end.answer;
-      const waitMs = signal.aborted ? undefined : delayMs(call, end, repeats);
-      if (waitMs === undefined || clock.monotonicMs() + waitMs >= deadlineMs) {
-        return await this.#refuse(call, end, {
-          isTimedOut: signal.aborted,
-          confirm: repeats > 0 ? confirm : undefined,
-        });
-      }
+      if (isSuccess(end)) return end.answer;
+      const timedOutAfterMs = signal.aborted ? timeoutMs : undefined;
+      const waitMs = timedOutAfterMs === undefined ? delayMs(call, end, repeats) : undefined;
+      if (waitMs === undefined || clock.monotonicMs() + waitMs >= deadlineMs)
+        return await this.#refuse(call, end, { timedOutAfterMs, repeats, confirm });
       await clock.sleep(waitMs, signal);
     }
   }
@@ -124,6 +126,11 @@ export class Transport {
     );
     this.#serverClock.observe(response.headers.date);
     return response;
+  }
+
+  #allowedMs(): number {
+    const { clock, untilMs = Number.POSITIVE_INFINITY } = this.#options;
+    return Math.min(this.#timeoutMs, Math.max(SHORTEST_MS, Math.ceil(untilMs - clock.monotonicMs())));
   }
 
   async #try(call: Call, signal: AbortSignal): Promise<TryEnd> {
@@ -166,17 +173,25 @@ export class Transport {
   async #refuse(
     call: Call,
     end: TryEnd,
-    circumstances: { readonly isTimedOut: boolean; readonly confirm: Confirmation | undefined },
+    circumstances: {
+      readonly timedOutAfterMs: number | undefined;
+      readonly repeats: number;
+      readonly confirm: Confirmation | undefined;
+    },
   ): Promise<Answer> {
     const failure =
       "answer" in end
         ? callFailure(call, end.answer, this.connection)
-        : networkFailure(call, this.connection, end.error, circumstances.isTimedOut ? this.#timeoutMs : undefined);
-    const isConfirmable = failure instanceof KubeError && circumstances.confirm !== undefined;
+        : networkFailure(call, this.connection, end.error, circumstances.timedOutAfterMs);
+    const isConfirmable = failure instanceof KubeError && circumstances.repeats > 0;
     const stored = isConfirmable ? await circumstances.confirm?.(failure) : undefined;
     if (stored === undefined) throw failure;
     return stored;
   }
+}
+
+function isSuccess(end: TryEnd): end is { readonly answer: Answer } {
+  return "answer" in end && end.answer.status >= 200 && end.answer.status < 300;
 }
 
 function delayMs(call: Call, end: TryEnd, repeats: number): number | undefined {

@@ -24,6 +24,14 @@ export function outOfTime(
   isAmbiguous: boolean,
 ): ProviderError {
   const isDeadline = signal.reason instanceof DOMException && signal.reason.name === "TimeoutError";
-  const reason = isDeadline ? `nothing complete within ${timeoutMs / 1000} s` : "the run was told to stop";
+  const reason = isDeadline
+    ? `nothing complete within ${(timeoutMs / 1000).toFixed(1).replace(".0", "")} s`
+    : "the run was told to stop";
   return failedCall(voice, call, { failure: "timeout", status: 0, reason, isAmbiguous });
+}
+
+/** The error of a call that the run has no time left for; nothing was sent. */
+export function tooLate(voice: ProviderVoice, call: CallFacts): ProviderError {
+  const reason = "the time of the run is over, so nothing was sent; allow more with --timeout";
+  return failedCall(voice, call, { failure: "timeout", status: 0, reason });
 }

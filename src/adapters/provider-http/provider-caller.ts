@@ -5,7 +5,7 @@ import { checkedBaseURL } from "./base-url.ts";
 import { callCounter } from "./call-counter.ts";
 import type { CallFacts } from "./call-facts.ts";
 import type { Complaint } from "./complaint.ts";
-import { type Deadline, newDeadline, outOfTime } from "./deadline.ts";
+import { type Deadline, newDeadline, outOfTime, tooLate } from "./deadline.ts";
 import { failedCall } from "./failed-call.ts";
 import { inFlightLimit } from "./in-flight-limit.ts";
 import type { Exchange, ProviderAPI } from "./provider-api.ts";
@@ -32,7 +32,7 @@ export function createProviderCaller<Send, Body, C extends Complaint>(
   api: ProviderAPI<Send, Body, C>,
   options: ProviderOptions,
 ): ProviderCaller<Send, Body, C> {
-  const { token, userAgent, timeoutMs = api.limits.timeoutMs, clock } = options;
+  const { token, userAgent, timeoutMs = api.limits.timeoutMs, untilMs = Number.POSITIVE_INFINITY, clock } = options;
   const baseURL = checkedBaseURL(options.baseURL ?? api.baseURL, api.label, api.baseURL);
   const gate = rateLimitGate(clock, api.readRateLimit);
   const counter = callCounter();
@@ -77,7 +77,9 @@ export function createProviderCaller<Send, Body, C extends Complaint>(
     opened ??= api.open(baseURL);
     // Loading takes longer than some deadlines; it happens once and is not the provider's time.
     const exchange = await opened;
-    const deadline = newDeadline(timeoutMs, options.signal);
+    const leftMs = untilMs - clock.monotonicMs();
+    if (leftMs <= 0) throw tooLate(api, call);
+    const deadline = newDeadline(Math.min(timeoutMs, Math.ceil(leftMs)), options.signal);
     try {
       return await attempt(call, exchange, deadline);
     } catch (error) {

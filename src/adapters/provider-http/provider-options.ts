@@ -9,6 +9,8 @@ export interface ProviderOptions {
   readonly userAgent: string;
   /** Deadline of one call over headers, body and the repeat of a read; by default that of the API's limits. */
   readonly timeoutMs?: number;
+  /** When the run must be over, in {@link Clock.monotonicMs}: no call lasts longer, and later ones are not made. */
+  readonly untilMs?: number;
   /** For waits. Deadlines of connections always run by the machine's own clock. */
   readonly clock: Clock;
   /** Ends calls in flight and refuses later ones when it is aborted. */

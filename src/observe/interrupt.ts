@@ -1,4 +1,4 @@
-/** Thrown by work that a signal ended before it had anything to release. */
+/** Thrown by work that a signal ended while it only read. */
 export class Interrupted extends Error {
   override readonly name: string = "Interrupted";
 }

@@ -1,0 +1,71 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { BROKEN_ANSWERS, type BrokenAnswer } from "./broken-answer.ts";
+import { type Beginnings, beginnings, callsOf, type Played, play, several } from "./play.ts";
+import { isWrite, type Strike, type WireCall } from "./wire.ts";
+import type { WireStory } from "./wire-story.ts";
+
+const ANSWERS = Object.keys(BROKEN_ANSWERS) as readonly BrokenAnswer[];
+/** Beside answers that break after the effect: requests of which nothing arrives. */
+const LOST: readonly BrokenAnswer[] = ["a reset without a byte", "silence", "an error page of a gateway"];
+const CASES = [
+  ...ANSWERS.map((answer) => ({ answer, isLost: false, when: "after its effect" })),
+  ...LOST.map((answer) => ({ answer, isLost: true, when: "without an effect" })),
+].map((one, at) => ({ ...one, at }));
+
+/** Of all pairs of a call and a way to break its answer, `npm test` plays every third one, each call and each way often; with `WIRE=all` all are played. */
+const STEP = process.env["WIRE"] === "all" ? 1 : 3;
+/** Most of a case is waiting. */
+const AT_ONCE = 12;
+const timeout = 300_000;
+
+/** Declares the tests that break the answer to every call of the story, one call per run. */
+export function describeBrokenAnswers(story: WireStory): void {
+  describe(`in ${story.name}, whichever one call is answered by`, () => {
+    let begin: Beginnings;
+    let calls: readonly WireCall[];
+    beforeAll(async () => {
+      begin = await beginnings();
+      calls = await callsOf(story, begin);
+    }, 60_000);
+
+    test.for(CASES)(
+      "$answer, $when, the next run makes it right and the one after writes nothing",
+      {
+        timeout,
+      },
+      async ({ answer, isLost, at }) => {
+        const strike: Strike = { answer, isLost };
+        const struck = calls.filter((call, place) => (place + at) % STEP === 0 && (!isLost || isWrite(call)));
+        const results = await several(struck, AT_ONCE, async (call) => {
+          const played = await playStruck(story, begin, call, strike);
+          return problemsOf(call, played).map((problem) => `${call.key}: ${problem}`);
+        });
+        expect(results.flat()).toEqual([]);
+        expect(struck.length).toBeGreaterThan(5);
+      },
+    );
+  });
+}
+
+/** On a machine so busy that the run came to grief before the call, it is played again. */
+async function playStruck(story: WireStory, begin: Beginnings, call: WireCall, strike: Strike): Promise<Played> {
+  let played = await play(story, begin, ({ key }) => (key === call.key ? strike : undefined));
+  for (let tries = 1; tries < 3 && !played.isStruck && played.problems.length === 0; tries++)
+    played = await play(story, begin, ({ key }) => (key === call.key ? strike : undefined));
+  return played;
+}
+
+function problemsOf(call: WireCall, { isStruck, problems, run, calls }: Played): readonly string[] {
+  const written = calls.filter((one) => isWrite(one) && !one.path.includes("/leases"));
+  const isList = call.server === "kubernetes" && call.method === "GET" && !/leases|nodes\/|web$/.test(call.path);
+  return [
+    ...(isStruck ? [] : ["no such call was made"]),
+    ...(isList && run.code !== 0 && run.code !== 75
+      ? [`a list of the cluster failed, and the run ended with ${run.code}`]
+      : []),
+    ...(isList && run.code !== 0 && written.length > 0
+      ? [`a list of the cluster failed, and ${written[0]?.key} was sent`]
+      : []),
+    ...problems,
+  ];
+}

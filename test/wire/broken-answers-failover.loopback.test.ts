@@ -1,0 +1,4 @@
+import { describeBrokenAnswers } from "./break-answers.ts";
+import { wireStory } from "./wire-story.ts";
+
+describeBrokenAnswers(wireStory("a failover"));

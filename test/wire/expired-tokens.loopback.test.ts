@@ -1,0 +1,90 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { type Beginnings, beginnings, callsOf, play, several } from "./play.ts";
+import type { ServerName, Strike, WireCall } from "./wire.ts";
+import { WIRE_STORIES } from "./wire-story.ts";
+
+/** How each server refuses a token that was valid a moment ago. */
+const REFUSALS: Readonly<Record<ServerName, Strike["answer"]>> = {
+  kubernetes: {
+    status: 401,
+    body: {
+      kind: "Status",
+      apiVersion: "v1",
+      status: "Failure",
+      message: "Unauthorized",
+      reason: "Unauthorized",
+      code: 401,
+    },
+  },
+  digitalocean: { status: 401, body: { id: "Unauthorized", message: "Unable to authenticate you" } },
+  cloudflare: {
+    status: 401,
+    body: { success: false, errors: [{ code: 1000, message: "Invalid API Token" }], messages: [], result: null },
+  },
+};
+const SERVERS = Object.keys(REFUSALS) as readonly ServerName[];
+const AT_ONCE = 12;
+const NEW_TOKEN = "kube-fedcba9876543210fedcba9876543210";
+/** Notes of the run, whose loss does not matter to any object. */
+const NOTES = /\/events$|\/leases/;
+
+let begin: Beginnings;
+beforeAll(async () => {
+  begin = await beginnings();
+}, 60_000);
+
+/** From the struck call on, nothing of this server is answered otherwise. */
+function fromCallOn(struck: WireCall, answer: Strike["answer"]): (call: WireCall) => Strike | undefined {
+  let isOver = false;
+  return (call) => {
+    isOver ||= call.key === struck.key;
+    return isOver && call.server === struck.server
+      ? { isLost: true, ...(answer === undefined ? {} : { answer }) }
+      : undefined;
+  };
+}
+
+for (const story of WIRE_STORIES) {
+  describe(`${story.name} in whose course the token expires`, () => {
+    test.for(SERVERS)(
+      "of %s, at whichever call, says so, and ends well once there is a new one",
+      { timeout: 240_000 },
+      async (server) => {
+        const calls = (await callsOf(story, begin)).filter((call) => call.server === server);
+        const results = await several(calls, AT_ONCE, async (call) => {
+          const { problems, run } = await play(story, begin, fromCallOn(call, REFUSALS[server]));
+          const isTold = /token|credentials|401/i.test(run.text);
+          // A change that the provider accepted and did not show is left to the next run, which will speak of the token.
+          const isNoted = run.code === 0 && (NOTES.test(call.path) || run.text.includes("unconfirmed"));
+          const complaints = [
+            ...problems,
+            ...([0, 3, 77].includes(run.code) ? [] : [`it ended with ${run.code}: ${run.text}`]),
+            ...(isTold || isNoted ? [] : [`it ended with ${run.code} and did not speak of the token: ${run.text}`]),
+          ];
+          return complaints.map((problem) => `${call.key}: ${problem}`);
+        });
+        expect(results.flat()).toEqual([]);
+        expect(calls.length).toBeGreaterThan(2);
+      },
+    );
+
+    test("of the API server, at whichever call, goes on with the one that is in the file by then", {
+      timeout: 240_000,
+    }, async () => {
+      const calls = (await callsOf(story, begin)).filter(({ server }) => server === "kubernetes");
+      const results = await several(calls, AT_ONCE, async (struck) => {
+        let isOver = false;
+        const { problems, run } = await play(story, begin, (call, world) => {
+          if (call.key === struck.key) world.replaceToken(NEW_TOKEN);
+          isOver ||= call.key === struck.key;
+          const isRefused =
+            isOver && call.server === "kubernetes" && !call.headers["authorization"]?.endsWith(NEW_TOKEN);
+          return isRefused ? { isLost: true, ...(REFUSALS.kubernetes && { answer: REFUSALS.kubernetes }) } : undefined;
+        });
+        const complaints = [...problems, ...(run.code === 0 ? [] : [`it ended with ${run.code}: ${run.text}`])];
+        return complaints.map((problem) => `${struck.key}: ${problem}`);
+      });
+      expect(results.flat()).toEqual([]);
+    });
+  });
+}
