@@ -27,6 +27,8 @@ const config: ViteUserConfig = {
         test: {
           ...common,
           name: "quick",
+          // Nothing here takes long; the limit only ends what hangs, on a busy machine, too.
+          testTimeout: 30_000,
           include: ["test/**/*.test.ts"],
           exclude: [...NEEDS_CLUSTER, ...LONG],
           // A third of the time went into loading the same modules again; none of them keeps state (a rule of test/architecture).
