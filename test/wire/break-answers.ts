@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { BROKEN_ANSWERS, type BrokenAnswer } from "./broken-answer.ts";
 import { type Beginnings, beginnings, callsOf, type Played, play, several } from "./play.ts";
+import { sampled } from "./sampled.ts";
 import { isWrite, type Strike, type WireCall } from "./wire.ts";
 import type { WireStory } from "./wire-story.ts";
 
@@ -12,8 +13,8 @@ const CASES = [
   ...LOST.map((answer) => ({ answer, isLost: true, when: "without an effect" })),
 ].map((one, at) => ({ ...one, at }));
 
-/** Of all pairs of a call and a way to break its answer, `npm test` plays every seventh one, each call and each way often; with `WIRE=all` all are played. */
-const STEP = process.env["WIRE"] === "all" ? 1 : 7;
+/** Of all pairs of a call and a way to break its answer one in so many is played, each call and each way often. */
+const ONE_IN = 7;
 /** Most of a case is waiting. */
 const AT_ONCE = 12;
 const timeout = 300_000;
@@ -35,13 +36,13 @@ export function describeBrokenAnswers(story: WireStory): void {
       },
       async ({ answer, isLost, at }) => {
         const strike: Strike = { answer, isLost };
-        const struck = calls.filter((call, place) => (place + at) % STEP === 0 && (!isLost || isWrite(call)));
+        const struck = sampled(calls, ONE_IN, at).filter((call) => !isLost || isWrite(call));
         const results = await several(struck, AT_ONCE, async (call) => {
           const played = await playStruck(story, begin, call, strike);
           return problemsOf(call, played).map((problem) => `${call.key}: ${problem}`);
         });
         expect(results.flat()).toEqual([]);
-        expect(struck.length).toBeGreaterThan(5);
+        expect(struck.length).toBeGreaterThan(0);
       },
     );
   });
