@@ -49,8 +49,14 @@ export class Campaign {
     const found = await findEnd(this.#campaign, edit.kind, rest);
     this.#names[edit.kind.name] = found.name;
     return edit.unusable === undefined
-      ? await this.#compare(edit, found, rest.providerWrites)
+      ? await this.#compare(edit, found, this.#ownWrites(edit, rest))
       : unsaid(edit.unusable.says, found);
+  }
+
+  /** What was written to providers, but for the name of the other object, which may follow this one's addresses. */
+  #ownWrites({ kind }: Step, { providerWrites }: Rest): readonly string[] {
+    const others = BOTH.filter((other) => other !== kind).flatMap(({ name }) => this.#names[name]?.split(" ")[1] ?? []);
+    return providerWrites.filter((line) => !others.some((name) => line.includes(name)));
   }
 
   async #compare({ kind, spec }: Step, found: Finding, providerWrites: readonly string[]): Promise<readonly string[]> {

@@ -4,7 +4,7 @@ import type { DNSName } from "../scenario/dns-account.ts";
 import { short } from "../scenario/scenario-names.ts";
 import { type CampaignWorld, NAMES, NAMESPACE } from "./campaign-world.ts";
 import type { Rest } from "./come-to-rest.ts";
-import type { Kind } from "./kinds.ts";
+import { KINDS, type Kind } from "./kinds.ts";
 
 /** What an object has come to, as far as it does not matter which of several equal addresses or nodes was taken. */
 export interface EndState {
@@ -106,7 +106,7 @@ function nodeRecords(shown: readonly string[], annotations: readonly string[] | 
   return shown.map(short).toSorted().join() === annotations.join() ? ["all annotations"] : shown;
 }
 
-/** The addresses that annotations of these nodes show; undefined for a record set that publishes others. */
+/** The addresses that annotations of these nodes show, those left out that a pool no longer calls active, as a suspended one may; undefined for a record set that publishes others. */
 async function annotated(
   campaign: CampaignWorld,
   kind: Kind,
@@ -115,7 +115,17 @@ async function annotated(
   const { addressType } = ((await campaign.read(kind))?.spec ?? {}) as { readonly addressType?: string };
   if (addressType !== ADDRESS_ANNOTATION) return undefined;
   const all = Object.entries(await campaign.world.nodes.annotations()).filter(([node]) => nodes.includes(node));
-  return all.map(([, text]) => text.split(" ")[0] ?? "").toSorted();
+  const statuses = await Promise.all(
+    (await campaign.world.pools.existing()).map((name) => campaign.world.pools.status(name)),
+  );
+  const own = await campaign.status(KINDS.FloatingIPPool);
+  const idle = [...statuses, ...(own !== undefined && "ips" in own ? [own] : [])].flatMap(({ ips }) =>
+    Object.entries(ips).flatMap(([ip, { state }]) => (state === "active" ? [] : [short(ip)])),
+  );
+  return all
+    .map(([, text]) => text.split(" ")[0] ?? "")
+    .filter((address) => !idle.includes(address))
+    .toSorted();
 }
 
 function saidOf({ conditions, error = "", ...status }: PoolStatus | RecordSetStatus, holds: readonly Hold[]): string {

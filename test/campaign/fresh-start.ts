@@ -33,7 +33,7 @@ export function freshStart(
   const isSurplus = kind.ref === "pool" && acquired.length > Math.max(0, Number(desired) - listed.length);
   const regions = regionsOf(world, acquired);
   const isElsewhere = Object.values(regions).some((region) => region !== spec["region"]);
-  const isKept = acquired.length > 0 && (isSurplus || isElsewhere);
+  const isKept = acquired.length > 0 && Number(desired) > 0 && (isSurplus || isElsewhere);
   return {
     spec: isKept ? { ...spec, ips: [...listed, ...acquired], desiredIPs: desired } : spec,
     options: { ...(isForeignFree ? { isForeignFree } : {}), ...(isKept ? { addresses: regions } : {}) },

@@ -71,6 +71,17 @@ export const HISTORY_RULES: readonly HistoryRule[] = [
         : undefined,
   },
   {
+    source: "section 4: an address leaves DNS first, and a name with nothing else that serves keeps it",
+    expect: ({ spec, found, fresh }) =>
+      spec["reclaimPolicy"] === "Delete" && found.end.holds.includes("update-dns NothingToPublish")
+        ? {
+            holds: [
+              ...new Set([...fresh.holds, ...found.end.holds.filter((hold) => hold === "delete-ip StillPublished")]),
+            ].toSorted(),
+          }
+        : undefined,
+  },
+  {
     source: "section 5: a cool-off holds later assignments, not what is assigned already",
     expect: ({ spec, found, fresh }) =>
       Number(spec["assignmentCoolOffSeconds"] ?? 0) > FOR_EVER && isHeld(found.end, fresh, "CoolOff")
