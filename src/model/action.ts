@@ -188,3 +188,12 @@ export function refKey({ kind, namespace, name }: ObjectRef): string {
 export function actionID(kind: ActionKind, object: ObjectRef, subject: string): string {
   return `${kind} ${refKey(object)} ${subject}`;
 }
+
+/** The id of a change of a name: with the provider, since an object may leave one for another under the same name. */
+export function nameActionID(
+  kind: ActionKind,
+  object: ObjectRef,
+  { fqdn, provider }: { readonly fqdn: string; readonly provider: string },
+): string {
+  return actionID(kind, object, `${fqdn} ${provider}`);
+}

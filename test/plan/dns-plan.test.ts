@@ -247,7 +247,7 @@ describe("take-down", () => {
       `unassign-ip ${A} from n1: DropletNeeded`,
     ]);
     const unassign = plan(swap([A, C]), {}).actions.find(({ kind }) => kind === "unassign-ip");
-    expect(unassign?.requires).toEqual([`withdraw-dns pool/ingress/web ${FQDN}`]);
+    expect(unassign?.requires).toEqual([`withdraw-dns pool/ingress/web ${FQDN} digitalocean`]);
   });
 
   test("leaves a name's only address until the new one is in", () => {
@@ -358,12 +358,12 @@ describe("take-down", () => {
     ]);
     const { actions } = plan(world, {});
     expect(actions.find(({ kind }) => kind === "unassign-ip")?.requires).toEqual([
-      `delete-dns pool/ingress/web ${FQDN}`,
+      `delete-dns pool/ingress/web ${FQDN} digitalocean`,
     ]);
     expect(actions.find(({ kind }) => kind === "clear-annotation")?.follows).toEqual([
-      `delete-dns pool/ingress/web ${FQDN}`,
+      `delete-dns pool/ingress/web ${FQDN} digitalocean`,
     ]);
-    expect(actions.at(-1)?.requires).toContain(`delete-dns pool/ingress/web ${FQDN}`);
+    expect(actions.at(-1)?.requires).toContain(`delete-dns pool/ingress/web ${FQDN} digitalocean`);
   });
 });
 
@@ -380,7 +380,7 @@ describe("a name that changes", () => {
       `delete-dns old.example.com {${A} ${C}}/60 -> {${C}}/60: NameChanged`,
     ]);
     const { actions } = plan(world, {});
-    expect(actions.at(-1)?.requires).toEqual([`update-dns pool/ingress/web ${FQDN}`]);
+    expect(actions.at(-1)?.requires).toEqual([`update-dns pool/ingress/web ${FQDN} digitalocean`]);
     expect(actions[1]?.requires).toEqual(["add-finalizer pool/ingress/web ingress/web"]);
   });
 

@@ -13,8 +13,31 @@ function reasons(holds: readonly { readonly reason: string }[]): readonly string
   return holds.map(({ reason }) => reason);
 }
 
+async function atBothProviders(world: World): Promise<void> {
+  world.dnsSafety.allowEnd(WWW);
+  await publishedNodes(world, "digitalocean", ["n1"], { whenEmpty: "Delete" });
+  world.dns.zone("cloudflare");
+  await world.recordSets.edit("nodes", { dnsRecordSet: www("cloudflare") });
+  await world.pass();
+  expect(world.dns.set("digitalocean", WWW)).toEqual(world.dns.set("cloudflare", WWW));
+}
+
 /** Names that are renamed, moved to another provider, removed, or left by a deleted object: scenarios 46 and 58. */
 export function dnsNameScenarios(scenario: Register): void {
+  scenario(
+    "one name at both providers, the former with Delete and the present with whenEmpty Delete: the same pass ends both",
+    async (world) => {
+      await atBothProviders(world);
+      await world.nodes.setReady("n1", false);
+      await world.recordSets.edit("nodes", { reclaimPolicy: "Delete" });
+      await world.pass();
+      expect(world.dns.set("cloudflare", WWW)).toEqual([]);
+      expect(world.dns.set("digitalocean", WWW)).toEqual([]);
+      await world.pass();
+      expect(await world.recordSets.finalizers("nodes")).toEqual([]);
+    },
+  );
+
   for (const provider of DNS_PROVIDERS) {
     scenario(
       `58 renamed with Delete at ${provider}: the old records go after the new ones are in place`,

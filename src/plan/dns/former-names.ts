@@ -1,4 +1,4 @@
-import { actionID, type WriteDNS } from "../../model/action.ts";
+import { nameActionID, type WriteDNS } from "../../model/action.ts";
 import { type DNSFacts, type RecordSetState, recordsKey, type Zone } from "../../model/dns.ts";
 import type { Hold } from "../../model/plan.ts";
 import type { PublishedName } from "../../model/resource.ts";
@@ -141,7 +141,7 @@ function removal(
 ): WriteDNS {
   return {
     kind: "delete-dns",
-    id: actionID("delete-dns", ref, former.name),
+    id: nameActionID("delete-dns", ref, { fqdn: former.name, provider: former.provider }),
     object: ref,
     reason: meta.isDeleting ? "ObjectDeleted" : "NameChanged",
     requires: present.actions.map(({ id }) => id),

@@ -1,4 +1,4 @@
-import { actionID, type WriteDNS } from "../../model/action.ts";
+import { nameActionID, type WriteDNS } from "../../model/action.ts";
 import type { Hold } from "../../model/plan.ts";
 import { retryDueMs } from "../retry-schedule.ts";
 import { areAsWanted, decideRecords, differingRecords } from "./decide-records.ts";
@@ -92,7 +92,7 @@ function update(
   const differs = isSameSet ? "TTLDiffers" : "RecordsDiffer";
   return {
     kind,
-    id: actionID(kind, ref, name.fqdn),
+    id: nameActionID(kind, ref, name),
     object: ref,
     reason: isEmptied && whenEmpty === "Delete" ? "WhenEmptyDelete" : differs,
     requires,

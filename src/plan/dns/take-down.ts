@@ -1,4 +1,4 @@
-import { type Action, actionID, type WriteDNS } from "../../model/action.ts";
+import { type Action, nameActionID, type WriteDNS } from "../../model/action.ts";
 import type { ObjectNames } from "./plan-dns.ts";
 
 /** DNS writes that take addresses out ahead of what would make them stop serving. */
@@ -51,7 +51,7 @@ function firstWrite(
   const withdrawal: WriteDNS = {
     ...write,
     kind: "withdraw-dns",
-    id: actionID("withdraw-dns", write.object, write.fqdn),
+    id: nameActionID("withdraw-dns", write.object, { fqdn: write.fqdn, provider: write.dnsProvider }),
     reason: "LeavesDNSFirst",
     requires: [],
     after: { addresses, ttlSeconds },
