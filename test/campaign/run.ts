@@ -18,7 +18,15 @@ const { values } = parseArgs({
 const references = new References();
 let steps = 0;
 let count = 0;
+let current = "";
+// A promise that nothing will ever settle ends the process without a word.
+process.on("exit", () => {
+  if (current === "") return;
+  process.exitCode = 1;
+  process.stdout.write(`it hangs\n${current}\n`);
+});
 for (const [command, campaign] of chosen()) {
+  current = command;
   count += 1;
   steps += campaign.length;
   try {
@@ -28,6 +36,7 @@ for (const [command, campaign] of chosen()) {
     process.stdout.write(`${error instanceof Error ? error.message : String(error)}\n\n`);
   }
 }
+current = "";
 process.stdout.write(`${count} campaigns, ${steps} edits\n`);
 
 function* chosen(): Generator<readonly [command: string, steps: Tour["steps"]]> {
