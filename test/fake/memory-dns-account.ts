@@ -93,9 +93,19 @@ export class MemoryDNSAccount {
     this.known(zone).setTTLAutomatic(fqdn, isAutomatic);
   }
 
+  /** True when the provider decides the TTL of a name. @throws Error without the zone */
+  isTTLAutomatic(zone: string, fqdn: string): boolean {
+    return this.known(zone).isTTLAutomatic(fqdn);
+  }
+
   /** All records of a zone in the order they were made. @throws Error without the zone */
   records(zone: string): readonly MemoryRecord[] {
     return this.known(zone).records.map(({ id: _, ...record }) => record);
+  }
+
+  /** All records of all zones, zone after zone. */
+  all(): readonly MemoryRecord[] {
+    return this.zones.flatMap(({ records }) => records.map(({ id: _, ...record }) => record));
   }
 
   /** The addresses of a name after each change of its A records, in order. */

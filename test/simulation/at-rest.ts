@@ -1,5 +1,6 @@
 import { objectKey, type Pool } from "../../src/model/resource.ts";
 import type { AddressState } from "../../src/sandbox/digitalocean/cloud-state.ts";
+import { dnsAtRest, isStuck } from "./dns-at-rest.ts";
 import type { Violation } from "./monitor.ts";
 import type { Simulation } from "./simulation.ts";
 import { dropletOf, isBlocked, isNamedBy, isValid, managedBy, serves } from "./truth.ts";
@@ -17,6 +18,7 @@ export function atRest(simulation: Simulation): readonly Violation[] {
     ...annotations(world),
     ...leaks(simulation),
     ...stuckDeletions(world),
+    ...dnsAtRest(simulation),
   ];
 }
 
@@ -144,7 +146,9 @@ function staleErrors(world: World, pool: Pool): readonly Violation[] {
   const hasAll = entries.length >= spec.desiredIPs && entries.every(({ state }) => state === "active");
   const nodes = new Set(world.nodes().map(({ name }) => name));
   const lost = status.nodeErrors.filter((text) => /^n\d: /.test(text) && !nodes.has(text.slice(0, 2)));
-  const found = [...lost, ...(hasAll && status.error !== undefined ? [status.error] : [])];
+  // What is wrong with a name is for a person to mend, and no affair of the addresses.
+  const isStale = hasAll && status.error !== undefined && spec.dnsRecordSet === undefined;
+  const found = [...lost, ...(isStale && status.error !== undefined ? [status.error] : [])];
   return found.map((text) => ({ invariant: "status", text: `${objectKey(pool.meta)} still says: ${text}` }));
 }
 
@@ -172,9 +176,10 @@ function annotations(world: World): readonly Violation[] {
     const isProtected = pools.some(
       (other) => isBlocked(other) && (isNamedBy(other, addressAnnotation) || objectKey(other.meta) === poolAnnotation),
     );
+    const isShown = isStuck(world, addressAnnotation);
     const entry = pool?.status.ips[addressAnnotation];
     const isRight = entry?.state === "active" && entry.nodeName === name;
-    return isRight || isProtected || pool?.meta.isDeleting === true
+    return isRight || isProtected || isShown || pool?.meta.isDeleting === true
       ? []
       : [
           {
@@ -215,6 +220,7 @@ function stuckDeletions(world: World): readonly Violation[] {
       return holder !== undefined && !world.nodes().some((node) => dropletOf(node) === holder);
     });
     const isOpen = pool.status.pendingAcquisitions.length > 0;
-    return isForeign || isOpen ? [] : [{ invariant: "P12", text: `${objectKey(pool.meta)} is never gone` }];
+    const isShown = pool.status.acquired.some(({ ip }) => isStuck(world, ip));
+    return isForeign || isOpen || isShown ? [] : [{ invariant: "P12", text: `${objectKey(pool.meta)} is never gone` }];
   });
 }

@@ -22,14 +22,16 @@ export class Blow {
   }
 
   /** The answer of a reading call: the true one, or an older one if it is struck so. */
-  async answer<T>(call: SimCall, struck: Strike | undefined, effect: () => Promise<T>): Promise<T> {
+  async answer<T>(call: SimCall, struck: Strike | undefined, isStale: boolean, effect: () => Promise<T>): Promise<T> {
     const truth = await effect();
-    if (this.#strike?.how !== "stale" || call.operation.endsWith("-lease")) return truth;
-    const key = JSON.stringify([call.operation, call.subject, call.args]);
+    const isKept = this.#strike?.how === "stale" || call.side === "dns";
+    if (!isKept || call.operation.endsWith("-lease")) return truth;
+    const key = JSON.stringify([call.provider, call.operation, call.subject, call.args]);
     const known = this.#answers.get(key) ?? [];
     if (known.length === 0 || !isDeepStrictEqual(known.at(-1), truth)) known.push(truth);
     this.#answers.set(key, known);
-    return struck === undefined ? truth : (known[Math.max(0, known.length - 1 - (struck.back ?? 1))] as T);
+    if (struck?.how !== "stale" && !isStale) return truth;
+    return known[Math.max(0, known.length - 1 - (struck?.back ?? 1))] as T;
   }
 }
 

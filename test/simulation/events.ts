@@ -3,23 +3,26 @@ import type { AddressState } from "../../src/sandbox/digitalocean/cloud-state.ts
 import { completeState, defaultProjectID } from "../../src/sandbox/digitalocean/complete-state.ts";
 import { remember, setHolder, timeText } from "../../src/sandbox/digitalocean/pending-actions.ts";
 import { writeDocument } from "../../src/sandbox/kubernetes/complete-document.ts";
+import type { DNSEvent } from "./dns-event.ts";
+import { DNS_EFFECTS } from "./dns-events.ts";
 import type { WorldEvent } from "./history.ts";
 import { dropletOf } from "./truth.ts";
 import type { World } from "./world.ts";
 
 type Of<K extends WorldEvent["kind"]> = Extract<WorldEvent, { kind: K }>;
 type Effects = {
-  readonly [K in Exclude<WorldEvent["kind"], "fault" | "crash" | "freeze" | "terminate">]: (
-    world: World,
-    event: Of<K>,
-  ) => void;
+  readonly [K in Exclude<
+    WorldEvent["kind"],
+    "fault" | "crash" | "freeze" | "stale" | "terminate" | DNSEvent["kind"]
+  >]: (world: World, event: Of<K>) => void;
 };
 
 /** Lets one event happen to the cluster or the account; one that makes no sense any more does nothing. Faults, crashes and signals are not for here. */
 export function happen(world: World, event: WorldEvent): void {
-  if (["fault", "crash", "freeze", "terminate"].includes(event.kind)) return;
+  if (["fault", "crash", "freeze", "stale", "terminate"].includes(event.kind)) return;
   try {
-    (EFFECTS[event.kind as keyof Effects] as (world: World, event: WorldEvent) => void)(world, event);
+    const effects = { ...EFFECTS, ...DNS_EFFECTS };
+    (effects[event.kind as keyof typeof effects] as (world: World, event: WorldEvent) => void)(world, event);
   } catch (error) {
     // The object is gone, or the API refuses: a person would shrug.
     if (!(error instanceof Error) || error.name !== "StatusError") throw error;
@@ -40,7 +43,7 @@ const EFFECTS: Effects = {
       kind: "Node",
       metadata: { name, labels: { "topology.kubernetes.io/region": region, role } },
       spec: specOf(name, droplet),
-      status: { conditions: [readyCondition(world, isReady)] },
+      status: { conditions: [readyCondition(world, isReady)], addresses: addressesOf(name, droplet) },
     });
   },
   ready: (world, { name, value }) => {
@@ -154,6 +157,17 @@ const EFFECTS: Effects = {
 function specOf(name: string, droplet: number | null): { readonly providerID?: string } {
   if (droplet !== null) return { providerID: `digitalocean://${droplet}` };
   return /[13579]$/.test(name) ? { providerID: `elsewhere://${name}` } : {};
+}
+
+/** Every machine has its own addresses; those of a node without one go by its name. */
+function addressesOf(name: string, droplet: number | null): readonly object[] {
+  const number = (droplet ?? Number(name.slice(1)) + 40) % 250;
+  return [
+    { type: "ExternalIP", address: `198.51.100.${number}` },
+    { type: "InternalIP", address: `10.0.0.${number}` },
+    { type: "ExternalIP", address: `2001:db8::${number}` },
+    { type: "Hostname", address: name },
+  ];
 }
 
 function readyCondition(world: World, isReady: boolean): Readonly<Record<string, string>> {

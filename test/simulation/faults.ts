@@ -1,12 +1,15 @@
-import { providerError } from "../../src/adapters/digitalocean/provider-failure.ts";
+import { providerError as cloudflareError } from "../../src/adapters/cloudflare/provider-failure.ts";
+import { providerError as digitalOceanError } from "../../src/adapters/digitalocean/provider-failure.ts";
 import { KubeError, type KubeFailure, type ProviderError, type ProviderFailure } from "../../src/model/errors.ts";
-import type { CallMatch, FaultKind, WorldEvent } from "./history.ts";
+import type { CallMatch, DNSProviderName, FaultKind, WorldEvent } from "./history.ts";
 
 /** One call of one port, as invariants and faults speak of it. */
 export interface SimCall {
-  readonly side: "cloud" | "cluster";
+  readonly side: "cloud" | "cluster" | "dns";
+  /** Whose limit it counts against; absent for the cluster. */
+  readonly provider?: DNSProviderName;
   readonly operation: string;
-  /** Address, machine, node, `NAMESPACE/NAME`, or `""`. */
+  /** Address, machine, node, `NAMESPACE/NAME`, zone, name in DNS, or `""`. */
   readonly subject: string;
   readonly isWrite: boolean;
   readonly args: readonly unknown[];
@@ -24,15 +27,18 @@ export interface Failure {
 type Fault = Extract<WorldEvent, { kind: "fault" }>;
 type Crash = Extract<WorldEvent, { kind: "crash" }>;
 type Freeze = Extract<WorldEvent, { kind: "freeze" }>;
+type Stale = Extract<WorldEvent, { kind: "stale" }>;
 
 /** What is going to fail: planned by events, used up by calls. */
 export class Faults {
   readonly #faults: { readonly fault: Fault; times: number }[] = [];
   readonly #crashes: Planned<Crash>[] = [];
   readonly #freezes: Planned<Freeze>[] = [];
+  readonly #stales: { readonly stale: Stale; times: number }[] = [];
 
-  add(event: Fault | Crash | Freeze): void {
-    if (event.kind === "fault") this.#faults.push({ fault: event, times: event.times });
+  add(event: Fault | Crash | Freeze | Stale): void {
+    if (event.kind === "stale") this.#stales.push({ stale: event, times: event.times });
+    else if (event.kind === "fault") this.#faults.push({ fault: event, times: event.times });
     else if (event.kind === "crash") this.#crashes.push({ event, skip: event.skip });
     else this.#freezes.push({ event, skip: event.skip });
   }
@@ -41,6 +47,7 @@ export class Faults {
     this.#faults.length = 0;
     this.#crashes.length = 0;
     this.#freezes.length = 0;
+    this.#stales.length = 0;
   }
 
   /** The failure planned for this call, if any. */
@@ -51,6 +58,16 @@ export class Faults {
     entry.times -= 1;
     if (entry.times <= 0) this.#faults.splice(index, 1);
     return failureOf(entry.fault.how, call, nowMs);
+  }
+
+  /** Whether this reading is answered as it was before. */
+  takeStale(call: SimCall): boolean {
+    const index = call.isWrite ? -1 : this.#stales.findIndex(({ stale }) => matches(stale, call));
+    const entry = this.#stales[index];
+    if (entry === undefined) return false;
+    entry.times -= 1;
+    if (entry.times <= 0) this.#stales.splice(index, 1);
+    return true;
   }
 
   /** Whether the process dies at this call, and if so on which side of its effect. */
@@ -84,13 +101,14 @@ function takeDue<T extends Crash | Freeze>(planned: Planned<T>[], call: SimCall,
 }
 
 function matches(match: CallMatch, call: SimCall): boolean {
-  if (match.side !== call.side) return false;
+  if (match.side !== call.side || (match.provider !== undefined && match.provider !== call.provider)) return false;
   return match.operation === "*" || match.operation === call.operation || (match.operation === "write" && call.isWrite);
 }
 
 /** A 404 for an address that exists would be a lie no API tells; refusals are answers to writes. */
 export function isPossible(how: FaultKind, call: SimCall): boolean {
   if (call.side === "cluster") return how !== "conflict" || call.isWrite;
+  if (call.side === "dns" && ["404", "422-pending"].includes(how)) return false;
   if (how === "404") return call.operation === "assign" || call.operation === "unassign";
   if (how === "401") return true;
   return call.isWrite || !["409", "422", "422-pending"].includes(how);
@@ -102,7 +120,7 @@ const RETRY_AFTER_MS = 40_000;
 export function failureOf(how: FaultKind, call: SimCall, nowMs: number): Failure {
   const hasEffect = how.endsWith("-after") && call.isWrite;
   const waitMs = how.startsWith("timeout") ? 4000 : 0;
-  const error = call.side === "cloud" ? cloudError(how, call, nowMs) : clusterError(how, call);
+  const error = call.side === "cluster" ? clusterError(how, call) : providerError(how, call, nowMs);
   return { how, error, hasEffect, waitMs };
 }
 
@@ -116,12 +134,14 @@ const CLOUD: Readonly<Record<string, readonly [ProviderFailure, number]>> = {
   "422-pending": ["busy", 422],
   "429": ["rate-limited", 429],
   "401": ["unauthorized", 401],
+  forbidden: ["forbidden", 403],
 };
 
-function cloudError(how: FaultKind, call: SimCall, nowMs: number): ProviderError {
+function providerError(how: FaultKind, call: SimCall, nowMs: number): ProviderError {
   const [failure, status] = CLOUD[how.replace("-after", "")] ?? ["unavailable", 500];
   const { operation, subject, isWrite } = call;
-  return providerError(
+  const errorOf = call.provider === "cloudflare" ? cloudflareError : digitalOceanError;
+  return errorOf(
     { operation, subject, doing: `${operation} ${subject}`.trim(), scope: "reserved_ip:read", isWrite },
     {
       failure,

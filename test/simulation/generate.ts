@@ -1,4 +1,5 @@
 import { burdens } from "./burdens.ts";
+import { dnsHistory } from "./dns-history.ts";
 import { faultPlan } from "./fault-plan.ts";
 import { happenings } from "./happenings.ts";
 import type { History, Slot, WorldEvent } from "./history.ts";
@@ -6,17 +7,26 @@ import { Random } from "./random.ts";
 import { nodeEvents } from "./random-nodes.ts";
 import { LISTED, POOLS, poolSpec } from "./random-pool.ts";
 
-/** The history of a seed: what the world is, what happens to it, and what fails. */
-export function generate(seed: number): History {
+/** How many of a hundred histories are of names, too. */
+const WITH_DNS = 0.7;
+
+/**
+ * The history of a seed: what the world is, what happens to it, and what fails.
+ *
+ * @param mayHaveDNS - false leaves every name out; what is left is the same
+ */
+export function generate(seed: number, mayHaveDNS = true): History {
   const random = new Random(seed);
   const hasLock = random.chance(0.8);
   const slots = Array.from({ length: hasLock && random.chance(0.4) ? 2 : 1 }, (): Slot => slot(random));
   const endsAtMs = random.between(40, 300) * 1000;
+  const names = new Random(seed ^ 0x3c6ef372);
   const events = [
     ...setup(random),
     ...happenings(random, endsAtMs),
     ...faultPlan(random, endsAtMs, slots.length),
     ...burdens(new Random(seed ^ 0x2545f491), endsAtMs, slots.length),
+    ...(mayHaveDNS && names.chance(WITH_DNS) ? dnsHistory(names, endsAtMs, slots.length) : []),
   ];
   return {
     seed,

@@ -1,4 +1,8 @@
+import type { DNSEvent } from "./dns-event.ts";
 import type { PoolSpecText } from "./pool-spec-text.ts";
+
+/** Providers of DNS. */
+export type DNSProviderName = "digitalocean" | "cloudflare";
 
 /** How one call fails; `-after` = it had its effect, and only the answer is lost. */
 export type FaultKind =
@@ -20,8 +24,10 @@ export type FaultKind =
 
 /** The port's operations as faults name them; `*` = the next call whatever it is, `write` = the next that changes something. */
 export interface CallMatch {
-  readonly side: "cloud" | "cluster";
+  readonly side: "cloud" | "cluster" | "dns";
   readonly operation: string;
+  /** Only calls of this provider of DNS; absent = of any. */
+  readonly provider?: DNSProviderName;
 }
 
 /** Something that happens to the world at its time, whether or not it still makes sense then: what cannot happen does nothing. */
@@ -70,7 +76,9 @@ export type WorldEvent = { readonly atMs: number } & (
   | ({ readonly kind: "fault"; readonly how: FaultKind; readonly times: number } & CallMatch)
   | ({ readonly kind: "crash"; readonly slot: number; readonly skip: number; readonly isAfter: boolean } & CallMatch)
   | ({ readonly kind: "freeze"; readonly slot: number; readonly skip: number; readonly ms: number } & CallMatch)
+  | ({ readonly kind: "stale"; readonly times: number } & CallMatch)
   | { readonly kind: "terminate"; readonly slot: number }
+  | DNSEvent
 );
 
 /** Something done to one single call of a history; the others are left alone. */

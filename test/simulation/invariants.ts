@@ -85,7 +85,9 @@ function loss(
 ): readonly Violation[] {
   const { health, records, simulation } = monitor;
   const healthy = health.of(ip);
-  if (healthy !== undefined && healthy.sinceMs <= simulation.world.nowMs() - RACE_MS)
+  // A spec that was edited back during the pass may have been read as it was in between.
+  const isKnown = namers.every((pool) => monitor.isStable(process, pool));
+  if (healthy !== undefined && isKnown && healthy.sinceMs <= simulation.world.nowMs() - RACE_MS)
     return [{ invariant: "P7", text: `${what} takes it from ${healthy.nodeName}, which serves ${healthy.key} well` }];
   const isLongThere = (records.handMoved.get(ip) ?? 0) <= simulation.world.nowMs() - RACE_MS - LAG_MS;
   const isForeign = !records.everNode.has(holder) && isLongThere;
@@ -106,6 +108,8 @@ function coolOff(monitor: Monitor, process: Process, what: string, owners: reado
   if (owner === undefined || others.length > 0) return [];
   const last = records.accepted_.get(owner.meta.uid);
   const touchedMs = records.touchedAtMs.get(nameOf(owner)) ?? 0;
+  const lost = last?.unanswered;
+  if (lost !== undefined && String(simulation.world.address(lost.ip)?.droplet_id) !== lost.machine) return [];
   if (last === undefined || last.generation !== owner.meta.generation || touchedMs >= last.atMs) return [];
   const passedMs = simulation.world.nowMs() - last.atMs;
   if (passedMs >= last.coolOffMs - RACE_MS || !monitor.isStable(process, owner)) return [];
@@ -174,7 +178,10 @@ function heldBy(monitor: Monitor, pool: Pool): ReadonlySet<string> {
       uid === pool.meta.uid &&
       passStartMs > touchedMs &&
       !records.handMoved.has(ip) &&
-      !others.some((other) => managedBy(other).has(ip)),
+      !others.some(
+        (other) =>
+          managedBy(other).has(ip) || other.status.pendingAcquisitions.some(({ knownIPs }) => !knownIPs.includes(ip)),
+      ),
   );
   const acquired = [...bought, ...pool.status.acquired]
     .map(({ ip }) => ip)

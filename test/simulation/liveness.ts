@@ -2,6 +2,7 @@ import type { PassResult } from "../../src/model/run.ts";
 import { atRest } from "./at-rest.ts";
 import type { Slot } from "./history.ts";
 import type { Simulation } from "./simulation.ts";
+import { ZONES } from "./world.ts";
 
 /** A run that sees everything, takes the Lease from whoever died with it, and looks once. */
 const QUIET: Slot = { pauseMs: 0, startsAtMs: 0, timeoutMs: 60_000, settles: false, onLocked: "wait" };
@@ -22,6 +23,9 @@ export async function checkStandstill(simulation: Simulation): Promise<void> {
   for (const address of [...state.reserved_ips, ...state.byoip]) delete address.locked;
   for (const droplet of state.droplets) delete droplet.pending_event_until;
   state.settings.fail_next_actions = 0;
+  for (const account of Object.values(world.dns))
+    for (const zone of ZONES)
+      if (account.findZone(zone) !== undefined) account.removeRecords(zone, ({ type }) => type === "CNAME");
   const isQuiet = await comeToRest(simulation);
   if (monitor.violation !== undefined) return;
   if (isQuiet) await world.scheduler.sleep(simulation, LONGEST_WAIT_MS);

@@ -1,12 +1,16 @@
+import { providerError as cloudflareError } from "../../src/adapters/cloudflare/provider-failure.ts";
 import { providerError } from "../../src/adapters/digitalocean/provider-failure.ts";
 import { ProviderError } from "../../src/model/errors.ts";
 import { NOT_BEFORE_PREFIX } from "../../src/model/lease-annotations.ts";
 import { objectKey, type Pool } from "../../src/model/resource.ts";
 import type { PassResult } from "../../src/model/run.ts";
+import { checkDNSChange } from "./dns-invariants.ts";
+import { viewDNS } from "./dns-view.ts";
 import type { Failure, SimCall } from "./faults.ts";
 import type { WorldEvent } from "./history.ts";
 import { checkAnnotation, checkChange, checkCreation, checkPlan, checkWrite } from "./invariants.ts";
 import { checkFarewell, checkMemory } from "./memory.ts";
+import { Offers } from "./offers.ts";
 import { checkOutcomes } from "./outcomes.ts";
 import type { Process } from "./process.ts";
 import { Records } from "./records.ts";
@@ -19,6 +23,8 @@ export interface Violation {
   readonly text: string;
 }
 
+const PROVIDERS = ["digitalocean", "cloudflare"] as const;
+
 /** Watches every call of every process, keeps the truth about them, and holds them against the promises. */
 export class Monitor {
   violation: Violation | undefined;
@@ -26,12 +32,14 @@ export class Monitor {
   /** Every write the world accepted, Leases aside. */
   readonly writes: string[] = [];
   readonly health: Health;
+  readonly offers: Offers;
   readonly records: Records;
   #holders: ReadonlyMap<string, number | null> = new Map();
 
   constructor(simulation: Simulation) {
     this.simulation = simulation;
     this.health = new Health(simulation.world);
+    this.offers = new Offers(simulation.world);
     this.records = new Records(simulation.world);
   }
 
@@ -44,6 +52,7 @@ export class Monitor {
 
   beforeEvent(): void {
     this.health.refresh();
+    this.offers.refresh();
     this.#holders = this.#holdersNow();
   }
 
@@ -53,33 +62,42 @@ export class Monitor {
         this.records.handMoved.set(ip, this.simulation.world.nowMs());
     this.records.entered(event);
     this.health.refresh();
+    this.offers.refresh();
   }
 
   /** What the adapter's own gate answers while a 429 lasts; undefined lets the call go out. */
   refusal(process: Process, call: SimCall): ProviderError | undefined {
-    if (call.side !== "cloud") return undefined;
+    const { provider } = call;
+    if (provider === undefined) return undefined;
     const nowMs = this.simulation.world.nowMs();
-    if (nowMs < process.closedUntilMs) {
-      return providerError(
+    const closedUntilMs = process.closedUntilMs.get(provider) ?? 0;
+    if (nowMs < closedUntilMs) {
+      const errorOf = provider === "cloudflare" ? cloudflareError : providerError;
+      return errorOf(
         { operation: call.operation, subject: call.subject, doing: call.operation, scope: "", isWrite: call.isWrite },
-        { failure: "rate-limited", status: 0, reason: "an earlier answer said so", notBeforeMs: process.closedUntilMs },
+        { failure: "rate-limited", status: 0, reason: "an earlier answer said so", notBeforeMs: closedUntilMs },
       );
     }
-    if (nowMs < process.notBeforeMs)
-      this.violated("P14", `${process.identity} calls ${call.operation} although the Lease says to wait`);
-    if (nowMs < this.records.closedUntilMs)
-      this.violated("P14", `${process.identity} calls ${call.operation} although an earlier run was told to wait`);
+    if (nowMs < (process.notBeforeMs.get(provider) ?? 0))
+      this.violated("P14", `${process.identity} calls ${provider} ${call.operation} although the Lease says to wait`);
+    const noted = this.records.closedUntilMs.get(provider);
+    if (noted !== undefined && nowMs < noted.untilMs && process.passStartMs > noted.notedAtMs)
+      this.violated(
+        "P14",
+        `${process.identity} calls ${provider} ${call.operation} although an earlier run was told to wait`,
+      );
     return undefined;
   }
 
   /** A call that failed as planned, with or without its effect. */
   failed(process: Process, call: SimCall, failure: Failure): void {
     this.begin(process, call);
-    if (["list-pools", "list-nodes", "list-pods"].includes(call.operation)) process.hasFailedList = true;
+    if (["list-pools", "list-record-sets", "list-nodes", "list-pods"].includes(call.operation))
+      process.hasFailedList = true;
     if (call.operation === "get") process.readings.newest.set(call.subject, "failed");
-    if (call.operation === "status") this.records.refusals.clear();
+    if (call.operation.endsWith("status")) this.records.refusals.clear();
     if (failure.how === "429" && failure.error instanceof ProviderError)
-      process.closedUntilMs = failure.error.notBeforeMs ?? 0;
+      process.closedUntilMs.set(call.provider ?? "", failure.error.notBeforeMs ?? 0);
     if (call.operation === "assign" && failure.hasEffect) this.records.answerLost(call);
     if (call.operation === "assign" && !failure.hasEffect) this.records.refused(call, failure.error);
   }
@@ -95,7 +113,7 @@ export class Monitor {
     this.health.refresh();
     checkWrite(this, process, call);
     const promises = this.promises(process, call);
-    const work = effect();
+    const work = call.side === "dns" ? this.#changeDNS(process, call, effect) : effect();
     this.health.refresh();
     try {
       const result = await work;
@@ -120,12 +138,26 @@ export class Monitor {
     checkOutcomes(this, process, result);
     if (result.wasInterrupted || result.reportFailures.length > 0) this.records.refusals.clear();
     const isNoted = this.simulation.history.hasLock && !result.wasInterrupted;
-    if (isNoted) this.records.closedUntilMs = Math.max(this.records.closedUntilMs, process.closedUntilMs);
+    const { closedUntilMs } = this.records;
+    if (!isNoted) return;
+    for (const [provider, untilMs] of process.closedUntilMs)
+      if (untilMs > (closedUntilMs.get(provider)?.untilMs ?? 0))
+        closedUntilMs.set(provider, { untilMs, notedAtMs: this.simulation.world.nowMs() });
   }
 
   /** The pools that name an address, and whether their specs are what the pass has read. */
   isStable(process: Process, pool: Pool): boolean {
     return this.records.changedAtMs(objectKey(pool.meta)) < process.passStartMs;
+  }
+
+  /** A request changes the records at once, if at all. */
+  #changeDNS<T>(process: Process, call: SimCall, effect: () => Promise<T>): Promise<T> {
+    const { world } = this.simulation;
+    this.offers.refresh();
+    const before = viewDNS(world);
+    const work = effect();
+    checkDNSChange(this, process, call, before, viewDNS(world));
+    return work;
   }
 
   #holdersNow(): ReadonlyMap<string, number | null> {
@@ -152,8 +184,12 @@ export class Monitor {
     process.passStartMs = world.nowMs();
     process.hasFailedList = false;
     process.hasWritten = false;
+    process.isMisled = false;
     process.readings.clear();
-    const text = history.hasLock ? world.leaseAnnotations()[`${NOT_BEFORE_PREFIX}digitalocean`] : undefined;
-    process.notBeforeMs = text === undefined ? 0 : Date.parse(text);
+    this.offers.refresh();
+    for (const provider of PROVIDERS) {
+      const text = history.hasLock ? world.leaseAnnotations()[`${NOT_BEFORE_PREFIX}${provider}`] : undefined;
+      process.notBeforeMs.set(provider, text === undefined ? 0 : Date.parse(text));
+    }
   }
 }

@@ -1,7 +1,8 @@
 import { explain } from "./explain.ts";
 import type { History } from "./history.ts";
 import { Simulation } from "./simulation.ts";
-import { type Story, stories } from "./stories.ts";
+import { stories } from "./stories.ts";
+import type { Story } from "./story.ts";
 import { CAMPAIGNS, type Campaign, struckHistories } from "./strikes.ts";
 
 /** A struck story that breaks a promise. */

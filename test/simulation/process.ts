@@ -4,18 +4,21 @@ import type { PassResult } from "../../src/model/run.ts";
 import { Interrupted } from "../../src/observe/interrupt.ts";
 import type { Clock } from "../../src/ports/clock.ts";
 import type { ClusterWriter } from "../../src/ports/cluster.ts";
+import type { DNSProvider } from "../../src/ports/dns-provider.ts";
 import type { IPProvider } from "../../src/ports/ip-provider.ts";
 import type { LockState } from "../../src/ports/lock.ts";
 import type { ProviderAccess } from "../../src/ports/provider-access.ts";
 import { type PassOptions, reconcilePass } from "../../src/reconcile.ts";
 import { settle } from "../../src/settle.ts";
 import { withLease } from "../../src/watch/lease.ts";
+import type { MemoryDNSAccount } from "../fake/memory-dns-account.ts";
 import { deathOf, failureBy, frozenMsOf } from "./blow.ts";
 import type { SimCall } from "./faults.ts";
 import type { Slot } from "./history.ts";
 import { identityOf } from "./identity.ts";
 import { Readings } from "./readings.ts";
 import { simCluster } from "./sim-cluster.ts";
+import { simDNS } from "./sim-dns.ts";
 import { simProvider } from "./sim-provider.ts";
 import type { Simulation } from "./simulation.ts";
 
@@ -33,10 +36,12 @@ export class Process {
   /** True between the first and the second of its two lists; and once it has written something. */
   isListing = false;
   hasWritten = false;
-  /** Whether the pass under way was told by the Lease to stay away from the provider until then. */
-  notBeforeMs = 0;
-  /** When a 429 of its own ends, milliseconds. */
-  closedUntilMs = 0;
+  /** Whether the pass under way was told by the Lease to stay away from a provider until then. */
+  readonly notBeforeMs: Map<string, number> = new Map();
+  /** When a 429 of its own ends, by provider, milliseconds. */
+  readonly closedUntilMs: Map<string, number> = new Map();
+  /** True once a reading of its pass under way was answered as it was before. */
+  isMisled = false;
   /** The pool whose intent to acquire was written last. */
   intentOf: string | undefined;
   /** What its run came to, once it has. */
@@ -120,7 +125,12 @@ export class Process {
       await this.pass(failure.waitMs);
       throw failure.error;
     }
-    const answer = call.isWrite ? effect : (): Promise<T> => simulation.blow.answer(call, struck, effect);
+    const isStale = simulation.faults.takeStale(call);
+    if (isStale || struck?.how === "stale") {
+      this.isMisled = true;
+      simulation.monitor.records.wasMisled = true;
+    }
+    const answer = call.isWrite ? effect : (): Promise<T> => simulation.blow.answer(call, struck, isStale, effect);
     const result = await simulation.monitor.watch(this, call, answer);
     if (death === "after") return this.die();
     await this.freeze(frozenMsOf(struck) || simulation.faults.takeFreezeMs(call, this.slot));
@@ -155,12 +165,19 @@ export class Process {
 
   private async work(lock: LockState): Promise<PassResult> {
     const { target, timeoutMs, settles } = this.settings;
+    const { simulation } = this;
+    const dnsAccess = (account: MemoryDNSAccount): ProviderAccess<DNSProvider> => ({
+      kind: "usable",
+      provider: simDNS(this, account),
+    });
     const cluster: ClusterWriter = simCluster(this);
     const access: ProviderAccess<IPProvider> = { kind: "usable", provider: simProvider(this) };
     const deps = {
       cluster,
       providers: new Map([["digitalocean", access]]),
-      dnsProviders: new Map(),
+      dnsProviders: new Map(
+        Object.values(simulation.world.dns).map((account) => [account.flavour.name, dnsAccess(account)]),
+      ),
       clock: this.clock,
       leaseName: { namespace: "flipop", name: "flipop" },
       lock,

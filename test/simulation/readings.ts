@@ -1,10 +1,19 @@
 import type { SimCall } from "./faults.ts";
+import { nameKey } from "./publishers.ts";
 
 /** An address as one answer of the provider showed it. */
 export interface Reading {
   readonly ip: string;
   readonly holderID?: string;
   readonly isLocked: boolean;
+}
+
+/** What a process was shown of a name in DNS. */
+export interface NameReading {
+  reads: number;
+  last: "read" | "write" | "nothing";
+  /** The sets it was seen to have, and made, newest first. */
+  readonly sets: string[];
 }
 
 /** What a process was shown in the pass under way. */
@@ -19,18 +28,36 @@ export class Readings {
   readonly seen: Map<string, Reading> = new Map();
   /** Nodes read by themselves. */
   readonly nodes: Set<string> = new Set();
+  readonly #names = new Map<string, NameReading>();
 
   /** Forgets everything: a pass begins. */
   clear(): void {
     for (const memory of [this.newest, this.singly, this.listed, this.seen, this.nodes]) memory.clear();
+    this.#names.clear();
+  }
+
+  /** A name in DNS, by its key. */
+  name(key: string): NameReading {
+    const known = this.#names.get(key) ?? { reads: 0, last: "nothing", sets: [] };
+    this.#names.set(key, known);
+    return known;
   }
 
   /** Enters what a call answered. */
   enter(call: SimCall, result: unknown, isObserving: boolean): void {
     const { operation, subject } = call;
     if (operation === "get") this.singly.add(subject);
+    if (operation === "records") this.#showName(nameKey(call.provider ?? "", subject), result);
     if (operation === "read-node") this.nodes.add(subject);
     for (const shown of shownBy(call, result)) this.#show(shown, operation, isObserving);
+  }
+
+  #showName(key: string, result: unknown): void {
+    const name = this.name(key);
+    const addresses = (result as readonly { readonly content: string }[]).map(({ content }) => content);
+    name.reads += 1;
+    name.last = "read";
+    name.sets.unshift([...new Set(addresses)].toSorted().join(" "));
   }
 
   #show(shown: Reading, operation: string, isObserving: boolean): void {

@@ -6,6 +6,7 @@ import { storeKey } from "../../src/sandbox/kubernetes/object-store.ts";
 import type { SimCall } from "./faults.ts";
 import type { WorldEvent } from "./history.ts";
 import type { Process } from "./process.ts";
+import { nameKey, publishers, wishOf } from "./publishers.ts";
 import { dropletOf, isNamedBy, managedBy } from "./truth.ts";
 import type { World } from "./world.ts";
 
@@ -26,6 +27,8 @@ export interface Accepted {
   readonly atMs: number;
   readonly coolOffMs: number;
   readonly generation: number;
+  /** Where which address was sent, when the answer was lost: what became of it nobody may ever learn. */
+  readonly unanswered?: { readonly ip: string; readonly machine: string };
 }
 
 const SLOW: ReadonlySet<string> = new Set(["refused", "not-found", "unauthorized", "forbidden"]);
@@ -52,20 +55,34 @@ export class Records {
   readonly bornMs: Map<string, number> = new Map();
   /** Droplets that a pool's status ever showed an address active on, as `UID IP DROPLET`. */
   readonly wasActive: Set<string> = new Set();
-  /** Until when a process that ended well was told to make no calls, milliseconds. */
-  closedUntilMs = 0;
+  /** Until when a process that ended well was told to make no calls, by provider, and when that was noted, milliseconds. */
+  readonly closedUntilMs: Map<string, { readonly untilMs: number; readonly notedAtMs: number }> = new Map();
+  /** When an object was last made, edited, deleted or robbed of its status, milliseconds. */
+  lastChangeMs = 0;
+  /** Every name that an object asks for, or asked for, by its key, with the objects' uids. */
+  readonly everWished: Map<string, Set<string>> = new Map();
+  /** What the program last wrote under a name, by its key. */
+  readonly written: Map<string, { readonly uid: string; readonly addresses: readonly string[] }> = new Map();
+  /** Names whose records somebody else changed, with when it was last done, milliseconds. */
+  readonly handEdited: Map<string, number> = new Map();
+  /** True once a reading of a name was answered as it was before: what it did not show was forgotten. */
+  wasMisled = false;
   readonly #world: World;
   readonly #changedAtMs = new Map<string, number>();
 
   constructor(world: World) {
     this.#world = world;
-    this.#world.kubernetes.api.store.subscribe(({ resource, key, object, previous }) => {
+    this.#world.kubernetes.api.store.subscribe(({ type, resource, key, object, previous }) => {
       if (resource === storeKey(world.type("nodes"))) this.#nodeChanged(object);
       if (resource === storeKey(world.type("pods"))) this.#podChanged(object);
       if (!resource.startsWith("flipop.")) return;
       const isSame =
         previous?.metadata.generation === object.metadata.generation && previous?.metadata.uid === object.metadata.uid;
+      if (isSame && object.metadata.deletionTimestamp === previous.metadata.deletionTimestamp && type !== "DELETED")
+        return;
+      this.lastChangeMs = this.#world.nowMs();
       if (!isSame) this.#changedAtMs.set(key, this.#world.nowMs());
+      this.#noteWishes();
     });
   }
 
@@ -76,11 +93,13 @@ export class Records {
 
   /** An event that has happened. */
   entered(event: WorldEvent): void {
-    if (event.kind === "wipe-status" || event.kind === "touch-status")
-      this.touchedAtMs.set(`shop/${event.name}`, this.#world.nowMs());
+    if (event.kind === "wipe-status" || event.kind === "touch-status" || event.kind === "wipe-record-set")
+      this.#touched(`shop/${event.name}`);
     for (const { ip } of this.#world.addresses()) if (!this.bornMs.has(ip)) this.bornMs.set(ip, this.#world.nowMs());
     if (event.kind === "droplet") this.machineChangedMs.set(event.id, this.#world.nowMs());
     if (event.kind === "node") this.nodeBornMs.set(event.name, this.#world.nowMs());
+    if (event.kind === "hand-record") this.handEdited.set(nameKey(event.provider, event.fqdn), this.#world.nowMs());
+    if (event.kind === "zone") this.#zoneChanged(event.provider);
     this.refusals.clear();
     this.noteNames();
   }
@@ -125,19 +144,44 @@ export class Records {
     this.refusals.set(pair, { count, lastMs: this.#world.nowMs(), isSlow: SLOW.has(error.failure) });
   }
 
-  /** An accepted assignment whose answer was lost and that has failed already: nobody can know that it ever was accepted. */
+  /** An accepted assignment whose answer was lost and that has failed already, or is about to: nobody can know that it ever was accepted. */
   answerLost({ subject, args }: SimCall): void {
     const address = this.#world.address(subject);
     const isUnderWay = this.#world.cloud.state.actions.some(
-      ({ ip, status }) => ip === subject && status === "in-progress",
+      ({ ip, status, outcome }) => ip === subject && status === "in-progress" && outcome !== "errored",
     );
-    if (isUnderWay || String(address?.droplet_id) === args[0]) return;
-    for (const pool of this.namers(subject)) this.accepted_.delete(pool.meta.uid);
+    const isLost = !isUnderWay && String(address?.droplet_id) !== args[0];
+    for (const { meta } of this.namers(subject)) {
+      const accepted = this.accepted_.get(meta.uid);
+      if (isLost) this.accepted_.delete(meta.uid);
+      else if (accepted !== undefined)
+        this.accepted_.set(meta.uid, { ...accepted, unanswered: { ip: subject, machine: String(args[0]) } });
+    }
   }
 
   /** Pools that manage or remember an address. */
   namers(ip: string): readonly Pool[] {
     return this.#world.pools().filter((pool) => isNamedBy(pool, ip));
+  }
+
+  #touched(key: string): void {
+    this.touchedAtMs.set(key, this.#world.nowMs());
+    this.lastChangeMs = this.#world.nowMs();
+  }
+
+  #zoneChanged(provider: string): void {
+    this.#noteWishes();
+    for (const key of this.everWished.keys())
+      if (key.startsWith(`${provider} `)) this.handEdited.set(key, this.#world.nowMs());
+  }
+
+  #noteWishes(): void {
+    for (const object of publishers(this.#world)) {
+      const wish = wishOf(this.#world, object);
+      if (wish === undefined) continue;
+      const key = nameKey(wish.provider, wish.fqdn);
+      this.everWished.set(key, (this.everWished.get(key) ?? new Set()).add(object.meta.uid));
+    }
   }
 
   #noteStatus({ meta, status }: Pool): void {

@@ -13,7 +13,7 @@ export function simProvider(process: Process): IPProvider {
     effect: () => Promise<T>,
   ): Promise<T> => {
     const isWrite = ["assign", "unassign", "create", "delete"].includes(operation);
-    return process.call({ side: "cloud", operation, subject, isWrite, args }, effect);
+    return process.call({ side: "cloud", provider: "digitalocean", operation, subject, isWrite, args }, effect);
   };
   return {
     name: provider.name,

@@ -1,4 +1,4 @@
-import type { PoolStatus } from "../../src/model/resource.ts";
+import type { DNSMemory, PoolStatus, PublishedName, RecordSetStatus } from "../../src/model/resource.ts";
 import { Blow } from "./blow.ts";
 import { happen } from "./events.ts";
 import type { Failure, SimCall } from "./faults.ts";
@@ -83,11 +83,13 @@ export class Simulation {
     const args =
       call.operation === "status"
         ? statusText(call.args[0] as PoolStatus)
-        : call.args.map((arg) => JSON.stringify(arg)).join(" ");
+        : call.operation === "record-set-status"
+          ? namesText(call.args[0] as RecordSetStatus)
+          : call.args.map((arg) => JSON.stringify(arg)).join(" ");
     const time = (this.world.scheduler.elapsedMs() / 1000).toFixed(3).padStart(8);
     const text = args.length > 320 ? `${args.slice(0, 320)}…` : args;
     this.note(
-      `${time} ${process.identity} ${call.operation} ${call.subject} ${text}${failure === undefined ? "" : ` !! ${failure.how}`}`,
+      `${time} ${process.identity} ${call.side === "dns" ? `${call.provider} ` : ""}${call.operation} ${call.subject} ${text}${failure === undefined ? "" : ` !! ${failure.how}`}`,
     );
   }
 
@@ -115,7 +117,8 @@ export class Simulation {
 
   private happen(event: WorldEvent): void {
     this.note(`${(event.atMs / 1000).toFixed(3).padStart(8)} ** ${JSON.stringify(event)}`);
-    if (event.kind === "fault" || event.kind === "crash" || event.kind === "freeze") this.faults.add(event);
+    if (event.kind === "fault" || event.kind === "crash" || event.kind === "freeze" || event.kind === "stale")
+      this.faults.add(event);
     else if (event.kind === "terminate") this.running[event.slot]?.terminate();
     else {
       this.monitor.beforeEvent();
@@ -142,14 +145,26 @@ export class Simulation {
   }
 }
 
+/** What a status remembers of DNS, in one line. */
+function namesText({
+  publishedDNS,
+  formerDNS,
+  error,
+  ...status
+}: Pick<PoolStatus, "retries"> & DNSMemory & { readonly error?: string }): string {
+  const text = (name: PublishedName): string => `${name.provider}/${name.name}=${name.addresses.join(",")}`;
+  const retries = status.retries.map(({ subject, attempts }) => `${subject}x${attempts}`);
+  const now = publishedDNS === undefined ? "-" : text(publishedDNS);
+  return `dns[${now}] former[${formerDNS.map(text).join(" ")}] retries[${retries.join(" ")}] ${error ?? ""}`;
+}
+
 /** A status in one line. */
 function statusText(status: PoolStatus): string {
   const ips = Object.entries(status.ips).map(
     ([ip, entry]) => `${ip}:${entry.state}@${entry.nodeName ?? entry.providerID ?? "-"}`,
   );
   const acquired = status.acquired.map(({ ip, adopted }) => `${ip}${adopted === true ? "(adopted)" : ""}`);
-  const retries = status.retries.map(({ subject, attempts }) => `${subject}x${attempts}`);
   const pending = status.pendingAcquisitions.map(({ nodeName, region }) => nodeName ?? region ?? "?");
   const released = status.released.map(({ ip }) => ip);
-  return `${ips.join(" ")} acquired[${acquired.join(" ")}] pending[${pending.join(" ")}] released[${released.join(" ")}] retries[${retries.join(" ")}] ${status.error ?? ""}`;
+  return `${ips.join(" ")} acquired[${acquired.join(" ")}] pending[${pending.join(" ")}] released[${released.join(" ")}] ${namesText(status)}`;
 }

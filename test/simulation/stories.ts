@@ -1,35 +1,8 @@
-import type { History, Slot, WorldEvent } from "./history.ts";
-
-/** A short history without faults, in which one thing happens that flipop exists for. */
-export interface Story {
-  readonly name: string;
-  readonly history: History;
-}
-
-const SLOT: Slot = { pauseMs: 1500, startsAtMs: 500, timeoutMs: 20_000, settles: false, onLocked: "wait" };
+import { dnsStories } from "./dns-stories.ts";
+import { address, node, type Story, story } from "./story.ts";
 
 const provider = "digitalocean";
 const region = "nyc3";
-
-function node(number: number, isReady = true): readonly WorldEvent[] {
-  const name = `n${number}`;
-  return [
-    { atMs: 0, kind: "droplet", id: 100 + number, region },
-    { atMs: 0, kind: "node", name, droplet: 100 + number, region, isReady, role: "edge" },
-    { atMs: 0, kind: "pod", node: name, isReady: true },
-  ];
-}
-
-function address(number: number, on: number | null = null): WorldEvent {
-  return { atMs: 0, kind: "address", ip: `203.0.113.${number}`, on, region, isBYOIP: false };
-}
-
-function story(name: string, endsAtMs: number, events: readonly WorldEvent[]): Story {
-  const cloud: WorldEvent = { atMs: 0, kind: "cloud", delayMs: 300 };
-  const stranger: readonly WorldEvent[] = [{ atMs: 0, kind: "droplet", id: 901, region }, address(9, 901)];
-  const all = [cloud, ...stranger, ...events].toSorted((a, b) => a.atMs - b.atMs);
-  return { name, history: { seed: 1, hasLock: true, slots: [SLOT], latencyMs: 0, endsAtMs, events: all } };
-}
 
 /** The main stories, each as short as it can be. */
 export function stories(): readonly Story[] {
@@ -78,5 +51,6 @@ export function stories(): readonly Story[] {
       { atMs: 0, kind: "pool", name: "p0", spec: { provider, ips: ["203.0.113.1"] } },
       { atMs: 2200, kind: "edit", name: "p0", spec: { ips: ["203.0.113.2"] } },
     ]),
+    ...dnsStories(),
   ];
 }

@@ -20,6 +20,7 @@ const KINDS: readonly FaultKind[] = [
 ];
 const CLOUD_ONLY: ReadonlySet<FaultKind> = new Set(["404", "409", "422", "422-pending", "429", "401"]);
 const CLUSTER_ONLY: ReadonlySet<FaultKind> = new Set(["conflict", "forbidden"]);
+const NO_DNS: ReadonlySet<FaultKind> = new Set(["404", "422-pending", "conflict"]);
 
 /** Every call a history makes when nothing is struck, in order. */
 async function callsOf(history: History): Promise<readonly SimCall[]> {
@@ -45,7 +46,8 @@ function failures(calls: readonly SimCall[]): readonly Strike[] {
 }
 
 function fits(how: FaultKind, call: SimCall): boolean {
-  const isElsewhere = call.side === "cluster" ? CLOUD_ONLY.has(how) : CLUSTER_ONLY.has(how);
+  const elsewhere = { cluster: CLOUD_ONLY, cloud: CLUSTER_ONLY, dns: NO_DNS };
+  const isElsewhere = elsewhere[call.side].has(how);
   const isPointless = how.endsWith("-after") && !call.isWrite;
   return !isElsewhere && !isPointless && isPossible(how, call);
 }
@@ -64,8 +66,10 @@ function staleViews(calls: readonly SimCall[]): readonly Strike[] {
 
 /** Before every call the world changes and changes back, or changes for good, and no look falls in between; the process goes on, or dies there. */
 function missedStates(calls: readonly SimCall[]): readonly Strike[] {
+  const isOfNames = calls.some(({ side }) => side === "dns");
+  const changes = isOfNames ? [...CHANGES, ...NAME_CHANGES] : CHANGES;
   return calls.flatMap((_, index) =>
-    CHANGES.flatMap((events): readonly Strike[] => [
+    changes.flatMap((events): readonly Strike[] => [
       { call: index + 1, events },
       { call: index + 1, events, how: "dies-before" },
     ]),
@@ -96,6 +100,25 @@ const CHANGES: readonly (readonly WorldEvent[])[] = [
   [
     { atMs, kind: "delete-pool", name: "p0" },
     { atMs, kind: "pool", name: "p0", spec: { provider: "digitalocean", region: "nyc3", desiredIPs: 1 } },
+  ],
+];
+
+const www = { provider: "digitalocean", zone: "example.com", fqdn: "www.example.com" } as const;
+const NAME_CHANGES: readonly (readonly WorldEvent[])[] = [
+  [{ atMs, kind: "hand-record", ...www, edit: "replace", pick: 0 }],
+  [{ atMs, kind: "hand-record", ...www, provider: "cloudflare", edit: "remove-all", pick: 0 }],
+  [{ atMs, kind: "wipe-record-set", name: "r0" }],
+  [
+    { atMs, kind: "edit", name: "p0", spec: { dnsRecordSet: { recordName: "other" } } },
+    { atMs, kind: "edit-record-set", name: "r0", spec: { dnsRecordSet: { recordName: "other" } } },
+  ],
+  [
+    { atMs, kind: "edit", name: "p0", spec: { dnsRecordSet: null } },
+    { atMs, kind: "delete-record-set", name: "r0" },
+  ],
+  [
+    { atMs, kind: "zone", provider: "digitalocean", zone: "example.com", isThere: false },
+    { atMs, kind: "zone", provider: "digitalocean", zone: "example.com", isThere: true },
   ],
 ];
 

@@ -1,7 +1,7 @@
 import { canonicalIPv4 } from "../../src/model/address.ts";
 import type { NodeFacts } from "../../src/model/node.ts";
 import { machineID } from "../../src/model/provider-id.ts";
-import { type IPStatus, objectKey, type Pool } from "../../src/model/resource.ts";
+import { type IPStatus, objectKey, type Pool, type RecordSet } from "../../src/model/resource.ts";
 import type { World } from "./world.ts";
 
 /** Whether the spec of a pool is one the program can work on, by the manual's words and not by the program's code. */
@@ -41,7 +41,12 @@ export function dropletOf(node: NodeFacts): number | undefined {
 
 /** Whether a node may hold an address of the pool: it matches, or it is merely unready and the pool's grace still runs. */
 export function serves(world: World, pool: Pool, node: NodeFacts): "match" | "grace" | "no" {
-  if (!isValid(pool) || pool.meta.isDeleting || isExcluded(pool, node)) return "no";
+  return isValid(pool) ? matches(world, pool, node) : "no";
+}
+
+/** Whether a node is one that a valid object wants. */
+export function matches(world: World, pool: Pool | RecordSet, node: NodeFacts): "match" | "grace" | "no" {
+  if (pool.meta.isDeleting || isExcluded(pool, node)) return "no";
   const needsPods = pool.spec.match.podLabel !== "";
   const pods = world.pods().filter((pod) => needsPods && pod.nodeName === node.name);
   if (needsPods && pods.length === 0) return "no";
@@ -57,9 +62,10 @@ export function serves(world: World, pool: Pool, node: NodeFacts): "match" | "gr
   return Math.min(...since) + pool.spec.gracePeriodSeconds * 1000 > world.nowMs() + 1000 ? "grace" : "no";
 }
 
-function isExcluded({ spec }: Pool, node: NodeFacts): boolean {
+function isExcluded({ spec }: Pool | RecordSet, node: NodeFacts): boolean {
   if (node.isDeleting || node.providerID === "" || node.taints.length > 0) return true;
-  return spec.match.nodeLabel === "role=edge" && node.labels["role"] !== "edge";
+  const { nodeLabel } = spec.match;
+  return nodeLabel.startsWith("role=") && nodeLabel !== `role=${node.labels["role"]}`;
 }
 
 /** An address that serves as it should, and since when without a break. */

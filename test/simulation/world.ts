@@ -2,8 +2,9 @@ import { RESOURCES } from "../../src/adapters/kube/call.ts";
 import { decodeNode } from "../../src/adapters/kube/decode-node.ts";
 import { decodePod } from "../../src/adapters/kube/decode-pod.ts";
 import { decodePool } from "../../src/adapters/kube/decode-pool.ts";
+import { decodeRecordSet } from "../../src/adapters/kube/decode-record-set.ts";
 import type { NodeFacts, PodFacts } from "../../src/model/node.ts";
-import { objectKey, type Pool } from "../../src/model/resource.ts";
+import { objectKey, type Pool, type RecordSet } from "../../src/model/resource.ts";
 import { Cloud } from "../../src/sandbox/digitalocean/cloud.ts";
 import type { AddressState } from "../../src/sandbox/digitalocean/cloud-state.ts";
 import { completeState } from "../../src/sandbox/digitalocean/complete-state.ts";
@@ -12,9 +13,13 @@ import { type KubernetesSandbox, kubernetesSandbox } from "../../src/sandbox/kub
 import { storeKey } from "../../src/sandbox/kubernetes/object-store.ts";
 import { shippedCRDs } from "../../src/sandbox/kubernetes/preinstalled.ts";
 import type { ResourceType } from "../../src/sandbox/kubernetes/resource-type.ts";
+import { CLOUDFLARE_DNS, DIGITALOCEAN_DNS, MemoryDNSAccount } from "../fake/memory-dns-account.ts";
+import type { DNSProviderName } from "./history.ts";
 import { Scheduler } from "./scheduler.ts";
 
 const CRDS = shippedCRDs();
+/** Zones that both providers have in the beginning. */
+export const ZONES = ["example.com", "example.org"] as const;
 const START_MS = Date.UTC(2026, 0, 2, 3, 4, 5);
 
 /** The emulated cluster and account of one history, and the truth about them. */
@@ -22,6 +27,10 @@ export class World {
   readonly scheduler: Scheduler = new Scheduler(START_MS);
   readonly kubernetes: KubernetesSandbox;
   readonly cloud: Cloud;
+  readonly dns: Readonly<Record<DNSProviderName, MemoryDNSAccount>> = {
+    digitalocean: new MemoryDNSAccount(DIGITALOCEAN_DNS),
+    cloudflare: new MemoryDNSAccount(CLOUDFLARE_DNS),
+  };
   readonly #decoded = new WeakMap<KubeObject, unknown>();
   #uids = 0;
 
@@ -40,6 +49,7 @@ export class World {
         kind: "Namespace",
         metadata: { name },
       });
+    for (const account of Object.values(this.dns)) for (const zone of ZONES) account.addZone(zone);
     const rate_limit = { per_hour: 1_000_000, per_minute: 1_000_000 };
     this.cloud = new Cloud(
       completeState({
@@ -54,7 +64,7 @@ export class World {
   }
 
   /** The definition of a resource. */
-  type(plural: "namespaces" | "nodes" | "pods" | "pools" | "leases"): ResourceType {
+  type(plural: "namespaces" | "nodes" | "pods" | "pools" | "recordSets" | "leases"): ResourceType {
     const { group, version, plural: name } = plural === "namespaces" ? CORE_NAMESPACES : RESOURCES[plural];
     const type = this.kubernetes.api.types.byPlural(group, version, name);
     if (type === undefined) throw new Error(`no resource ${plural}`);
@@ -64,6 +74,11 @@ export class World {
   /** Every pool as stored. */
   pools(): readonly Pool[] {
     return this.#all("pools", decodePool);
+  }
+
+  /** Every record set as stored. */
+  recordSets(): readonly RecordSet[] {
+    return this.#all("recordSets", decodeRecordSet);
   }
 
   nodes(): readonly NodeFacts[] {
@@ -101,7 +116,7 @@ export class World {
     return lease?.metadata.annotations ?? {};
   }
 
-  #all<T>(plural: "nodes" | "pods" | "pools", decode: (object: unknown) => T | undefined): readonly T[] {
+  #all<T>(plural: "nodes" | "pods" | "pools" | "recordSets", decode: (object: unknown) => T | undefined): readonly T[] {
     return this.kubernetes.api.store.all(storeKey(this.type(plural))).flatMap((object) => {
       const known = this.#decoded.get(object) as T | undefined;
       const value = known ?? decode(object);

@@ -1,0 +1,129 @@
+import { objectKey, type PublishedName } from "../../src/model/resource.ts";
+import { shownIn, viewDNS } from "./dns-view.ts";
+import type { Violation } from "./monitor.ts";
+import { offersOf, publisherName } from "./offers.ts";
+import {
+  claimants,
+  isRecordSet,
+  isSilent,
+  isWorkable,
+  nameKey,
+  type Publisher,
+  publishedKey,
+  publishers,
+  type WishedName,
+  wishOf,
+} from "./publishers.ts";
+import type { Simulation } from "./simulation.ts";
+import type { World } from "./world.ts";
+
+/** Least TTL that a provider accepts, seconds. */
+const LEAST_TTL = { digitalocean: 30, cloudflare: 60 } as const;
+
+/** What is wrong with the names of a world in which the program had all the time it needs. */
+export function dnsAtRest(simulation: Simulation): readonly Violation[] {
+  const { world } = simulation;
+  const working = publishers(world).filter((object) => !isSilent(world, object) && isWorkable(world, object));
+  return [
+    ...working.flatMap((object) => wrongRecords(world, object)),
+    ...working.flatMap((object) => leftBehind(simulation, object)),
+    ...world
+      .recordSets()
+      .filter((object) => object.meta.isDeleting && !isSilent(world, object))
+      .map((object) => ({ invariant: "P12", text: `${publisherName(object)} is never gone` })),
+  ];
+}
+
+function wrongRecords(world: World, object: Publisher): readonly Violation[] {
+  const wish = wishOf(world, object);
+  if (wish === undefined || !isOwned(world, object, wish)) return [];
+  const shown = shownIn(viewDNS(world), wish.provider, wish.fqdn);
+  const offers = offersOf(world, object);
+  const missing = [...offers].flatMap(([ip, verdict]) => (verdict === "yes" && !shown.includes(ip) ? [ip] : []));
+  const serves = [...offers.values()].includes("yes");
+  const isEmptied = isRecordSet(object) && object.spec.whenEmpty === "Delete" && offers.size === 0;
+  const extra = serves || isEmptied ? shown.filter((ip) => !offers.has(ip)) : [];
+  const name = `${wish.provider} ${wish.fqdn} of ${publisherName(object)} shows ${shown.join(" ")}`;
+  const found = [
+    ...missing.map((ip) => `${name} and not ${ip}`),
+    ...extra.map((ip) => `${name}, where ${ip} does not serve`),
+    ...(serves ? wrongForm(world, wish).map((text) => `${name} ${text}`) : []),
+    ...(serves ? wrongMemory(object, wish, shown).map((text) => `${name}, ${text}`) : []),
+  ];
+  return found.map((text) => ({ invariant: "P12", text }));
+}
+
+/** True when the name is the object's and could be written. */
+function isOwned(world: World, object: Publisher, { provider, zone, fqdn }: WishedName): boolean {
+  const account = world.dns[provider];
+  const isThere = account.findZone(zone) !== undefined;
+  const owners = claimants(world, nameKey(provider, fqdn));
+  // Among newcomers the senior one has it; here it is enough that there is only one.
+  return isThere && owners.length === 1 && owners[0]?.meta.uid === object.meta.uid;
+}
+
+function wrongForm(world: World, { provider, zone, fqdn, ttl }: WishedName): readonly string[] {
+  const account = world.dns[provider];
+  const records = account.records(zone).filter((record) => record.fqdn === fqdn && record.type === "A");
+  const isAutomatic = account.isTTLAutomatic(zone, fqdn) || (provider === "cloudflare" && ttl === 1);
+  const wanted = Math.max(ttl, LEAST_TTL[provider]);
+  const contents = records.map(({ content }) => content);
+  return [
+    ...(new Set(contents).size === contents.length ? [] : ["more than once"]),
+    ...(isAutomatic || records.every(({ ttlSeconds }) => ttlSeconds === wanted)
+      ? []
+      : [`with a TTL of ${records.map(({ ttlSeconds }) => ttlSeconds).join()} instead of ${wanted}`]),
+  ];
+}
+
+function wrongMemory({ status }: Publisher, wish: WishedName, shown: readonly string[]): readonly string[] {
+  const known = status.publishedDNS;
+  const isKnown = known !== undefined && publishedKey(known) === nameKey(wish.provider, wish.fqdn);
+  return isKnown && known.addresses.join() === shown.join() ? [] : [`and its status says ${JSON.stringify(known)}`];
+}
+
+/** Records that were written for an object, that nobody asks for any more, and that are not cleaned although they are to be. */
+function leftBehind({ world, monitor }: Simulation, object: Publisher): readonly Violation[] {
+  const wish = wishOf(world, object);
+  if (object.spec.reclaimPolicy !== "Delete") return [];
+  const view = viewDNS(world);
+  const isThere =
+    object.spec.dnsRecordSet === undefined ||
+    object.meta.isDeleting ||
+    (wish !== undefined && isOwned(world, object, wish) && shownIn(view, wish.provider, wish.fqdn).length > 0);
+  if (!isThere) return [];
+  const isFree = (key: string): boolean => claimants(world, key).length === 0;
+  const remembered = object.status.formerDNS.filter(
+    (former) => isFree(publishedKey(former)) && former.addresses.some((ip) => isShown(world, former, ip)),
+  );
+  const written = monitor.records.wasMisled ? [] : [...monitor.records.written];
+  const forgotten = written.filter(
+    ([key, { uid, addresses }]) =>
+      uid === object.meta.uid &&
+      isFree(key) &&
+      !monitor.records.handEdited.has(key) &&
+      !monitor.records.touchedAtMs.has(objectKey(object.meta)) &&
+      addresses.some((ip) =>
+        view.some((record) => nameKey(record.provider, record.fqdn) === key && record.content === ip),
+      ),
+  );
+  return [...remembered.map(publishedKey), ...forgotten.map(([key]) => key)].map((key) => ({
+    invariant: "DNS-leak",
+    text: `${key} of ${publisherName(object)} is never cleaned`,
+  }));
+}
+
+function isShown(world: World, { provider, name }: PublishedName, ip: string): boolean {
+  return shownIn(viewDNS(world), provider, name).includes(ip);
+}
+
+/** True for an address that a name shows which may not be written: it keeps its annotation and its machine. */
+export function isStuck(world: World, ip: string): boolean {
+  const view = viewDNS(world);
+  return publishers(world).some((object) => {
+    if (!isSilent(world, object)) return false;
+    const wish = wishOf(world, object);
+    const isShown = wish !== undefined && shownIn(view, wish.provider, wish.fqdn).includes(ip);
+    return isShown || object.status.publishedDNS?.addresses.includes(ip) === true;
+  });
+}

@@ -1,0 +1,80 @@
+import type { WorldEvent } from "./history.ts";
+import type { DNSSpecText, RecordSetSpecText } from "./pool-spec-text.ts";
+import { address, node, type Story, story } from "./story.ts";
+
+const provider = "digitalocean";
+const ANNOTATION = "flipop.digitalocean.com/ipv4-reserved-ip";
+
+function name(where: "digitalocean" | "cloudflare", recordName = "www"): DNSSpecText {
+  return { provider: where, zone: "example.com", recordName, ttl: 60 };
+}
+
+function recordSet(spec: RecordSetSpecText): WorldEvent {
+  return { atMs: 0, kind: "record-set", name: "r0", spec };
+}
+
+/** What is about names, each as short as it can be. */
+export function dnsStories(): readonly Story[] {
+  const listed = { provider, ips: ["203.0.113.1", "203.0.113.2"] };
+  return [
+    story("a name follows a failover, at DigitalOcean", 5000, [
+      ...node(1),
+      ...node(2),
+      ...node(3),
+      address(1, 101),
+      address(2, 102),
+      { atMs: 0, kind: "pool", name: "p0", spec: { ...listed, dnsRecordSet: name("digitalocean") } },
+      { atMs: 1900, kind: "ready", name: "n1", value: false },
+      { atMs: 1900, kind: "ready", name: "n3", value: false },
+    ]),
+    story("a pool is renamed and cleans the old name", 5000, [
+      ...node(1),
+      ...node(2),
+      address(1, 101),
+      address(2, 102),
+      {
+        atMs: 0,
+        kind: "pool",
+        name: "p0",
+        spec: { ...listed, reclaimPolicy: "Delete", dnsRecordSet: name("digitalocean") },
+      },
+      { atMs: 1900, kind: "edit", name: "p0", spec: { dnsRecordSet: { recordName: "nodes" } } },
+    ]),
+    story("a record set moves from DigitalOcean to Cloudflare and cleans up", 5000, [
+      ...node(1),
+      ...node(2),
+      recordSet({ reclaimPolicy: "Delete", dnsRecordSet: name("digitalocean") }),
+      { atMs: 1900, kind: "edit-record-set", name: "r0", spec: { dnsRecordSet: { provider: "cloudflare" } } },
+    ]),
+    story("a record set follows its nodes, at Cloudflare", 6500, [
+      ...node(1),
+      ...node(2),
+      recordSet({ dnsRecordSet: name("cloudflare") }),
+      { atMs: 1900, kind: "ready", name: "n1", value: false },
+      { atMs: 3800, kind: "ready", name: "n2", value: false },
+    ]),
+    story("a record set that is emptied on purpose, and deleted", 6500, [
+      ...node(1),
+      recordSet({ reclaimPolicy: "Delete", whenEmpty: "Delete", dnsRecordSet: name("digitalocean") }),
+      { atMs: 1900, kind: "ready", name: "n1", value: false },
+      { atMs: 3400, kind: "ready", name: "n1", value: true },
+      { atMs: 4900, kind: "delete-record-set", name: "r0" },
+    ]),
+    story("a record set of annotations follows a failover", 5000, [
+      ...node(1),
+      ...node(2),
+      address(1, 101),
+      { atMs: 0, kind: "pool", name: "p0", spec: { provider, ips: ["203.0.113.1"] } },
+      recordSet({ addressType: ANNOTATION, dnsRecordSet: name("digitalocean") }),
+      { atMs: 1900, kind: "ready", name: "n1", value: false },
+    ]),
+    story("one address replaced by another under its name", 5500, [
+      ...node(1),
+      ...node(2),
+      address(1, 101),
+      address(2, 102),
+      { atMs: 0, kind: "pool", name: "p0", spec: { provider, ips: ["203.0.113.1"], dnsRecordSet: name("cloudflare") } },
+      { atMs: 2200, kind: "edit", name: "p0", spec: { ips: ["203.0.113.2"] } },
+    ]),
+  ];
+}

@@ -1,0 +1,138 @@
+import type { NodeFacts } from "../../src/model/node.ts";
+import { ADDRESS_ANNOTATION, objectKey, type Pool, type RecordSet } from "../../src/model/resource.ts";
+import { isAddress, isRecordSet, isValidSet, type Publisher, publishers } from "./publishers.ts";
+import { dropletOf, isNamedBy, isValid, managedBy, matches } from "./truth.ts";
+import type { World } from "./world.ts";
+
+/** Whether an object is to show an address: it serves, it does not, or nobody can blame either. */
+export type Verdict = "yes" | "maybe" | "no";
+
+type Verdicts = ReadonlyMap<string, Verdict>;
+
+/** What an object is to publish now, by the manual's words; addresses that are not in it it is not to. */
+export function offersOf(world: World, object: Publisher): Verdicts {
+  return isRecordSet(object) ? ofRecordSet(world, object) : ofPool(world, object);
+}
+
+function ofPool(world: World, pool: Pool): Verdicts {
+  if (pool.meta.isDeleting) return new Map();
+  const managed = managedBy(pool);
+  const hasRoom = managed.size <= (pool.spec.desiredIPs > 0 ? pool.spec.desiredIPs : managed.size);
+  const found = world.nodes().flatMap(({ addressAnnotation }) => addressAnnotation ?? []);
+  const isOpen = pool.status.pendingAcquisitions.length > 0;
+  const known = isOpen ? world.addresses().map(({ ip }) => ip) : [];
+  return collect(
+    [...managed, ...found, ...known].map((ip): readonly [string, Verdict] => {
+      const verdict = standing(world, pool, ip);
+      return [ip, verdict === "yes" && !(hasRoom && managed.has(ip)) ? "maybe" : verdict];
+    }),
+  );
+}
+
+/** Whether an address serves a pool. */
+function standing(world: World, pool: Pool, ip: string): Verdict {
+  const address = world.address(ip);
+  if (address === undefined) return "no";
+  const isUnsure = !isValid(pool) || rivals(world, pool).some((other) => isNamedBy(other, ip));
+  const isBusy =
+    address.locked === true ||
+    world.cloud.state.actions.some((action) => action.ip === ip && action.status === "in-progress");
+  if (isUnsure || isBusy) return "maybe";
+  const nodes = world.nodes().filter((node) => dropletOf(node) === address.droplet_id);
+  const fits = nodes.map((node) => matches(world, pool, node));
+  if (fits.every((fit) => fit === "no")) return "no";
+  return fits.every((fit) => fit === "match") ? "yes" : "maybe";
+}
+
+function rivals(world: World, { meta }: Pool): readonly Pool[] {
+  return world.pools().filter((other) => other.meta.uid !== meta.uid);
+}
+
+function ofRecordSet(world: World, recordSet: RecordSet): Verdicts {
+  if (recordSet.meta.isDeleting || !isValidSet(world, recordSet)) return new Map();
+  const { addressType } = recordSet.spec;
+  return collect(
+    world.nodes().flatMap((node) => {
+      const fit = matches(world, recordSet, node);
+      if (fit === "no") return [];
+      const own: readonly (readonly [string, Verdict])[] =
+        addressType === ADDRESS_ANNOTATION
+          ? annotated(world, node)
+          : node.addresses
+              .filter(({ type, address }) => type === addressType && isAddress(address))
+              .map(({ address }) => [address, "yes"] as const);
+      return own.map(([ip, verdict]) => [ip, fit === "grace" && verdict === "yes" ? "maybe" : verdict] as const);
+    }),
+  );
+}
+
+/** The value of a node's annotation, and whatever pools have on its machine. */
+function annotated(world: World, node: NodeFacts): readonly (readonly [string, Verdict])[] {
+  const pools = world.pools();
+  const there = world.addresses().filter(({ droplet_id }) => droplet_id !== null && droplet_id === dropletOf(node));
+  const isShared = world.nodes().filter((other) => other.providerID === node.providerID).length > 1;
+  const values = [node.addressAnnotation, ...there.map(({ ip }) => ip)].filter(isAddress);
+  return [...new Set(values)].map((ip) => {
+    const namers = pools.filter((pool) => isNamedBy(pool, ip));
+    const [namer, ...others] = namers;
+    const isWritten = ip === node.addressAnnotation;
+    if (namer === undefined) return [ip, stranger(node, isWritten)] as const;
+    const isHere = there.some((address) => address.ip === ip);
+    const isUnsure = others.length > 0 || namer.meta.isDeleting || isShared;
+    const verdict = isUnsure ? "maybe" : (ofPool(world, namer).get(ip) ?? "no");
+    if (verdict !== "yes" || isHere) return [ip, verdict] as const;
+    return [ip, "no"] as const;
+  });
+}
+
+function stranger({ poolAnnotation }: NodeFacts, isWritten: boolean): Verdict {
+  if (isWritten && poolAnnotation === undefined) return "yes";
+  return "maybe";
+}
+
+function collect(entries: readonly (readonly [string, Verdict])[]): Verdicts {
+  const best = new Map<string, Verdict>();
+  for (const [ip, verdict] of entries) {
+    const known = best.get(ip);
+    if (verdict !== "no" && known !== "yes") best.set(ip, verdict);
+  }
+  return best;
+}
+
+/** Follows what every object is to publish, and since when without a break. */
+export class Offers {
+  readonly #world: World;
+  #verdicts: ReadonlyMap<string, { readonly verdict: Verdict; readonly sinceMs: number }> = new Map();
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  /** What an object is to do about an address, and since when, milliseconds; of a node by its name, whether it is wanted. */
+  of({ meta }: Publisher, ip: string): { readonly verdict: Verdict; readonly sinceMs: number } {
+    return this.#verdicts.get(`${meta.uid} ${ip}`) ?? { verdict: "no", sinceMs: 0 };
+  }
+
+  /** Looks at the world as it is now; to be called before and after everything that changes it. */
+  refresh(): void {
+    const now = new Map<string, Verdict>();
+    for (const object of publishers(this.#world).filter(({ spec }) => spec.dnsRecordSet !== undefined)) {
+      for (const [ip, verdict] of offersOf(this.#world, object)) now.set(`${object.meta.uid} ${ip}`, verdict);
+      for (const node of this.#world.nodes())
+        if (matches(this.#world, object, node) !== "no") now.set(`${object.meta.uid} ${node.name}`, "yes");
+    }
+    const nowMs = this.#world.nowMs();
+    this.#verdicts = new Map(
+      [...new Set([...this.#verdicts.keys(), ...now.keys()])].map((key) => {
+        const verdict = now.get(key) ?? "no";
+        const before = this.#verdicts.get(key) ?? { verdict: "no", sinceMs: 0 };
+        return [key, before.verdict === verdict ? before : { verdict, sinceMs: nowMs }];
+      }),
+    );
+  }
+}
+
+/** The name of an object in texts. */
+export function publisherName(object: Publisher): string {
+  return `${isRecordSet(object) ? "record set" : "pool"} ${objectKey(object.meta)}`;
+}

@@ -1,0 +1,14 @@
+import type { DNSChange } from "./dns-invariants.ts";
+
+/** A set is read again right before it is changed, and changed only when it is one that the pass has seen before. */
+export function checkSecondLook({ monitor, process, key, what, shownAfter }: DNSChange): void {
+  const name = process.readings.name(key);
+  if (name.last === "read") {
+    if (name.reads < 2) monitor.violated("re-read", `${what} without having read the name again`);
+    const [newest, ...earlier] = name.sets;
+    if (newest !== undefined && !earlier.includes(newest))
+      monitor.violated("re-read", `${what} although it had become ${newest}`);
+  }
+  name.last = "write";
+  name.sets.unshift(shownAfter.join(" "));
+}
