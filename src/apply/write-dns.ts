@@ -17,9 +17,11 @@ export async function writeDNS(action: WriteDNS, context: ApplyContext): Promise
   if (reason !== undefined) return skipped(reason);
   const { addresses, ttlSeconds } = action.after;
   try {
-    const change = { before: action.before.addresses, after: { addresses, ttlSeconds } };
+    const mayWrite = (): boolean => context.lock.isHeld();
+    const change = { before: action.before.addresses, after: { addresses, ttlSeconds }, mayWrite };
     const { kind, records } = await provider.writeRecords(action.zone, action.fqdn, change);
     const known: RecordsFact = { kind: "known", records };
+    if (kind === "stopped") return { ...skipped("LockLost"), records: known };
     if (kind === "written") return { ...applied(), records: known };
     return { ...skipped("Stale", "the records were changed meanwhile"), records: known };
   } catch (error) {

@@ -5,11 +5,13 @@ export interface RecordSetChange {
   /** The addresses the change was planned on; when the records are others meanwhile, nothing is changed. */
   readonly before: readonly string[];
   readonly after: DesiredRecordSet;
+  /** Asked right before every single request that changes something, since each may come long after the last; false ends the change there. Absent = always. */
+  readonly mayWrite?: () => boolean;
 }
 
-/** What became of a change; `records` is the set as it now is. `stale` = it was not what the change was planned on. */
+/** What became of a change; `records` is the set as it now is. `stale` = it was not what the change was planned on; `stopped` = {@link RecordSetChange.mayWrite} ended it. */
 export interface RecordSetResult {
-  readonly kind: "written" | "stale";
+  readonly kind: "written" | "stale" | "stopped";
   readonly records: RecordSetState;
 }
 

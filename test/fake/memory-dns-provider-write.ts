@@ -1,6 +1,7 @@
 import type { ChangeAttempt, ChangeConflict } from "../../src/adapters/provider-http/change-record-set.ts";
 import type { RecordSetState } from "../../src/model/dns.ts";
 import type { ProviderError } from "../../src/model/errors.ts";
+import type { RecordSetResult } from "../../src/ports/dns-provider.ts";
 import type { HeldRecord, MemoryZone } from "./memory-zone.ts";
 
 /** One write of the A records of a name, and the calls it may make. */
@@ -9,6 +10,8 @@ export interface MemoryWrite {
   readonly addresses: readonly string[];
   /** Seconds. */
   readonly ttl: number;
+  /** Asked right before every request that changes something; false ends the change there. */
+  readonly mayWrite: () => boolean;
   readonly list: () => Promise<readonly HeldRecord[]>;
   readonly stateOf: (records: readonly HeldRecord[]) => RecordSetState;
   /** One call; `refuse` makes the error of a refusal. */
@@ -56,6 +59,7 @@ export async function writeSingly(
   const { kept, missing, surplus } = differences(write, records);
   const added: HeldRecord[] = [];
   for (const content of missing) {
+    if (!write.mayWrite()) return stopped(write, [...records, ...added]);
     const record = await write.call("add-record", `add ${content} to the A records of ${fqdn}`, (held, refuse) => {
       if (held.hasCNAME(fqdn)) throw refuse("CNAME records cannot share a name with other records");
       return write.change(held, () => {
@@ -68,6 +72,7 @@ export async function writeSingly(
   const standing = await settleTTL(write, { kept, added, surplus });
   if ("kind" in standing) return standing;
   for (const [at, { id, content }] of surplus.entries()) {
+    if (!write.mayWrite()) return stopped(write, [...standing, ...surplus.slice(at)]);
     const isGone = await write.call("remove-record", `remove ${content} from the A records of ${fqdn}`, (held) => {
       if (!held.records.some((record) => record.id === id)) return true;
       write.change(held, () => held.remove((record) => record.id === id));
@@ -79,12 +84,14 @@ export async function writeSingly(
 }
 
 async function settleTTL(
-  { fqdn, ttl, call, list, change }: MemoryWrite,
+  write: MemoryWrite,
   { kept, added, surplus }: Readonly<Record<"kept" | "added" | "surplus", readonly HeldRecord[]>>,
-): Promise<readonly HeldRecord[] | ChangeConflict<HeldRecord>> {
+): Promise<readonly HeldRecord[] | ChangeConflict<HeldRecord> | RecordSetResult> {
+  const { fqdn, ttl, call, list, change } = write;
   const wanted = [...kept, ...added];
   const first = kept.find((record) => record.ttlSeconds !== ttl);
   if (first === undefined) return wanted;
+  if (added.length === 0 && !write.mayWrite()) return stopped(write, [...wanted, ...surplus]);
   const isGone =
     added.length === 0 &&
     (await call("set-ttl", `set the TTL of ${fqdn} to ${ttl} s`, (held) => {
@@ -97,6 +104,11 @@ async function settleTTL(
   const current = wanted.flatMap(({ id }) => seen.find((record) => record.id === id) ?? []);
   const isSame = current.length === wanted.length && seen.length === wanted.length + surplus.length;
   return isSame ? current : { ...conflict([...wanted, ...surplus]), seen };
+}
+
+/** The change ends where it is. */
+function stopped({ stateOf }: MemoryWrite, records: readonly HeldRecord[]): RecordSetResult {
+  return { kind: "stopped", records: stateOf(records) };
 }
 
 function differences(

@@ -107,6 +107,7 @@ export class MemoryDNSProvider implements DNSProvider, ProviderMeter {
       fqdn,
       addresses,
       ttl,
+      mayWrite: change.mayWrite ?? ((): boolean => true),
       list: () => this.list(zone, fqdn),
       stateOf: (records: readonly HeldRecord[]) => this.held(facts, zone).stateOf(fqdn, records),
       call: <T>(operation: string, doing: string, effect: (held: MemoryZone, refuse: Refuse) => T) => {

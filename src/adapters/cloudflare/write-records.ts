@@ -1,5 +1,5 @@
 import { canonicalIPv4 } from "../../model/address.ts";
-import type { DesiredRecordSet, Zone } from "../../model/dns.ts";
+import type { Zone } from "../../model/dns.ts";
 import type { RecordSetChange, RecordSetResult } from "../../ports/dns-provider.ts";
 import { type ChangeAttempt, changeRecordSet } from "../provider-http/change-record-set.ts";
 import type { Caller } from "./caller.ts";
@@ -34,7 +34,7 @@ export async function writeRecords(
     ttlRules: CLOUDFLARE_TTL_RULES,
     read: () => listRecords(caller, subject),
     stateOf: (records) => recordSetState(subject.fqdn, records),
-    attempt: (records) => attempt(caller, subject, records, change.after),
+    attempt: (records) => attempt(caller, subject, records, change),
   });
 }
 
@@ -42,10 +42,11 @@ async function attempt(
   caller: Caller,
   subject: NameSubject,
   records: readonly DNSRecord[],
-  desired: DesiredRecordSet,
+  { after: desired, mayWrite }: RecordSetChange,
 ): Promise<ChangeAttempt<DNSRecord>> {
   let current = records;
   for (const batch of recordBatches(subject.fqdn, records, desired)) {
+    if (mayWrite?.() === false) return { kind: "stopped", records: recordSetState(subject.fqdn, current) };
     const outcome = await caller.call(writeBatch(subject, batch));
     if (outcome.kind === "stale") {
       const expected = current.map((record) => record.address);

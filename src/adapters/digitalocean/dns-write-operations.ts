@@ -1,7 +1,7 @@
 import { canonicalIPv4 } from "../../model/address.ts";
 import { acceptedTTL, type TTLRules, type Zone } from "../../model/dns.ts";
 import { ProviderError } from "../../model/errors.ts";
-import type { DNSProvider, DNSProviderReader } from "../../ports/dns-provider.ts";
+import type { DNSProvider, DNSProviderReader, RecordSetResult } from "../../ports/dns-provider.ts";
 import type { CallFacts } from "../provider-http/call-facts.ts";
 import {
   type ChangeAttempt,
@@ -24,6 +24,7 @@ interface RecordWrite {
   readonly name: RecordName;
   readonly addresses: readonly string[];
   readonly ttl: number;
+  readonly mayWrite: () => boolean;
 }
 
 /**
@@ -35,7 +36,8 @@ export function dnsWriteOperations(caller: Caller, ttlRules: TTLRules): Omit<DNS
     async writeRecords(zone, fqdn, change) {
       const { addresses, ttlSeconds } = change.after;
       const name = checkedName(zone, fqdn, addresses);
-      const write: RecordWrite = { caller, name, addresses, ttl: acceptedTTL(ttlSeconds, ttlRules) };
+      const { mayWrite = (): boolean => true } = change;
+      const write: RecordWrite = { caller, name, addresses, ttl: acceptedTTL(ttlSeconds, ttlRules), mayWrite };
       return changeRecordSet(change, {
         ttlRules,
         read: () => listRecords(caller, name),
@@ -51,6 +53,7 @@ async function attempt(write: RecordWrite, records: readonly AddressRecord[]): P
   const { kept, missing, surplus } = recordChanges(records, write.addresses);
   const added: AddressRecord[] = [];
   for (const ip of missing) {
+    if (!write.mayWrite()) return stopped(write, [...records, ...added]);
     const made = await add(write, ip);
     if (made instanceof ProviderError) return refused([...records, ...added], made);
     added.push(made);
@@ -58,6 +61,7 @@ async function attempt(write: RecordWrite, records: readonly AddressRecord[]): P
   const settled = await settleTTL(write, { kept, added, surplus });
   if ("kind" in settled) return settled;
   for (const [at, record] of surplus.entries()) {
+    if (!write.mayWrite()) return stopped(write, [...settled, ...surplus.slice(at)]);
     if ((await caller.call(removeCall(name, record))) === "gone") return gone([...settled, ...surplus.slice(at)]);
   }
   return { kind: "written", records: recordSetState(name.fqdn, settled) };
@@ -81,28 +85,47 @@ async function add({ caller, name, ttl }: RecordWrite, ip: string): Promise<Addr
  * @see https://github.com/digitalocean/terraform-provider-digitalocean/issues/1012 (verified 2026-08-07)
  */
 async function settleTTL(
-  { caller, name, ttl }: RecordWrite,
+  write: RecordWrite,
   { kept, added, surplus }: Readonly<Record<"kept" | "added" | "surplus", readonly AddressRecord[]>>,
-): Promise<readonly AddressRecord[] | ChangeConflict<AddressRecord>> {
+): Promise<readonly AddressRecord[] | ChangeConflict<AddressRecord> | RecordSetResult> {
+  const { caller, name, ttl } = write;
   const wanted = [...kept, ...added];
   const expected = [...wanted, ...surplus];
   const first = wanted.find((record) => record.ttlSeconds !== ttl);
   if (first === undefined) return wanted;
   const isWritten = added.some((record) => record.ttlSeconds === ttl);
+  if (!isWritten && !write.mayWrite()) return stopped(write, expected);
   if (!isWritten && (await caller.call(setTTLCall(name, first, ttl))) === undefined) return gone(expected);
   const listed = await listRecords(caller, name);
   // A list that does not show what was just made is late: the answer to its making is newer.
   const seen = [...listed, ...added.filter((item) => !listed.some(({ id }) => id === item.id))];
   if (!isSameSet(addressesOf(seen), addressesOf(expected))) return { ...gone(expected), seen };
+  return settleEach(write, wanted, seen, expected);
+}
+
+/** The wanted records one by one as they were just listed, each with the TTL. */
+async function settleEach(
+  write: RecordWrite,
+  wanted: readonly AddressRecord[],
+  seen: readonly AddressRecord[],
+  expected: readonly AddressRecord[],
+): Promise<readonly AddressRecord[] | ChangeConflict<AddressRecord> | RecordSetResult> {
+  const { caller, name, ttl } = write;
   const settled: AddressRecord[] = [];
   for (const { id, ip } of wanted) {
     const record = seen.find((item) => item.id === id && item.ip === ip);
     if (record === undefined) return { ...gone(expected), seen };
+    if (record.ttlSeconds !== ttl && !write.mayWrite()) return stopped(write, expected);
     const written = record.ttlSeconds === ttl ? record : await caller.call(setTTLCall(name, record, ttl));
     if (written?.ip !== ip) return gone(expected);
     settled.push(written);
   }
   return settled;
+}
+
+/** The change ends where it is. */
+function stopped({ name }: RecordWrite, records: readonly AddressRecord[]): RecordSetResult {
+  return { kind: "stopped", records: recordSetState(name.fqdn, records) };
 }
 
 /** A record is gone or another: somebody else changed the set, or made the record anew. */

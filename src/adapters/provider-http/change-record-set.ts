@@ -43,6 +43,7 @@ export async function changeRecordSet<R>(
   for (let attempts = 1; ; attempts += 1) {
     const seen = standing(change, expected, access, current);
     if (seen !== undefined) return seen;
+    if (change.mayWrite?.() === false) return { kind: "stopped", records: access.stateOf(current) };
     const outcome = await access.attempt(current);
     if (outcome.kind !== "conflict") return outcome;
     current = outcome.seen ?? (await access.read());

@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { explain } from "./explain.ts";
+import type { History, WorldEvent } from "./history.ts";
+import { Simulation } from "./simulation.ts";
+import { address, node } from "./story.ts";
+
+const provider = "digitalocean";
+const ip = "203.0.113.1";
+const at = { provider, zone: "example.com", ttl: 60 } as const;
+const nodes = { atMs: 0, kind: "record-set", name: "r0" } as const;
+
+function pool(spec: object, name = "p0"): WorldEvent {
+  return { atMs: 0, kind: "pool", name, spec: { provider, ips: [ip], ...spec } };
+}
+
+test.for<[string, Omit<History, "seed" | "latencyMs" | "hasLock" | "slots"> & Partial<History>]>([
+  [
+    "a run that loses the Lease in the middle of a change makes no further request",
+    {
+      endsAtMs: 70_000,
+      slots: [
+        { pauseMs: 5000, startsAtMs: 500, timeoutMs: 45_000, settles: false, onLocked: "wait" },
+        { pauseMs: 5000, startsAtMs: 510, timeoutMs: 45_000, settles: false, onLocked: "wait" },
+      ],
+      events: [
+        ...node(1),
+        ...node(2),
+        { ...nodes, spec: { dnsRecordSet: { ...at, recordName: "www" } } },
+        { atMs: 0, kind: "freeze", slot: 0, skip: 0, ms: 17_000, side: "dns", operation: "add-record" },
+      ],
+    },
+  ],
+])("%s", async ([, story]) => {
+  const slot = { pauseMs: 4000, startsAtMs: 2000, timeoutMs: 20_000, settles: false, onLocked: "wait" } as const;
+  const history: History = { seed: 1, hasLock: true, slots: [slot], latencyMs: 0, ...story };
+  const { violation } = await new Simulation(history, false).run();
+  expect(violation === undefined ? [] : await explain(history, 80)).toEqual([]);
+});
