@@ -1,8 +1,17 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Action, type ObjectRef, refKey, type WriteDNS } from "../model/action.ts";
+import { recordAddresses } from "../model/dns.ts";
 import { KubeError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
-import { type DNSMemory, type IPStatus, objectKey, type PoolStatus, type ReclaimPolicy } from "../model/resource.ts";
+import {
+  type DNSMemory,
+  type IPStatus,
+  objectKey,
+  type Pool,
+  type PoolStatus,
+  type ReclaimPolicy,
+  type RecordSet,
+} from "../model/resource.ts";
 import { onItsWay } from "../plan/on-its-way.ts";
 import type { ApplyContext } from "./context.ts";
 
@@ -44,7 +53,7 @@ async function preparePool(
     pendingAcquisitions: stored.status.pendingAcquisitions,
   });
   const sent = sentAddresses(actions, stored.status);
-  const names = newName(actions, status, stored.status);
+  const names = newNames(actions, status, stored);
   const work = journals.pool.record(key, (current) => ({
     ...current,
     ...memory,
@@ -64,7 +73,7 @@ async function prepareSet(
   const status = recordSets.find((recordSet) => objectKey(recordSet.object) === key)?.status;
   const stored = journals.dns.object(key);
   if (status === undefined || stored === undefined) return;
-  const names = newName(actions, status, stored.status);
+  const names = newNames(actions, status, stored);
   const work = journals.dns.record(key, (current) => ({ ...current, ...names }));
   await (isOwed(names, stored.spec) ? work : work.catch(survive));
 }
@@ -74,14 +83,25 @@ function isOwed(names: Partial<DNSMemory>, { reclaimPolicy }: { readonly reclaim
   return names.publishedDNS !== undefined && reclaimPolicy === "Delete";
 }
 
-/** The name that is about to be written for the first time, and the names before it; empty when status knows it. */
-function newName(actions: readonly Action[], planned: DNSMemory, stored: DNSMemory): Partial<DNSMemory> {
+/**
+ * The name that is about to be written for the first time, and the names before it. Where records are to be cleaned one day, also what is about to be added to a
+ * known name: only addresses on record are ever taken out of a former one. Empty when status knows all of it.
+ */
+function newNames(
+  actions: readonly Action[],
+  planned: DNSMemory,
+  { spec, status }: Pick<Pool | RecordSet, "spec" | "status">,
+): Partial<DNSMemory> {
   const write = actions.find((action): action is WriteDNS => action.kind === "update-dns");
   if (write === undefined) return {};
   const { dnsProvider: provider, zoneText: zone, fqdn: name } = write;
-  const known = stored.publishedDNS;
-  if (known?.provider === provider && known.name === name) return {};
-  return { publishedDNS: { provider, zone, name, addresses: write.after.addresses }, formerDNS: planned.formerDNS };
+  const { addresses } = write.after;
+  const known = status.publishedDNS;
+  if (known?.provider !== provider || known.name !== name)
+    return { publishedDNS: { provider, zone, name, addresses }, formerDNS: planned.formerDNS };
+  const isKnown = addresses.every((address) => known.addresses.includes(address));
+  if (isKnown || spec.reclaimPolicy !== "Delete") return {};
+  return { publishedDNS: { ...known, addresses: recordAddresses([...known.addresses, ...addresses]) } };
 }
 
 /** The pool's addresses that are about to be sent somewhere, unless status knows that machine already. */

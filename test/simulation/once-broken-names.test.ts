@@ -15,6 +15,20 @@ function pool(spec: object, name = "p0"): WorldEvent {
 
 test.for<[string, Omit<History, "seed" | "latencyMs" | "hasLock" | "slots"> & Partial<History>]>([
   [
+    "what was added under a known name right before a death goes when the object is renamed",
+    {
+      endsAtMs: 20_000,
+      events: [
+        ...node(1),
+        ...node(2, false),
+        { ...nodes, spec: { reclaimPolicy: "Delete", dnsRecordSet: { ...at, recordName: "www" } } },
+        { atMs: 4000, kind: "ready", name: "n2", value: true },
+        { atMs: 4000, kind: "crash", slot: 0, skip: 0, isAfter: true, side: "dns", operation: "add-record" },
+        { atMs: 8000, kind: "edit-record-set", name: "r0", spec: { dnsRecordSet: { recordName: "nodes" } } },
+      ],
+    },
+  ],
+  [
     "a run that loses the Lease in the middle of a change makes no further request",
     {
       endsAtMs: 70_000,
