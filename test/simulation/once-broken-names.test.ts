@@ -44,6 +44,20 @@ test.for<[string, Omit<History, "seed" | "latencyMs" | "hasLock" | "slots"> & Pa
       ],
     },
   ],
+  [
+    "a name that another object takes over and leaves without having published there is cleaned after all",
+    {
+      endsAtMs: 30_000,
+      events: [
+        ...node(1),
+        address(1),
+        pool({ reclaimPolicy: "Delete", dnsRecordSet: { ...at, recordName: "www" } }),
+        pool({ ips: ["203.0.113.5"], dnsRecordSet: { ...at, recordName: "www" } }, "p1"),
+        { atMs: 6000, kind: "edit", name: "p0", spec: { dnsRecordSet: { recordName: "nodes" } } },
+        { atMs: 14_000, kind: "edit", name: "p1", spec: { dnsRecordSet: null } },
+      ],
+    },
+  ],
 ])("%s", async ([, story]) => {
   const slot = { pauseMs: 4000, startsAtMs: 2000, timeoutMs: 20_000, settles: false, onLocked: "wait" } as const;
   const history: History = { seed: 1, hasLock: true, slots: [slot], latencyMs: 0, ...story };

@@ -29,7 +29,7 @@ export interface FormerPlan {
 interface Step {
   readonly action?: WriteDNS;
   readonly hold?: Hold;
-  /** False once nothing of the name is left, or it belongs to another object. */
+  /** False once nothing of the name is left, or another object has published there. */
   readonly isKept: boolean;
 }
 
@@ -57,7 +57,9 @@ export function planFormerNames(publisher: Publisher, present: NamePlan, context
   const steps = formerNames(publisher, present).map((name) => {
     const owner = context.claims.ownerOf(publishedKey(name));
     const isTaken = owner !== undefined && !isSameObject(owner, publisher.ref);
-    return { name, step: isTaken ? { isKept: false } : cleanUp(publisher, present, name, context) };
+    // An owner that has never published there does not know the records, and may leave the name as it came.
+    const taken: Step = { isKept: !context.claims.isHeld(publishedKey(name)) && !publisher.meta.isDeleting };
+    return { name, step: isTaken ? taken : cleanUp(publisher, present, name, context) };
   });
   return {
     actions: steps.flatMap(({ step }) => step.action ?? []),

@@ -8,6 +8,8 @@ import type { Publisher } from "./publisher.ts";
 export interface NameClaims {
   /** The object whose records a name has; undefined when no object asks for it. */
   ownerOf(key: string): ObjectRef | undefined;
+  /** True when the owner by its status has published there: it remembers the name from then on. */
+  isHeld(key: string): boolean;
 }
 
 /** One name at one provider, as a key of claims. */
@@ -34,7 +36,7 @@ export function settleNames(publishers: readonly Publisher[]): NameClaims {
     const rival = owners.get(key);
     if (rival === undefined || (isHolder && !rival.isHolder)) owners.set(key, { ref: publisher.ref, isHolder });
   }
-  return { ownerOf: (key) => owners.get(key)?.ref };
+  return { ownerOf: (key) => owners.get(key)?.ref, isHeld: (key) => owners.get(key)?.isHolder === true };
 }
 
 function claimedKey({ memory, target }: Publisher): string | undefined {
