@@ -61,7 +61,8 @@ export class Attentive {
       return await read();
     } catch (error) {
       if (!(error instanceof ProviderError)) throw error;
-      this.#failure ??= error;
+      // Until when to wait must reach later runs, whatever else failed beside it.
+      if (this.#failure === undefined || error.failure === "rate-limited") this.#failure = error;
       return undefined;
     }
   }

@@ -108,15 +108,24 @@ async function readSingly(
 ): Promise<ReadonlyMap<string, AddressFact>> {
   const facts = new Map<string, AddressFact>();
   let away: AddressFact | undefined;
+  let failure: unknown;
   const queue = ips.values();
   const readNext = async (): Promise<void> => {
     for (const ip of queue) {
+      if (failure !== undefined) return;
       const reading = away === undefined ? await readOne(provider, ip) : { fact: away, isAnswered: false };
       if (hasListFailed && !reading.isAnswered) away = reading.fact;
       facts.set(ip, reading.fact);
     }
   };
-  await Promise.all(Array.from({ length: PARALLEL_READS }, readNext));
+  const guarded = (): Promise<void> =>
+    readNext().catch((error: unknown) => {
+      // Until when to wait must reach later runs, whatever else failed beside it.
+      const isLimit = error instanceof ProviderError && error.failure === "rate-limited";
+      if (failure === undefined || isLimit) failure = error;
+    });
+  await Promise.all(Array.from({ length: PARALLEL_READS }, guarded));
+  if (failure !== undefined) throw failure;
   return facts;
 }
 

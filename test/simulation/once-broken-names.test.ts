@@ -58,6 +58,18 @@ test.for<[string, Omit<History, "seed" | "latencyMs" | "hasLock" | "slots"> & Pa
       ],
     },
   ],
+  [
+    "a rate limit met beside a refused token is obeyed by the next run",
+    {
+      endsAtMs: 20_000,
+      events: [
+        ...node(1),
+        pool({ ips: [ip, "203.0.113.2"] }),
+        { atMs: 0, kind: "fault", how: "401", times: 1, side: "cloud", operation: "get" },
+        { atMs: 0, kind: "fault", how: "429", times: 1, side: "cloud", operation: "get" },
+      ],
+    },
+  ],
 ])("%s", async ([, story]) => {
   const slot = { pauseMs: 4000, startsAtMs: 2000, timeoutMs: 20_000, settles: false, onLocked: "wait" } as const;
   const history: History = { seed: 1, hasLock: true, slots: [slot], latencyMs: 0, ...story };
