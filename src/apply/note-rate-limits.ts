@@ -17,9 +17,14 @@ export async function noteRateLimits(
       : [],
   );
   const met = [...limits].map(([name, localMs]) => [name, localMs + skewMs] as const);
+  const asked = new Set([...observation.providers.keys(), ...observation.dns.keys()]);
+  // A provider that no object names now was not asked; what it said still holds for the next object that does.
+  const standing = [...observation.lease.providerNotBeforeMs].filter(
+    ([name, ms]) => !asked.has(name) && ms > cluster.now(),
+  );
   const wanted: ReadonlyMap<string, string> = new Map(
     // Addresses and DNS of one provider share its limit: the later time stands.
-    [...met, ...observed]
+    [...standing, ...met, ...observed]
       .toSorted(([, a], [, b]) => a - b)
       .map(([name, ms]) => [`${NOT_BEFORE_PREFIX}${name}`, timestamp(ms)] as const),
   );

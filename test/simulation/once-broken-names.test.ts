@@ -70,6 +70,19 @@ test.for<[string, Omit<History, "seed" | "latencyMs" | "hasLock" | "slots"> & Pa
       ],
     },
   ],
+  [
+    "a rate limit outlives the objects for which it was met",
+    {
+      endsAtMs: 30_000,
+      events: [
+        ...node(1),
+        { ...nodes, spec: { dnsRecordSet: { ...at, recordName: "www" } } },
+        { atMs: 0, kind: "fault", how: "429", times: 1, side: "dns", operation: "records" },
+        { atMs: 4000, kind: "delete-record-set", name: "r0" },
+        { ...nodes, atMs: 14_000, name: "r1", spec: { dnsRecordSet: { ...at, recordName: "nodes" } } },
+      ],
+    },
+  ],
 ])("%s", async ([, story]) => {
   const slot = { pauseMs: 4000, startsAtMs: 2000, timeoutMs: 20_000, settles: false, onLocked: "wait" } as const;
   const history: History = { seed: 1, hasLock: true, slots: [slot], latencyMs: 0, ...story };
