@@ -117,9 +117,8 @@ function namePlans(
 ): ReadonlyMap<string, ObjectNames> {
   const served = new Map<string, ServedAddresses>();
   const names = new Map<string, ObjectNames>();
-  for (const { view, assignments } of decisions) {
-    const own = assignments?.actions.filter(isAssign) ?? [];
-    if (blockedBy(view) === undefined) served.set(refKey(view.object), poolAddresses(view, own));
+  for (const { view, actions } of decisions) {
+    if (blockedBy(view) === undefined) served.set(refKey(view.object), poolAddresses(view, actions.filter(isAssign)));
     else names.set(refKey(view.object), untouchedNames(poolPublisher(view, dns)));
   }
   for (const view of recordSets) {

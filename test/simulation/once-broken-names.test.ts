@@ -83,6 +83,19 @@ test.for<[string, Omit<History, "seed" | "latencyMs" | "hasLock" | "slots"> & Pa
       ],
     },
   ],
+  [
+    "a suspended pool says the same before and after the end of a wait that is not its own any more",
+    {
+      endsAtMs: 40_000,
+      events: [
+        { atMs: 0, kind: "droplet", id: 150, region: "fra1" },
+        { atMs: 0, kind: "node", name: "n1", droplet: 150, region: "nyc3", isReady: true, role: "edge" },
+        address(1),
+        pool({ dnsRecordSet: { ...at, recordName: "www" } }),
+        { atMs: 12_000, kind: "edit", name: "p0", spec: { suspend: true } },
+      ],
+    },
+  ],
 ])("%s", async ([, story]) => {
   const slot = { pauseMs: 4000, startsAtMs: 2000, timeoutMs: 20_000, settles: false, onLocked: "wait" } as const;
   const history: History = { seed: 1, hasLock: true, slots: [slot], latencyMs: 0, ...story };
