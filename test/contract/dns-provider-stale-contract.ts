@@ -12,6 +12,7 @@ export function staleContract(inWorld: InDNSWorld): void {
   describe("writeRecords of a change planned on other records", () => leavingChangedSets(inWorld));
   describe("writeRecords of a change planned on these addresses", () => changingExpectedSets(inWorld));
   describe("writeRecords while somebody else writes", () => meetingAnother(inWorld));
+  describe("writeRecords that may not go on", () => stopping(inWorld));
 }
 
 async function seedSet(world: DNSProviderWorld, addresses: readonly string[], ttlSeconds = 60): Promise<void> {
@@ -31,6 +32,32 @@ async function write(
   const result = await provider.writeRecords(zone, fqdn, { before, after: { addresses, ttlSeconds } });
   expect(await provider.readRecords(zone, fqdn)).toEqual(result.records);
   return result;
+}
+
+function stopping(inWorld: InDNSWorld): void {
+  for (const [what, before, after, ttl] of [
+    ["records are to be added and removed", [ip1, ip2], [ip2, ip3, ip4], 60],
+    ["records are only to be removed", [ip1, ip2, ip3], [ip1], 60],
+    ["only the TTL is to be changed", [ip1, ip2], [ip1, ip2], 300],
+  ] as const) {
+    for (const allowed of [0, 1, 2]) {
+      inWorld(`makes no request that is not allowed when ${what} and ${allowed} are`, async (world) => {
+        await seedSet(world, before);
+        let left = allowed;
+        const mayWrite = (): boolean => {
+          left -= 1;
+          return left >= 0;
+        };
+        const zone = await knownZone(world.provider);
+        const change = { before, after: { addresses: after, ttlSeconds: ttl }, mayWrite };
+        const { kind, records } = await world.provider.writeRecords(zone, fqdn, change);
+        expect(world.writes()).toBeLessThanOrEqual(allowed);
+        expect(await world.provider.readRecords(zone, fqdn)).toMatchObject({ addresses: records.addresses });
+        if (allowed === 0) expect(kind).toBe("stopped");
+        else expect(records.addresses).not.toEqual([]);
+      });
+    }
+  }
 }
 
 function leavingChangedSets(inWorld: InDNSWorld): void {

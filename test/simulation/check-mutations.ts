@@ -15,7 +15,9 @@ const OPTIONS = {
 } as const satisfies ParseArgsConfig["options"] & Record<string, { help: string }>;
 
 /** A bug that makes a history last so long is caught, too, milliseconds. */
-const LONGEST_MS = 180_000;
+const LONGEST_MS = 300_000;
+/** The stories by themselves last minutes. */
+const LONGEST_STORIES_MS = 1_800_000;
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
 const { values } = parseArgs({ options: OPTIONS });
@@ -68,7 +70,7 @@ function simulate(copy: string, args: readonly string[]): { readonly isCaught: b
   const { stdout, stderr, error } = spawnSync(process.execPath, ["test/simulation/run.ts", "--brief", ...args], {
     cwd: copy,
     encoding: "utf8",
-    timeout: LONGEST_MS,
+    timeout: args.includes("--stories") ? LONGEST_STORIES_MS : LONGEST_MS,
   });
   const [, where, invariant] = /^((?:seed|story) [^:]+): ([^:]+):/m.exec(stdout) ?? [];
   if (where !== undefined) return { isCaught: true, how: `${invariant}, ${where}` };

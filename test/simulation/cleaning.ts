@@ -1,7 +1,10 @@
 import { objectKey } from "../../src/model/resource.ts";
 import type { DNSChange } from "./dns-invariants.ts";
 import { shownIn, viewDNS } from "./dns-view.ts";
+import type { SimCall } from "./faults.ts";
+import type { Monitor, Violation } from "./monitor.ts";
 import { publisherName } from "./offers.ts";
+import type { Process } from "./process.ts";
 import { claimants, isBeyond, isRecordSet, isSilent, nameKey, publishedKey, publishers, wishOf } from "./publishers.ts";
 
 /** What changing a name that no object asks for any more breaks: only what was written goes, only when asked, only when the new name is there. */
@@ -41,4 +44,29 @@ export function checkCleaning(change: DNSChange): void {
   });
   if (heirs.length > 0 && !isReady && shownAfter.length === 0)
     monitor.violated("DNS-order", `${what} before the new name of ${heirs.map(publisherName).join()} is there`);
+}
+
+/** What letting go of an object breaks: the records that were written for it, where they are to be cleaned. */
+export function checkLeftNames(monitor: Monitor, process: Process, call: SimCall): readonly Violation[] {
+  const { records, simulation } = monitor;
+  const { world } = simulation;
+  const object = publishers(world).find(
+    ({ meta, spec }) =>
+      objectKey(meta) === call.subject && "addressType" in spec === call.operation.startsWith("record"),
+  );
+  const isMeant = call.args[0] === false && object?.meta.isDeleting === true && object.spec.reclaimPolicy === "Delete";
+  if (!isMeant || process.isMisled || records.wasMisled || records.lastChangeMs >= process.passStartMs) return [];
+  if (records.touchedAtMs.has(call.subject)) return [];
+  const view = viewDNS(world);
+  return [...records.written].flatMap(([key, { uid, addresses }]) => {
+    const left = view.filter(
+      ({ provider, fqdn, type, content }) =>
+        type === "A" && nameKey(provider, fqdn) === key && addresses.includes(content),
+    );
+    const isOthers = uid !== object.meta.uid || claimants(world, key).length > 0 || records.handEdited.has(key);
+    if (left.length === 0 || isOthers) return [];
+    return [
+      { invariant: "DNS-leak", text: `${process.identity}: lets go of ${call.subject} and leaves ${key} behind` },
+    ];
+  });
 }

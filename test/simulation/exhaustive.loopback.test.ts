@@ -8,7 +8,10 @@ const CASES = stories().flatMap((story) =>
   Object.entries(CAMPAIGNS).map(([name, campaign]) => ({ story, name, campaign, title: `${story.name}: ${name}` })),
 );
 
-test.for(CASES)("every promise holds in the story $title", async ({ story, campaign }) => {
+/** Longer than the longest campaign on a busy machine, milliseconds. */
+const timeout = 240_000;
+
+test.for(CASES)("every promise holds in the story $title", { timeout }, async ({ story, campaign }) => {
   const { count, broken } = await playCampaign(story, campaign);
   if (broken !== undefined) {
     const lines = await explain(broken.history, 80);

@@ -141,6 +141,12 @@ function deletion(
   return found;
 }
 
+/** A pool may have gone since its intent was written. */
+function withoutPool({ records }: Monitor, { passStartMs }: Process, what: string): readonly Violation[] {
+  if (records.lastChangeMs >= passStartMs) return [];
+  return [{ invariant: "P4", text: `${what}: no intent on record` }];
+}
+
 /** What buying an address breaks if the provider sells it. */
 export function checkCreation(monitor: Monitor, process: Process, call: SimCall): readonly Violation[] {
   const { records, simulation } = monitor;
@@ -152,7 +158,7 @@ export function checkCreation(monitor: Monitor, process: Process, call: SimCall)
     found.push({ invariant: "creation-rate", text: `${recent} within a minute` });
   const pool = world.pool(process.intentOf ?? "");
   const what = `${process.identity}: create ${JSON.stringify(call.args[0])} for ${process.intentOf ?? "?"}`;
-  if (pool === undefined) return [...found, { invariant: "P4", text: `${what}: no intent on record` }];
+  if (pool === undefined) return [...found, ...withoutPool(monitor, process, what)];
   if (!monitor.isStable(process, pool)) return found;
   if (isOutOfReach(monitor, process, pool)) found.push({ invariant: "blocked", text: what });
   if (pool.spec.reclaimPolicy === "Delete" && !pool.meta.finalizers.includes(FINALIZER))

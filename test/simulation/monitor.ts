@@ -4,6 +4,7 @@ import { ProviderError } from "../../src/model/errors.ts";
 import { NOT_BEFORE_PREFIX } from "../../src/model/lease-annotations.ts";
 import { objectKey, type Pool } from "../../src/model/resource.ts";
 import type { PassResult } from "../../src/model/run.ts";
+import { checkLeftNames } from "./cleaning.ts";
 import { checkDNSChange } from "./dns-invariants.ts";
 import { viewDNS } from "./dns-view.ts";
 import type { Failure, SimCall } from "./faults.ts";
@@ -98,6 +99,7 @@ export class Monitor {
     if (call.operation.endsWith("status")) this.records.refusals.clear();
     if (failure.how === "429" && failure.error instanceof ProviderError)
       process.closedUntilMs.set(call.provider ?? "", failure.error.notBeforeMs ?? 0);
+    this.records.nameRefused(call, failure.error);
     if (call.operation === "assign" && failure.hasEffect) this.records.answerLost(call);
     if (call.operation === "assign" && !failure.hasEffect) this.records.refused(call, failure.error);
   }
@@ -168,7 +170,9 @@ export class Monitor {
     if (call.operation === "create") return checkCreation(this, process, call);
     if (call.operation === "annotate") return checkAnnotation(this, process, call);
     if (call.operation === "status") return checkMemory(this, process, call);
-    if (call.operation === "finalizer") return checkFarewell(this, process, call);
+    if (call.operation === "finalizer")
+      return [...checkFarewell(this, process, call), ...checkLeftNames(this, process, call)];
+    if (call.operation === "record-set-finalizer") return checkLeftNames(this, process, call);
     return call.side === "cloud" ? checkChange(this, process, call) : [];
   }
 

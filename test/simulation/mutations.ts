@@ -1,3 +1,4 @@
+import { DNS_BUGS } from "./dns-bugs.ts";
 import { GO_OPERATOR_BUGS } from "./go-operator-bugs.ts";
 
 /** A planted bug: one piece of the sources replaced by another. */
@@ -14,6 +15,7 @@ export interface Mutation {
 /** Bugs that the simulator must find, each by itself. */
 export const MUTATIONS: readonly Mutation[] = [
   ...GO_OPERATOR_BUGS,
+  ...DNS_BUGS,
   {
     name: "The intent of an earlier run is ignored.",
     file: "src/plan/pool-view.ts",

@@ -144,6 +144,17 @@ export class Records {
     this.refusals.set(pair, { count, lastMs: this.#world.nowMs(), isSlow: SLOW.has(error.failure) });
   }
 
+  /** A change of a name that failed, whether or not part of it was made. */
+  nameRefused({ side, isWrite, provider = "digitalocean", subject }: SimCall, error: Error): void {
+    if (side !== "dns" || !isWrite || !(error instanceof ProviderError) || error.failure === "rate-limited") return;
+    const count = (this.refusals.get(nameKey(provider, subject))?.count ?? 0) + 1;
+    this.refusals.set(nameKey(provider, subject), {
+      count,
+      lastMs: this.#world.nowMs(),
+      isSlow: SLOW.has(error.failure),
+    });
+  }
+
   /** An accepted assignment whose answer was lost and that has failed already, or is about to: nobody can know that it ever was accepted. */
   answerLost({ subject, args }: SimCall): void {
     const address = this.#world.address(subject);

@@ -67,7 +67,7 @@ function staleViews(calls: readonly SimCall[]): readonly Strike[] {
 /** Before every call the world changes and changes back, or changes for good, and no look falls in between; the process goes on, or dies there. */
 function missedStates(calls: readonly SimCall[]): readonly Strike[] {
   const isOfNames = calls.some(({ side }) => side === "dns");
-  const changes = isOfNames ? [...CHANGES, ...NAME_CHANGES] : CHANGES;
+  const changes = isOfNames ? NAME_CHANGES : CHANGES;
   return calls.flatMap((_, index) =>
     changes.flatMap((events): readonly Strike[] => [
       { call: index + 1, events },
@@ -105,6 +105,16 @@ const CHANGES: readonly (readonly WorldEvent[])[] = [
 
 const www = { provider: "digitalocean", zone: "example.com", fqdn: "www.example.com" } as const;
 const NAME_CHANGES: readonly (readonly WorldEvent[])[] = [
+  [
+    { atMs, kind: "ready", name: "n1", value: false },
+    { atMs, kind: "ready", name: "n1", value: true },
+  ],
+  [
+    { atMs, kind: "droplet", id: 201, region: "nyc3" },
+    { atMs, kind: "node", name: "n1", droplet: 201, region: "nyc3", isReady: true, role: "edge" },
+    { atMs, kind: "pod", node: "n1", isReady: true },
+  ],
+  [{ atMs, kind: "wipe-status", name: "p0" }],
   [{ atMs, kind: "hand-record", ...www, edit: "replace", pick: 0 }],
   [{ atMs, kind: "hand-record", ...www, provider: "cloudflare", edit: "remove-all", pick: 0 }],
   [{ atMs, kind: "wipe-record-set", name: "r0" }],
