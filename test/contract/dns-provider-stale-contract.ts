@@ -37,25 +37,34 @@ async function write(
 function stopping(inWorld: InDNSWorld): void {
   for (const [what, before, after, ttl] of [
     ["records are to be added and removed", [ip1, ip2], [ip2, ip3, ip4], 60],
+    ["records are to be added and removed and have another TTL", [ip1, ip2], [ip2, ip3], 300],
     ["records are only to be removed", [ip1, ip2, ip3], [ip1], 60],
     ["only the TTL is to be changed", [ip1, ip2], [ip1, ip2], 300],
+    ["all records are to be removed", [ip1, ip2], [], 60],
   ] as const) {
-    for (const allowed of [0, 1, 2]) {
-      inWorld(`makes no request that is not allowed when ${what} and ${allowed} are`, async (world) => {
-        await seedSet(world, before);
-        let left = allowed;
-        const mayWrite = (): boolean => {
-          left -= 1;
-          return left >= 0;
-        };
-        const zone = await knownZone(world.provider);
-        const change = { before, after: { addresses: after, ttlSeconds: ttl }, mayWrite };
-        const { kind, records } = await world.provider.writeRecords(zone, fqdn, change);
-        expect(world.writes()).toBeLessThanOrEqual(allowed);
-        expect(await world.provider.readRecords(zone, fqdn)).toMatchObject({ addresses: records.addresses });
-        if (allowed === 0) expect(kind).toBe("stopped");
-        else expect(records.addresses).not.toEqual([]);
-      });
+    for (const allowed of [0, 1, 2, 99]) {
+      inWorld(
+        `asks once before every single request and ends where it may not go on, when ${what} and ${allowed} requests are allowed`,
+        async (world) => {
+          await seedSet(world, before);
+          const writesWhenAsked: number[] = [];
+          const mayWrite = (): boolean => {
+            writesWhenAsked.push(world.writes());
+            return writesWhenAsked.length <= allowed;
+          };
+          const zone = await knownZone(world.provider);
+          const change = { before, after: { addresses: after, ttlSeconds: ttl }, mayWrite };
+          const { kind, records } = await world.provider.writeRecords(zone, fqdn, change);
+          expect(writesWhenAsked).toEqual(Array.from(writesWhenAsked, (_, index) => index));
+          const isStopped = writesWhenAsked.length > allowed;
+          expect([kind, world.writes()]).toEqual([
+            isStopped ? "stopped" : "written",
+            writesWhenAsked.length - (isStopped ? 1 : 0),
+          ]);
+          expect(await world.provider.readRecords(zone, fqdn)).toMatchObject({ addresses: records.addresses });
+          if (after.length > 0) expect(records.addresses).not.toEqual([]);
+        },
+      );
     }
   }
 }

@@ -31,6 +31,7 @@ export async function writeInBatch(
 ): Promise<ChangeAttempt<HeldRecord>> {
   const { fqdn, ttl, addresses } = write;
   const { kept, missing, surplus } = differences(write, records);
+  if (!write.mayWrite()) return stopped(write, records);
   const error = await write.call("write", `change the A records of ${fqdn}`, (held, refuse) => {
     if (held.hasCNAME(fqdn) && missing.length > 0) throw refuse("a CNAME record has the name");
     const current = held.addressRecords(fqdn);

@@ -117,11 +117,13 @@ function isShown(world: World, { provider, name }: PublishedName, ip: string): b
   return shownIn(viewDNS(world), provider, name).includes(ip);
 }
 
-/** True for an address that a name shows which may not be written: it keeps its annotation and its machine. */
+/** True for an address that a name shows which may not be written, or which has nothing else to show: it keeps its annotation and its machine, and is not given back. */
 export function isStuck(world: World, ip: string): boolean {
   const view = viewDNS(world);
   return publishers(world).some((object) => {
-    if (!isSilent(world, object)) return false;
+    const hasOther = [...offersOf(world, object)].some(([other, verdict]) => verdict === "yes" && other !== ip);
+    const isEmptied = isRecordSet(object) && object.spec.whenEmpty === "Delete";
+    if (!isSilent(world, object) && (hasOther || isEmptied)) return false;
     const wish = wishOf(world, object);
     const isShown = wish !== undefined && shownIn(view, wish.provider, wish.fqdn).includes(ip);
     return isShown || object.status.publishedDNS?.addresses.includes(ip) === true;

@@ -52,7 +52,7 @@ async function attempt(
       const expected = current.map((record) => record.address);
       return { kind: "conflict", expected, error: outcome.error, isRepeatable: true };
     }
-    if (outcome.kind === "misplaced") throw await removeStrays(caller, subject, outcome);
+    if (outcome.kind === "misplaced") throw await removeStrays(caller, subject, outcome, mayWrite?.() !== false);
     const { changed } = outcome;
     current = changed === undefined ? await listRecords(caller, subject) : after(current, batch, changed);
   }
@@ -66,14 +66,16 @@ function after(records: readonly DNSRecord[], batch: RecordBatch, changed: reado
   return [...byID.values()];
 }
 
-/** Takes back what landed under another name, which only the answer shows when the zone's name is not known. Returns the error to throw. */
+/** Takes back what landed under another name, which only the answer shows when the zone's name is not known; if it still may. Returns the error to throw. */
 async function removeStrays(
   caller: Caller,
   subject: NameSubject,
   { name, strays }: { readonly name: string; readonly strays: readonly string[] },
+  mayWrite: boolean,
 ): Promise<Error> {
   const deletes = strays.map((id) => ({ id }));
-  await caller.call(writeBatch(subject, { deletes, patches: [], posts: [] }));
-  const reason = `it is not in that zone (Cloudflare made it ${name}, which was removed again)`;
+  if (mayWrite) await caller.call(writeBatch(subject, { deletes, patches: [], posts: [] }));
+  const end = mayWrite ? "was removed again" : "stands there, because this run may change nothing more: remove it";
+  const reason = `it is not in that zone (Cloudflare made it ${name}, which ${end})`;
   return providerError(writeFacts(subject.fqdn), { failure: "refused", status: 0, reason });
 }

@@ -25,7 +25,7 @@ export interface RecordSetAccess<R> {
   readonly ttlRules: TTLRules;
   readonly read: () => Promise<readonly R[]>;
   readonly stateOf: (records: readonly R[]) => RecordSetState;
-  /** Makes the records that were read the wanted ones. */
+  /** Makes the records that were read the wanted ones, and asks {@link RecordSetChange.mayWrite} right before every request. */
   readonly attempt: (records: readonly R[]) => Promise<ChangeAttempt<R>>;
 }
 
@@ -43,7 +43,6 @@ export async function changeRecordSet<R>(
   for (let attempts = 1; ; attempts += 1) {
     const seen = standing(change, expected, access, current);
     if (seen !== undefined) return seen;
-    if (change.mayWrite?.() === false) return { kind: "stopped", records: access.stateOf(current) };
     const outcome = await access.attempt(current);
     if (outcome.kind !== "conflict") return outcome;
     current = outcome.seen ?? (await access.read());

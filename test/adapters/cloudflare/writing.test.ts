@@ -195,6 +195,18 @@ describe("a name outside a zone whose name is not known", () => {
     });
   });
 
+  test("is refused, and what Cloudflare made stands where nothing may be written any more, and is named", async () => {
+    const made = batchJSON({ posts: [recordJSON("b", ip1, { name: elsewhere })] });
+    await withServer([none, { json: made }], async ({ provider, server }) => {
+      const mayWrite = (): boolean => server.requests.length < 2;
+      const error = await failureOf(provider.writeRecords({ id: zoneID }, fqdn, { ...change, mayWrite }));
+      expect(error.message).toBe(
+        "Cloudflare refused to change the A records of www.example.com: it is not in that zone (Cloudflare made it www.example.com.example.org, which stands there, because this run may change nothing more: remove it)",
+      );
+      expect(server.requests).toHaveLength(2);
+    });
+  });
+
   test("leaves a record there that somebody else made", async () => {
     await withServer([none, identical, none, identical, none], async ({ provider, server }) => {
       const error = await failureOf(provider.writeRecords({ id: zoneID }, fqdn, change));
