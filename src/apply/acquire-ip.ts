@@ -11,6 +11,9 @@ import { type ApplyContext, obstacle } from "./context.ts";
 import { toolsOf } from "./provider-tools.ts";
 import { applied, failed, learn, type Result, skipped } from "./result.ts";
 
+/** A time on the Lease that is older than this is no longer that of the creation, milliseconds. */
+const LATE_MS = 2000;
+
 /**
  * Buys one address, never twice: the intent is on record with the account's addresses as they were before the call is made, and the answer is on record before
  * anything else happens. What got no answer stays on record as an intent, for a later pass to resolve from the account's list.
@@ -96,10 +99,15 @@ function withAddress(
   return { ...status, acquired, ips: { ...status.ips, [ip]: { state: "in-progress", nodeName, providerID } } };
 }
 
-/** Leaves the time for other runs, which share the provider's limit on creations. */
-async function noteOnLock({ lock, cluster }: ApplyContext): Promise<void> {
+/** Leaves the time for other runs, which share the provider's limit on creations; anew where it took so long to write that the creation would come much later. */
+async function noteOnLock(context: ApplyContext): Promise<void> {
+  const { lock, cluster } = context;
   const earlier = (lock.annotations()[ACQUISITIONS_ANNOTATION] ?? "").split(",").filter((time) => time !== "");
-  await lock.annotate({ [ACQUISITIONS_ANNOTATION]: [...earlier.slice(-11), timestamp(cluster.now())].join(",") });
+  let notedMs: number;
+  do {
+    notedMs = cluster.now();
+    await lock.annotate({ [ACQUISITIONS_ANNOTATION]: [...earlier.slice(-11), timestamp(notedMs)].join(",") });
+  } while (cluster.now() - notedMs > LATE_MS && obstacle(context) === undefined);
 }
 
 async function confirmOnNode(

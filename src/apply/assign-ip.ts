@@ -9,13 +9,16 @@ import { toolsOf } from "./provider-tools.ts";
 import { failed, learn, type Result, skipped } from "./result.ts";
 import { settleChange } from "./settle-change.ts";
 
-/** Assigns or moves one address. A move reads the address first; a target that may carry an unreadable address is looked at first. */
+/** An address seen free longer ago than this may have been taken by somebody else, milliseconds. */
+const FRESH_MS = 2000;
+
+/** Assigns or moves one address. A move reads the address first, and so does an assignment that comes late; a target that may carry an unreadable address is looked at first. */
 export async function assignIP(action: AssignIP, context: ApplyContext): Promise<Result> {
   const { provider, confirmer } = toolsOf(action.provider, context);
   const target = action.after.machineID;
   const objection =
     (await targetCarries(action, provider)) ??
-    (await hasMoved(action, provider)) ??
+    (await hasMoved(action, provider, context)) ??
     (await holderChanged(action, context));
   if (objection !== undefined) return objection;
   const withdraw = await recordCoolOff(action, context);
@@ -45,12 +48,17 @@ async function targetCarries(action: AssignIP, provider: IPProvider): Promise<Re
   return skipped("NodeHasOtherIP", ip, [learn(ip, address)]);
 }
 
-async function hasMoved(action: AssignIP, provider: IPProvider): Promise<Result | undefined> {
-  if (action.before === undefined) return undefined;
+async function hasMoved(
+  action: AssignIP,
+  provider: IPProvider,
+  { cluster, readAtMs }: ApplyContext,
+): Promise<Result | undefined> {
+  const ageMs = cluster.now() - (readAtMs.get(action.provider) ?? 0);
+  if (action.before === undefined && ageMs <= FRESH_MS) return undefined;
   const address = await provider.getAddress(action.ip);
   if (address === undefined) return skipped("IPNotFound", "", [learn(action.ip, undefined)]);
   if (address.isLocked) return skipped("InProgress", "", [learn(action.ip, address)]);
-  if (address.holderID === action.before.machineID) return undefined;
+  if (address.holderID === action.before?.machineID) return undefined;
   return skipped("Stale", "it is not where it was when the pass began", [learn(action.ip, address)]);
 }
 

@@ -96,9 +96,11 @@ function newNames(
   if (write === undefined) return {};
   const { dnsProvider: provider, zoneText: zone, fqdn: name } = write;
   const { addresses } = write.after;
+  // What another object left there is this one's from now on: it may prove impossible to take out.
+  const shown = recordAddresses([...write.before.addresses, ...addresses]);
   const known = status.publishedDNS;
   if (known?.provider !== provider || known.name !== name)
-    return { publishedDNS: { provider, zone, name, addresses }, formerDNS: planned.formerDNS };
+    return { publishedDNS: { provider, zone, name, addresses: shown }, formerDNS: planned.formerDNS };
   const isKnown = addresses.every((address) => known.addresses.includes(address));
   if (isKnown || spec.reclaimPolicy !== "Delete") return {};
   return { publishedDNS: { ...known, addresses: recordAddresses([...known.addresses, ...addresses]) } };

@@ -1,11 +1,9 @@
-import { ACQUISITIONS_ANNOTATION, NOT_BEFORE_PREFIX } from "../model/lease-annotations.ts";
+import { ACQUISITION_WINDOW_MS, ACQUISITIONS_ANNOTATION, NOT_BEFORE_PREFIX } from "../model/lease-annotations.ts";
 import type { LeaseFacts } from "../model/observation.ts";
 import type { LeaseRecord } from "../ports/cluster.ts";
 
 /** The longest a provider's "not before" is believed, milliseconds: DigitalOcean's rate limit is counted over one hour. */
 const LONGEST_NOT_BEFORE_MS = 3_600_000;
-/** Acquisitions older than this no longer count, milliseconds. */
-const ACQUISITION_MEMORY_MS = 60_000;
 
 /** Reads what earlier runs left on the Lease; unreadable or impossible times are dropped. Pure. */
 export function leaseFacts(lease: LeaseRecord | undefined, nowMs: number): LeaseFacts {
@@ -13,7 +11,7 @@ export function leaseFacts(lease: LeaseRecord | undefined, nowMs: number): Lease
   const times = (annotations[ACQUISITIONS_ANNOTATION] ?? "")
     .split(",")
     .map((text) => Math.min(Date.parse(text), nowMs))
-    .filter((ms) => ms > nowMs - ACQUISITION_MEMORY_MS)
+    .filter((ms) => ms > nowMs - ACQUISITION_WINDOW_MS)
     .toSorted((a, b) => a - b);
   const notBefore = Object.entries(annotations)
     .filter(([key]) => key.startsWith(NOT_BEFORE_PREFIX))

@@ -1,4 +1,5 @@
 import { type AcquireIP, actionID } from "../model/action.ts";
+import { ACQUISITION_WINDOW_MS } from "../model/lease-annotations.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Hold } from "../model/plan.ts";
 import type { Reason } from "../model/reason.ts";
@@ -9,10 +10,8 @@ import { countedIPs, type PoolView } from "./pool-view.ts";
 import { retryDueMs } from "./retry-schedule.ts";
 import { retryOf } from "./try-rule.ts";
 
-/** Most addresses that may be created within {@link CREATION_WINDOW_MS} (DigitalOcean's documented limit, verified 2026-08). */
+/** Most addresses that may be created within a minute (DigitalOcean's documented limit, verified 2026-08). */
 const CREATIONS_PER_WINDOW = 12;
-/** Length of the window the provider counts creations in, milliseconds. */
-const CREATION_WINDOW_MS = 60_000;
 
 /** What creations the account still allows in this pass; entered as they are planned. */
 export interface AcquisitionBudget {
@@ -28,12 +27,12 @@ export interface AcquisitionBudget {
 export function acquisitionBudget(observation: Observation, provider: string): AcquisitionBudget {
   const facts = observation.providers.get(provider);
   const nowMs = observation.observedAtMs;
-  const recent = observation.lease.acquisitionTimesMs.filter((ms) => ms > nowMs - CREATION_WINDOW_MS);
+  const recent = observation.lease.acquisitionTimesMs.filter((ms) => ms > nowMs - ACQUISITION_WINDOW_MS);
   const isLimited = facts?.addressLimit !== undefined && facts.addressCount !== undefined;
   return {
     quotaLeft: isLimited ? (facts.addressLimit ?? 0) - (facts.addressCount ?? 0) : Number.POSITIVE_INFINITY,
     rateLeft: CREATIONS_PER_WINDOW - recent.length,
-    rateResetMs: Math.min(...recent.map((ms) => Math.min(ms, nowMs)), nowMs) + CREATION_WINDOW_MS,
+    rateResetMs: Math.min(...recent.map((ms) => Math.min(ms, nowMs)), nowMs) + ACQUISITION_WINDOW_MS,
   };
 }
 
@@ -117,7 +116,8 @@ function isDue(view: PoolView, nodeName: string, nowMs: number): boolean {
   return mayHelp && retryDueMs(retry, nowMs) <= nowMs;
 }
 
-function openIntents(view: PoolView): readonly Hold[] {
+/** What creations without an answer hold up, whether or not the pool may be written. Pure. */
+export function openIntents(view: PoolView): readonly Hold[] {
   return view.intents.flatMap((intent): readonly Hold[] => {
     if (intent.kind === "ambiguous")
       return [hold(view, "AmbiguousAcquisition", intent.candidates.join(", "), undefined, true)];

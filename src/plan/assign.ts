@@ -2,7 +2,7 @@ import { type AssignIP, actionID, type Place, type UnassignIP } from "../model/a
 import type { Hold, NodeVerdict } from "../model/plan.ts";
 import type { Reason } from "../model/reason.ts";
 import { type Candidate, findCandidates, isSameRegion } from "./candidates.ts";
-import type { Leaver, MachineLedger } from "./machine-ledger.ts";
+import { isWritable, type Leaver, type MachineLedger } from "./machine-ledger.ts";
 import type { PoolView } from "./pool-view.ts";
 import type { Free, FreeRank } from "./standing.ts";
 import { statusOf } from "./standing.ts";
@@ -38,7 +38,8 @@ export function assignPool(view: PoolView, ledger: MachineLedger, nowMs: number)
     }
     const [candidate] = open.splice(choice.index, 1);
     if (candidate === undefined) continue;
-    ledger.promise(candidate.place.machineID, view.key);
+    // What will not be written is promised to nobody: other objects wait for that node, too.
+    if (isWritable(view)) ledger.promise(candidate.place.machineID, view.key);
     if (coolOffUntilMs !== undefined) {
       holds.push(hold(view, ip, "CoolOff", `for node ${candidate.node.name}`, coolOffUntilMs));
       continue;

@@ -1,7 +1,7 @@
 import type { AcquireIP, Action } from "../model/action.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Hold } from "../model/plan.ts";
-import { acquireForPool, acquisitionBudget } from "./acquire.ts";
+import { acquireForPool, acquisitionBudget, openIntents } from "./acquire.ts";
 import { type Assignments, assignPool } from "./assign.ts";
 import type { Claims } from "./claims.ts";
 import type { Cleaning } from "./finalizer-step.ts";
@@ -40,7 +40,8 @@ export function decidePools(
     const holds = poolHolds(view, observation);
     if (!isWritable(view)) {
       const { holds: blocked, cleaning } = reclaim(view, false, stillPublished, nowMs);
-      return { view, assignments, actions: [], holds: [...holds, ...blocked], cleaning };
+      const open = canServe ? openIntents(view) : [];
+      return { view, assignments, actions: [], holds: [...holds, ...open, ...blocked], cleaning };
     }
     const acquired =
       assignments === undefined ? { actions: [], holds: [] } : acquireForPool(view, assignments, budget, ledger, nowMs);

@@ -41,7 +41,19 @@ export class MachineLedger {
     this.#stillPublished = stillPublished;
     this.#leavers = leaversOf(views);
     for (const [ip, fact] of addresses) if (fact.kind === "known") this.#enter(fact.address.holderID, ip);
-    for (const view of views) this.#enterRemembered(provider, view);
+    for (const view of views) {
+      this.#enterUnanswered(provider, view);
+      this.#enterRemembered(provider, view);
+    }
+  }
+
+  /** Where a creation without an answer may have put an address. */
+  #enterUnanswered(provider: string, { pool, intents, key }: PoolView): void {
+    for (const [at, { providerID = "" }] of pool.status.pendingAcquisitions.entries()) {
+      const target = machineID(provider, providerID);
+      const isOpen = intents[at]?.kind === "waiting" || intents[at]?.kind === "ambiguous";
+      if (target !== undefined && isOpen) this.#promised.set(target, key);
+    }
   }
 
   /** What only status knows: where an unreadable address was, and where one is on its way to. */

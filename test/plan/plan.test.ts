@@ -339,9 +339,21 @@ test.for<[string, Observation, string[]]>([
     anObservation({
       pools: [aPool({ spec: { desiredIPs: 1 } })],
       nodes: nodes(1),
-      lease: { acquisitionTimesMs: Array.from({ length: 12 }, (_, index) => NOW - 50_000 + index * 1000) },
+      lease: { acquisitionTimesMs: Array.from({ length: 12 }, (_, index) => NOW - 55_000 + index * 1000) },
     }),
     ["hold acquire-ip ingress/web: CreationRate for 10s"],
+  ],
+  [
+    "a suspended pool says that it waits for the answer of a creation",
+    anObservation({
+      pools: [
+        aPool({
+          spec: { desiredIPs: 1, suspend: true },
+          status: { pendingAcquisitions: [{ startedAt: ago(4), region: "nyc3", knownIPs: [] }] },
+        }),
+      ],
+    }),
+    ["hold acquire-ip ingress/web: AcquisitionUnanswered for 26s", "hold reconcile ingress/web: Suspended"],
   ],
   [
     "nothing is acquired while an earlier one has no answer",

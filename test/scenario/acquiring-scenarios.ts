@@ -191,7 +191,7 @@ export function acquiringScenarios(scenario: Register): void {
     world.advance(10 * SECOND);
     await world.pass({ lease: "fail" });
     expect(world.cloudWrites()).toEqual([]);
-    world.advance(51 * SECOND);
+    world.advance(56 * SECOND);
     await world.pass({ lease: "fail" });
     expect(world.cloudWrites()).toHaveLength(3);
     expect((await world.pools.status("web")).retries).toEqual([]);

@@ -147,7 +147,9 @@ function staleErrors(world: World, pool: Pool): readonly Violation[] {
   const nodes = new Set(world.nodes().map(({ name }) => name));
   const lost = status.nodeErrors.filter((text) => /^n\d: /.test(text) && !nodes.has(text.slice(0, 2)));
   // What is wrong with a name is for a person to mend, and no affair of the addresses.
-  const isStale = hasAll && status.error !== undefined && spec.dnsRecordSet === undefined;
+  // Nobody knows what became of a creation, though nothing is missing any more.
+  const isOpen = status.pendingAcquisitions.length > 0;
+  const isStale = hasAll && !isOpen && status.error !== undefined && spec.dnsRecordSet === undefined;
   const found = [...lost, ...(isStale && status.error !== undefined ? [status.error] : [])];
   return found.map((text) => ({ invariant: "status", text: `${objectKey(pool.meta)} still says: ${text}` }));
 }
@@ -195,7 +197,8 @@ function leaks(simulation: Simulation): readonly Violation[] {
   const { world, monitor } = simulation;
   return [...monitor.records.bought.values()].flatMap(({ ip, key, uid, passStartMs }) => {
     const owner = world.pools().find(({ meta }) => meta.uid === uid);
-    const wipedMs = monitor.records.touchedAtMs.get(key) ?? 0;
+    const namers = [key, ...(monitor.records.namerKeys.get(ip) ?? [])];
+    const wipedMs = Math.max(...namers.map((namer) => monitor.records.touchedAtMs.get(namer) ?? 0));
     const isWaitedFor = owner?.status.pendingAcquisitions.some(({ knownIPs }) => !knownIPs.includes(ip)) === true;
     const isNamed =
       isWaitedFor || world.pools().some((pool) => isNamedBy(pool, ip) || pool.status.error?.includes(ip) === true);

@@ -54,8 +54,8 @@ async function comeToRest(simulation: Simulation): Promise<boolean> {
 
 /** True while a later pass may do something although nothing happens meanwhile. */
 function isWaiting({ world }: Simulation, result: PassResult | undefined): boolean {
-  // A suspended pool does nothing, and still learns what came of its creations.
-  if (world.pools().some(({ status }) => status.pendingAcquisitions.length > 0)) return true;
+  // What the provider has yet to carry out may be for an object that is gone.
+  if (world.cloud.state.actions.some(({ status }) => status === "in-progress")) return true;
   if (result === undefined || result.wasInterrupted || result.remaining.actions.length > 0) return true;
   return result.remaining.holds.some(
     ({ notBeforeMs, reason }) =>

@@ -128,7 +128,8 @@ export class Monitor {
       this.records.accepted(process, call, result);
       return result;
     } catch (error) {
-      if (call.operation === "assign" && error instanceof Error) this.records.refused(call, error);
+      if (call.operation === "assign" && error instanceof Error && !process.isDead) this.records.refused(call, error);
+      if (call.operation.endsWith("status")) this.records.refusals.clear();
       throw error;
     }
   }
@@ -188,7 +189,7 @@ export class Monitor {
     process.passStartMs = world.nowMs();
     process.hasFailedList = false;
     process.hasWritten = false;
-    process.isMisled = false;
+    process.misled = 0;
     process.readings.clear();
     this.offers.refresh();
     for (const provider of PROVIDERS) {

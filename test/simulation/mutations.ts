@@ -44,8 +44,20 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "A move does not look again where the address is.",
     file: "src/apply/assign-ip.ts",
-    find: "if (action.before === undefined) return undefined;",
-    replace: 'if (action.before === undefined || action.ip !== "") return undefined;',
+    find: "if (action.before === undefined && ageMs <= FRESH_MS) return undefined;",
+    replace: "if (action.before !== undefined || ageMs <= FRESH_MS) return undefined;",
+  },
+  {
+    name: "An address seen free long ago is taken without another look.",
+    file: "src/apply/assign-ip.ts",
+    find: "action.before === undefined && ageMs <= FRESH_MS",
+    replace: "action.before === undefined",
+  },
+  {
+    name: "The time of a creation on the Lease may be long past when it is made.",
+    file: "src/apply/acquire-ip.ts",
+    find: "while (cluster.now() - notedMs > LATE_MS &&",
+    replace: "while (cluster.now() - notedMs > 9e9 &&",
   },
   {
     name: "A move does not look again at the node that loses the address.",

@@ -103,6 +103,8 @@ function collect(entries: readonly (readonly [string, Verdict])[]): Verdicts {
 export class Offers {
   readonly #world: World;
   #verdicts: ReadonlyMap<string, { readonly verdict: Verdict; readonly sinceMs: number }> = new Map();
+  /** Since when an object publishes, by its uid. */
+  readonly #publishesSinceMs = new Map<string, number>();
 
   constructor(world: World) {
     this.#world = world;
@@ -110,13 +112,17 @@ export class Offers {
 
   /** What an object is to do about an address, and since when, milliseconds; of a node by its name, whether it is wanted. */
   of({ meta }: Publisher, ip: string): { readonly verdict: Verdict; readonly sinceMs: number } {
-    return this.#verdicts.get(`${meta.uid} ${ip}`) ?? { verdict: "no", sinceMs: 0 };
+    return (
+      this.#verdicts.get(`${meta.uid} ${ip}`) ?? { verdict: "no", sinceMs: this.#publishesSinceMs.get(meta.uid) ?? 0 }
+    );
   }
 
   /** Looks at the world as it is now; to be called before and after everything that changes it. */
   refresh(): void {
     const now = new Map<string, Verdict>();
     for (const object of publishers(this.#world).filter(({ spec }) => spec.dnsRecordSet !== undefined)) {
+      if (!this.#publishesSinceMs.has(object.meta.uid))
+        this.#publishesSinceMs.set(object.meta.uid, this.#world.nowMs());
       for (const [ip, verdict] of offersOf(this.#world, object)) now.set(`${object.meta.uid} ${ip}`, verdict);
       for (const node of this.#world.nodes())
         if (matches(this.#world, object, node) !== "no") now.set(`${object.meta.uid} ${node.name}`, "yes");

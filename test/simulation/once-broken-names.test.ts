@@ -84,6 +84,35 @@ test.for<[string, Omit<History, "seed" | "latencyMs" | "hasLock" | "slots"> & Pa
     },
   ],
   [
+    "what stands in a name that an object takes over, and could not take out of it, is cleaned by that object",
+    {
+      endsAtMs: 20_000,
+      events: [
+        ...node(1),
+        address(1),
+        pool({ reclaimPolicy: "Delete" }),
+        { ...nodes, spec: { reclaimPolicy: "Delete", dnsRecordSet: { ...at, recordName: "www" } } },
+        { atMs: 5000, kind: "edit", name: "p0", spec: { dnsRecordSet: { ...at, recordName: "www" } } },
+        { atMs: 5000, kind: "edit-record-set", name: "r0", spec: { dnsRecordSet: { recordName: "nodes" } } },
+        { atMs: 5000, kind: "fault", how: "timeout", times: 1, side: "dns", operation: "remove-record" },
+        { atMs: 11_500, kind: "edit", name: "p0", spec: { dnsRecordSet: null } },
+      ],
+    },
+  ],
+  [
+    "the same name at two providers is cleaned at both when its object is deleted",
+    {
+      endsAtMs: 20_000,
+      events: [
+        ...node(1),
+        { ...nodes, spec: { reclaimPolicy: "Delete", dnsRecordSet: { ...at, recordName: "www" } } },
+        { atMs: 4000, kind: "edit-record-set", name: "r0", spec: { dnsRecordSet: { provider: "cloudflare" } } },
+        { atMs: 4000, kind: "crash", slot: 0, skip: 0, isAfter: true, side: "dns", operation: "write" },
+        { atMs: 8000, kind: "delete-record-set", name: "r0" },
+      ],
+    },
+  ],
+  [
     "a suspended pool says the same before and after the end of a wait that is not its own any more",
     {
       endsAtMs: 40_000,

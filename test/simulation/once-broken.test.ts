@@ -92,6 +92,56 @@ test.for<[string, Omit<History, "seed" | "slots" | "latencyMs" | "hasLock">]>([
     },
   ],
   [
+    "a machine that an unanswered creation may have given an address to is asked for by no other pool meanwhile",
+    {
+      endsAtMs: 80_000,
+      events: [
+        { atMs: 0, kind: "cloud", failActions: 1 },
+        ...n4,
+        ...["p0", "p1"].map(
+          (name): WorldEvent => ({
+            atMs: name === "p0" ? 0 : 4000,
+            kind: "pool",
+            name,
+            spec: { provider: "digitalocean", region: "nyc3", desiredIPs: 1 },
+          }),
+        ),
+        { atMs: 0, kind: "fault", how: "500-after", times: 2, side: "cloud", operation: "create" },
+      ],
+    },
+  ],
+  [
+    "twelve addresses are bought in a minute and no more, also when the Lease is slow to take the time of the first",
+    {
+      endsAtMs: 90_000,
+      events: [
+        ...["p0", "p1"].map(
+          (name): WorldEvent => ({
+            atMs: 0,
+            kind: "pool",
+            name,
+            spec: { provider: "digitalocean", region: "nyc3", desiredIPs: 7 },
+          }),
+        ),
+        { atMs: 0, kind: "fault", how: "timeout", times: 2, side: "cluster", operation: "replace-lease" },
+      ],
+    },
+  ],
+  [
+    "an unattached address that somebody attached elsewhere while the process stood still is not taken from there",
+    {
+      endsAtMs: 60_000,
+      events: [
+        ...n4,
+        { atMs: 0, kind: "droplet", id: 105, region: "nyc3" },
+        address("203.0.113.2", null),
+        { atMs: 0, kind: "pool", name: "p0", spec: { provider: "digitalocean", ips: ["203.0.113.2"] } },
+        { atMs: 0, kind: "freeze", slot: 0, skip: 0, ms: 8000, side: "cloud", operation: "machine" },
+        { atMs: 4000, kind: "hand-move", pick: 0, to: 105 },
+      ],
+    },
+  ],
+  [
     "an address that somebody attached to its machine while that was busy is not sent there once more",
     {
       endsAtMs: 20_000,

@@ -12,7 +12,11 @@ export function checkOutcomes(monitor: Monitor, process: Process, { outcomes }: 
     const { action } = outcome;
     if (action.kind !== "assign-ip" && action.kind !== "move-ip") continue;
     const isNew = (monitor.records.machineChangedMs.get(Number(action.after.machineID)) ?? 0) >= process.passStartMs;
-    const untruth = isNew ? undefined : untrue(monitor, action.ip, action.after.machineID, outcome);
+    // A later pass of the run may have taken off the machine what was in the way before.
+    const isFreed = outcomes.some(
+      (other) => other.action.kind === "unassign-ip" && other.action.before.machineID === action.after.machineID,
+    );
+    const untruth = isNew || isFreed ? undefined : untrue(monitor, action.ip, action.after.machineID, outcome);
     if (untruth !== undefined)
       monitor.violated(
         "outcome",

@@ -40,8 +40,13 @@ export class Process {
   readonly notBeforeMs: Map<string, number> = new Map();
   /** When a 429 of its own ends, by provider, milliseconds. */
   readonly closedUntilMs: Map<string, number> = new Map();
+  /** How many readings of its pass under way were answered as they were before. */
+  misled = 0;
   /** True once a reading of its pass under way was answered as it was before. */
-  isMisled = false;
+  get isMisled(): boolean {
+    return this.misled > 0;
+  }
+
   /** The pool whose intent to acquire was written last. */
   intentOf: string | undefined;
   /** What its run came to, once it has. */
@@ -127,7 +132,7 @@ export class Process {
     }
     const isStale = simulation.faults.takeStale(call);
     if (isStale || struck?.how === "stale") {
-      this.isMisled = true;
+      this.misled += 1;
       simulation.monitor.records.wasMisled = true;
     }
     const answer = call.isWrite ? effect : (): Promise<T> => simulation.blow.answer(call, struck, isStale, effect);

@@ -37,6 +37,8 @@ const SLOW: ReadonlySet<string> = new Set(["refused", "not-found", "unauthorized
 export class Records {
   readonly bought: Map<string, Bought> = new Map();
   readonly everNamed: Set<string> = new Set();
+  /** Which pools managed an address at any time, by their keys. */
+  readonly namerKeys: Map<string, Set<string>> = new Map();
   readonly everNode: Set<number> = new Set();
   readonly creations: number[] = [];
   /** By uid of the pool. */
@@ -67,6 +69,8 @@ export class Records {
   readonly handEdited: Map<string, number> = new Map();
   /** True once a reading of a name was answered as it was before: what it did not show was forgotten. */
   wasMisled = false;
+  /** Every intent to acquire that ever was on record. */
+  readonly #intents = new Set<string>();
   readonly #world: World;
   readonly #changedAtMs = new Map<string, number>();
 
@@ -107,7 +111,10 @@ export class Records {
   /** Takes in who is named and what is a node now. */
   noteNames(): void {
     for (const pool of this.#world.pools()) {
-      for (const ip of managedBy(pool)) this.everNamed.add(ip);
+      for (const ip of managedBy(pool)) {
+        this.everNamed.add(ip);
+        this.namerKeys.set(ip, (this.namerKeys.get(ip) ?? new Set()).add(objectKey(pool.meta)));
+      }
       this.#noteStatus(pool);
     }
     for (const node of this.#world.nodes()) {
@@ -121,7 +128,11 @@ export class Records {
     const nowMs = this.#world.nowMs();
     if (call.operation === "status") {
       const [status] = call.args as readonly [PoolStatus];
-      if (status.pendingAcquisitions.length > 0) process.intentOf = call.subject;
+      for (const { startedAt, knownIPs } of status.pendingAcquisitions) {
+        const intent = `${call.subject} ${startedAt} ${knownIPs.length}`;
+        if (!this.#intents.has(intent)) process.intentOf = call.subject;
+        this.#intents.add(intent);
+      }
       this.noteNames();
     }
     if (call.operation === "create") this.#created(process, call, (result as { readonly ip: string }).ip);

@@ -5,7 +5,7 @@ export function checkSecondLook({ monitor, process, key, what, shownAfter }: DNS
   const { records, simulation } = monitor;
   const refusal = records.refusals.get(key);
   const passedMs = simulation.world.nowMs() - (refusal?.lastMs ?? 0);
-  if (refusal !== undefined && passedMs < (refusal.isSlow ? 60_000 : 1000) - 100)
+  if (refusal !== undefined && !records.wasMisled && passedMs < (refusal.isSlow ? 60_000 : 1000) - 100)
     monitor.violated("retry", `${what} ${passedMs} ms after a failure`);
   records.refusals.delete(key);
   const name = process.readings.name(key);

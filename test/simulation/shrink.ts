@@ -24,7 +24,7 @@ function simplifications(history: History): readonly Partial<History>[] {
     { latencyMs: 0 },
     ...(first !== undefined && rest.length > 0 ? [{ slots: [first] }] : []),
     ...(first === undefined ? [] : [{ slots: [{ ...first, settles: false }] }]),
-    { hasLock: false },
+    ...(rest.length === 0 ? [{ hasLock: false }] : []),
   ];
 }
 
