@@ -32,7 +32,7 @@ export interface Journals {
 export interface ApplyContext {
   readonly cluster: ClusterWriter;
   readonly providers: ReadonlyMap<string, IPProvider>;
-  /** By provider, until when it asked for no calls while this pass made them; local milliseconds. */
+  /** By provider, until when it asked for no calls while this pass made them; monotonic milliseconds, which no leap of the local clock moves. */
   readonly limits: ReadonlyMap<string, number>;
   readonly dnsProviders: ReadonlyMap<string, DNSProvider>;
   readonly confirmers: ReadonlyMap<string, Confirmer>;
@@ -68,8 +68,12 @@ export function applyContext(
 ): ApplyContext {
   const { cluster, clock, lock } = access;
   const limits = new Map<string, number>();
-  const usable = usableOf(access.providers).map(([name, provider]) => [name, limitNoting(provider, limits)] as const);
-  const usableDNS = usableOf(access.dnsProviders).map(([name, dns]) => [name, limitNotingDNS(dns, limits)] as const);
+  const usable = usableOf(access.providers).map(
+    ([name, provider]) => [name, limitNoting(provider, limits, clock)] as const,
+  );
+  const usableDNS = usableOf(access.dnsProviders).map(
+    ([name, dns]) => [name, limitNotingDNS(dns, limits, clock)] as const,
+  );
   const stop = AbortSignal.any([signal, lock.lost]);
   const patience = hurry === undefined ? stop : AbortSignal.any([stop, hurry]);
   return {

@@ -1,17 +1,18 @@
 import { ProviderError } from "../model/errors.ts";
+import type { Clock } from "../ports/clock.ts";
 import type { DNSProvider } from "../ports/dns-provider.ts";
 import type { IPProvider } from "../ports/ip-provider.ts";
 
-/** Until when each provider asked for no calls, by its name; local milliseconds. */
+/** Until when each provider asked for no calls, by its name; monotonic milliseconds. */
 export type Limits = Map<string, number>;
 
 /**
  * The same provider, which also enters in `limits` until when it asked for no calls, whatever call was told so and whoever made it: such an answer concerns every later
  * run, even where the call itself did not matter.
  */
-export function limitNoting(provider: IPProvider, limits: Limits): IPProvider {
+export function limitNoting(provider: IPProvider, limits: Limits, clock: Clock): IPProvider {
   const { name, pageSize } = provider;
-  const noting = notingFor(name, limits);
+  const noting = notingFor(name, limits, clock);
   return {
     name,
     pageSize,
@@ -28,9 +29,9 @@ export function limitNoting(provider: IPProvider, limits: Limits): IPProvider {
 }
 
 /** As {@link limitNoting}, for a DNS provider. */
-export function limitNotingDNS(provider: DNSProvider, limits: Limits): DNSProvider {
+export function limitNotingDNS(provider: DNSProvider, limits: Limits, clock: Clock): DNSProvider {
   const { name, ttlRules, isBatched } = provider;
-  const noting = notingFor(name, limits);
+  const noting = notingFor(name, limits, clock);
   return {
     name,
     ttlRules,
@@ -41,13 +42,15 @@ export function limitNotingDNS(provider: DNSProvider, limits: Limits): DNSProvid
   };
 }
 
-function notingFor(name: string, limits: Limits): <T>(call: Promise<T>) => Promise<T> {
+function notingFor(name: string, limits: Limits, clock: Clock): <T>(call: Promise<T>) => Promise<T> {
   return async (call) => {
     try {
       return await call;
     } catch (error) {
-      if (error instanceof ProviderError && error.failure === "rate-limited" && error.notBeforeMs !== undefined)
-        limits.set(name, Math.max(limits.get(name) ?? 0, error.notBeforeMs));
+      if (error instanceof ProviderError && error.failure === "rate-limited" && error.notBeforeMs !== undefined) {
+        const untilMs = clock.monotonicMs() + error.notBeforeMs - clock.wallMs();
+        limits.set(name, Math.max(limits.get(name) ?? 0, untilMs));
+      }
       throw error;
     }
   };

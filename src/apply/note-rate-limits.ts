@@ -9,14 +9,14 @@ export async function noteRateLimits(
   { lock, limits, cluster, clock }: Pick<ApplyContext, "lock" | "limits" | "cluster" | "clock">,
 ): Promise<void> {
   if (!lock.isHeld()) return;
-  const skewMs = cluster.now() - clock.wallMs();
+  const sinceMonotonicMs = cluster.now() - clock.monotonicMs();
   const stored = lock.annotations();
   const observed = [...observation.providers.values(), ...observation.dns.values()].flatMap(({ name, unusable }) =>
     unusable?.reason === "RateLimited" && unusable.notBeforeMs !== undefined
       ? [[name, unusable.notBeforeMs] as const]
       : [],
   );
-  const met = [...limits].map(([name, localMs]) => [name, localMs + skewMs] as const);
+  const met = [...limits].map(([name, ms]) => [name, ms + sinceMonotonicMs] as const);
   const asked = new Set([...observation.providers.keys(), ...observation.dns.keys()]);
   // A provider that no object names now was not asked; what it said still holds for the next object that does.
   const standing = [...observation.lease.providerNotBeforeMs].filter(

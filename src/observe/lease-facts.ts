@@ -10,8 +10,10 @@ export function leaseFacts(lease: LeaseRecord | undefined, nowMs: number): Lease
   const annotations = lease?.annotations ?? {};
   const times = (annotations[ACQUISITIONS_ANNOTATION] ?? "")
     .split(",")
-    .map((text) => Math.min(Date.parse(text), nowMs))
-    .filter((ms) => ms > nowMs - ACQUISITION_WINDOW_MS)
+    .map((text) => Date.parse(text))
+    // A time further ahead would count for ever, and is no creation's.
+    .filter((ms) => Math.abs(ms - nowMs) < ACQUISITION_WINDOW_MS)
+    .map((ms) => Math.min(ms, nowMs))
     .toSorted((a, b) => a - b);
   const notBefore = Object.entries(annotations)
     .filter(([key]) => key.startsWith(NOT_BEFORE_PREFIX))

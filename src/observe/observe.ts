@@ -40,10 +40,10 @@ export async function observe({
     readLease(cluster, leaseName),
   ]);
   const facts = leaseFacts(lease, cluster.now());
-  const times = (name: string): Pick<ReadDNSOptions, "notBeforeMs" | "nowMs" | "wallMs"> => ({
+  const times = (name: string): Pick<ReadDNSOptions, "notBeforeMs" | "nowMs" | "skewMs"> => ({
     notBeforeMs: facts.providerNotBeforeMs.get(name),
     nowMs: cluster.now(),
-    wallMs: clock.wallMs(),
+    skewMs: () => cluster.now() - clock.wallMs(),
   });
   const [read, dns] = await Promise.all([
     Promise.all(

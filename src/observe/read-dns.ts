@@ -15,9 +15,10 @@ export interface ReadDNSOptions {
   readonly recordSets: readonly RecordSet[];
   /** No call before this time, as an earlier run was told; milliseconds of the API server's clock. */
   readonly notBeforeMs: number | undefined;
-  /** The API server's clock and the local one, milliseconds: providers' times are local, an observation's are the server's. */
+  /** The API server's clock, milliseconds. */
   readonly nowMs: number;
-  readonly wallMs: number;
+  /** How far it is ahead of the local one at this moment, milliseconds: providers' times are local, an observation's are the server's. */
+  readonly skewMs: () => number;
   /** What the last pass left: zones and names in it are not read again. */
   readonly known?: DNSFacts | undefined;
 }
@@ -27,7 +28,7 @@ export interface ReadDNSOptions {
  * name, never a scan of a zone. A zone or name that cannot be read is a gap of its own. Never throws for a provider's failure.
  */
 export async function readDNS(options: ReadDNSOptions): Promise<DNSFacts | undefined> {
-  const { name, access, pools, recordSets, nowMs, wallMs } = options;
+  const { name, access, pools, recordSets, skewMs } = options;
   const wanted = wantedNames(name, pools, recordSets);
   if (wanted.zones.length === 0) return undefined;
   const why = unusableWhy(options);
@@ -51,7 +52,7 @@ export async function readDNS(options: ReadDNSOptions): Promise<DNSFacts | undef
   );
   const facts = { name, ttlRules: provider.ttlRules, isBatched: provider.isBatched, zones, records };
   const { failure } = attentive;
-  return failure === undefined ? facts : { ...facts, unusable: refusal(failure, nowMs - wallMs) };
+  return failure === undefined ? facts : { ...facts, unusable: refusal(failure, skewMs()) };
 }
 
 /** What was not found or not readable before is asked for again. */

@@ -20,9 +20,10 @@ export interface ReadProviderOptions {
   readonly nodes: readonly NodeFacts[];
   /** No call before this time, as an earlier run was told; milliseconds of the API server's clock. */
   readonly notBeforeMs: number | undefined;
-  /** The API server's clock and the local one, milliseconds: providers' times are local, an observation's are the server's. */
+  /** The API server's clock, milliseconds. */
   readonly nowMs: number;
-  readonly wallMs: number;
+  /** How far it is ahead of the local one at this moment, milliseconds: providers' times are local, an observation's are the server's. */
+  readonly skewMs: () => number;
   /** What the last pass left; used where it says all that is wanted. */
   readonly known?: ProviderFacts | undefined;
 }
@@ -35,7 +36,7 @@ const PARALLEL_READS = 4;
  * per 200 addresses, and single calls only for addresses that are not in it. Never throws for a provider's failure.
  */
 export async function readProvider(options: ReadProviderOptions): Promise<ProviderFacts | undefined> {
-  const { name, access, pools, nodes, nowMs, known } = options;
+  const { name, access, pools, nodes, known } = options;
   if (!pools.some(({ spec }) => spec.provider === name)) return undefined;
   const why = unusableWhy(options);
   if (why !== undefined || access.kind === "no-token") return why === undefined ? undefined : unusable(name, why);
@@ -44,7 +45,7 @@ export async function readProvider(options: ReadProviderOptions): Promise<Provid
   try {
     return await read(name, access.provider, options, wanted);
   } catch (error) {
-    if (error instanceof ProviderError) return refusal(name, error, nowMs - options.wallMs);
+    if (error instanceof ProviderError) return refusal(name, error, options.skewMs());
     throw error;
   }
 }

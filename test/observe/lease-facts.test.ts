@@ -19,8 +19,8 @@ test("a Lease that does not exist says nothing", () => {
   expect(leaseFacts(undefined, NOW)).toEqual({ acquisitionTimesMs: [], providerNotBeforeMs: new Map() });
 });
 
-test("acquisitions of the last minute count, in the future as now, unreadable ones not", () => {
-  const times = "2026-08-01T11:58:54Z,2026-08-01T11:59:30Z,nonsense,2026-08-01T13:00:00Z";
+test("acquisitions of the last minute count, a little ahead as now, hours ahead and unreadable ones not", () => {
+  const times = "2026-08-01T11:58:54Z,2026-08-01T11:59:30Z,nonsense,2026-08-01T12:00:30Z,2026-08-01T13:00:00Z";
   expect(leaseFacts(lease({ "flipop.digitalocean.com/acquisitions": times }), NOW).acquisitionTimesMs).toEqual([
     NOW - 30_000,
     NOW,

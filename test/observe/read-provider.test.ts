@@ -38,7 +38,7 @@ async function read(
     nodes: nodes(3),
     notBeforeMs,
     nowMs: NOW,
-    wallMs: NOW,
+    skewMs: () => 0,
     known,
   });
   return { facts, calls: provider.recorded.map(({ operation }) => operation) };

@@ -60,9 +60,21 @@ export class Faults {
     return failureOf(entry.fault.how, call, nowMs);
   }
 
+  /** Whether this list shows only a part of what there is. */
+  takePartial(call: SimCall): boolean {
+    const index = call.operation === "list" ? this.#stales.findIndex(({ stale }) => stale.isPartial === true) : -1;
+    const entry = this.#stales[index];
+    if (entry === undefined) return false;
+    entry.times -= 1;
+    if (entry.times <= 0) this.#stales.splice(index, 1);
+    return true;
+  }
+
   /** Whether this reading is answered as it was before. */
   takeStale(call: SimCall): boolean {
-    const index = call.isWrite ? -1 : this.#stales.findIndex(({ stale }) => matches(stale, call));
+    const index = call.isWrite
+      ? -1
+      : this.#stales.findIndex(({ stale }) => stale.isPartial !== true && matches(stale, call));
     const entry = this.#stales[index];
     if (entry === undefined) return false;
     entry.times -= 1;

@@ -3,6 +3,7 @@ import { dnsHistory } from "./dns-history.ts";
 import { faultPlan } from "./fault-plan.ts";
 import { happenings } from "./happenings.ts";
 import type { History, Slot, WorldEvent } from "./history.ts";
+import { mishaps } from "./mishaps.ts";
 import { Random } from "./random.ts";
 import { nodeEvents } from "./random-nodes.ts";
 import { LISTED, POOLS, poolSpec } from "./random-pool.ts";
@@ -26,12 +27,14 @@ export function generate(seed: number, mayHaveDNS = true): History {
     ...happenings(random, endsAtMs),
     ...faultPlan(random, endsAtMs, slots.length),
     ...burdens(new Random(seed ^ 0x2545f491), endsAtMs, slots.length),
+    ...mishaps(new Random(seed ^ 0x1b873593), endsAtMs, slots.length),
     ...(mayHaveDNS && names.chance(WITH_DNS) ? dnsHistory(names, endsAtMs, slots.length) : []),
   ];
+  const clocks = new Random(seed ^ 0x61c88647);
   return {
     seed,
     hasLock,
-    slots,
+    slots: slots.map((one) => (clocks.chance(0.4) ? { ...one, skewMs: clocks.between(-10, 10) * 60_000 } : one)),
     latencyMs: random.pick([0, 0, 40, 150]),
     endsAtMs,
     events: events.toSorted((a, b) => a.atMs - b.atMs),

@@ -1,5 +1,7 @@
 import type { DNSEvent } from "./dns-event.ts";
 import type { PoolSpecText } from "./pool-spec-text.ts";
+import type { ProcessEvent } from "./process-event.ts";
+import type { StateEvent } from "./state-event.ts";
 
 /** Providers of DNS. */
 export type DNSProviderName = "digitalocean" | "cloudflare";
@@ -76,8 +78,10 @@ export type WorldEvent = { readonly atMs: number } & (
   | ({ readonly kind: "fault"; readonly how: FaultKind; readonly times: number } & CallMatch)
   | ({ readonly kind: "crash"; readonly slot: number; readonly skip: number; readonly isAfter: boolean } & CallMatch)
   | ({ readonly kind: "freeze"; readonly slot: number; readonly skip: number; readonly ms: number } & CallMatch)
-  | ({ readonly kind: "stale"; readonly times: number } & CallMatch)
+  | ({ readonly kind: "stale"; readonly times: number; readonly isPartial?: true } & CallMatch)
   | { readonly kind: "terminate"; readonly slot: number }
+  | ProcessEvent
+  | StateEvent
   | DNSEvent
 );
 
@@ -101,6 +105,10 @@ export interface Slot {
   readonly timeoutMs: number;
   readonly settles: boolean;
   readonly onLocked: "fail" | "skip" | "wait";
+  /** How far its clock is ahead of the server's, milliseconds; absent = not at all. */
+  readonly skewMs?: number;
+  /** Only reads, as `plan` and `status` do; absent = reconciles. */
+  readonly isReader?: true;
   /** Only this pool is written for; absent = all. */
   readonly target?: string;
 }

@@ -1,4 +1,4 @@
 /** The holder's name of an incarnation: every process has its own. */
 export function identityOf(slot: number, incarnation: number): string {
-  return `${slot === 0 ? "a" : "b"}${incarnation}`;
+  return `${["a", "b"][slot] ?? "r"}${incarnation}`;
 }

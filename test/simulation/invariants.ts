@@ -18,6 +18,7 @@ const SLOW_MS: readonly number[] = [1, 5, 10].map((minutes) => minutes * 60_000)
 
 /** What holds for every write, whatever comes of it. */
 export function checkWrite(monitor: Monitor, process: Process, call: SimCall): void {
+  if (process.settings.isReader === true) monitor.violated("P9", `${process.identity}: ${call.operation} by a reader`);
   if (call.operation.endsWith("-lease")) return;
   const { world, history } = monitor.simulation;
   const what = `${process.identity}: ${call.operation} ${call.subject}`;

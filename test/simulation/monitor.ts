@@ -76,7 +76,12 @@ export class Monitor {
       const errorOf = provider === "cloudflare" ? cloudflareError : providerError;
       return errorOf(
         { operation: call.operation, subject: call.subject, doing: call.operation, scope: "", isWrite: call.isWrite },
-        { failure: "rate-limited", status: 0, reason: "an earlier answer said so", notBeforeMs: closedUntilMs },
+        {
+          failure: "rate-limited",
+          status: 0,
+          reason: "an earlier answer said so",
+          notBeforeMs: closedUntilMs + process.skewMs,
+        },
       );
     }
     if (nowMs < (process.notBeforeMs.get(provider) ?? 0))
@@ -98,7 +103,7 @@ export class Monitor {
     if (call.operation === "get") process.readings.newest.set(call.subject, "failed");
     if (call.operation.endsWith("status")) this.records.refusals.clear();
     if (failure.how === "429" && failure.error instanceof ProviderError)
-      process.closedUntilMs.set(call.provider ?? "", failure.error.notBeforeMs ?? 0);
+      process.closedUntilMs.set(call.provider ?? "", (failure.error.notBeforeMs ?? 0) - process.skewMs);
     this.records.nameRefused(call, failure.error);
     if (call.operation === "assign" && failure.hasEffect) this.records.answerLost(call);
     if (call.operation === "assign" && !failure.hasEffect) this.records.refused(call, failure.error);

@@ -31,6 +31,8 @@ export interface Accepted {
   readonly unanswered?: { readonly ip: string; readonly machine: string };
 }
 
+/** Events by which the status of an object is no longer what runs wrote. */
+const STATUS_EVENTS: ReadonlySet<string> = new Set(["wipe-status", "touch-status", "wipe-record-set", "spoil-status"]);
 const SLOW: ReadonlySet<string> = new Set(["refused", "not-found", "unauthorized", "forbidden"]);
 
 /** What really happened, as no process remembers it. */
@@ -69,8 +71,8 @@ export class Records {
   readonly handEdited: Map<string, number> = new Map();
   /** True once a reading of a name was answered as it was before: what it did not show was forgotten. */
   wasMisled = false;
-  /** Every intent to acquire that ever was on record. */
-  readonly #intents = new Set<string>();
+  /** The intents to acquire on record in the status of a pool, by its key. */
+  readonly #intents = new Map<string, readonly string[]>();
   readonly #world: World;
   readonly #changedAtMs = new Map<string, number>();
 
@@ -97,8 +99,8 @@ export class Records {
 
   /** An event that has happened. */
   entered(event: WorldEvent): void {
-    if (event.kind === "wipe-status" || event.kind === "touch-status" || event.kind === "wipe-record-set")
-      this.#touched(`shop/${event.name}`);
+    if (STATUS_EVENTS.has(event.kind) && "name" in event) this.#touched(`shop/${event.name}`);
+    if (event.kind === "spoil-lease") this.#forgetLease();
     for (const { ip } of this.#world.addresses()) if (!this.bornMs.has(ip)) this.bornMs.set(ip, this.#world.nowMs());
     if (event.kind === "droplet") this.machineChangedMs.set(event.id, this.#world.nowMs());
     if (event.kind === "node") this.nodeBornMs.set(event.name, this.#world.nowMs());
@@ -128,11 +130,9 @@ export class Records {
     const nowMs = this.#world.nowMs();
     if (call.operation === "status") {
       const [status] = call.args as readonly [PoolStatus];
-      for (const { startedAt, knownIPs } of status.pendingAcquisitions) {
-        const intent = `${call.subject} ${startedAt} ${knownIPs.length}`;
-        if (!this.#intents.has(intent)) process.intentOf = call.subject;
-        this.#intents.add(intent);
-      }
+      const intents = status.pendingAcquisitions.map(({ startedAt, knownIPs }) => `${startedAt} ${knownIPs.length}`);
+      if (intents.some((intent) => !this.#intents.get(call.subject)?.includes(intent))) process.intentOf = call.subject;
+      this.#intents.set(call.subject, intents);
       this.noteNames();
     }
     if (call.operation === "create") this.#created(process, call, (result as { readonly ip: string }).ip);
@@ -184,6 +184,12 @@ export class Records {
   /** Pools that manage or remember an address. */
   namers(ip: string): readonly Pool[] {
     return this.#world.pools().filter((pool) => isNamedBy(pool, ip));
+  }
+
+  /** What earlier runs left on the Lease nobody can know any more. */
+  #forgetLease(): void {
+    this.creations.length = 0;
+    this.closedUntilMs.clear();
   }
 
   #touched(key: string): void {

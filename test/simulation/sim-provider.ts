@@ -5,7 +5,9 @@ import type { Process } from "./process.ts";
 /** The account as one process reaches it: every call may be late, fail, or be its last. */
 export function simProvider(process: Process): IPProvider {
   const { world } = process.simulation;
-  const provider = new MemoryIPProvider({ cloud: world.cloud, clock: process.clock });
+  // The account has its own clock.
+  const clock = { ...process.clock, wallMs: (): number => world.nowMs() };
+  const provider = new MemoryIPProvider({ cloud: world.cloud, clock });
   const through = <T>(
     operation: string,
     subject: string,

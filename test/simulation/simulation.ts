@@ -28,6 +28,8 @@ export class Simulation {
   readonly made: SimCall[] = [];
   readonly monitor: Monitor;
   readonly running: (Process | undefined)[] = [];
+  /** By slot, how far its clock has leapt since the start, milliseconds. */
+  readonly leaptMs: number[] = [];
   calls = 0;
   isQuiet = false;
   readonly #random: Random;
@@ -120,11 +122,19 @@ export class Simulation {
     if (event.kind === "fault" || event.kind === "crash" || event.kind === "freeze" || event.kind === "stale")
       this.faults.add(event);
     else if (event.kind === "terminate") this.running[event.slot]?.terminate();
+    else if (event.kind === "kill") this.running[event.slot]?.kill();
+    else if (event.kind === "leap") this.leap(event.slot, event.ms);
+    else if (event.kind === "read") void this.start(READER, { ...READING, skewMs: event.skewMs });
     else {
       this.monitor.beforeEvent();
       happen(this.world, event);
       this.monitor.afterEvent(event);
     }
+  }
+
+  /** The clock of a process's machine is set anew; it stays so for later incarnations. */
+  private leap(slot: number, ms: number): void {
+    this.leaptMs[slot] = (this.leaptMs[slot] ?? 0) + ms;
   }
 
   private async standStill(): Promise<void> {
@@ -144,6 +154,17 @@ export class Simulation {
     await this.world.scheduler.run(() => isDone || this.monitor.violation !== undefined);
   }
 }
+
+/** The place of those who only read. */
+const READER = 7;
+const READING: Slot = {
+  pauseMs: 0,
+  startsAtMs: 0,
+  timeoutMs: 20_000,
+  settles: false,
+  onLocked: "skip",
+  isReader: true,
+};
 
 /** What a status remembers of DNS, in one line. */
 function namesText({

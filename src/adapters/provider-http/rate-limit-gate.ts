@@ -31,19 +31,23 @@ export interface RateLimitGate {
  */
 export function rateLimitGate(clock: Clock, read: RateLimitReading): RateLimitGate {
   let newest: RateLimit = {};
-  let closed: { readonly untilMs: number; readonly opensAtMonotonicMs: number } | undefined;
+  let opensAtMonotonicMs: number | undefined;
 
   function close(untilMs: number, nowMs: number): void {
-    if (untilMs <= nowMs || (closed !== undefined && closed.untilMs >= untilMs)) return;
-    closed = { untilMs, opensAtMonotonicMs: clock.monotonicMs() + (untilMs - nowMs) };
+    const opensAtMs = clock.monotonicMs() + untilMs - nowMs;
+    if (untilMs > nowMs && opensAtMs > (opensAtMonotonicMs ?? 0)) opensAtMonotonicMs = opensAtMs;
+  }
+
+  /** By the local clock as it goes now, which may have leapt since. */
+  function closedUntilMs(): number | undefined {
+    const leftMs = (opensAtMonotonicMs ?? 0) - clock.monotonicMs();
+    if (leftMs <= 0) opensAtMonotonicMs = undefined;
+    return opensAtMonotonicMs === undefined ? undefined : clock.wallMs() + leftMs;
   }
 
   return {
     rateLimit: () => newest,
-    closedUntilMs() {
-      if (closed !== undefined && clock.monotonicMs() >= closed.opensAtMonotonicMs) closed = undefined;
-      return closed?.untilMs;
-    },
+    closedUntilMs,
     observe(status, headers) {
       const nowMs = clock.wallMs();
       const said = read(status, headers, nowMs);
@@ -51,7 +55,7 @@ export function rateLimitGate(clock: Clock, read: RateLimitReading): RateLimitGa
       const afterMs = retryAfterMs(headers.get("retry-after"), nowMs);
       if (status === 429) close(afterMs ?? said.refusedUntilMs, nowMs);
       if (said.usedUpUntilMs !== undefined) close(said.usedUpUntilMs, nowMs);
-      return status === 429 ? closed?.untilMs : afterMs;
+      return status === 429 ? closedUntilMs() : afterMs;
     },
   };
 }

@@ -1,0 +1,9 @@
+/** Something that happens to one process, or to its machine. */
+export type ProcessEvent = { readonly atMs: number } & (
+  | { readonly kind: "kill"; readonly slot: number }
+  | { readonly kind: "leap"; readonly slot: number; readonly ms: number }
+  | { readonly kind: "read"; readonly skewMs: number }
+);
+
+/** The kinds of {@link ProcessEvent}. */
+export const PROCESS_EVENTS: ReadonlySet<string> = new Set(["kill", "leap", "read"]);
