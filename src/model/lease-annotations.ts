@@ -2,11 +2,6 @@
 
 /** Times of the newest acquisitions, RFC 3339, separated by commas: at most 12 are made a minute over all runs. */
 export const ACQUISITIONS_ANNOTATION = "flipop.digitalocean.com/acquisitions";
-/**
- * How long an acquisition counts, milliseconds: the provider counts over a minute, and from when the creation reaches it, which is up to a few seconds after the
- * time on the Lease.
- */
-export const ACQUISITION_WINDOW_MS = 65_000;
 /** Prefix of `…/not-before-PROVIDER`: RFC 3339 time before which the provider asked for no call. */
 export const NOT_BEFORE_PREFIX = "flipop.digitalocean.com/not-before-";
 /** When the last run ended, RFC 3339. */

@@ -1,4 +1,5 @@
 import { ProviderError } from "../model/errors.ts";
+import type { SkewNotes } from "./skew-notes.ts";
 
 /** How many reads are under way at once. */
 const PARALLEL_READS = 4;
@@ -20,6 +21,12 @@ export class Attentive {
   #unanswered = 0;
   #lastError = "";
   #failure: ProviderError | undefined;
+  readonly #skews: SkewNotes | undefined;
+
+  /** @param skews - enters every failure of the provider as a whole as it comes. */
+  constructor(skews?: SkewNotes) {
+    this.#skews = skews;
+  }
 
   /** The failure of the provider as a whole; undefined when there was none. */
   get failure(): ProviderError | undefined {
@@ -61,6 +68,7 @@ export class Attentive {
       return await read();
     } catch (error) {
       if (!(error instanceof ProviderError)) throw error;
+      this.#skews?.note(error);
       // Until when to wait must reach later runs, whatever else failed beside it.
       if (this.#failure === undefined || error.failure === "rate-limited") this.#failure = error;
       return undefined;

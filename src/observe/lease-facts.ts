@@ -1,4 +1,5 @@
-import { ACQUISITION_WINDOW_MS, ACQUISITIONS_ANNOTATION, NOT_BEFORE_PREFIX } from "../model/lease-annotations.ts";
+import { ACQUISITION_WINDOW_MS } from "../model/acquisition-window.ts";
+import { ACQUISITIONS_ANNOTATION, NOT_BEFORE_PREFIX } from "../model/lease-annotations.ts";
 import type { LeaseFacts } from "../model/observation.ts";
 import type { LeaseRecord } from "../ports/cluster.ts";
 

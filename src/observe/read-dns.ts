@@ -4,6 +4,7 @@ import type { Pool, RecordSet } from "../model/resource.ts";
 import type { DNSProviderReader } from "../ports/dns-provider.ts";
 import type { ProviderAccess } from "../ports/provider-access.ts";
 import { Attentive } from "./attentive.ts";
+import { SkewNotes } from "./skew-notes.ts";
 import { unusableWhy } from "./unusable-why.ts";
 import { wantedNames } from "./wanted-names.ts";
 
@@ -35,7 +36,8 @@ export async function readDNS(options: ReadDNSOptions): Promise<DNSFacts | undef
   if (why !== undefined || access.kind === "no-token") return nothing(name, why);
   const { provider } = access;
   const known = options.known?.unusable === undefined ? options.known : undefined;
-  const attentive = new Attentive();
+  const skews = new SkewNotes(skewMs);
+  const attentive = new Attentive(skews);
   const zones = await attentive.all(
     wanted.zones,
     async (zone) => ifKnown(known?.zones.get(zone)) ?? readZone(provider, zone),
@@ -52,7 +54,7 @@ export async function readDNS(options: ReadDNSOptions): Promise<DNSFacts | undef
   );
   const facts = { name, ttlRules: provider.ttlRules, isBatched: provider.isBatched, zones, records };
   const { failure } = attentive;
-  return failure === undefined ? facts : { ...facts, unusable: refusal(failure, skewMs()) };
+  return failure === undefined ? facts : { ...facts, unusable: refusal(failure, skews.of(failure)) };
 }
 
 /** What was not found or not readable before is asked for again. */

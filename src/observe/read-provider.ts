@@ -8,6 +8,7 @@ import type { IPProviderReader } from "../ports/ip-provider.ts";
 import type { Listing } from "../ports/listing.ts";
 import type { ProviderAccess } from "../ports/provider-access.ts";
 import { readListing } from "./read-listing.ts";
+import { SkewNotes } from "./skew-notes.ts";
 import { unusableWhy } from "./unusable-why.ts";
 import { type WantedAddresses, wantedAddresses } from "./wanted-addresses.ts";
 import { concernsWholeProvider } from "./whole-provider-failure.ts";
@@ -42,10 +43,11 @@ export async function readProvider(options: ReadProviderOptions): Promise<Provid
   if (why !== undefined || access.kind === "no-token") return why === undefined ? undefined : unusable(name, why);
   const wanted = wantedAddresses(name, pools, nodes);
   if (known !== undefined && isEnough(known, wanted)) return known;
+  const skews = new SkewNotes(options.skewMs);
   try {
-    return await read(name, access.provider, options, wanted);
+    return await read(name, access.provider, options, wanted, skews);
   } catch (error) {
-    if (error instanceof ProviderError) return refusal(name, error, options.skewMs());
+    if (error instanceof ProviderError) return refusal(name, error, skews.of(error));
     throw error;
   }
 }
@@ -55,6 +57,7 @@ async function read(
   provider: IPProviderReader,
   { nodes, nowMs }: ReadProviderOptions,
   wanted: WantedAddresses,
+  skews: SkewNotes,
 ): Promise<ProviderFacts> {
   const listing = await readListing(provider, wanted);
   const addresses = new Map<string, AddressFact>(
@@ -67,7 +70,7 @@ async function read(
     return fact?.kind !== "known" || (expected !== undefined && fact.address.holderID !== expected);
   };
   const doubtful = [...wanted.ips].filter(isDoubtful);
-  for (const [ip, fact] of await readSingly(provider, doubtful, listing.hasFailed)) addresses.set(ip, fact);
+  for (const [ip, fact] of await readSingly(provider, doubtful, listing.hasFailed, skews)) addresses.set(ip, fact);
   const known = [...addresses.values()].flatMap((fact) => (fact.kind === "known" ? [fact.address] : []));
   if (known.length > 0 || (listing.isComplete && wanted.mayAcquire)) {
     await proveMachinesAreReadable(name, provider, known, nodes);
@@ -106,6 +109,7 @@ async function readSingly(
   provider: IPProviderReader,
   ips: readonly string[],
   hasListFailed: boolean,
+  skews: SkewNotes,
 ): Promise<ReadonlyMap<string, AddressFact>> {
   const facts = new Map<string, AddressFact>();
   let away: AddressFact | undefined;
@@ -121,6 +125,7 @@ async function readSingly(
   };
   const guarded = (): Promise<void> =>
     readNext().catch((error: unknown) => {
+      skews.note(error);
       // Until when to wait must reach later runs, whatever else failed beside it.
       const isLimit = error instanceof ProviderError && error.failure === "rate-limited";
       if (failure === undefined || isLimit) failure = error;

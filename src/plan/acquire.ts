@@ -1,5 +1,5 @@
+import { ACQUISITION_WINDOW_MS } from "../model/acquisition-window.ts";
 import { type AcquireIP, actionID } from "../model/action.ts";
-import { ACQUISITION_WINDOW_MS } from "../model/lease-annotations.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Hold } from "../model/plan.ts";
 import type { Reason } from "../model/reason.ts";

@@ -9,7 +9,7 @@ import { pastMs, timestamp } from "./time.ts";
  * How long after its beginning a creation without an answer is watched for, before one unattached address is taken for it or another is made, milliseconds: longer
  * than a call may take (15 s) and lists may lag behind.
  */
-const UNANSWERED_WATCH_MS = 30_000;
+export const UNANSWERED_WATCH_MS = 30_000;
 
 /** What became of an acquisition whose answer was lost. */
 export type IntentResolution =

@@ -30,9 +30,9 @@ export function decidePools(
   stillPublished: ReadonlyMap<string, string>,
 ): readonly Decision[] {
   const addresses = observation.providers.get("digitalocean")?.addresses ?? new Map();
-  const ledger = new MachineLedger("digitalocean", addresses, views, (ip) => claims.isNamed(ip), stillPublished);
-  const budget = acquisitionBudget(observation, "digitalocean");
   const nowMs = observation.observedAtMs;
+  const ledger = new MachineLedger("digitalocean", addresses, views, (ip) => claims.isNamed(ip), stillPublished, nowMs);
+  const budget = acquisitionBudget(observation, "digitalocean");
   const inTurn = [...views.filter(isWritable), ...views.filter((view) => !isWritable(view))];
   return inTurn.map((view) => {
     const canServe = view.provider !== undefined && !view.pool.meta.isDeleting;

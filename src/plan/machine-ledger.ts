@@ -1,8 +1,10 @@
 import type { AddressFact } from "../model/address.ts";
 import { machineID } from "../model/provider-id.ts";
+import { UNANSWERED_WATCH_MS } from "./acquisition-intent.ts";
 import type { ManagedIP } from "./in-use.ts";
 import type { PoolView } from "./pool-view.ts";
 import { statusOf } from "./standing.ts";
+import { pastMs } from "./time.ts";
 
 /** Why a machine cannot take an address, or which addresses must leave it first. */
 export type Availability =
@@ -36,23 +38,25 @@ export class MachineLedger {
     views: readonly PoolView[],
     isNamed: (ip: string) => boolean,
     stillPublished: ReadonlyMap<string, string>,
+    nowMs: number,
   ) {
     this.#isNamed = isNamed;
     this.#stillPublished = stillPublished;
     this.#leavers = leaversOf(views);
     for (const [ip, fact] of addresses) if (fact.kind === "known") this.#enter(fact.address.holderID, ip);
     for (const view of views) {
-      this.#enterUnanswered(provider, view);
+      this.#enterUnanswered(provider, view, nowMs);
       this.#enterRemembered(provider, view);
     }
   }
 
-  /** Where a creation without an answer may have put an address. */
-  #enterUnanswered(provider: string, { pool, intents, key }: PoolView): void {
-    for (const [at, { providerID = "" }] of pool.status.pendingAcquisitions.entries()) {
+  /** Where a creation without an answer may yet put an address; that of a pool that cannot be worked on is looked for by nobody, and counts as long as others are. */
+  #enterUnanswered(provider: string, view: PoolView, nowMs: number): void {
+    for (const [at, { providerID = "", startedAt }] of view.pool.status.pendingAcquisitions.entries()) {
       const target = machineID(provider, providerID);
-      const isOpen = intents[at]?.kind === "waiting" || intents[at]?.kind === "ambiguous";
-      if (target !== undefined && isOpen) this.#promised.set(target, key);
+      const isRecent = (pastMs(startedAt, nowMs) ?? nowMs) + UNANSWERED_WATCH_MS > nowMs;
+      const isOpen = view.intents[at]?.kind === "waiting" && (view.provider !== undefined || isRecent);
+      if (target !== undefined && isOpen) this.#promised.set(target, view.key);
     }
   }
 

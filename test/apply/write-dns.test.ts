@@ -23,7 +23,7 @@ test("a change that ends in the middle because the Lease is lost is skipped for 
     clock: new FakeClock(),
     lock,
   };
-  const context = applyContext(access, anObservation({}), 60_000, new AbortController().signal);
+  const context = applyContext(access, anObservation({}), { deadline: 60_000, signal: new AbortController().signal });
   const before = { addresses: ["203.0.113.1"], ttlSeconds: 60 };
   const after = { addresses: ["203.0.113.2"], ttlSeconds: 60 };
   const action = aDNSWrite({ kind: "update-dns", dnsProvider: "digitalocean", zone, fqdn, before, after });

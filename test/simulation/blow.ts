@@ -24,13 +24,13 @@ export class Blow {
   /** The answer of a reading call: the true one, or an older one if it is struck so. */
   async answer<T>(call: SimCall, struck: Strike | undefined, isStale: boolean, effect: () => Promise<T>): Promise<T> {
     const truth = await effect();
-    const isKept = this.#strike?.how === "stale" || call.side === "dns";
+    const isKept = this.#strike?.how?.startsWith("stale") === true || call.side === "dns";
     if (!isKept || call.operation.endsWith("-lease")) return truth;
     const key = JSON.stringify([call.provider, call.operation, call.subject, call.args]);
     const known = this.#answers.get(key) ?? [];
     if (known.length === 0 || !isDeepStrictEqual(known.at(-1), truth)) known.push(truth);
     this.#answers.set(key, known);
-    if (struck?.how !== "stale" && !isStale) return truth;
+    if (struck?.how?.startsWith("stale") !== true && !isStale) return truth;
     return known[Math.max(0, known.length - 1 - (struck?.back ?? 1))] as T;
   }
 }
@@ -51,5 +51,6 @@ export function failureBy(struck: Strike | undefined, call: SimCall, nowMs: numb
   const how = struck?.how;
   if (how === undefined || how === "dies-before" || how === "dies-after" || how === "freezes" || how === "stale")
     return undefined;
+  if (how === "stale-pass") return undefined;
   return isPossible(how, call) ? failureOf(how, call, nowMs) : undefined;
 }

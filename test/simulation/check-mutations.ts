@@ -1,16 +1,19 @@
-// Plants each bug of mutations.ts in a copy of the sources and lets the simulator look for it; --help says how.
+// Plants each bug of mutations.ts and lets the simulator look for it; --help says how.
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { type ParseArgsConfig, parseArgs } from "node:util";
+import { CAUGHT_BY, PROOFS_FILE, type Proof } from "./caught-by.ts";
 import { MUTATIONS, type Mutation } from "./mutations.ts";
 
 const OPTIONS = {
-  seeds: { type: "string", default: "400", help: "N: how many histories each bug may hide from" },
+  seeds: { type: "string", default: "300", help: "N: how many histories each bug may hide from, before the stories" },
   from: { type: "string", default: "1", help: "N: the seed of the first one" },
   only: { type: "string", default: "", help: "TEXT: only bugs with this in their name or file" },
+  missing: { type: "boolean", default: false, help: "only bugs that no recorded history finds" },
+  "no-stories": { type: "boolean", default: false, help: "leave the stories out, which take minutes" },
+  afresh: { type: "boolean", default: false, help: "look for every bug anew, also where a recorded history finds it" },
+  record: { type: "boolean", default: false, help: "write down what finds each bug, for the tests" },
   help: { type: "boolean", default: false, help: "show this" },
 } as const satisfies ParseArgsConfig["options"] & Record<string, { help: string }>;
 
@@ -26,56 +29,64 @@ else check();
 
 function help(): void {
   print("npm run mutations -- [options]\n");
-  for (const [name, option] of Object.entries(OPTIONS)) print(`  --${name.padEnd(9)}${option.help}`);
+  for (const [name, option] of Object.entries(OPTIONS)) print(`  --${name.padEnd(12)}${option.help}`);
 }
 
 function check(): void {
-  const chosen = MUTATIONS.filter(({ name, file }) => `${name} ${file}`.includes(values.only));
-  const copy = mkdtempSync(join(tmpdir(), "flipop-mutations-"));
+  const chosen = MUTATIONS.filter(({ name, file }) => `${name} ${file}`.includes(values.only)).filter(
+    ({ name }) => !values.missing || !CAUGHT_BY.has(name),
+  );
+  const proofs = new Map(CAUGHT_BY);
   let survived = 0;
-  try {
-    for (const folder of ["src", "test/simulation", "test/fake"])
-      cpSync(join(root, folder), join(copy, folder), { recursive: true });
-    for (const name of ["node_modules", "cronjob", "package.json"]) symlinkSync(join(root, name), join(copy, name));
-    for (const mutation of chosen) {
-      const { isCaught, how } = hunt(copy, mutation);
-      if (!isCaught) survived += 1;
-      print(`${isCaught ? "caught  " : "SURVIVED"} ${how.padEnd(28)} ${mutation.name}`);
-    }
-  } finally {
-    rmSync(copy, { recursive: true, force: true });
+  for (const mutation of chosen) {
+    const { proof, how } = hunt(mutation, proofs.get(mutation.name));
+    if (how === undefined) survived += 1;
+    if (proof !== undefined) proofs.set(mutation.name, proof);
+    print(`${how === undefined ? "SURVIVED" : "caught  "} ${(how ?? "").padEnd(44)} ${mutation.name}`);
+    if (values.record) record(proofs);
   }
   print(`${chosen.length} bugs planted, ${chosen.length - survived} caught, ${survived} survived`);
   if (survived > 0) process.exitCode = 1;
 }
 
-/** Plants one bug, plays histories until it is found, and takes it out again. */
-function hunt(copy: string, mutation: Mutation): { readonly isCaught: boolean; readonly how: string } {
-  const path = join(copy, mutation.file);
-  const source = readFileSync(path, "utf8");
-  if (source.split(mutation.find).length !== 2) return { isCaught: false, how: "its place is gone" };
-  writeFileSync(
-    path,
-    source.replace(mutation.find, () => mutation.replace),
-  );
-  try {
-    const bySeed = simulate(copy, ["--seeds", values.seeds, "--from", values.from]);
-    return bySeed.isCaught ? bySeed : simulate(copy, ["--stories"]);
-  } finally {
-    writeFileSync(path, source);
-  }
+interface Hunt {
+  readonly proof?: Proof;
+  /** What finds it; absent = nothing does. */
+  readonly how?: string;
 }
 
-function simulate(copy: string, args: readonly string[]): { readonly isCaught: boolean; readonly how: string } {
-  const { stdout, stderr, error } = spawnSync(process.execPath, ["test/simulation/run.ts", "--brief", ...args], {
-    cwd: copy,
-    encoding: "utf8",
-    timeout: args.includes("--stories") ? LONGEST_STORIES_MS : LONGEST_MS,
-  });
+/** Plays what found the bug before, then new histories, then the stories struck at every call, until it is found. */
+function hunt({ name }: Mutation, known: Proof | undefined): Hunt {
+  const again = known === undefined || values.afresh ? {} : simulate(name, argsOf(known));
+  if (again.how !== undefined) return { ...again, ...(known === undefined ? {} : { proof: known }) };
+  const bySeed = simulate(name, ["--seeds", values.seeds, "--from", values.from]);
+  return bySeed.how === undefined && !values["no-stories"] ? simulate(name, ["--stories"]) : bySeed;
+}
+
+function argsOf(proof: Proof): readonly string[] {
+  return "seed" in proof ? ["--seed", `${proof.seed}`] : ["--story", proof.story, "--strike", proof.strike];
+}
+
+function simulate(bug: string, args: readonly string[]): Hunt {
+  const { stdout, stderr, error } = spawnSync(
+    process.execPath,
+    ["test/simulation/run.ts", "--bug", bug, "--brief", ...args],
+    { cwd: root, encoding: "utf8", timeout: args.includes("--stories") ? LONGEST_STORIES_MS : LONGEST_MS },
+  );
   const [, where, invariant] = /^((?:seed|story) [^:]+): ([^:]+):/m.exec(stdout) ?? [];
-  if (where !== undefined) return { isCaught: true, how: `${invariant}, ${where}` };
-  if (error !== undefined) return { isCaught: true, how: "hangs" };
-  return { isCaught: false, how: stderr === "" ? "" : `does not run: ${stderr.split("\n")[4] ?? ""}` };
+  if (where === undefined && error === undefined && stderr !== "") throw new Error(stderr);
+  if (where === undefined) return error === undefined ? {} : { how: "hangs" };
+  const [, seed] = /^seed (\d+)$/.exec(where) ?? [];
+  const [, story, strike] = /--story ("[^"]+") --strike '([^']+)'/.exec(stdout) ?? [];
+  const how = `${invariant}, ${where}`;
+  if (seed !== undefined) return { how, proof: { seed: Number(seed) } };
+  return story === undefined || strike === undefined ? { how } : { how, proof: { story: JSON.parse(story), strike } };
+}
+
+function record(proofs: ReadonlyMap<string, Proof>): void {
+  const names = new Set(MUTATIONS.map(({ name }) => name));
+  const kept = [...proofs].filter(([name]) => names.has(name)).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  writeFileSync(PROOFS_FILE, `${JSON.stringify(Object.fromEntries(kept), null, 2)}\n`);
 }
 
 function print(line: string): void {

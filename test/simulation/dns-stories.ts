@@ -68,6 +68,50 @@ export function dnsStories(): readonly Story[] {
       recordSet({ addressType: ANNOTATION, dnsRecordSet: name("digitalocean") }),
       { atMs: 1900, kind: "ready", name: "n1", value: false },
     ]),
+    story("a name follows a failover, at Cloudflare", 5000, [
+      ...node(1),
+      ...node(2),
+      ...node(3),
+      address(1, 101),
+      { atMs: 0, kind: "pool", name: "p0", spec: { provider, ips: ["203.0.113.1"], dnsRecordSet: name("cloudflare") } },
+      { atMs: 1900, kind: "ready", name: "n1", value: false },
+    ]),
+    story("a pool's name moves from Cloudflare to a zone at DigitalOcean, and its records stay", 5000, [
+      ...node(1),
+      address(1, 101),
+      { atMs: 0, kind: "pool", name: "p0", spec: { provider, ips: ["203.0.113.1"], dnsRecordSet: name("cloudflare") } },
+      {
+        atMs: 1900,
+        kind: "edit",
+        name: "p0",
+        spec: { dnsRecordSet: { provider: "digitalocean", zone: "example.org" } },
+      },
+    ]),
+    story("a pool that retains is deleted, with its name", 5500, [
+      ...node(1),
+      {
+        atMs: 0,
+        kind: "pool",
+        name: "p0",
+        spec: { provider, region: "nyc3", desiredIPs: 1, dnsRecordSet: name("digitalocean") },
+      },
+      { atMs: 2600, kind: "delete-pool", name: "p0" },
+    ]),
+    story("a pool that gives back is deleted, with its name", 5500, [
+      ...node(1),
+      {
+        atMs: 0,
+        kind: "pool",
+        name: "p0",
+        spec: { provider, region: "nyc3", desiredIPs: 1, reclaimPolicy: "Delete", dnsRecordSet: name("cloudflare") },
+      },
+      { atMs: 2600, kind: "delete-pool", name: "p0" },
+    ]),
+    story("a record set that retains is deleted", 4500, [
+      ...node(1),
+      recordSet({ dnsRecordSet: name("cloudflare") }),
+      { atMs: 1900, kind: "delete-record-set", name: "r0" },
+    ]),
     story("one address replaced by another under its name", 5500, [
       ...node(1),
       ...node(2),

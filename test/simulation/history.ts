@@ -91,8 +91,8 @@ export interface Strike {
   readonly call: number;
   /** What happens to the world right before it. */
   readonly events?: readonly WorldEvent[];
-  /** What comes of the call, or of the process that makes it; `stale` = it is answered as it was before. */
-  readonly how?: FaultKind | "dies-before" | "dies-after" | "freezes" | "stale";
+  /** What comes of the call, or of the process that makes it; `stale` = it is answered as it was before, `stale-pass` = so are all lists of the cluster until the process ends. */
+  readonly how?: FaultKind | "dies-before" | "dies-after" | "freezes" | "stale" | "stale-pass";
   /** How many different answers back a stale one goes; at least 1. */
   readonly back?: number;
 }

@@ -165,7 +165,7 @@ export function checkCreation(monitor: Monitor, process: Process, call: SimCall)
   if (pool.spec.reclaimPolicy === "Delete" && !pool.meta.finalizers.includes(FINALIZER))
     found.push({ invariant: "leak", text: `${what} before the finalizer is set` });
   if ("machineID" in (call.args[0] as object)) found.push(...coolOff(monitor, process, what, [pool]));
-  const held = heldBy(monitor, pool);
+  const held = heldBy(monitor, process, pool);
   if (held.size + 1 > pool.spec.desiredIPs)
     found.push({
       invariant: "P4",
@@ -175,7 +175,7 @@ export function checkCreation(monitor: Monitor, process: Process, call: SimCall)
 }
 
 /** What a pool really has: listed addresses, and those bought for it that still exist and no other pool took over. */
-function heldBy(monitor: Monitor, pool: Pool): ReadonlySet<string> {
+function heldBy(monitor: Monitor, process: Process, pool: Pool): ReadonlySet<string> {
   const { records, simulation } = monitor;
   const { world } = simulation;
   const touchedMs = records.touchedAtMs.get(nameOf(pool)) ?? 0;
@@ -183,7 +183,7 @@ function heldBy(monitor: Monitor, pool: Pool): ReadonlySet<string> {
   const bought = [...records.bought.values()].filter(
     ({ ip, uid, passStartMs }) =>
       uid === pool.meta.uid &&
-      passStartMs > touchedMs &&
+      (passStartMs > touchedMs || isFindable(monitor, process, pool, ip)) &&
       !records.handMoved.has(ip) &&
       !others.some(
         (other) =>
@@ -196,6 +196,25 @@ function heldBy(monitor: Monitor, pool: Pool): ReadonlySet<string> {
   return new Set([...pool.spec.ips, ...acquired]);
 }
 
+/** True for an address that the annotation of its node shows to be the pool's, though its status may be lost. */
+function isFindable(
+  { records, simulation: { world } }: Monitor,
+  { passStartMs }: Process,
+  pool: Pool,
+  ip: string,
+): boolean {
+  const holder = world.address(ip)?.droplet_id ?? undefined;
+  return world
+    .nodes()
+    .some(
+      (node) =>
+        node.addressAnnotation === ip &&
+        node.poolAnnotation === nameOf(pool) &&
+        dropletOf(node) === holder &&
+        (records.nodeChangedMs.get(node.name) ?? 0) < passStartMs - LAG_MS,
+    );
+}
+
 /** What writing or clearing a node's annotations breaks. */
 export function checkAnnotation(monitor: Monitor, process: Process, call: SimCall): readonly Violation[] {
   const { world } = monitor.simulation;
@@ -204,7 +223,8 @@ export function checkAnnotation(monitor: Monitor, process: Process, call: SimCal
   const isReplaced = (monitor.records.nodeBornMs.get(call.subject) ?? 0) >= process.passStartMs;
   // A machine with two nodes is judged by one of them; which one may change.
   const isShared = world.nodes().filter(({ providerID }) => providerID === node?.providerID).length > 1;
-  if (node === undefined || isReplaced || isShared) return [];
+  // By a spec as it was before another address may be the pool's; the next pass puts that right.
+  if (node === undefined || isReplaced || isShared || process.isMisled) return [];
   const what = `${process.identity}: annotate ${node.name} ${address ?? "-"}`;
   if (address === null) {
     const healthy = monitor.health.of(node.addressAnnotation ?? "");

@@ -32,6 +32,8 @@ export class Monitor {
   readonly simulation: Simulation;
   /** Every write the world accepted, Leases aside. */
   readonly writes: string[] = [];
+  /** How many writes were looked at. */
+  effects = 0;
   readonly health: Health;
   readonly offers: Offers;
   readonly records: Records;
@@ -118,6 +120,7 @@ export class Monitor {
       return result;
     }
     this.health.refresh();
+    this.effects += 1;
     checkWrite(this, process, call);
     const promises = this.promises(process, call);
     const work = call.side === "dns" ? this.#changeDNS(process, call, effect) : effect();

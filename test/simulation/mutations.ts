@@ -1,5 +1,6 @@
 import { DNS_BUGS } from "./dns-bugs.ts";
 import { GO_OPERATOR_BUGS } from "./go-operator-bugs.ts";
+import { MEMORY_BUGS } from "./memory-bugs.ts";
 
 /** A planted bug: one piece of the sources replaced by another. */
 export interface Mutation {
@@ -16,6 +17,7 @@ export interface Mutation {
 export const MUTATIONS: readonly Mutation[] = [
   ...GO_OPERATOR_BUGS,
   ...DNS_BUGS,
+  ...MEMORY_BUGS,
   {
     name: "The intent of an earlier run is ignored.",
     file: "src/plan/pool-view.ts",

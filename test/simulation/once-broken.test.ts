@@ -111,6 +111,45 @@ test.for<[string, Omit<History, "seed" | "slots" | "latencyMs" | "hasLock">]>([
     },
   ],
   [
+    "a machine that a creation without an answer was for is free for others at last, though its pool has become invalid",
+    {
+      endsAtMs: 60_000,
+      events: [
+        ...n4,
+        { atMs: 0, kind: "pool", name: "p0", spec: { provider: "digitalocean", region: "nyc3", desiredIPs: 1 } },
+        { atMs: 0, kind: "fault", how: "500", times: 1, side: "cloud", operation: "create" },
+        { atMs: 4000, kind: "edit", name: "p0", spec: { match: { nodeLabel: "role in (" } } },
+        address("203.0.113.2", null),
+        { atMs: 5000, kind: "pool", name: "p1", spec: { provider: "digitalocean", ips: ["203.0.113.2"] } },
+      ],
+    },
+  ],
+  [
+    "a rate limit met while the world is read is obeyed by the next run, though the local clock leaps before the reading ends",
+    {
+      endsAtMs: 24_000,
+      events: [
+        ...n4,
+        address("203.0.113.2", 104),
+        address("203.0.113.3", null),
+        { atMs: 0, kind: "pool", name: "p0", spec: { provider: "digitalocean", ips: ["203.0.113.2", "203.0.113.5"] } },
+        {
+          atMs: 0,
+          kind: "pool",
+          name: "p1",
+          spec: {
+            provider: "digitalocean",
+            ips: ["203.0.113.3"],
+            dnsRecordSet: { provider: "cloudflare", zone: "example.com", recordName: "www" },
+          },
+        },
+        { atMs: 0, kind: "fault", how: "timeout", times: 1, side: "cloud", operation: "machine" },
+        { atMs: 0, kind: "fault", how: "429", times: 1, side: "dns", operation: "records" },
+        { atMs: 3000, kind: "leap", slot: 0, ms: 30_000 },
+      ],
+    },
+  ],
+  [
     "twelve addresses are bought in a minute and no more, also when the Lease is slow to take the time of the first",
     {
       endsAtMs: 90_000,

@@ -1,5 +1,6 @@
 import { explain } from "./explain.ts";
 import type { History } from "./history.ts";
+import type { Violation } from "./monitor.ts";
 import { Simulation } from "./simulation.ts";
 import { stories } from "./stories.ts";
 import type { Story } from "./story.ts";
@@ -41,8 +42,17 @@ export async function* playStories(): AsyncGenerator<{ readonly line: string; re
   }
 }
 
+/** What a struck story breaks, if anything. @throws Error when there is no story of that name */
+export async function strikeStory(name: string, strike: string): Promise<Violation | undefined> {
+  return (await new Simulation(struck(name, strike), false).run()).violation;
+}
+
 /** One struck story in lines of text. @throws Error when there is no story of that name */
-export async function tellStory(name: string, strike: string, lines: number): Promise<readonly string[]> {
+export function tellStory(name: string, strike: string, lines: number): Promise<readonly string[]> {
+  return explain(struck(name, strike), lines);
+}
+
+function struck(name: string, strike: string): History {
   const known = stories();
   const story = known.find((candidate) => candidate.name === name);
   if (story === undefined)
@@ -50,5 +60,5 @@ export async function tellStory(name: string, strike: string, lines: number): Pr
   const parsed = JSON.parse(strike) as NonNullable<History["strike"]>;
   const campaign = parsed.how === "freezes" ? CAMPAIGNS["a pause longer than the Lease after every call"] : undefined;
   const history = campaign === undefined ? story.history : campaign.prepare(story.history);
-  return explain({ ...history, strike: parsed }, lines);
+  return { ...history, strike: parsed };
 }

@@ -4,6 +4,3 @@ export type ProcessEvent = { readonly atMs: number } & (
   | { readonly kind: "leap"; readonly slot: number; readonly ms: number }
   | { readonly kind: "read"; readonly skewMs: number }
 );
-
-/** The kinds of {@link ProcessEvent}. */
-export const PROCESS_EVENTS: ReadonlySet<string> = new Set(["kill", "leap", "read"]);

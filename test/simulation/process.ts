@@ -55,6 +55,8 @@ export class Process {
   readonly readings: Readings = new Readings();
   readonly died: Promise<void>;
   readonly #stop = new AbortController();
+  /** Set once all lists of the cluster are answered as they were. */
+  #past: Strike | undefined;
   #markDead: () => void = () => undefined;
 
   constructor(simulation: Simulation, slot: number, settings: Slot, incarnation: number) {
@@ -152,14 +154,18 @@ export class Process {
   /** The effect of a call and its answer: true, as it was before, or in part. */
   private answering<T>(call: SimCall, struck: Strike | undefined, effect: () => Promise<T>): () => Promise<T> {
     const { faults, blow, monitor } = this.simulation;
+    if (struck?.how === "stale-pass") this.#past = struck;
+    const past = call.operation.startsWith("list-") ? this.#past : undefined;
     const isStale = faults.takeStale(call);
     const isPartial = faults.takePartial(call);
-    if (isStale || struck?.how === "stale") {
-      this.misled += 1;
-      monitor.records.wasMisled = true;
-    }
     if (call.isWrite) return effect;
-    const answer = (): Promise<T> => blow.answer(call, struck, isStale, effect);
+    const isMisleading = isStale || struck?.how === "stale" || past !== undefined;
+    // Counted with the answer: the call may be the first one of a pass.
+    const answer = (): Promise<T> => {
+      if (isMisleading) this.misled += 1;
+      if (isMisleading) monitor.records.wasMisled = true;
+      return blow.answer(call, past ?? struck, isStale, effect);
+    };
     return isPartial ? () => partOf(answer) : answer;
   }
 
@@ -178,6 +184,7 @@ export class Process {
 
   private die(): Promise<never> {
     this.simulation.note(`      ${this.identity} dies`);
+    this.simulation.deaths += 1;
     this.simulation.monitor.records.refusals.clear();
     this.kill();
     return NEVER;

@@ -16,6 +16,12 @@ export interface SimulationResult {
   /** Calls and events in order; only when asked for. */
   readonly trace: readonly string[];
   readonly calls: number;
+  /** Writes that were held against the promises. */
+  readonly effects: number;
+  /** Calls that failed as planned. */
+  readonly faults: number;
+  /** Processes that were ended in the middle of their work. */
+  readonly deaths: number;
 }
 
 /** One history being run. */
@@ -31,6 +37,8 @@ export class Simulation {
   /** By slot, how far its clock has leapt since the start, milliseconds. */
   readonly leaptMs: number[] = [];
   calls = 0;
+  failed = 0;
+  deaths = 0;
   isQuiet = false;
   readonly #random: Random;
   readonly #lines: string[] | undefined;
@@ -56,7 +64,9 @@ export class Simulation {
     for (const [index, slot] of slots.entries()) void this.live(index, slot, () => isOver);
     await scheduler.run(() => isOver || this.monitor.violation !== undefined);
     if (this.monitor.violation === undefined) await this.standStill();
-    return { violation: this.monitor.violation, trace: this.#lines ?? [], calls: this.calls };
+    const { violation, effects } = this.monitor;
+    const { calls, failed: faults, deaths } = this;
+    return { violation, trace: this.#lines ?? [], calls, effects, faults, deaths };
   }
 
   /** Enters a call that is about to be made, and lets happen what is to happen right before it; returns the strike that is meant for it. */
@@ -81,6 +91,7 @@ export class Simulation {
 
   trace(process: Process, call: SimCall, failure: Failure | undefined): void {
     this.calls += 1;
+    if (failure !== undefined) this.failed += 1;
     if (this.#lines === undefined) return;
     const args =
       call.operation === "status"
@@ -122,7 +133,7 @@ export class Simulation {
     if (event.kind === "fault" || event.kind === "crash" || event.kind === "freeze" || event.kind === "stale")
       this.faults.add(event);
     else if (event.kind === "terminate") this.running[event.slot]?.terminate();
-    else if (event.kind === "kill") this.running[event.slot]?.kill();
+    else if (event.kind === "kill") this.killAt(event.slot);
     else if (event.kind === "leap") this.leap(event.slot, event.ms);
     else if (event.kind === "read") void this.start(READER, { ...READING, skewMs: event.skewMs });
     else {
@@ -130,6 +141,12 @@ export class Simulation {
       happen(this.world, event);
       this.monitor.afterEvent(event);
     }
+  }
+
+  private killAt(slot: number): void {
+    this.deaths += 1;
+    this.running[slot]?.kill();
+    this.monitor.records.refusals.clear();
   }
 
   /** The clock of a process's machine is set anew; it stays so for later incarnations. */

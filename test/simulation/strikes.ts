@@ -64,6 +64,13 @@ function staleViews(calls: readonly SimCall[]): readonly Strike[] {
   );
 }
 
+/** Everything that a pass reads of the cluster is as it was, once and twice back, as from another API server after a restart: at every pass. */
+function pastWorlds(calls: readonly SimCall[]): readonly Strike[] {
+  return calls.flatMap(({ operation }, index) =>
+    operation === "list-pools" ? [1, 2].map((back): Strike => ({ call: index + 1, how: "stale-pass", back })) : [],
+  );
+}
+
 /** Before every call the world changes and changes back, or changes for good, and no look falls in between; the process goes on, or dies there. */
 function missedStates(calls: readonly SimCall[]): readonly Strike[] {
   const isOfNames = calls.some(({ side }) => side === "dns");
@@ -151,6 +158,7 @@ export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
   "a death at every call": { prepare: (history) => history, strikesOn: deaths },
   "every failure of every call": { prepare: (history) => history, strikesOn: failures },
   "a stale view at every read": { prepare: (history) => history, strikesOn: staleViews },
+  "a whole view of the past at every pass": { prepare: (history) => history, strikesOn: pastWorlds },
   "changes nobody sees in between, at every call": { prepare: (history) => history, strikesOn: missedStates },
   "a pause longer than the Lease after every call": { prepare: withSecond, strikesOn: freezes },
 };

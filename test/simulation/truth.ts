@@ -97,12 +97,25 @@ export class Health {
     const pools = this.#world.pools().filter((pool) => this.#hasRoom(pool, managedBy(pool)));
     this.#records = new Map(
       pools.flatMap((pool) =>
-        Object.entries(pool.status.ips).flatMap(([ip, entry]) => {
+        [...Object.entries(pool.status.ips), ...this.#unrecorded(pool, holders)].flatMap(([ip, entry]) => {
           const healthy = this.#judge(pool, ip, entry, holders.get(ip));
           return healthy === undefined ? [] : [[ip, healthy] as const];
         }),
       ),
     );
+  }
+
+  /** Addresses that only the pool's spec knows, because its status was lost or never written: where such a one is on a node that matches it stays, too. */
+  #unrecorded(
+    pool: Pool,
+    holders: ReadonlyMap<string, number | null>,
+  ): readonly (readonly [ip: string, entry: IPStatus])[] {
+    const listed = [...new Set(pool.spec.ips)].filter((ip) => !Object.hasOwn(pool.status.ips, ip));
+    if (listed.length === 0 || managedBy(pool).size > (pool.spec.desiredIPs || managedBy(pool).size)) return [];
+    const others = this.#world.pools().filter(({ meta }) => meta.uid !== pool.meta.uid);
+    return listed
+      .filter((ip) => !others.some((other) => isNamedBy(other, ip)))
+      .map((ip) => [ip, { state: "active", providerID: `digitalocean://${holders.get(ip)}` }] as const);
   }
 
   /** While a spec leaves room for every address that serves, none of them may be taken away; else the program chooses. */

@@ -1,0 +1,15 @@
+import { existsSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+/** A history that finds a planted bug: the one of a seed, or a story struck at one call; `strike` is JSON. */
+export type Proof = { readonly seed: number } | { readonly story: string; readonly strike: string };
+
+/** Where `npm run mutations -- --record` writes what finds each bug. */
+export const PROOFS_FILE: string = fileURLToPath(new URL("caught-by.json", import.meta.url));
+
+/** What found each planted bug when that was last written down, by the bug's name. */
+export const CAUGHT_BY: ReadonlyMap<string, Proof> = new Map(
+  Object.entries(
+    existsSync(PROOFS_FILE) ? (JSON.parse(readFileSync(PROOFS_FILE, "utf8")) as Record<string, Proof>) : {},
+  ),
+);

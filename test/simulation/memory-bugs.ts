@@ -1,0 +1,66 @@
+import type { Mutation } from "./mutations.ts";
+
+/** Bugs about what one run leaves for the next, and about clocks, that the simulator must find, each by itself. */
+export const MEMORY_BUGS: readonly Mutation[] = [
+  {
+    name: "A provider's local time is taken for the server's when it asks for no calls.",
+    file: "src/observe/read-dns.ts",
+    find: "notBeforeMs: error.notBeforeMs + skewMs };",
+    replace: "notBeforeMs: error.notBeforeMs };",
+  },
+  {
+    name: "A rate limit is noted by a clock that leaps.",
+    file: "src/apply/limit-noting.ts",
+    find: "const untilMs = clock.monotonicMs() + error.notBeforeMs - clock.wallMs();",
+    replace: "const untilMs = error.notBeforeMs - 1767323045000;",
+  },
+  {
+    name: "A creation in the future counts for ever.",
+    file: "src/observe/lease-facts.ts",
+    find: ".filter((ms) => Math.abs(ms - nowMs) < ACQUISITION_WINDOW_MS)",
+    replace: ".filter((ms) => ms > nowMs - ACQUISITION_WINDOW_MS)",
+  },
+  {
+    name: "A next attempt in the far future is waited for.",
+    file: "src/plan/retry-schedule.ts",
+    find: "due > nowMs + LONGEST_RETRY_MS ? nowMs",
+    replace: "due > nowMs + 9e9 ? nowMs",
+  },
+  {
+    name: "A page that shows only a part passes for the whole list.",
+    file: "src/ports/listing.ts",
+    find: "isComplete: byIP.size === total,",
+    replace: "isComplete: byIP.size <= total,",
+  },
+  {
+    name: "The machine of an unanswered creation is promised to nobody.",
+    file: "src/plan/machine-ledger.ts",
+    find: "if (target !== undefined && isOpen) this",
+    replace: "if (target !== undefined && isOpen && view.key === provider) this",
+  },
+  {
+    name: "What another object left in a name is not on record for the one that takes it over.",
+    file: "src/apply/preparations.ts",
+    find: "recordAddresses([...write.before.addresses, ...addresses]);",
+    replace: "addresses;",
+  },
+  {
+    name: "Of one name at two providers only one is cleaned.",
+    file: "src/plan/dns/former-names.ts",
+    find: "former.provider}/",
+    replace: '"one"}/',
+  },
+  {
+    name: "A suspended pool promises nodes to itself.",
+    file: "src/plan/assign.ts",
+    find: "if (isWritable(view)) ledger.promise",
+    replace: "ledger.promise",
+  },
+  {
+    name: "A reader writes.",
+    file: "src/reconcile.ts",
+    find: "  const observation = await observe(deps);\n  return { observation,",
+    replace:
+      "  const observation = await observe(deps);\n  const [node] = observation.nodes;\n  if (node !== undefined) await (deps.cluster as any).annotateNode(node.name, { address: null, pool: null });\n  return { observation,",
+  },
+];

@@ -1,0 +1,88 @@
+import { explain } from "./explain.ts";
+import { generate } from "./generate.ts";
+import type { Violation } from "./monitor.ts";
+import { playStories, strikeStory, tellStory } from "./play-stories.ts";
+import { shrink } from "./shrink.ts";
+import { Simulation } from "./simulation.ts";
+
+/** What to play, as the command line says it. */
+export interface PlayOptions {
+  readonly seeds: string;
+  readonly from: string;
+  readonly seed?: string | undefined;
+  readonly stories: boolean;
+  readonly story?: string | undefined;
+  readonly strike: string;
+  readonly lines: string;
+  readonly full: boolean;
+  readonly brief: boolean;
+  readonly "keep-going": boolean;
+}
+
+/** Of each promise, so many broken histories are named as they come. */
+const MOST_SHOWN = 6;
+
+/** Plays, and tells what comes of it on stdout. Returns false when a promise was broken. */
+export async function play(options: PlayOptions): Promise<boolean> {
+  const { story, strike, stories, lines, brief } = options;
+  if (stories) return playAll(options);
+  if (story === undefined) return playSeeds(options);
+  const violation = await strikeStory(story, strike);
+  if (violation !== undefined) print(`story ${story}: ${violation.invariant}: ${violation.text}`);
+  if (!brief) for (const line of await tellStory(story, strike, Number(lines))) print(line);
+  return violation === undefined;
+}
+
+async function playAll({ brief, lines }: PlayOptions): Promise<boolean> {
+  for await (const { line, broken } of playStories()) {
+    print(line);
+    if (broken === undefined) continue;
+    if (!brief) for (const told of await explain(broken.history, Number(lines))) print(told);
+    print(`\n${broken.command}`);
+    return false;
+  }
+  return true;
+}
+
+async function playSeeds(options: PlayOptions): Promise<boolean> {
+  const from = Number(options.seed ?? options.from);
+  const count = options.seed === undefined ? Number(options.seeds) : 1;
+  const broken = new Map<string, readonly number[]>();
+  const startedMs = performance.now();
+  const sum = { calls: 0, effects: 0, faults: 0, deaths: 0 };
+  for (let seed = from; seed < from + count; seed += 1) {
+    const result = await new Simulation(generate(seed), false).run();
+    for (const key of ["calls", "effects", "faults", "deaths"] as const) sum[key] += result[key];
+    if (result.violation === undefined) continue;
+    await report(seed, result.violation, broken, options);
+    if (!options["keep-going"]) break;
+  }
+  for (const [invariant, seeds] of broken) print(`${invariant}: ${seeds.length} (${seeds.slice(0, 12).join(", ")})`);
+  const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
+  print(
+    `${count} histories from ${from}: ${sum.calls} calls, ${sum.effects} effects checked, ${sum.faults} faults, ${sum.deaths} deaths; ${broken.size} promises broken; ${seconds} s`,
+  );
+  return broken.size === 0;
+}
+
+async function report(
+  seed: number,
+  { invariant, text }: Violation,
+  broken: Map<string, readonly number[]>,
+  options: PlayOptions,
+): Promise<void> {
+  const seeds = broken.get(invariant) ?? [];
+  broken.set(invariant, [...seeds, seed]);
+  if (seeds.length < MOST_SHOWN) print(`seed ${seed}: ${invariant}: ${text.split("\n")[0]}`);
+  if (!options["keep-going"] && !options.brief) await tell(seed, invariant, options);
+}
+
+async function tell(seed: number, invariant: string, { full, lines }: PlayOptions): Promise<void> {
+  const history = generate(seed);
+  for (const line of await explain(full ? history : await shrink(history, invariant), Number(lines))) print(line);
+  print(`\nnpm run simulate -- --seed ${seed}`);
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
