@@ -16,6 +16,8 @@ export interface ListRequest<T> {
   readonly query?: Readonly<Record<string, string>>;
   /** What is read of an item in protobuf, in which the list is then asked for; for nodes and pods. Absent: JSON. */
   readonly fields?: Fields;
+  /** Objects per page; default 500. */
+  readonly pageSize?: number;
   /** What is kept of an item; undefined drops it. Called page by page, so that a big list is never in memory whole. */
   readonly project: (item: unknown) => T | undefined;
 }
@@ -35,7 +37,7 @@ export interface PageSource {
 }
 
 /**
- * Every object of a list, projected, in the server's order: one consistent state of the cluster, read in pages of 500. A list
+ * Every object of a list, projected, in the server's order: one consistent state of the cluster, read page by page. A list
  * that expires between two pages (410) is read once more from the start.
  * @throws KubeError when any page cannot be read: part of a list is never returned.
  */
@@ -78,7 +80,7 @@ function quiet(answer: Promise<Answer>): Promise<Answer> {
 }
 
 function pageCall<T>(request: ListRequest<T>, token: string): Call {
-  const query = new URLSearchParams({ ...request.query, limit: String(PAGE_SIZE) });
+  const query = new URLSearchParams({ ...request.query, limit: String(request.pageSize ?? PAGE_SIZE) });
   if (token !== "") query.set("continue", token);
   const call: Call = {
     method: "GET",
