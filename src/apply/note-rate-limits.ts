@@ -17,11 +17,13 @@ export async function noteRateLimits(
       : [],
   );
   const met = [...limits].map(([name, ms]) => [name, ms + sinceMonotonicMs] as const);
-  const asked = new Set([...observation.providers.keys(), ...observation.dns.keys()]);
+  const known = new Set(observed.map(([name]) => name));
   // A provider that no object names now was not asked; what it said still holds for the next object that does.
-  const standing = [...observation.lease.providerNotBeforeMs].filter(
-    ([name, ms]) => !asked.has(name) && ms > cluster.now(),
-  );
+  // By what the lock knows: the Lease may have been unreadable while the world was observed.
+  const standing = Object.entries(stored)
+    .filter(([key]) => key.startsWith(NOT_BEFORE_PREFIX))
+    .map(([key, text]) => [key.slice(NOT_BEFORE_PREFIX.length), Date.parse(text)] as const)
+    .filter(([name, ms]) => !known.has(name) && ms > cluster.now());
   const wanted: ReadonlyMap<string, string> = new Map(
     // Addresses and DNS of one provider share its limit: the later time stands.
     [...standing, ...met, ...observed]

@@ -76,12 +76,6 @@ export const DNS_BUGS: readonly Mutation[] = [
     replace: "found.records.addresses.slice(0, 0);",
   },
   {
-    name: "Records that are to stay are cleaned.",
-    file: "src/plan/dns/former-names.ts",
-    find: '  if (publisher.reclaimPolicy === "Retain")\n',
-    replace: '  if (publisher.reclaimPolicy === "Retain" && nowMs < 0)\n',
-  },
-  {
     name: "A former name is forgotten as soon as another object asks for it.",
     file: "src/plan/dns/former-names.ts",
     find: "isKept: !context.claims.isHeld(publishedKey(name)) && !publisher.meta.isDeleting",
@@ -138,8 +132,8 @@ export const DNS_BUGS: readonly Mutation[] = [
   {
     name: "A rate limit is taken off the Lease once no object names its provider.",
     file: "src/apply/note-rate-limits.ts",
-    find: "!asked.has(name) && ms > cluster.now()",
-    replace: "!asked.has(name) && ms > cluster.now() + 9e9",
+    find: "!known.has(name) && ms > cluster.now()",
+    replace: "!known.has(name) && ms > cluster.now() + 9e9",
   },
   {
     name: "A name that cannot be read counts as empty.",
@@ -175,8 +169,8 @@ export const DNS_BUGS: readonly Mutation[] = [
   {
     name: "Records that must be cleaned one day are written without a finalizer.",
     file: "src/plan/dns/plan-dns.ts",
-    find: "    isNeeded: isPublished ||",
-    replace: "    isNeeded: isPublished === undefined &&",
+    find: ' || present.actions.some(({ kind }) => kind === "update-dns"),',
+    replace: ",",
   },
   {
     name: "An object is let go before its records are cleaned.",

@@ -13,6 +13,8 @@ function recordSet(spec: RecordSetSpecText): WorldEvent {
   return { atMs: 0, kind: "record-set", name: "r0", spec };
 }
 
+const AT_WWW = { provider, zone: "example.com", fqdn: "www.example.com" } as const;
+
 /** What is about names, each as short as it can be. */
 export function dnsStories(): readonly Story[] {
   const listed = { provider, ips: ["203.0.113.1", "203.0.113.2"] };
@@ -73,8 +75,14 @@ export function dnsStories(): readonly Story[] {
       ...node(2),
       ...node(3),
       address(1, 101),
-      { atMs: 0, kind: "pool", name: "p0", spec: { provider, ips: ["203.0.113.1"], dnsRecordSet: name("cloudflare") } },
+      {
+        atMs: 0,
+        kind: "pool",
+        name: "p0",
+        spec: { provider, ips: ["203.0.113.1"], dnsRecordSet: { ...name("cloudflare"), ttl: 5 } },
+      },
       { atMs: 1900, kind: "ready", name: "n1", value: false },
+      { atMs: 4000, kind: "hand-record", ...AT_WWW, provider: "cloudflare", edit: "double", pick: 0 },
     ]),
     story("a pool's name moves from Cloudflare to a zone at DigitalOcean, and its records stay", 5000, [
       ...node(1),
@@ -106,6 +114,44 @@ export function dnsStories(): readonly Story[] {
         spec: { provider, region: "nyc3", desiredIPs: 1, reclaimPolicy: "Delete", dnsRecordSet: name("cloudflare") },
       },
       { atMs: 2600, kind: "delete-pool", name: "p0" },
+    ]),
+    story("a record set grows, and is renamed", 5000, [
+      ...node(1),
+      ...node(2, false),
+      recordSet({ reclaimPolicy: "Delete", dnsRecordSet: name("digitalocean") }),
+      { atMs: 1900, kind: "ready", name: "n2", value: true },
+      { atMs: 2100, kind: "edit-record-set", name: "r0", spec: { dnsRecordSet: { recordName: "nodes" } } },
+    ]),
+    story("somebody adds to a name, and it is renamed", 4000, [
+      ...node(1),
+      recordSet({ reclaimPolicy: "Delete", dnsRecordSet: name("digitalocean") }),
+      { atMs: 1900, kind: "hand-record", ...AT_WWW, edit: "add", pick: 0 },
+      { atMs: 1900, kind: "edit-record-set", name: "r0", spec: { dnsRecordSet: { recordName: "nodes" } } },
+    ]),
+    story("a provider that asks for no calls is named by nobody, and then by another object", 7000, [
+      ...node(1),
+      recordSet({ dnsRecordSet: name("cloudflare") }),
+      { atMs: 0, kind: "fault", how: "429", times: 1, side: "dns", operation: "records" },
+      { atMs: 1000, kind: "delete-record-set", name: "r0" },
+      { atMs: 4000, kind: "record-set", name: "r1", spec: { dnsRecordSet: name("cloudflare", "nodes") } },
+    ]),
+    story("a name goes to another object that never publishes there, and leaves it", 5500, [
+      ...node(1),
+      address(1, 101),
+      {
+        atMs: 0,
+        kind: "pool",
+        name: "p0",
+        spec: { provider, ips: ["203.0.113.1"], reclaimPolicy: "Delete", dnsRecordSet: name("digitalocean") },
+      },
+      {
+        atMs: 100,
+        kind: "pool",
+        name: "p1",
+        spec: { provider, ips: ["203.0.113.5"], dnsRecordSet: name("digitalocean") },
+      },
+      { atMs: 1900, kind: "edit", name: "p0", spec: { dnsRecordSet: { recordName: "nodes" } } },
+      { atMs: 3400, kind: "edit", name: "p1", spec: { dnsRecordSet: null } },
     ]),
     story("a record set that retains is deleted", 4500, [
       ...node(1),

@@ -9,28 +9,10 @@ export const MEMORY_BUGS: readonly Mutation[] = [
     replace: "notBeforeMs: error.notBeforeMs };",
   },
   {
-    name: "A rate limit is noted by a clock that leaps.",
-    file: "src/apply/limit-noting.ts",
-    find: "const untilMs = clock.monotonicMs() + error.notBeforeMs - clock.wallMs();",
-    replace: "const untilMs = error.notBeforeMs - 1767323045000;",
-  },
-  {
     name: "A creation in the future counts for ever.",
     file: "src/observe/lease-facts.ts",
     find: ".filter((ms) => Math.abs(ms - nowMs) < ACQUISITION_WINDOW_MS)",
     replace: ".filter((ms) => ms > nowMs - ACQUISITION_WINDOW_MS)",
-  },
-  {
-    name: "A next attempt in the far future is waited for.",
-    file: "src/plan/retry-schedule.ts",
-    find: "due > nowMs + LONGEST_RETRY_MS ? nowMs",
-    replace: "due > nowMs + 9e9 ? nowMs",
-  },
-  {
-    name: "A page that shows only a part passes for the whole list.",
-    file: "src/ports/listing.ts",
-    find: "isComplete: byIP.size === total,",
-    replace: "isComplete: byIP.size <= total,",
   },
   {
     name: "The machine of an unanswered creation is promised to nobody.",

@@ -86,6 +86,8 @@ export class Monitor {
         },
       );
     }
+    // Who may not read the Lease lacks what earlier runs noted there.
+    if (process.lacksLease) return undefined;
     if (nowMs < (process.notBeforeMs.get(provider) ?? 0))
       this.violated("P14", `${process.identity} calls ${provider} ${call.operation} although the Lease says to wait`);
     const noted = this.records.closedUntilMs.get(provider);
@@ -106,6 +108,7 @@ export class Monitor {
     if (call.operation.endsWith("status")) this.records.refusals.clear();
     if (failure.how === "429" && failure.error instanceof ProviderError)
       process.closedUntilMs.set(call.provider ?? "", (failure.error.notBeforeMs ?? 0) - process.skewMs);
+    if (call.operation === "read-lease") process.lacksLease = true;
     this.records.nameRefused(call, failure.error);
     if (call.operation === "assign" && failure.hasEffect) this.records.answerLost(call);
     if (call.operation === "assign" && !failure.hasEffect) this.records.refused(call, failure.error);
@@ -198,6 +201,7 @@ export class Monitor {
     process.hasFailedList = false;
     process.hasWritten = false;
     process.misled = 0;
+    process.lacksLease = false;
     process.readings.clear();
     this.offers.refresh();
     for (const provider of PROVIDERS) {

@@ -56,12 +56,6 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: "action.before === undefined",
   },
   {
-    name: "The time of a creation on the Lease may be long past when it is made.",
-    file: "src/apply/acquire-ip.ts",
-    find: "while (cluster.now() - notedMs > LATE_MS &&",
-    replace: "while (cluster.now() - notedMs > 9e9 &&",
-  },
-  {
     name: "A move does not look again at the node that loses the address.",
     file: "src/apply/assign-ip.ts",
     find: "if (before?.nodeName === undefined || holderVersion === undefined) return undefined;",

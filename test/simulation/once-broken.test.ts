@@ -150,6 +150,19 @@ test.for<[string, Omit<History, "seed" | "slots" | "latencyMs" | "hasLock">]>([
     },
   ],
   [
+    "an address whose creation got no answer is not bought again while lists show only a part of the account",
+    {
+      endsAtMs: 45_000,
+      events: [
+        { atMs: 0, kind: "droplet", id: 901, region: "nyc3" },
+        address("203.0.113.9", 901),
+        { atMs: 0, kind: "pool", name: "p0", spec: { provider: "digitalocean", region: "nyc3", desiredIPs: 1 } },
+        { atMs: 0, kind: "fault", how: "500-after", times: 1, side: "cloud", operation: "create" },
+        { atMs: 25_000, kind: "stale", times: 40, isPartial: true, side: "cloud", operation: "list" },
+      ],
+    },
+  ],
+  [
     "twelve addresses are bought in a minute and no more, also when the Lease is slow to take the time of the first",
     {
       endsAtMs: 90_000,

@@ -41,6 +41,8 @@ export class Process {
   readonly notBeforeMs: Map<string, number> = new Map();
   /** When a 429 of its own ends, by provider, milliseconds. */
   readonly closedUntilMs: Map<string, number> = new Map();
+  /** True when the Lease could not be read in the pass under way. */
+  lacksLease = false;
   /** How many readings of its pass under way were answered as they were before. */
   misled = 0;
   /** True once a reading of its pass under way was answered as it was before. */

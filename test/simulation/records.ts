@@ -73,6 +73,8 @@ export class Records {
   wasMisled = false;
   /** The intents to acquire on record in the status of a pool, by its key. */
   readonly #intents = new Map<string, readonly string[]>();
+  /** The uid of the pool whose status was written last under a key: another of the same name may follow it before the purchase. */
+  readonly #intendedFor = new Map<string, string>();
   readonly #world: World;
   readonly #changedAtMs = new Map<string, number>();
 
@@ -133,6 +135,7 @@ export class Records {
       const intents = status.pendingAcquisitions.map(({ startedAt, knownIPs }) => `${startedAt} ${knownIPs.length}`);
       if (intents.some((intent) => !this.#intents.get(call.subject)?.includes(intent))) process.intentOf = call.subject;
       this.#intents.set(call.subject, intents);
+      this.#intendedFor.set(call.subject, this.#world.pool(call.subject)?.meta.uid ?? "");
       this.noteNames();
     }
     if (call.operation === "create") this.#created(process, call, (result as { readonly ip: string }).ip);
@@ -242,7 +245,7 @@ export class Records {
     this.bought.set(ip, {
       ip,
       key: process.intentOf ?? "",
-      uid: pool?.meta.uid ?? "",
+      uid: this.#intendedFor.get(process.intentOf ?? "") ?? "",
       atMs: nowMs,
       passStartMs: process.passStartMs,
       machine: place.machineID,

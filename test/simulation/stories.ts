@@ -1,4 +1,5 @@
 import { dnsStories } from "./dns-stories.ts";
+import { memoryStories } from "./memory-stories.ts";
 import { address, node, type Story, story } from "./story.ts";
 
 const provider = "digitalocean";
@@ -52,5 +53,6 @@ export function stories(): readonly Story[] {
       { atMs: 2200, kind: "edit", name: "p0", spec: { ips: ["203.0.113.2"] } },
     ]),
     ...dnsStories(),
+    ...memoryStories(),
   ];
 }
