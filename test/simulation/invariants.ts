@@ -204,6 +204,8 @@ function isFindable(
   ip: string,
 ): boolean {
   const holder = world.address(ip)?.droplet_id ?? undefined;
+  // After an edit of the spec nobody can tell what was lost from what was taken out.
+  if ((records.touchedAtMs.get(nameOf(pool)) ?? 0) <= records.changedAtMs(nameOf(pool))) return false;
   return world
     .nodes()
     .some(

@@ -29,8 +29,8 @@ export const MEMORY_BUGS: readonly Mutation[] = [
   {
     name: "Of one name at two providers only one is cleaned.",
     file: "src/plan/dns/former-names.ts",
-    find: "former.provider}/",
-    replace: '"one"}/',
+    find: "fqdn: former.name, provider: former.provider",
+    replace: 'fqdn: former.name, provider: "one"',
   },
   {
     name: "A suspended pool promises nodes to itself.",

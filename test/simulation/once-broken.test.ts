@@ -163,6 +163,27 @@ test.for<[string, Omit<History, "seed" | "slots" | "latencyMs" | "hasLock">]>([
     },
   ],
   [
+    "an intent whose time is ahead is not waited for longer than any other",
+    {
+      endsAtMs: 12_000,
+      events: [
+        { atMs: 0, kind: "pool", name: "p0", spec: { provider: "digitalocean", region: "nyc3", desiredIPs: 1 } },
+        { atMs: 0, kind: "fault", how: "500", times: 1, side: "cloud", operation: "create" },
+        ...Array.from(
+          { length: 20 },
+          (_, pick): WorldEvent => ({
+            atMs: 8000,
+            kind: "spoil-status",
+            object: "pools",
+            name: "p0",
+            how: "future",
+            pick,
+          }),
+        ),
+      ],
+    },
+  ],
+  [
     "twelve addresses are bought in a minute and no more, also when the Lease is slow to take the time of the first",
     {
       endsAtMs: 90_000,
