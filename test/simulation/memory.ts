@@ -37,11 +37,13 @@ function isUnderWay(world: World, ip: string): boolean {
   return world.cloud.state.actions.some((action) => action.ip === ip && action.status === "in-progress");
 }
 
-/** Another address that the lost answer could have been about; undefined where an annotation says which it is. */
+/** Another address that the lost answer could have been about; undefined where an annotation or the status says which it is. */
 function rivalOf({ records, simulation }: Monitor, process: Process, pool: Pool, ip: string): string | undefined {
   const { world } = simulation;
   if (world.nodes().some((node) => node.addressAnnotation === ip && node.poolAnnotation === objectKey(pool.meta)))
     return undefined;
+  // What was bought for the pool, and its status goes on to show, is no guess.
+  if (Object.hasOwn(pool.status.ips, ip) && records.bought.get(ip)?.uid === pool.meta.uid) return undefined;
   const known = new Set(pool.status.pendingAcquisitions.flatMap(({ knownIPs }) => knownIPs));
   // With another pool's answer lost, too, which address belongs to which may follow from what each knew.
   if (world.pools().some((other) => other.meta.uid !== pool.meta.uid && other.status.pendingAcquisitions.length > 0))
