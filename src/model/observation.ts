@@ -46,6 +46,8 @@ export type KnownFacts = Pick<Observation, "providers" | "dns">;
 export interface Observation {
   /** The API server's clock, milliseconds. */
   readonly observedAtMs: number;
+  /** The same clock when the nodes had been listed, milliseconds: whether one of them has been unready for too long is known as of then, however long the providers took to answer. */
+  readonly nodesReadAtMs: number;
   /** URL of the API server. */
   readonly cluster: string;
   readonly pools: readonly Pool[];

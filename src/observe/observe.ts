@@ -35,7 +35,7 @@ export async function observe({
   leaseName,
   known,
 }: ObserveDeps): Promise<Observation> {
-  const [{ pools, recordSets, missing, nodes, pods }, lease] = await Promise.all([
+  const [{ pools, recordSets, missing, nodes, nodesReadAtMs, pods }, lease] = await Promise.all([
     readCluster(cluster),
     readLease(cluster, leaseName),
   ]);
@@ -59,6 +59,7 @@ export async function observe({
   ]);
   return {
     observedAtMs: cluster.now(),
+    nodesReadAtMs,
     cluster: cluster.server,
     pools,
     recordSets,

@@ -7,7 +7,7 @@ import { listRecordSets } from "./list-record-sets.ts";
 import { summarizePods } from "./summarize-pods.ts";
 
 /** The lists of one cluster; `missing` as {@link Observation.recordSetsMissing}. */
-export interface ClusterLists extends Pick<Observation, "pools" | "recordSets" | "nodes" | "pods"> {
+export interface ClusterLists extends Pick<Observation, "pools" | "recordSets" | "nodes" | "nodesReadAtMs" | "pods"> {
   readonly missing: string | undefined;
 }
 
@@ -16,13 +16,19 @@ export interface ClusterLists extends Pick<Observation, "pools" | "recordSets" |
  * @throws KubeError when any list fails: part of a cluster is never returned.
  */
 export async function readCluster(cluster: ClusterReader): Promise<ClusterLists> {
-  const [pools, { recordSets, missing }, nodes] = await Promise.all([
+  const [pools, { recordSets, missing }, { nodes, nodesReadAtMs }] = await Promise.all([
     cluster.listPools(),
     listRecordSets(cluster),
-    cluster.listNodes(),
+    readNodes(cluster),
   ]);
   const pods = await readPods(cluster, [...pools, ...recordSets]);
-  return { pools, recordSets, missing, nodes, pods };
+  return { pools, recordSets, missing, nodes, nodesReadAtMs, pods };
+}
+
+/** The time is taken after the answer: before a first one nothing is known of the API server's clock. */
+async function readNodes(cluster: ClusterReader): Promise<Pick<Observation, "nodes" | "nodesReadAtMs">> {
+  const nodes = await cluster.listNodes();
+  return { nodes, nodesReadAtMs: cluster.now() };
 }
 
 /** Lists each distinct pod selector once, one after another, so that at most one page of pods is in memory per list. */

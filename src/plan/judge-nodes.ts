@@ -27,11 +27,11 @@ export function judgeNodes(
   const matches: NodeFacts[] = [];
   const notMatching: NodeVerdict[] = [];
   for (const node of observation.nodes) {
-    const verdict = judge(node, matcher, observation.observedAtMs);
+    const verdict = judge(node, matcher, observation.nodesReadAtMs);
     if (verdict.kind === "match") matches.push(node);
     else notMatching.push({ nodeName: node.name, reason: verdict.reason, detail: verdict.detail });
   }
-  return { matches, notMatching, of: (node) => judge(node, matcher, observation.observedAtMs) };
+  return { matches, notMatching, of: (node) => judge(node, matcher, observation.nodesReadAtMs) };
 }
 
 function matcherOf(

@@ -78,7 +78,7 @@ export function viewPool(pool: Pool, context: ViewContext): PoolView {
     const standing = standingOf(ip, provider?.addresses.get(ip) ?? UNREAD, {
       pool,
       key,
-      nowMs: observation.observedAtMs,
+      nowMs: observation.nodesReadAtMs,
       nodeByMachine: nodes,
       verdictOf: verdicts.of,
       ownerOf: (address) => claims.ownerOf(address) ?? key,

@@ -64,7 +64,7 @@ export function viewRecordSet(
   const offered = (node: NodeFacts): ReturnType<typeof nodeAddresses> =>
     nodeAddresses(node, spec.addressType, verified);
   const unready = unreadyPublished(recordSet, verdicts, observation, (node) => isPublished(target, offered(node)));
-  const graced = unready.filter(({ graceUntilMs }) => graceUntilMs > observation.observedAtMs);
+  const graced = unready.filter(({ graceUntilMs }) => graceUntilMs > observation.nodesReadAtMs);
   const gracedNames = new Set(graced.map(({ node }) => node.name));
   return {
     recordSet,
@@ -95,7 +95,7 @@ function isPublished(target: NameTarget, addresses: readonly { readonly address:
 function unreadyPublished(
   { spec, status }: RecordSet,
   verdicts: Verdicts,
-  { nodes, observedAtMs: nowMs }: Observation,
+  { nodes, nodesReadAtMs: nowMs }: Observation,
   isInRecords: (node: NodeFacts) => boolean,
 ): readonly UnreadyPublished[] {
   if (spec.gracePeriodSeconds <= 0) return [];

@@ -42,6 +42,7 @@ export type FreeRank = "unassigned" | "node-gone" | "not-matching" | "foreign";
 /** What the standing of an address depends on. */
 export interface StandingContext {
   readonly pool: Pool;
+  /** The API server's clock when the nodes had been listed, milliseconds. */
   readonly nowMs: number;
   readonly nodeByMachine: ReadonlyMap<string, NodeFacts>;
   readonly verdictOf: (node: NodeFacts) => MatchVerdict;

@@ -120,6 +120,7 @@ export function anObservation(parts: {
 }): Observation {
   return {
     observedAtMs: NOW,
+    nodesReadAtMs: NOW,
     cluster: "https://cluster.example",
     pools: parts.pools ?? [],
     recordSets: parts.recordSets ?? [],

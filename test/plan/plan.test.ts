@@ -86,6 +86,18 @@ test.for<[string, Observation, string[]]>([
     ],
   ],
   [
+    "grace of 5 s is not over when the nodes were read after 4 s, however late the providers answered",
+    {
+      ...anObservation({
+        pools: [aPool({ spec: { ips: [A], gracePeriodSeconds: 5 }, status: { ips: { [A]: active(1) } } })],
+        nodes: [{ ...annotated(1, A), ...unready }, aNode({ name: "n2", droplet: 102 })],
+        addresses: [known(A, { holderID: "101" })],
+      }),
+      nodesReadAtMs: NOW - 1000,
+    },
+    [`hold assign-ip ${A}: Grace (stays on node n1) for 0s`],
+  ],
+  [
     "the stored first sight ends grace although the evidence is newer",
     anObservation({
       pools: [

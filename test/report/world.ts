@@ -128,6 +128,7 @@ export function anObservation(
   };
   return {
     observedAtMs: NOW_MS,
+    nodesReadAtMs: NOW_MS,
     cluster: "https://kubernetes.example:6443",
     pools,
     recordSets: [],
