@@ -365,6 +365,48 @@ describe("take-down", () => {
     ]);
     expect(actions.at(-1)?.requires).toContain(`delete-dns pool/ingress/web ${FQDN} digitalocean`);
   });
+
+  /** A pool that goes, whose name another pool asks for that has never published there. */
+  const succeeded = (heir: Pool): Observation =>
+    anObservation({
+      pools: [
+        pool(
+          { ips: [A], reclaimPolicy: "Delete" },
+          { ips: { [A]: active(101) }, publishedDNS: MINE },
+          { isDeleting: true, finalizers: ["flipop.digitalocean.com/cleanup"] },
+        ),
+        heir,
+      ],
+      nodes: nodes(2),
+      addresses: [known(A), known(B, { holderID: "102" })],
+      dns: [dnsFacts({ [FQDN]: [A] })],
+    });
+  const heir = (status: Partial<PoolStatus> = {}): Pool =>
+    aPool({ name: "heir", spec: { ips: [B], dnsRecordSet: WWW }, status });
+
+  test("of a deleted pool cleans a name that another one asks for and has nothing to write to", () => {
+    expect(planText(succeeded({ ...heir(), spec: { ...heir().spec, ips: [C] } }))).toContain(
+      `delete-dns ${FQDN} {${A}}/60 -> {}: ObjectDeleted`,
+    );
+  });
+
+  test("of a deleted pool waits for another one that writes the name in this pass", () => {
+    const world = succeeded(heir({ ips: { [B]: active(102) } }));
+    const text = planText(world);
+    expect(text).toContain(`update-dns ${FQDN} {${A}}/60 -> {${B}}/60: RecordsDiffer`);
+    expect(text.filter((line) => line.startsWith("delete-dns"))).toEqual([]);
+    const { actions } = plan(world, {});
+    expect(actions.at(-1)).toMatchObject({
+      kind: "remove-finalizer",
+      requires: [`update-dns pool/ingress/heir ${FQDN} digitalocean`],
+    });
+  });
+
+  test("of a deleted pool leaves a name to another one that has published there", () => {
+    const text = planText(succeeded(heir({ ips: { [B]: active(102) }, publishedDNS: { ...MINE, addresses: [B] } })));
+    expect(text.filter((line) => line.startsWith("delete-dns"))).toEqual([]);
+    expect(text).toContain("remove-finalizer ingress/web: NothingToReclaim");
+  });
 });
 
 describe("a name that changes", () => {

@@ -78,8 +78,8 @@ export const DNS_BUGS: readonly Mutation[] = [
   {
     name: "A former name is forgotten as soon as another object asks for it.",
     file: "src/plan/dns/former-names.ts",
-    find: "isKept: !context.claims.isHeld(publishedKey(name)) && !publisher.meta.isDeleting",
-    replace: "isKept: false",
+    find: "{ isKept: true, heir };",
+    replace: "{ isKept: false };",
   },
   {
     name: "Two objects both write a name they ask for.",
@@ -151,8 +151,8 @@ export const DNS_BUGS: readonly Mutation[] = [
   {
     name: "A record set knows no grace.",
     file: "src/plan/record-set-view.ts",
-    find: "unready.filter(({ graceUntilMs }) => graceUntilMs > observation.observedAtMs);",
-    replace: "unready.filter(({ graceUntilMs }) => graceUntilMs > observation.observedAtMs + 9e9);",
+    find: "unready.filter(({ graceUntilMs }) => graceUntilMs > observation.nodesReadAtMs);",
+    replace: "unready.filter(({ graceUntilMs }) => graceUntilMs > observation.nodesReadAtMs + 9e9);",
   },
   {
     name: "A change of records goes on after the Lease was lost.",
@@ -175,7 +175,7 @@ export const DNS_BUGS: readonly Mutation[] = [
   {
     name: "An object is let go before its records are cleaned.",
     file: "src/plan/dns/plan-dns.ts",
-    find: "    after: former.actions.map(({ id }) => id),\n",
+    find: "    after: [...former.actions.map(({ id }) => id), ...former.heirs],\n",
     replace: "    after: [],\n",
   },
   {

@@ -75,6 +75,7 @@ export class Records {
   readonly #intents = new Map<string, readonly string[]>();
   /** The uid of the pool whose status was written last under a key: another of the same name may follow it before the purchase. */
   readonly #intendedFor = new Map<string, string>();
+  #leaseForgottenMs = Number.NEGATIVE_INFINITY;
   readonly #world: World;
   readonly #changedAtMs = new Map<string, number>();
 
@@ -193,6 +194,7 @@ export class Records {
   #forgetLease(): void {
     this.creations.length = 0;
     this.closedUntilMs.clear();
+    this.#leaseForgottenMs = this.#world.nowMs();
   }
 
   #touched(key: string): void {
@@ -238,7 +240,8 @@ export class Records {
 
   #created(process: Process, call: SimCall, ip: string): void {
     const nowMs = this.#world.nowMs();
-    this.creations.push(nowMs);
+    // One under way while the Lease was spoilt was noted there before.
+    if (process.passStartMs > this.#leaseForgottenMs) this.creations.push(nowMs);
     this.bornMs.set(ip, nowMs);
     const pool = this.#world.pool(process.intentOf ?? "");
     const [place] = call.args as readonly [{ readonly machineID?: string }];

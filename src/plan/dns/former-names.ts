@@ -14,6 +14,8 @@ export interface FormerContext {
   readonly claims: NameClaims;
   readonly dns: ReadonlyMap<string, DNSFacts>;
   readonly nowMs: number;
+  /** By the key of a name, the action by which this plan changes it for the object it belongs to now. */
+  readonly changing: ReadonlyMap<string, string>;
   /** Keys of the former names that this plan cleans already: two objects may remember one. Added to. */
   readonly written: Set<string>;
 }
@@ -24,6 +26,8 @@ export interface FormerPlan {
   readonly holds: readonly Hold[];
   /** Names whose records still stand, or may. */
   readonly names: readonly PublishedName[];
+  /** Actions of other objects that take over the records of a name. */
+  readonly heirs: readonly string[];
 }
 
 interface Step {
@@ -31,6 +35,8 @@ interface Step {
   readonly hold?: Hold;
   /** False once nothing of the name is left, or another object has published there. */
   readonly isKept: boolean;
+  /** The action by which another object publishes there. */
+  readonly heir?: string | undefined;
 }
 
 /** Names an object published under before its present one: those status lists, and the last one when the object asks for another now. Sorted. Pure. */
@@ -55,17 +61,27 @@ function formerNames(
 /** Plans what happens to the records of an object's former names, by its `reclaimPolicy`. Pure. */
 export function planFormerNames(publisher: Publisher, present: NamePlan, context: FormerContext): FormerPlan {
   const steps = formerNames(publisher, present).map((name) => {
-    const owner = context.claims.ownerOf(publishedKey(name));
-    const isTaken = owner !== undefined && !isSameObject(owner, publisher.ref);
-    // An owner that has never published there does not know the records, and may leave the name as it came.
-    const taken: Step = { isKept: !context.claims.isHeld(publishedKey(name)) && !publisher.meta.isDeleting };
-    return { name, step: isTaken ? taken : cleanUp(publisher, present, name, context) };
+    return { name, step: leftToOwner(publisher, name, context) ?? cleanUp(publisher, present, name, context) };
   });
   return {
     actions: steps.flatMap(({ step }) => step.action ?? []),
     holds: steps.flatMap(({ step }) => step.hold ?? []),
     names: steps.flatMap(({ name, step }) => (step.isKept ? [name] : [])),
+    heirs: steps.flatMap(({ step }) => step.heir ?? []),
   };
+}
+
+/**
+ * What becomes of a name that another object has by now; undefined when it is for this object to clean. An owner that has never published there does not know the
+ * records, and may leave the name as it came: until then they stay on record, or, where this object goes and the owner has nothing to write, go with it.
+ */
+function leftToOwner({ ref, meta }: Publisher, name: PublishedName, context: FormerContext): Step | undefined {
+  const key = publishedKey(name);
+  const owner = context.claims.ownerOf(key);
+  if (owner === undefined || isSameObject(owner, ref)) return undefined;
+  if (context.claims.isHeld(key)) return { isKept: false };
+  const heir = context.changing.get(key);
+  return meta.isDeleting && heir === undefined ? undefined : { isKept: true, heir };
 }
 
 function cleanUp(

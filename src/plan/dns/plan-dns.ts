@@ -5,7 +5,7 @@ import type { DNSMemory } from "../../model/resource.ts";
 import { type Cleaning, NOTHING_TO_CLEAN } from "../finalizer-step.ts";
 import { dnsMemory } from "./dns-memory.ts";
 import { type FormerPlan, planFormerNames } from "./former-names.ts";
-import type { NameClaims } from "./name-claims.ts";
+import { type NameClaims, nameKey } from "./name-claims.ts";
 import { type NamePlan, planName } from "./name-plan.ts";
 import type { Publisher, ServedAddresses } from "./publisher.ts";
 
@@ -29,22 +29,25 @@ export function planDNS(
   nowMs: number,
 ): readonly ObjectNames[] {
   const written = new Set<string>();
-  return publishers.flatMap((publisher): readonly ObjectNames[] => {
+  const planned = publishers.flatMap((publisher) => {
     const own = served.get(refKey(publisher.ref));
-    if (own === undefined) return [];
-    const present = planName(publisher, own, claims, nowMs);
-    const former = planFormerNames(publisher, present, { claims, dns, nowMs, written });
+    return own === undefined ? [] : [{ publisher, present: planName(publisher, own, claims, nowMs) }];
+  });
+  const changes = planned.flatMap(({ present }) => present.actions);
+  const changing = new Map(
+    changes.map(({ id, dnsProvider: provider, fqdn }) => [nameKey({ provider, fqdn }), id] as const),
+  );
+  return planned.map(({ publisher, present }): ObjectNames => {
+    const former = planFormerNames(publisher, present, { claims, dns, nowMs, changing, written });
     const memory = dnsMemory(publisher, present, former);
-    return [
-      {
-        publisher,
-        present,
-        former,
-        holds: [...present.holds, ...former.holds],
-        memory,
-        cleaning: publisher.isWritable ? cleaning(publisher, present, former, memory) : NOTHING_TO_CLEAN,
-      },
-    ];
+    return {
+      publisher,
+      present,
+      former,
+      holds: [...present.holds, ...former.holds],
+      memory,
+      cleaning: publisher.isWritable ? cleaning(publisher, present, former, memory) : NOTHING_TO_CLEAN,
+    };
   });
 }
 
@@ -59,7 +62,7 @@ function cleaning(
   return {
     isNeeded: isPublished || former.names.length > 0 || present.actions.some(({ kind }) => kind === "update-dns"),
     isStuck: former.holds.length > 0,
-    after: former.actions.map(({ id }) => id),
+    after: [...former.actions.map(({ id }) => id), ...former.heirs],
   };
 }
 
@@ -69,7 +72,7 @@ export function untouchedNames(publisher: Publisher): ObjectNames {
   return {
     publisher,
     present: { target: { kind: "none" }, actions: [], holds: [], isInPlace: false, isRight: false },
-    former: { actions: [], holds: [], names: formerDNS },
+    former: { actions: [], holds: [], names: formerDNS, heirs: [] },
     holds: [],
     memory: { ...(publishedDNS === undefined ? {} : { publishedDNS }), formerDNS },
     cleaning: NOTHING_TO_CLEAN,
