@@ -70,7 +70,7 @@ export class Process {
     this.clock = {
       monotonicMs: () => scheduler.elapsedMs(),
       wallMs: () => scheduler.nowMs() + this.skewMs,
-      sleep: (ms, signal) => (this.isDead ? NEVER : scheduler.sleep(this, ms, signal)),
+      sleep: (ms, signal) => (this.isDead ? never() : scheduler.sleep(this, ms, signal)),
     };
     this.died = new Promise((resolve) => {
       this.#markDead = resolve;
@@ -173,7 +173,7 @@ export class Process {
 
   private async pass(ms: number): Promise<void> {
     if (ms > 0) await this.simulation.world.scheduler.sleep(this, ms);
-    if (this.isDead) await NEVER;
+    if (this.isDead) await never();
   }
 
   /** The whole process stands still; where calls take time one could be caught before its effect, which nothing could prevent. */
@@ -181,7 +181,7 @@ export class Process {
     if (ms === 0 || this.simulation.history.latencyMs > 0) return;
     this.simulation.note(`      ${this.identity} stands still for ${ms} ms`);
     await this.simulation.world.scheduler.freeze(this, ms);
-    if (this.isDead) await NEVER;
+    if (this.isDead) await never();
   }
 
   private die(): Promise<never> {
@@ -189,7 +189,7 @@ export class Process {
     this.simulation.deaths += 1;
     this.simulation.monitor.records.refusals.clear();
     this.kill();
-    return NEVER;
+    return never();
   }
 
   /** What `plan` and `status` ask for. */
@@ -246,4 +246,7 @@ async function partOf<T>(answer: () => Promise<T>): Promise<T> {
   return { ...page, addresses: addresses.filter((_, index) => index % 2 === 0) };
 }
 
-const NEVER: Promise<never> = new Promise(() => undefined);
+/** Another one for each: who waits for it is kept for as long as the promise is. */
+function never(): Promise<never> {
+  return new Promise(() => undefined);
+}
