@@ -36,8 +36,8 @@ export interface CronJobOnWire {
   };
 }
 
-/** The pod of the shipped CronJob, as far as the tests look into it. */
-interface PodSpecOnWire {
+/** The pod of the shipped CronJob or Deployment, as far as the tests look into it. */
+export interface PodSpecOnWire {
   readonly serviceAccountName: string;
   readonly terminationGracePeriodSeconds: number;
   readonly securityContext: { readonly runAsUser: number; readonly runAsGroup: number };
