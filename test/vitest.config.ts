@@ -43,10 +43,9 @@ const config: ViteUserConfig = {
           name: "cluster",
           include: NEEDS_CLUSTER,
           globalSetup: ["test/cluster/global-setup.ts"],
-          // The programs may have to be built first, and every file waits for one API server on two cores.
+          // The programs may have to be built first, and an API server for each worker keeps two cores busy.
           testTimeout: 60_000,
           hookTimeout: 60_000,
-          fileParallelism: false,
         },
       },
     ],

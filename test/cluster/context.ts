@@ -1,17 +1,20 @@
-// How a test file reaches the cluster that the global setup has started for the whole run.
+// How a test file reaches a cluster that the global setup has started for the whole run.
 import { describe, inject, test } from "vitest";
 import type { ClusterFacts } from "./start.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** The shared cluster; `undefined` where etcd and kube-apiserver are missing. */
-    cluster: ClusterFacts | undefined;
+    /** A cluster for each worker; none where etcd and kube-apiserver are missing. */
+    clusters: readonly ClusterFacts[];
   }
 }
 
-/** Declares a group of tests that needs the shared cluster; where there is none, one skipped test says so. */
+/** Declares a group of tests that needs a cluster, which no other file uses meanwhile; where there is none, one skipped test says so. */
 export function describeCluster(title: string, body: (cluster: ClusterFacts) => void): void {
-  const cluster = inject("cluster");
-  if (cluster === undefined) describe(title, () => test.skip("needs etcd and kube-apiserver", () => undefined));
-  else describe(title, () => body(cluster));
+  const clusters = inject("clusters");
+  // Vitest numbers its workers from 1, and gives a worker's number to its successor.
+  const cluster = clusters[Number(process.env["VITEST_POOL_ID"] ?? 1) - 1];
+  if (cluster !== undefined) describe(title, () => body(cluster));
+  else if (clusters.length > 0) throw new Error("there are more workers than clusters");
+  else describe(title, () => test.skip("needs etcd and kube-apiserver", () => undefined));
 }

@@ -1,27 +1,32 @@
-// Starts one cluster for the whole run and stops it at the end.
+// Starts the clusters of the whole run, one for each worker, and stops them at the end.
 import type { TestProject } from "vitest/node";
 import { AssetsError, skipOrFail } from "./assets.ts";
 import type {} from "./context.ts";
 import { type Cluster, startCluster } from "./start.ts";
 
-/** Provides `cluster` to the tests and returns what ends it. Provides `undefined` where the programs are missing. */
+/** Provides `clusters` to the tests and returns what ends them. Provides none where the programs are missing. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const cluster = await start();
-  if (cluster === undefined) {
-    project.provide("cluster", undefined);
-    return async () => undefined;
-  }
-  const { server, caFile, adminToken, kubeconfig, directory } = cluster;
-  project.provide("cluster", { server, caFile, adminToken, kubeconfig, directory });
-  return async () => await cluster.stop();
-}
-
-async function start(): Promise<Cluster | undefined> {
+  const clusters: Cluster[] = [];
+  const stop = async (): Promise<void> => {
+    await Promise.all(clusters.map((cluster) => cluster.stop()));
+  };
   try {
-    return await startCluster();
+    for (let worker = 0; worker < project.config.maxWorkers; worker += 1) clusters.push(await startCluster());
   } catch (error) {
+    await stop();
     if (!(error instanceof AssetsError)) throw error;
     skipOrFail(error);
-    return undefined;
+    clusters.length = 0;
   }
+  project.provide(
+    "clusters",
+    clusters.map(({ server, caFile, adminToken, kubeconfig, directory }) => ({
+      server,
+      caFile,
+      adminToken,
+      kubeconfig,
+      directory,
+    })),
+  );
+  return stop;
 }
