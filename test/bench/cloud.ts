@@ -12,6 +12,8 @@ export interface Cloud {
   /** Every call so far, in order; emptied by {@link Cloud.forgetCalls}. */
   readonly calls: readonly TimedCall[];
   forgetCalls(): void;
+  /** The droplets that have addresses now. */
+  holders(): readonly number[];
   /** Detaches every address behind everybody's back. */
   detachAll(): void;
   close(): Promise<void>;
@@ -47,6 +49,12 @@ export async function openCloud({ droplets, ips, actionMs = 0 }: CloudOptions): 
     calls,
     forgetCalls: () => {
       calls.length = 0;
+    },
+    holders: () => {
+      account.cloud().settle(Date.now());
+      return account
+        .cloud()
+        .state.reserved_ips.flatMap(({ droplet_id }) => (typeof droplet_id === "number" ? [droplet_id] : []));
     },
     detachAll: () => {
       for (const ip of ips) account.setAddress(ip, { droplet_id: null });

@@ -65,7 +65,7 @@ export async function runCommand(
 }
 
 /** The high-water mark of a process's resident memory, MB; undefined when it has ended or the system does not tell. */
-function peakOf(pid: number | undefined): number | undefined {
+export function peakOf(pid: number | undefined): number | undefined {
   try {
     const [, kilobytes] = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
     return kilobytes === undefined ? undefined : Number(kilobytes) / 1024;

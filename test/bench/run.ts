@@ -9,6 +9,7 @@ import { benchScale } from "./scale.ts";
 import { benchStart } from "./start.ts";
 import { benchSteadyState } from "./steady-state.ts";
 import { renderTable, type Section } from "./table.ts";
+import { benchWatch } from "./watch.ts";
 import { openWorld, type World } from "./world.ts";
 
 const benches: Readonly<Record<string, (world: World) => Promise<Section>>> = {
@@ -18,6 +19,7 @@ const benches: Readonly<Record<string, (world: World) => Promise<Section>>> = {
   steady: benchSteadyState,
   failover: benchFailover,
   dns: benchDNS,
+  watch: benchWatch,
   scale: benchScale,
 };
 const named = process.argv.slice(2);

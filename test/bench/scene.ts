@@ -28,19 +28,21 @@ export interface SceneOptions {
   /** Unattached addresses, all of the pool. */
   readonly addresses: number;
   readonly actionMs?: number;
+  /** `spec.match` of the pool; without it every ready node matches. */
+  readonly match?: Readonly<Record<string, string>>;
 }
 
 /** Empties the cluster, sets a scene up, lends it to the work and takes its account down again. */
 export async function withScene<T>(
   world: World,
-  { nodes, addresses, actionMs = 0 }: SceneOptions,
+  { nodes, addresses, actionMs = 0, match = {} }: SceneOptions,
   work: (scene: Scene) => Promise<T>,
 ): Promise<T> {
   const { api } = world;
   const ips = someIPs(addresses);
   await emptyCluster(api);
   await createNodes(api, { from: 1, to: nodes, body: (droplet) => nodeBody(nodeOptions(droplet)) });
-  await createPool(api, { provider: "digitalocean", region: REGION, ips });
+  await createPool(api, { provider: "digitalocean", region: REGION, ips, match });
   const cloud = await openCloud({ droplets: nodes, ips, actionMs });
   try {
     return await work({ cloud, run: (args, how) => runOn(world, cloud, args, how) });
@@ -57,13 +59,16 @@ export async function runOn(
   { isMetered = false, isUncached = false, container }: RunOptions = {},
 ): Promise<ProgramRun> {
   const environment = {
-    KUBECONFIG: isMetered ? world.meteredKubeconfig : world.kubeconfig,
-    DIGITALOCEAN_API_URL: cloud.url,
-    DIGITALOCEAN_ACCESS_TOKEN: "sandbox",
+    ...environmentOf(isMetered ? world.meteredKubeconfig : world.kubeconfig, cloud),
     ...(isUncached ? { NODE_DISABLE_COMPILE_CACHE: "1" } : {}),
   };
   if (container === undefined) return await runProgram(args, environment);
   return await runCommand(container.command, { ...environment, ...container.environment });
+}
+
+/** What flipop's environment says of a cluster and an account. */
+export function environmentOf(kubeconfig: string, cloud: Cloud): Readonly<Record<string, string>> {
+  return { KUBECONFIG: kubeconfig, DIGITALOCEAN_API_URL: cloud.url, DIGITALOCEAN_ACCESS_TOKEN: "sandbox" };
 }
 
 /** Different addresses of a benchmark range. */

@@ -21,7 +21,13 @@ const OBJECTS = "/apis/flipop.digitalocean.com/v1alpha1/namespaces/default";
 const POOLS = `${OBJECTS}/floatingippools`;
 const RECORD_SETS = `${OBJECTS}/nodednsrecordsets`;
 const API_VERSION = "flipop.digitalocean.com/v1alpha1";
-const MANIFESTS = ["namespace.yaml", "crds/floatingippools.yaml", "crds/nodednsrecordsets.yaml", "rbac.yaml"];
+const MANIFESTS = [
+  "namespace.yaml",
+  "crds/floatingippools.yaml",
+  "crds/nodednsrecordsets.yaml",
+  "rbac.yaml",
+  "watch/rbac.yaml",
+];
 const PARALLEL_CALLS = 8;
 
 /** Starts a cluster, in about 5 s. @throws AssetsError when its programs are missing. */
