@@ -1,4 +1,4 @@
-import { ACTIONS, type Action, subjectOf } from "../model/action.ts";
+import { ACTIONS, type Action, type AssignIP, subjectOf } from "../model/action.ts";
 import { ConfigError, KubeError, ProviderError } from "../model/errors.ts";
 import type { Outcome } from "../model/outcome.ts";
 import type { Plan } from "../model/plan.ts";
@@ -66,7 +66,12 @@ async function operate(
 ): Promise<Result> {
   try {
     // What an annotation alone shows to be the pool's must be on record before the annotation goes.
-    if (ACTIONS[action.kind].target === "provider" || action.kind === "clear-annotation") await prepared(action.object);
+    const isPrepared = ACTIONS[action.kind].target === "provider" || action.kind === "clear-annotation";
+    const ready = isPrepared ? prepared(action.object) : Promise.resolve();
+    // Its failure is told by whoever waits for it.
+    ready.catch(() => undefined);
+    if (action.kind === "assign-ip" || action.kind === "move-ip") return await assignIP(action, context, ready);
+    await ready;
     return await OPERATIONS[action.kind](action as never, context);
   } catch (error) {
     if (error instanceof ProviderError || error instanceof KubeError || error instanceof ConfigError)
@@ -76,13 +81,14 @@ async function operate(
 }
 
 type Operations = {
-  readonly [K in Action["kind"]]: (action: Extract<Action, { kind: K }>, context: ApplyContext) => Promise<Result>;
+  readonly [K in Exclude<Action["kind"], AssignIP["kind"]>]: (
+    action: Extract<Action, { kind: K }>,
+    context: ApplyContext,
+  ) => Promise<Result>;
 };
 
 const OPERATIONS: Operations = {
   "acquire-ip": acquireIP,
-  "assign-ip": assignIP,
-  "move-ip": assignIP,
   "unassign-ip": unassignIP,
   "delete-ip": deleteIP,
   "withdraw-dns": writeDNS,

@@ -12,14 +12,20 @@ import { settleChange } from "./settle-change.ts";
 /** An address seen free longer ago than this may have been taken by somebody else, milliseconds. */
 const FRESH_MS = 2000;
 
-/** Assigns or moves one address. A move reads the address first, and so does an assignment that comes late; a target that may carry an unreadable address is looked at first. */
-export async function assignIP(action: AssignIP, context: ApplyContext): Promise<Result> {
+/** Where what must be on record first took so long, milliseconds, what was seen meanwhile is looked at again. */
+const LATE_MS = 500;
+
+/**
+ * Assigns or moves one address. A move reads the address first, and so does an assignment that comes late; a target that may carry an unreadable address is looked at
+ * first. All of that, and what `ready` stands for, goes on at once: it is time in which nothing serves.
+ */
+export async function assignIP(action: AssignIP, context: ApplyContext, ready: Promise<unknown>): Promise<Result> {
   const { provider, confirmer } = toolsOf(action.provider, context);
   const target = action.after.machineID;
-  const objection =
-    (await targetCarries(action, provider)) ??
-    (await hasMoved(action, provider, context)) ??
-    (await holderChanged(action, context));
+  const startedMs = context.clock.monotonicMs();
+  const [seen] = await Promise.all([objectionTo(action, provider, context), ready]);
+  const isLate = context.clock.monotonicMs() - startedMs > LATE_MS;
+  const objection = seen ?? (isLate ? await objectionTo(action, provider, context) : undefined);
   if (objection !== undefined) return objection;
   const withdraw = await recordCoolOff(action, context);
   const result = await settleChange(
@@ -36,6 +42,16 @@ export async function assignIP(action: AssignIP, context: ApplyContext): Promise
   );
   if (!("acceptedAtMs" in result) || result.acceptedAtMs === undefined) await withdraw();
   return result;
+}
+
+/** What speaks against the change as things are now; undefined when nothing does. */
+async function objectionTo(action: AssignIP, provider: IPProvider, context: ApplyContext): Promise<Result | undefined> {
+  const objections = await Promise.all([
+    targetCarries(action, provider),
+    hasMoved(action, provider, context),
+    holderChanged(action, context),
+  ]);
+  return objections.find((one) => one !== undefined);
 }
 
 async function targetCarries(action: AssignIP, provider: IPProvider): Promise<Result | undefined> {

@@ -42,7 +42,14 @@ async function passes(
   let open = await openProviders(config, machine);
   return (lock) => {
     const now = (): number => cluster.now();
-    const notes = new WatchNotes({ clock, lock, now, readMeters: () => readMeters(open.meters), annotate, intervalMs });
+    const counts = new WatchNotes({
+      clock,
+      lock,
+      now,
+      readMeters: () => readMeters(open.meters),
+      annotate,
+      intervalMs,
+    });
     return async ({ known, ...manner }) => {
       if (tokensOf(config) !== tokens) {
         tokens = tokensOf(config);
@@ -50,11 +57,13 @@ async function passes(
       }
       const startMs = clock.monotonicMs();
       const { providers, dnsProviders } = open;
+      // As long as the providers need not be asked anew the Lease need not be, either: nobody else writes what this process renews.
+      const notes = known === undefined || lock === NO_LOCK ? undefined : lock.annotations();
       const made = await pass(
-        { cluster, providers, dnsProviders, clock, lock, leaseName: config.lease, known },
+        { cluster, providers, dnsProviders, clock, lock, leaseName: config.lease, known, notes },
         { selection, deadline: startMs + passMs, signal, ...manner },
       );
-      onRun(await notes.note(made.result, startMs));
+      onRun(await counts.note(made.result, startMs));
       return made;
     };
   };

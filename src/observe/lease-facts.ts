@@ -7,7 +7,7 @@ import type { LeaseRecord } from "../ports/cluster.ts";
 const LONGEST_NOT_BEFORE_MS = 3_600_000;
 
 /** Reads what earlier runs left on the Lease; unreadable or impossible times are dropped. Pure. */
-export function leaseFacts(lease: LeaseRecord | undefined, nowMs: number): LeaseFacts {
+export function leaseFacts(lease: Pick<LeaseRecord, "annotations"> | undefined, nowMs: number): LeaseFacts {
   const annotations = lease?.annotations ?? {};
   const times = (annotations[ACQUISITIONS_ANNOTATION] ?? "")
     .split(",")

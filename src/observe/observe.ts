@@ -19,6 +19,8 @@ export interface ObserveDeps {
   readonly leaseName: { readonly namespace: string; readonly name: string };
   /** Absent = every provider is asked. */
   readonly known?: KnownFacts | undefined;
+  /** The Lease's annotations, where this process keeps it and knows them. Absent = it is read. */
+  readonly notes?: LeaseRecord["annotations"] | undefined;
 }
 
 /**
@@ -34,10 +36,11 @@ export async function observe({
   clock,
   leaseName,
   known,
+  notes,
 }: ObserveDeps): Promise<Observation> {
   const [{ pools, recordSets, missing, nodes, nodesReadAtMs, pods }, lease] = await Promise.all([
     readCluster(cluster),
-    readLease(cluster, leaseName),
+    notes === undefined ? readLease(cluster, leaseName) : { annotations: notes },
   ]);
   const facts = leaseFacts(lease, cluster.now());
   const times = (name: string): Pick<ReadDNSOptions, "notBeforeMs" | "nowMs" | "skewMs"> => ({

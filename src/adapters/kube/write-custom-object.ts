@@ -22,7 +22,8 @@ export async function patchStatus<T extends Decoded<Status>, Status>(
   status: Status,
 ): Promise<T> {
   const stored = access.seen.objectOf(meta) ?? (await readAt(access, kind, meta));
-  const patch = kind.encodeStatus(status, asRecord(stored)?.["status"]);
+  const before = asRecord(stored)?.["status"];
+  const patch = withoutEqual(kind.encodeStatus(status, before), asRecord(before) ?? {});
   const body = { metadata: { resourceVersion: meta.resourceVersion }, status: patch };
   const sent = kind.decodeStatus(status);
   const call = callOn(kind.resource, meta, { method: "PATCH", verb: "patch", subresource: "status", body });
@@ -54,6 +55,16 @@ export async function setFinalizer<T extends Decoded<Status>, Status>(
     return isPresent ? undefined : lastSeen(access, meta, refusal, finalizers);
   });
   return decoded(access, kind, call, answer);
+}
+
+/** The fields of a patch that change what is stored: a list of a thousand nodes is not sent again and again. */
+function withoutEqual(
+  patch: Readonly<Record<string, unknown>>,
+  stored: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(patch).filter(([field, value]) => !isDeepStrictEqual(value, stored[field] ?? null)),
+  );
 }
 
 function callOn(
