@@ -29,6 +29,11 @@ export function memoryFigure(what: string, mb: Samples, beside: Beside = {}): Fi
   return figure(what, { median: megabytes(median(mb)), worst: megabytes(worst(mb)) }, mb.length, beside);
 }
 
+/** A part of one processor, as a percentage. */
+export function shareFigure(what: string, shares: Samples, beside: Beside = {}): Figure {
+  return figure(what, { median: percent(median(shares)), worst: percent(worst(shares)) }, shares.length, beside);
+}
+
 /** A count of calls; broken when any run needs more than `most`. Without `most` it is information. */
 export function callFigure(what: string, calls: Samples, { most, goOperator }: CallBeside = {}): Figure {
   const values = { median: number(median(calls)), worst: number(worst(calls)) };
@@ -60,6 +65,10 @@ function millis(ms: number): string {
 
 function megabytes(mb: number): string {
   return `${number(Math.round(mb))} MB`;
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(1)} %`;
 }
 
 function number(value: number): string {

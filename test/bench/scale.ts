@@ -4,11 +4,12 @@ import type { API } from "../cluster/api.ts";
 import { buildPackage } from "../programs/build-package.ts";
 import { bigNode, bigPod, bigPodStatus, INGRESS_LABEL, POD_NAMESPACE } from "./big-objects.ts";
 import { isAssignRequest, openCloud, REGION } from "./cloud.ts";
-import { type Container, shippedContainer } from "./container.ts";
+import { type Container, cronJobContainer, watcherContainer } from "./container.ts";
 import { type Figure, memoryFigure, timeFigure } from "./figure.ts";
 import { inParallel } from "./in-parallel.ts";
 import { runOn, someIPs } from "./scene.ts";
 import type { Section } from "./table.ts";
+import { watchAWhile, watchFigures } from "./watch-scale.ts";
 import { createNodes, createPool, deletePool, emptyCluster, nodeName, type World } from "./world.ts";
 
 interface Size {
@@ -30,6 +31,8 @@ interface Expectation {
   readonly mb: string;
   readonly goMs: string;
   readonly goMB: string;
+  /** Wanted of a process that watches. */
+  readonly watchMB: string;
 }
 
 const NORMAL: Size = { nodes: 1000, pods: 20_000, runs: 5 };
@@ -38,12 +41,28 @@ const BY_LABEL: Selector = { what: "a pod label", match: { podLabel: INGRESS_LAB
 const BY_NAMESPACE: Selector = { what: "a pod namespace alone", match: { podNamespace: POD_NAMESPACE } };
 
 const NORMAL_EXPECTATIONS: readonly Expectation[] = [
-  { size: NORMAL, selector: BY_LABEL, ms: "≤ 1 s", mb: "≤ 150 MB", goMs: "260 ms", goMB: "81 MB" },
-  { size: NORMAL, selector: BY_NAMESPACE, ms: "", mb: "", goMs: "3,000 ms", goMB: "831 MB" },
+  { size: NORMAL, selector: BY_LABEL, ms: "≤ 1 s", mb: "≤ 150 MB", goMs: "260 ms", goMB: "81 MB", watchMB: "≤ 150 MB" },
+  { size: NORMAL, selector: BY_NAMESPACE, ms: "", mb: "", goMs: "3,000 ms", goMB: "831 MB", watchMB: "≤ 250 MB" },
 ];
 const LARGE_EXPECTATIONS: readonly Expectation[] = [
-  { size: LARGE, selector: BY_LABEL, ms: "≤ 2 s", mb: "≤ 200 MB", goMs: "dies at start", goMB: "dies at start" },
-  { size: LARGE, selector: BY_NAMESPACE, ms: "≤ 5 s", mb: "≤ 300 MB", goMs: "6,200 ms", goMB: "1,988 MB" },
+  {
+    size: LARGE,
+    selector: BY_LABEL,
+    ms: "≤ 2 s",
+    mb: "≤ 200 MB",
+    goMs: "dies at start",
+    goMB: "dies at start",
+    watchMB: "≤ 150 MB",
+  },
+  {
+    size: LARGE,
+    selector: BY_NAMESPACE,
+    ms: "≤ 5 s",
+    mb: "≤ 300 MB",
+    goMs: "6,200 ms",
+    goMB: "1,988 MB",
+    watchMB: "≤ 250 MB",
+  },
 ];
 
 /** One pod in this many belongs to the ingress: a few hundred of all. */
@@ -58,17 +77,26 @@ export async function benchScale(world: World): Promise<Section> {
   await emptyCluster(world.api);
   await world.api.request("POST", "/api/v1/namespaces", { metadata: { name: POD_NAMESPACE } });
   await grow(world.api, { nodes: 0, pods: 0 }, NORMAL);
-  for (const expectation of NORMAL_EXPECTATIONS) figures.push(...(await measure(world, expectation)));
-  await grow(world.api, NORMAL, LARGE);
-  for (const expectation of LARGE_EXPECTATIONS) figures.push(...(await measure(world, expectation)));
   const app = buildPackage();
-  const container = shippedContainer(app);
+  const watcher = watcherContainer(app);
+  for (const expectation of NORMAL_EXPECTATIONS) {
+    figures.push(...(await measure(world, expectation)), ...(await watch(world, expectation, watcher)));
+  }
+  await grow(world.api, NORMAL, LARGE);
+  for (const expectation of LARGE_EXPECTATIONS) {
+    figures.push(...(await measure(world, expectation)), ...(await watch(world, expectation, watcher)));
+  }
+  const container = cronJobContainer(app);
   for (const expectation of LARGE_EXPECTATIONS) {
     const wanted = { ...expectation, ms: "", mb: `≤ ${container.memory}`, goMs: "", goMB: "" };
     figures.push(...(await measure(world, wanted, container)));
   }
   rmSync(dirname(app), { recursive: true, force: true });
   return { title: "Big clusters: a one-shot run that assigns 3 addresses", figures };
+}
+
+function sizeText({ nodes, pods }: Size): string {
+  return `${nodes.toLocaleString("en-US")} nodes, ${pods.toLocaleString("en-US")} pods`;
 }
 
 /** Adds nodes and running, ready pods until the cluster is of the size. */
@@ -113,12 +141,32 @@ async function measure(
     if (peakMB !== undefined) peak.push(peakMB);
   }
   const how = container === undefined ? "" : "as the CronJob's container, ";
-  const what = `${how}${size.nodes.toLocaleString("en-US")} nodes, ${size.pods.toLocaleString("en-US")} pods, ${selector.what}`;
+  const what = `${how}${sizeText(size)}, ${selector.what}`;
   return [
     timeFigure(`${what}: start → first assign request`, first, { goOperator: goMs }),
     timeFigure(`${what}: whole run`, whole, { wanted: ms }),
     ...(peak.length === 0 ? [] : [memoryFigure(`${what}: peak memory`, peak, { wanted: mb, goOperator: goMB })]),
   ];
+}
+
+/** One process that watches, as the shipped Deployment runs it. */
+async function watch(
+  world: World,
+  { size, selector, goMB, watchMB }: Expectation,
+  container: Container,
+): Promise<readonly Figure[]> {
+  const ips = someIPs(ADDRESSES);
+  const cloud = await openCloud({ droplets: size.nodes, ips });
+  try {
+    await createPool(world.api, { provider: "digitalocean", region: REGION, ips, match: selector.match });
+    await stir(world.api);
+    const samples = await watchAWhile(world, cloud, container, size.nodes);
+    const what = `watching as the Deployment's container, ${sizeText(size)}, ${selector.what}`;
+    return watchFigures(what, samples, { wanted: watchMB, goOperator: goMB });
+  } finally {
+    await deletePool(world.api);
+    await cloud.close();
+  }
 }
 
 async function assignOnce(

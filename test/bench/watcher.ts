@@ -3,8 +3,14 @@ import { startWatch, type WatchProcess } from "../watch/watch-process.ts";
 import { peakOf } from "./program.ts";
 import { until } from "./until.ts";
 
-/** Nothing but changes may cause calls while something is counted. */
-const QUIET = ["--interval", "10m", "--metrics-addr", "127.0.0.1:0"];
+/** How a watcher is run other than by default. */
+export interface WatcherOptions {
+  /** The program, without arguments. */
+  readonly command?: readonly string[];
+  /** How often all is looked at again; so rarely by default that nothing but changes causes calls while something is counted. */
+  readonly interval?: string;
+}
+
 /** Ticks of a process's clock in `/proc`, per second: fixed on Linux. */
 const TICKS_PER_SECOND = 100;
 
@@ -27,9 +33,12 @@ export interface Watcher {
 }
 
 /** Starts one with exactly this environment, its Lease as shipped. */
-export function openWatcher(environment: Readonly<Record<string, string>>): Watcher {
+export function openWatcher(
+  environment: Readonly<Record<string, string>>,
+  { command, interval = "10m" }: WatcherOptions = {},
+): Watcher {
   const startedAtMs = performance.now();
-  const watch = startWatch(QUIET, environment);
+  const watch = startWatch(["--interval", interval, "--metrics-addr", "127.0.0.1:0"], environment, command);
   const { pid } = watch.child;
   const synced = async (): Promise<void> => {
     const port = await until(() => /on port (\d+)/.exec(watch.stderr())?.[1], `its port; it said: ${watch.stderr()}`);

@@ -13,9 +13,13 @@ export interface WatchProcess {
   readonly end: Promise<number | string>;
 }
 
-/** Starts one with exactly this environment, PATH and HOME aside. */
-export function startWatch(args: readonly string[], env: Readonly<Record<string, string>>): WatchProcess {
-  const child = spawn(FLIPOP, ["reconcile", "--watch", ...args], {
+/** Starts one with exactly this environment, PATH and HOME aside; `command` stands before its arguments. */
+export function startWatch(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  [program = "", ...first]: readonly string[] = [FLIPOP],
+): WatchProcess {
+  const child = spawn(program, [...first, "reconcile", "--watch", ...args], {
     env: { PATH: process.env["PATH"] ?? "", HOME: tmpdir(), ...env },
   });
   const out = { stdout: "", stderr: "" };
