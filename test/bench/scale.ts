@@ -92,7 +92,7 @@ export async function benchScale(world: World): Promise<Section> {
     figures.push(...(await measure(world, wanted, container)));
   }
   rmSync(dirname(app), { recursive: true, force: true });
-  return { title: "Big clusters: a one-shot run that assigns 3 addresses", figures };
+  return { title: "Big clusters: a one-shot run that assigns 3 addresses, and a process that watches", figures };
 }
 
 function sizeText({ nodes, pods }: Size): string {
@@ -160,7 +160,7 @@ async function watch(
   try {
     await createPool(world.api, { provider: "digitalocean", region: REGION, ips, match: selector.match });
     await stir(world.api);
-    const samples = await watchAWhile(world, cloud, container, size.nodes);
+    const samples = await watchAWhile(world, cloud, container, size === LARGE ? size.nodes : undefined);
     const what = `watching as the Deployment's container, ${sizeText(size)}, ${selector.what}`;
     return watchFigures(what, samples, { wanted: watchMB, goOperator: goMB });
   } finally {

@@ -23,12 +23,12 @@ export interface WatchSamples {
   readonly idleShare: readonly number[];
 }
 
-/** Starts a process several times; in the last one nodes report that all is well, for a minute and as often as they do. */
+/** Starts a process several times. With a number of nodes these report in the last one that all is well, for a minute and as often as they do. */
 export async function watchAWhile(
   world: World,
   cloud: Cloud,
   container: Container,
-  nodes: number,
+  nodes?: number,
 ): Promise<WatchSamples> {
   const samples = { syncedMs: [] as number[], peakMB: [] as number[], idleShare: [] as number[] };
   for (let run = 1; run <= RUNS; run += 1) {
@@ -39,7 +39,7 @@ export async function watchAWhile(
       samples.syncedMs.push(performance.now() - watcher.startedAtMs);
       await watcher.atWork();
       await setTimeout(SETTLE_MS);
-      if (run === RUNS) samples.idleShare.push(...(await idleShare(world, watcher, nodes)));
+      if (run === RUNS && nodes !== undefined) samples.idleShare.push(...(await idleShare(world, watcher, nodes)));
       samples.peakMB.push(...[watcher.peakMB() ?? []].flat());
     } finally {
       await watcher.stop("SIGTERM");
