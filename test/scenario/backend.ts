@@ -2,6 +2,7 @@ import type { Clock } from "../../src/ports/clock.ts";
 import type { ClusterWriter } from "../../src/ports/cluster.ts";
 import type { DNSProvider } from "../../src/ports/dns-provider.ts";
 import type { IPProvider } from "../../src/ports/ip-provider.ts";
+import type { WarmCluster } from "../../src/ports/warm-cluster.ts";
 import type { DigitalOceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
 import type { LoggedCall } from "./call-log.ts";
 import type { DNSName } from "./dns-account.ts";
@@ -19,9 +20,15 @@ export interface ProviderPorts {
 }
 
 /** What one process reaches the world through. */
-export interface Ports extends ProviderPorts {
-  readonly cluster: ClusterWriter;
+export interface Ports<C extends ClusterWriter = ClusterWriter> extends ProviderPorts {
+  readonly cluster: C;
   close(): void;
+}
+
+/** What a watching process reaches the world through. */
+export interface WatchPorts extends Ports<WarmCluster> {
+  /** Resolves once the process's lists show the cluster as it is now. */
+  caughtUp(): Promise<void>;
 }
 
 /** The administrator's way into the Kubernetes API: one request. @throws Error for a refusal, naming it */
@@ -42,6 +49,8 @@ export interface Backend {
   readonly rest: Rest;
   /** New adapters, as a new process has them. `diesAt` is asked before every single write of DNS where a process can end there. */
   open(clock: Clock, diesAt: (operation: string) => boolean): Ports;
+  /** The same for a process that watches; absent where none can. */
+  openWatch?(clock: Clock, diesAt: (operation: string) => boolean): WatchPorts;
   fail(fault: OperationFault): void;
   clearFaults(): void;
   /** Every request of every process since {@link clearLog}, in order. */

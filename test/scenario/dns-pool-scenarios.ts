@@ -115,6 +115,7 @@ export function dnsPoolScenarios(scenario: Register): void {
       await publishedPool(world, "digitalocean", ["n1", "n2", "n3"]);
       world.fail({ side: "cloud", operation: "list", kind: "500", times: 0 });
       world.fail({ side: "cloud", operation: "get", subject: ip(1), kind: "500", times: 0 });
+      await world.look();
       await world.nodes.setReady("n1", false);
       await world.nodes.setReady("n3", false);
       await world.pass();

@@ -292,6 +292,7 @@ export function dnsAnnotationScenarios(scenario: Register): void {
     await published(world, ["n1", "n2"]);
     world.fail({ side: "cloud", operation: "list", kind: "500", times: 0 });
     world.fail({ side: "cloud", operation: "get", subject: ip(2), kind: "500", times: 0 });
+    await world.look();
     await world.pools.edit("web", { ips: [ip(1)] });
     await world.pass();
     expect(world.dnsWrites()).toEqual([]);

@@ -140,8 +140,9 @@ export function dnsTakeDownScenarios(scenario: Register): void {
     async (world) => {
       await publishedPool(world, "cloudflare", ["n1", "n2"]);
       world.cloud.address(ip(3));
-      await world.pools.edit("web", { ips: [ip(1), ip(3)] });
       world.fail({ side: "dns", provider: "cloudflare", operation: "records", kind: "500", times: 0 });
+      await world.look();
+      await world.pools.edit("web", { ips: [ip(1), ip(3)] });
       const { remaining } = await world.pass();
       expect(world.cloudWrites()).toEqual([]);
       expect(await world.nodes.annotations()).toMatchObject({ n2: "ip2" });

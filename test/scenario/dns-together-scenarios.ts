@@ -88,8 +88,9 @@ export function dnsTogetherScenarios(scenario: Register): void {
 
   scenario("a record set's name cannot be read: an address it shows is not taken off its droplet", async (world) => {
     await poolAndNames(world);
-    await world.pools.edit("web", { ips: [ip(1), ip(3)] });
     world.fail({ side: "dns", provider: "cloudflare", operation: "records", kind: "500", times: 0 });
+    await world.look();
+    await world.pools.edit("web", { ips: [ip(1), ip(3)] });
     const { remaining } = await world.pass();
     expect(world.cloudWrites()).toEqual([]);
     expect(remaining.holds.map(({ reason }) => reason)).toContain("Unreadable");
@@ -213,18 +214,22 @@ export function dnsTogetherScenarios(scenario: Register): void {
     expect(world.dns.set("cloudflare", WWW)).toEqual(["ext1"]);
   });
 
-  scenario("the object is edited while its records are written: the next pass follows", async (world) => {
-    world.dnsSafety.allowEnd(WWW);
-    await world.machines("n1");
-    world.dns.zone("cloudflare");
-    await world.recordSets.create("nodes", { reclaimPolicy: "Delete", dnsRecordSet: www("cloudflare") });
-    world.before("writeRecords", () => world.recordSets.edit("nodes", { dnsRecordSet: { recordName: "api" } }));
-    await world.pass();
-    expect(world.dns.set("cloudflare", WWW)).toEqual(["ext1"]);
-    await world.pass();
-    expect(world.dns.show("cloudflare")).toEqual([`${API} A ext1 60`]);
-    expect(await world.recordSets.finalizers("nodes")).toEqual([FINALIZER]);
-  });
+  scenario(
+    "the object is edited while its records are written: the next pass follows",
+    async (world) => {
+      world.dnsSafety.allowEnd(WWW);
+      await world.machines("n1");
+      world.dns.zone("cloudflare");
+      await world.recordSets.create("nodes", { reclaimPolicy: "Delete", dnsRecordSet: www("cloudflare") });
+      world.before("writeRecords", () => world.recordSets.edit("nodes", { dnsRecordSet: { recordName: "api" } }));
+      await world.pass();
+      expect(world.dns.set("cloudflare", WWW)).toEqual(["ext1"]);
+      await world.pass();
+      expect(world.dns.show("cloudflare")).toEqual([`${API} A ext1 60`]);
+      expect(await world.recordSets.finalizers("nodes")).toEqual([FINALIZER]);
+    },
+    { onlySingleRuns: "A watcher hears of the edit, and follows at once." },
+  );
 
   for (const kind of ["500", "lost-answer", "cut"] as const) {
     scenario(`settle does what a write that ended with ${kind} left within its time`, async (world) => {

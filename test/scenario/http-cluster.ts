@@ -1,6 +1,9 @@
 import type { Connection } from "../../src/adapters/kube/connection.ts";
 import { createClusterWriter } from "../../src/adapters/kube/create-cluster-writer.ts";
+import { createWarmCluster } from "../../src/adapters/kube/create-warm-cluster.ts";
+import { SYSTEM_CLOCK } from "../../src/cli/system-clock.ts";
 import type { Clock } from "../../src/ports/clock.ts";
+import type { WarmCluster } from "../../src/ports/warm-cluster.ts";
 import { FaultList } from "../../src/sandbox/faults.ts";
 import type { SandboxReply, SandboxRequest } from "../../src/sandbox/http-exchange.ts";
 import { serve } from "../../src/sandbox/http-server.ts";
@@ -10,6 +13,8 @@ import { type LoggedCall, loggedClusterRequest } from "./call-log.ts";
 export interface HTTPCluster {
   readonly faults: FaultList;
   open(clock: Clock): ReturnType<typeof createClusterWriter>;
+  /** The same for a process that watches; what it waits for, it waits for in real time. */
+  openWatch(): WarmCluster;
   close(): Promise<void>;
 }
 
@@ -49,6 +54,13 @@ export async function httpCluster(options: {
       createClusterWriter(connection, {
         version: "0.0.0",
         clock,
+        requestTimeoutMs: TIMEOUT_MS,
+        reportingInstance: "scenario",
+      }),
+    openWatch: () =>
+      createWarmCluster(connection, {
+        version: "0.0.0",
+        clock: SYSTEM_CLOCK,
         requestTimeoutMs: TIMEOUT_MS,
         reportingInstance: "scenario",
       }),

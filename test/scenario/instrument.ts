@@ -1,3 +1,4 @@
+import type { ClusterWriter } from "../../src/ports/cluster.ts";
 import type { Ports } from "./backend.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
 
@@ -11,15 +12,23 @@ export interface Process {
 }
 
 /** Methods that answer at once, without a call. */
-const LOCAL: ReadonlySet<string> = new Set(["now", "calls", "durations", "rateLimit", "close"]);
+const LOCAL: ReadonlySet<string> = new Set([
+  "now",
+  "calls",
+  "durations",
+  "rateLimit",
+  "onChange",
+  "staleness",
+  "close",
+]);
 
 /** Every port as one process has it; see {@link instrument}. */
-export function instrumented(
-  ports: Ports,
+export function instrumented<C extends ClusterWriter>(
+  ports: Ports<C>,
   clock: VirtualClock,
   process: Process,
   pending: Set<Promise<unknown>>,
-): Ports {
+): Ports<C> {
   const { cluster, provider, dns, close } = ports;
   return {
     cluster: instrument(cluster, clock, process, pending),

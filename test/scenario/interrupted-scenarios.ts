@@ -128,6 +128,8 @@ export function interruptedScenarios(scenario: Register): void {
       await world.pools.create("web", { ips: [ip(1)] });
       world.before("assign", () => world.pools.delete("web"));
       await world.pass();
+      // A process that hears of it waits no longer for the provider.
+      world.advance(2 * SECOND);
       await world.pass();
       expect(await world.nodes.annotations()).toEqual({});
       expect(world.cloud.addresses()).toEqual({ ip1: "n1" });

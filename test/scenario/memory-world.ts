@@ -2,10 +2,11 @@ import type { Clock } from "../../src/ports/clock.ts";
 import type { DigitalOceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
 import { type KubernetesSandbox, kubernetesSandbox } from "../../src/sandbox/kubernetes/kubernetes-sandbox.ts";
 import { shippedCRDs } from "../../src/sandbox/kubernetes/preinstalled.ts";
-import { MemoryCluster } from "../fake/memory-cluster.ts";
+import { MemoryCluster, type MemoryClusterOptions } from "../fake/memory-cluster.ts";
 import { MemoryIPProvider } from "../fake/memory-ip-provider.ts";
+import { MemoryWarmCluster } from "../fake/memory-warm-cluster.ts";
 import { emptyAccount } from "./account.ts";
-import type { Backend, Ports, Rest } from "./backend.ts";
+import type { Backend, ProviderPorts, Rest } from "./backend.ts";
 import { type LoggedCall, loggedMemoryCall, loggedMemoryWrite } from "./call-log.ts";
 import { memoryDNS, memoryDNSProvider } from "./memory-dns.ts";
 import { cloudMemoryFault, clusterMemoryFault, clusterOperation } from "./memory-fault.ts";
@@ -28,6 +29,23 @@ export function memoryWorld(): Backend {
     cloudflare: new PlannedFaults(),
     cluster: new PlannedFaults(),
   };
+  const clusterOptions = (processClock: Clock): MemoryClusterOptions =>
+    memoryClusterOptions(kubernetes, processClock, faults.cluster, calls);
+  const providers = (processClock: Clock, diesAt: (operation: string) => boolean): ProviderPorts => {
+    const gate = limitGate(processClock);
+    const domains = { clock: processClock, calls, diesAt };
+    return {
+      provider: memoryProvider(account, processClock, faults.cloud, calls, gate),
+      dns: {
+        digitalocean: memoryDNSProvider(dns.digitalocean, { ...domains, ...gate, faults: faults.digitalocean }),
+        cloudflare: memoryDNSProvider(dns.cloudflare, {
+          ...domains,
+          ...limitGate(processClock),
+          faults: faults.cloudflare,
+        }),
+      },
+    };
+  };
   return {
     kind: "memory",
     prefix: "",
@@ -35,18 +53,15 @@ export function memoryWorld(): Backend {
     account,
     dns: dns.world,
     rest: sandboxRest(kubernetes),
-    open: (processClock, diesAt) => {
-      const gate = limitGate();
-      const domains = { clock: processClock, calls, diesAt };
-      return {
-        cluster: memoryCluster(kubernetes, processClock, faults.cluster, calls),
-        provider: memoryProvider(account, processClock, faults.cloud, calls, gate),
-        dns: {
-          digitalocean: memoryDNSProvider(dns.digitalocean, { ...domains, ...gate, faults: faults.digitalocean }),
-          cloudflare: memoryDNSProvider(dns.cloudflare, { ...domains, ...limitGate(), faults: faults.cloudflare }),
-        },
-        close: () => undefined,
-      };
+    open: (processClock, diesAt) => ({
+      cluster: new MemoryCluster(clusterOptions(processClock)),
+      ...providers(processClock, diesAt),
+      close: () => undefined,
+    }),
+    openWatch: (processClock, diesAt) => {
+      const cluster = new MemoryWarmCluster(clusterOptions(processClock));
+      const caughtUp = async (): Promise<void> => undefined;
+      return { cluster, ...providers(processClock, diesAt), close: () => cluster.close(), caughtUp };
     },
     fail: (fault) => faults[fault.side === "dns" ? fault.provider : fault.side].add(fault),
     clearFaults: () => {
@@ -77,18 +92,18 @@ export function sandboxRest(kubernetes: KubernetesSandbox): Rest {
   };
 }
 
-/** A planned 429 does not pass the provider's own gate; no pass lasts longer than what it asked for. */
+/** A planned 429 does not pass the provider's own gate, for as long as it asked. */
 interface LimitGate {
   readonly closed: () => OperationFault | undefined;
   readonly close: (fault: OperationFault) => void;
 }
 
-function limitGate(): LimitGate {
-  let closed: OperationFault | undefined;
+function limitGate(clock: Clock): LimitGate {
+  let closed: { readonly fault: OperationFault; readonly untilMs: number } | undefined;
   return {
-    closed: () => closed,
+    closed: () => (closed !== undefined && clock.monotonicMs() < closed.untilMs ? closed.fault : undefined),
     close: (fault) => {
-      closed = fault;
+      closed = { fault, untilMs: clock.monotonicMs() + (fault.retryAfter ?? 60) * 1000 };
     },
   };
 }
@@ -99,7 +114,7 @@ function memoryProvider(
   faults: PlannedFaults,
   calls: LoggedCall[],
   gate: LimitGate,
-): Ports["provider"] {
+): ProviderPorts["provider"] {
   const provider: MemoryIPProvider = new MemoryIPProvider({
     cloud: account.cloud(),
     clock,
@@ -117,13 +132,13 @@ function memoryProvider(
   return provider;
 }
 
-function memoryCluster(
+function memoryClusterOptions(
   sandbox: KubernetesSandbox,
   clock: Clock,
   faults: PlannedFaults,
   calls: LoggedCall[],
-): Ports["cluster"] {
-  return new MemoryCluster({
+): MemoryClusterOptions {
+  return {
     sandbox,
     now: () => clock.wallMs(),
     beforeCall: (text, subject) => {
@@ -133,5 +148,5 @@ function memoryCluster(
       const fault = operation === undefined ? undefined : faults.take(operation, subject);
       return fault === undefined ? undefined : clusterMemoryFault(fault, subject);
     },
-  });
+  };
 }

@@ -4,20 +4,36 @@ import { play, type Register, type Scenario } from "./scenario.ts";
 import { SCENARIO_GROUPS } from "./scenario-groups.ts";
 import { World } from "./world.ts";
 
+/** How scenarios are driven. */
+interface Drive {
+  /** Which of those that play in the world are played. */
+  readonly select: (scenarios: readonly Scenario[]) => readonly Scenario[];
+  readonly open: (backend: Backend) => World;
+  /** What is looked at after the end. */
+  readonly after?: (world: World) => Promise<void>;
+  readonly name: string;
+}
+
 /** Declares every scenario that plays in this kind of world as a test; each gets a world of its own. */
-export function runScenarios(kind: Backend["kind"], makeBackend: (number: number) => Backend | Promise<Backend>): void {
+export function runScenarios(
+  kind: Backend["kind"],
+  makeBackend: (number: number) => Backend | Promise<Backend>,
+  drive: Drive = { select: (all) => all, open: (backend) => new World(backend), name: kind },
+): void {
   let count = 0;
   for (const [group, declare] of Object.entries(SCENARIO_GROUPS)) {
-    const scenarios = scenariosOf(declare).filter(({ options }) => options.worlds?.includes(kind) !== false);
+    const playable = scenariosOf(declare).filter(({ options }) => options.worlds?.includes(kind) !== false);
+    const scenarios = drive.select(playable);
     if (scenarios.length === 0) continue;
-    describe(`scenarios › ${kind} › ${group}`, () => {
+    describe(`scenarios › ${drive.name} › ${group}`, () => {
       for (const scenario of scenarios) {
         count += 1;
         const number = count;
         test(scenario.title, async () => {
-          const world = new World(await makeBackend(number));
+          const world = drive.open(await makeBackend(number));
           try {
             await play(scenario, world);
+            await drive.after?.(world);
           } finally {
             await world.close();
           }

@@ -1,7 +1,9 @@
 import { kubernetesSandbox } from "../../src/sandbox/kubernetes/kubernetes-sandbox.ts";
 import { shippedCRDs } from "../../src/sandbox/kubernetes/preinstalled.ts";
+import { MemoryCluster } from "../fake/memory-cluster.ts";
 import type { Backend } from "./backend.ts";
 import type { LoggedCall } from "./call-log.ts";
+import { followed } from "./followed.ts";
 import { httpAccount } from "./http-account.ts";
 import { httpCluster } from "./http-cluster.ts";
 import { sandboxRest } from "./memory-world.ts";
@@ -27,6 +29,13 @@ export async function sandboxWorld(): Promise<Backend> {
     open: (processClock) => {
       const writer = cluster.open(processClock);
       return { cluster: writer, ...account.open(processClock), close: () => writer.close() };
+    },
+    openWatch: (processClock) => {
+      const warm = cluster.openWatch();
+      const { lists, caughtUp } = followed(warm, new MemoryCluster({ sandbox: kubernetes }), () =>
+        processClock.wallMs(),
+      );
+      return { cluster: lists, ...account.open(processClock), close: () => warm.close(), caughtUp };
     },
     fail: (fault) => (fault.side === "cluster" ? cluster : account).faults.add(httpFault(fault, true)),
     clearFaults: () => {

@@ -48,7 +48,8 @@ export function adapterClock(clock: Clock): Clock {
   return { ...clock, sleep: () => new Promise((resolve) => setTimeout(resolve, 1)) };
 }
 
-function heldLock(): LockState {
+/** A lock that is always held and keeps nothing. */
+export function heldLock(): LockState {
   return {
     isHeld: () => true,
     lost: new AbortController().signal,

@@ -11,6 +11,8 @@ export interface ScenarioOptions {
   readonly worlds?: readonly WorldKind[];
   /** False where a fault keeps annotations from being right in the end. */
   readonly checksAnnotations?: boolean;
+  /** What it says of a single run, and why that is not so of a process that watches; absent = it holds there, too. */
+  readonly onlySingleRuns?: string;
 }
 
 /** One history of a world, and what is to be seen in it. */

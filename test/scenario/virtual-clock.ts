@@ -1,8 +1,13 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { Clock } from "../../src/ports/clock.ts";
 
+/** One process as the clock knows it. */
+interface Owner {
+  isHeld: boolean;
+}
+
 interface Sleeper {
-  readonly owner: object;
+  readonly owner: Owner;
   readonly dueMs: number;
   readonly wake: () => void;
 }
@@ -34,9 +39,9 @@ export class VirtualClock {
     this.#nowMs += ms;
   }
 
-  /** The clock of one process; `kill` forgets whatever sleeps in it. */
-  process(): { readonly clock: Clock; readonly kill: () => void } {
-    const owner = {};
+  /** The clock of one process; `kill` forgets whatever sleeps in it, and while `hold` is on no time passes for what sleeps in it. */
+  process(): { readonly clock: Clock; readonly kill: () => void; readonly hold: (isHeld: boolean) => void } {
+    const owner = { isHeld: false };
     const clock: Clock = {
       monotonicMs: () => this.#nowMs - this.#startMs,
       wallMs: () => this.#nowMs,
@@ -45,7 +50,11 @@ export class VirtualClock {
     const kill = (): void => {
       for (const sleeper of this.#sleepers) if (sleeper.owner === owner) this.#sleepers.delete(sleeper);
     };
-    return { clock, kill };
+    const hold = (isHeld: boolean): void => {
+      owner.isHeld = isHeld;
+      this.#watch();
+    };
+    return { clock, kill, hold };
   }
 
   /** Lets a call run; time stands still until it has ended. */
@@ -61,7 +70,7 @@ export class VirtualClock {
     }
   }
 
-  #sleep(owner: object, ms: number, signal?: AbortSignal): Promise<void> {
+  #sleep(owner: Owner, ms: number, signal?: AbortSignal): Promise<void> {
     this.#activity += 1;
     if (signal?.aborted === true || ms <= 0) return Promise.resolve();
     return new Promise((resolve) => {
@@ -91,7 +100,7 @@ export class VirtualClock {
       await turn();
     }
     this.#isWatching = false;
-    const [next] = [...this.#sleepers].sort((a, b) => a.dueMs - b.dueMs);
+    const [next] = [...this.#sleepers].filter(({ owner }) => !owner.isHeld).sort((a, b) => a.dueMs - b.dueMs);
     if (this.#busy > 0 || next === undefined) return;
     this.#nowMs = Math.max(this.#nowMs, next.dueMs);
     next.wake();

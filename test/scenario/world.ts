@@ -39,14 +39,14 @@ export class World {
   readonly cloud: WorldCloud;
   readonly dns: WorldDNS;
   readonly dnsSafety: DNSSafety;
-  readonly #backend: Backend;
+  protected readonly backend: Backend;
   /** Called after every run that ended by itself, to look at what it left. */
   afterRun: (() => Promise<void>) | undefined;
   #runs = 0;
   #before: { readonly method: string; readonly action: () => Promise<void> }[] = [];
 
   constructor(backend: Backend) {
-    this.#backend = backend;
+    this.backend = backend;
     this.kind = backend.kind;
     const { rest, clock, prefix } = backend;
     this.pools = new WorldPools({ rest, clock, prefix });
@@ -63,8 +63,8 @@ export class World {
 
   /** Creates namespace `shop`, or another. */
   async namespace(name = "shop"): Promise<void> {
-    const body = { apiVersion: "v1", kind: "Namespace", metadata: { name: `${this.#backend.prefix}${name}` } };
-    await this.#backend.rest("POST", "/api/v1/namespaces", body);
+    const body = { apiVersion: "v1", kind: "Namespace", metadata: { name: `${this.backend.prefix}${name}` } };
+    await this.backend.rest("POST", "/api/v1/namespaces", body);
   }
 
   /** Nodes of these names, each with its droplet. */
@@ -77,25 +77,25 @@ export class World {
 
   /** A namespace as the cluster knows it. */
   namespaceName(name: string): string {
-    return `${this.#backend.prefix}${name}`;
+    return `${this.backend.prefix}${name}`;
   }
 
   nowMs(): number {
-    return this.#backend.clock.nowMs();
+    return this.backend.clock.nowMs();
   }
 
   /** Lets time pass while nothing runs. */
   advance(ms: number): void {
-    this.#backend.clock.advance(ms);
+    this.backend.clock.advance(ms);
   }
 
   /** Plans a fault; it applies to whatever run comes next. */
   fail(fault: OperationFault): void {
-    this.#backend.fail(this.#named(fault));
+    this.backend.fail(this.#named(fault));
   }
 
   clearFaults(): void {
-    this.#backend.clearFaults();
+    this.backend.clearFaults();
   }
 
   /** Does something else, once, just before the next call of this method of a port leaves the process. */
@@ -107,7 +107,7 @@ export class World {
   async stealLease(): Promise<void> {
     const path = `/apis/coordination.k8s.io/v1/namespaces/${this.namespaceName("shop")}/leases/flipop`;
     const now = new Date(this.nowMs()).toISOString().replace("Z", "000Z");
-    await this.#backend.rest("PATCH", path, { spec: { holderIdentity: "thief", acquireTime: now, renewTime: now } });
+    await this.backend.rest("PATCH", path, { spec: { holderIdentity: "thief", acquireTime: now, renewTime: now } });
   }
 
   /** One pass of a new process. @throws what `reconcilePass` throws; Error when the process did not end by itself */
@@ -124,7 +124,7 @@ export class World {
 
   /** One run of a new process; the log of calls begins with it. */
   async run(options: RunOptions = {}): Promise<RunEnd> {
-    this.#backend.clearLog();
+    this.backend.clearLog();
     const end = await this.runBeside(options);
     if (end.kind === "done") await this.afterRun?.();
     return end;
@@ -132,25 +132,25 @@ export class World {
 
   /** As {@link run}, beside another one: the log goes on. */
   async runBeside(options: RunOptions = {}): Promise<RunEnd> {
-    const { clock } = this.#backend;
+    const { clock } = this.backend;
     const running = clock.process();
     const pending = new Set<Promise<unknown>>();
     const death = Promise.withResolvers<RunEnd>();
     let writes = 0;
     let isDead = false;
     const life = {
-      before: (method: string, args: readonly unknown[]) => this.#doBefore(method, args),
+      before: (method: string, args: readonly unknown[]) => this.doBefore(method, args),
       isDead: () => isDead,
       diesAt: (method: string) => {
-        if (WRITES.has(method)) writes += 1;
+        if (this.isWrite(method)) writes += 1;
         isDead ||= writes === options.dieBeforeWrite;
         if (isDead) death.resolve({ kind: "died" });
         return isDead;
       },
     };
     this.#runs += 1;
-    const ports = this.#backend.open(adapterClock(running.clock), life.diesAt);
-    const deps = this.#deps(running.clock, instrumented(ports, clock, life, pending), options);
+    const ports = this.backend.open(adapterClock(running.clock), life.diesAt);
+    const deps = this.deps(running.clock, instrumented(ports, clock, life, pending), options);
     try {
       return await Promise.race([
         work(deps, { ...options, selection: this.#selection(options.selection ?? {}) }, this.#runs),
@@ -164,14 +164,19 @@ export class World {
     }
   }
 
+  /** Lets a process that goes on see what the providers show now, before anything else happens; a single run knows nothing from before. */
+  async look(): Promise<void> {
+    await Promise.resolve();
+  }
+
   /** What a run would do; writes nothing. */
   async plan(selection: Selection = {}): Promise<Plan> {
-    const running = this.#backend.clock.process();
+    const running = this.backend.clock.process();
     const life = { isDead: () => false, diesAt: () => false, before: async () => undefined };
-    const ports = this.#backend.open(adapterClock(running.clock), life.diesAt);
-    const own = instrumented(ports, this.#backend.clock, life, new Set());
+    const ports = this.backend.open(adapterClock(running.clock), life.diesAt);
+    const own = instrumented(ports, this.backend.clock, life, new Set());
     try {
-      return (await planPass(this.#deps(running.clock, own), this.#selection(selection))).plan;
+      return (await planPass(this.deps(running.clock, own), this.#selection(selection))).plan;
     } finally {
       running.kill();
       ports.close();
@@ -230,15 +235,15 @@ export class World {
     await this.recordSets.removeAll();
     await this.pods.removeAll();
     await this.nodes.removeAll();
-    await this.#backend.close();
+    await this.backend.close();
   }
 
-  #deps(
+  protected deps(
     clock: Clock,
     { cluster, provider, dns }: Ports,
     { withoutToken = [] }: RunOptions = {},
   ): Omit<WriterDeps, "lock"> {
-    const leaseName = { namespace: `${this.#backend.prefix}shop`, name: "flipop" };
+    const leaseName = { namespace: `${this.backend.prefix}shop`, name: "flipop" };
     return {
       cluster,
       clock,
@@ -256,7 +261,7 @@ export class World {
   }
 
   #selection({ namespace, objects, ...rest }: Selection): Selection {
-    const { prefix } = this.#backend;
+    const { prefix } = this.backend;
     return {
       ...rest,
       ...(namespace === undefined ? {} : { namespace: `${prefix}${namespace}` }),
@@ -266,10 +271,15 @@ export class World {
 
   #named(fault: OperationFault): OperationFault {
     const isNode = fault.operation === "annotateNode" && fault.subject !== undefined;
-    return isNode ? { ...fault, subject: `${this.#backend.prefix}${fault.subject}` } : fault;
+    return isNode ? { ...fault, subject: `${this.backend.prefix}${fault.subject}` } : fault;
   }
 
-  async #doBefore(method: string, args: readonly unknown[]): Promise<void> {
+  /** Whether a method of a port changes something, the Lease aside. */
+  protected isWrite(method: string): boolean {
+    return WRITES.has(method);
+  }
+
+  protected async doBefore(method: string, args: readonly unknown[]): Promise<void> {
     if (method === "unassign") this.dnsSafety.checkUnassignment(String(args[0]));
     const due = this.#before.find((entry) => entry.method === method);
     this.#before = this.#before.filter((entry) => entry !== due);
@@ -277,7 +287,7 @@ export class World {
   }
 
   #lines(isWanted: (call: ReturnType<Backend["log"]>[number]) => boolean): readonly string[] {
-    return this.#backend
+    return this.backend
       .log()
       .filter(isWanted)
       .map(({ line }) => line);

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { ip } from "../scenario/scenario-names.ts";
 import { type Watcher, WatchWorld } from "./watch-world.ts";
 
 const NAMES = Array.from({ length: 20 }, (_, at) => `n${at + 1}`);
@@ -60,3 +61,51 @@ test("a wait of half a second is written nowhere: one status for the change", as
     watcher.cluster.writes.map(({ operation }) => operation).filter((text) => text.includes("status")),
   ).toHaveLength(1);
 });
+
+test("an address that a name shows stays on its machine while the name waits for its nodes to stand still", async () => {
+  const { world, www } = await aSharedName();
+  await world.recordSets.create("www", {
+    addressType: "flipop.digitalocean.com/ipv4-reserved-ip",
+    dnsRecordSet: www,
+    match: { nodeLabel: "" },
+  });
+  await world.clock.advance(5000);
+  expect(world.dns.world.set("cloudflare", "www.example.com")).toEqual(["ip1", "ip2"]);
+  world.cloud.address(ip(3));
+  await world.pools.edit("web", { ips: [ip(1), ip(3)] });
+  await world.clock.advance(450);
+  expect(world.dns.world.set("cloudflare", "www.example.com")).toEqual(["ip1", "ip2"]);
+  expect(world.cloud.addresses()).toEqual({ ip1: "n1", ip2: "n2", ip3: "-" });
+  await world.clock.advance(5000);
+  expect(world.dns.world.set("cloudflare", "www.example.com")).toEqual(["ip1", "ip3"]);
+  expect(world.cloud.addresses()).toEqual({ ip1: "n1", ip2: "-", ip3: "n2" });
+});
+
+test("a name that goes from a deleted pool to a record set is not emptied while it waits", async () => {
+  const { world, www } = await aSharedName();
+  await world.pools.edit("web", { dnsRecordSet: www, reclaimPolicy: "Delete" });
+  await world.clock.advance(3000);
+  await world.recordSets.create("www", { dnsRecordSet: www, match: { nodeLabel: "" } });
+  await world.clock.advance(3000);
+  await world.pools.delete("web");
+  await world.clock.advance(450);
+  expect(world.dns.world.set("cloudflare", "www.example.com")).toEqual(["ip1", "ip2"]);
+  await world.clock.advance(3000);
+  expect(world.dns.world.set("cloudflare", "www.example.com")).toEqual(["ext1", "ext2"]);
+  expect(await world.pools.existing()).toEqual([]);
+});
+
+/** Two addresses on two nodes, watched, and a zone; nothing is published yet. */
+async function aSharedName(): Promise<{
+  readonly world: WatchWorld;
+  readonly www: Readonly<Record<string, unknown>>;
+}> {
+  const world = new WatchWorld();
+  await world.setUp("n1", "n2");
+  world.dns.world.zone("cloudflare");
+  for (const number of [1, 2]) world.cloud.address(ip(number), { on: `n${number}` });
+  await world.pools.create("web", { ips: [ip(1), ip(2)] });
+  world.watch();
+  await world.clock.advance(5000);
+  return { world, www: { provider: "cloudflare", zone: "example.com", recordName: "www", ttl: 60 } };
+}

@@ -16,6 +16,8 @@ export interface FormerContext {
   readonly nowMs: number;
   /** By the key of a name, the action by which this plan changes it for the object it belongs to now. */
   readonly changing: ReadonlyMap<string, string>;
+  /** Keys of the names that the objects they belong to now will change in a moment. */
+  readonly settling: ReadonlySet<string>;
   /** Keys of the former names that this plan cleans already: two objects may remember one. Added to. */
   readonly written: Set<string>;
 }
@@ -81,7 +83,8 @@ function leftToOwner({ ref, meta }: Publisher, name: PublishedName, context: For
   if (owner === undefined || isSameObject(owner, ref)) return undefined;
   if (context.claims.isHeld(key)) return { isKept: false };
   const heir = context.changing.get(key);
-  return meta.isDeleting && heir === undefined ? undefined : { isKept: true, heir };
+  const hasHeir = heir !== undefined || context.settling.has(key);
+  return meta.isDeleting && !hasHeir ? undefined : { isKept: true, heir };
 }
 
 function cleanUp(

@@ -8,6 +8,7 @@ import { type FormerPlan, planFormerNames } from "./former-names.ts";
 import { type NameClaims, nameKey } from "./name-claims.ts";
 import { type NamePlan, planName } from "./name-plan.ts";
 import type { Publisher, ServedAddresses } from "./publisher.ts";
+import { isSettling } from "./settling.ts";
 
 /** What is done about all names of one object. */
 export interface ObjectNames {
@@ -37,8 +38,9 @@ export function planDNS(
   const changing = new Map(
     changes.map(({ id, dnsProvider: provider, fqdn }) => [nameKey({ provider, fqdn }), id] as const),
   );
+  const settling = new Set(planned.flatMap(({ present }) => settlingKey(present)));
   return planned.map(({ publisher, present }): ObjectNames => {
-    const former = planFormerNames(publisher, present, { claims, dns, nowMs, changing, written });
+    const former = planFormerNames(publisher, present, { claims, dns, nowMs, changing, settling, written });
     const memory = dnsMemory(publisher, present, former);
     return {
       publisher,
@@ -49,6 +51,11 @@ export function planDNS(
       cleaning: publisher.isWritable ? cleaning(publisher, present, former, memory) : NOTHING_TO_CLEAN,
     };
   });
+}
+
+function settlingKey(present: NamePlan): readonly string[] {
+  const { target } = present;
+  return isSettling(present) && target.kind === "ready" ? [nameKey(target.name)] : [];
 }
 
 function cleaning(

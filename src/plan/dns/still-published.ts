@@ -4,6 +4,7 @@ import { retryDueMs } from "../retry-schedule.ts";
 import { isSameObject, type NameClaims, nameKey } from "./name-claims.ts";
 import { ownTarget } from "./name-plan.ts";
 import { dnsSubject, type Publisher } from "./publisher.ts";
+import { mustSettle } from "./settling.ts";
 
 /**
  * The addresses that a name shows, or showed last, and that cannot be taken out of it in this pass, with the name: they may not leave their machine yet. Where a
@@ -30,7 +31,8 @@ function stuckAddresses(
   const { publishedDNS, formerDNS } = publisher.memory;
   if (target.kind === "ready") {
     const { fqdn } = target.name;
-    const canWrite = publisher.isWritable && target.unusable === undefined && isDue(publisher, fqdn, nowMs);
+    const isNow = isDue(publisher, fqdn, nowMs) && !mustSettle(publisher, nowMs);
+    const canWrite = publisher.isWritable && target.unusable === undefined && isNow;
     return canWrite ? [] : target.records.addresses.map((ip) => [ip, fqdn] as const);
   }
   if (target.kind === "blocked" && TRANSIENT.has(target.reason) && publishedDNS !== undefined)

@@ -1,0 +1,67 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
+import { type PodSelector, podSelectorKey } from "../../src/model/node.ts";
+import type { ClusterReader } from "../../src/ports/cluster.ts";
+import type { WarmCluster } from "../../src/ports/warm-cluster.ts";
+
+/** A watch that has not told by then never will, milliseconds. */
+const LONGEST_MS = 10_000;
+
+type Listing = (reader: ClusterReader) => Promise<readonly unknown[]>;
+
+/** Whether two readers show the same. */
+class SameLists {
+  readonly #lists = new Map<string, Listing>();
+
+  /** Takes note of a list that the process has asked for. */
+  note(name: string, args: readonly unknown[]): void {
+    if (name === "listPods") {
+      const [selector] = args as readonly [PodSelector];
+      this.#lists.set(`pods ${podSelectorKey(selector)}`, (reader) => reader.listPods(selector));
+    } else if (name === "listPools" || name === "listRecordSets" || name === "listNodes")
+      this.#lists.set(name, (reader) => reader[name]());
+  }
+
+  async areAlike(a: ClusterReader, b: ClusterReader): Promise<boolean> {
+    const show = async (reader: ClusterReader): Promise<unknown> =>
+      await Promise.all(Array.from(this.#lists.values(), async (list) => await sorted(list(reader))));
+    return isDeepStrictEqual(await show(a), await show(b));
+  }
+}
+
+/**
+ * A cluster in the hands of a process, and what resolves once every list that the process has asked for is as `truth` shows it. The time is the world's: the cluster would
+ * learn it with an answer only, and carry it on in real time.
+ */
+export function followed(
+  cluster: WarmCluster,
+  truth: ClusterReader,
+  nowMs: () => number,
+): { readonly lists: WarmCluster; readonly caughtUp: () => Promise<void> } {
+  const same = new SameLists();
+  const lists = new Proxy(cluster, {
+    get(target, key) {
+      const value: unknown = Reflect.get(target, key, target);
+      if (key === "now") return nowMs;
+      if (typeof value !== "function") return value;
+      return (...args: unknown[]) => {
+        same.note(String(key), args);
+        return value.apply(target, args) as unknown;
+      };
+    },
+  });
+  const caughtUp = async (): Promise<void> => {
+    for (const startMs = performance.now(); !(await same.areAlike(cluster, truth)); await pause(1))
+      if (performance.now() - startMs > LONGEST_MS) throw new Error("The watches do not show what the cluster has.");
+  };
+  return { lists, caughtUp };
+}
+
+/** In one order; a list that cannot be read is as unreadable to both. */
+async function sorted(list: Promise<readonly unknown[]>): Promise<unknown> {
+  try {
+    return (await list).map((one) => JSON.stringify(one)).sort();
+  } catch {
+    return "unreadable";
+  }
+}

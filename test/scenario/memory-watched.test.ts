@@ -1,0 +1,4 @@
+import { memoryWorld } from "./memory-world.ts";
+import { runWatchedScenarios } from "./run-watched-scenarios.ts";
+
+runWatchedScenarios("memory", memoryWorld, 4);
