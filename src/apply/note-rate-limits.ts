@@ -1,9 +1,15 @@
+import { KubeError } from "../model/errors.ts";
 import { NOT_BEFORE_PREFIX } from "../model/lease-annotations.ts";
 import type { Observation } from "../model/observation.ts";
 import { timestamp } from "../plan/time.ts";
 import type { ApplyContext } from "./context.ts";
 
-/** Leaves on the Lease until when each provider asked for no calls, for every later run to obey; takes away what is over. Writes only a difference. */
+/**
+ * Leaves on the Lease until when each provider asked for no calls, for every later run to obey; takes away what is over. Writes only a difference. A Lease that is
+ * lost meanwhile ends the pass as it would have a moment before: what was done stays told.
+ *
+ * @throws KubeError when the API refuses the notes while the Lease is held.
+ */
 export async function noteRateLimits(
   observation: Observation,
   { lock, limits, cluster, clock }: Pick<ApplyContext, "lock" | "limits" | "cluster" | "clock">,
@@ -35,5 +41,10 @@ export async function noteRateLimits(
     ...over.map((key) => [key, null] as const),
     ...[...wanted].filter(([key, time]) => stored[key] !== time),
   ]);
-  if (Object.keys(changes).length > 0) await lock.annotate(changes);
+  if (Object.keys(changes).length === 0) return;
+  try {
+    await lock.annotate(changes);
+  } catch (error) {
+    if (!(error instanceof KubeError) || lock.isHeld()) throw error;
+  }
 }
