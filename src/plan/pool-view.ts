@@ -75,7 +75,7 @@ export function viewPool(pool: Pool, context: ViewContext): PoolView {
   const written = new Set(pool.spec.ips);
   const managed = managedIPs({ ...pool, status: { ...pool.status, acquired: found.acquired } }).map((ip) => {
     const acquired = written.has(ip) ? undefined : found.acquired.find((entry) => entry.ip === ip);
-    const standing = standingOf(ip, provider?.addresses.get(ip) ?? UNREAD, {
+    const standing = standingOf(ip, provider?.addresses.get(ip) ?? goneOrUnread(ip, facts), {
       pool,
       key,
       nowMs: observation.nodesReadAtMs,
@@ -112,6 +112,12 @@ export function viewPool(pool: Pool, context: ViewContext): PoolView {
     acquired: found.acquired.filter(({ ip }) => remaining.some((address) => address.ip === ip)),
     intents: found.intents,
   };
+}
+
+/** Of a pool that cannot be worked on nothing is known, except that an address which does not exist serves nowhere. */
+function goneOrUnread(ip: string, facts: ProviderFacts | undefined): AddressFact {
+  const fact = facts?.addresses.get(ip);
+  return fact?.kind === "gone" ? fact : UNREAD;
 }
 
 /** How many places are filled or spoken for when deciding to buy: every managed address, bad entries, and creations without an answer. */

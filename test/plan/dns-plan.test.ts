@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { AddressFact } from "../../src/model/address.ts";
 import type { DNSFacts } from "../../src/model/dns.ts";
 import type { NodeFacts } from "../../src/model/node.ts";
 import type { Observation } from "../../src/model/observation.ts";
@@ -402,6 +403,15 @@ describe("take-down", () => {
     });
   });
 
+  test("of a deleted pool waits for another one that will write the name when its last failure is over", () => {
+    const retry = { subject: `dns/${FQDN}`, attempts: 1, nextAttemptTime: "2026-08-01T12:00:01Z", error: "500" };
+    const text = planText(succeeded(heir({ ips: { [B]: active(102) }, retries: [retry] })));
+    expect(text).toContain(`hold update-dns ${FQDN}: Backoff (500) for 1s`);
+    expect(text).toContain(`hold delete-dns ${FQDN}: Backoff (500) for 1s`);
+    expect(text.filter((line) => line.startsWith("delete-dns"))).toEqual([]);
+    expect(text.filter((line) => line.startsWith("remove-finalizer"))).toEqual([]);
+  });
+
   test("of a deleted pool leaves a name to another one that has published there", () => {
     const text = planText(succeeded(heir({ ips: { [B]: active(102) }, publishedDNS: { ...MINE, addresses: [B] } })));
     expect(text.filter((line) => line.startsWith("delete-dns"))).toEqual([]);
@@ -609,6 +619,35 @@ describe("a record set", () => {
       expect(plan(both, {}).actions.find(({ kind }) => kind === "update-dns")?.requires).toEqual([
         `assign-ip pool/ingress/web ${C}`,
       ]);
+    });
+  });
+
+  describe("of annotations that may be emptied", () => {
+    const spec = { addressType: "flipop.digitalocean.com/ipv4-reserved-ip", whenEmpty: "Delete" } as const;
+    const shows = (pools: readonly Pool[], a: AddressFact, list: readonly NodeFacts[]): Observation =>
+      anObservation({
+        pools,
+        recordSets: [aRecordSet({ spec })],
+        nodes: list,
+        addresses: [[A, a], known(B)],
+        dns: [dnsFacts({ [NAME]: [A, B] })],
+      });
+    const holding = aPool({ spec: { ips: [A, B] }, status: { ips: { [A]: active(101) } } });
+
+    test("loses what serves nowhere, and keeps what could not be read", () => {
+      const world = shows([holding], { kind: "gap", error: "500" }, [annotated(101, A)]);
+      expect(planText(world)).toContain(`update-dns ${NAME} {${A} ${B}}/60 -> {${A}}/60: RecordsDiffer`);
+    });
+
+    test("is emptied of an address that is gone, even where its pool is invalid", () => {
+      const match = { ...holding.spec.match, nodeLabel: "role in (" };
+      const invalid = { ...holding, spec: { ...holding.spec, match } };
+      expect(planText(shows([invalid], { kind: "gone" }, [annotated(101, A)]))).toContain(
+        `delete-dns ${NAME} {${A} ${B}}/60 -> {}: WhenEmptyDelete`,
+      );
+      expect(planText(shows([invalid], known(A, { holderID: "101" })[1], [annotated(101, A)]))).not.toContain(
+        `delete-dns ${NAME} {${A} ${B}}/60 -> {}: WhenEmptyDelete`,
+      );
     });
   });
 

@@ -11,14 +11,14 @@ export const DNS_BUGS: readonly Mutation[] = [
   {
     name: "A name is emptied when nothing serves.",
     file: "src/plan/dns/decide-records.ts",
-    find: 'const isEmptied = whenEmpty === "Delete" && undecided.size === 0;',
-    replace: "const isEmptied = undecided.size === 0;",
+    find: 'whenEmpty === "Delete" && (undecided.size === 0 || isPart(staying, records.addresses));',
+    replace: "undecided.size === 0 || isPart(staying, records.addresses);",
   },
   {
     name: "A name that may be empty is emptied although some of its addresses could not be read.",
     file: "src/plan/dns/decide-records.ts",
-    find: 'const isEmptied = whenEmpty === "Delete" && undecided.size === 0;',
-    replace: 'const isEmptied = whenEmpty === "Delete";',
+    find: 'whenEmpty === "Delete" && (undecided.size === 0 || isPart(staying, records.addresses));\n    return mayLeave\n      ? { kind: "set", addresses: recordAddresses(staying)',
+    replace: 'whenEmpty === "Delete";\n    return mayLeave\n      ? { kind: "set", addresses: []',
   },
   {
     name: "What nobody could look at leaves the name.",
@@ -78,8 +78,8 @@ export const DNS_BUGS: readonly Mutation[] = [
   {
     name: "A former name is forgotten as soon as another object asks for it.",
     file: "src/plan/dns/former-names.ts",
-    find: "{ isKept: true, heir };",
-    replace: "{ isKept: false };",
+    find: "if (!meta.isDeleting) return { isKept: true };",
+    replace: "if (!meta.isDeleting) return { isKept: false };",
   },
   {
     name: "Two objects both write a name they ask for.",

@@ -11,7 +11,7 @@ export type RecordDecision =
 
 /**
  * Decides the addresses of a name. What serves is in; what is undecided stays as it is; everything else leaves, but only when something serves: a name is never
- * emptied, unless `whenEmpty: Delete` asks for it and nothing is undecided. Pure.
+ * emptied, unless `whenEmpty: Delete` asks for it and nothing is undecided. Where it asks for that, what is known not to serve does not wait for the undecided. Pure.
  */
 export function decideRecords(
   { serving, undecided }: ServedAddresses,
@@ -20,8 +20,10 @@ export function decideRecords(
 ): RecordDecision {
   const staying = records.addresses.filter((address) => undecided.has(address));
   if (serving.size === 0) {
-    const isEmptied = whenEmpty === "Delete" && undecided.size === 0;
-    return isEmptied ? { kind: "set", addresses: [], requires: [] } : { kind: "keep", isUndecided: staying.length > 0 };
+    const mayLeave = whenEmpty === "Delete" && (undecided.size === 0 || isPart(staying, records.addresses));
+    return mayLeave
+      ? { kind: "set", addresses: recordAddresses(staying), requires: [] }
+      : { kind: "keep", isUndecided: staying.length > 0 };
   }
   const present = new Set(records.addresses);
   // Where nothing of the set serves yet, what it shows now stays until something does.
@@ -30,6 +32,11 @@ export function decideRecords(
     id === undefined || (isServed && present.has(address)) ? [] : [id],
   );
   return { kind: "set", addresses: recordAddresses([...serving.keys(), ...staying]), requires };
+}
+
+/** True for some of the addresses: neither none of them nor all. */
+function isPart(staying: readonly string[], { length }: readonly string[]): boolean {
+  return staying.length > 0 && staying.length < length;
 }
 
 /** True when the records already are as wanted, duplicates and TTL included. Pure. */

@@ -14,13 +14,16 @@ export interface FormerContext {
   readonly claims: NameClaims;
   readonly dns: ReadonlyMap<string, DNSFacts>;
   readonly nowMs: number;
-  /** By the key of a name, the action by which this plan changes it for the object it belongs to now. */
-  readonly changing: ReadonlyMap<string, string>;
-  /** Keys of the names that the objects they belong to now will change in a moment. */
-  readonly settling: ReadonlySet<string>;
+  /** By the key of a name, how this plan changes it for the object it belongs to now, or why that object has to wait. */
+  readonly changing: ReadonlyMap<string, NameChange>;
   /** Keys of the former names that this plan cleans already: two objects may remember one. Added to. */
   readonly written: Set<string>;
 }
+
+/** A change of a name for the object it belongs to: the id of the action, or the hold that will end by itself. */
+export type NameChange =
+  | { readonly kind: "now"; readonly actionID: string }
+  | { readonly kind: "later"; readonly hold: Hold };
 
 /** What is done about the names an object had before. */
 export interface FormerPlan {
@@ -38,7 +41,7 @@ interface Step {
   /** False once nothing of the name is left, or another object has published there. */
   readonly isKept: boolean;
   /** The action by which another object publishes there. */
-  readonly heir?: string | undefined;
+  readonly heir?: string;
 }
 
 /** Names an object published under before its present one: those status lists, and the last one when the object asks for another now. Sorted. Pure. */
@@ -75,16 +78,23 @@ export function planFormerNames(publisher: Publisher, present: NamePlan, context
 
 /**
  * What becomes of a name that another object has by now; undefined when it is for this object to clean. An owner that has never published there does not know the
- * records, and may leave the name as it came: until then they stay on record, or, where this object goes and the owner has nothing to write, go with it.
+ * records, and may leave the name as it came: until then they stay on record, or, where this object goes and the owner has nothing to write, go with it. For an
+ * owner that is to write and has to wait a while, this object waits, too: else the name would be empty meanwhile.
  */
-function leftToOwner({ ref, meta }: Publisher, name: PublishedName, context: FormerContext): Step | undefined {
+function leftToOwner(
+  { ref, meta, reclaimPolicy }: Publisher,
+  name: PublishedName,
+  context: FormerContext,
+): Step | undefined {
   const key = publishedKey(name);
   const owner = context.claims.ownerOf(key);
   if (owner === undefined || isSameObject(owner, ref)) return undefined;
   if (context.claims.isHeld(key)) return { isKept: false };
-  const heir = context.changing.get(key);
-  const hasHeir = heir !== undefined || context.settling.has(key);
-  return meta.isDeleting && !hasHeir ? undefined : { isKept: true, heir };
+  const change = context.changing.get(key);
+  if (change?.kind === "now") return { isKept: true, heir: change.actionID };
+  if (!meta.isDeleting) return { isKept: true };
+  if (change === undefined || reclaimPolicy === "Retain") return undefined;
+  return { isKept: true, hold: { ...change.hold, kind: "delete-dns", object: ref, subject: name.name } };
 }
 
 function cleanUp(

@@ -1,14 +1,15 @@
 import { refKey } from "../../model/action.ts";
 import type { DNSFacts } from "../../model/dns.ts";
 import type { Hold } from "../../model/plan.ts";
+import type { Reason } from "../../model/reason.ts";
 import type { DNSMemory } from "../../model/resource.ts";
 import { type Cleaning, NOTHING_TO_CLEAN } from "../finalizer-step.ts";
 import { dnsMemory } from "./dns-memory.ts";
-import { type FormerPlan, planFormerNames } from "./former-names.ts";
+import { type FormerPlan, type NameChange, planFormerNames } from "./former-names.ts";
 import { type NameClaims, nameKey } from "./name-claims.ts";
 import { type NamePlan, planName } from "./name-plan.ts";
+import { isTaken } from "./name-target.ts";
 import type { Publisher, ServedAddresses } from "./publisher.ts";
-import { isSettling } from "./settling.ts";
 
 /** What is done about all names of one object. */
 export interface ObjectNames {
@@ -34,13 +35,9 @@ export function planDNS(
     const own = served.get(refKey(publisher.ref));
     return own === undefined ? [] : [{ publisher, present: planName(publisher, own, claims, nowMs) }];
   });
-  const changes = planned.flatMap(({ present }) => present.actions);
-  const changing = new Map(
-    changes.map(({ id, dnsProvider: provider, fqdn }) => [nameKey({ provider, fqdn }), id] as const),
-  );
-  const settling = new Set(planned.flatMap(({ present }) => settlingKey(present)));
+  const changing = new Map(planned.flatMap(({ present }) => changeOf(present)));
   return planned.map(({ publisher, present }): ObjectNames => {
-    const former = planFormerNames(publisher, present, { claims, dns, nowMs, changing, settling, written });
+    const former = planFormerNames(publisher, present, { claims, dns, nowMs, changing, written });
     const memory = dnsMemory(publisher, present, former);
     return {
       publisher,
@@ -53,9 +50,17 @@ export function planDNS(
   });
 }
 
-function settlingKey(present: NamePlan): readonly string[] {
-  const { target } = present;
-  return isSettling(present) && target.kind === "ready" ? [nameKey(target.name)] : [];
+/** Holds that end by themselves, after which a name is written. */
+const WAITS: ReadonlySet<Reason> = new Set<Reason>(["Backoff", "Settling", "Unreadable", "RateLimited"]);
+
+/** How a name is changed for the object it belongs to, by its key; empty when nothing is to change. */
+function changeOf({ target, actions, holds }: NamePlan): readonly (readonly [string, NameChange])[] {
+  if (target.kind === "none" || target.name === undefined || isTaken(target)) return [];
+  const key = nameKey(target.name);
+  const [action] = actions;
+  if (action !== undefined) return [[key, { kind: "now", actionID: action.id }]];
+  const hold = holds.find(({ reason }) => WAITS.has(reason));
+  return hold === undefined ? [] : [[key, { kind: "later", hold }]];
 }
 
 function cleaning(
