@@ -5,7 +5,17 @@ import type { SimCall } from "./faults.ts";
 import type { Monitor, Violation } from "./monitor.ts";
 import { publisherName } from "./offers.ts";
 import type { Process } from "./process.ts";
-import { claimants, isBeyond, isRecordSet, isSilent, nameKey, publishedKey, publishers, wishOf } from "./publishers.ts";
+import {
+  claimants,
+  isBeyond,
+  isRecordSet,
+  isSilent,
+  nameKey,
+  namesOnRecord,
+  publishedKey,
+  publishers,
+  wishOf,
+} from "./publishers.ts";
 
 /** What changing a name that no object asks for any more breaks: only what was written goes, only when asked, only when the new name is there. */
 export function checkCleaning(change: DNSChange): void {
@@ -18,18 +28,15 @@ export function checkCleaning(change: DNSChange): void {
       !isSilent(world, object) &&
       !isBeyond(process, object) &&
       !monitor.records.touchedAtMs.has(objectKey(object.meta)) &&
-      [...object.status.formerDNS, object.status.publishedDNS].some(
-        (name) => name !== undefined && publishedKey(name) === key,
-      ),
+      namesOnRecord(object).some((name) => publishedKey(name) === key),
   );
   const isForgotten = all.some(({ meta }) => monitor.records.touchedAtMs.has(objectKey(meta)));
   if (added.length > 0) monitor.violated("P6", `${what}, a name that no object asks for`);
   if (heirs.length === 0 && !isForgotten) monitor.violated("blocked", `${what}, which no object may clean`);
-  const written = heirs.flatMap(({ status }) =>
-    [...status.formerDNS, ...(status.publishedDNS === undefined ? [] : [status.publishedDNS])]
-      .filter((name) => publishedKey(name) === key)
-      .flatMap(({ addresses }) => addresses),
-  );
+  const written = heirs
+    .flatMap(namesOnRecord)
+    .filter((name) => publishedKey(name) === key)
+    .flatMap(({ addresses }) => addresses);
   const strange = removed.filter((ip) => !written.includes(ip));
   // By a spec as it was before the name may be the object's own.
   if (heirs.length > 0 && strange.length > 0 && !process.isMisled)
@@ -68,9 +75,9 @@ export function checkLeftNames(monitor: Monitor, process: Process, call: SimCall
     const isOthers = uid !== object.meta.uid || claimants(world, key).length > 0 || records.handEdited.has(key);
     // Another object that has them on record cleans them by itself.
     const isKnown = publishers(world).some(
-      ({ meta, status }) =>
-        meta.uid !== object.meta.uid &&
-        [...status.formerDNS, ...(status.publishedDNS === undefined ? [] : [status.publishedDNS])].some(
+      (other) =>
+        other.meta.uid !== object.meta.uid &&
+        namesOnRecord(other).some(
           (name) => publishedKey(name) === key && left.every(({ content }) => name.addresses.includes(content)),
         ),
     );

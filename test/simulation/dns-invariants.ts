@@ -3,9 +3,19 @@ import { checkCleaning } from "./cleaning.ts";
 import { type DNSView, othersIn, shownIn } from "./dns-view.ts";
 import type { SimCall } from "./faults.ts";
 import type { Monitor } from "./monitor.ts";
-import { publisherName } from "./offers.ts";
+import { offersOf, publisherName } from "./offers.ts";
 import type { Process } from "./process.ts";
-import { claimants, isBeyond, isRecordSet, isSilent, nameKey, type Publisher } from "./publishers.ts";
+import {
+  claimants,
+  isBeyond,
+  isRecordSet,
+  isSilent,
+  nameKey,
+  namesOnRecord,
+  type Publisher,
+  publishedKey,
+  publishers,
+} from "./publishers.ts";
 import { checkSecondLook } from "./second-look.ts";
 import { dropletOf, isNamedBy, managedBy, matches } from "./truth.ts";
 
@@ -71,6 +81,7 @@ export function checkDNSChange(
 
 function checkOwned(change: DNSChange): void {
   const { monitor, process, what: text } = change;
+  if (isCleanedInVain(change)) return;
   if (change.owners.every((owner) => isSilent(monitor.simulation.world, owner) || isBeyond(process, owner)))
     monitor.violated(
       "blocked",
@@ -79,6 +90,28 @@ function checkOwned(change: DNSChange): void {
   checkEmptied(change);
   checkAdded(change);
   checkRemoved(change);
+}
+
+/** True where an object that goes takes what it has on record out of a name that others ask for, and none of them has anything to publish. */
+function isCleanedInVain({ monitor, process, key, added, removed, owners }: DNSChange): boolean {
+  const { world } = monitor.simulation;
+  const sinceMs = process.passStartMs - LAG_MS;
+  const couldPublish = (owner: Publisher): boolean =>
+    !isSilent(world, owner) &&
+    [...offersOf(world, owner)].some(
+      ([ip, verdict]) => verdict === "yes" && monitor.offers.of(owner, ip).sinceMs < sinceMs,
+    );
+  if (added.length > 0 || removed.length === 0 || owners.some(couldPublish)) return false;
+  return publishers(world).some(
+    (object) =>
+      object.meta.isDeleting &&
+      object.spec.reclaimPolicy === "Delete" &&
+      !isSilent(world, object) &&
+      !isBeyond(process, object) &&
+      namesOnRecord(object).some(
+        (name) => publishedKey(name) === key && removed.every((ip) => name.addresses.includes(ip)),
+      ),
+  );
 }
 
 /** P3: a name that had values is never emptied unless asked; a look and the second look that are both answered as it was before mislead anybody. */

@@ -127,7 +127,7 @@ function deletion(
 ): readonly Violation[] {
   const found: Violation[] = [];
   const say = (text: string): number => found.push({ invariant: "P6", text: `${what} ${text}` });
-  if (!monitor.records.bought.has(ip)) say("which flipop did not buy");
+  if (!monitor.records.bought.has(ip) && !monitor.records.onTarget.has(ip)) say("which flipop did not buy");
   if (holder !== undefined) say("while it is attached");
   const stable = namers.filter((pool) => monitor.isStable(process, pool));
   if (stable.some((pool) => pool.spec.ips.includes(ip))) say("which a spec lists");
@@ -206,6 +206,9 @@ function isFindable(
   const holder = world.address(ip)?.droplet_id ?? undefined;
   // After an edit of the spec nobody can tell what was lost from what was taken out.
   if ((records.touchedAtMs.get(nameOf(pool)) ?? 0) <= records.changedAtMs(nameOf(pool))) return false;
+  // And as long as the status is of an earlier spec what it shows may as well have left the spec.
+  const isOfEarlierSpec = pool.status.observedGeneration !== pool.meta.generation;
+  if (isOfEarlierSpec && Object.hasOwn(pool.status.ips, ip)) return false;
   return world
     .nodes()
     .some(

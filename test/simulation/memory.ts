@@ -18,10 +18,12 @@ export function checkMemory(monitor: Monitor, process: Process, call: SimCall): 
   return status.acquired.flatMap(({ ip, adopted }): readonly Violation[] => {
     if (before.has(ip)) return [];
     const what = `${process.identity}: takes ${ip} for its own in ${call.subject}`;
-    if (adopted !== true)
-      return records.bought.get(ip)?.uid === pool.meta.uid || isOnTarget(simulation.world, pool, ip)
-        ? []
-        : [{ invariant: "P6", text: `${what}, and did not buy it` }];
+    if (adopted !== true) {
+      if (records.bought.get(ip)?.uid === pool.meta.uid) return [];
+      if (!isOnTarget(simulation.world, pool, ip)) return [{ invariant: "P6", text: `${what}, and did not buy it` }];
+      records.onTarget.add(ip);
+      return [];
+    }
     const rival = rivalOf(monitor, process, pool, ip);
     return rival === undefined ? [] : [{ invariant: "P6", text: `${what}, though it could as well be ${rival}` }];
   });

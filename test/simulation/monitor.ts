@@ -86,8 +86,9 @@ export class Monitor {
         },
       );
     }
-    // Who may not read the Lease lacks what earlier runs noted there.
-    if (process.lacksLease) return undefined;
+    // Who may not read the Lease lacks what earlier runs noted there; and what it said before somebody spoilt it during the pass, nobody can tell.
+    const { latencyMs } = this.simulation.history;
+    if (process.lacksLease || this.records.leaseForgottenMs >= process.passStartMs - latencyMs) return undefined;
     if (nowMs < (process.notBeforeMs.get(provider) ?? 0))
       this.violated("P14", `${process.identity} calls ${provider} ${call.operation} although the Lease says to wait`);
     const noted = this.records.closedUntilMs.get(provider);
@@ -119,6 +120,7 @@ export class Monitor {
     this.begin(process, call);
     if (!call.isWrite) {
       const result = await effect();
+      if (call.operation === "list") process.readings.listedMs ??= this.simulation.world.nowMs();
       process.readings.enter(call, result, !process.hasWritten);
       return result;
     }

@@ -17,7 +17,7 @@ export function offersOf(world: World, object: Publisher): Verdicts {
 function ofPool(world: World, pool: Pool): Verdicts {
   if (pool.meta.isDeleting) return new Map();
   const managed = managedBy(pool);
-  const hasRoom = managed.size <= (pool.spec.desiredIPs > 0 ? pool.spec.desiredIPs : managed.size);
+  const hasRoom = managed.size <= (pool.spec.desiredIPs > 0 ? pool.spec.desiredIPs : new Set(pool.spec.ips).size);
   const found = world.nodes().flatMap(({ addressAnnotation }) => addressAnnotation ?? []);
   const isOpen = pool.status.pendingAcquisitions.length > 0;
   const known = isOpen ? world.addresses().map(({ ip }) => ip) : [];
@@ -31,6 +31,8 @@ function ofPool(world: World, pool: Pool): Verdicts {
 
 /** Whether an address serves a pool. */
 function standing(world: World, pool: Pool, ip: string): Verdict {
+  // Of a provider that does not exist nobody can learn whether an address does.
+  if (pool.spec.provider !== "digitalocean") return "maybe";
   const address = world.address(ip);
   if (address === undefined) return "no";
   const isUnsure = !isValid(pool) || rivals(world, pool).some((other) => isNamedBy(other, ip));

@@ -3,14 +3,14 @@ import type { Monitor, Violation } from "./monitor.ts";
 import type { Process } from "./process.ts";
 import { dropletOf, managedBy, serves } from "./truth.ts";
 
-/** How long after the pass began to read nobody may rely on its lists any more, milliseconds: the manual's two seconds, and a few calls that are slow to be answered. */
+/** How long after the account's addresses were listed nobody may rely on that any more, milliseconds: the manual's two seconds, and a few calls that are slow to be answered. */
 const LATE_MS = 14_000;
 
 /** What has to be looked at again right before a write that takes something away, and what must be known to be free before it is asked for. */
 export function checkPrecautions(monitor: Monitor, process: Process, call: SimCall, what: string): void {
   if (!["assign", "unassign", "delete"].includes(call.operation)) return;
   const shown = process.readings.seen.get(call.subject)?.holderID;
-  const isLate = monitor.simulation.world.nowMs() - process.passStartMs > LATE_MS;
+  const isLate = monitor.simulation.world.nowMs() - (process.readings.listedMs ?? process.passStartMs) > LATE_MS;
   if ((call.operation !== "assign" || shown !== undefined || isLate) && !process.readings.singly.has(call.subject))
     monitor.violated("re-read", `${what} without having read it again since the pass began`);
   if (call.operation !== "assign") return;

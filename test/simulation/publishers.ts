@@ -73,6 +73,11 @@ export function publishedKey({ provider, name }: PublishedName): string {
   return nameKey(provider, name);
 }
 
+/** Every name an object has on record, the last one first. */
+export function namesOnRecord({ status }: Publisher): readonly PublishedName[] {
+  return [...(status.publishedDNS === undefined ? [] : [status.publishedDNS]), ...status.formerDNS];
+}
+
 /** Who a name can belong to: the object that by status has it, or else all that ask for it. */
 export function claimants(world: World, key: string): readonly Publisher[] {
   const all = publishers(world).filter((object) => claimOf(world, object) === key);

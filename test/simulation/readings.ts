@@ -26,12 +26,15 @@ export class Readings {
   readonly listed: Map<string, Reading> = new Map();
   /** The newest of each address that decisions rest on: those of the account's list while the world is observed, then single ones. */
   readonly seen: Map<string, Reading> = new Map();
+  /** When the account's list was first answered, milliseconds; undefined until then. */
+  listedMs: number | undefined;
   /** Nodes read by themselves. */
   readonly nodes: Set<string> = new Set();
   readonly #names = new Map<string, NameReading>();
 
   /** Forgets everything: a pass begins. */
   clear(): void {
+    this.listedMs = undefined;
     for (const memory of [this.newest, this.singly, this.listed, this.seen, this.nodes]) memory.clear();
     this.#names.clear();
   }

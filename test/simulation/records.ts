@@ -71,11 +71,14 @@ export class Records {
   readonly handEdited: Map<string, number> = new Map();
   /** True once a reading of a name was answered as it was before: what it did not show was forgotten. */
   wasMisled = false;
+  /** When somebody last spoilt the Lease, milliseconds. */
+  leaseForgottenMs: number = Number.NEGATIVE_INFINITY;
+  /** Addresses that a run took for the answer of a lost creation, as the manual says, since they were on its machine. */
+  readonly onTarget: Set<string> = new Set();
   /** The intents to acquire on record in the status of a pool, by its key. */
   readonly #intents = new Map<string, readonly string[]>();
   /** The uid of the pool whose status was written last under a key: another of the same name may follow it before the purchase. */
   readonly #intendedFor = new Map<string, string>();
-  #leaseForgottenMs = Number.NEGATIVE_INFINITY;
   readonly #world: World;
   readonly #changedAtMs = new Map<string, number>();
 
@@ -154,6 +157,8 @@ export class Records {
   refused(call: SimCall, error: Error): void {
     if (!(error instanceof ProviderError) || ["busy", "rate-limited"].includes(error.failure) || error.isAmbiguous)
       return;
+    // That the address is gone is no failure of the attempt; a list that lags behind may show it as if it were there again.
+    if (error.failure === "not-found" && this.#world.address(call.subject) === undefined) return;
     const pair = `${call.subject} ${String(call.args[0])}`;
     const count = (this.refusals.get(pair)?.count ?? 0) + 1;
     this.refusals.set(pair, { count, lastMs: this.#world.nowMs(), isSlow: SLOW.has(error.failure) });
@@ -194,7 +199,7 @@ export class Records {
   #forgetLease(): void {
     this.creations.length = 0;
     this.closedUntilMs.clear();
-    this.#leaseForgottenMs = this.#world.nowMs();
+    this.leaseForgottenMs = this.#world.nowMs();
   }
 
   #touched(key: string): void {
@@ -241,7 +246,7 @@ export class Records {
   #created(process: Process, call: SimCall, ip: string): void {
     const nowMs = this.#world.nowMs();
     // One under way while the Lease was spoilt was noted there before.
-    if (process.passStartMs > this.#leaseForgottenMs) this.creations.push(nowMs);
+    if (process.passStartMs > this.leaseForgottenMs) this.creations.push(nowMs);
     this.bornMs.set(ip, nowMs);
     const pool = this.#world.pool(process.intentOf ?? "");
     const [place] = call.args as readonly [{ readonly machineID?: string }];
