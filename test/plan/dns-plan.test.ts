@@ -412,6 +412,18 @@ describe("take-down", () => {
     expect(text.filter((line) => line.startsWith("remove-finalizer"))).toEqual([]);
   });
 
+  test("of a deleted pool waits for another one whose records are the same until that has them on record", () => {
+    const { pools, ...world } = succeeded(heir());
+    const addresses = [{ type: "ExternalIP", address: A }];
+    const text = planText({
+      ...world,
+      pools: pools.slice(0, 1),
+      recordSets: [aRecordSet({ spec: { dnsRecordSet: WWW } })],
+      nodes: [aNode({ name: "n1", droplet: 101, addresses })],
+    });
+    expect(text).toEqual([`hold delete-dns ${FQDN}: NewNameFirst`]);
+  });
+
   test("of a deleted pool leaves a name to another one that has published there", () => {
     const text = planText(succeeded(heir({ ips: { [B]: active(102) }, publishedDNS: { ...MINE, addresses: [B] } })));
     expect(text.filter((line) => line.startsWith("delete-dns"))).toEqual([]);

@@ -163,8 +163,8 @@ export const DNS_BUGS: readonly Mutation[] = [
   {
     name: "A suspended record set is changed.",
     file: "src/plan/dns/publishers.ts",
-    find: ' && validation.kind === "valid" && !spec.suspend',
-    replace: ' && validation.kind === "valid"',
+    find: "isWritable: isSelected && mayPublish,",
+    replace: "isWritable: isSelected,",
   },
   {
     name: "Records that must be cleaned one day are written without a finalizer.",

@@ -79,7 +79,7 @@ export function planFormerNames(publisher: Publisher, present: NamePlan, context
 /**
  * What becomes of a name that another object has by now; undefined when it is for this object to clean. An owner that has never published there does not know the
  * records, and may leave the name as it came: until then they stay on record, or, where this object goes and the owner has nothing to write, go with it. For an
- * owner that is to write and has to wait a while, this object waits, too: else the name would be empty meanwhile.
+ * owner that is to write and cannot yet, or finds there what it wants, this object waits: else the name would be empty meanwhile.
  */
 function leftToOwner(
   { ref, meta, reclaimPolicy }: Publisher,

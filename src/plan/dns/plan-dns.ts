@@ -35,7 +35,7 @@ export function planDNS(
     const own = served.get(refKey(publisher.ref));
     return own === undefined ? [] : [{ publisher, present: planName(publisher, own, claims, nowMs) }];
   });
-  const changing = new Map(planned.flatMap(({ present }) => changeOf(present)));
+  const changing = new Map(planned.flatMap(({ publisher, present }) => changeOf(publisher, present)));
   return planned.map(({ publisher, present }): ObjectNames => {
     const former = planFormerNames(publisher, present, { claims, dns, nowMs, changing, written });
     const memory = dnsMemory(publisher, present, former);
@@ -53,15 +53,25 @@ export function planDNS(
 /** Holds that end by themselves, after which a name is written. */
 const WAITS: ReadonlySet<Reason> = new Set<Reason>(["Backoff", "Settling", "Unreadable", "RateLimited"]);
 
-/** How a name is changed for the object it belongs to, by its key; empty when nothing is to change. */
-function changeOf({ target, actions, holds }: NamePlan): readonly (readonly [string, NameChange])[] {
-  if (target.kind === "none" || target.name === undefined || isTaken(target)) return [];
+/** How a name is changed for the object it belongs to, by its key; empty when nothing is to change, and that is on record. */
+function changeOf(publisher: Publisher, present: NamePlan): readonly (readonly [string, NameChange])[] {
+  const { target, actions, holds, isRight, drift = 0 } = present;
+  if (!publisher.mayPublish || target.kind === "none" || target.name === undefined || isTaken(target)) return [];
   const key = nameKey(target.name);
   const [action] = actions;
   if (action !== undefined) return [[key, { kind: "now", actionID: action.id }]];
   const hold = holds.find(({ reason }) => WAITS.has(reason));
-  return hold === undefined ? [] : [[key, { kind: "later", hold }]];
+  if (hold === undefined && !isRight && drift === 0) return [];
+  // What is right already is on record once this pass has written its status.
+  return [[key, { kind: "later", hold: hold ?? { ...FIRST, object: publisher.ref, subject: target.name.fqdn } }]];
 }
+
+const FIRST: Pick<Hold, "kind" | "reason" | "detail" | "needsPerson"> = {
+  kind: "update-dns",
+  reason: "NewNameFirst",
+  detail: "",
+  needsPerson: false,
+};
 
 function cleaning(
   { reclaimPolicy }: Publisher,

@@ -14,6 +14,8 @@ export interface Publisher {
   readonly whenEmpty: "Keep" | "Delete";
   /** False when this run may not write for it, or nothing may be changed for it: not selected, suspended, invalid. */
   readonly isWritable: boolean;
+  /** False when no run publishes anything for it, as it is now: suspended, invalid. */
+  readonly mayPublish: boolean;
   /** When its records may follow addresses that are just changing, milliseconds; absent = now. */
   readonly settlesAtMs?: number;
   /** Where its records are, as far as was read; another object may own them. */

@@ -22,6 +22,7 @@ export function poolPublisher(view: PoolView, dns: ReadonlyMap<string, DNSFacts>
     reclaimPolicy: spec.reclaimPolicy,
     whenEmpty: "Keep",
     isWritable: isWritable(view),
+    mayPublish: view.validation.kind === "valid" && !spec.suspend,
     target: nameTarget(wish, dns),
   };
 }
@@ -37,6 +38,7 @@ export function recordSetPublisher(
   const settlesAtMs = settling?.get(objectKey(meta));
   const ref: ObjectRef = { kind: "dns", namespace: meta.namespace, name: meta.name };
   const wish = recordSetWish(recordSet);
+  const mayPublish = validation.kind === "valid" && !spec.suspend;
   return {
     ref,
     meta,
@@ -45,7 +47,8 @@ export function recordSetPublisher(
     retries: status.retries,
     reclaimPolicy: spec.reclaimPolicy,
     whenEmpty: spec.whenEmpty,
-    isWritable: isSelected && validation.kind === "valid" && !spec.suspend,
+    isWritable: isSelected && mayPublish,
+    mayPublish,
     ...(settlesAtMs === undefined ? {} : { settlesAtMs }),
     target: nameTarget(wish, dns),
   };
