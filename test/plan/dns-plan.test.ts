@@ -651,6 +651,14 @@ describe("a record set", () => {
       expect(planText(world)).toContain(`update-dns ${NAME} {${A} ${B}}/60 -> {${A}}/60: RecordsDiffer`);
     });
 
+    test("keeps what could not be read on a node without an annotation, as a suspended pool leaves it", () => {
+      const suspended = { ...holding, spec: { ...holding.spec, suspend: true } };
+      const bare = [aNode({ name: "n1", droplet: 101 })];
+      expect(planText(shows([suspended], { kind: "gap", error: "500" }, bare))).toContain(
+        `update-dns ${NAME} {${A} ${B}}/60 -> {${A}}/60: RecordsDiffer`,
+      );
+    });
+
     test("is emptied of an address that is gone, even where its pool is invalid", () => {
       const match = { ...holding.spec.match, nodeLabel: "role in (" };
       const invalid = { ...holding, spec: { ...holding.spec, match } };

@@ -31,7 +31,8 @@ export function nodeAddresses(
     isUndecided: false,
     ...(assignmentID === undefined ? {} : { assignmentID }),
   }));
-  return [...asWritten(node, verified), ...confirmed];
+  const undecided = (verified.undecidedByNode.get(node.name) ?? []).map((address) => ({ address, isUndecided: true }));
+  return [...asWritten(node, verified), ...undecided, ...confirmed];
 }
 
 /** A value beside which flipop wrote a pool's name is no stranger's: one that its pool does not know any more is about to be cleared. */

@@ -1,6 +1,6 @@
 import type { AssignIP } from "../../model/action.ts";
 import type { PoolView } from "../pool-view.ts";
-import type { Standing } from "../standing.ts";
+import { type Standing, statusOf } from "../standing.ts";
 
 /** Where an address that a pool manages serves, as confirmed in this pass. */
 export type VerifiedAddress =
@@ -14,6 +14,8 @@ export interface VerifiedAddresses {
   readonly byIP: ReadonlyMap<string, VerifiedAddress>;
   /** Node name → the addresses that serve there, or will after an assignment of this plan. */
   readonly byNode: ReadonlyMap<string, readonly { readonly ip: string; readonly assignmentID: string | undefined }[]>;
+  /** Node name → the addresses that serve there for all that status knows, and could not be looked at or are on their way. */
+  readonly undecidedByNode: ReadonlyMap<string, readonly string[]>;
   /** Pools whose addresses could be looked at, `NAMESPACE/NAME`: what their annotations say beyond {@link byIP} is out of date. */
   readonly pools: ReadonlySet<string>;
 }
@@ -25,7 +27,27 @@ export function verifiedAddresses(views: readonly PoolView[], assignments: reado
     byIP.set(ip, { kind: "on-node", nodeName: after.nodeName, assignmentID: id });
   const placed = [...byIP].flatMap(([ip, fact]) => (fact.kind === "on-node" ? [{ ip, ...fact }] : []));
   const pools = new Set(views.filter(({ provider }) => provider !== undefined).map(({ key }) => key));
-  return { byIP, byNode: Map.groupBy(placed, ({ nodeName }) => nodeName), pools };
+  return {
+    byIP,
+    byNode: Map.groupBy(placed, ({ nodeName }) => nodeName),
+    undecidedByNode: rememberedBy(views, byIP),
+    pools,
+  };
+}
+
+/** A pool that may not be written leaves no annotation; where its addresses are its status shows all the same. */
+function rememberedBy(
+  views: readonly PoolView[],
+  byIP: ReadonlyMap<string, VerifiedAddress>,
+): ReadonlyMap<string, readonly string[]> {
+  const places = views.flatMap(({ pool, managed }) =>
+    managed.flatMap(({ ip }) => {
+      const nodeName = byIP.get(ip)?.kind === "undecided" ? statusOf(pool, ip)?.nodeName : undefined;
+      return nodeName === undefined ? [] : [{ ip, nodeName }];
+    }),
+  );
+  const byNode = Map.groupBy(places, ({ nodeName }) => nodeName);
+  return new Map([...byNode].map(([nodeName, there]) => [nodeName, there.map(({ ip }) => ip)]));
 }
 
 function confirmedBy(view: PoolView): readonly (readonly [ip: string, fact: VerifiedAddress])[] {
