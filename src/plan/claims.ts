@@ -12,18 +12,18 @@ export interface Claims {
 
 /**
  * Settles claims. An object claims the addresses of its spec and those it acquired; suspended, invalid and deleted objects too, as long as
- * they exist. Who by status already holds an address keeps it; among others the senior object wins.
+ * they exist. Who by status already holds an address keeps it, and of two of them the one where it is active; among others the senior object wins.
  */
 export function settleClaims(pools: readonly Pool[]): Claims {
-  const owners = new Map<string, { readonly key: string; readonly isHolder: boolean }>();
+  const owners = new Map<string, { readonly key: string; readonly hold: number }>();
   const named = new Set<string>();
   for (const pool of pools.toSorted(bySeniority)) {
     const key = objectKey(pool.meta);
     for (const ip of managedIPs(pool)) {
       named.add(ip);
       const rival = owners.get(ip);
-      const isHolder = holdsByStatus(pool, ip);
-      if (rival === undefined || (isHolder && !rival.isHolder)) owners.set(ip, { key, isHolder });
+      const hold = holdByStatus(pool, ip);
+      if (rival === undefined || hold > rival.hold) owners.set(ip, { key, hold });
     }
     for (const ip of Object.keys(pool.status.ips)) named.add(ip);
     for (const { ip } of pool.status.released) named.add(ip);
@@ -38,8 +38,10 @@ export function managedIPs(pool: Pool): readonly string[] {
   return [...new Set([...listed, ...acquired])];
 }
 
-function holdsByStatus(pool: Pool, ip: string): boolean {
-  if (pool.status.acquired.some((acquired) => acquired.ip === ip)) return true;
+/** How firmly a pool holds an address by its status: 2 = acquired or active, 1 = shown, as one that may have stopped being its own while it could not be looked at, 0 = not. */
+function holdByStatus(pool: Pool, ip: string): 0 | 1 | 2 {
+  if (pool.status.acquired.some((acquired) => acquired.ip === ip)) return 2;
   const entry = Object.hasOwn(pool.status.ips, ip) ? pool.status.ips[ip] : undefined;
-  return entry !== undefined && entry.reason !== "Conflict";
+  if (entry === undefined || entry.reason === "Conflict") return 0;
+  return entry.state === "active" ? 2 : 1;
 }

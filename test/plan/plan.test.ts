@@ -448,6 +448,23 @@ test.for<[string, Observation, string[]]>([
       `hold assign-ip ${A}: Unreadable (500)`,
     ],
   ],
+  [
+    "an address active with one pool stays there, though an older one still shows it as on its way",
+    anObservation({
+      pools: [
+        aPool({ spec: { ips: [A] }, status: { ips: { [A]: active(1) } } }),
+        aPool({
+          name: "older",
+          createdAtMs: 0,
+          spec: { ips: [A] },
+          status: { ips: { [A]: { ...active(1), state: "in-progress" } } },
+        }),
+      ],
+      nodes: [annotated(1, A)],
+      addresses: [known(A, { holderID: "101" })],
+    }),
+    [`hold assign-ip ${A}: Conflict (owned by pool ingress/web)`],
+  ],
 ])("%s", ([, observation, expected]) => {
   expect(planText(observation)).toEqual(expected);
 });
