@@ -50,8 +50,9 @@ function rivalOf({ records, simulation }: Monitor, process: Process, pool: Pool,
   // With another pool's answer lost, too, which address belongs to which may follow from what each knew.
   if (world.pools().some((other) => other.meta.uid !== pool.meta.uid && other.status.pendingAcquisitions.length > 0))
     return undefined;
-  // What an object that went during the pass was waiting for, nobody can tell any more.
-  if (records.lastChangeMs >= process.passStartMs) return undefined;
+  // What an object that went during the pass was waiting for, nobody can tell any more; nor what the annotation of a node said that did.
+  const changedMs = Math.max(records.lastChangeMs, ...records.nodeChangedMs.values());
+  if (changedMs >= process.passStartMs) return undefined;
   const region = world.address(ip)?.region;
   const pools = world.pools();
   return world.cloud.state.reserved_ips.find(
