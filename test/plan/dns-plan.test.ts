@@ -125,6 +125,19 @@ describe("a pool's name", () => {
     ]);
   });
 
+  test("remembers its last failure while an address that it shows cannot be read, and forgets it once it is right", () => {
+    const retries = [{ subject: `dns/${FQDN}`, attempts: 1, nextAttemptTime: "2026-08-01T12:01:00Z", error: "422" }];
+    const world = anObservation({
+      pools: [pool({ ips: [A, B] }, { ips: { [A]: active(101), [B]: active(102) }, publishedDNS: MINE, retries })],
+      nodes: [annotated(101, A), annotated(102, B)],
+      addresses: [known(A, { holderID: "101" }), [B, { kind: "gap", error: "500" }]],
+      dns: [dnsFacts({ [FQDN]: [A, B] })],
+    });
+    expect(plan(world, {}).pools[0]?.status.retries).toEqual(retries);
+    const providers = anObservation({ addresses: [known(A, { holderID: "101" }), known(B, { holderID: "102" })] });
+    expect(plan({ ...world, providers: providers.providers }, {}).pools[0]?.status.retries).toEqual([]);
+  });
+
   test("loses an address without a holder as soon as another is active", () => {
     const world = anObservation({
       pools: [

@@ -6,8 +6,13 @@ import type { Publisher, ServedAddresses } from "./publisher.ts";
 export type RecordDecision =
   /** Nothing serves for certain: the records stay as they are, none where there is none. `isUndecided` = one of them may serve all the same. */
   | { readonly kind: "keep"; readonly isUndecided: boolean }
-  /** The set it should be; `requires` are the assignments that must have succeeded before. */
-  | { readonly kind: "set"; readonly addresses: readonly string[]; readonly requires: readonly string[] };
+  /** The set it should be; `requires` are the assignments that must have succeeded before. `isUndecided` = some of it stays only until it can be looked at. */
+  | {
+      readonly kind: "set";
+      readonly isUndecided: boolean;
+      readonly addresses: readonly string[];
+      readonly requires: readonly string[];
+    };
 
 /**
  * Decides the addresses of a name. What serves is in; what is undecided stays as it is; everything else leaves, but only when something serves: a name is never
@@ -19,11 +24,12 @@ export function decideRecords(
   whenEmpty: Publisher["whenEmpty"],
 ): RecordDecision {
   const staying = records.addresses.filter((address) => undecided.has(address));
+  const isUndecided = staying.length > 0;
   if (serving.size === 0) {
     const mayLeave = whenEmpty === "Delete" && (undecided.size === 0 || isPart(staying, records.addresses));
     return mayLeave
-      ? { kind: "set", addresses: recordAddresses(staying), requires: [] }
-      : { kind: "keep", isUndecided: staying.length > 0 };
+      ? { kind: "set", addresses: recordAddresses(staying), isUndecided, requires: [] }
+      : { kind: "keep", isUndecided };
   }
   const present = new Set(records.addresses);
   // Where nothing of the set serves yet, what it shows now stays until something does.
@@ -31,7 +37,7 @@ export function decideRecords(
   const requires = [...serving].flatMap(([address, id]) =>
     id === undefined || (isServed && present.has(address)) ? [] : [id],
   );
-  return { kind: "set", addresses: recordAddresses([...serving.keys(), ...staying]), requires };
+  return { kind: "set", addresses: recordAddresses([...serving.keys(), ...staying]), isUndecided, requires };
 }
 
 /** True for some of the addresses: neither none of them nor all. */

@@ -15,6 +15,8 @@ export interface NamePlan {
   readonly isInPlace: boolean;
   /** True when the records were read, hold addresses, and are as they should be. */
   readonly isRight: boolean;
+  /** True when the name shows an address that may have to leave once it can be looked at; absent = it does not. */
+  readonly isUndecided?: boolean;
   /** How many records differ from what they should be; absent when that is not known. */
   readonly drift?: number;
 }
@@ -26,13 +28,14 @@ export function planName(publisher: Publisher, served: ServedAddresses, claims: 
   const open = { target, actions: [], isInPlace: false, isRight: false };
   if (target.kind === "blocked") return { ...open, holds: [blockedHold(publisher, target, nowMs)] };
   const decision = decideRecords(served, target.records, publisher.whenEmpty);
-  if (decision.kind === "keep" && decision.isUndecided) return { ...open, holds: [], isInPlace: true };
+  const { isUndecided } = decision;
+  if (decision.kind === "keep" && isUndecided) return { ...open, holds: [], isInPlace: true, isUndecided };
   if (decision.kind === "keep") {
     const holds = [hold(publisher, target.name.fqdn, "NothingToPublish")];
     return { ...open, holds, isInPlace: target.records.addresses.length > 0, drift: 0 };
   }
   if (areAsWanted(target.records, decision.addresses, target.ttlSeconds))
-    return { ...open, holds: [], isInPlace: true, isRight: decision.addresses.length > 0, drift: 0 };
+    return { ...open, holds: [], isInPlace: true, isRight: decision.addresses.length > 0, isUndecided, drift: 0 };
   const drift = differingRecords(target.records, decision.addresses, target.ttlSeconds);
   const waiting = backoff(publisher, target.name.fqdn, nowMs);
   if (waiting !== undefined) return { ...open, holds: [waiting], drift };

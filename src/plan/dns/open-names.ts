@@ -2,13 +2,14 @@ import { REASONS, type Reason } from "../../model/reason.ts";
 import type { ObjectNames } from "./plan-dns.ts";
 import { isSettling } from "./settling.ts";
 
-/** True while something is left to do for a name, so that its last failure still means something. Pure. */
+/** True while something is left to do for a name, or may be once its addresses can be looked at, so that its last failure still means something. Pure. */
 export function isOpenName({ present, former }: ObjectNames, fqdn: string): boolean {
   const isAbout = ({ fqdn: name }: { readonly fqdn: string }): boolean => name === fqdn;
   const { target } = present;
   const isPresent = target.kind !== "none" && target.name?.fqdn === fqdn;
   return (
-    (isPresent && (!present.isInPlace || present.actions.length > 0 || isSettling(present))) ||
+    (isPresent &&
+      (!present.isInPlace || present.actions.length > 0 || present.isUndecided === true || isSettling(present))) ||
     former.actions.some(isAbout) ||
     former.names.some(({ name }) => name === fqdn)
   );
