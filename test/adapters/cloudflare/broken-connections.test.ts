@@ -134,7 +134,7 @@ describe("the deadline", () => {
       async ({ write }) => {
         expect(await failureOf(write([ip]))).toMatchObject({ failure: "timeout", isAmbiguous: true });
       },
-      { timeoutMs: 300 },
+      { timeoutMs: 1000 },
     );
   });
 
