@@ -27,6 +27,8 @@ interface Watched {
   readonly query: Query<unknown>;
   readonly includes: (change: Change["object"]) => boolean;
   readonly entries: Map<string, { readonly version: number; readonly facts: unknown }>;
+  /** At which version objects ended. */
+  readonly ends: Map<string, number>;
 }
 
 /**
@@ -92,11 +94,14 @@ export class MemoryWarmCluster extends MemoryCluster implements WarmCluster {
     this.isDelayed = true;
   }
 
-  /** Ends {@link disconnect} and {@link delay}: what happened meanwhile is in the lists now, and announced. */
-  reconnect(): void {
+  /**
+   * Ends {@link disconnect} and {@link delay}: what happened meanwhile is in the lists now, and announced.
+   * @param arrive - in which order the changes come, and how often each; `lastOfEach` for a list that is read anew.
+   */
+  reconnect(arrive: (changes: readonly Change[]) => readonly Change[] = (changes) => changes): void {
     this.stale = undefined;
     this.isDelayed = false;
-    for (const change of this.held.splice(0)) this.take(change, false);
+    for (const change of arrive(this.held.splice(0))) this.take(change, false);
   }
 
   protected override write<T>(
@@ -135,7 +140,7 @@ export class MemoryWarmCluster extends MemoryCluster implements WarmCluster {
       const { namespace = "", name, resourceVersion } = object.metadata;
       if (facts !== undefined) entries.set(`${namespace}/${name}`, { version: Number(resourceVersion), facts });
     }
-    this.watched.set(query.key, { query, includes, entries });
+    this.watched.set(query.key, { query, includes, entries, ends: new Map() });
   }
 
   private arrive(change: Change): void {
@@ -151,19 +156,28 @@ export class MemoryWarmCluster extends MemoryCluster implements WarmCluster {
     }
   }
 
-  private apply({ query, includes, entries }: Watched, change: Change, isOwn: boolean): void {
+  private apply({ query, includes, entries, ends }: Watched, change: Change, isOwn: boolean): void {
     const { namespace = "", name } = change.object.metadata;
     const key = `${namespace}/${name}`;
     const before = entries.get(key);
-    if (before !== undefined && before.version >= change.resourceVersion) return;
+    if ((before?.version ?? ends.get(key) ?? 0) >= change.resourceVersion) return;
     const facts = change.type !== "DELETED" && includes(change.object) ? query.decode(change.object) : undefined;
-    if (facts === undefined) entries.delete(key);
-    else entries.set(key, { version: change.resourceVersion, facts });
+    if (facts === undefined) {
+      entries.delete(key);
+      ends.set(key, change.resourceVersion);
+    } else entries.set(key, { version: change.resourceVersion, facts });
     // An own write upon something that was not in the list yet brings that along, and it must not go unnoticed.
     const isUnderstood = isOwn && before?.version === Number(change.previous?.metadata.resourceVersion);
     if (isUnderstood || isDeepStrictEqual(unversioned(before?.facts), unversioned(facts))) return;
     for (const listener of this.listeners) listener({ kind: query.kind, subject: namespace === "" ? name : key });
   }
+}
+
+/** Of each object its last state alone: what a list shows that is read anew, ends of what came back under its name unseen. */
+export function lastOfEach(changes: readonly Change[]): readonly Change[] {
+  const keyOf = ({ resource, object }: Change): string =>
+    `${resource} ${object.metadata.namespace ?? ""}/${object.metadata.name}`;
+  return [...new Map(changes.map((change) => [keyOf(change), change])).values()];
 }
 
 /** The facts without what changes with every write. */

@@ -41,6 +41,8 @@ const OWN: ReadonlySet<string> = new Set(["connection", "keep-alive", "transfer-
 export class Gate {
   /** Everything that changed something, or was to. */
   readonly writes: GateCall[] = [];
+  /** Shown each of these before it goes on. */
+  onWrite: ((call: GateCall) => void) | undefined;
   readonly #upstream: Upstream;
   readonly #agent: http.Agent;
   readonly #server: http.Server;
@@ -88,7 +90,10 @@ export class Gate {
   #pass(request: IncomingMessage, response: ServerResponse): void {
     const { method = "", url = "" } = request;
     const path = url.split("?")[0] ?? "";
-    if (method !== "GET" && !path.includes("/leases/")) this.writes.push({ method, path });
+    if (method !== "GET" && !path.includes("/leases/")) {
+      this.writes.push({ method, path });
+      this.onWrite?.({ method, path });
+    }
     const waiting = this.#take(method, path);
     if (waiting?.stop.moment === "before") {
       waiting.reached();

@@ -26,7 +26,7 @@ const PHASES: readonly Phase[] = [
   phase("before the first annotation", "cluster", "PATCH", NODE, "before"),
   phase("between the first annotation and its answer", "cluster", "PATCH", NODE, "after"),
   { ...phase("before the second annotation", "cluster", "PATCH", NODE, "before"), skip: 1 },
-  phase("before the records are changed", "cloud", "DELETE", RECORDS, "before", true),
+  phase("before the records are changed", "cloud", "DELETE", RECORDS, "before"),
   phase("between the change of the records and its answer", "cloud", "DELETE", RECORDS, "after"),
   phase("before the status is written", "cluster", "PATCH", STATUS, "before", true),
   phase("between the status and its answer", "cluster", "PATCH", STATUS, "after"),

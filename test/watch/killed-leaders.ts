@@ -1,7 +1,3 @@
-import { randomUUID } from "node:crypto";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { stringify } from "yaml";
 import { ADDRESS_ANNOTATION } from "../../src/model/resource.ts";
 import { type EmulatedAccount, startAccount } from "../cli/cluster-run.ts";
 import { API } from "../cluster/api.ts";
@@ -9,6 +5,7 @@ import type { ClusterFacts } from "../cluster/start.ts";
 import { SECRET_TOKEN } from "../fake/fake-tokens.ts";
 import { shippedText } from "../manifests/shipped.ts";
 import { Gate } from "./gate.ts";
+import { gatedKubeconfig } from "./gated-kubeconfig.ts";
 import { startWatch, type WatchProcess } from "./watch-process.ts";
 
 const GROUP = "/apis/flipop.digitalocean.com/v1alpha1/namespaces/default";
@@ -65,18 +62,8 @@ export class KilledLeaders {
     const { server, caFile, adminToken, directory } = this.#facts;
     const cluster = await Gate.open({ url: server, caFile });
     const cloud = await Gate.open({ url: this.#account.url });
-    const file = join(directory, `gated-${randomUUID()}.yaml`);
-    const kubeconfig = {
-      apiVersion: "v1",
-      kind: "Config",
-      "current-context": "gated",
-      clusters: [{ name: "gated", cluster: { server: cluster.url } }],
-      users: [{ name: "gated", user: { token: adminToken } }],
-      contexts: [{ name: "gated", context: { cluster: "gated", user: "gated" } }],
-    };
-    writeFileSync(file, stringify(kubeconfig), { mode: 0o600 });
     const watcher = startWatch(FLAGS, {
-      KUBECONFIG: file,
+      KUBECONFIG: gatedKubeconfig(directory, cluster.url, adminToken),
       DIGITALOCEAN_ACCESS_TOKEN: SECRET_TOKEN,
       DIGITALOCEAN_API_URL: cloud.url,
     });

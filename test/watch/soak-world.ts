@@ -1,8 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { stringify } from "yaml";
 import type { DigitalOceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
 import { FaultList } from "../../src/sandbox/faults.ts";
 import { type SandboxServer, serve } from "../../src/sandbox/http-server.ts";
@@ -17,6 +16,7 @@ import { WorldPods } from "../scenario/world-pods.ts";
 import { WorldPools } from "../scenario/world-pools.ts";
 import { WorldRecordSets } from "../scenario/world-record-sets.ts";
 import { Gate } from "./gate.ts";
+import { gatedKubeconfig } from "./gated-kubeconfig.ts";
 import { type Holdings, Probe } from "./probe.ts";
 import { startWatch, type WatchProcess } from "./watch-process.ts";
 
@@ -124,19 +124,9 @@ export class SoakWorld {
     const cloud = await this.#account.serve();
     this.#servers.push(server, cloud);
     this.#gate = await Gate.open({ url: server.url });
-    const file = join(this.#directory, "kubeconfig.yaml");
-    const kubeconfig = {
-      apiVersion: "v1",
-      kind: "Config",
-      "current-context": "soak",
-      clusters: [{ name: "soak", cluster: { server: this.#gate.url } }],
-      users: [{ name: "soak", user: { token: "t" } }],
-      contexts: [{ name: "soak", context: { cluster: "soak", user: "soak" } }],
-    };
-    writeFileSync(file, stringify(kubeconfig));
     this.#process = startWatch(["--interval", "2s", "--metrics-addr", "127.0.0.1:0"], {
       ...this.#probe.env,
-      KUBECONFIG: file,
+      KUBECONFIG: gatedKubeconfig(this.#directory, this.#gate.url, "t"),
       DIGITALOCEAN_ACCESS_TOKEN: SECRET_TOKEN,
       DIGITALOCEAN_API_URL: cloud.url,
     });
