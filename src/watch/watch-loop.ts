@@ -9,6 +9,7 @@ import type { LockState } from "../ports/lock.ts";
 import type { WarmCluster } from "../ports/warm-cluster.ts";
 import { Alarm, type News } from "./alarm.ts";
 import { backoffMs } from "./backoff.ts";
+import { believed } from "./believed.ts";
 import { NameSettler } from "./name-settler.ts";
 import { isPassingFailure } from "./passing-failure.ts";
 
@@ -133,14 +134,13 @@ class WatchLoop {
     }
   }
 
-  /** Only what went as planned is believed without another look. */
-  private remember({ result, world }: Pass, readAtMs: number): void {
-    const isSmooth = result.outcomes.every(({ outcome }) => outcome === "applied");
-    this.known = isSmooth ? { providers: world.providers, dns: world.dns } : undefined;
+  private remember(pass: Pass, readAtMs: number): void {
+    const { outcomes } = pass.result;
+    this.known = believed(pass);
     this.readAtMs = readAtMs;
     this.failures = 0;
     this.hasPassed = true;
-    this.fruitlessLooks = result.outcomes.some(({ outcome }) => outcome === "applied") ? 0 : this.fruitlessLooks + 1;
+    this.fruitlessLooks = outcomes.some(({ outcome }) => outcome === "applied") ? 0 : this.fruitlessLooks + 1;
   }
 
   private openMs(): number {

@@ -79,6 +79,31 @@ test("a failover does not wait for the address that the provider is still at wor
   expect(Object.values(world.cloud.addresses()).toSorted()).toEqual(["n3", "n4"]);
 });
 
+test("an address that the provider is still at work on lets nobody look at names anew", async () => {
+  const world = new WatchWorld();
+  await world.setUp("n1", "n2", "n3", "n4");
+  for (const number of [1, 2]) world.cloud.address(`203.0.113.${number}`, { on: `n${number}` });
+  world.dns.world.zone("cloudflare");
+  const dnsRecordSet = { provider: "cloudflare", zone: "example.com", recordName: "www", ttl: 60 };
+  await world.recordSets.create("www", { dnsRecordSet, match: { nodeLabel: "" } });
+  await world.pools.create("web", { ...SPEC, ips: ["203.0.113.1", "203.0.113.2"] });
+  const watcher = world.watch();
+  await world.clock.advance(5000);
+  world.cloud.state.settings.action_delay_ms = 20_000;
+  watcher.dns.cloudflare.recorded.length = 0;
+  await world.nodes.setReady("n1", false);
+  await world.clock.advance(1000);
+  await world.nodes.setReady("n2", false);
+  await world.clock.advance(40_000);
+  expect(Object.values(world.cloud.addresses()).toSorted()).toEqual(["n3", "n4"]);
+  expect(world.dns.world.set("cloudflare", "www.example.com")).toEqual(["ext3", "ext4"]);
+  // Each change of a name looks at it first, and nobody else does.
+  const operations = watcher.dns.cloudflare.recorded.map(({ operation }) => operation);
+  const writes = operations.filter((operation) => operation === "write");
+  expect(operations.filter((operation) => operation === "records")).toHaveLength(writes.length);
+  expect(operations).not.toContain("zone");
+});
+
 test("what is held until a time is done at that time", async () => {
   const { world, watcher } = await aWatchedPool();
   await world.pools.edit("web", { gracePeriodSeconds: 20 });
