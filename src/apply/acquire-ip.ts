@@ -1,9 +1,9 @@
 import type { AcquireIP } from "../model/action.ts";
 import type { Address } from "../model/address.ts";
-import { ProviderError } from "../model/errors.ts";
+import { KubeError, type KubeFailure, ProviderError } from "../model/errors.ts";
 import { ACQUISITIONS_ANNOTATION } from "../model/lease-annotations.ts";
 import { providerIDOf } from "../model/provider-id.ts";
-import { objectKey, type PendingAcquisition, type PoolStatus } from "../model/resource.ts";
+import { objectKey, type PendingAcquisition, type Pool, type PoolStatus } from "../model/resource.ts";
 import { compareText } from "../plan/object-order.ts";
 import { timestamp } from "../plan/time.ts";
 import { readAllPages } from "../ports/listing.ts";
@@ -15,8 +15,8 @@ import { applied, failed, learn, type Result, skipped } from "./result.ts";
 const LATE_MS = 2000;
 
 /**
- * Buys one address, never twice: the intent is on record with the account's addresses as they were before the call is made, and the answer is on record before
- * anything else happens. What got no answer stays on record as an intent, for a later pass to resolve from the account's list.
+ * Buys one address, never twice: the intent is on record with the account's addresses as they were before the call is made, in the status and beside it, and the
+ * answer is on record before anything else happens. What got no answer stays on record as an intent, for a later pass to resolve from the account's list.
  */
 export function acquireIP(action: AcquireIP, context: ApplyContext): Promise<Result> {
   return context.acquisitions.pass(() => acquire(action, context));
@@ -33,9 +33,7 @@ async function acquire(action: AcquireIP, context: ApplyContext): Promise<Result
   const intent = intentOf(action, listing.addresses, context);
   const reason = obstacle(context);
   if (reason !== undefined) return skipped(reason);
-  await context.journals.pool.record(key, (status) =>
-    withIntent(status, intent, pool.spec.assignmentCoolOffSeconds > 0 && "node" in action.after),
-  );
+  await recordIntent(action, intent, pool, context);
   await noteOnLock(context);
   const obstacleNow = obstacle(context);
   if (obstacleNow !== undefined) {
@@ -55,6 +53,28 @@ async function acquire(action: AcquireIP, context: ApplyContext): Promise<Result
     return failed(error);
   }
 }
+
+/** What was noted beside the status, or may have been, is never taken back from it alone: only a refusal shows that it was not. */
+async function recordIntent(
+  action: AcquireIP,
+  intent: PendingAcquisition,
+  pool: Pool,
+  { journals }: ApplyContext,
+): Promise<void> {
+  const key = objectKey(action.object);
+  try {
+    await journals.pool.record(key, (status) =>
+      withIntent(status, intent, pool.spec.assignmentCoolOffSeconds > 0 && "node" in action.after),
+    );
+  } catch (error) {
+    if (error instanceof KubeError && !MAY_BE_DONE.has(error.failure))
+      await journals.pool.record(key, (status) => withdrawn(status, intent, pool.status));
+    throw error;
+  }
+}
+
+/** Failures of a write that may have taken effect. */
+const MAY_BE_DONE: ReadonlySet<KubeFailure> = new Set<KubeFailure>(["unavailable", "timeout", "malformed"]);
 
 function intentOf(action: AcquireIP, addresses: readonly Address[], context: ApplyContext): PendingAcquisition {
   const common = {

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { type AcquisitionNote, beyond, EMPTY_NOTE } from "../model/acquisition-note.ts";
 import { ConfigError, KubeError } from "../model/errors.ts";
 import { objectKey } from "../model/resource.ts";
 import type { ObjectAccess, StoredObject } from "./object-access.ts";
@@ -60,8 +61,11 @@ export class Journal<O extends StoredObject> {
   /**
    * Writes the object's status as changed from what is stored; nothing when that is no change. Writes to one object are made one after another.
    *
-   * @returns true when something was written.
-   * @throws KubeError when the status cannot be written; ConfigError when the cluster's CRD drops what was written.
+   * What the object itself carries of it, in case the status is lost, follows in such an order that a note of an acquisition without an answer that status does not
+   * know shows that status was lost: a new one is noted after status has it, and one that comes to nothing leaves the note before it leaves status.
+   *
+   * @returns true when the status was written.
+   * @throws KubeError when the status cannot be written, or a new acquisition not noted; ConfigError when the cluster's CRD drops what was written.
    */
   record(key: string, change: (status: O["status"]) => O["status"]): Promise<boolean> {
     const turn = (this.#turns.get(key) ?? Promise.resolve()).then(() => this.#write(key, change));
@@ -73,6 +77,51 @@ export class Journal<O extends StoredObject> {
   }
 
   async #write(key: string, change: (status: O["status"]) => O["status"]): Promise<boolean> {
+    const object = this.#objects.get(key);
+    if (object === undefined) return false;
+    const note = this.#access.note?.of(change(object.status));
+    if (note === undefined) return await this.#writeStatus(key, change);
+    const noted = object.meta.note ?? EMPTY_NOTE;
+    const settled = beyond(noted.pending, note.pending);
+    // An address that status has and the note does not have yet tells the next run that the note is the older of the two.
+    const isToldByStatus = beyond(note.ips, noted.ips).length > 0;
+    if (settled.length > 0 && !isToldByStatus)
+      await this.#note(key, { ips: noted.ips, pending: beyond(noted.pending, settled) }, "any");
+    const isWritten = await this.#writeStatus(key, change);
+    const work = this.#note(key, note, "same");
+    await (beyond(note.pending, noted.pending).length > 0 ? work : work.catch(survive));
+    return isWritten;
+  }
+
+  /** Writes the note unless the object has it; after a conflict once more, on the object as it is then. */
+  async #note(key: string, note: AcquisitionNote, status: "any" | "same"): Promise<void> {
+    const object = this.#objects.get(key);
+    const write = this.#access.note?.write;
+    if (object === undefined || write === undefined) return;
+    if (isDeepStrictEqual(object.meta.note ?? EMPTY_NOTE, note)) return;
+    this.#assertMayWrite(key, "annotation");
+    try {
+      this.#objects.set(key, await write(object.meta, note));
+    } catch (error) {
+      const fresh = await this.#changed(object, error);
+      const isSame = isDeepStrictEqual(fresh.status, object.status);
+      if (!isSame && status === "same") throw error;
+      this.#assertMayWrite(key, "annotation");
+      const stored = await write(fresh.meta, note);
+      // A status that somebody else changed is not taken over: that of this run is not written then.
+      if (isSame) this.#objects.set(key, stored);
+    }
+  }
+
+  /** The object as it is now, after a conflict. @throws the error where it is none, or the object is gone */
+  async #changed(object: O, error: unknown): Promise<O> {
+    if (!(error instanceof KubeError) || error.failure !== "conflict") throw error;
+    const fresh = await this.#access.read(object.meta);
+    if (fresh?.meta.uid !== object.meta.uid) throw error;
+    return fresh;
+  }
+
+  async #writeStatus(key: string, change: (status: O["status"]) => O["status"]): Promise<boolean> {
     const object = this.#objects.get(key);
     if (object === undefined) return false;
     const wanted = change(object.status);
@@ -91,16 +140,15 @@ export class Journal<O extends StoredObject> {
     try {
       return await this.#access.patchStatus(object.meta, change(object.status));
     } catch (error) {
-      if (!(error instanceof KubeError) || error.failure !== "conflict") throw error;
-      const fresh = await this.#access.read(object.meta);
-      if (fresh === undefined || !isDeepStrictEqual(fresh.status, object.status)) throw error;
+      const fresh = await this.#changed(object, error);
+      if (!isDeepStrictEqual(fresh.status, object.status)) throw error;
       this.#assertMayWrite(objectKey(object.meta), "status");
       return await this.#access.patchStatus(fresh.meta, change(fresh.status));
     }
   }
 
   /** Asked right before every write: the Lease may be lost during any wait. */
-  #assertMayWrite(key: string, what: "status" | "finalizer"): void {
+  #assertMayWrite(key: string, what: "status" | "finalizer" | "annotation"): void {
     if (this.#mayWrite()) return;
     const part = what === "status" ? "/status" : "";
     throw new KubeError({
@@ -111,6 +159,11 @@ export class Journal<O extends StoredObject> {
       message: `Did not write the ${what} of ${key}: the Lease was lost.`,
     });
   }
+}
+
+/** Without the note the status still has it all, and the next run writes it. */
+function survive(error: unknown): void {
+  if (!(error instanceof KubeError)) throw error;
 }
 
 function crdTooOldText(resource: string, field: string): string {

@@ -1,3 +1,4 @@
+import { type AcquisitionNote, acquisitionNote } from "../model/acquisition-note.ts";
 import type { ObjectMeta, Pool, RecordSet } from "../model/resource.ts";
 import type { ClusterWriter } from "../ports/cluster.ts";
 
@@ -18,6 +19,11 @@ export interface ObjectAccess<O extends StoredObject> {
   patchStatus(meta: ObjectMeta, status: O["status"]): Promise<O>;
   read(meta: ObjectMeta): Promise<O | undefined>;
   setFinalizer(meta: ObjectMeta, isPresent: boolean): Promise<O>;
+  /** What of a status is noted on the object a second time, and how; absent for a kind that needs none of that. */
+  readonly note?: {
+    readonly of: (status: O["status"]) => AcquisitionNote;
+    readonly write: (meta: ObjectMeta, note: AcquisitionNote) => Promise<O>;
+  };
 }
 
 /** FloatingIPPools of a cluster. */
@@ -40,6 +46,7 @@ export function poolAccess(cluster: ClusterWriter): ObjectAccess<Pool> {
     patchStatus: (meta, status) => cluster.patchPoolStatus(meta, status),
     read: (meta) => cluster.readPool(meta),
     setFinalizer: (meta, isPresent) => cluster.setPoolFinalizer(meta, isPresent),
+    note: { of: acquisitionNote, write: (meta, note) => cluster.notePoolAcquisitions(meta, note) },
   };
 }
 

@@ -58,6 +58,8 @@ export const REASONS = {
   QuotaExceeded: "The account's limit of reserved addresses is reached.",
   NoRegion: "An address can be acquired only for a node or in spec.region.",
   AmbiguousAcquisition: "An earlier acquisition got no answer and several new addresses could be the one.",
+  LostAcquisition:
+    "The status was lost while an address was being acquired, and it cannot be told which address that is.",
   AcquisitionUnanswered: "An earlier acquisition got no answer; the account is watched before another is made.",
   InvalidDNS: "The object's DNS settings cannot be used.",
   ZoneNotFound: "The account has no such zone.",

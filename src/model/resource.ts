@@ -1,3 +1,5 @@
+import type { AcquisitionNote } from "./acquisition-note.ts";
+
 /** API group, version and names of flipop's custom resources, as on the wire. */
 export const GROUP = "flipop.digitalocean.com";
 /** The one served version of the group. */
@@ -8,6 +10,12 @@ export const FINALIZER = "flipop.digitalocean.com/cleanup";
 export const ADDRESS_ANNOTATION = "flipop.digitalocean.com/ipv4-reserved-ip";
 /** Node annotation: `NAMESPACE/NAME` of the pool whose address {@link ADDRESS_ANNOTATION} shows. */
 export const POOL_ANNOTATION = "flipop.digitalocean.com/pool";
+
+/**
+ * Pool annotation: what was acquired for it, a second time beside its status, so that nothing is bought twice when that is lost. The pool's uid, the addresses, and
+ * `pending=PLACE` for each acquisition without an answer, with blanks between them; without the right uid it is a copy from another object and means nothing.
+ */
+export const ACQUIRED_ANNOTATION = "flipop.digitalocean.com/acquired";
 
 /** The identity of a namespaced object and the facts that order objects among themselves. */
 export interface ObjectMeta {
@@ -22,6 +30,8 @@ export interface ObjectMeta {
   readonly isDeleting: boolean;
   readonly finalizers: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
+  /** What {@link ACQUIRED_ANNOTATION} says; absent where it says nothing, or that of another object. */
+  readonly note?: AcquisitionNote;
 }
 
 /** One Kubernetes toleration, with the defaults of the API left out. */
@@ -179,6 +189,10 @@ export interface PendingAcquisition {
   readonly nodeName?: string;
   /** Every address of the account just before the call, sorted. */
   readonly knownIPs: readonly string[];
+  /** True when status had lost it and the pool's annotation still told of it: which addresses the account had is not known. */
+  readonly restored?: boolean;
+  /** The addresses it may have been, sorted, as a person was told; listing one of them in `spec.ips` is the answer. */
+  readonly candidates?: readonly string[];
 }
 
 /** `status.released[]`: no longer managed, still attached where it was. */

@@ -1,5 +1,6 @@
 import { KubeError } from "../model/errors.ts";
 import type { KnownFacts, Observation } from "../model/observation.ts";
+import { restoreMemory } from "../plan/restore-memory.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { ClusterReader, LeaseRecord } from "../ports/cluster.ts";
 import type { DNSProviderReader } from "../ports/dns-provider.ts";
@@ -42,6 +43,7 @@ export async function observe({
     readCluster(cluster),
     notes === undefined ? readLease(cluster, leaseName) : { annotations: notes },
   ]);
+  const remembering = pools.map((pool) => restoreMemory(pool, cluster.now()));
   const facts = leaseFacts(lease, cluster.now());
   const times = (name: string): Pick<ReadDNSOptions, "notBeforeMs" | "nowMs" | "skewMs"> => ({
     notBeforeMs: facts.providerNotBeforeMs.get(name),
@@ -51,7 +53,7 @@ export async function observe({
   const [read, dns] = await Promise.all([
     Promise.all(
       [...providers].map(([name, access]) =>
-        readProvider({ name, access, pools, nodes, ...times(name), known: known?.providers.get(name) }),
+        readProvider({ name, access, pools: remembering, nodes, ...times(name), known: known?.providers.get(name) }),
       ),
     ),
     Promise.all(

@@ -3,6 +3,7 @@ import { type AcquireIP, actionID } from "../model/action.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Hold } from "../model/plan.ts";
 import type { Reason } from "../model/reason.ts";
+import type { Pool } from "../model/resource.ts";
 import type { Assignments } from "./assign.ts";
 import { type Candidate, isSameRegion, regionOf } from "./candidates.ts";
 import type { MachineLedger } from "./machine-ledger.ts";
@@ -118,12 +119,17 @@ function isDue(view: PoolView, nodeName: string, nowMs: number): boolean {
 
 /** What creations without an answer hold up, whether or not the pool may be written. Pure. */
 export function openIntents(view: PoolView): readonly Hold[] {
-  return view.intents.flatMap((intent): readonly Hold[] => {
+  return view.intents.flatMap((intent, at): readonly Hold[] => {
     if (intent.kind === "ambiguous")
-      return [hold(view, "AmbiguousAcquisition", intent.candidates.join(", "), undefined, true)];
+      return [hold(view, ambiguityOf(view.pool, at), intent.candidates.join(", "), undefined, true)];
     if (intent.kind === "waiting") return [hold(view, "AcquisitionUnanswered", "", intent.untilMs, false)];
     return [];
   });
+}
+
+/** Why it cannot be told which address the n-th creation without an answer got. */
+export function ambiguityOf({ status }: Pool, at: number): "AmbiguousAcquisition" | "LostAcquisition" {
+  return status.pendingAcquisitions[at]?.restored === true ? "LostAcquisition" : "AmbiguousAcquisition";
 }
 
 function blocker(view: PoolView, nowMs: number): Hold | undefined {

@@ -108,7 +108,7 @@ function failed(status: PoolStatus, outcome: Failed, nowMs: number): PoolStatus 
       return retry(withAddress, `node/${action.after.nodeName}`, retryClass, text, nowMs);
     }
     case "acquire-ip": {
-      if (error instanceof KubeError) return status;
+      if (error instanceof KubeError && error.failure !== "forbidden") return status;
       const held = retry(status, "acquire", retryClass, error.message, nowMs);
       // A refusal may be the machine's fault: other nodes are served first next time.
       if (retryClass === "fast" || !("node" in action.after)) return held;

@@ -28,6 +28,7 @@ import { orderWrites } from "./order-writes.ts";
 import { type PoolView, viewPool } from "./pool-view.ts";
 import { recordSetHolds } from "./record-set-holds.ts";
 import { checkRecordSet, type RecordSetView, viewRecordSet } from "./record-set-view.ts";
+import { restoreMemory } from "./restore-memory.ts";
 import { isNamespaceSelected, isSelected } from "./selection.ts";
 import { servingNow } from "./serving-now.ts";
 
@@ -38,8 +39,9 @@ import { servingNow } from "./serving-now.ts";
  * addresses; then every name gets what serves by then. Claims, matches and conflicts are computed over the whole cluster; the selection only says what may be
  * written. Pure and deterministic: the order in which lists arrived changes nothing.
  */
-export function plan(observation: Observation, selection: Selection): Plan {
-  const nowMs = observation.observedAtMs;
+export function plan(observed: Observation, selection: Selection): Plan {
+  const nowMs = observed.observedAtMs;
+  const observation = { ...observed, pools: observed.pools.map((pool) => restoreMemory(pool, nowMs)) };
   const claims = settleClaims(observation.pools);
   const sorted = { ...observation, nodes: observation.nodes.toSorted((a, b) => compareText(a.name, b.name)) };
   const views = viewPools(sorted, claims, selection);

@@ -160,12 +160,14 @@ function nodeErrors(retries: readonly RetryStatus[], skipped: readonly NodeVerdi
   return [...new Set([...failed, ...unusable])].toSorted();
 }
 
-/** Those that are still watched; one whose time is unreadable or in the future is watched from now on, once. */
+/** Those that are still watched, with what they may have got; one whose time is unreadable or in the future is watched from now on, once. */
 function openIntents(view: PoolView, nowMs: number): readonly PendingAcquisition[] {
   return view.pool.status.pendingAcquisitions.flatMap((intent, index) => {
-    const kind = view.intents[index]?.kind;
-    if (kind !== "waiting" && kind !== "ambiguous") return [];
-    return [Date.parse(intent.startedAt) <= nowMs ? intent : { ...intent, startedAt: timestamp(nowMs) }];
+    const resolution = view.intents[index];
+    if (resolution?.kind !== "waiting" && resolution?.kind !== "ambiguous") return [];
+    const told = resolution.kind === "ambiguous" ? { candidates: resolution.candidates } : {};
+    const startedAt = Date.parse(intent.startedAt) <= nowMs ? intent.startedAt : timestamp(nowMs);
+    return [{ ...intent, ...told, startedAt }];
   });
 }
 

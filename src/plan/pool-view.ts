@@ -151,9 +151,12 @@ function findAgain(
     };
   }
   const isTaken = (ip: string): boolean => claims.isNamed(ip) || taken.has(ip);
+  const answers = new Set<string>();
+  const isListed = (ip: string): boolean => pool.spec.ips.includes(ip) && !answers.has(ip);
   const intents = pool.status.pendingAcquisitions.map((intent) => {
-    const resolution = resolveIntent(intent, provider, isTaken, observation.observedAtMs);
+    const resolution = resolveIntent(intent, { provider, isNamed: isTaken, isListed, nowMs: observation.observedAtMs });
     if (resolution.kind === "found") taken.add(resolution.acquired.ip);
+    if (resolution.kind === "listed") answers.add(resolution.ip);
     return resolution;
   });
   const answered = intents.flatMap((intent) => (intent.kind === "found" ? [intent.acquired] : []));

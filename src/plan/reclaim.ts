@@ -2,6 +2,7 @@ import { actionID, type DeleteIP, type Place, type UnassignIP } from "../model/a
 import type { Hold } from "../model/plan.ts";
 import type { Reason } from "../model/reason.ts";
 import { FINALIZER } from "../model/resource.ts";
+import { ambiguityOf } from "./acquire.ts";
 import { type Cleaning, NOTHING_TO_CLEAN } from "./finalizer-step.ts";
 import type { ManagedIP } from "./in-use.ts";
 import { isWritable } from "./machine-ledger.ts";
@@ -118,14 +119,14 @@ function takeDown(view: PoolView, ip: string, from: Place | undefined): readonly
 function unanswered(view: PoolView): readonly Hold[] {
   if (hasAllAnswers(view)) return [];
   const until = view.intents.flatMap((intent) => (intent.kind === "waiting" ? (intent.untilMs ?? []) : []));
-  const isAmbiguous = view.intents.some(({ kind }) => kind === "ambiguous");
+  const ambiguous = view.intents.findIndex(({ kind }) => kind === "ambiguous");
   const hold: Hold = {
     kind: "remove-finalizer",
     object: view.object,
     subject: view.key,
-    reason: isAmbiguous ? "AmbiguousAcquisition" : "AcquisitionUnanswered",
+    reason: ambiguous >= 0 ? ambiguityOf(view.pool, ambiguous) : "AcquisitionUnanswered",
     detail: "the deletion waits for it",
-    needsPerson: isAmbiguous,
+    needsPerson: ambiguous >= 0,
   };
   return [until.length === 0 ? hold : { ...hold, notBeforeMs: Math.max(...until) }];
 }

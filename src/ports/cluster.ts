@@ -1,3 +1,4 @@
+import type { AcquisitionNote } from "../model/acquisition-note.ts";
 import type { NodeFacts, PodFacts, PodSelector } from "../model/node.ts";
 import type { ObjectMeta, Pool, PoolStatus, RecordSet, RecordSetStatus } from "../model/resource.ts";
 
@@ -65,6 +66,11 @@ export interface ClusterWriter extends ClusterReader {
   patchPoolStatus(meta: ObjectMeta, status: PoolStatus): Promise<Pool>;
   /** Adds or removes flipop's finalizer, and only that one (merge patch with resourceVersion). Returns the pool as stored. */
   setPoolFinalizer(meta: ObjectMeta, isPresent: boolean): Promise<Pool>;
+  /**
+   * Writes what the pool's annotation tells of its acquisitions, or removes it where that is nothing; no other annotation is touched (merge patch with
+   * resourceVersion). Returns the pool as stored. KubeError `conflict` when the object changed since `meta` was read.
+   */
+  notePoolAcquisitions(meta: ObjectMeta, note: AcquisitionNote): Promise<Pool>;
   /** As {@link patchPoolStatus}, for a record set. */
   patchRecordSetStatus(meta: ObjectMeta, status: RecordSetStatus): Promise<RecordSet>;
   /** As {@link setPoolFinalizer}, for a record set. */

@@ -66,6 +66,8 @@ const ADVICE: Readonly<Partial<Record<Reason, string>>> = {
   IPNotFound: "Remove it from spec.ips, or check that the token belongs to the right account.",
   NoRegion: "Set spec.region.",
   AmbiguousAcquisition: "List the right one in spec.ips, or remove the others from the account.",
+  LostAcquisition:
+    "List it in spec.ips if it is the pool's; if none is, remove the annotation flipop.digitalocean.com/acquired from the pool to acquire another.",
   Suspended: "To go on, set spec.suspend: false.",
   InvalidDNS: "Correct its dnsRecordSet.",
   ZoneNotFound: "Create the zone, correct dnsRecordSet.zone, or use a token that may see it.",

@@ -1,12 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { Journal } from "../../src/apply/journal.ts";
 import { poolAccess } from "../../src/apply/object-access.ts";
+import type { AcquisitionNote } from "../../src/model/acquisition-note.ts";
 import { ConfigError, KubeError } from "../../src/model/errors.ts";
 import type { ObjectMeta, Pool, PoolStatus } from "../../src/model/resource.ts";
 import type { ClusterWriter } from "../../src/ports/cluster.ts";
 import { aPool } from "../plan/builders.ts";
 
-/** The two calls a journal makes, over one stored pool. */
+/** The calls a journal makes, over one stored pool. */
 class OnePool {
   stored: Pool = aPool();
   readonly writes: PoolStatus[] = [];
@@ -14,12 +15,27 @@ class OnePool {
 
   async patchPoolStatus(meta: ObjectMeta, status: PoolStatus): Promise<Pool> {
     if (meta.resourceVersion !== this.stored.meta.resourceVersion) throw conflict();
+    const refusal = this.refuse("status");
+    if (refusal !== undefined) throw refusal;
     this.writes.push(status);
+    this.order.push(`status ${status.acquired.length} acquired, ${status.pendingAcquisitions.length} pending`);
     this.stored = {
       ...this.stored,
       status: this.prune(status),
       meta: { ...this.stored.meta, resourceVersion: `${meta.resourceVersion}1` },
     };
+    return this.stored;
+  }
+
+  /** Every note and status written, in order. */
+  readonly order: string[] = [];
+  refuse: (what: "note" | "status") => KubeError | undefined = () => undefined;
+
+  async notePoolAcquisitions(meta: ObjectMeta, note: AcquisitionNote): Promise<Pool> {
+    const refusal = meta.resourceVersion === this.stored.meta.resourceVersion ? this.refuse("note") : conflict();
+    if (refusal !== undefined) throw refusal;
+    this.order.push(`note ${[...note.ips, ...note.pending.map((place) => `pending ${place}`)].join(", ")}`);
+    this.edit({ meta: { ...this.stored.meta, note } });
     return this.stored;
   }
 
@@ -29,11 +45,8 @@ class OnePool {
 
   /** Somebody else writes. */
   edit(change: Partial<Pool>): void {
-    this.stored = {
-      ...this.stored,
-      ...change,
-      meta: { ...this.stored.meta, resourceVersion: `${this.stored.meta.resourceVersion}9` },
-    };
+    const changed = { ...this.stored, ...change };
+    this.stored = { ...changed, meta: { ...changed.meta, resourceVersion: `${changed.meta.resourceVersion}9` } };
   }
 }
 
@@ -52,6 +65,85 @@ function open(cluster: OnePool, mayWrite = true): Journal<Pool> {
 }
 
 const withError = (error: string) => (status: PoolStatus) => ({ ...status, error });
+
+const INTENT = { startedAt: "2026-08-01T12:00:00Z", region: "nyc3", knownIPs: [] };
+
+const withIntent = (status: PoolStatus): PoolStatus => ({ ...status, pendingAcquisitions: [INTENT] });
+const withoutIntent = (status: PoolStatus): PoolStatus => ({ ...status, pendingAcquisitions: [] });
+const withAnswer = (status: PoolStatus): PoolStatus => ({
+  ...withoutIntent(status),
+  acquired: [{ ip: "192.0.2.1", acquiredAt: INTENT.startedAt }],
+});
+
+function forbidden(): KubeError {
+  return new KubeError({
+    failure: "forbidden",
+    operation: "patch floatingippools",
+    subject: "ingress/web",
+    status: 403,
+    message: "forbidden",
+  });
+}
+
+describe("what the journal notes on the object", () => {
+  test("an acquisition is noted after status has it, its answer after that; nothing is written a second time", async () => {
+    const cluster = new OnePool();
+    const journal = open(cluster);
+    await journal.record("ingress/web", withIntent);
+    await journal.record("ingress/web", withAnswer);
+    await journal.record("ingress/web", withAnswer);
+    expect(cluster.order).toEqual([
+      "status 0 acquired, 1 pending",
+      "note pending nyc3",
+      "status 1 acquired, 0 pending",
+      "note 192.0.2.1",
+    ]);
+  });
+
+  test("an acquisition that came to nothing leaves the note before it leaves status", async () => {
+    const cluster = new OnePool();
+    const journal = open(cluster);
+    await journal.record("ingress/web", withIntent);
+    await journal.record("ingress/web", withoutIntent);
+    expect(cluster.order.slice(2)).toEqual(["note ", "status 0 acquired, 0 pending"]);
+  });
+
+  test("it stays in status where it cannot leave the note", async () => {
+    const cluster = new OnePool();
+    const journal = open(cluster);
+    await journal.record("ingress/web", withIntent);
+    cluster.refuse = (what) => (what === "note" ? forbidden() : undefined);
+    await expect(journal.record("ingress/web", withoutIntent)).rejects.toThrow("forbidden");
+    expect(cluster.stored.status.pendingAcquisitions).toEqual([INTENT]);
+  });
+
+  test("an acquisition that cannot be noted is an error, an address that cannot be is none", async () => {
+    const cluster = new OnePool();
+    cluster.refuse = (what) => (what === "note" ? forbidden() : undefined);
+    const journal = open(cluster);
+    await expect(journal.record("ingress/web", withIntent)).rejects.toThrow("forbidden");
+    await journal.record("ingress/web", withAnswer);
+    expect(cluster.stored.status.acquired).toHaveLength(1);
+  });
+
+  test("a status lost meanwhile: what was acquired is not noted over it, and the object is left as it is", async () => {
+    const cluster = new OnePool();
+    const journal = open(cluster);
+    await journal.record("ingress/web", withIntent);
+    cluster.edit({ status: { ...cluster.stored.status, pendingAcquisitions: [] } });
+    await expect(journal.record("ingress/web", withAnswer)).rejects.toThrow("changed");
+    expect(cluster.stored.meta.note).toEqual({ ips: [], pending: ["nyc3"] });
+  });
+
+  test("a spec edited meanwhile is no obstacle to a note", async () => {
+    const cluster = new OnePool();
+    const journal = open(cluster);
+    await journal.record("ingress/web", withIntent);
+    cluster.edit({ spec: { ...cluster.stored.spec, ips: ["192.0.2.7"] } });
+    await journal.record("ingress/web", withoutIntent);
+    expect(cluster.stored.meta.note).toEqual({ ips: [], pending: [] });
+  });
+});
 
 describe("journal", () => {
   test("writes a change once and nothing when nothing changes", async () => {

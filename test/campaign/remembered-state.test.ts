@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { encodeLease } from "../../src/adapters/kube/lease-codec.ts";
 import * as annotations from "../../src/model/lease-annotations.ts";
-import { ADDRESS_ANNOTATION, FINALIZER, POOL_ANNOTATION } from "../../src/model/resource.ts";
+import { ACQUIRED_ANNOTATION, ADDRESS_ANNOTATION, FINALIZER, POOL_ANNOTATION } from "../../src/model/resource.ts";
 import { BOTH, schemaOf } from "./kinds.ts";
 import { REMEMBERED } from "./remembered-state.ts";
 import { schemaFields } from "./schema-fields.ts";
@@ -28,6 +28,7 @@ const KEPT: readonly (readonly [where: RegExp, path: string])[] = [
     ),
   ),
   ...[ADDRESS_ANNOTATION, POOL_ANNOTATION].map((path) => [/^node$/, path] as const),
+  [/^pool$/, ACQUIRED_ANNOTATION],
   [/^object$/, FINALIZER],
   ...Object.keys(lease["spec"] as object).map((path) => [/^Lease$/, path] as const),
   ...Object.values(annotations).map((path) => [/^Lease$/, path] as const),

@@ -2,7 +2,7 @@
 export interface Remembered {
   /** Fields of `status` of either kind as schema paths, annotations or fields of the Lease by their keys; a trailing `*` stands for everything below. */
   readonly paths: readonly string[];
-  readonly where: "pool status" | "record set status" | "status" | "node" | "object" | "Lease" | "Event";
+  readonly where: "pool status" | "record set status" | "status" | "node" | "pool" | "object" | "Lease" | "Event";
   /** When it is written; always by a mutating run of flipop that holds the Lease. */
   readonly written: string;
   /** What happens once it is gone, by hand or because an old CRD prunes it. */
@@ -52,7 +52,7 @@ export const REMEMBERED: readonly Remembered[] = [
     paths: ["acquired", "acquired[].*"],
     where: "pool status",
     written: "with each acquisition",
-    lost: "known again by `ips`, or by the nodes' annotations; such addresses are never deleted. After an edit of the spec `ips` cannot tell them from those that left it, so they count as released. With all of the status lost, what is attached nowhere is not known: it stays in the account, and may be bought again",
+    lost: "known again by the pool's annotation, with all of the status lost, too; where that is lost as well, by `ips` or by the nodes' annotations. Such addresses are never deleted",
     wrong:
       "believed, if the account has the address; what is no address is dropped. With `reclaimPolicy: Delete` an address written here by hand is given back like the others",
   },
@@ -60,7 +60,7 @@ export const REMEMBERED: readonly Remembered[] = [
     paths: ["pendingAcquisitions", "pendingAcquisitions[].*"],
     where: "pool status",
     written: "before each acquisition, removed with its answer",
-    lost: "an answer that is lost, too, cannot be looked for: what was bought stays in the account, and its machine is passed over (`NodeHasForeignIP`)",
+    lost: "known again by the pool's annotation, with all of the status lost, too, but not what the account had before: an address on the machine it was for is taken, any other that may be the one is held (`LostAcquisition`), and another is bought only where there is none",
     wrong:
       "with other known addresses or another machine the wrong one is looked for: held (`AmbiguousAcquisition`) where several could be the one; an unreadable or future time is now",
   },
@@ -120,6 +120,15 @@ export const REMEMBERED: readonly Remembered[] = [
     written: "once an address is verified on the node; removed when it is no longer there",
     lost: "written again",
     wrong: "written again; without the second one only an address that some object names is touched",
+  },
+  {
+    paths: ["flipop.digitalocean.com/acquired"],
+    where: "pool",
+    written:
+      "right after `acquired` and `pendingAcquisitions`, before an address is bought; removed when both are empty",
+    lost: "written again; nothing is bought while it cannot be",
+    wrong:
+      "what status does not have is added to it, if it is an address of the account or a place where one was bought; the pool's uid must be its first word, so a copied manifest changes nothing. With it removed an acquisition that status had lost is given up",
   },
   {
     paths: ["flipop.digitalocean.com/cleanup"],

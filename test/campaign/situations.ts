@@ -25,7 +25,7 @@ export const OBJECTS: Readonly<Record<KindName, string>> = { FloatingIPPool: "we
 export const SITUATIONS: readonly Situation[] = [
   { title: "in a settled world" },
   ...[5].map((diesBefore) => ({ title: `in a failover, before write ${diesBefore}`, event: failOver, diesBefore })),
-  ...[3, 4].map((diesBefore) => ({
+  ...[4, 5].map((diesBefore) => ({
     title: `in an acquisition, before write ${diesBefore}`,
     event: wantMore,
     diesBefore,

@@ -31,6 +31,8 @@ const OTHER_VALUES: Readonly<Record<string, unknown>> = {
   startedAt: "2999-01-01T00:00:00Z",
   region: "ams3",
   knownIPs: ["203.0.113.1"],
+  restored: true,
+  candidates: ["203.0.113.1"],
   provider: "cloudflare",
   zone: "example.net",
   name: "other.example.com",

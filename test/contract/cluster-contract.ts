@@ -4,6 +4,7 @@ import { describeCustom } from "./cluster-custom-contract.ts";
 import { POOL_KIND, RECORD_SET_KIND } from "./cluster-custom-kind.ts";
 import { describeEvents, describeLease } from "./cluster-lease-contract.ts";
 import { describeNodes, describePods } from "./cluster-node-contract.ts";
+import { describeNotes } from "./cluster-note-contract.ts";
 import type { ContractWorld } from "./cluster-world.ts";
 
 /**
@@ -21,6 +22,7 @@ export function clusterContract(name: string, makeWorld: () => Promise<ContractW
     });
     describeCustom(POOL_KIND, () => world);
     describeCustom(RECORD_SET_KIND, () => world);
+    describeNotes(() => world);
     describeNodes(() => world);
     describePods(() => world);
     describeLease(() => world);

@@ -45,7 +45,15 @@ export const FULL_STATUS: Required<PoolStatus> = {
   nodeErrors: ["node-3: odd"],
   acquired: [{ ip: "192.0.2.9", acquiredAt: TIME, adopted: true }],
   pendingAcquisitions: [
-    { startedAt: TIME, region: "ams3", providerID: "digitalocean://1", nodeName: "node-1", knownIPs: ["192.0.2.9"] },
+    {
+      startedAt: TIME,
+      region: "ams3",
+      providerID: "digitalocean://1",
+      nodeName: "node-1",
+      knownIPs: ["192.0.2.9"],
+      restored: true,
+      candidates: ["192.0.2.4"],
+    } satisfies Required<PoolStatus["pendingAcquisitions"][number]>,
   ],
   released: [{ ip: "192.0.2.11", providerID: "digitalocean://3", nodeName: "node-3", acquired: true }],
   publishedDNS: { provider: "digitalocean", zone: "Example.com", name: "www.example.com", addresses: ["192.0.2.5"] },

@@ -30,7 +30,10 @@ const CONNECTION: Connection = {
   impersonation: { groups: [], extra: {} },
 };
 
-type Facts = Pick<Call, "verb" | "resource" | "subject" | "subresource">;
+type Facts = Pick<Call, "verb" | "resource" | "subject" | "subresource"> & {
+  /** What of the object is written, where the operation does not say. */
+  readonly part?: "note";
+};
 
 /** Calls to the emulated Kubernetes API without HTTP: faults, the record of writes, and the adapter's error texts. */
 export class MemoryCalls {
@@ -40,7 +43,7 @@ export class MemoryCalls {
   /** Every write that reached the cluster. */
   readonly writes: ClusterWrite[] = [];
   /** May be exchanged at any time. */
-  beforeCall: ((operation: string, subject: string) => ClusterFault | undefined) | undefined;
+  beforeCall: ((operation: string, subject: string, part?: "note") => ClusterFault | undefined) | undefined;
 
   constructor(sandbox: KubernetesSandbox) {
     this.sandbox = sandbox;
@@ -84,7 +87,7 @@ export class MemoryCalls {
   }
 
   private call<T>(facts: Facts, work: (type: ResourceType) => T): T {
-    const fault = this.beforeCall?.(operationOf(facts), facts.subject);
+    const fault = this.beforeCall?.(operationOf(facts), facts.subject, facts.part);
     if (fault !== undefined && "throw" in fault) throw fault.throw;
     const result = this.attempt(facts, work);
     if (fault !== undefined) throw fault.throwAfter;

@@ -6,8 +6,11 @@ import { decodePool } from "../../src/adapters/kube/decode-pool.ts";
 import { decodeRecordSet } from "../../src/adapters/kube/decode-record-set.ts";
 import { encodeEvent } from "../../src/adapters/kube/encode-event.ts";
 import { decodeLease, encodeLease } from "../../src/adapters/kube/lease-codec.ts";
+import { encodeNote } from "../../src/adapters/kube/note-codec.ts";
+import type { AcquisitionNote } from "../../src/model/acquisition-note.ts";
 import type { NodeFacts, PodFacts, PodSelector } from "../../src/model/node.ts";
 import {
+  ACQUIRED_ANNOTATION,
   ADDRESS_ANNOTATION,
   FINALIZER,
   type ObjectMeta,
@@ -31,7 +34,7 @@ export interface MemoryClusterOptions {
   /** Milliseconds since the epoch; default: the machine's clock. */
   readonly now?: () => number;
   /** Called once per call that is about to reach the cluster; a fault it returns is thrown in place of the answer. */
-  readonly beforeCall?: (operation: string, subject: string) => ClusterFault | undefined;
+  readonly beforeCall?: (operation: string, subject: string, part?: "note") => ClusterFault | undefined;
 }
 
 /** As the adapter: finished pods are left out. */
@@ -95,6 +98,16 @@ export class MemoryCluster extends MemoryCalls implements ClusterWriter {
 
   async setPoolFinalizer(meta: ObjectMeta, isPresent: boolean): Promise<Pool> {
     return this.setFinalizer(CUSTOM_RESOURCES.pools, meta, isPresent);
+  }
+
+  async notePoolAcquisitions(meta: ObjectMeta, note: AcquisitionNote): Promise<Pool> {
+    const annotations = { [ACQUIRED_ANNOTATION]: encodeNote(meta.uid, note) };
+    const facts = { verb: "patch", resource: RESOURCES.pools, subject: objectKey(meta), part: "note" } as const;
+    const stored = this.write(facts, (type) => {
+      const body = { metadata: { resourceVersion: meta.resourceVersion, annotations } };
+      return this.sandbox.api.patch(type, objectKey(meta), body).object;
+    });
+    return decoded(decodePool(stored));
   }
 
   async patchRecordSetStatus(meta: ObjectMeta, status: RecordSetStatus): Promise<RecordSet> {

@@ -40,7 +40,15 @@ export const MAXIMAL_STATUS: Full<PoolStatus> = {
   nodeErrors: ["n3: no"],
   acquired: [{ ip: "192.0.2.2", acquiredAt: time, adopted: true }],
   pendingAcquisitions: [
-    { startedAt: time, region: "ams3", providerID: "digitalocean://3", nodeName: "n3", knownIPs: ["192.0.2.2"] },
+    {
+      startedAt: time,
+      region: "ams3",
+      providerID: "digitalocean://3",
+      nodeName: "n3",
+      knownIPs: ["192.0.2.2"],
+      restored: true,
+      candidates: ["192.0.2.4"],
+    },
   ],
   released: [{ ip: "192.0.2.3", providerID: "digitalocean://4", nodeName: "n4", acquired: true }],
   publishedDNS: { provider: "digitalocean", zone: "example.com", name: "www.example.com", addresses: ["192.0.2.1"] },

@@ -46,17 +46,18 @@ function cloudCall(operation: string, subject: string, place: string | undefined
 }
 
 /** A request to the Kubernetes API; undefined for reads and for Leases, which every run writes. */
-export function loggedClusterRequest({ method, path }: RecordedCall, prefix: string): LoggedCall | undefined {
+export function loggedClusterRequest({ method, path, body }: RecordedCall, prefix: string): LoggedCall | undefined {
   const parts = path.split("/");
   if (method === "GET" || parts.includes("leases")) return undefined;
   const isStatus = parts.at(-1) === "status";
   const name = (isStatus ? parts.at(-2) : parts.at(-1))?.replace(prefix, "") ?? "";
   if (path.startsWith("/api/v1/nodes/")) return clusterWrite(`annotate ${name}`);
   if (path.endsWith("/events")) return clusterWrite("event");
-  return clusterWrite(`${isStatus ? "status" : "finalizer"} ${name}`);
+  const { metadata } = (body ?? {}) as { readonly metadata?: { readonly annotations?: unknown } };
+  return clusterWrite(`${isStatus ? "status" : metadata?.annotations === undefined ? "finalizer" : "note"} ${name}`);
 }
 
-/** A call of the cluster in memory, by the port's operation; undefined for reads and for Leases. */
+/** A call of the cluster in memory, by the port's operation or the part of the object that it writes; undefined for reads and for Leases. */
 export function loggedMemoryWrite(operation: string | undefined, subject: string): LoggedCall | undefined {
   const name = subject.split("/").at(-1) ?? "";
   switch (operation) {
@@ -66,6 +67,8 @@ export function loggedMemoryWrite(operation: string | undefined, subject: string
     case "setPoolFinalizer":
     case "setRecordSetFinalizer":
       return clusterWrite(`finalizer ${name}`);
+    case "note":
+      return clusterWrite(`note ${name}`);
     case "annotateNode":
       return clusterWrite(`annotate ${name}`);
     case "createEvent":

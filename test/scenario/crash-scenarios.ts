@@ -70,7 +70,7 @@ const HISTORIES: readonly History[] = [
   },
   {
     title: "acquire for nodes",
-    writes: 17,
+    writes: 21,
     mostBought: 2,
     before: async (world) => {
       await world.machines("n1", "n2");
@@ -83,7 +83,7 @@ const HISTORIES: readonly History[] = [
   },
   {
     title: "acquire in the region",
-    writes: 12,
+    writes: 16,
     mostBought: 2,
     before: (world) => world.pools.create("web", { desiredIPs: 2, reclaimPolicy: "Delete" }),
     after: async (world) => {
@@ -161,8 +161,8 @@ export function crashScenarios(scenario: Register): void {
   scenario("the process dies again and again, at every write of an acquisition in turn", async (world) => {
     await world.machines("n1", "n2");
     await world.pools.create("web", { desiredIPs: 2 });
-    for (let round = 0; round < 12; round += 1) {
-      await world.crash((round % 3) + 1);
+    for (let round = 0; round < 20; round += 1) {
+      await world.crash((round % 5) + 1);
       expect(world.cloud.boughtNow().length).toBeLessThanOrEqual(2);
       world.advance(20_000);
     }

@@ -9,7 +9,7 @@ const SECOND = 1000;
 
 /** Writes in order, without Events and statuses. */
 function steps(world: World): readonly string[] {
-  return world.writes().filter((line) => !/^(event|status)/.test(line));
+  return world.writes().filter((line) => !/^(event|status|note)/.test(line));
 }
 
 /** Take-down: DNS first, address last. */

@@ -57,6 +57,38 @@ export function lostAnswerScenarios(scenario: Register): void {
     expect(world.cloud.boughtNow()).toEqual([bought(1)]);
   });
 
+  scenario(
+    "32c two candidates, and a person lists one: that is the answer, and the other is left alone",
+    async (world) => {
+      await world.pools.create("web", { desiredIPs: 1 });
+      world.fail({ side: "cloud", operation: "create", kind: "lost-answer" });
+      world.before("create", async () => world.cloud.address(ip(7)));
+      await world.pass();
+      await passForAMinute(world);
+      await world.pools.edit("web", { ips: [bought(1)] });
+      await passForAMinute(world);
+      expect(await world.show()).toEqual(["new1 unassigned (NoCandidate)"]);
+      const { acquired, pendingAcquisitions } = await world.pools.status("web");
+      expect({ acquired, pendingAcquisitions }).toEqual({ acquired: [], pendingAcquisitions: [] });
+      expect(world.cloud.boughtNow()).toEqual([bought(1)]);
+    },
+  );
+
+  scenario(
+    "32c more are wanted at once, and a person lists one of the candidates: the rest is bought",
+    async (world) => {
+      await world.pools.create("web", { desiredIPs: 2 });
+      world.fail({ side: "cloud", operation: "create", kind: "lost-answer" });
+      world.before("create", async () => world.cloud.address(ip(7)));
+      await world.pass();
+      await passForAMinute(world);
+      await world.pools.edit("web", { ips: [bought(1)] });
+      await passForAMinute(world);
+      expect((await world.pools.status("web")).acquired).toMatchObject([{ ip: bought(2) }]);
+      expect(world.cloud.boughtNow()).toEqual([bought(1), bought(2)]);
+    },
+  );
+
   scenario("32d two candidates of which another object claims one: the other is adopted", async (world) => {
     await world.pools.create("web", { desiredIPs: 1 });
     world.fail({ side: "cloud", operation: "create", kind: "lost-answer" });
@@ -129,7 +161,7 @@ export function lostAnswerScenarios(scenario: Register): void {
   scenario("32h the process dies right after the creation, and the next one comes an hour later", async (world) => {
     await world.machines("n1");
     await world.pools.create("web", { desiredIPs: 1 });
-    expect(await world.crash(3)).toBe(true);
+    expect(await world.crash(4)).toBe(true);
     expect(world.cloudWrites()).toEqual(["create for n1"]);
     world.advance(3600 * SECOND);
     await world.pass();

@@ -141,9 +141,9 @@ function memoryClusterOptions(
   return {
     sandbox,
     now: () => clock.wallMs(),
-    beforeCall: (text, subject) => {
+    beforeCall: (text, subject, part) => {
       const operation = clusterOperation(text);
-      const logged = loggedMemoryWrite(operation, subject);
+      const logged = loggedMemoryWrite(part ?? operation, subject);
       if (logged !== undefined) calls.push(logged);
       const fault = operation === undefined ? undefined : faults.take(operation, subject);
       return fault === undefined ? undefined : clusterMemoryFault(fault, subject);

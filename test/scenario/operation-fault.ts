@@ -24,6 +24,7 @@ export type ClusterOperation =
   | "listPods"
   | "readPool"
   | "patchPoolStatus"
+  /** Every write of a pool's metadata: its finalizer, and its annotation. */
   | "setPoolFinalizer"
   | "readRecordSet"
   | "patchRecordSetStatus"

@@ -17,6 +17,7 @@ import { dnsTogetherScenarios } from "./dns-together-scenarios.ts";
 import { interruptedScenarios } from "./interrupted-scenarios.ts";
 import { kubernetesScenarios } from "./kubernetes-scenarios.ts";
 import { lostAnswerScenarios } from "./lost-answer-scenarios.ts";
+import { lostMemoryScenarios } from "./lost-memory-scenarios.ts";
 import { lostStatusScenarios } from "./lost-status-scenarios.ts";
 import { matchScenarios } from "./match-scenarios.ts";
 import { mishapScenarios } from "./mishap-scenarios.ts";
@@ -42,6 +43,7 @@ export const SCENARIO_GROUPS: Readonly<Record<string, (scenario: Register) => vo
   "removed addresses": removedAddressScenarios,
   kubernetes: kubernetesScenarios,
   "lost statuses": lostStatusScenarios,
+  "lost memory": lostMemoryScenarios,
   matching: matchScenarios,
   claims: claimScenarios,
   crashes: crashScenarios,

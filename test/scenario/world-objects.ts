@@ -59,6 +59,11 @@ export class WorldObjects<Status> {
     await this.access.rest("PATCH", path, { status: status ?? wiped });
   }
 
+  /** Writes an annotation behind flipop's back, or (`null`) removes it. */
+  async annotate(name: string, annotation: string, text: string | null): Promise<void> {
+    await this.#patch(name, { metadata: { annotations: { [annotation]: text } } });
+  }
+
   /** Asks for a deletion; finalizers keep the object. */
   async delete(name: string): Promise<void> {
     const [namespace, own] = split(name);

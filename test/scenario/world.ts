@@ -22,6 +22,7 @@ const WRITES: ReadonlySet<string> = new Set([
   "delete",
   "patchPoolStatus",
   "setPoolFinalizer",
+  "notePoolAcquisitions",
   "patchRecordSetStatus",
   "setRecordSetFinalizer",
   "writeRecords",

@@ -154,12 +154,15 @@ function staleErrors(world: World, pool: Pool): readonly Violation[] {
   return found.map((text) => ({ invariant: "status", text: `${objectKey(pool.meta)} still says: ${text}` }));
 }
 
+/** What an error says of a creation whose address only a person can tell. */
+const UNTELLABLE = /several new addresses|status was lost while/;
+
 /** A pool that could buy what it lacks, and does not. */
 function shortfall(world: World, pool: Pool): readonly Violation[] {
   const { account, reserved_ips } = world.cloud.state;
   const has = new Set([...pool.spec.ips, ...pool.status.acquired.map(({ ip }) => ip)]).size;
   const isHeld = pool.status.pendingAcquisitions.length > 0;
-  const isAmbiguous = pool.status.error?.includes("several new addresses") === true || pool.spec.suspend;
+  const isAmbiguous = UNTELLABLE.test(pool.status.error ?? "") || pool.spec.suspend;
   if (isHeld && !isAmbiguous)
     return [{ invariant: "P12", text: `${objectKey(pool.meta)} waits for ever for the answer of a creation` }];
   const canBuy = reserved_ips.length < account.reserved_ip_limit && pool.spec.region !== "";
@@ -195,20 +198,12 @@ function annotations(world: World): readonly Violation[] {
 /** Addresses the program bought, that exist, and that no object knows of. */
 function leaks(simulation: Simulation): readonly Violation[] {
   const { world, monitor } = simulation;
-  return [...monitor.records.bought.values()].flatMap(({ ip, key, uid, passStartMs }) => {
+  return [...monitor.records.bought.values()].flatMap(({ ip, key, uid }) => {
     const owner = world.pools().find(({ meta }) => meta.uid === uid);
-    const namers = [key, ...(monitor.records.namerKeys.get(ip) ?? [])];
-    const wipedMs = Math.max(...namers.map((namer) => monitor.records.touchedAtMs.get(namer) ?? 0));
     const isWaitedFor = owner?.status.pendingAcquisitions.some(({ knownIPs }) => !knownIPs.includes(ip)) === true;
     const isNamed =
       isWaitedFor || world.pools().some((pool) => isNamedBy(pool, ip) || pool.status.error?.includes(ip) === true);
-    if (
-      world.address(ip) === undefined ||
-      owner === undefined ||
-      isNamed ||
-      monitor.records.handMoved.has(ip) ||
-      wipedMs >= passStartMs
-    )
+    if (world.address(ip) === undefined || owner === undefined || isNamed || monitor.records.handMoved.has(ip))
       return [];
     return [{ invariant: "leak", text: `${ip}, bought for ${key}, is named by no object` }];
   });

@@ -92,9 +92,8 @@ export const GO_OPERATOR_BUGS: readonly Mutation[] = [
   {
     name: "An address is bought although its intent could not be written.",
     file: "src/apply/acquire-ip.ts",
-    find: '    withIntent(status, intent, pool.spec.assignmentCoolOffSeconds > 0 && "node" in action.after),\n  );',
-    replace:
-      '    withIntent(status, intent, pool.spec.assignmentCoolOffSeconds > 0 && "node" in action.after),\n  ).catch(() => undefined);',
+    find: "  await recordIntent(action, intent, pool, context);",
+    replace: "  await recordIntent(action, intent, pool, context).catch(() => undefined);",
   },
   {
     name: "An address is bought with no intent on record.",

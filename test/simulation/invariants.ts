@@ -165,7 +165,7 @@ export function checkCreation(monitor: Monitor, process: Process, call: SimCall)
   if (pool.spec.reclaimPolicy === "Delete" && !pool.meta.finalizers.includes(FINALIZER))
     found.push({ invariant: "leak", text: `${what} before the finalizer is set` });
   if ("machineID" in (call.args[0] as object)) found.push(...coolOff(monitor, process, what, [pool]));
-  const held = heldBy(monitor, process, pool);
+  const held = heldBy(monitor, pool);
   if (held.size + 1 > pool.spec.desiredIPs)
     found.push({
       invariant: "P4",
@@ -174,16 +174,14 @@ export function checkCreation(monitor: Monitor, process: Process, call: SimCall)
   return found;
 }
 
-/** What a pool really has: listed addresses, and those bought for it that still exist and no other pool took over. */
-function heldBy(monitor: Monitor, process: Process, pool: Pool): ReadonlySet<string> {
+/** What a pool really has, whatever became of its status: listed addresses, and those bought for it that still exist and no other pool took over. */
+function heldBy(monitor: Monitor, pool: Pool): ReadonlySet<string> {
   const { records, simulation } = monitor;
   const { world } = simulation;
-  const touchedMs = records.touchedAtMs.get(nameOf(pool)) ?? 0;
   const others = world.pools().filter((other) => other.meta.uid !== pool.meta.uid);
   const bought = [...records.bought.values()].filter(
-    ({ ip, uid, passStartMs }) =>
+    ({ ip, uid }) =>
       uid === pool.meta.uid &&
-      (passStartMs > touchedMs || isFindable(monitor, process, pool, ip)) &&
       !records.handMoved.has(ip) &&
       !others.some(
         (other) =>
@@ -194,30 +192,6 @@ function heldBy(monitor: Monitor, process: Process, pool: Pool): ReadonlySet<str
     .map(({ ip }) => ip)
     .filter((ip) => world.address(ip) !== undefined);
   return new Set([...pool.spec.ips, ...acquired]);
-}
-
-/** True for an address that the annotation of its node shows to be the pool's, though its status may be lost. */
-function isFindable(
-  { records, simulation: { world } }: Monitor,
-  { passStartMs }: Process,
-  pool: Pool,
-  ip: string,
-): boolean {
-  const holder = world.address(ip)?.droplet_id ?? undefined;
-  // After an edit of the spec nobody can tell what was lost from what was taken out.
-  if ((records.touchedAtMs.get(nameOf(pool)) ?? 0) <= records.changedAtMs(nameOf(pool))) return false;
-  // And as long as the status is of an earlier spec what it shows may as well have left the spec.
-  const isOfEarlierSpec = pool.status.observedGeneration !== pool.meta.generation;
-  if (isOfEarlierSpec && Object.hasOwn(pool.status.ips, ip)) return false;
-  return world
-    .nodes()
-    .some(
-      (node) =>
-        node.addressAnnotation === ip &&
-        node.poolAnnotation === nameOf(pool) &&
-        dropletOf(node) === holder &&
-        (records.nodeChangedMs.get(node.name) ?? 0) < passStartMs - LAG_MS,
-    );
 }
 
 /** What writing or clearing a node's annotations breaks. */

@@ -8,13 +8,16 @@ import type { World } from "./world.ts";
 /** How long after its birth every list shows an address, milliseconds. */
 const LAG_MS = 4000;
 
-/** What writing a status breaks: an address on record as acquired was bought for the pool, or is the only one it can be. */
+/** What writing a status breaks: an address on record as acquired was bought for the pool, or is the only one it can be; and none is called lost that nobody lost. */
 export function checkMemory(monitor: Monitor, process: Process, call: SimCall): readonly Violation[] {
   const { records, simulation } = monitor;
   const [status] = call.args as readonly [PoolStatus];
   const pool = simulation.world.pool(call.subject);
   if (pool === undefined) return [];
   const before = new Set(pool.status.acquired.map(({ ip }) => ip));
+  const isTakenForLost = status.pendingAcquisitions.some(({ restored }) => restored === true);
+  if (isTakenForLost && !records.touchedAtMs.has(call.subject))
+    return [{ invariant: "memory", text: `${process.identity}: takes the status of ${call.subject} for lost` }];
   return status.acquired.flatMap(({ ip, adopted }): readonly Violation[] => {
     if (before.has(ip)) return [];
     const what = `${process.identity}: takes ${ip} for its own in ${call.subject}`;
@@ -44,8 +47,11 @@ function rivalOf({ records, simulation }: Monitor, process: Process, pool: Pool,
   const { world } = simulation;
   if (world.nodes().some((node) => node.addressAnnotation === ip && node.poolAnnotation === objectKey(pool.meta)))
     return undefined;
-  // What was bought for the pool, and its status goes on to show, is no guess.
-  if (Object.hasOwn(pool.status.ips, ip) && records.bought.get(ip)?.uid === pool.meta.uid) return undefined;
+  // What was bought for the pool, and its status or its annotation goes on to show, is no guess.
+  const isShown = Object.hasOwn(pool.status.ips, ip) || pool.meta.note?.ips.includes(ip) === true;
+  const wasOwn = records.bought.get(ip)?.uid === pool.meta.uid || records.namerKeys.get(ip)?.has(objectKey(pool.meta));
+  if (isShown && wasOwn === true) return undefined;
+  if (pool.meta.note?.pending.includes(`digitalocean://${world.address(ip)?.droplet_id}`) === true) return undefined;
   const known = new Set(pool.status.pendingAcquisitions.flatMap(({ knownIPs }) => knownIPs));
   // With another pool's answer lost, too, which address belongs to which may follow from what each knew.
   if (world.pools().some((other) => other.meta.uid !== pool.meta.uid && other.status.pendingAcquisitions.length > 0))

@@ -21,9 +21,9 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "The intent of an earlier run is ignored.",
     file: "src/plan/pool-view.ts",
-    find: "const resolution = resolveIntent(intent, provider, isTaken, observation.observedAtMs);",
+    find: "const resolution = resolveIntent(intent, {",
     replace:
-      'const resolved = resolveIntent(intent, provider, isTaken, observation.observedAtMs);\n    const resolution: IntentResolution = resolved.kind === "ambiguous" ? resolved : { kind: "never-made" };',
+      'const resolution: IntentResolution = provider.isComplete ? { kind: "never-made" } : resolveIntent(intent, {',
   },
   {
     name: "After a lost answer another one is bought.",
@@ -34,8 +34,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "Of several addresses that a lost answer may be about one is adopted.",
     file: "src/plan/acquisition-intent.ts",
-    find: "  if (only !== undefined && others.length > 0) return",
-    replace: "  if (only !== undefined && others.length > 1e9) return",
+    find: "const isGuess = others.length > 0 ||",
+    replace: "const isGuess = others.length > 1e9 ||",
   },
   {
     name: "Two pools find the same address again.",

@@ -30,6 +30,8 @@ export function simCluster(process: Process): ClusterWriter {
       write("status", objectKey(meta), [status], () => cluster.patchPoolStatus(meta, status)),
     setPoolFinalizer: (meta, isPresent) =>
       write("finalizer", objectKey(meta), [isPresent], () => cluster.setPoolFinalizer(meta, isPresent)),
+    notePoolAcquisitions: (meta, note) =>
+      write("note", objectKey(meta), [note], () => cluster.notePoolAcquisitions(meta, note)),
     patchRecordSetStatus: (meta, status) =>
       write("record-set-status", objectKey(meta), [status], () => cluster.patchRecordSetStatus(meta, status)),
     setRecordSetFinalizer: (meta, isPresent) =>

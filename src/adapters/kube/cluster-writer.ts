@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import type { AcquisitionNote } from "../../model/acquisition-note.ts";
 import {
   ADDRESS_ANNOTATION,
   type ObjectMeta,
@@ -16,7 +17,7 @@ import { KubeClusterReader } from "./cluster-reader.ts";
 import { CUSTOM_RESOURCES } from "./custom-resource.ts";
 import { encodeEvent } from "./encode-event.ts";
 import type { WriteAccess } from "./write-access.ts";
-import { patchStatus, setFinalizer } from "./write-custom-object.ts";
+import { noteAcquisitions, patchStatus, setFinalizer } from "./write-custom-object.ts";
 import { createLease, replaceLease } from "./write-lease.ts";
 
 /** Both annotations of a node as they shall be: text, or null for none. */
@@ -40,6 +41,10 @@ export class KubeClusterWriter extends KubeClusterReader implements ClusterWrite
 
   async setPoolFinalizer(meta: ObjectMeta, isPresent: boolean): Promise<Pool> {
     return await setFinalizer(this.#access, CUSTOM_RESOURCES.pools, meta, isPresent);
+  }
+
+  async notePoolAcquisitions(meta: ObjectMeta, note: AcquisitionNote): Promise<Pool> {
+    return await noteAcquisitions(this.#access, CUSTOM_RESOURCES.pools, meta, note);
   }
 
   async patchRecordSetStatus(meta: ObjectMeta, status: RecordSetStatus): Promise<RecordSet> {

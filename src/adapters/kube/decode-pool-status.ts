@@ -65,6 +65,8 @@ function decodePending(value: unknown): readonly PendingAcquisition[] {
       ...optional("providerID", asText(entry["providerID"])),
       ...optional("nodeName", asText(entry["nodeName"])),
       knownIPs: asTexts(entry["knownIPs"]),
+      ...optional("restored", asFlag(entry["restored"])),
+      ...optional("candidates", unlessNone(asTexts(entry["candidates"]))),
     },
   ];
 }
@@ -81,6 +83,10 @@ function decodeReleased(value: unknown): readonly ReleasedIP[] {
       ...optional("acquired", asFlag(entry["acquired"])),
     },
   ];
+}
+
+function unlessNone(list: readonly string[]): readonly string[] | undefined {
+  return list.length === 0 ? undefined : list;
 }
 
 function asFlag(value: unknown): boolean | undefined {

@@ -1,3 +1,4 @@
+import type { AcquisitionNote } from "../../model/acquisition-note.ts";
 import type { NodeFacts, PodFacts, PodSelector } from "../../model/node.ts";
 import type { ObjectMeta, Pool, PoolStatus, RecordSet, RecordSetStatus } from "../../model/resource.ts";
 import type { ClusterChange, Staleness, WarmCluster } from "../../ports/warm-cluster.ts";
@@ -53,6 +54,10 @@ export class KubeWarmCluster extends KubeClusterWriter implements WarmCluster {
 
   override async setPoolFinalizer(meta: ObjectMeta, isPresent: boolean): Promise<Pool> {
     return await own(this.#lists.followedPools, meta, () => super.setPoolFinalizer(meta, isPresent));
+  }
+
+  override async notePoolAcquisitions(meta: ObjectMeta, note: AcquisitionNote): Promise<Pool> {
+    return await own(this.#lists.followedPools, meta, () => super.notePoolAcquisitions(meta, note));
   }
 
   override async patchRecordSetStatus(meta: ObjectMeta, status: RecordSetStatus): Promise<RecordSet> {

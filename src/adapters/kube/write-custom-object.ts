@@ -1,12 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
+import { type AcquisitionNote, EMPTY_NOTE } from "../../model/acquisition-note.ts";
 import type { KubeError } from "../../model/errors.ts";
-import { FINALIZER, type ObjectMeta, objectKey } from "../../model/resource.ts";
+import { ACQUIRED_ANNOTATION, FINALIZER, type ObjectMeta, objectKey } from "../../model/resource.ts";
 import { answerJSON, malformed } from "./answer-json.ts";
 import { type Call, type Resource, resourcePath } from "./call.ts";
 import { kubeError } from "./call-failure.ts";
 import type { CustomResource } from "./custom-resource.ts";
 import type { Answer } from "./exchange.ts";
 import { asRecord } from "./json-value.ts";
+import { encodeNote } from "./note-codec.ts";
 import type { WriteAccess } from "./write-access.ts";
 
 type Decoded<Status> = { readonly meta: ObjectMeta; readonly status: Status };
@@ -46,14 +48,48 @@ export async function setFinalizer<T extends Decoded<Status>, Status>(
 ): Promise<T> {
   const others = meta.finalizers.filter((finalizer) => finalizer !== FINALIZER);
   const finalizers = isPresent ? [...others, FINALIZER] : others;
-  const body = { metadata: { resourceVersion: meta.resourceVersion, finalizers } };
-  const call = callOn(kind.resource, meta, { method: "PATCH", verb: "patch", body });
-  const answer = await access.write(call, async (refusal) => {
-    if (refusal.failure === "conflict") {
-      return await storedIf(access, kind, meta, (object) => isDeepStrictEqual(object.meta.finalizers, finalizers));
-    }
-    return isPresent ? undefined : lastSeen(access, meta, refusal, finalizers);
+  return await patchMetadata(access, kind, meta, {
+    fields: { finalizers },
+    isAsSent: (stored) => isDeepStrictEqual(stored.finalizers, finalizers),
+    otherwise: (refusal) => (isPresent ? undefined : lastSeen(access, meta, refusal, finalizers)),
   });
+}
+
+/** Writes flipop's annotation of a pool, or removes it where there is nothing to tell: one merge patch with resourceVersion. Idempotent. */
+export async function noteAcquisitions<T extends Decoded<Status>, Status>(
+  access: WriteAccess,
+  kind: CustomResource<T, Status>,
+  meta: ObjectMeta,
+  note: AcquisitionNote,
+): Promise<T> {
+  const text = encodeNote(meta.uid, note);
+  return await patchMetadata(access, kind, meta, {
+    fields: { annotations: { [ACQUIRED_ANNOTATION]: text } },
+    isAsSent: (stored) => encodeNote(stored.uid, stored.note ?? EMPTY_NOTE) === text,
+  });
+}
+
+interface MetadataChange {
+  readonly fields: Readonly<Record<string, unknown>>;
+  /** True of the metadata of an object that has the change already. */
+  readonly isAsSent: (stored: ObjectMeta) => boolean;
+  /** What stands for the answer after another refusal than a conflict; undefined lets it count. */
+  readonly otherwise?: (refusal: KubeError) => Answer | undefined;
+}
+
+async function patchMetadata<T extends Decoded<Status>, Status>(
+  access: WriteAccess,
+  kind: CustomResource<T, Status>,
+  meta: ObjectMeta,
+  { fields, isAsSent, otherwise }: MetadataChange,
+): Promise<T> {
+  const body = { metadata: { resourceVersion: meta.resourceVersion, ...fields } };
+  const call = callOn(kind.resource, meta, { method: "PATCH", verb: "patch", body });
+  const answer = await access.write(call, async (refusal) =>
+    refusal.failure === "conflict"
+      ? await storedIf(access, kind, meta, (object) => isAsSent(object.meta))
+      : otherwise?.(refusal),
+  );
   return decoded(access, kind, call, answer);
 }
 

@@ -213,6 +213,7 @@ describe("requests", () => {
       const methods = [
         "patchPoolStatus",
         "setPoolFinalizer",
+        "notePoolAcquisitions",
         "patchRecordSetStatus",
         "setRecordSetFinalizer",
         "annotateNode",

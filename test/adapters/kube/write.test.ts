@@ -153,6 +153,37 @@ describe("setPoolFinalizer", () => {
   });
 });
 
+describe("notePoolAcquisitions", () => {
+  const text = "u 192.0.2.1";
+  const note = { ips: ["192.0.2.1"], pending: [] };
+
+  test("sends our annotation alone, and null for none", async () => {
+    const annotations = { "flipop.digitalocean.com/acquired": text };
+    await withServer([pool({}), pool({}, { annotations }), pool({})], async (scene) => {
+      const noted = await scene.writer.notePoolAcquisitions((await read(scene)).meta, note);
+      expect(noted.meta.note).toEqual(note);
+      await scene.writer.notePoolAcquisitions(noted.meta, { ips: [], pending: [] });
+      expect(scene.asked.slice(1).map(({ body }) => body)).toEqual(
+        [text, null].map((value) => ({
+          metadata: { resourceVersion: "7", annotations: { "flipop.digitalocean.com/acquired": value } },
+        })),
+      );
+    });
+  });
+
+  test.for([
+    ["is success when it is stored", text, "8"],
+    ["stays a conflict when another one is stored", "u 192.0.2.2", undefined],
+  ] as const)("a lost answer whose repeat meets a conflict %s", async ([, stored, version]) => {
+    const after = pool({}, { resourceVersion: "8", annotations: { "flipop.digitalocean.com/acquired": stored } });
+    await withServer([pool({}), hangUp, conflict, after], async (scene) => {
+      const work = scene.writer.notePoolAcquisitions((await read(scene)).meta, note);
+      if (version === undefined) expect(await rejection(work)).toMatchObject({ failure: "conflict" });
+      else expect((await work).meta.resourceVersion).toBe(version);
+    });
+  });
+});
+
 describe("Leases", () => {
   const metadata = { namespace: "a", name: "l", uid: "u", resourceVersion: "1", labels: { theirs: "1" } };
   const times = { acquireTime: "2026-01-02T03:04:05.000000Z", renewTime: "2026-01-02T03:04:06.007000Z" };

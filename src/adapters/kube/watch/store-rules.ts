@@ -13,11 +13,12 @@ export const NODE_RULES: StoreRules<NodeFacts> = {
 /** flipop writes no pods. */
 export const POD_RULES: StoreRules<PodFacts> = { visible: (pod) => pod, foreign: (pod) => pod };
 
-/** Of pools and record sets flipop writes their status and its finalizer. */
+/** Of pools and record sets flipop writes their status, its finalizer and its annotation. */
 export const CUSTOM_RULES: StoreRules<Custom> = {
   visible: (object) => ({ ...object, meta: { ...object.meta, resourceVersion: "" } }),
   foreign: (object) => {
-    const finalizers = object.meta.finalizers.filter((finalizer) => finalizer !== FINALIZER);
-    return { ...object, meta: { ...object.meta, resourceVersion: "", finalizers }, status: undefined };
+    const { note: _note, ...meta } = object.meta;
+    const finalizers = meta.finalizers.filter((finalizer) => finalizer !== FINALIZER);
+    return { ...object, meta: { ...meta, resourceVersion: "", finalizers }, status: undefined };
   },
 };
