@@ -15,6 +15,30 @@ export const MEMORY_BUGS: readonly Mutation[] = [
     replace: ".filter((ms) => ms > nowMs - ACQUISITION_WINDOW_MS)",
   },
   {
+    name: "With its status a pool loses what it acquired.",
+    file: "src/plan/restore-memory.ts",
+    find: "...lost.map((ip) => ({ ip,",
+    replace: "...lost.slice(lost.length).map((ip) => ({ ip,",
+  },
+  {
+    name: "What was acquired is not noted beside the status.",
+    file: "src/apply/journal.ts",
+    find: 'const work = this.#note(key, note, "same");',
+    replace: 'const work = this.#note(key, { ...note, ips: [] }, "same");',
+  },
+  {
+    name: "With its status a pool loses a creation without an answer.",
+    file: "src/plan/restore-memory.ts",
+    find: "pendingAcquisitions: [...kept, ...unanswered.map((place) => intentAt(place, startedAt))],",
+    replace: "pendingAcquisitions: kept,",
+  },
+  {
+    name: "A creation is still noted when it has left the status.",
+    file: "src/apply/journal.ts",
+    find: "if (settled.length > 0 && !isToldByStatus)",
+    replace: "if (settled.length < 0 && !isToldByStatus)",
+  },
+  {
     name: "The machine of an unanswered creation is promised to nobody.",
     file: "src/plan/machine-ledger.ts",
     find: "if (target !== undefined && isOpen) this",

@@ -25,6 +25,10 @@ export function memoryStories(): readonly Story[] {
       buying("p1", 1000),
       { atMs: 0, kind: "fault", how: "500-after", times: 2, side: "cloud", operation: "create" },
     ]),
+    story("a creation is refused", 3000, [
+      buying("p0"),
+      { atMs: 0, kind: "fault", how: "422", times: 1, side: "cloud", operation: "create" },
+    ]),
     story("two creations get no answer, and one was carried out", 3000, [
       buying("p0"),
       buying("p1"),
