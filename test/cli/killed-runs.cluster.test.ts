@@ -7,7 +7,7 @@ import { KilledWorld } from "./killed-world.ts";
 const WORLDS = ["left", "right"] as const;
 const RUNS_EACH = 100;
 /** Longer than a call in flight and the release of the Lease take on a busy machine, milliseconds. */
-const LONGEST_FAREWELL_MS = 5000;
+const LONGEST_FAREWELL_MS = 10_000;
 
 describeCluster("flipop ended at a random moment, again and again", () => {
   test.concurrent.for(WORLDS)(
@@ -29,8 +29,9 @@ describeCluster("flipop ended at a random moment, again and again", () => {
         }
         const count = (endedBy: RunEnding["endedBy"]): number =>
           endings.filter((one) => one.endedBy === endedBy).length;
-        check(count("SIGKILL")).toBeGreaterThan(RUNS_EACH / 5);
-        check(count("SIGTERM")).toBeGreaterThan(RUNS_EACH / 10);
+        // How many runs end before their signal comes is a matter of the machine.
+        check(count("SIGKILL")).toBeGreaterThan(RUNS_EACH / 10);
+        check(count("SIGTERM")).toBeGreaterThan(RUNS_EACH / 20);
         check(world.changes.bought).toBeGreaterThan(5);
         check(world.changes.deleted).toBeGreaterThan(5);
 

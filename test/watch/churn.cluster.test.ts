@@ -118,7 +118,7 @@ describeCluster("a watching process on a real API server, while fifty nodes flap
       if (round % 14 === 10) await replace(lost[0] ?? NODES[0] ?? "");
       await new Promise((resolve) => setTimeout(resolve, 40));
     }
-    expect(cloud.writes.length - writes, "it was at work").toBeGreaterThan(20);
+    expect(cloud.writes.length - writes, "it was at work").toBeGreaterThan(5);
     await Promise.all(NODES.map((name) => setReady(name, true)));
 
     await expect.poll(annotated, WAIT).toBe(true);
