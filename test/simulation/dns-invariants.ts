@@ -93,7 +93,7 @@ function checkOwned(change: DNSChange): void {
 }
 
 /** True where an object that goes takes what it has on record out of a name that others ask for, and none of them has anything to publish. */
-function isCleanedInVain({ monitor, process, key, added, removed, owners }: DNSChange): boolean {
+function isCleanedInVain({ monitor, process, call, key, added, removed, owners }: DNSChange): boolean {
   const { world } = monitor.simulation;
   const sinceMs = process.passStartMs - LAG_MS;
   const couldPublish = (owner: Publisher): boolean =>
@@ -101,7 +101,9 @@ function isCleanedInVain({ monitor, process, key, added, removed, owners }: DNSC
     [...offersOf(world, owner)].some(
       ([ip, verdict]) => verdict === "yes" && monitor.offers.of(owner, ip).sinceMs < sinceMs,
     );
-  if (added.length > 0 || removed.length === 0 || owners.some(couldPublish)) return false;
+  // Of an address that stands there twice the first request takes nothing away.
+  const isRemoval = removed.length > 0 || call.operation === "remove-record";
+  if (added.length > 0 || !isRemoval || owners.some(couldPublish)) return false;
   return publishers(world).some(
     (object) =>
       object.meta.isDeleting &&
