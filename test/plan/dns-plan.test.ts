@@ -425,6 +425,12 @@ describe("take-down", () => {
     expect(text.filter((line) => line.startsWith("remove-finalizer"))).toEqual([]);
   });
 
+  test("of a deleted pool leaves its name as it is to another one that gets its address, too", () => {
+    const text = planText(succeeded({ ...heir(), spec: { ...heir().spec, ips: [A] } }));
+    expect(text.filter((line) => line.startsWith("delete-dns"))).toEqual([]);
+    expect(text).toContain("remove-finalizer ingress/web: NothingToReclaim");
+  });
+
   test("of a deleted pool waits for another one whose records are the same until that has them on record", () => {
     const { pools, ...world } = succeeded(heir());
     const addresses = [{ type: "ExternalIP", address: A }];

@@ -20,10 +20,11 @@ export interface FormerContext {
   readonly written: Set<string>;
 }
 
-/** A change of a name for the object it belongs to: the id of the action, or the hold that will end by itself. */
+/** A change of a name for the object it belongs to: the id of the action, the hold that will end by itself, or the addresses it gets from whoever has them and goes. */
 export type NameChange =
   | { readonly kind: "now"; readonly actionID: string }
-  | { readonly kind: "later"; readonly hold: Hold };
+  | { readonly kind: "later"; readonly hold: Hold }
+  | { readonly kind: "inherited"; readonly addresses: readonly string[] };
 
 /** What is done about the names an object had before. */
 export interface FormerPlan {
@@ -79,7 +80,8 @@ export function planFormerNames(publisher: Publisher, present: NamePlan, context
 /**
  * What becomes of a name that another object has by now; undefined when it is for this object to clean. An owner that has never published there does not know the
  * records, and may leave the name as it came: until then they stay on record, or, where this object goes and the owner has nothing to write, go with it. For an
- * owner that is to write and cannot yet, or finds there what it wants, this object waits: else the name would be empty meanwhile.
+ * owner that is to write and cannot yet, or finds there what it wants, this object waits: else the name would be empty meanwhile. With an
+ * address that the owner gets from this object the name goes over to it as it is.
  */
 function leftToOwner(
   { ref, meta, reclaimPolicy }: Publisher,
@@ -94,6 +96,8 @@ function leftToOwner(
   if (change?.kind === "now") return { isKept: true, heir: change.actionID };
   if (!meta.isDeleting) return { isKept: true };
   if (change === undefined || reclaimPolicy === "Retain") return undefined;
+  if (change.kind === "inherited")
+    return name.addresses.some((ip) => change.addresses.includes(ip)) ? { isKept: false } : undefined;
   return { isKept: true, hold: { ...change.hold, kind: "delete-dns", object: ref, subject: name.name } };
 }
 

@@ -61,7 +61,8 @@ function changeOf(publisher: Publisher, present: NamePlan): readonly (readonly [
   const [action] = actions;
   if (action !== undefined) return [[key, { kind: "now", actionID: action.id }]];
   const hold = holds.find(({ reason }) => WAITS.has(reason));
-  if (hold === undefined && !isRight && drift === 0) return [];
+  if (hold === undefined && !isRight && drift === 0)
+    return publisher.managed.length === 0 ? [] : [[key, { kind: "inherited", addresses: publisher.managed }]];
   // What is right already is on record once this pass has written its status.
   return [[key, { kind: "later", hold: hold ?? { ...FIRST, object: publisher.ref, subject: target.name.fqdn } }]];
 }

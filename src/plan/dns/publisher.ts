@@ -16,6 +16,8 @@ export interface Publisher {
   readonly isWritable: boolean;
   /** False when no run publishes anything for it, as it is now: suspended, invalid. */
   readonly mayPublish: boolean;
+  /** Addresses it manages, also those that another object has as yet; empty for a record set. */
+  readonly managed: readonly string[];
   /** When its records may follow addresses that are just changing, milliseconds; absent = now. */
   readonly settlesAtMs?: number;
   /** Where its records are, as far as was read; another object may own them. */

@@ -23,6 +23,7 @@ export function poolPublisher(view: PoolView, dns: ReadonlyMap<string, DNSFacts>
     whenEmpty: "Keep",
     isWritable: isWritable(view),
     mayPublish: view.validation.kind === "valid" && !spec.suspend,
+    managed: view.managed.map(({ ip }) => ip),
     target: nameTarget(wish, dns),
   };
 }
@@ -49,6 +50,7 @@ export function recordSetPublisher(
     whenEmpty: spec.whenEmpty,
     isWritable: isSelected && mayPublish,
     mayPublish,
+    managed: [],
     ...(settlesAtMs === undefined ? {} : { settlesAtMs }),
     target: nameTarget(wish, dns),
   };
