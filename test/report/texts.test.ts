@@ -142,6 +142,11 @@ describe("the text of a hold", () => {
       "spec.suspend is true. To go on, set spec.suspend: false.",
     ],
     [
+      { ...hold, kind: "acquire-ip", subject: "ingress/web", reason: "LostAcquisition", detail: "203.0.113.7" },
+      "no address acquired",
+      "The status was lost while an address was being acquired, and it cannot be told which address that is: 203.0.113.7. List it in spec.ips if it is the pool's; if none is, remove the annotation flipop.digitalocean.com/acquired from the pool to acquire another.",
+    ],
+    [
       { ...hold, reason: "Unreadable", detail: "evil\u001b[31m\ntext" },
       "203.0.113.1: left as it is",
       "Evil [31m text.",
