@@ -1,0 +1,24 @@
+import { type NameReading, Readings } from "./readings.ts";
+
+/** What a watching process was shown, by its pass under way and those before it whose facts it believes. */
+export class KeptReadings extends Readings {
+  /** Whether the pass that begins believes what earlier ones were shown of addresses, and of names. */
+  believesAddresses = false;
+  believesNames = false;
+  readonly #names = new Map<string, NameReading>();
+
+  override name(key: string): NameReading {
+    const known = this.#names.get(key) ?? { reads: 0, last: "nothing", sets: [] };
+    this.#names.set(key, known);
+    return known;
+  }
+
+  override clear(): void {
+    this.singly.clear();
+    this.nodes.clear();
+    if (!this.believesAddresses) for (const memory of [this.newest, this.listed, this.seen]) memory.clear();
+    if (!this.believesNames) this.#names.clear();
+    // Whoever writes a name reads it once more, in the same pass.
+    for (const name of this.#names.values()) name.reads = Math.min(1, name.reads);
+  }
+}

@@ -1,0 +1,111 @@
+import { NO_LOCK } from "../../src/cli/no-lock.ts";
+import { ConfigError, KubeError } from "../../src/model/errors.ts";
+import type { PassResult } from "../../src/model/run.ts";
+import { Interrupted } from "../../src/observe/interrupt.ts";
+import type { LockState } from "../../src/ports/lock.ts";
+import { pass, type WriterDeps } from "../../src/reconcile.ts";
+import { watch } from "../../src/watch/watch.ts";
+import type { WatchLoopDeps } from "../../src/watch/watch-loop.ts";
+import { KeptReadings } from "./kept-readings.ts";
+import { Process } from "./process.ts";
+import { simDNS } from "./sim-dns.ts";
+import { simProvider } from "./sim-provider.ts";
+import { simWarmCluster } from "./sim-warm-cluster.ts";
+
+/** What is read of the providers is believed for so long, milliseconds. */
+const INTERVAL_MS = 10_000;
+
+/** One incarnation of `reconcile --watch`. */
+export class WatchingProcess extends Process {
+  override readonly readings: KeptReadings = new KeptReadings();
+  readonly #stopping = new AbortController();
+  /** When the facts that passes believe were read, milliseconds. */
+  #readAtMs = 0;
+
+  override terminate(): void {
+    this.#stopping.abort();
+  }
+
+  override async run(): Promise<PassResult | undefined> {
+    const cluster = simWarmCluster(this);
+    const { hasLock } = this.simulation.history;
+    const lease = { namespace: "flipop", name: "flipop", identity: this.identity, onLocked: "wait" } as const;
+    const periods = { durationMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2000 };
+    try {
+      await watch(
+        {
+          cluster,
+          clock: this.clock,
+          identity: this.identity,
+          onWarm: () => undefined,
+          onFailure: () => undefined,
+          onLead: () => undefined,
+          tell: () => undefined,
+          passUnder: (lock) => this.#passes(cluster, lock),
+        },
+        hasLock ? { ...lease, ...periods } : NO_LOCK,
+        { intervalMs: INTERVAL_MS, signal: this.#stopping.signal },
+      );
+    } catch (error) {
+      this.simulation.monitor.records.refusals.clear();
+      if (!(error instanceof KubeError || error instanceof ConfigError || error instanceof Interrupted)) throw error;
+    } finally {
+      cluster.close();
+    }
+    return undefined;
+  }
+
+  override kill(): void {
+    super.kill();
+    this.#stopping.abort();
+  }
+
+  #passes(cluster: ReturnType<typeof simWarmCluster>, lock: LockState): WatchLoopDeps["pass"] {
+    const { world } = this.simulation;
+    const usable = <P>(provider: P): { readonly kind: "usable"; readonly provider: P } => ({
+      kind: "usable",
+      provider,
+    });
+    const access = {
+      providers: new Map([["digitalocean", usable(simProvider(this))]]),
+      dnsProviders: new Map(
+        Object.values(world.dns).map((account) => [account.flavour.name, usable(simDNS(this, account))] as const),
+      ),
+      clock: this.clock,
+      leaseName: { namespace: "flipop", name: "flipop" },
+    };
+    return async ({ known, ...manner }) => {
+      const nowMs = world.nowMs();
+      this.readings.believesAddresses = (known?.providers.size ?? 0) > 0;
+      this.readings.believesNames = (known?.dns.size ?? 0) > 0;
+      if (known === undefined) this.#readAtMs = nowMs;
+      const deps: WriterDeps = {
+        ...access,
+        cluster: this.#since(cluster),
+        lock,
+        ...(known === undefined ? {} : { known }),
+      };
+      const deadline = this.clock.monotonicMs() + this.settings.timeoutMs;
+      const { target } = this.settings;
+      const selection = target === undefined ? {} : { objects: [`pool/${target}`] };
+      const made = await pass(deps, { selection, deadline, signal: this.#stopping.signal, ...manner });
+      this.result = made.result;
+      this.simulation.monitor.ended(this, made.result);
+      return made;
+    };
+  }
+
+  /** A pass knows of the world what it knew when it last asked the providers for all of it: what has changed since may surprise it. */
+  #since(cluster: ReturnType<typeof simWarmCluster>): ReturnType<typeof simWarmCluster> {
+    const dated = async <T>(list: Promise<T>): Promise<T> => {
+      const answer = await list;
+      this.passStartMs = Math.min(this.passStartMs, this.#readAtMs);
+      return answer;
+    };
+    return {
+      ...cluster,
+      listPools: () => dated(cluster.listPools()),
+      listNodes: () => dated(cluster.listNodes()),
+    };
+  }
+}
