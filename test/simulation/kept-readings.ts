@@ -16,7 +16,10 @@ export class KeptReadings extends Readings {
   override clear(): void {
     this.singly.clear();
     this.nodes.clear();
-    if (!this.believesAddresses) for (const memory of [this.newest, this.listed, this.seen]) memory.clear();
+    if (!this.believesAddresses) {
+      this.listedMs = undefined;
+      for (const memory of [this.newest, this.listed, this.seen]) memory.clear();
+    }
     if (!this.believesNames) this.#names.clear();
     // Whoever writes a name reads it once more, in the same pass.
     for (const name of this.#names.values()) name.reads = Math.min(1, name.reads);
