@@ -3,6 +3,7 @@ import type { RecordsFact } from "../model/dns.ts";
 import { InternalError, ProviderError } from "../model/errors.ts";
 import type { DNSProvider } from "../ports/dns-provider.ts";
 import { type ApplyContext, obstacle } from "./context.ts";
+import { rememberAttempt } from "./remember-attempt.ts";
 import { applied, type Result, skipped } from "./result.ts";
 
 /**
@@ -26,7 +27,9 @@ export async function writeDNS(action: WriteDNS, context: ApplyContext): Promise
     return { ...skipped("Stale", "the records were changed meanwhile"), records: known };
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
-    return { outcome: "failed", error, records: await afterFailure(action, error, provider) };
+    const records = await afterFailure(action, error, provider);
+    if (records.kind === "gap") await rememberAttempt(action, context);
+    return { outcome: "failed", error, records };
   }
 }
 

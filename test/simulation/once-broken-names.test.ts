@@ -29,6 +29,20 @@ test.for<[string, Omit<History, "seed" | "latencyMs" | "hasLock" | "slots"> & Pa
     },
   ],
   [
+    "what requests without an answer did under a name is known when the object is renamed and is to clean up from then on",
+    {
+      endsAtMs: 40_000,
+      events: [
+        ...node(5),
+        { ...nodes, spec: { reclaimPolicy: "Retain", dnsRecordSet: { ...at, recordName: "nodes" } } },
+        { atMs: 3000, kind: "fault", how: "timeout-after", times: 2, side: "dns", operation: "write" },
+        { atMs: 4000, kind: "node", name: "n5", droplet: 104, region: "nyc3", isReady: true, role: "edge" },
+        { atMs: 15_000, kind: "edit-record-set", name: "r0", spec: { dnsRecordSet: { recordName: "@" } } },
+        { atMs: 25_000, kind: "edit-record-set", name: "r0", spec: { reclaimPolicy: "Delete" } },
+      ],
+    },
+  ],
+  [
     "a run that loses the Lease in the middle of a change makes no further request",
     {
       endsAtMs: 70_000,
