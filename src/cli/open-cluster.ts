@@ -1,4 +1,5 @@
 import { hostname } from "node:os";
+import type { Connection } from "../adapters/kube/connection.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { ClusterReader, ClusterWriter } from "../ports/cluster.ts";
 import type { WarmCluster } from "../ports/warm-cluster.ts";
@@ -13,9 +14,9 @@ type Closable<C> = C & { close(): void };
  * @throws ConfigError when there is none or its kubeconfig is broken
  */
 export async function openClusterReader(config: Config, clock: Clock): Promise<Closable<ClusterReader>> {
-  const { loadConfig } = await import("../adapters/kube/config.ts");
   const { createClusterReader } = await import("../adapters/kube/create-cluster-reader.ts");
-  return createClusterReader(await loadConfig(inputsOf(config)), transportOf(config, clock));
+  const { connection, reload } = await connect(config);
+  return createClusterReader(connection, { ...transportOf(config, clock), reload });
 }
 
 /**
@@ -27,10 +28,10 @@ export async function openClusterWriter(
   clock: Clock,
   untilMs: number,
 ): Promise<Closable<ClusterWriter>> {
-  const { loadConfig } = await import("../adapters/kube/config.ts");
   const { createClusterWriter } = await import("../adapters/kube/create-cluster-writer.ts");
-  const connection = await loadConfig(inputsOf(config));
-  return createClusterWriter(connection, { ...transportOf(config, clock), untilMs, reportingInstance: hostname() });
+  const { connection, reload } = await connect(config);
+  const options = { ...transportOf(config, clock), untilMs, reload, reportingInstance: hostname() };
+  return createClusterWriter(connection, options);
 }
 
 /**
@@ -38,10 +39,20 @@ export async function openClusterWriter(
  * @throws ConfigError when there is none or its kubeconfig is broken
  */
 export async function openWarmCluster(config: Config, clock: Clock): Promise<WarmCluster> {
-  const { loadConfig } = await import("../adapters/kube/config.ts");
   const { createWarmCluster } = await import("../adapters/kube/create-warm-cluster.ts");
-  const connection = await loadConfig(inputsOf(config));
-  return createWarmCluster(connection, { ...transportOf(config, clock), reportingInstance: hostname() });
+  const { connection, reload } = await connect(config);
+  return createWarmCluster(connection, { ...transportOf(config, clock), reload, reportingInstance: hostname() });
+}
+
+/** The cluster and how to log in, now and later: by then the kubeconfig may have another current context, which is none of this run's business. */
+async function connect(
+  config: Config,
+): Promise<{ readonly connection: Connection; readonly reload: () => Promise<Connection> }> {
+  const { loadConfig } = await import("../adapters/kube/config.ts");
+  const inputs = inputsOf(config);
+  const connection = await loadConfig(inputs);
+  const chosen = connection.context === "" ? inputs : { ...inputs, context: connection.context };
+  return { connection, reload: () => loadConfig(chosen) };
 }
 
 interface KubeInputs {

@@ -23,20 +23,23 @@ export interface LoginFacts {
 }
 
 /**
- * The credentials of a connection. Files and plugins are asked at most every 10 s, so a replaced token is seen soon; parallel
+ * The credentials of a connection. The kubeconfig, files and plugins are asked at most every 10 s, so a replaced token is seen soon; parallel
  * calls share one reading, and a plugin's answer is kept until it expires. Holds secrets: never log it.
  */
 export class Credentials {
-  readonly #connection: Connection;
+  #connection: Connection;
   readonly #clock: Clock;
+  readonly #reload: (() => Promise<Connection>) | undefined;
   readonly #delegate: Delegate;
   #memo: { readonly login: Promise<LoginFacts>; readonly untilMs: number } | undefined;
   #renewal: { readonly refused: string; readonly login: Promise<LoginFacts>; readonly untilMs: number } | undefined;
   #exec: ExecCredential | undefined;
 
-  constructor(connection: Connection, clock: Clock) {
+  /** `reload` tells how the kubeconfig now describes the same context. */
+  constructor(connection: Connection, clock: Clock, reload?: () => Promise<Connection>) {
     this.#connection = connection;
     this.#clock = clock;
+    this.#reload = reload;
     this.#delegate = new Delegate(connection);
   }
 
@@ -70,8 +73,15 @@ export class Credentials {
     return fresh.fingerprint === refused.fingerprint ? undefined : fresh;
   }
 
+  /** A kubeconfig that cannot be read, as while it is being written, or that names another server by now changes nothing: what logs in there is not for this one. */
+  async #latest(): Promise<Connection> {
+    const fresh = await this.#reload?.().catch(() => undefined);
+    if (fresh?.server === this.#connection.server) this.#connection = fresh;
+    return this.#connection;
+  }
+
   async #read(): Promise<LoginFacts> {
-    const { user, tls: server, proxyURL, impersonation } = this.#connection;
+    const { user, tls: server, proxyURL, impersonation } = await this.#latest();
     const exec = user.exec === undefined ? undefined : await this.#execCredential(user.exec);
     const ca = server.isInsecure ? undefined : await this.#pem(server.authority, server.authorityFile);
     const cert = exec?.certificate ?? (await this.#pem(user.certificate, user.certificateFile));

@@ -22,6 +22,8 @@ export interface TransportOptions {
   readonly clock: Clock;
   /** Of one call with all its repeats, from the first byte sent to the last byte read; default 30 s. */
   readonly requestTimeoutMs?: number;
+  /** How the kubeconfig describes the connection by now: credentials written in it are replaced, too. Absent = it stays as it is. */
+  readonly reload?: () => Promise<Connection>;
   /** When the run must be over, in {@link Clock.monotonicMs}: calls are given up then, but never sooner than {@link SHORTEST_MS} after they began. */
   readonly untilMs?: number;
 }
@@ -53,7 +55,7 @@ export class Transport {
     this.connection = connection;
     this.#options = options;
     this.#timeoutMs = options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
-    this.#credentials = new Credentials(connection, options.clock);
+    this.#credentials = new Credentials(connection, options.clock, options.reload);
     this.#agents = new Agents(connection);
     this.#watchAgents = new Agents(connection, Number.POSITIVE_INFINITY);
     this.#serverClock = new ServerClock(options.clock);
