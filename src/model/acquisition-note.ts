@@ -1,5 +1,4 @@
 import { canonicalIPv4 } from "./address.ts";
-import type { AcquiredIP, PendingAcquisition } from "./resource.ts";
 
 /** What a pool's annotation tells of its acquisitions. */
 export interface AcquisitionNote {
@@ -14,15 +13,21 @@ export const EMPTY_NOTE: AcquisitionNote = { ips: [], pending: [] };
 
 /** What the annotation has to say beside such a status. Pure. */
 export function acquisitionNote(status: {
-  readonly acquired: readonly AcquiredIP[];
-  readonly pendingAcquisitions: readonly PendingAcquisition[];
+  readonly acquired: readonly { readonly ip: string }[];
+  readonly pendingAcquisitions: readonly AskedPlace[];
 }): AcquisitionNote {
   const ips = status.acquired.map(({ ip }) => ip).filter((ip) => canonicalIPv4(ip) === ip);
   return { ips: [...new Set(ips)], pending: status.pendingAcquisitions.map(placeOf) };
 }
 
+/** For what an acquisition asked. */
+interface AskedPlace {
+  readonly providerID?: string;
+  readonly region?: string;
+}
+
 /** Where an address was asked for: the provider ID of a machine, which has `://` in it, or a region; `""` when an intent does not say. */
-export function placeOf({ providerID, region }: Pick<PendingAcquisition, "providerID" | "region">): string {
+export function placeOf({ providerID, region }: AskedPlace): string {
   return providerID ?? region ?? "";
 }
 
