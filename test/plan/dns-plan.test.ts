@@ -416,6 +416,19 @@ describe("take-down", () => {
     });
   });
 
+  test("of a deleted pool cleans a name that another object moves to, which keeps its old name until it publishes", () => {
+    const { pools, ...world } = succeeded(heir());
+    const mover = aRecordSet({
+      spec: { dnsRecordSet: WWW, reclaimPolicy: "Delete" },
+      status: { formerDNS: [{ ...MINE, name: "old.example.com", addresses: [B] }] },
+    });
+    const dns = [dnsFacts({ [FQDN]: [A], "old.example.com": [B] })];
+    const { dns: names } = anObservation({ dns });
+    const text = planText({ ...world, pools: pools.slice(0, 1), recordSets: [mover], nodes: [], dns: names });
+    expect(text).toContain(`delete-dns ${FQDN} {${A}}/60 -> {}: ObjectDeleted`);
+    expect(text).toContain("hold delete-dns old.example.com: NewNameFirst");
+  });
+
   test("of a deleted pool waits for another one that will write the name when its last failure is over", () => {
     const retry = { subject: `dns/${FQDN}`, attempts: 1, nextAttemptTime: "2026-08-01T12:00:01Z", error: "500" };
     const text = planText(succeeded(heir({ ips: { [B]: active(102) }, retries: [retry] })));
@@ -676,6 +689,19 @@ describe("a record set", () => {
       expect(planText(shows([suspended], { kind: "gap", error: "500" }, bare))).toContain(
         `update-dns ${NAME} {${A} ${B}}/60 -> {${A}}/60: RecordsDiffer`,
       );
+    });
+
+    test("publishes nothing that its pool has just found gone, whoever wrote it on a node", () => {
+      const lost = aPool({
+        spec: { ips: [], desiredIPs: 1, region: "" },
+        status: { ips: { [A]: { state: "error" } }, acquired: [{ ip: A, acquiredAt: "2026-08-01T11:00:00Z" }] },
+      });
+      const list = [aNode({ name: "n1", droplet: 101, addressAnnotation: A })];
+      const text = planText({
+        ...shows([lost], { kind: "gone" }, list),
+        dns: anObservation({ dns: [dnsFacts({ [NAME]: [] })] }).dns,
+      });
+      expect(text.filter((line) => line.includes("-dns"))).toEqual([]);
     });
 
     test("is emptied of an address that is gone, even where its pool is invalid", () => {

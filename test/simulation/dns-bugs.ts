@@ -60,7 +60,7 @@ export const DNS_BUGS: readonly Mutation[] = [
   {
     name: "The old name goes although the new one cannot be written.",
     file: "src/plan/dns/former-names.ts",
-    find: '  if (!present.isInPlace) return held({ reason: "NewNameFirst" });\n',
+    find: '  if (!present.isInPlace || isBeingCleaned(present, written)) return held({ reason: "NewNameFirst" });\n',
     replace: "",
   },
   {

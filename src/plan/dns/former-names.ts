@@ -113,7 +113,7 @@ function cleanUp(
   });
   if (publisher.reclaimPolicy === "Retain")
     return publisher.meta.isDeleting ? { isKept: false } : held({ reason: "RecordsRetained" });
-  if (!present.isInPlace) return held({ reason: "NewNameFirst" });
+  if (!present.isInPlace || isBeingCleaned(present, written)) return held({ reason: "NewNameFirst" });
   const found = findRecords(former, dns);
   const waiting = backoff(publisher, former, nowMs);
   if (found.kind === "unread") return held(unreadWhy(found.why, waiting));
@@ -124,6 +124,12 @@ function cleanUp(
   if (!publisher.isWritable || written.has(publishedKey(former))) return { isKept: true };
   written.add(publishedKey(former));
   return { isKept: true, action: removal(publisher, present, former, found, left) };
+}
+
+/** True where another object takes away in this plan what stands under the new name. */
+function isBeingCleaned({ target, actions }: NamePlan, written: ReadonlySet<string>): boolean {
+  if (target.kind === "none" || target.name === undefined || actions.length > 0) return false;
+  return written.has(nameKey(target.name));
 }
 
 type Why = Pick<Hold, "reason"> & Partial<Hold>;

@@ -36,17 +36,29 @@ export function planDNS(
     return own === undefined ? [] : [{ publisher, present: planName(publisher, own, claims, nowMs) }];
   });
   const changing = new Map(planned.flatMap(({ publisher, present }) => changeOf(publisher, present)));
-  return planned.map(({ publisher, present }): ObjectNames => {
-    const former = planFormerNames(publisher, present, { claims, dns, nowMs, changing, written });
+  // What objects that go clean is known first: it may be the new name of another, whose old one stays then.
+  const formers = new Map(
+    planned
+      .toSorted((a, b) => Number(b.publisher.meta.isDeleting) - Number(a.publisher.meta.isDeleting))
+      .map(({ publisher, present }) => [
+        refKey(publisher.ref),
+        planFormerNames(publisher, present, { claims, dns, nowMs, changing, written }),
+      ]),
+  );
+  return planned.flatMap(({ publisher, present }): readonly ObjectNames[] => {
+    const former = formers.get(refKey(publisher.ref));
+    if (former === undefined) return [];
     const memory = dnsMemory(publisher, present, former);
-    return {
-      publisher,
-      present,
-      former,
-      holds: [...present.holds, ...former.holds],
-      memory,
-      cleaning: publisher.isWritable ? cleaning(publisher, present, former, memory) : NOTHING_TO_CLEAN,
-    };
+    return [
+      {
+        publisher,
+        present,
+        former,
+        holds: [...present.holds, ...former.holds],
+        memory,
+        cleaning: publisher.isWritable ? cleaning(publisher, present, former, memory) : NOTHING_TO_CLEAN,
+      },
+    ];
   });
 }
 

@@ -63,7 +63,12 @@ function confirmedBy(view: PoolView): readonly (readonly [ip: string, fact: Veri
     if (isGivenUp) return [[ip, { kind: "nowhere" }]];
     return [[ip, { kind: "on-node", nodeName: standing.on.nodeName, assignmentID: undefined }]];
   });
-  return [...released, ...managed];
+  // One that has just been found gone is no longer managed, and no stranger's either.
+  const shown = [...Object.keys(view.pool.status.ips), ...view.pool.status.acquired.map(({ ip }) => ip)];
+  const gone = shown
+    .filter((ip) => view.provider?.addresses.get(ip)?.kind === "gone")
+    .map((ip): [string, VerifiedAddress] => [ip, { kind: "nowhere" }]);
+  return [...gone, ...released, ...managed];
 }
 
 /** True when nobody can say now whether an address serves: it could not be read, is on its way, or its node is in grace. Pure. */
