@@ -8,7 +8,7 @@ import { managedIPs } from "../plan/claims.ts";
 export interface WantedAddresses {
   /** Every address that some object of the provider manages or remembers, or that an annotation of one of them names. */
   readonly ips: ReadonlySet<string>;
-  /** Where they are by status, as machine ids; absent where status does not say. */
+  /** Where they are by status, or else by the annotation of a node, as machine ids; absent where neither says. */
   readonly holders: ReadonlyMap<string, string>;
   /** True when by status every one of them is active and no node is in error: then a cheap look is enough to see that nothing changed. */
   readonly isSteady: boolean;
@@ -26,10 +26,14 @@ export function wantedAddresses(
   const keys = new Set(own.map(({ meta }) => objectKey(meta)));
   const managed = own.flatMap(managedIPs);
   const remembered = own.flatMap(({ status }) => [...Object.keys(status.ips), ...status.released.map(({ ip }) => ip)]);
-  const annotated = nodes.flatMap((node) =>
-    node.addressAnnotation !== undefined && keys.has(node.poolAnnotation ?? "") ? [node.addressAnnotation] : [],
+  const annotated = nodes.flatMap(({ addressAnnotation, poolAnnotation, providerID }) =>
+    addressAnnotation !== undefined && keys.has(poolAnnotation ?? "")
+      ? [[addressAnnotation, machineID(provider, providerID) ?? ""] as const]
+      : [],
   );
-  const ips = new Set([...managed, ...remembered, ...annotated].filter((ip) => canonicalIPv4(ip) !== undefined));
+  const ips = new Set(
+    [...managed, ...remembered, ...annotated.map(([ip]) => ip)].filter((ip) => canonicalIPv4(ip) !== undefined),
+  );
   const active = new Set(
     own.flatMap(({ status }) =>
       Object.entries(status.ips).flatMap(([ip, { state, reason }]) =>
@@ -39,7 +43,7 @@ export function wantedAddresses(
   );
   return {
     ips,
-    holders: new Map(own.flatMap(holdersByStatus)),
+    holders: new Map([...annotated.filter(([, machine]) => machine !== ""), ...own.flatMap(holdersByStatus)]),
     // What is wrong with a node is known from the whole list: a look at less would forget it.
     isSteady: [...ips].every((ip) => active.has(ip)) && own.every(({ status }) => status.nodeErrors.length === 0),
     mayAcquire: own.some(

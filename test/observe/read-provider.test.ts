@@ -30,12 +30,13 @@ async function read(
   pool: Pool,
   notBeforeMs?: number,
   known?: ProviderFacts,
+  seen = nodes(3),
 ): Promise<{ facts: ProviderFacts | undefined; calls: string[] }> {
   const facts = await readProvider({
     name: "digitalocean",
     access: { kind: "usable", provider },
     pools: [pool],
-    nodes: nodes(3),
+    nodes: seen,
     notBeforeMs,
     nowMs: NOW,
     skewMs: () => 0,
@@ -58,6 +59,15 @@ function failure(kind: ProviderFailure, notBeforeMs?: number): { throw: Provider
 
 test("one steady address costs one call", async () => {
   expect((await read(account(1, true), poolOf(1, "active"))).calls).toEqual(["get"]);
+});
+
+test("an address that the list shows elsewhere than on the node that is annotated with it is looked at by itself", async () => {
+  const annotated = nodes(3).map((node, n) =>
+    n === 1 ? { ...node, addressAnnotation: "203.0.0.1", poolAnnotation: "ingress/web" } : node,
+  );
+  const { calls } = await read(account(3), poolOf(3), undefined, undefined, annotated);
+  expect(calls).toContain("get");
+  expect((await read(account(3), poolOf(3))).calls).not.toContain("get");
 });
 
 test("200 addresses cost one call, 450 three", async () => {
