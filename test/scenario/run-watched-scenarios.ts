@@ -1,10 +1,9 @@
 import { expect } from "vitest";
 import type { Backend } from "./backend.ts";
+import { partOf } from "./part-of.ts";
 import { runScenarios } from "./run-scenarios.ts";
 import { WatchedWorld } from "./watched-world.ts";
 
-/** `SCENARIOS=all` plays everything; else a part of it, the same at every run, so that the suite keeps to its time. */
-const isAll = process.env["SCENARIOS"] === "all";
 /** Three of the process's intervals, milliseconds. */
 const AFTER_MS = 180_000;
 
@@ -14,15 +13,10 @@ export function runWatchedScenarios(
   makeBackend: () => Backend | Promise<Backend>,
   oneIn: number,
 ): void {
-  let place = 0;
+  const part = partOf(oneIn);
   runScenarios(kind, makeBackend, {
     name: `${kind}, watched`,
-    select: (all) =>
-      all.filter(({ options }) => {
-        if (options.onlySingleRuns !== undefined) return false;
-        place += 1;
-        return isAll || place % oneIn === 0;
-      }),
+    select: (all) => part(all.filter(({ options }) => options.onlySingleRuns === undefined)),
     open: (backend) => new WatchedWorld(backend),
     after: async (world) => {
       if (!(world instanceof WatchedWorld)) throw new Error("not watched");

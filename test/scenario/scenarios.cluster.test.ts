@@ -1,9 +1,15 @@
 import { beforeAll } from "vitest";
 import { describeCluster } from "../cluster/context.ts";
 import { clusterWorld, prepareCluster } from "./cluster-world.ts";
+import { partOf } from "./part-of.ts";
 import { runScenarios } from "./run-scenarios.ts";
+import { World } from "./world.ts";
 
 describeCluster("real API server", (facts) => {
   beforeAll(() => prepareCluster(facts));
-  runScenarios("cluster", (number) => clusterWorld(facts, number));
+  runScenarios("cluster", (number) => clusterWorld(facts, number), {
+    name: "cluster",
+    select: partOf(2),
+    open: (backend) => new World(backend),
+  });
 });
