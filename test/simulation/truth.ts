@@ -115,7 +115,16 @@ export class Health {
     const others = this.#world.pools().filter(({ meta }) => meta.uid !== pool.meta.uid);
     return listed
       .filter((ip) => !others.some((other) => isNamedBy(other, ip)))
-      .map((ip) => [ip, { state: "active", providerID: `digitalocean://${holders.get(ip)}` }] as const);
+      .map((ip) => [ip, this.#asFound(ip, pool, holders.get(ip))] as const);
+  }
+
+  /** Grace is for what was seen to serve: of an address that status does not know only the annotation of its node says so. */
+  #asFound(ip: string, pool: Pool, machine: number | null | undefined): IPStatus {
+    const isAnnotated = this.#world
+      .nodes()
+      .some((node) => node.addressAnnotation === ip && node.poolAnnotation === objectKey(pool.meta));
+    const entry = { state: "active", providerID: `digitalocean://${machine}` } as const;
+    return isAnnotated ? entry : { ...entry, notMatchingSince: "before it was listed" };
   }
 
   /** While a spec leaves room for every address that serves, none of them may be taken away; else the program chooses. */
