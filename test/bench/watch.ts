@@ -18,5 +18,5 @@ export async function benchWatch(world: World): Promise<Section> {
   const figures: Figure[] = [];
   for (const wanted of CASES) figures.push(...(await reactions(world, wanted)));
   figures.push(...(await takeovers(world)), ...(await flapping(world)));
-  return { title: "reconcile --watch: from the event on, the API server's own time included", figures };
+  return { title: "reconcile --watch: from the moment the API server has stored the change", figures };
 }
