@@ -3,6 +3,7 @@ import { type AcquisitionNote, beyond, EMPTY_NOTE } from "../model/acquisition-n
 import { ConfigError, KubeError } from "../model/errors.ts";
 import { objectKey } from "../model/resource.ts";
 import type { ObjectAccess, StoredObject } from "./object-access.ts";
+import { survive } from "./survive.ts";
 
 /**
  * The objects of one kind as the cluster holds them, their statuses written in the middle of a run where something must be on record before it is done. A record
@@ -89,6 +90,7 @@ export class Journal<O extends StoredObject> {
       await this.#note(key, { ips: noted.ips, pending: beyond(noted.pending, settled) }, "any");
     const isWritten = await this.#writeStatus(key, change);
     const work = this.#note(key, note, "same");
+    // Without the note the status still has it all, and the next run writes it.
     await (beyond(note.pending, noted.pending).length > 0 ? work : work.catch(survive));
     return isWritten;
   }
@@ -159,11 +161,6 @@ export class Journal<O extends StoredObject> {
       message: `Did not write the ${what} of ${key}: the Lease was lost.`,
     });
   }
-}
-
-/** Without the note the status still has it all, and the next run writes it. */
-function survive(error: unknown): void {
-  if (!(error instanceof KubeError)) throw error;
 }
 
 function crdTooOldText(resource: string, field: string): string {

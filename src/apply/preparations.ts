@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Action, type ObjectRef, refKey, type WriteDNS } from "../model/action.ts";
 import { recordAddresses } from "../model/dns.ts";
-import { KubeError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
 import {
   type DNSMemory,
@@ -14,6 +13,7 @@ import {
 } from "../model/resource.ts";
 import { onItsWay } from "../plan/on-its-way.ts";
 import type { ApplyContext } from "./context.ts";
+import { survive } from "./survive.ts";
 
 /**
  * What an object must have on record before a provider is changed for it: the addresses it was found to own, the machines its addresses are sent to, and the name
@@ -116,8 +116,4 @@ function sentAddresses(actions: readonly Action[], { ips }: PoolStatus): Readonl
       return stored?.providerID === entry.providerID ? [] : [[action.ip, entry] as const];
     }),
   );
-}
-
-function survive(error: unknown): void {
-  if (!(error instanceof KubeError)) throw error;
 }

@@ -13,6 +13,15 @@ async function passForAMinute(world: World): Promise<void> {
   }
 }
 
+/** An address was bought whose answer was lost, and somebody made another one at the same time. */
+async function twoCandidates(world: World, desiredIPs: number): Promise<void> {
+  await world.pools.create("web", { desiredIPs });
+  world.fail({ side: "cloud", operation: "create", kind: "lost-answer" });
+  world.before("create", async () => world.cloud.address(ip(7)));
+  await world.pass();
+  await passForAMinute(world);
+}
+
 /** Creations without an answer: never more is bought than desired. Scenario 32. */
 export function lostAnswerScenarios(scenario: Register): void {
   scenario("32 answer lost, for a droplet: the address is found on it, and is flipop's own", async (world) => {
@@ -45,11 +54,7 @@ export function lostAnswerScenarios(scenario: Register): void {
   );
 
   scenario("32c two candidates: a hold names both, and nothing more is bought", async (world) => {
-    await world.pools.create("web", { desiredIPs: 1 });
-    world.fail({ side: "cloud", operation: "create", kind: "lost-answer" });
-    world.before("create", async () => world.cloud.address(ip(7)));
-    await world.pass();
-    await passForAMinute(world);
+    await twoCandidates(world, 1);
     const { error, conditions } = await world.pools.status("web");
     expect(error).toContain(bought(1));
     expect(error).toContain(ip(7));
@@ -60,11 +65,7 @@ export function lostAnswerScenarios(scenario: Register): void {
   scenario(
     "32c two candidates, and a person lists one: that is the answer, and the other is left alone",
     async (world) => {
-      await world.pools.create("web", { desiredIPs: 1 });
-      world.fail({ side: "cloud", operation: "create", kind: "lost-answer" });
-      world.before("create", async () => world.cloud.address(ip(7)));
-      await world.pass();
-      await passForAMinute(world);
+      await twoCandidates(world, 1);
       await world.pools.edit("web", { ips: [bought(1)] });
       await passForAMinute(world);
       expect(await world.show()).toEqual(["new1 unassigned (NoCandidate)"]);
@@ -77,11 +78,7 @@ export function lostAnswerScenarios(scenario: Register): void {
   scenario(
     "32c more are wanted at once, and a person lists one of the candidates: the rest is bought",
     async (world) => {
-      await world.pools.create("web", { desiredIPs: 2 });
-      world.fail({ side: "cloud", operation: "create", kind: "lost-answer" });
-      world.before("create", async () => world.cloud.address(ip(7)));
-      await world.pass();
-      await passForAMinute(world);
+      await twoCandidates(world, 2);
       await world.pools.edit("web", { ips: [bought(1)] });
       await passForAMinute(world);
       expect((await world.pools.status("web")).acquired).toMatchObject([{ ip: bought(2) }]);

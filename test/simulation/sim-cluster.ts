@@ -4,9 +4,7 @@ import { MemoryCluster } from "../fake/memory-cluster.ts";
 import type { Process } from "./process.ts";
 
 /** The cluster as one process reaches it: every call may be late, fail, or be its last. */
-export function simCluster(process: Process): ClusterWriter {
-  const { world } = process.simulation;
-  const cluster = new MemoryCluster({ sandbox: world.kubernetes, now: () => world.nowMs() });
+export function simCluster(process: Process, cluster: ClusterWriter = memoryCluster(process)): ClusterWriter {
   const read = <T>(operation: string, subject: string, effect: () => Promise<T>): Promise<T> =>
     process.call({ side: "cluster", operation, subject, isWrite: false, args: [] }, effect);
   const write = <T>(
@@ -17,7 +15,7 @@ export function simCluster(process: Process): ClusterWriter {
   ): Promise<T> => process.call({ side: "cluster", operation, subject, isWrite: true, args }, effect);
   return {
     server: cluster.server,
-    now: () => world.nowMs(),
+    now: () => cluster.now(),
     listPools: () => read("list-pools", "", () => cluster.listPools()),
     listRecordSets: () => read("list-record-sets", "", () => cluster.listRecordSets()),
     listNodes: () => read("list-nodes", "", () => cluster.listNodes()),
@@ -42,4 +40,8 @@ export function simCluster(process: Process): ClusterWriter {
     createLease: (lease) => write("create-lease", "", [lease], () => cluster.createLease(lease)),
     replaceLease: (lease) => write("replace-lease", "", [lease], () => cluster.replaceLease(lease)),
   };
+}
+
+function memoryCluster({ simulation: { world } }: Process): MemoryCluster {
+  return new MemoryCluster({ sandbox: world.kubernetes, now: () => world.nowMs() });
 }

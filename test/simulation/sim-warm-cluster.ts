@@ -1,4 +1,3 @@
-import { objectKey } from "../../src/model/resource.ts";
 import type { WarmCluster } from "../../src/ports/warm-cluster.ts";
 import { MemoryWarmCluster } from "../fake/memory-warm-cluster.ts";
 import type { Process } from "./process.ts";
@@ -11,30 +10,8 @@ import { simCluster } from "./sim-cluster.ts";
 export function simWarmCluster(process: Process): WarmCluster {
   const { world } = process.simulation;
   const lists = new MemoryWarmCluster({ sandbox: world.kubernetes, now: () => world.nowMs() });
-  const read = <T>(operation: string, effect: () => Promise<T>): Promise<T> =>
-    process.call({ side: "cluster", operation, subject: "", isWrite: false, args: [] }, effect);
-  const write = <T>(
-    operation: string,
-    subject: string,
-    args: readonly unknown[],
-    effect: () => Promise<T>,
-  ): Promise<T> => process.call({ side: "cluster", operation, subject, isWrite: true, args }, effect);
   return {
-    ...simCluster(process),
-    listPools: () => read("list-pools", () => lists.listPools()),
-    listRecordSets: () => read("list-record-sets", () => lists.listRecordSets()),
-    listNodes: () => read("list-nodes", () => lists.listNodes()),
-    listPods: (selector) => read("list-pods", () => lists.listPods(selector)),
-    patchPoolStatus: (meta, status) =>
-      write("status", objectKey(meta), [status], () => lists.patchPoolStatus(meta, status)),
-    setPoolFinalizer: (meta, isPresent) =>
-      write("finalizer", objectKey(meta), [isPresent], () => lists.setPoolFinalizer(meta, isPresent)),
-    patchRecordSetStatus: (meta, status) =>
-      write("record-set-status", objectKey(meta), [status], () => lists.patchRecordSetStatus(meta, status)),
-    setRecordSetFinalizer: (meta, isPresent) =>
-      write("record-set-finalizer", objectKey(meta), [isPresent], () => lists.setRecordSetFinalizer(meta, isPresent)),
-    annotateNode: (name, annotations) =>
-      write("annotate", name, [annotations], () => lists.annotateNode(name, annotations)),
+    ...simCluster(process, lists),
     onChange: (listener) => lists.onChange(listener),
     staleness: () => lists.staleness(),
     close: () => lists.close(),

@@ -108,8 +108,7 @@ export class Simulation {
 
   /** Starts one incarnation and resolves when it has ended or died. */
   async start(slot: number, settings: Slot): Promise<Process> {
-    this.#incarnations += 1;
-    const process = new Process(this, slot, settings, this.#incarnations);
+    const process = this.newProcess(slot, settings);
     this.running[slot] = process;
     try {
       await Promise.race([process.run(), process.died]);
@@ -117,6 +116,11 @@ export class Simulation {
       this.monitor.violated("no-throw", error instanceof Error ? (error.stack ?? error.message) : String(error));
     }
     return process;
+  }
+
+  protected newProcess(slot: number, settings: Slot): Process {
+    this.#incarnations += 1;
+    return new Process(this, slot, settings, this.#incarnations);
   }
 
   private async live(index: number, slot: Slot, isOver: () => boolean): Promise<void> {

@@ -7,16 +7,9 @@ import { WatchingProcess } from "./watching-process.ts";
 export class WatchSimulation extends Simulation {
   #watchers = 1000;
 
-  override async start(slot: number, settings: Slot): Promise<Process> {
-    if (this.isQuiet || settings.isReader === true) return await super.start(slot, settings);
+  protected override newProcess(slot: number, settings: Slot): Process {
+    if (this.isQuiet || settings.isReader === true) return super.newProcess(slot, settings);
     this.#watchers += 1;
-    const process = new WatchingProcess(this, slot, settings, this.#watchers);
-    this.running[slot] = process;
-    try {
-      await Promise.race([process.run(), process.died]);
-    } catch (error) {
-      this.monitor.violated("no-throw", error instanceof Error ? (error.stack ?? error.message) : String(error));
-    }
-    return process;
+    return new WatchingProcess(this, slot, settings, this.#watchers);
   }
 }
