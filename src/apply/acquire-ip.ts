@@ -8,6 +8,7 @@ import { compareText } from "../plan/object-order.ts";
 import { timestamp } from "../plan/time.ts";
 import { readAllPages } from "../ports/listing.ts";
 import { type ApplyContext, obstacle } from "./context.ts";
+import { explainRefusal } from "./explain-refusal.ts";
 import { toolsOf } from "./provider-tools.ts";
 import { applied, failed, learn, type Result, skipped } from "./result.ts";
 
@@ -50,8 +51,14 @@ async function acquire(action: AcquireIP, context: ApplyContext): Promise<Result
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
     if (!error.isAmbiguous) await context.journals.pool.record(key, (status) => withdrawn(status, intent, pool.status));
-    return failed(error);
+    return await explain(error, action, context);
   }
+}
+
+/** Where the machine is to blame only its node waits: the pool goes on with the next one. */
+async function explain(error: ProviderError, { provider, after }: AcquireIP, context: ApplyContext): Promise<Result> {
+  if (!("node" in after)) return failed(error);
+  return await explainRefusal(error, after.node, toolsOf(provider, context).provider, []);
 }
 
 /** What was noted beside the status, or may have been, is never taken back from it alone: only a refusal shows that it was not. */

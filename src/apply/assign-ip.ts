@@ -1,12 +1,12 @@
 import type { AssignIP } from "../model/action.ts";
 import type { Address } from "../model/address.ts";
-import { ProviderError } from "../model/errors.ts";
 import { objectKey } from "../model/resource.ts";
 import { timestamp } from "../plan/time.ts";
 import type { IPProvider } from "../ports/ip-provider.ts";
 import type { ApplyContext } from "./context.ts";
+import { explainRefusal, missingMachine } from "./explain-refusal.ts";
 import { toolsOf } from "./provider-tools.ts";
-import { failed, learn, type Result, skipped } from "./result.ts";
+import { learn, type Result, skipped } from "./result.ts";
 import { settleChange } from "./settle-change.ts";
 
 /** An address seen free longer ago than this may have been taken by somebody else, milliseconds. */
@@ -36,7 +36,7 @@ export async function assignIP(action: AssignIP, context: ApplyContext, ready: P
       call: () => provider.assign(action.ip, target),
       isTrue: ({ holderID }) => holderID === target,
       isAsPlanned: ({ holderID }) => holderID === action.before?.machineID,
-      explain: (error, address) => explainRefusal(error, address, action, provider),
+      explain: (error, address) => explainRefusal(error, action.after, provider, [learn(action.ip, address)]),
     },
     context,
   );
@@ -57,7 +57,7 @@ async function objectionTo(action: AssignIP, provider: IPProvider, context: Appl
 async function targetCarries(action: AssignIP, provider: IPProvider): Promise<Result | undefined> {
   if (action.mustNotCarry.length === 0) return undefined;
   const carried = await provider.machineAddresses(action.after.machineID);
-  if (carried === undefined) return skipped("MachineNotFound", missingMachine(action));
+  if (carried === undefined) return skipped("MachineNotFound", missingMachine(action.after, provider));
   const ip = action.mustNotCarry.find((unreadable) => carried.includes(unreadable));
   if (ip === undefined) return undefined;
   const address: Address = { ip, region: "", holderID: action.after.machineID, isLocked: false };
@@ -106,41 +106,4 @@ async function recordCoolOff(
     journal.record(key, ({ lastAssignmentTime: _withdrawn, ...rest }) =>
       lastAssignmentTime === undefined ? rest : { ...rest, lastAssignmentTime },
     );
-}
-
-/** Private address ranges: a machine's own internal and anchor addresses, which say nothing about reserved ones. */
-const PRIVATE = /^(10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|169\.254\.|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.)/;
-
-/** A machine with a second public address carries a reserved one already; one the provider does not know cannot take any. */
-async function explainRefusal(
-  error: ProviderError,
-  address: Address,
-  action: AssignIP,
-  provider: IPProvider,
-): Promise<Result> {
-  const learned = [learn(action.ip, address)];
-  if (error.failure !== "refused" && error.failure !== "not-found") return failed(error, { learned });
-  const carried = await carriedBy(action.after.machineID, provider);
-  if (carried === "unknown") return failed(error, { learned });
-  if (carried === undefined) return skipped("MachineNotFound", missingMachine(action), learned);
-  const isPublic = carried.filter((ip) => !PRIVATE.test(ip));
-  if (isPublic.length > 1) {
-    const text = `${action.after.nodeName}: machine ${action.after.machineID} carries ${isPublic.join(", ")}; ${error.message}`;
-    return skipped("NodeHasForeignIP", text, learned);
-  }
-  return failed(error, { learned });
-}
-
-/** What a machine carries; undefined when there is none. Where it cannot be read the refusal stands as it is. */
-async function carriedBy(machineID: string, provider: IPProvider): Promise<readonly string[] | undefined | "unknown"> {
-  try {
-    return await provider.machineAddresses(machineID);
-  } catch (error) {
-    if (error instanceof ProviderError) return "unknown";
-    throw error;
-  }
-}
-
-function missingMachine({ after, provider }: AssignIP): string {
-  return `${after.nodeName}: ${provider} does not know machine ${after.machineID}`;
 }

@@ -2,6 +2,7 @@ import type { AcquireIP, Action, AssignIP } from "../model/action.ts";
 import { KubeError, ProviderError } from "../model/errors.ts";
 import type { Failed, Outcome } from "../model/outcome.ts";
 import { providerIDOf } from "../model/provider-id.ts";
+import type { Reason } from "../model/reason.ts";
 import type { IPStatus, Pool, PoolStatus } from "../model/resource.ts";
 import { foldDNSRetries } from "./dns/fold-dns.ts";
 import { onItsWay } from "./on-its-way.ts";
@@ -24,12 +25,17 @@ function enter(status: PoolStatus, pool: Pool, outcome: Outcome, nowMs: number):
     case "unconfirmed":
       return isAssign(action) ? inProgress(accepted, action) : acquiredInProgress(accepted, pool, outcome);
     case "skipped":
-      return outcome.reason === "MachineNotFound" || outcome.reason === "NodeHasForeignIP"
+      return isMachineUnfit(outcome.reason)
         ? retry(accepted, nodeSubject(action), "slow", outcome.detail, nowMs)
         : accepted;
     case "failed":
       return failed(accepted, outcome, nowMs);
   }
+}
+
+/** True where the provider refused because of the machine: that is the node's failure alone, and the next one is tried. Pure. */
+export function isMachineUnfit(reason: Reason): boolean {
+  return reason === "MachineNotFound" || reason === "NodeHasForeignIP";
 }
 
 function isAssign(action: Action): action is AssignIP {

@@ -4,7 +4,7 @@ import type { Observation, ProviderFacts } from "../model/observation.ts";
 import type { Outcome } from "../model/outcome.ts";
 import type { Pool, RecordSet } from "../model/resource.ts";
 import { foldDNS, foldDNSRetries } from "./dns/fold-dns.ts";
-import { foldIntoStatus } from "./fold-status.ts";
+import { foldIntoStatus, isMachineUnfit } from "./fold-status.ts";
 import { rateLimitIn } from "./rate-limit-in.ts";
 
 /** The same instant by the API server's clock and by the local one, milliseconds: providers' times are local, an observation's the server's. */
@@ -38,12 +38,15 @@ export function fold(observation: Observation, outcomes: readonly Outcome[], { n
       ...observation.lease,
       acquisitionTimesMs: [
         ...observation.lease.acquisitionTimesMs,
-        ...outcomes
-          .filter(({ action, outcome }) => action.kind === "acquire-ip" && outcome !== "skipped")
-          .map(() => nowMs),
+        ...outcomes.filter((outcome) => outcome.action.kind === "acquire-ip" && wasAskedFor(outcome)).map(() => nowMs),
       ],
     },
   };
+}
+
+/** A creation that was refused because of its machine was asked for all the same. */
+function wasAskedFor(outcome: Outcome): boolean {
+  return outcome.outcome !== "skipped" || isMachineUnfit(outcome.reason);
 }
 
 function isFinished(outcomes: readonly Outcome[]): boolean {

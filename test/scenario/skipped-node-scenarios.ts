@@ -85,4 +85,29 @@ export function skippedNodeScenarios(scenario: Register): void {
       expect((await world.pools.status("web")).nodeErrors.join()).toContain("does not know machine 101");
     },
   );
+
+  scenario(
+    "an address is bought for a droplet that the provider does not know: the next node gets it in the same pass, and the pool waits for nothing",
+    async (world) => {
+      await world.nodes.create("n1");
+      await world.machines("n2");
+      await world.pools.create("web", { desiredIPs: 1 });
+      await world.pass();
+      expect(await world.show()).toEqual(["new1 active n2"]);
+      const { retries, nodeErrors } = await world.pools.status("web");
+      expect(retries.map(({ subject, attempts }) => `${subject} ${attempts}`)).toEqual(["node/n1 1"]);
+      expect(nodeErrors.join()).toContain("does not know machine 101");
+    },
+  );
+
+  scenario(
+    "no droplet of a pool's nodes exists: the pool buys what it wants in its region all the same, in the same pass",
+    async (world) => {
+      await world.nodes.create("n1");
+      await world.nodes.create("n2");
+      await world.pools.create("web", { desiredIPs: 2, region: "nyc3" });
+      await world.pass();
+      expect(await world.show()).toEqual(["new1 unassigned (NoCandidate)", "new2 unassigned (NoCandidate)"]);
+    },
+  );
 }

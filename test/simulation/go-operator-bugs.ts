@@ -74,12 +74,13 @@ export const GO_OPERATOR_BUGS: readonly Mutation[] = [
   {
     name: "After a refusal the old holder is looked at instead of the target.",
     file: "src/apply/assign-ip.ts",
-    find: "const carried = await carriedBy(action.after.machineID, provider);",
-    replace: "const carried = await carriedBy(action.before?.machineID ?? action.after.machineID, provider);",
+    find: "explainRefusal(error, action.after, provider,",
+    replace:
+      "explainRefusal(error, { ...action.after, machineID: action.before?.machineID ?? action.after.machineID }, provider,",
   },
   {
     name: "Any refusal is put down to an address on the target: its first public one is taken for it.",
-    file: "src/apply/assign-ip.ts",
+    file: "src/apply/explain-refusal.ts",
     find: "if (isPublic.length > 1) {",
     replace: "if (isPublic.length > 0) {",
   },
