@@ -46,9 +46,8 @@ export function wantedAddresses(
     holders: new Map([...annotated.filter(([, machine]) => machine !== ""), ...own.flatMap(holdersByStatus)]),
     // What is wrong with a node is known from the whole list: a look at less would forget it.
     isSteady: [...ips].every((ip) => active.has(ip)) && own.every(({ status }) => status.nodeErrors.length === 0),
-    mayAcquire: own.some(
-      ({ spec, status }) => spec.desiredIPs > 0 && (status.pendingAcquisitions.length > 0 || lacks(spec, status)),
-    ),
+    // An answer stays open also for a pool that wants nothing more: only the whole list shows which address it may be about.
+    mayAcquire: own.some(({ spec, status }) => status.pendingAcquisitions.length > 0 || lacks(spec, status)),
   };
 }
 

@@ -53,6 +53,24 @@ export function lostAnswerScenarios(scenario: Register): void {
     },
   );
 
+  scenario(
+    "32c a pool that wants nothing more still says that an answer is open, and names the candidates",
+    async (world) => {
+      await twoCandidates(world, 1);
+      await world.machines("n1");
+      world.cloud.address(ip(1));
+      await world.pools.edit("web", { ips: [ip(1)], desiredIPs: 0 });
+      for (let pass = 0; pass < 3; pass += 1) {
+        await world.pass();
+        world.advance(SECOND);
+      }
+      expect(await world.show()).toEqual(["ip1 active n1"]);
+      const { error } = await world.pools.status("web");
+      expect(error).toContain(bought(1));
+      expect(error).toContain(ip(7));
+    },
+  );
+
   scenario("32c two candidates: a hold names both, and nothing more is bought", async (world) => {
     await twoCandidates(world, 1);
     const { error, conditions } = await world.pools.status("web");
