@@ -47,7 +47,7 @@ export function resolveIntent(
   const known = new Set(intent.knownIPs);
   const fresh = [...provider.addresses.values()]
     .flatMap((fact: AddressFact) => (fact.kind === "known" ? [fact.address] : []))
-    .filter((address) => !known.has(address.ip) && !isNamed(address.ip));
+    .filter(({ ip }) => !known.has(ip) && !isNamed(ip) && isInTime(ip, intent));
   const target = intent.providerID === undefined ? undefined : machineID(provider.name, intent.providerID);
   const onTarget = fresh.find((address) => target !== undefined && address.holderID === target);
   const acquiredAt = timestamp(startedMs);
@@ -73,6 +73,11 @@ function resolveUnattached(
   if (only !== undefined && isGuess) return { kind: "ambiguous", candidates: [only, ...others] };
   if (only !== undefined) return { kind: "found", acquired: { ip: only, acquiredAt, adopted: true } };
   return { kind: "never-made" };
+}
+
+/** Once the candidates are on record every list has shown what the creation made: what comes later, also to its machine, was made for somebody else. */
+function isInTime(ip: string, { candidates }: PendingAcquisition): boolean {
+  return candidates === undefined || candidates.includes(ip);
 }
 
 function couldBe(address: Address, intent: PendingAcquisition): boolean {

@@ -133,6 +133,24 @@ test.for<[string, Observation, string[]]>([
     [`hold acquire-ip ingress/web: AmbiguousAcquisition (${B}, ${C})`, unattached(A)],
   ],
   [
+    "an address that came to the creation's machine after the candidates were told answers nothing",
+    anObservation({
+      pools: [
+        aPool({
+          spec: { desiredIPs: 1 },
+          status: {
+            pendingAcquisitions: [
+              { startedAt: ago(90), providerID: "digitalocean://101", knownIPs: [], candidates: [A, B] },
+            ],
+          },
+        }),
+      ],
+      nodes: nodes(1),
+      addresses: [known(A), known(B), known(C, { holderID: "101" })],
+    }),
+    [`hold acquire-ip ingress/web: AmbiguousAcquisition (${A}, ${B})`],
+  ],
+  [
     "listing an address that was never a candidate answers nothing",
     world(
       aPool({
