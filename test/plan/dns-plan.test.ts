@@ -691,6 +691,14 @@ describe("a record set", () => {
       );
     });
 
+    test("loses what could not be read once the node it was on has another machine", () => {
+      const suspended = { ...holding, spec: { ...holding.spec, suspend: true } };
+      const replaced = [aNode({ name: "n1", droplet: 201 })];
+      expect(planText(shows([suspended], { kind: "gap", error: "500" }, replaced))).toContain(
+        `delete-dns ${NAME} {${A} ${B}}/60 -> {}: WhenEmptyDelete`,
+      );
+    });
+
     test("publishes nothing that its pool has just found gone, whoever wrote it on a node", () => {
       const lost = aPool({
         spec: { ips: [], desiredIPs: 1, region: "" },

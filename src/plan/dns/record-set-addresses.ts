@@ -31,7 +31,10 @@ export function nodeAddresses(
     isUndecided: false,
     ...(assignmentID === undefined ? {} : { assignmentID }),
   }));
-  const undecided = (verified.undecidedByNode.get(node.name) ?? []).map((address) => ({ address, isUndecided: true }));
+  // A node that was replaced under its name is not where the address was.
+  const undecided = verified.undecided
+    .filter(({ nodeName, providerID = node.providerID }) => nodeName === node.name && providerID === node.providerID)
+    .map(({ ip }) => ({ address: ip, isUndecided: true }));
   return [...asWritten(node, verified), ...undecided, ...confirmed];
 }
 

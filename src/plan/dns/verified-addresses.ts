@@ -8,14 +8,21 @@ export type VerifiedAddress =
   | { readonly kind: "undecided" }
   | { readonly kind: "nowhere" };
 
+/** Where status has an address: the machine is absent where it does not say. */
+export interface RememberedAddress {
+  readonly ip: string;
+  readonly nodeName: string;
+  readonly providerID?: string;
+}
+
 /** What pools confirmed in this pass. */
 export interface VerifiedAddresses {
   /** Every address that some pool manages, or still remembers after it was taken from it. */
   readonly byIP: ReadonlyMap<string, VerifiedAddress>;
   /** Node name → the addresses that serve there, or will after an assignment of this plan. */
   readonly byNode: ReadonlyMap<string, readonly { readonly ip: string; readonly assignmentID: string | undefined }[]>;
-  /** Node name → the addresses that serve there for all that status knows, and could not be looked at or are on their way. */
-  readonly undecidedByNode: ReadonlyMap<string, readonly string[]>;
+  /** The addresses that serve on a node for all that status knows, and could not be looked at or are on their way. */
+  readonly undecided: readonly RememberedAddress[];
   /** Pools whose addresses could be looked at, `NAMESPACE/NAME`: what their annotations say beyond {@link byIP} is out of date. */
   readonly pools: ReadonlySet<string>;
 }
@@ -30,7 +37,7 @@ export function verifiedAddresses(views: readonly PoolView[], assignments: reado
   return {
     byIP,
     byNode: Map.groupBy(placed, ({ nodeName }) => nodeName),
-    undecidedByNode: rememberedBy(views, byIP),
+    undecided: rememberedBy(views, byIP),
     pools,
   };
 }
@@ -39,15 +46,15 @@ export function verifiedAddresses(views: readonly PoolView[], assignments: reado
 function rememberedBy(
   views: readonly PoolView[],
   byIP: ReadonlyMap<string, VerifiedAddress>,
-): ReadonlyMap<string, readonly string[]> {
-  const places = views.flatMap(({ pool, managed }) =>
+): readonly RememberedAddress[] {
+  return views.flatMap(({ pool, managed }) =>
     managed.flatMap(({ ip }) => {
-      const nodeName = byIP.get(ip)?.kind === "undecided" ? statusOf(pool, ip)?.nodeName : undefined;
-      return nodeName === undefined ? [] : [{ ip, nodeName }];
+      const entry = byIP.get(ip)?.kind === "undecided" ? statusOf(pool, ip) : undefined;
+      if (entry?.nodeName === undefined) return [];
+      const machine = entry.providerID === undefined ? {} : { providerID: entry.providerID };
+      return [{ ip, nodeName: entry.nodeName, ...machine }];
     }),
   );
-  const byNode = Map.groupBy(places, ({ nodeName }) => nodeName);
-  return new Map([...byNode].map(([nodeName, there]) => [nodeName, there.map(({ ip }) => ip)]));
 }
 
 function confirmedBy(view: PoolView): readonly (readonly [ip: string, fact: VerifiedAddress])[] {
