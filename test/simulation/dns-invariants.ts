@@ -137,7 +137,9 @@ function checkAdded({ monitor, process, what, added, owners, shownBefore }: DNSC
         const { verdict, sinceMs } = monitor.offers.of(owner, what);
         return verdict === "no" && sinceMs < process.passStartMs - LAG_MS;
       };
-      return isNo(ip) && carriersOf(monitor, ip).every(isNo) && !hasLostItsNode(monitor, process, ip);
+      // A list that lags behind shows an address where it was before somebody moved it.
+      const isMoved = (monitor.records.handMoved.get(ip) ?? 0) >= process.passStartMs - LAG_MS;
+      return isNo(ip) && carriersOf(monitor, ip).every(isNo) && !isMoved && !hasLostItsNode(monitor, process, ip);
     });
     if (wrong) monitor.violated("DNS-wrong", `${what}: ${ip} does not serve for ${owners.map(publisherName).join()}`);
   }

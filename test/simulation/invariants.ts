@@ -54,7 +54,11 @@ export function checkChange(monitor: Monitor, process: Process, call: SimCall): 
     found.push({ invariant: "P6", text: `${what}, which nobody ever named` });
   if (holder !== undefined && String(holder) !== call.args[0])
     found.push(...loss(monitor, process, what, ip, holder, namers));
-  if (namers.length > 0 && namers.every((pool) => isOutOfReach(monitor, process, pool)))
+  if (
+    namers.length > 0 &&
+    namers.every((pool) => isOutOfReach(monitor, process, pool)) &&
+    !hadOther(monitor, process, ip)
+  )
     found.push({
       invariant: "blocked",
       text: `${what} for ${namers.map(nameOf).join(", ")}, which may not be written`,
@@ -101,6 +105,11 @@ function loss(
 function isOutOfReach(monitor: Monitor, process: Process, pool: Pool): boolean {
   const { target } = process.settings;
   return (target !== undefined && nameOf(pool) !== target) || (isBlocked(pool) && monitor.isStable(process, pool));
+}
+
+/** True where the pass has seen another pool that had the address, and has gone or changed since. */
+function hadOther({ records }: Monitor, { passStartMs }: Process, ip: string): boolean {
+  return [...(records.namerKeys.get(ip) ?? [])].some((key) => records.changedAtMs(key) >= passStartMs);
 }
 
 function coolOff(monitor: Monitor, process: Process, what: string, owners: readonly Pool[]): readonly Violation[] {

@@ -1,3 +1,4 @@
+import type { SimCall } from "./faults.ts";
 import { type NameReading, Readings } from "./readings.ts";
 
 /** What a watching process was shown, by its pass under way and those before it whose facts it believes. */
@@ -6,6 +7,8 @@ export class KeptReadings extends Readings {
   believesAddresses = false;
   believesNames = false;
   readonly #names = new Map<string, NameReading>();
+  /** Until the pass under way lists the account: a pass that does believes nothing of what earlier ones were shown. */
+  #keepsAddresses = false;
 
   override name(key: string): NameReading {
     const known = this.#names.get(key) ?? { reads: 0, last: "nothing", sets: [] };
@@ -13,15 +16,24 @@ export class KeptReadings extends Readings {
     return known;
   }
 
+  override asked({ operation }: SimCall): void {
+    if (operation === "list" && this.#keepsAddresses) this.#forgetAddresses();
+  }
+
   override clear(): void {
     this.singly.clear();
     this.nodes.clear();
-    if (!this.believesAddresses) {
-      this.listedMs = undefined;
-      for (const memory of [this.newest, this.listed, this.seen]) memory.clear();
-    }
+    this.learnedMs.clear();
+    if (this.believesAddresses) this.#keepsAddresses = true;
+    else this.#forgetAddresses();
     if (!this.believesNames) this.#names.clear();
     // Whoever writes a name reads it once more, in the same pass.
     for (const name of this.#names.values()) name.reads = Math.min(1, name.reads);
+  }
+
+  #forgetAddresses(): void {
+    this.#keepsAddresses = false;
+    this.listedMs = undefined;
+    for (const memory of [this.newest, this.listed, this.seen]) memory.clear();
   }
 }

@@ -67,7 +67,7 @@ function rivalOf({ records, simulation }: Monitor, process: Process, pool: Pool,
       address.droplet_id === null &&
       address.region === region &&
       !known.has(address.ip) &&
-      !pools.some((other) => isNamedBy(other, address.ip)) &&
+      !pools.some((other) => isNamedBy(other, address.ip) || other.meta.note?.ips.includes(address.ip) === true) &&
       !records.handMoved.has(address.ip) &&
       (records.bornMs.get(address.ip) ?? 0) < process.passStartMs - LAG_MS,
   )?.ip;

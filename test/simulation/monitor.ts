@@ -103,6 +103,7 @@ export class Monitor {
   /** A call that failed as planned, with or without its effect. */
   failed(process: Process, call: SimCall, failure: Failure): void {
     this.begin(process, call);
+    process.readings.asked(call);
     if (["list-pools", "list-record-sets", "list-nodes", "list-pods"].includes(call.operation))
       process.hasFailedList = true;
     if (call.operation === "get") process.readings.newest.set(call.subject, "failed");
@@ -118,10 +119,11 @@ export class Monitor {
   /** Lets a call have its effect, and looks at the world before and after. */
   async watch<T>(process: Process, call: SimCall, effect: () => Promise<T>): Promise<T> {
     this.begin(process, call);
+    process.readings.asked(call);
     if (!call.isWrite) {
       const result = await effect();
       if (call.operation === "list") process.readings.listedMs ??= this.simulation.world.nowMs();
-      process.readings.enter(call, result, !process.hasWritten);
+      process.readings.enter(call, result, !process.hasWritten, this.simulation.world.nowMs());
       return result;
     }
     this.health.refresh();
@@ -137,7 +139,7 @@ export class Monitor {
         this.writes.push(`${call.operation} ${call.subject}`);
         process.hasWritten = true;
       }
-      process.readings.enter(call, result, !process.hasWritten);
+      process.readings.enter(call, result, !process.hasWritten, this.simulation.world.nowMs());
       this.records.accepted(process, call, result);
       return result;
     } catch (error) {

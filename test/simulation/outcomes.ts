@@ -11,7 +11,9 @@ export function checkOutcomes(monitor: Monitor, process: Process, { outcomes }: 
   for (const outcome of newest.values()) {
     const { action } = outcome;
     if (action.kind !== "assign-ip" && action.kind !== "move-ip") continue;
-    const isNew = (monitor.records.machineChangedMs.get(Number(action.after.machineID)) ?? 0) >= process.passStartMs;
+    // A run of several passes tells at its end what came of the first.
+    const knownMs = Math.min(process.passStartMs, outcome.endedAtMs ?? process.passStartMs);
+    const isNew = (monitor.records.machineChangedMs.get(Number(action.after.machineID)) ?? 0) >= knownMs;
     // A later pass of the run may have taken off the machine what was in the way before.
     const isFreed = outcomes.some(
       (other) => other.action.kind === "unassign-ip" && other.action.before.machineID === action.after.machineID,

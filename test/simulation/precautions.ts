@@ -6,6 +6,9 @@ import { dropletOf, managedBy, serves } from "./truth.ts";
 /** How long after the account's addresses were listed nobody may rely on that any more, milliseconds: the manual's two seconds, and a few calls that are slow to be answered. */
 const LATE_MS = 14_000;
 
+/** How many halves of calls there are from the plan to an assignment, at most, what must be on record first included. */
+const ROUND_CALLS = 10;
+
 /** What has to be looked at again right before a write that takes something away, and what must be known to be free before it is asked for. */
 export function checkPrecautions(monitor: Monitor, process: Process, call: SimCall, what: string): void {
   if (!["assign", "unassign", "delete"].includes(call.operation)) return;
@@ -17,10 +20,16 @@ export function checkPrecautions(monitor: Monitor, process: Process, call: SimCa
   const target = String(call.args[0]);
   if (!monitor.records.everNode.has(Number(target)))
     monitor.violated("match", `${what}, which never was a node's machine`);
-  const { world } = monitor.simulation;
+  const { world, history } = monitor.simulation;
+  // What another action reads meanwhile comes too late for one that is under way.
+  const knownMs = world.nowMs() - ROUND_CALLS * history.latencyMs;
   const isThere = (ip: string): boolean => String(world.address(ip)?.droplet_id) === target;
   const other = [...process.readings.seen.values()].find(
-    ({ ip, holderID }) => ip !== call.subject && holderID === target && isThere(ip),
+    ({ ip, holderID }) =>
+      ip !== call.subject &&
+      holderID === target &&
+      isThere(ip) &&
+      (process.readings.learnedMs.get(ip) ?? knownMs) <= knownMs,
   );
   if (other !== undefined) monitor.violated("P5", `${what}, which was seen to carry ${other.ip}`);
   if (shown !== undefined) checkHolder(monitor, process, Number(shown), what);

@@ -26,6 +26,8 @@ export class Readings {
   readonly listed: Map<string, Reading> = new Map();
   /** The newest of each address that decisions rest on: those of the account's list while the world is observed, then single ones. */
   readonly seen: Map<string, Reading> = new Map();
+  /** When an address was read by itself while actions were carried out, milliseconds: those under way were decided on without it. */
+  readonly learnedMs: Map<string, number> = new Map();
   /** When the account's list was first answered, milliseconds; undefined until then. */
   listedMs: number | undefined;
   /** Nodes read by themselves. */
@@ -35,7 +37,7 @@ export class Readings {
   /** Forgets everything: a pass begins. */
   clear(): void {
     this.listedMs = undefined;
-    for (const memory of [this.newest, this.singly, this.listed, this.seen, this.nodes]) memory.clear();
+    for (const memory of [this.newest, this.singly, this.listed, this.seen, this.nodes, this.learnedMs]) memory.clear();
     this.#names.clear();
   }
 
@@ -46,13 +48,19 @@ export class Readings {
     return known;
   }
 
+  /** Takes note that a call is about to be answered, or to fail. */
+  asked(_call: SimCall): void {
+    // Everything was forgotten when the pass began.
+  }
+
   /** Enters what a call answered. */
-  enter(call: SimCall, result: unknown, isObserving: boolean): void {
+  enter(call: SimCall, result: unknown, isObserving: boolean, nowMs: number): void {
     const { operation, subject } = call;
     if (operation === "get") this.singly.add(subject);
     if (operation === "records") this.#showName(nameKey(call.provider ?? "", subject), result);
     if (operation === "read-node") this.nodes.add(subject);
     for (const shown of shownBy(call, result)) this.#show(shown, operation, isObserving);
+    if (operation === "get" && !isObserving) this.learnedMs.set(subject, nowMs);
   }
 
   #showName(key: string, result: unknown): void {

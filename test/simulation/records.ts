@@ -5,6 +5,7 @@ import type { KubeObject } from "../../src/sandbox/kubernetes/kube-object.ts";
 import { storeKey } from "../../src/sandbox/kubernetes/object-store.ts";
 import type { SimCall } from "./faults.ts";
 import type { WorldEvent } from "./history.ts";
+import { noteOwner } from "./note-owner.ts";
 import type { Process } from "./process.ts";
 import { nameKey, publishers, wishOf } from "./publishers.ts";
 import { dropletOf, isNamedBy, managedBy } from "./truth.ts";
@@ -29,6 +30,13 @@ export interface Accepted {
   readonly generation: number;
   /** Where which address was sent, when the answer was lost: what became of it nobody may ever learn. */
   readonly unanswered?: { readonly ip: string; readonly machine: string };
+}
+
+/** What stands under a name since the program last changed it. */
+export interface WrittenName {
+  /** Whose the name is; `""` where several objects ask for it. */
+  readonly uid: string;
+  readonly addresses: readonly string[];
 }
 
 /** Events by which the status of an object is no longer what runs wrote. */
@@ -66,7 +74,7 @@ export class Records {
   /** Every name that an object asks for, or asked for, by its key, with the objects' uids. */
   readonly everWished: Map<string, Set<string>> = new Map();
   /** What the program last wrote under a name, by its key. */
-  readonly written: Map<string, { readonly uid: string; readonly addresses: readonly string[] }> = new Map();
+  readonly written: Map<string, WrittenName> = new Map();
   /** Names whose records somebody else changed, with when it was last done, milliseconds. */
   readonly handEdited: Map<string, number> = new Map();
   /** True once a reading of a name was answered as it was before: what it did not show was forgotten. */
@@ -87,18 +95,11 @@ export class Records {
     this.#world.kubernetes.api.store.subscribe(({ type, resource, key, object, previous }) => {
       if (resource === storeKey(world.type("nodes"))) this.#nodeChanged(object);
       if (resource === storeKey(world.type("pods"))) this.#podChanged(object);
-      if (!resource.startsWith("flipop.")) return;
-      const isSame =
-        previous?.metadata.generation === object.metadata.generation && previous?.metadata.uid === object.metadata.uid;
-      if (isSame && object.metadata.deletionTimestamp === previous.metadata.deletionTimestamp && type !== "DELETED")
-        return;
-      this.lastChangeMs = this.#world.nowMs();
-      if (!isSame) this.#changedAtMs.set(key, this.#world.nowMs());
-      this.#noteWishes();
+      if (resource.startsWith("flipop.")) this.#objectChanged(key, object, type === "DELETED" ? undefined : previous);
     });
   }
 
-  /** When the spec of a pool was last changed, milliseconds. */
+  /** When a pool was last made, or deleted, or its spec changed, milliseconds. */
   changedAtMs(key: string): number {
     return this.#changedAtMs.get(key) ?? 0;
   }
@@ -134,14 +135,8 @@ export class Records {
   /** A write that the world accepted. */
   accepted(process: Process, call: SimCall, result: unknown): void {
     const nowMs = this.#world.nowMs();
-    if (call.operation === "status") {
-      const [status] = call.args as readonly [PoolStatus];
-      const intents = status.pendingAcquisitions.map(({ startedAt, knownIPs }) => `${startedAt} ${knownIPs.length}`);
-      if (intents.some((intent) => !this.#intents.get(call.subject)?.includes(intent))) process.intentOf = call.subject;
-      this.#intents.set(call.subject, intents);
-      this.#intendedFor.set(call.subject, this.#world.pool(call.subject)?.meta.uid ?? "");
-      this.noteNames();
-    }
+    if (call.operation === "status") this.#remembered(process, call);
+    if (call.operation.endsWith("status")) noteOwner(this.written, this.#world, call);
     if (call.operation === "create") this.#created(process, call, (result as { readonly ip: string }).ip);
     if (call.operation === "assign") {
       const [machine] = call.args as readonly [string];
@@ -151,6 +146,16 @@ export class Records {
       if (owner !== undefined && others.length === 0) this.#assigned(process, owner, nowMs);
     }
     if (call.operation === "delete") this.bought.delete(call.subject);
+  }
+
+  #remembered(process: Process, { subject, args }: SimCall): void {
+    const [status] = args as readonly [PoolStatus];
+    const intents = status.pendingAcquisitions.map(({ startedAt, knownIPs }) => `${startedAt} ${knownIPs.length}`);
+    if (intents.some((intent) => !this.#intents.get(subject)?.includes(intent))) process.intentOf = subject;
+    this.#intents.set(subject, intents);
+    this.#intendedFor.set(subject, this.#world.pool(subject)?.meta.uid ?? "");
+    for (const { ip } of status.acquired) this.#takenOver(subject, ip);
+    this.noteNames();
   }
 
   /** An assignment that was refused or not answered, without effect. */
@@ -230,6 +235,16 @@ export class Records {
     }
   }
 
+  /** An object of flipop's that was made, edited, or, without a previous state, made or deleted; its status does not count. */
+  #objectChanged(key: string, { metadata }: KubeObject, previous: KubeObject | undefined): void {
+    const before = previous?.metadata;
+    const isSame = before?.generation === metadata.generation && before?.uid === metadata.uid;
+    if (isSame && before?.deletionTimestamp === metadata.deletionTimestamp) return;
+    this.lastChangeMs = this.#world.nowMs();
+    if (!isSame) this.#changedAtMs.set(key, this.#world.nowMs());
+    this.#noteWishes();
+  }
+
   #nodeChanged(object: KubeObject): void {
     const nowMs = this.#world.nowMs();
     this.nodeChangedMs.set(object.metadata.name, nowMs);
@@ -259,6 +274,13 @@ export class Records {
       machine: place.machineID,
     });
     if (pool !== undefined && "machineID" in place) this.#assigned(process, pool, nowMs);
+  }
+
+  /** What another pool takes for the answer of its own lost creation is that one's from then on. */
+  #takenOver(key: string, ip: string): void {
+    const bought = this.bought.get(ip);
+    const uid = this.#world.pool(key)?.meta.uid;
+    if (bought !== undefined && uid !== undefined && bought.uid !== uid) this.bought.set(ip, { ...bought, key, uid });
   }
 
   #assigned(process: Process, { meta, spec }: Pool, atMs: number): void {
