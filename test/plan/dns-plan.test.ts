@@ -398,10 +398,36 @@ describe("take-down", () => {
   const heir = (status: Partial<PoolStatus> = {}): Pool =>
     aPool({ name: "heir", spec: { ips: [B], dnsRecordSet: WWW }, status });
 
-  test("of a deleted pool cleans a name that another one asks for and has nothing to write to", () => {
-    expect(planText(succeeded({ ...heir(), spec: { ...heir().spec, ips: [C] } }))).toContain(
-      `delete-dns ${FQDN} {${A}}/60 -> {}: ObjectDeleted`,
+  /** The same, where the address is given back to the provider with the pool. */
+  const succeededByNothing = (heirs: Partial<Observation>): Observation => {
+    const { pools, ...world } = succeeded(heir());
+    const acquired = [{ ip: A, acquiredAt: "2026-08-01T00:00:00Z" }];
+    const leaving = pools
+      .slice(0, 1)
+      .map((own) => ({ ...own, spec: { ...own.spec, ips: [], desiredIPs: 1 }, status: { ...own.status, acquired } }));
+    return { ...world, ...heirs, pools: [...leaving, ...(heirs.pools ?? [])] };
+  };
+
+  test("of a deleted pool goes over as it is to another one that asks for it and has nothing to publish, once that has it on record", () => {
+    const world = succeeded({ ...heir(), spec: { ...heir().spec, ips: [C] } });
+    const text = planText(world);
+    expect(text).toContain(`hold delete-dns ${FQDN}: NewNameFirst`);
+    expect(text.filter((line) => /^(delete-dns|remove-finalizer)/.test(line))).toEqual([]);
+    const [, after] = plan(world, {}).pools.toSorted(
+      (a, b) => (a.status.publishedDNS ? 1 : 0) - (b.status.publishedDNS ? 1 : 0),
     );
+    expect(after?.status.publishedDNS).toEqual(MINE);
+    const [own, other] = world.pools;
+    const pools =
+      own === undefined || other === undefined || after === undefined ? [] : [own, { ...other, status: after.status }];
+    const next = planText({ ...world, pools });
+    expect(next.filter((line) => line.startsWith("delete-dns"))).toEqual([]);
+    expect(next).toContain("remove-finalizer ingress/web: NothingToReclaim");
+  });
+
+  test("of a deleted pool loses what is given back with it, also where another one asks for it and has nothing to publish", () => {
+    const pools = [{ ...heir(), spec: { ...heir().spec, ips: [C] } }];
+    expect(planText(succeededByNothing({ pools }))).toContain(`delete-dns ${FQDN} {${A}}/60 -> {}: ObjectDeleted`);
   });
 
   test("of a deleted pool waits for another one that writes the name in this pass", () => {
@@ -417,14 +443,13 @@ describe("take-down", () => {
   });
 
   test("of a deleted pool cleans a name that another object moves to, which keeps its old name until it publishes", () => {
-    const { pools, ...world } = succeeded(heir());
     const mover = aRecordSet({
       spec: { dnsRecordSet: WWW, reclaimPolicy: "Delete" },
       status: { formerDNS: [{ ...MINE, name: "old.example.com", addresses: [B] }] },
     });
     const dns = [dnsFacts({ [FQDN]: [A], "old.example.com": [B] })];
     const { dns: names } = anObservation({ dns });
-    const text = planText({ ...world, pools: pools.slice(0, 1), recordSets: [mover], nodes: [], dns: names });
+    const text = planText(succeededByNothing({ recordSets: [mover], nodes: [], dns: names }));
     expect(text).toContain(`delete-dns ${FQDN} {${A}}/60 -> {}: ObjectDeleted`);
     expect(text).toContain("hold delete-dns old.example.com: NewNameFirst");
   });
@@ -440,8 +465,8 @@ describe("take-down", () => {
 
   test("of a deleted pool leaves its name as it is to another one that gets its address, too", () => {
     const text = planText(succeeded({ ...heir(), spec: { ...heir().spec, ips: [A] } }));
-    expect(text.filter((line) => line.startsWith("delete-dns"))).toEqual([]);
-    expect(text).toContain("remove-finalizer ingress/web: NothingToReclaim");
+    expect(text.filter((line) => /^(delete-dns|remove-finalizer)/.test(line))).toEqual([]);
+    expect(text).toContain(`hold delete-dns ${FQDN}: NewNameFirst`);
   });
 
   test("of a deleted pool waits for another one whose records are the same until that has them on record", () => {

@@ -185,6 +185,18 @@ export const DNS_BUGS: readonly Mutation[] = [
     replace: "isStuck: former.holds.length > 99,",
   },
   {
+    name: "A name is emptied under an object that asks for it and has nothing to publish.",
+    file: "src/plan/dns/former-names.ts",
+    find: 'if (change.kind === "none") return bequest(publisher, present, name, change, context);',
+    replace: 'if (change.kind === "none") return undefined;',
+  },
+  {
+    name: "What an object gets a name with is not on record for it.",
+    file: "src/plan/dns/dns-memory.ts",
+    find: "if (stored === undefined && !isRight && !bequeathed.has(nameKey(target.name))) return undefined;",
+    replace: "if (stored === undefined && !isRight) return undefined;",
+  },
+  {
     name: "A failed change of a name is repeated at once.",
     file: "src/plan/dns/fold-dns.ts",
     find: '    if (outcome.outcome !== "failed") return list;\n',

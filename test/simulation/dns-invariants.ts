@@ -92,7 +92,10 @@ function checkOwned(change: DNSChange): void {
   checkRemoved(change);
 }
 
-/** True where an object that goes takes what it has on record out of a name that others ask for, and none of them has anything to publish. */
+/**
+ * True where an object that goes takes what it has on record out of a name that others ask for, and the oldest of them has nothing to publish: addresses that are
+ * given back with a pool, or, where nothing may be written for the oldest, all.
+ */
 function isCleanedInVain({ monitor, process, call, key, added, removed, owners }: DNSChange): boolean {
   const { world } = monitor.simulation;
   const sinceMs = process.passStartMs - LAG_MS;
@@ -101,18 +104,29 @@ function isCleanedInVain({ monitor, process, call, key, added, removed, owners }
     [...offersOf(world, owner)].some(
       ([ip, verdict]) => verdict === "yes" && monitor.offers.of(owner, ip).sinceMs < sinceMs,
     );
+  const firstMs = Math.min(...owners.map(({ meta }) => meta.createdAtMs));
+  const oldest = owners.filter(({ meta }) => meta.createdAtMs === firstMs);
   // Of an address that stands there twice the first request takes nothing away.
   const isRemoval = removed.length > 0 || call.operation === "remove-record";
-  if (added.length > 0 || !isRemoval || owners.some(couldPublish)) return false;
+  if (added.length > 0 || !isRemoval || oldest.every(couldPublish)) return false;
+  const isHeirless = oldest.some((owner) => isSilent(world, owner));
   return publishers(world).some(
     (object) =>
       object.meta.isDeleting &&
       object.spec.reclaimPolicy === "Delete" &&
       !isSilent(world, object) &&
       !isBeyond(process, object) &&
+      (isHeirless || removed.every((ip) => isGivenBack(object, ip))) &&
       namesOnRecord(object).some(
         (name) => publishedKey(name) === key && removed.every((ip) => name.addresses.includes(ip)),
       ),
+  );
+}
+
+/** True for an address that goes back to the provider with a pool: it may be a stranger's tomorrow. */
+function isGivenBack(object: Publisher, ip: string): boolean {
+  return (
+    !isRecordSet(object) && object.status.acquired.some((acquired) => acquired.ip === ip && acquired.adopted !== true)
   );
 }
 

@@ -127,6 +127,27 @@ test.for<[string, Omit<History, "seed" | "latencyMs" | "hasLock" | "slots"> & Pa
     },
   ],
   [
+    "the name of a record set that goes is not emptied under another one that has nothing to publish, which cleans it when it goes itself",
+    {
+      endsAtMs: 30_000,
+      events: [
+        ...node(1),
+        { ...nodes, spec: { reclaimPolicy: "Delete", dnsRecordSet: { ...at, recordName: "www" } } },
+        {
+          ...nodes,
+          name: "r1",
+          spec: {
+            reclaimPolicy: "Delete",
+            match: { nodeLabel: "role=nobody" },
+            dnsRecordSet: { ...at, recordName: "www" },
+          },
+        },
+        { atMs: 5000, kind: "delete-record-set", name: "r0" },
+        { atMs: 20_000, kind: "delete-record-set", name: "r1" },
+      ],
+    },
+  ],
+  [
     "a suspended pool says the same before and after the end of a wait that is not its own any more",
     {
       endsAtMs: 40_000,

@@ -20,11 +20,14 @@ export interface FormerContext {
   readonly written: Set<string>;
 }
 
-/** A change of a name for the object it belongs to: the id of the action, the hold that will end by itself, or the addresses it gets from whoever has them and goes. */
+/**
+ * A change of a name for the object it belongs to: the id of the action, the hold that will end by itself, or none, since the object has nothing to publish; then
+ * with the addresses that it manages.
+ */
 export type NameChange =
   | { readonly kind: "now"; readonly actionID: string }
   | { readonly kind: "later"; readonly hold: Hold }
-  | { readonly kind: "inherited"; readonly addresses: readonly string[] };
+  | { readonly kind: "none"; readonly hold: Hold; readonly addresses: readonly string[] };
 
 /** What is done about the names an object had before. */
 export interface FormerPlan {
@@ -34,6 +37,8 @@ export interface FormerPlan {
   readonly names: readonly PublishedName[];
   /** Actions of other objects that take over the records of a name. */
   readonly heirs: readonly string[];
+  /** Keys of the names that go over to their owners as they are, once those have them on record. */
+  readonly bequeathed: readonly string[];
 }
 
 interface Step {
@@ -43,6 +48,8 @@ interface Step {
   readonly isKept: boolean;
   /** The action by which another object publishes there. */
   readonly heir?: string;
+  /** True where its owner is to put on record what stands there. */
+  readonly isBequeathed?: true;
 }
 
 /** Names an object published under before its present one: those status lists, and the last one when the object asks for another now. Sorted. Pure. */
@@ -67,27 +74,30 @@ function formerNames(
 /** Plans what happens to the records of an object's former names, by its `reclaimPolicy`. Pure. */
 export function planFormerNames(publisher: Publisher, present: NamePlan, context: FormerContext): FormerPlan {
   const steps = formerNames(publisher, present).map((name) => {
-    return { name, step: leftToOwner(publisher, name, context) ?? cleanUp(publisher, present, name, context) };
+    return { name, step: leftToOwner(publisher, present, name, context) ?? cleanUp(publisher, present, name, context) };
   });
   return {
     actions: steps.flatMap(({ step }) => step.action ?? []),
     holds: steps.flatMap(({ step }) => step.hold ?? []),
     names: steps.flatMap(({ name, step }) => (step.isKept ? [name] : [])),
     heirs: steps.flatMap(({ step }) => step.heir ?? []),
+    bequeathed: steps.flatMap(({ name, step }) => (step.isBequeathed === true ? [publishedKey(name)] : [])),
   };
 }
 
 /**
  * What becomes of a name that another object has by now; undefined when it is for this object to clean. An owner that has never published there does not know the
- * records, and may leave the name as it came: until then they stay on record, or, where this object goes and the owner has nothing to write, go with it. For an
- * owner that is to write and cannot yet, or finds there what it wants, this object waits: else the name would be empty meanwhile. With an
- * address that the owner gets from this object the name goes over to it as it is.
+ * records, and may leave the name as it came: until then they stay on record, or, where this object goes and nothing may be written for the owner, go with it. For an
+ * owner that is to write and cannot yet, or finds there what it wants, this object waits: else the name would be empty meanwhile. To one that has nothing to
+ * publish the name is {@link bequest}ed.
  */
 function leftToOwner(
-  { ref, meta, reclaimPolicy }: Publisher,
+  publisher: Publisher,
+  present: NamePlan,
   name: PublishedName,
   context: FormerContext,
 ): Step | undefined {
+  const { ref, meta, reclaimPolicy } = publisher;
   const key = publishedKey(name);
   const owner = context.claims.ownerOf(key);
   if (owner === undefined || isSameObject(owner, ref)) return undefined;
@@ -96,9 +106,29 @@ function leftToOwner(
   if (change?.kind === "now") return { isKept: true, heir: change.actionID };
   if (!meta.isDeleting) return { isKept: true };
   if (change === undefined || reclaimPolicy === "Retain") return undefined;
-  if (change.kind === "inherited")
-    return name.addresses.some((ip) => change.addresses.includes(ip)) ? { isKept: false } : undefined;
+  if (change.kind === "none") return bequest(publisher, present, name, change, context);
   return { isKept: true, hold: { ...change.hold, kind: "delete-dns", object: ref, subject: name.name } };
+}
+
+/**
+ * The name of an object that goes is not emptied under another one that asks for it and has nothing to publish: what stands there is that one's, once it has it on
+ * record. Only what is given back to the provider leaves, since it may be a stranger's tomorrow. Undefined where nothing is left to hand over.
+ */
+function bequest(
+  publisher: Publisher,
+  present: NamePlan,
+  name: PublishedName,
+  { hold, addresses }: Extract<NameChange, { kind: "none" }>,
+  context: FormerContext,
+): Step | undefined {
+  const found = findRecords(name, context.dns);
+  if (found.kind !== "records") return undefined;
+  const shown = found.records.addresses.filter((ip) => name.addresses.includes(ip));
+  const leaving = shown.filter((ip) => publisher.givenBack.includes(ip) && !addresses.includes(ip));
+  if (leaving.length === shown.length) return undefined;
+  const waiting: Hold = { ...hold, kind: "delete-dns", object: publisher.ref, subject: name.name };
+  if (leaving.length === 0) return { isKept: true, hold: waiting, isBequeathed: true };
+  return { hold: waiting, ...cleanUp(publisher, present, { ...name, addresses: leaving }, context) };
 }
 
 function cleanUp(

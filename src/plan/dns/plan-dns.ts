@@ -45,10 +45,11 @@ export function planDNS(
         planFormerNames(publisher, present, { claims, dns, nowMs, changing, written }),
       ]),
   );
+  const bequeathed = new Set([...formers.values()].flatMap((former) => former.bequeathed));
   return planned.flatMap(({ publisher, present }): readonly ObjectNames[] => {
     const former = formers.get(refKey(publisher.ref));
     if (former === undefined) return [];
-    const memory = dnsMemory(publisher, present, former);
+    const memory = dnsMemory(publisher, present, former, bequeathed);
     return [
       {
         publisher,
@@ -73,10 +74,11 @@ function changeOf(publisher: Publisher, present: NamePlan): readonly (readonly [
   const [action] = actions;
   if (action !== undefined) return [[key, { kind: "now", actionID: action.id }]];
   const hold = holds.find(({ reason }) => WAITS.has(reason));
+  // What is right already, or is to stay, is on record once this pass has written its status.
+  const first: Hold = { ...FIRST, object: publisher.ref, subject: target.name.fqdn };
   if (hold === undefined && !isRight && drift === 0)
-    return publisher.managed.length === 0 ? [] : [[key, { kind: "inherited", addresses: publisher.managed }]];
-  // What is right already is on record once this pass has written its status.
-  return [[key, { kind: "later", hold: hold ?? { ...FIRST, object: publisher.ref, subject: target.name.fqdn } }]];
+    return [[key, { kind: "none", hold: first, addresses: publisher.managed }]];
+  return [[key, { kind: "later", hold: hold ?? first }]];
 }
 
 const FIRST: Pick<Hold, "kind" | "reason" | "detail" | "needsPerson"> = {
@@ -107,7 +109,7 @@ export function untouchedNames(publisher: Publisher): ObjectNames {
   return {
     publisher,
     present: { target: { kind: "none" }, actions: [], holds: [], isInPlace: false, isRight: false },
-    former: { actions: [], holds: [], names: formerDNS, heirs: [] },
+    former: { actions: [], holds: [], names: formerDNS, heirs: [], bequeathed: [] },
     holds: [],
     memory: { ...(publishedDNS === undefined ? {} : { publishedDNS }), formerDNS },
     cleaning: NOTHING_TO_CLEAN,

@@ -18,6 +18,8 @@ export interface Publisher {
   readonly mayPublish: boolean;
   /** Addresses it manages, also those that another object has as yet; empty for a record set. */
   readonly managed: readonly string[];
+  /** Those of them that are given back to the provider with it. */
+  readonly givenBack: readonly string[];
   /** When its records may follow addresses that are just changing, milliseconds; absent = now. */
   readonly settlesAtMs?: number;
   /** Where its records are, as far as was read; another object may own them. */

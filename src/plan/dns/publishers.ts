@@ -24,6 +24,10 @@ export function poolPublisher(view: PoolView, dns: ReadonlyMap<string, DNSFacts>
     isWritable: isWritable(view),
     mayPublish: view.validation.kind === "valid" && !spec.suspend,
     managed: view.managed.map(({ ip }) => ip),
+    givenBack:
+      meta.isDeleting && spec.reclaimPolicy === "Delete"
+        ? view.managed.flatMap(({ ip, acquired }) => (acquired?.isAdopted === false ? [ip] : []))
+        : [],
     target: nameTarget(wish, dns),
   };
 }
@@ -51,6 +55,7 @@ export function recordSetPublisher(
     isWritable: isSelected && mayPublish,
     mayPublish,
     managed: [],
+    givenBack: [],
     ...(settlesAtMs === undefined ? {} : { settlesAtMs }),
     target: nameTarget(wish, dns),
   };
