@@ -5,6 +5,7 @@ import { timestamp } from "../plan/time.ts";
 import type { IPProvider } from "../ports/ip-provider.ts";
 import type { ApplyContext } from "./context.ts";
 import { explainRefusal, missingMachine } from "./explain-refusal.ts";
+import { holderChanged } from "./holder-changed.ts";
 import { toolsOf } from "./provider-tools.ts";
 import { learn, type Result, skipped } from "./result.ts";
 import { settleChange } from "./settle-change.ts";
@@ -76,17 +77,6 @@ async function hasMoved(
   if (address.isLocked) return skipped("InProgress", "", [learn(action.ip, address)]);
   if (address.holderID === action.before?.machineID) return undefined;
   return skipped("Stale", "it is not where it was when the pass began", [learn(action.ip, address)]);
-}
-
-/** A holder that changed since it was observed may match again: it is judged anew before it loses its address. */
-async function holderChanged(
-  { before, holderVersion }: AssignIP,
-  { cluster }: ApplyContext,
-): Promise<Result | undefined> {
-  if (before?.nodeName === undefined || holderVersion === undefined) return undefined;
-  const node = await cluster.readNode(before.nodeName);
-  if (node === undefined || node.resourceVersion === holderVersion) return undefined;
-  return { ...skipped("Stale", `node ${node.name} changed meanwhile`), learnedNode: node };
 }
 
 /**

@@ -35,7 +35,7 @@ export interface AssignIP extends Common {
   readonly after: Required<Place>;
   /** Addresses that could not be read in this pass; the machine must be seen to carry none of them first. Sorted. */
   readonly mustNotCarry: readonly string[];
-  /** The resourceVersion of the node it leaves, as observed: changed since, and the node is judged again before it loses its address. */
+  /** The version of the node it leaves, as observed: changed since, and the node is judged again before it loses its address. Absent where it may leave any node. */
   readonly holderVersion?: string;
 }
 
@@ -46,6 +46,8 @@ export interface UnassignIP extends Common {
   readonly ip: string;
   readonly before: Place;
   readonly after: undefined;
+  /** As for {@link AssignIP}: set where the address leaves because its node does not match. */
+  readonly holderVersion?: string;
 }
 
 /** Buys one address for a node's machine, or unattached in a region. */

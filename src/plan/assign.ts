@@ -166,6 +166,8 @@ function assignment(
 }
 
 function unassignLeaver({ ip, owner }: Leaver, place: Place): UnassignIP {
+  const standing = owner.managed.find((managed) => managed.ip === ip)?.standing;
+  const holderVersion = standing?.kind === "free" ? standing.holderVersion : undefined;
   return {
     kind: "unassign-ip",
     id: actionID("unassign-ip", owner.object, ip),
@@ -177,5 +179,6 @@ function unassignLeaver({ ip, owner }: Leaver, place: Place): UnassignIP {
     ip,
     before: place,
     after: undefined,
+    ...(holderVersion === undefined ? {} : { holderVersion }),
   };
 }

@@ -80,7 +80,7 @@ function giveBack(
     case "free":
       return standing.rank === "foreign"
         ? { actions: [], holds: [held(view, ip, "ForeignHolder", true)] }
-        : { actions: takeDown(view, ip, standing.from), holds: [] };
+        : { actions: takeDown(view, ip, standing.from, standing.holderVersion), holds: [] };
     case "busy":
       return { actions: [], holds: [held(view, ip, "InProgress", false)] };
     case "foreign":
@@ -98,7 +98,12 @@ function held(view: PoolView, ip: string, reason: Reason, needsPerson: boolean):
   return { kind: "delete-ip", object: view.object, subject: ip, reason, detail: "", needsPerson };
 }
 
-function takeDown(view: PoolView, ip: string, from: Place | undefined): readonly (UnassignIP | DeleteIP)[] {
+function takeDown(
+  view: PoolView,
+  ip: string,
+  from: Place | undefined,
+  holderVersion?: string,
+): readonly (UnassignIP | DeleteIP)[] {
   const reason: Reason = view.pool.meta.isDeleting ? "PoolDeleted" : "AboveDesired";
   const common = { object: view.object, provider: view.pool.spec.provider, ip, follows: [], after: undefined };
   const unassignID = actionID("unassign-ip", view.object, ip);
@@ -110,9 +115,10 @@ function takeDown(view: PoolView, ip: string, from: Place | undefined): readonly
     requires: from === undefined ? [] : [unassignID],
     before: from,
   };
-  return from === undefined
-    ? [remove]
-    : [{ ...common, kind: "unassign-ip", id: unassignID, reason, requires: [], before: from }, remove];
+  if (from === undefined) return [remove];
+  // A deleted pool has no matches: its addresses leave whatever becomes of their nodes.
+  const version = view.pool.meta.isDeleting || holderVersion === undefined ? {} : { holderVersion };
+  return [{ ...common, kind: "unassign-ip", id: unassignID, reason, requires: [], before: from, ...version }, remove];
 }
 
 /** A deletion waits for the answers of creations, and says so. */

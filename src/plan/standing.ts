@@ -1,6 +1,7 @@
 import type { Place } from "../model/action.ts";
 import type { Address, AddressFact } from "../model/address.ts";
 import type { NodeFacts } from "../model/node.ts";
+import { nodeVersion } from "../model/node-version.ts";
 import { machineID } from "../model/provider-id.ts";
 import type { IPStatus, PendingAcquisition, Pool } from "../model/resource.ts";
 import type { MatchVerdict } from "./match.ts";
@@ -21,7 +22,7 @@ export type Standing =
   | { readonly kind: "gap"; readonly error: string }
   | { readonly kind: "conflict"; readonly owner: string };
 
-/** An address that can be assigned at once. On a node that does not match: since when, and the node's resourceVersion. */
+/** An address that can be assigned at once. On a node that does not match: since when, and the node's version. */
 export interface Free {
   readonly kind: "free";
   readonly from: Place | undefined;
@@ -103,7 +104,7 @@ function onNode(ip: string, node: NodeFacts, machine: string, context: StandingC
   if (verdict.kind === "unready" && wasActive && graceUntilMs > context.nowMs) {
     return { kind: "placed", on, wasActive, unready: { sinceMs, graceUntilMs } };
   }
-  return { kind: "free", from: on, rank: "not-matching", sinceMs, holderVersion: node.resourceVersion };
+  return { kind: "free", from: on, rank: "not-matching", sinceMs, holderVersion: nodeVersion(node) };
 }
 
 /** The stored status of one address; own keys only. */

@@ -37,6 +37,23 @@ export function reclaimScenarios(scenario: Register): void {
     expect((await world.pools.status("web")).acquired.map((entry) => entry.ip)).toEqual([bought(1)]);
   });
 
+  scenario(
+    "Delete, an address is surplus since its node is unready: where that is ready again before it is taken off, it stays",
+    async (world) => {
+      await world.machines("n1");
+      await world.pools.create("web", { desiredIPs: 1, reclaimPolicy: "Delete" });
+      await world.pass();
+      world.cloud.address(ip(1));
+      await world.pools.edit("web", { ips: [ip(1)] });
+      await world.nodes.setReady("n1", false);
+      world.before("annotateNode", () => world.nodes.setReady("n1", true));
+      await world.pass();
+      expect(world.cloudWrites()).toEqual([]);
+      expect(await world.show()).toContain("new1 active n1");
+      expect(await world.nodes.annotations()).toEqual({ n1: "new1" });
+    },
+  );
+
   scenario("Delete never touches a listed address: lowered and deleted, it stays in the account", async (world) => {
     await world.machines("n1", "n2");
     world.cloud.address(ip(1));

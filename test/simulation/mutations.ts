@@ -57,7 +57,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "A move does not look again at the node that loses the address.",
-    file: "src/apply/assign-ip.ts",
+    file: "src/apply/holder-changed.ts",
     find: "if (before?.nodeName === undefined || holderVersion === undefined) return undefined;",
     replace: 'if (before?.nodeName === undefined || holderVersion !== "") return undefined;',
   },
