@@ -201,8 +201,14 @@ function leaks(simulation: Simulation): readonly Violation[] {
   return [...monitor.records.bought.values()].flatMap(({ ip, key, uid }) => {
     const owner = world.pools().find(({ meta }) => meta.uid === uid);
     const isWaitedFor = owner?.status.pendingAcquisitions.some(({ knownIPs }) => !knownIPs.includes(ip)) === true;
+    // By the manual another address on the machine of a lost answer is the answer's, also one that somebody moved there.
+    const isMistaken = owner?.status.acquired.some(
+      (other) => monitor.records.onTarget.has(other.ip) && monitor.records.handMoved.has(other.ip),
+    );
     const isNamed =
-      isWaitedFor || world.pools().some((pool) => isNamedBy(pool, ip) || pool.status.error?.includes(ip) === true);
+      isMistaken === true ||
+      isWaitedFor ||
+      world.pools().some((pool) => isNamedBy(pool, ip) || pool.status.error?.includes(ip) === true);
     if (world.address(ip) === undefined || owner === undefined || isNamed || monitor.records.handMoved.has(ip))
       return [];
     return [{ invariant: "leak", text: `${ip}, bought for ${key}, is named by no object` }];

@@ -16,6 +16,9 @@ const QUIET_PASSES = 3;
 /** Longer than any wait the manual knows, milliseconds. */
 const LONGEST_WAIT_MS = 601_000;
 
+/** How long a lost answer is watched for, and a second, milliseconds. */
+const ANSWER_WATCH_MS = 31_000;
+
 /** P8 and P12: once nothing fails and nobody touches anything, passes converge, nothing bought is forgotten, and then nothing is written any more. */
 export async function checkStandstill(simulation: Simulation): Promise<void> {
   const { world, monitor } = simulation;
@@ -63,6 +66,10 @@ async function comeToRest(simulation: Simulation): Promise<boolean> {
 function isWaiting({ world }: Simulation, result: PassResult | undefined): boolean {
   // What the provider has yet to carry out may be for an object that is gone.
   if (world.cloud.state.actions.some(({ status }) => status === "in-progress")) return true;
+  // The answer of a creation is watched for also where its pool cannot be worked on and does not say so.
+  const isWatched = (startedAt: string): boolean => Date.parse(startedAt) + ANSWER_WATCH_MS > world.nowMs();
+  if (world.pools().some(({ status }) => status.pendingAcquisitions.some((open) => isWatched(open.startedAt))))
+    return true;
   if (result === undefined || result.wasInterrupted || result.remaining.actions.length > 0) return true;
   return result.remaining.holds.some(
     ({ notBeforeMs, reason }) =>

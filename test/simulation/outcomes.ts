@@ -18,7 +18,7 @@ export function checkOutcomes(monitor: Monitor, process: Process, { outcomes }: 
     const isFreed = outcomes.some(
       (other) => other.action.kind === "unassign-ip" && other.action.before.machineID === action.after.machineID,
     );
-    const untruth = isNew || isFreed ? undefined : untrue(monitor, action.ip, action.after.machineID, outcome);
+    const untruth = isNew || isFreed ? undefined : untrue(monitor, action.ip, action.after.machineID, outcome, knownMs);
     if (untruth !== undefined)
       monitor.violated(
         "outcome",
@@ -27,7 +27,13 @@ export function checkOutcomes(monitor: Monitor, process: Process, { outcomes }: 
   }
 }
 
-function untrue({ simulation, records }: Monitor, ip: string, machine: string, outcome: Outcome): string | undefined {
+function untrue(
+  { simulation, records }: Monitor,
+  ip: string,
+  machine: string,
+  outcome: Outcome,
+  knownMs: number,
+): string | undefined {
   const { world } = simulation;
   const { actions, droplets } = world.cloud.state;
   if (outcome.outcome === "failed" && outcome.acceptedAtMs !== undefined) {
@@ -38,5 +44,8 @@ function untrue({ simulation, records }: Monitor, ip: string, machine: string, o
   if (outcome.reason === "MachineNotFound" && droplets.some(({ id }) => String(id) === machine))
     return "said to have no such machine, which exists";
   const isEmpty = !world.addresses().some(({ droplet_id }) => String(droplet_id) === machine);
-  return outcome.reason === "NodeHasForeignIP" && isEmpty ? "said to carry an address, and carries none" : undefined;
+  const isMoved = [...records.handMoved.values()].some((ms) => ms >= knownMs);
+  return outcome.reason === "NodeHasForeignIP" && isEmpty && !isMoved
+    ? "said to carry an address, and carries none"
+    : undefined;
 }
