@@ -153,11 +153,28 @@ export function dnsStories(): readonly Story[] {
       { atMs: 1900, kind: "edit", name: "p0", spec: { dnsRecordSet: { recordName: "nodes" } } },
       { atMs: 3400, kind: "edit", name: "p1", spec: { dnsRecordSet: null } },
     ]),
-    story("a record set that retains is deleted", 4500, [
-      ...node(1),
-      recordSet({ dnsRecordSet: name("cloudflare") }),
-      { atMs: 1900, kind: "delete-record-set", name: "r0" },
-    ]),
+    story(
+      "a record set that retains is deleted, and one whose name another asks for that has nothing to publish",
+      5500,
+      [
+        ...node(1),
+        recordSet({ dnsRecordSet: name("cloudflare") }),
+        {
+          atMs: 0,
+          kind: "record-set",
+          name: "r1",
+          spec: { reclaimPolicy: "Delete", dnsRecordSet: name("digitalocean") },
+        },
+        {
+          atMs: 100,
+          kind: "record-set",
+          name: "r2",
+          spec: { reclaimPolicy: "Delete", match: { nodeLabel: "role=nobody" }, dnsRecordSet: name("digitalocean") },
+        },
+        { atMs: 1900, kind: "delete-record-set", name: "r0" },
+        { atMs: 1900, kind: "delete-record-set", name: "r1" },
+      ],
+    ),
     story("one address replaced by another under its name", 5500, [
       ...node(1),
       ...node(2),
