@@ -1,5 +1,5 @@
 import { apply } from "./apply/apply.ts";
-import { applyContext, type Journals, obstacle, type WriteAccess } from "./apply/context.ts";
+import { applyContext, type Journals, obstacle, ownerJournal, type WriteAccess } from "./apply/context.ts";
 import { noteRateLimits } from "./apply/note-rate-limits.ts";
 import { skipped } from "./apply/result.ts";
 import { untried } from "./apply/untried.ts";
@@ -132,19 +132,20 @@ function stopwatch(clock: Clock): { readonly lap: () => number } {
   };
 }
 
-/** Takes over what was put on record while actions ran: the object's version, what was acquired, the name it publishes under, and, where a cool-off needs it, the time of an assignment. */
-function withJournals(observation: Observation, { pool: pools, dns }: Journals): Observation {
+/** Takes over what was put on record while actions ran: the object's version, what was acquired, what was added to firewalls, the name it publishes under, and, where a cool-off needs it, the time of an assignment. */
+function withJournals(observation: Observation, journals: Journals): Observation {
   const mergePool = (pool: Pool): Pool => {
-    const stored = pools.object(objectKey(pool.meta));
+    const stored = ownerJournal({ kind: pool.kind, ...pool.meta }, journals).object(objectKey(pool.meta));
     if (stored === undefined || stored === pool) return pool;
-    const { acquired, pendingAcquisitions, lastAssignmentTime } = stored.status;
+    const { acquired, pendingAcquisitions, lastAssignmentTime, firewalls } = stored.status;
     const time =
       pool.spec.assignmentCoolOffSeconds > 0 && lastAssignmentTime !== undefined ? { lastAssignmentTime } : {};
-    const status = { ...pool.status, acquired, pendingAcquisitions, ...time, ...namesOf(stored.status) };
+    const added = firewalls === undefined ? {} : { firewalls };
+    const status = { ...pool.status, acquired, pendingAcquisitions, ...time, ...added, ...namesOf(stored.status) };
     return { ...pool, meta: atReadGeneration(stored.meta, pool.meta), status };
   };
   const mergeRecordSet = (recordSet: RecordSet): RecordSet => {
-    const stored = dns.object(objectKey(recordSet.meta));
+    const stored = journals.dns.object(objectKey(recordSet.meta));
     if (stored === undefined || stored === recordSet) return recordSet;
     const status = { ...recordSet.status, ...namesOf(stored.status) };
     return { ...recordSet, meta: atReadGeneration(stored.meta, recordSet.meta), status };

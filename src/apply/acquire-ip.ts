@@ -1,13 +1,14 @@
+import type { PendingAcquisition } from "../model/acquired-ip.ts";
 import type { AcquireIP } from "../model/action.ts";
 import type { Address } from "../model/address.ts";
 import { KubeError, type KubeFailure, ProviderError } from "../model/errors.ts";
 import { ACQUISITIONS_ANNOTATION } from "../model/lease-annotations.ts";
 import { providerIDOf } from "../model/provider-id.ts";
-import { objectKey, type PendingAcquisition, type Pool, type PoolStatus } from "../model/resource.ts";
+import { objectKey, type Pool, type PoolStatus } from "../model/resource.ts";
 import { compareText } from "../plan/object-order.ts";
 import { timestamp } from "../plan/time.ts";
 import { readAllPages } from "../ports/listing.ts";
-import { type ApplyContext, obstacle } from "./context.ts";
+import { type ApplyContext, obstacle, ownerJournal } from "./context.ts";
 import { explainRefusal } from "./explain-refusal.ts";
 import { toolsOf } from "./provider-tools.ts";
 import { applied, failed, learn, type Result, skipped } from "./result.ts";
@@ -26,8 +27,9 @@ export function acquireIP(action: AcquireIP, context: ApplyContext): Promise<Res
 async function acquire(action: AcquireIP, context: ApplyContext): Promise<Result> {
   const { provider } = toolsOf(action.provider, context);
   const key = objectKey(action.object);
-  const pool = context.journals.pool.object(key);
-  if (pool === undefined || context.journals.pool.isBroken(key))
+  const journal = ownerJournal(action.object, context.journals);
+  const pool = journal.object(key);
+  if (pool === undefined || journal.isBroken(key))
     return skipped("PrerequisiteFailed", "its status could not be written");
   const listing = await readAllPages(provider);
   if (!listing.isComplete) return skipped("Unreadable", "the account's list of addresses changed while it was read");
@@ -38,7 +40,7 @@ async function acquire(action: AcquireIP, context: ApplyContext): Promise<Result
   await noteOnLock(context);
   const obstacleNow = obstacle(context);
   if (obstacleNow !== undefined) {
-    await context.journals.pool.record(key, (status) => withdrawn(status, intent, pool.status));
+    await journal.record(key, (status) => withdrawn(status, intent, pool.status));
     return skipped(obstacleNow);
   }
   const acceptedAtMs = context.cluster.now();
@@ -46,11 +48,11 @@ async function acquire(action: AcquireIP, context: ApplyContext): Promise<Result
     const address = await provider.create(
       "node" in action.after ? { machineID: action.after.node.machineID } : action.after,
     );
-    await context.journals.pool.record(key, (status) => withAddress(withoutIntent(status, intent), address, intent));
+    await journal.record(key, (status) => withAddress(withoutIntent(status, intent), address, intent));
     return await confirmOnNode(action, address, context, acceptedAtMs);
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
-    if (!error.isAmbiguous) await context.journals.pool.record(key, (status) => withdrawn(status, intent, pool.status));
+    if (!error.isAmbiguous) await journal.record(key, (status) => withdrawn(status, intent, pool.status));
     return await explain(error, action, context);
   }
 }
@@ -69,13 +71,14 @@ async function recordIntent(
   { journals }: ApplyContext,
 ): Promise<void> {
   const key = objectKey(action.object);
+  const journal = ownerJournal(action.object, journals);
   try {
-    await journals.pool.record(key, (status) =>
+    await journal.record(key, (status) =>
       withIntent(status, intent, pool.spec.assignmentCoolOffSeconds > 0 && "node" in action.after),
     );
   } catch (error) {
     if (error instanceof KubeError && !MAY_BE_DONE.has(error.failure))
-      await journals.pool.record(key, (status) => withdrawn(status, intent, pool.status));
+      await journal.record(key, (status) => withdrawn(status, intent, pool.status));
     throw error;
   }
 }

@@ -5,6 +5,7 @@ import type { Plan } from "../model/plan.ts";
 import { acquireIP } from "./acquire-ip.ts";
 import { annotateNode } from "./annotate-node.ts";
 import { assignIP } from "./assign-ip.ts";
+import { changeMachines, changePorts } from "./change-firewall.ts";
 import type { ApplyContext } from "./context.ts";
 import { deleteIP } from "./delete-ip.ts";
 import { preparations } from "./preparations.ts";
@@ -91,6 +92,10 @@ const OPERATIONS: Operations = {
   "acquire-ip": acquireIP,
   "unassign-ip": unassignIP,
   "delete-ip": deleteIP,
+  "open-ports": changePorts,
+  "close-ports": changePorts,
+  "add-to-firewall": changeMachines,
+  "remove-from-firewall": changeMachines,
   "withdraw-dns": writeDNS,
   "update-dns": writeDNS,
   "delete-dns": writeDNS,

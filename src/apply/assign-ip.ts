@@ -3,7 +3,7 @@ import type { Address } from "../model/address.ts";
 import { objectKey } from "../model/resource.ts";
 import { timestamp } from "../plan/time.ts";
 import type { IPProvider } from "../ports/ip-provider.ts";
-import type { ApplyContext } from "./context.ts";
+import { type ApplyContext, ownerJournal } from "./context.ts";
 import { explainRefusal, missingMachine } from "./explain-refusal.ts";
 import { holderChanged } from "./holder-changed.ts";
 import { toolsOf } from "./provider-tools.ts";
@@ -83,11 +83,9 @@ async function hasMoved(
  * With a cool-off the time of an assignment is on record before the call, so that a run that dies in between leaves the next one waiting rather than early.
  * Returns what takes it back when the provider did not accept.
  */
-async function recordCoolOff(
-  action: AssignIP,
-  { journals: { pool: journal }, cluster }: ApplyContext,
-): Promise<() => Promise<unknown>> {
+async function recordCoolOff(action: AssignIP, { journals, cluster }: ApplyContext): Promise<() => Promise<unknown>> {
   const key = objectKey(action.object);
+  const journal = ownerJournal(action.object, journals);
   const before = journal.object(key);
   if (before === undefined || before.spec.assignmentCoolOffSeconds <= 0) return () => Promise.resolve();
   const { lastAssignmentTime } = before.status;

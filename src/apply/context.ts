@@ -1,16 +1,18 @@
+import type { ObjectRef } from "../model/action.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Reason } from "../model/reason.ts";
 import type { Pool, RecordSet } from "../model/resource.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { ClusterWriter } from "../ports/cluster.ts";
 import type { DNSProvider } from "../ports/dns-provider.ts";
+import type { FirewallProvider } from "../ports/firewall-provider.ts";
 import type { IPProvider } from "../ports/ip-provider.ts";
 import type { LockState } from "../ports/lock.ts";
 import type { ProviderAccess } from "../ports/provider-access.ts";
 import { Confirmer } from "./confirmer.ts";
 import { Journal } from "./journal.ts";
-import { limitNoting, limitNotingDNS } from "./limit-noting.ts";
-import { poolAccess, recordSetAccess } from "./object-access.ts";
+import { limitNoting, limitNotingDNS, limitNotingFirewalls } from "./limit-noting.ts";
+import { poolAccess, recordSetAccess, routedIPAccess } from "./object-access.ts";
 import { Turnstile } from "./turnstile.ts";
 
 /** What a mutating run may write to. */
@@ -18,6 +20,7 @@ export interface WriteAccess {
   readonly cluster: ClusterWriter;
   readonly providers: ReadonlyMap<string, ProviderAccess<IPProvider>>;
   readonly dnsProviders: ReadonlyMap<string, ProviderAccess<DNSProvider>>;
+  readonly firewallProviders: ReadonlyMap<string, ProviderAccess<FirewallProvider>>;
   readonly clock: Clock;
   readonly lock: LockState;
 }
@@ -26,6 +29,12 @@ export interface WriteAccess {
 export interface Journals {
   readonly pool: Journal<Pool>;
   readonly dns: Journal<RecordSet>;
+  readonly routedip: Journal<Pool>;
+}
+
+/** The journal of an object that owns addresses: a pool's, or a RoutedIP's. */
+export function ownerJournal({ kind }: ObjectRef, journals: Journals): Journal<Pool> {
+  return kind === "routedip" ? journals.routedip : journals.pool;
 }
 
 /** What an operation works with. */
@@ -35,6 +44,9 @@ export interface ApplyContext {
   /** By provider, until when it asked for no calls while this pass made them; monotonic milliseconds, which no leap of the local clock moves. */
   readonly limits: ReadonlyMap<string, number>;
   readonly dnsProviders: ReadonlyMap<string, DNSProvider>;
+  readonly firewallProviders: ReadonlyMap<string, FirewallProvider>;
+  /** By firewall id: lets changes of a firewall through one at a time, over all objects. Filled as they are needed. */
+  readonly firewallTurns: Map<string, Turnstile>;
   readonly confirmers: ReadonlyMap<string, Confirmer>;
   readonly clock: Clock;
   readonly lock: LockState;
@@ -74,6 +86,10 @@ export function applyContext(
   const usableDNS = usableOf(access.dnsProviders).map(
     ([name, dns]) => [name, limitNotingDNS(dns, limits, clock)] as const,
   );
+  const usableFirewalls = usableOf(access.firewallProviders).map(
+    ([name, firewalls]) => [name, limitNotingFirewalls(firewalls, limits, clock)] as const,
+  );
+  const ofKind = (kind: Pool["kind"]): readonly Pool[] => observation.pools.filter((pool) => pool.kind === kind);
   const stop = AbortSignal.any([signal, lock.lost]);
   const patience = hurry === undefined ? stop : AbortSignal.any([stop, hurry]);
   return {
@@ -87,10 +103,13 @@ export function applyContext(
     providers: new Map(usable),
     limits,
     dnsProviders: new Map(usableDNS),
+    firewallProviders: new Map(usableFirewalls),
+    firewallTurns: new Map(),
     confirmers: new Map(usable.map(([name, provider]) => [name, new Confirmer(provider, clock, deadline, patience)])),
     journals: {
-      pool: new Journal(poolAccess(cluster), observation.pools, () => lock.isHeld()),
+      pool: new Journal(poolAccess(cluster), ofKind("pool"), () => lock.isHeld()),
       dns: new Journal(recordSetAccess(cluster), observation.recordSets, () => lock.isHeld()),
+      routedip: new Journal(routedIPAccess(cluster, ofKind("routedip")), ofKind("routedip"), () => lock.isHeld()),
     },
     acquisitions: new Turnstile(),
   };

@@ -1,6 +1,7 @@
 import { ProviderError } from "../model/errors.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { DNSProvider } from "../ports/dns-provider.ts";
+import type { FirewallProvider } from "../ports/firewall-provider.ts";
 import type { IPProvider } from "../ports/ip-provider.ts";
 
 /** Until when each provider asked for no calls, by its name; monotonic milliseconds. */
@@ -39,6 +40,23 @@ export function limitNotingDNS(provider: DNSProvider, limits: Limits, clock: Clo
     findZone: (zone) => noting(provider.findZone(zone)),
     readRecords: (zone, fqdn) => noting(provider.readRecords(zone, fqdn)),
     writeRecords: (zone, fqdn, change) => noting(provider.writeRecords(zone, fqdn, change)),
+  };
+}
+
+/** As {@link limitNoting}, for a provider of firewalls. */
+export function limitNotingFirewalls(provider: FirewallProvider, limits: Limits, clock: Clock): FirewallProvider {
+  const { name, firewallLimits } = provider;
+  const noting = notingFor(name, limits, clock);
+  return {
+    name,
+    firewallLimits,
+    listFirewalls: () => noting(provider.listFirewalls()),
+    getFirewall: (id) => noting(provider.getFirewall(id)),
+    machinesWithTag: (tag) => noting(provider.machinesWithTag(tag)),
+    openPorts: (id, ports) => noting(provider.openPorts(id, ports)),
+    closePorts: (id, ports) => noting(provider.closePorts(id, ports)),
+    addMachines: (id, machineIDs) => noting(provider.addMachines(id, machineIDs)),
+    removeMachines: (id, machineIDs) => noting(provider.removeMachines(id, machineIDs)),
   };
 }
 

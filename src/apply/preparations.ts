@@ -10,13 +10,14 @@ import {
   type PoolStatus,
   type ReclaimPolicy,
   type RecordSet,
+  type RoutedIPStatus,
 } from "../model/resource.ts";
 import { onItsWay } from "../plan/on-its-way.ts";
-import type { ApplyContext } from "./context.ts";
+import { type ApplyContext, ownerJournal } from "./context.ts";
 import { survive } from "./survive.ts";
 
 /**
- * What an object must have on record before a provider is changed for it: the addresses it was found to own, the machines its addresses are sent to, and the name
+ * What an object must have on record before a provider is changed for it: the addresses it was found to own, the machines its addresses are sent to, what is added to firewalls for it, and the name
  * it will publish under, so that a run that dies leaves nothing that nobody knows. Written once per object, when its first action needs it, and only when the
  * stored status does not show it yet. Where addresses go is recorded as far as possible: a status that cannot be written stops no failover.
  */
@@ -31,7 +32,7 @@ export function preparations(
     if (known !== undefined) return known;
     const own = actions.filter((action) => refKey(action.object) === refKey(object));
     const work =
-      object.kind === "pool" ? preparePool(plan, object, own, context) : prepareSet(plan, object, own, context);
+      object.kind === "dns" ? prepareSet(plan, object, own, context) : preparePool(plan, object, own, context);
     started.set(refKey(object), work);
     return work;
   };
@@ -44,23 +45,30 @@ async function preparePool(
   { journals }: ApplyContext,
 ): Promise<void> {
   const key = objectKey(object);
-  const status = pools.find((pool) => objectKey(pool.object) === key)?.status;
-  const stored = journals.pool.object(key);
+  const journal = ownerJournal(object, journals);
+  const status = pools.find((pool) => refKey(pool.object) === refKey(object))?.status;
+  const stored = journal.object(key);
   if (status === undefined || stored === undefined) return;
-  const memory = { acquired: status.acquired, pendingAcquisitions: status.pendingAcquisitions };
-  const isVital = !isDeepStrictEqual(memory, {
-    acquired: stored.status.acquired,
-    pendingAcquisitions: stored.status.pendingAcquisitions,
-  });
+  const memory = memoryOf(status);
+  const isVital = !isDeepStrictEqual(memory, memoryOf(stored.status));
   const sent = sentAddresses(actions, stored.status);
   const names = newNames(actions, status, stored);
-  const work = journals.pool.record(key, (current) => ({
+  const work = journal.record(key, ({ firewalls: _former, ...current }) => ({
     ...current,
     ...memory,
     ...names,
     ips: { ...current.ips, ...sent },
   }));
   await (isVital || isOwed(names, stored.spec) ? work : work.catch(survive));
+}
+
+/** What is lost for good when a run dies with it: what was bought, and what was added to firewalls. */
+function memoryOf({
+  acquired,
+  pendingAcquisitions,
+  firewalls,
+}: RoutedIPStatus): Pick<RoutedIPStatus, "acquired" | "pendingAcquisitions" | "firewalls"> {
+  return { acquired, pendingAcquisitions, ...(firewalls === undefined ? {} : { firewalls }) };
 }
 
 async function prepareSet(

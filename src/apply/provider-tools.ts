@@ -1,7 +1,22 @@
 import { InternalError } from "../model/errors.ts";
+import type { ChangeMachines, ChangePorts } from "../model/firewall-action.ts";
+import type { FirewallProvider } from "../ports/firewall-provider.ts";
 import type { IPProvider } from "../ports/ip-provider.ts";
 import type { Confirmer } from "./confirmer.ts";
 import type { ApplyContext } from "./context.ts";
+import { Turnstile } from "./turnstile.ts";
+
+/** The provider of a firewall's action, and what lets changes of that firewall through one at a time. @throws InternalError when the plan names one that is not usable. */
+export function firewallToolsOf(
+  { provider: name, firewall }: ChangePorts | ChangeMachines,
+  context: ApplyContext,
+): { readonly provider: FirewallProvider; readonly turns: Turnstile } {
+  const provider = context.firewallProviders.get(name);
+  if (provider === undefined) throw new InternalError(`The plan uses firewalls of "${name}", which is not available.`);
+  const turns = context.firewallTurns.get(firewall.id) ?? new Turnstile();
+  context.firewallTurns.set(firewall.id, turns);
+  return { provider, turns };
+}
 
 /** The provider of an action and what confirms its changes. @throws InternalError when the plan names one that is not usable. */
 export function toolsOf(

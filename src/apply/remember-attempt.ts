@@ -2,7 +2,7 @@ import type { WriteDNS } from "../model/action.ts";
 import { recordAddresses } from "../model/dns.ts";
 import { KubeError } from "../model/errors.ts";
 import { type DNSMemory, objectKey } from "../model/resource.ts";
-import type { ApplyContext } from "./context.ts";
+import { type ApplyContext, ownerJournal } from "./context.ts";
 
 /**
  * Puts on record what a change of a name may have added whose records could not be read after it failed: only addresses on record are ever taken out of a name that
@@ -10,12 +10,12 @@ import type { ApplyContext } from "./context.ts";
  */
 export async function rememberAttempt(action: WriteDNS, { journals }: ApplyContext): Promise<void> {
   const key = objectKey(action.object);
-  const journal = action.object.kind === "pool" ? journals.pool : journals.dns;
-  const memory = journal.object(key)?.status;
+  const owners = ownerJournal(action.object, journals);
+  const isOwner = action.object.kind !== "dns";
+  const memory = (isOwner ? owners : journals.dns).object(key)?.status;
   if (memory === undefined || attempted(memory, action) === undefined) return;
   const remembered = <S extends DNSMemory>(status: S): S => ({ ...status, ...attempted(status, action) });
-  const work =
-    action.object.kind === "pool" ? journals.pool.record(key, remembered) : journals.dns.record(key, remembered);
+  const work = isOwner ? owners.record(key, remembered) : journals.dns.record(key, remembered);
   await work.catch((error: unknown) => {
     if (!(error instanceof KubeError)) throw error;
   });

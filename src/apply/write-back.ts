@@ -5,24 +5,24 @@ import { objectKey } from "../model/resource.ts";
 import type { ReportFailure } from "../model/run.ts";
 import type { ClusterWriter } from "../ports/cluster.ts";
 import { eventOf } from "../report/events.ts";
-import type { Journals } from "./context.ts";
+import { type Journals, ownerJournal } from "./context.ts";
 
 /** Writes every status that differs from what is stored. A failure is returned, never thrown: it stops no other object. */
 export async function writeStatuses(
   { pools, recordSets }: Plan,
-  { pool, dns }: Journals,
+  journals: Journals,
 ): Promise<readonly ReportFailure[]> {
   const failures = await Promise.all([
     ...pools.map(({ object, status }) =>
       attempt(
         object,
-        pool.record(objectKey(object), () => status),
+        ownerJournal(object, journals).record(objectKey(object), () => status),
       ),
     ),
     ...recordSets.map(({ object, status }) =>
       attempt(
         object,
-        dns.record(objectKey(object), () => status),
+        journals.dns.record(objectKey(object), () => status),
       ),
     ),
   ]);

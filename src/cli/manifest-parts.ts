@@ -3,7 +3,12 @@ import { readFileSync } from "node:fs";
 /** Parts of the shipped manifests, in the order to apply them, with their files below `cronjob/`. */
 const FILES: Readonly<Record<ManifestPart, readonly string[]>> = {
   namespace: ["namespace.yaml"],
-  crds: ["crds/floatingippools.yaml", "crds/nodednsrecordsets.yaml"],
+  crds: [
+    "crds/floatingippools.yaml",
+    "crds/nodednsrecordsets.yaml",
+    "crds/routedips.yaml",
+    "crds/routedipissuers.yaml",
+  ],
   rbac: ["rbac.yaml"],
   cronjob: ["cronjob.yaml"],
   watcher: [

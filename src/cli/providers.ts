@@ -1,5 +1,6 @@
 import type { Clock } from "../ports/clock.ts";
 import type { DNSProvider, DNSProviderReader } from "../ports/dns-provider.ts";
+import type { FirewallProvider, FirewallProviderReader } from "../ports/firewall-provider.ts";
 import type { IPProvider, IPProviderReader, ProviderMeter } from "../ports/ip-provider.ts";
 import type { ProviderAccess } from "../ports/provider-access.ts";
 import type { Config } from "./config.ts";
@@ -8,12 +9,13 @@ import type { Machine } from "./machine.ts";
 import { readToken } from "./token.ts";
 import { readVersion } from "./version.ts";
 
-/** Providers by the name that objects give them: of addresses, and of DNS. */
-export interface ProviderMaps<IP, DNS> {
+/** Providers by the name that objects give them: of addresses, of DNS, and of cloud firewalls. */
+export interface ProviderMaps<IP, DNS, Firewalls> {
   /** The meters of those that have a token. */
   readonly meters: ReadonlyMap<string, ProviderMeter>;
   readonly providers: ReadonlyMap<string, ProviderAccess<IP>>;
   readonly dnsProviders: ReadonlyMap<string, ProviderAccess<DNS>>;
+  readonly firewallProviders: ReadonlyMap<string, ProviderAccess<Firewalls>>;
 }
 
 /**
@@ -23,16 +25,21 @@ export interface ProviderMaps<IP, DNS> {
 export async function openProviderReaders(
   config: Config,
   machine: Machine,
-): Promise<ProviderMaps<IPProviderReader, DNSProviderReader>> {
+): Promise<ProviderMaps<IPProviderReader, DNSProviderReader, FirewallProviderReader>> {
   return mapsOf(config, machine, {
     digitalOcean: async (options) => {
-      const [{ createCaller }, { createDigitalOceanReader }, { createDigitalOceanDNSReader }] = await Promise.all([
+      const [{ createCaller }, ip, dns, firewalls] = await Promise.all([
         import("../adapters/digitalocean/caller.ts"),
         import("../adapters/digitalocean/create-digitalocean-reader.ts"),
         import("../adapters/digitalocean/create-digitalocean-dns-reader.ts"),
+        import("../adapters/digitalocean/create-digitalocean-firewalls-reader.ts"),
       ]);
       const caller = createCaller(options);
-      return { ip: createDigitalOceanReader(options, caller), dns: createDigitalOceanDNSReader(options, caller) };
+      return {
+        ip: ip.createDigitalOceanReader(options, caller),
+        dns: dns.createDigitalOceanDNSReader(options, caller),
+        firewalls: firewalls.createDigitalOceanFirewallsReader(options, caller),
+      };
     },
     cloudflare: async (options) =>
       (await import("../adapters/cloudflare/create-cloudflare-reader.ts")).createCloudflareReader(options),
@@ -43,39 +50,49 @@ export async function openProviderReaders(
  * Returns the providers for a run that may write; else as {@link openProviderReaders}.
  * @throws ConfigError when the URL of an API is not usable
  */
-export async function openProviders(config: Config, machine: Machine): Promise<ProviderMaps<IPProvider, DNSProvider>> {
+export async function openProviders(
+  config: Config,
+  machine: Machine,
+): Promise<ProviderMaps<IPProvider, DNSProvider, FirewallProvider>> {
   return mapsOf(config, machine, {
     digitalOcean: async (options) => {
-      const [{ createCaller }, { createDigitalOcean }, { createDigitalOceanDNS }] = await Promise.all([
+      const [{ createCaller }, ip, dns, firewalls] = await Promise.all([
         import("../adapters/digitalocean/caller.ts"),
         import("../adapters/digitalocean/create-digitalocean.ts"),
         import("../adapters/digitalocean/create-digitalocean-dns.ts"),
+        import("../adapters/digitalocean/create-digitalocean-firewalls.ts"),
       ]);
       const caller = createCaller(options);
-      return { ip: createDigitalOcean(options, caller), dns: createDigitalOceanDNS(options, caller) };
+      return {
+        ip: ip.createDigitalOcean(options, caller),
+        dns: dns.createDigitalOceanDNS(options, caller),
+        firewalls: firewalls.createDigitalOceanFirewalls(options, caller),
+      };
     },
     cloudflare: async (options) =>
       (await import("../adapters/cloudflare/create-cloudflare.ts")).createCloudflare(options),
   });
 }
 
-/** How the adapters are made. Those of DigitalOcean share one caller, so that a 429 stops both. */
-interface Makers<IP, DNS> {
-  readonly digitalOcean: (options: AdapterOptions) => Promise<{ readonly ip: IP & ProviderMeter; readonly dns: DNS }>;
+/** How the adapters are made. Those of DigitalOcean share one caller, so that a 429 stops all of them. */
+interface Makers<IP, DNS, Firewalls> {
+  readonly digitalOcean: (
+    options: AdapterOptions,
+  ) => Promise<{ readonly ip: IP & ProviderMeter; readonly dns: DNS; readonly firewalls: Firewalls }>;
   readonly cloudflare: (options: AdapterOptions) => Promise<DNS & ProviderMeter>;
 }
 
-async function mapsOf<IP, DNS>(
+async function mapsOf<IP, DNS, Firewalls>(
   { digitalOcean, cloudflare }: Config,
   machine: Machine,
-  make: Makers<IP, DNS>,
-): Promise<ProviderMaps<IP, DNS>> {
+  make: Makers<IP, DNS, Firewalls>,
+): Promise<ProviderMaps<IP, DNS, Firewalls>> {
   const ofDigitalOcean = hasToken(digitalOcean.token)
     ? await make.digitalOcean(optionsOf(digitalOcean, machine))
     : undefined;
   const ofCloudflare = hasToken(cloudflare.token) ? await make.cloudflare(optionsOf(cloudflare, machine)) : undefined;
   return {
-    // Both of DigitalOcean's count on one meter.
+    // All of DigitalOcean's count on one meter.
     meters: new Map<string, ProviderMeter>([
       ...(ofDigitalOcean === undefined ? [] : [["digitalocean", ofDigitalOcean.ip] as const]),
       ...(ofCloudflare === undefined ? [] : [["cloudflare", ofCloudflare] as const]),
@@ -85,6 +102,7 @@ async function mapsOf<IP, DNS>(
       ["digitalocean", access("digitalocean", ofDigitalOcean?.dns)],
       ["cloudflare", access("cloudflare", ofCloudflare)],
     ]),
+    firewallProviders: new Map([["digitalocean", access("digitalocean", ofDigitalOcean?.firewalls)]]),
   };
 }
 

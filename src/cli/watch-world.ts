@@ -56,11 +56,11 @@ async function passes(
         open = await openProviders(config, machine);
       }
       const startMs = clock.monotonicMs();
-      const { providers, dnsProviders } = open;
+      const { providers, dnsProviders, firewallProviders } = open;
       // As long as the providers need not be asked anew the Lease need not be, either: nobody else writes what this process renews.
       const notes = known === undefined || lock === NO_LOCK ? undefined : lock.annotations();
       const made = await pass(
-        { cluster, providers, dnsProviders, clock, lock, leaseName: config.lease, known, notes },
+        { cluster, providers, dnsProviders, firewallProviders, clock, lock, leaseName: config.lease, known, notes },
         { selection, deadline: startMs + passMs, signal, ...manner },
       );
       onRun(await counts.note(made.result, startMs));

@@ -1,9 +1,10 @@
 import type { Zone } from "./dns.ts";
+import type { ChangeMachines, ChangePorts } from "./firewall-action.ts";
 import type { Reason } from "./reason.ts";
 
-/** The object an action or hold belongs to: a FloatingIPPool or a NodeDNSRecordSet. */
+/** The object an action or hold belongs to: a FloatingIPPool, a RoutedIP or a NodeDNSRecordSet. */
 export interface ObjectRef {
-  readonly kind: "pool" | "dns";
+  readonly kind: "pool" | "dns" | "routedip";
   readonly namespace: string;
   readonly name: string;
 }
@@ -14,7 +15,8 @@ export interface Place {
   readonly nodeName?: string;
 }
 
-interface Common {
+/** What every action has. */
+export interface ActionBase {
   /** Unique within a plan and stable over passes: kind, object and subject. */
   readonly id: string;
   readonly object: ObjectRef;
@@ -26,7 +28,7 @@ interface Common {
 }
 
 /** Attaches a free address to a node's machine, or moves it there from the machine that has it. */
-export interface AssignIP extends Common {
+export interface AssignIP extends ActionBase {
   readonly kind: "assign-ip" | "move-ip";
   readonly provider: string;
   readonly ip: string;
@@ -40,7 +42,7 @@ export interface AssignIP extends Common {
 }
 
 /** Detaches an address and leaves it unattached. */
-export interface UnassignIP extends Common {
+export interface UnassignIP extends ActionBase {
   readonly kind: "unassign-ip";
   readonly provider: string;
   readonly ip: string;
@@ -51,7 +53,7 @@ export interface UnassignIP extends Common {
 }
 
 /** Buys one address for a node's machine, or unattached in a region. */
-export interface AcquireIP extends Common {
+export interface AcquireIP extends ActionBase {
   readonly kind: "acquire-ip";
   readonly provider: string;
   /** 1, 2, … within the pool's plan. */
@@ -61,7 +63,7 @@ export interface AcquireIP extends Common {
 }
 
 /** Gives an unattached address back to the provider, for good. */
-export interface DeleteIP extends Common {
+export interface DeleteIP extends ActionBase {
   readonly kind: "delete-ip";
   readonly provider: string;
   readonly ip: string;
@@ -76,7 +78,7 @@ export interface NodeAnnotations {
 }
 
 /** Writes or removes flipop's annotations of one node. */
-export interface AnnotateNode extends Common {
+export interface AnnotateNode extends ActionBase {
   readonly kind: "annotate-node" | "clear-annotation";
   readonly nodeName: string;
   readonly before: NodeAnnotations;
@@ -84,7 +86,7 @@ export interface AnnotateNode extends Common {
 }
 
 /** Adds or removes flipop's finalizer on an object. */
-export interface SetFinalizer extends Common {
+export interface SetFinalizer extends ActionBase {
   readonly kind: "add-finalizer" | "remove-finalizer";
   readonly before: undefined;
   readonly after: undefined;
@@ -99,7 +101,7 @@ export interface RecordSetContent {
 }
 
 /** Makes the A records of a name what they should be (`update-dns`), takes addresses out ahead of what they wait for (`withdraw-dns`), or removes them (`delete-dns`). */
-export interface WriteDNS extends Common {
+export interface WriteDNS extends ActionBase {
   readonly kind: "update-dns" | "withdraw-dns" | "delete-dns";
   readonly dnsProvider: string;
   /** As the object writes it. */
@@ -111,7 +113,16 @@ export interface WriteDNS extends Common {
 }
 
 /** Everything flipop can do to the world, Kubernetes status aside. */
-export type Action = AssignIP | UnassignIP | AcquireIP | DeleteIP | AnnotateNode | SetFinalizer | WriteDNS;
+export type Action =
+  | AssignIP
+  | UnassignIP
+  | AcquireIP
+  | DeleteIP
+  | AnnotateNode
+  | SetFinalizer
+  | WriteDNS
+  | ChangePorts
+  | ChangeMachines;
 
 /** The names of the actions. */
 export type ActionKind = Action["kind"];
@@ -133,6 +144,8 @@ export interface ActionFacts {
 /** Everything known about each kind, in one place. */
 export const ACTIONS: Readonly<Record<ActionKind, ActionFacts>> = {
   "add-finalizer": { symbol: "+", verb: "add finalizer", phase: 1, eventAction: "AddFinalizer", target: "cluster" },
+  "open-ports": { symbol: "+", verb: "open ports on", phase: 1, eventAction: "OpenPorts", target: "provider" },
+  "add-to-firewall": { symbol: "+", verb: "add to", phase: 1, eventAction: "AddToFirewall", target: "provider" },
   "acquire-ip": { symbol: "+", verb: "acquire", phase: 2, eventAction: "AcquireIP", target: "provider" },
   "assign-ip": { symbol: "+", verb: "assign", phase: 3, eventAction: "AssignIP", target: "provider" },
   "move-ip": { symbol: ">", verb: "move", phase: 3, eventAction: "MoveIP", target: "provider" },
@@ -147,12 +160,20 @@ export const ACTIONS: Readonly<Record<ActionKind, ActionFacts>> = {
   "withdraw-dns": { symbol: "-", verb: "withdraw from DNS", phase: 2, eventAction: "WithdrawDNS", target: "provider" },
   "update-dns": { symbol: "~", verb: "update DNS", phase: 5, eventAction: "UpdateDNS", target: "provider" },
   "delete-dns": { symbol: "-", verb: "delete from DNS", phase: 7, eventAction: "DeleteDNS", target: "provider" },
-  "unassign-ip": { symbol: "-", verb: "unassign", phase: 8, eventAction: "UnassignIP", target: "provider" },
-  "delete-ip": { symbol: "-", verb: "delete", phase: 9, eventAction: "DeleteIP", target: "provider" },
+  "close-ports": { symbol: "-", verb: "close ports on", phase: 8, eventAction: "ClosePorts", target: "provider" },
+  "remove-from-firewall": {
+    symbol: "-",
+    verb: "remove from",
+    phase: 8,
+    eventAction: "RemoveFromFirewall",
+    target: "provider",
+  },
+  "unassign-ip": { symbol: "-", verb: "unassign", phase: 9, eventAction: "UnassignIP", target: "provider" },
+  "delete-ip": { symbol: "-", verb: "delete", phase: 10, eventAction: "DeleteIP", target: "provider" },
   "remove-finalizer": {
     symbol: "-",
     verb: "remove finalizer",
-    phase: 10,
+    phase: 11,
     eventAction: "RemoveFinalizer",
     target: "cluster",
   },
@@ -178,10 +199,15 @@ export function subjectOf(action: Action): string {
     case "withdraw-dns":
     case "delete-dns":
       return action.fqdn;
+    case "open-ports":
+    case "close-ports":
+    case "add-to-firewall":
+    case "remove-from-firewall":
+      return `firewall ${action.firewall.name}`;
   }
 }
 
-/** `KIND/NAMESPACE/NAME`: unlike `NAMESPACE/NAME` unique over both kinds of objects. */
+/** `KIND/NAMESPACE/NAME`: unlike `NAMESPACE/NAME` unique over all kinds of objects. */
 export function refKey({ kind, namespace, name }: ObjectRef): string {
   return `${kind}/${namespace}/${name}`;
 }

@@ -1,5 +1,6 @@
 import type { AddressFact } from "./address.ts";
 import type { DNSFacts } from "./dns.ts";
+import type { FirewallFacts } from "./firewall.ts";
 import type { NodeFacts } from "./node.ts";
 import type { Reason } from "./reason.ts";
 import type { Pool, RecordSet } from "./resource.ts";
@@ -40,7 +41,7 @@ export interface LeaseFacts {
 }
 
 /** What a process still knows of the providers from its last pass; a pass that a change of the cluster alone causes need not ask for it again. */
-export type KnownFacts = Pick<Observation, "providers" | "dns">;
+export type KnownFacts = Pick<Observation, "providers" | "dns" | "firewalls">;
 
 /** Everything one pass knows, read before anything is decided. */
 export interface Observation {
@@ -50,17 +51,20 @@ export interface Observation {
   readonly nodesReadAtMs: number;
   /** URL of the API server. */
   readonly cluster: string;
+  /** FloatingIPPools, then RoutedIPs as pools of one address. */
   readonly pools: readonly Pool[];
   readonly recordSets: readonly RecordSet[];
-  /** Why the cluster can have no record sets: it does not know the kind; absent when it does. */
-  readonly recordSetsMissing?: string;
+  /** Kinds of ours that the cluster does not know, and so has none of, with the error that says it. */
+  readonly missingKinds: readonly { readonly resource: string; readonly error: string }[];
   readonly nodes: readonly NodeFacts[];
-  /** {@link podSelectorKey} → node name → pods. Nodes without such pods are absent. */
+  /** {@link podSelectorKey} or {@link endpointsKey} → node name → pods. Nodes without such pods are absent. */
   readonly pods: ReadonlyMap<string, ReadonlyMap<string, PodSummary>>;
   /** By provider name; a provider that some object names and that is unknown to flipop is absent. */
   readonly providers: ReadonlyMap<string, ProviderFacts>;
   /** By provider name; a DNS provider that no object names is absent. */
   readonly dns: ReadonlyMap<string, DNSFacts>;
+  /** By provider name; absent where no object names a firewall of it. */
+  readonly firewalls: ReadonlyMap<string, FirewallFacts>;
   readonly lease: LeaseFacts;
   /** {@link objectKey} of record sets whose addresses are just changing → when their records may follow, milliseconds of the API server's clock. Absent = none. */
   readonly settling?: ReadonlyMap<string, number>;

@@ -1,6 +1,7 @@
 import type { Action } from "./action.ts";
 import type { Address, AddressFact } from "./address.ts";
 import type { RecordsFact } from "./dns.ts";
+import type { Firewall, FirewallFact } from "./firewall.ts";
 import type { NodeFacts } from "./node.ts";
 import type { Reason } from "./reason.ts";
 
@@ -8,6 +9,15 @@ import type { Reason } from "./reason.ts";
 export interface Learned {
   readonly ip: string;
   readonly fact: AddressFact;
+}
+
+/** Something read about a firewall while an action was carried out. */
+export interface LearnedFirewall {
+  readonly provider: string;
+  readonly id: string;
+  readonly fact:
+    | { readonly kind: "known"; readonly firewall: Firewall }
+    | Extract<FirewallFact, { readonly kind: "gap" }>;
 }
 
 interface Common {
@@ -22,6 +32,8 @@ interface Common {
   readonly learned?: readonly Learned[];
   /** A node that was read again and had changed; replaces what was observed. */
   readonly learnedNode?: NodeFacts;
+  /** What is now known of the firewall an action was about. */
+  readonly firewall?: LearnedFirewall;
   /** What is now known of the records an action was about. */
   readonly records?: RecordsFact;
   /** When the provider accepted the change, by the API server's clock; set also where an acceptance was followed by a failure. */

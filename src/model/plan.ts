@@ -1,6 +1,6 @@
 import type { Action, ActionKind, ObjectRef } from "./action.ts";
 import type { Reason } from "./reason.ts";
-import type { PoolStatus, RecordSetStatus } from "./resource.ts";
+import type { RecordSetStatus, RoutedIPStatus } from "./resource.ts";
 
 /** Something deliberately not done in this pass. */
 export interface Hold {
@@ -55,7 +55,7 @@ export interface PoolAssessment {
   /** How many addresses the pool should hold; 0 when the spec is invalid. */
   readonly desired: number;
   /** The status the object should have if nothing else happened; equal to the stored one when nothing changed. */
-  readonly status: PoolStatus;
+  readonly status: RoutedIPStatus;
 }
 
 /** What the planner found out about one NodeDNSRecordSet. */

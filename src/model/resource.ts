@@ -1,4 +1,7 @@
+import type { AcquiredIP, PendingAcquisition, ReleasedIP } from "./acquired-ip.ts";
 import type { AcquisitionNote } from "./acquisition-note.ts";
+import type { FirewallMemory, FirewallWish } from "./firewall.ts";
+import type { IssuerMemory } from "./routed-ip.ts";
 
 /** API group, version and names of flipop's custom resources, as on the wire. */
 export const GROUP = "flipop.digitalocean.com";
@@ -8,7 +11,7 @@ export const VERSION = "v1alpha1";
 export const FINALIZER = "flipop.digitalocean.com/cleanup";
 /** Node annotation: the reserved IPv4 address verified on that node. */
 export const ADDRESS_ANNOTATION = "flipop.digitalocean.com/ipv4-reserved-ip";
-/** Node annotation: `NAMESPACE/NAME` of the pool whose address {@link ADDRESS_ANNOTATION} shows. */
+/** Node annotation: `NAMESPACE/NAME` of the pool, or `routedip/NAMESPACE/NAME` of the RoutedIP, whose address {@link ADDRESS_ANNOTATION} shows. */
 export const POOL_ANNOTATION = "flipop.digitalocean.com/pool";
 
 /**
@@ -83,11 +86,19 @@ export interface PoolSpec {
   readonly suspend: boolean;
 }
 
-/** A FloatingIPPool: identity, defaulted spec and the status another run left. */
+/** A FloatingIPPool, or a RoutedIP as a pool of one address: identity, defaulted spec and the status another run left. */
 export interface Pool {
+  readonly kind: "pool" | "routedip";
   readonly meta: ObjectMeta;
   readonly spec: PoolSpec;
-  readonly status: PoolStatus;
+  /** Of a FloatingIPPool a {@link PoolStatus}. */
+  readonly status: RoutedIPStatus;
+  /** The Service without selector whose endpoints stand in for the pods of `match`. */
+  readonly endpoints?: { readonly namespace: string; readonly name: string };
+  /** The cloud firewall to keep in step; absent = none. */
+  readonly firewall?: FirewallWish;
+  /** What its issuer says now of cleaning up; absent for a FloatingIPPool, and while there is no such issuer. */
+  readonly issuer?: IssuerMemory;
   /** Set when part of the object is not of the expected type (an older CRD let it in): the path and what is wrong. */
   readonly decodeError?: string;
 }
@@ -170,40 +181,6 @@ export interface IPStatus {
   readonly notMatchingSince?: string;
 }
 
-/** `status.acquired[]`: an address flipop got for this pool from the provider. */
-export interface AcquiredIP {
-  readonly ip: string;
-  /** RFC 3339. */
-  readonly acquiredAt: string;
-  /** True when it was found after a lost answer or by annotation: it is used, and never deleted. */
-  readonly adopted?: boolean;
-}
-
-/** `status.pendingAcquisitions[]`: the intent of one creation whose answer is not known yet. */
-export interface PendingAcquisition {
-  /** RFC 3339, just before the call. */
-  readonly startedAt: string;
-  readonly region?: string;
-  /** Target droplet, as a provider ID, when the address was asked for a droplet. */
-  readonly providerID?: string;
-  readonly nodeName?: string;
-  /** Every address of the account just before the call, sorted. */
-  readonly knownIPs: readonly string[];
-  /** True when status had lost it and the pool's annotation still told of it: which addresses the account had is not known. */
-  readonly restored?: boolean;
-  /** The addresses it may have been, sorted, as a person was told; listing one of them in `spec.ips` is the answer. */
-  readonly candidates?: readonly string[];
-}
-
-/** `status.released[]`: no longer managed, still attached where it was. */
-export interface ReleasedIP {
-  readonly ip: string;
-  readonly providerID?: string;
-  readonly nodeName?: string;
-  /** True when flipop acquired it and may delete it. */
-  readonly acquired?: boolean;
-}
-
 /** `status.retries[]`: something whose last attempt failed, and when it may be tried again. Sorted by subject. */
 export interface RetryStatus {
   /** `ip/ADDRESS`, `node/NAME`, `acquire`, `annotate` or `dns/NAME`. */
@@ -242,6 +219,14 @@ export interface PoolStatus extends DNSMemory {
   readonly lastAssignmentTime?: string;
   /** How many assignments the provider ever accepted for this pool. */
   readonly assignments?: number;
+}
+
+/** `status` of a RoutedIP: that of a pool of one address, and two fields more. */
+export interface RoutedIPStatus extends PoolStatus {
+  /** What was added to firewalls for it. Absent = nothing. */
+  readonly firewalls?: readonly FirewallMemory[];
+  /** What its issuer last said. */
+  readonly issuer?: IssuerMemory;
 }
 
 /** `NAMESPACE/NAME`, the way an object is named in texts, annotations and claims. */

@@ -1,11 +1,12 @@
 import { KubeError } from "../model/errors.ts";
+import type { Observation } from "../model/observation.ts";
 import type { RecordSet } from "../model/resource.ts";
 import type { ClusterReader } from "../ports/cluster.ts";
 
 /** Every record set of a cluster; `missing` says why there can be none, where the cluster does not know the kind. */
 export interface RecordSetListing {
   readonly recordSets: readonly RecordSet[];
-  readonly missing?: string;
+  readonly missing?: Observation["missingKinds"];
 }
 
 /**
@@ -17,7 +18,7 @@ export async function listRecordSets(cluster: Pick<ClusterReader, "listRecordSet
     return { recordSets: await cluster.listRecordSets() };
   } catch (error) {
     if (error instanceof KubeError && error.failure === "missing-resource")
-      return { recordSets: [], missing: error.message };
+      return { recordSets: [], missing: [{ resource: "nodednsrecordsets", error: error.message }] };
     throw error;
   }
 }

@@ -4,11 +4,13 @@ import { restoreMemory } from "../plan/restore-memory.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { ClusterReader, LeaseRecord } from "../ports/cluster.ts";
 import type { DNSProviderReader } from "../ports/dns-provider.ts";
+import type { FirewallProviderReader } from "../ports/firewall-provider.ts";
 import type { IPProviderReader } from "../ports/ip-provider.ts";
 import type { ProviderAccess } from "../ports/provider-access.ts";
 import { leaseFacts } from "./lease-facts.ts";
 import { readCluster } from "./read-cluster.ts";
 import { type ReadDNSOptions, readDNS } from "./read-dns.ts";
+import { readFirewalls } from "./read-firewalls.ts";
 import { readProvider } from "./read-provider.ts";
 
 /** What an observation reads from. */
@@ -16,6 +18,7 @@ export interface ObserveDeps {
   readonly cluster: ClusterReader;
   readonly providers: ReadonlyMap<string, ProviderAccess<IPProviderReader>>;
   readonly dnsProviders: ReadonlyMap<string, ProviderAccess<DNSProviderReader>>;
+  readonly firewallProviders: ReadonlyMap<string, ProviderAccess<FirewallProviderReader>>;
   readonly clock: Clock;
   readonly leaseName: { readonly namespace: string; readonly name: string };
   /** Absent = every provider is asked. */
@@ -34,12 +37,13 @@ export async function observe({
   cluster,
   providers,
   dnsProviders,
+  firewallProviders,
   clock,
   leaseName,
   known,
   notes,
 }: ObserveDeps): Promise<Observation> {
-  const [{ pools, recordSets, missing, nodes, nodesReadAtMs, pods }, lease] = await Promise.all([
+  const [{ pools, recordSets, missingKinds, nodes, nodesReadAtMs, pods }, lease] = await Promise.all([
     readCluster(cluster),
     notes === undefined ? readLease(cluster, leaseName) : { annotations: notes },
   ]);
@@ -50,7 +54,7 @@ export async function observe({
     nowMs: cluster.now(),
     skewMs: () => cluster.now() - clock.wallMs(),
   });
-  const [read, dns] = await Promise.all([
+  const [read, dns, firewalls] = await Promise.all([
     Promise.all(
       [...providers].map(([name, access]) =>
         readProvider({ name, access, pools: remembering, nodes, ...times(name), known: known?.providers.get(name) }),
@@ -61,6 +65,11 @@ export async function observe({
         readDNS({ name, access, pools, recordSets, ...times(name), known: known?.dns.get(name) }),
       ),
     ),
+    Promise.all(
+      [...firewallProviders].map(([name, access]) =>
+        readFirewalls({ name, access, pools, ...times(name), known: known?.firewalls.get(name) }),
+      ),
+    ),
   ]);
   return {
     observedAtMs: cluster.now(),
@@ -68,11 +77,12 @@ export async function observe({
     cluster: cluster.server,
     pools,
     recordSets,
-    ...(missing === undefined ? {} : { recordSetsMissing: missing }),
+    missingKinds,
     nodes,
     pods,
     providers: byName(read),
     dns: byName(dns),
+    firewalls: byName(firewalls),
     lease: facts,
   };
 }

@@ -4,6 +4,7 @@ import type { Pool, RecordSet } from "../model/resource.ts";
 import type { DNSProviderReader } from "../ports/dns-provider.ts";
 import type { ProviderAccess } from "../ports/provider-access.ts";
 import { Attentive } from "./attentive.ts";
+import { refusalOf } from "./refusal-of.ts";
 import { SkewNotes } from "./skew-notes.ts";
 import { unusableWhy } from "./unusable-why.ts";
 import { wantedNames } from "./wanted-names.ts";
@@ -54,7 +55,7 @@ export async function readDNS(options: ReadDNSOptions): Promise<DNSFacts | undef
   );
   const facts = { name, ttlRules: provider.ttlRules, isBatched: provider.isBatched, zones, records };
   const { failure } = attentive;
-  return failure === undefined ? facts : { ...facts, unusable: refusal(failure, skews.of(failure)) };
+  return failure === undefined ? facts : { ...facts, unusable: refusalOf(failure, skews.of(failure)) };
 }
 
 /** What was not found or not readable before is asked for again. */
@@ -96,10 +97,4 @@ async function guarded<T>(read: () => Promise<T>): Promise<T | UnreadDNS> {
 
 function away(error: string): UnreadDNS {
   return { kind: "gap", error, isRefused: false };
-}
-
-function refusal(error: ProviderError, skewMs: number): NonNullable<DNSFacts["unusable"]> {
-  if (error.failure !== "rate-limited") return { reason: "ProviderUnavailable", message: error.message };
-  const common = { reason: "RateLimited" as const, message: error.message };
-  return error.notBeforeMs === undefined ? common : { ...common, notBeforeMs: error.notBeforeMs + skewMs };
 }

@@ -1,7 +1,8 @@
 import { canonicalIPv4 } from "../model/address.ts";
 import type { NodeFacts } from "../model/node.ts";
+import { ownerKey } from "../model/owner-key.ts";
 import { machineID } from "../model/provider-id.ts";
-import { objectKey, type Pool } from "../model/resource.ts";
+import type { Pool } from "../model/resource.ts";
 import { managedIPs } from "../plan/claims.ts";
 
 /** Which addresses of a provider a pass must know about. */
@@ -23,7 +24,7 @@ export function wantedAddresses(
   nodes: readonly NodeFacts[],
 ): WantedAddresses {
   const own = pools.filter(({ spec }) => spec.provider === provider);
-  const keys = new Set(own.map(({ meta }) => objectKey(meta)));
+  const keys = new Set(own.map(({ kind, meta }) => ownerKey({ kind, ...meta })));
   const managed = own.flatMap(managedIPs);
   const remembered = own.flatMap(({ status }) => [...Object.keys(status.ips), ...status.released.map(({ ip }) => ip)]);
   const annotated = nodes.flatMap(({ addressAnnotation, poolAnnotation, providerID }) =>

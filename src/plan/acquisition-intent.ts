@@ -1,7 +1,7 @@
+import type { AcquiredIP, PendingAcquisition } from "../model/acquired-ip.ts";
 import type { Address, AddressFact } from "../model/address.ts";
 import type { ProviderFacts } from "../model/observation.ts";
 import { machineID } from "../model/provider-id.ts";
-import type { AcquiredIP, PendingAcquisition } from "../model/resource.ts";
 import { compareText } from "./object-order.ts";
 import { pastMs, timestamp } from "./time.ts";
 

@@ -1,6 +1,7 @@
 import { type AnnotateNode, type AssignIP, actionID, type NodeAnnotations, type ObjectRef } from "../model/action.ts";
 import type { NodeFacts } from "../model/node.ts";
 import type { Observation } from "../model/observation.ts";
+import { ownerKey, ownerRef } from "../model/owner-key.ts";
 import type { Hold } from "../model/plan.ts";
 import type { Reason } from "../model/reason.ts";
 import type { Claims } from "./claims.ts";
@@ -54,7 +55,7 @@ export function planAnnotations(context: AnnotationContext): {
 
 /** Annotation writes of an object wait after a failure, all together: it is a matter of permission, not of one node. */
 function backoff(action: AnnotateNode, byKey: ReadonlyMap<string, PoolView>, nowMs: number): Hold | undefined {
-  const view = byKey.get(`${action.object.namespace}/${action.object.name}`);
+  const view = byKey.get(ownerKey(action.object));
   const retry = view === undefined ? undefined : retryOf(view, "annotate");
   const dueMs = retry === undefined ? nowMs : retryDueMs(retry, nowMs);
   if (dueMs <= nowMs) return undefined;
@@ -80,7 +81,7 @@ function wishesByNode({ views, assignments }: AnnotationContext): ReadonlyMap<st
     }
   }
   for (const { id, ip, after, object } of assignments) {
-    const view = byKey.get(`${object.namespace}/${object.name}`);
+    const view = byKey.get(ownerKey(object));
     if (view !== undefined) wishes.set(after.nodeName, { view, ip, assignmentID: id });
   }
   return wishes;
@@ -112,7 +113,7 @@ function clearing(
 ): AnnotateNode | undefined {
   const object = ownerOfAnnotation(node, byKey, context);
   if (object === undefined || isProtected(node, byKey, context)) return undefined;
-  const reason = clearingReason(node, byKey.get(`${object.namespace}/${object.name}`));
+  const reason = clearingReason(node, byKey.get(ownerKey(object)));
   // What its object gives up leaves DNS first; an address that no longer serves is another matter.
   if (GIVEN_UP.has(reason) && context.stillPublished.has(node.addressAnnotation ?? "")) return undefined;
   const mover = context.assignments.find(({ ip }) => ip === node.addressAnnotation);
@@ -155,9 +156,8 @@ function ownerOfAnnotation(
   if (key === undefined) return undefined;
   const view = byKey.get(key);
   if (view !== undefined) return isWritable(view) ? view.object : undefined;
-  const [namespace = "", name = "", ...rest] = key.split("/");
-  if (rest.length > 0 || namespace === "" || name === "" || !context.isNamespaceSelected(namespace)) return undefined;
-  return { kind: "pool", namespace, name };
+  const ref = ownerRef(key);
+  return ref !== undefined && context.isNamespaceSelected(ref.namespace) ? ref : undefined;
 }
 
 function ownerByValue(ip: string, { claims, views }: AnnotationContext): string | undefined {

@@ -4,6 +4,7 @@ import { blockedBy } from "./blocked.ts";
 import type { Decision } from "./decide-pools.ts";
 import type { TargetName } from "./dns/name-target.ts";
 import type { ObjectNames } from "./dns/plan-dns.ts";
+import type { ObjectFirewalls } from "./firewall/plan-firewalls.ts";
 import { compareText } from "./object-order.ts";
 import { poolStatus } from "./pool-status.ts";
 
@@ -12,12 +13,14 @@ export interface OwnPlan {
   readonly names: ObjectNames;
   readonly actions: readonly Action[];
   readonly holds: readonly Hold[];
+  /** Absent where the object has nothing to do with firewalls. */
+  readonly firewall?: ObjectFirewalls;
 }
 
 /** What was found out about a pool, its status included. Pure. */
 export function assessPool(
   { view, assignments }: Decision,
-  { names, actions, holds }: OwnPlan,
+  { names, actions, holds, firewall }: OwnPlan,
   nowMs: number,
 ): PoolAssessment {
   const { target, drift } = names.present;
@@ -40,12 +43,18 @@ export function assessPool(
       assignments,
       holds,
       pendingActions: actions.length,
-      pendingAddressActions: actions.filter(({ kind }) => !kind.endsWith("-dns")).length,
+      pendingAddressActions: actions.filter(isAboutAddress).length,
       blocked: blockedBy(view),
       names,
+      firewall,
       nowMs,
     }),
   };
+}
+
+/** True for what brings addresses to nodes, and takes them away. */
+function isAboutAddress({ kind }: Action): boolean {
+  return !kind.endsWith("-dns") && !kind.endsWith("-ports") && !kind.endsWith("-firewall");
 }
 
 function nameOf({ provider, fqdn }: TargetName): { readonly provider: string; readonly fqdn: string } {

@@ -1,7 +1,9 @@
 import type { Place } from "../model/action.ts";
 import type { NodeFacts } from "../model/node.ts";
+import { ownerText } from "../model/owner-key.ts";
 import type { NodeVerdict } from "../model/plan.ts";
 import { machineID } from "../model/provider-id.ts";
+import { firewallObstacle } from "./firewall/firewall-target.ts";
 import type { Availability, Leaver, MachineLedger } from "./machine-ledger.ts";
 import type { PoolView } from "./pool-view.ts";
 import { turnOf } from "./try-rule.ts";
@@ -34,6 +36,11 @@ export function findCandidates(
       continue;
     }
     machines.add(machine);
+    const closed = firewallObstacle(view.firewall, machine);
+    if (closed !== undefined) {
+      skipped.push({ nodeName: node.name, reason: closed.reason, detail: closed.detail });
+      continue;
+    }
     const availability = ledger.availability(machine);
     const place = { machineID: machine, nodeName: node.name };
     if (availability.kind === "empty") candidates.push({ node, place, leaving: [] });
@@ -60,7 +67,7 @@ function skippedNode(
   if (availability.kind === "promised") {
     return availability.to === view.key
       ? []
-      : [{ nodeName, reason: "NodeHasOtherIP", detail: `promised to pool ${availability.to}` }];
+      : [{ nodeName, reason: "NodeHasOtherIP", detail: `promised to ${ownerText(availability.to)}` }];
   }
   if (availability.kind === "still-published")
     return [{ nodeName, reason: "StillPublished", detail: `${availability.ip} in ${availability.name}` }];

@@ -1,10 +1,11 @@
 import { canonicalIPv4 } from "../model/address.ts";
-import { objectKey, type Pool } from "../model/resource.ts";
+import { ownerKey } from "../model/owner-key.ts";
+import type { Pool } from "../model/resource.ts";
 import { bySeniority } from "./object-order.ts";
 
 /** Who owns which address, over all objects of the cluster. */
 export interface Claims {
-  /** Owner of an address that some object manages: `NAMESPACE/NAME`; undefined when no object manages it. */
+  /** Owner of an address that some object manages: as {@link ownerKey} names it; undefined when no object manages it. */
   ownerOf(ip: string): string | undefined;
   /** True when some object manages the address, or its status remembers it. */
   isNamed(ip: string): boolean;
@@ -18,7 +19,7 @@ export function settleClaims(pools: readonly Pool[]): Claims {
   const owners = new Map<string, { readonly key: string; readonly hold: number }>();
   const named = new Set<string>();
   for (const pool of pools.toSorted(bySeniority)) {
-    const key = objectKey(pool.meta);
+    const key = ownerKey({ kind: pool.kind, ...pool.meta });
     for (const ip of managedIPs(pool)) {
       named.add(ip);
       const rival = owners.get(ip);

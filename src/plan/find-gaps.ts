@@ -1,21 +1,31 @@
 import type { DNSFacts } from "../model/dns.ts";
+import type { FirewallFacts } from "../model/firewall.ts";
 import type { Observation, ProviderFacts } from "../model/observation.ts";
 import type { Gap } from "../model/plan.ts";
 import { compareText } from "./object-order.ts";
 
-/** Everything that could not be read: a kind the cluster does not know, whole providers, addresses, zones and names. Addresses first, then DNS; sorted within each provider. Pure. */
-export function findGaps({ providers, dns, recordSetsMissing }: Observation): readonly Gap[] {
-  const missing =
-    recordSetsMissing === undefined
-      ? []
-      : [{ provider: "kubernetes", subject: "nodednsrecordsets", error: recordSetsMissing }];
+/** Everything that could not be read: kinds the cluster does not know, whole providers, addresses, zones, names and firewalls. Addresses first, then DNS, then firewalls; sorted within each provider. Pure. */
+export function findGaps({ providers, dns, firewalls, missingKinds }: Observation): readonly Gap[] {
+  const missing = missingKinds.map(({ resource, error }) => ({ provider: "kubernetes", subject: resource, error }));
   const gaps = [...providers.values()].flatMap(addressGaps);
   const known = new Set(gaps.map(({ provider, subject, error }) => `${provider} ${subject} ${error}`));
-  const named = [...dns.values()]
-    .toSorted((a, b) => compareText(a.name, b.name))
-    .flatMap(dnsGaps)
-    .filter(({ provider, subject, error }) => !known.has(`${provider} ${subject} ${error}`));
+  const named = [...sortedByName(dns).flatMap(dnsGaps), ...sortedByName(firewalls).flatMap(firewallGaps)].filter(
+    ({ provider, subject, error }) => !known.has(`${provider} ${subject} ${error}`),
+  );
   return [...missing, ...gaps, ...named];
+}
+
+function sortedByName<T extends { readonly name: string }>(facts: ReadonlyMap<string, T>): readonly T[] {
+  return [...facts.values()].toSorted((a, b) => compareText(a.name, b.name));
+}
+
+function firewallGaps({ name, unusable, firewalls }: FirewallFacts): readonly Gap[] {
+  if (unusable !== undefined) return [{ provider: name, subject: "", error: unusable.message }];
+  return sorted(
+    [...firewalls].flatMap(([subject, fact]) =>
+      fact.kind === "gap" ? [{ provider: name, subject: `firewall ${subject}`, error: fact.error }] : [],
+    ),
+  );
 }
 
 function addressGaps({ name, unusable, addresses }: ProviderFacts): readonly Gap[] {

@@ -1,10 +1,12 @@
 import type { AcquireIP, Action, AssignIP } from "../model/action.ts";
 import { KubeError, ProviderError } from "../model/errors.ts";
+import type { ChangeMachines } from "../model/firewall-action.ts";
 import type { Failed, Outcome } from "../model/outcome.ts";
 import { providerIDOf } from "../model/provider-id.ts";
 import type { Reason } from "../model/reason.ts";
 import type { IPStatus, Pool, PoolStatus } from "../model/resource.ts";
 import { foldDNSRetries } from "./dns/fold-dns.ts";
+import { firewallSubject } from "./firewall/firewall-target.ts";
 import { onItsWay } from "./on-its-way.ts";
 import { retryClassOf } from "./retry-class.ts";
 import { withoutRetries, withRetry } from "./retry-list.ts";
@@ -75,6 +77,11 @@ function succeeded(status: PoolStatus, pool: Pool, action: Action, outcome: Outc
     case "annotate-node":
     case "clear-annotation":
       return forget(status, ["annotate"]);
+    case "open-ports":
+    case "close-ports":
+    case "add-to-firewall":
+    case "remove-from-firewall":
+      return forget(status, [firewallSubject(action.firewall.id)]);
     default:
       return status;
   }
@@ -127,9 +134,29 @@ function failed(status: PoolStatus, outcome: Failed, nowMs: number): PoolStatus 
     case "annotate-node":
     case "clear-annotation":
       return retry(status, "annotate", retryClass, error.message, nowMs);
+    case "add-to-firewall":
+      return refusedMachines(status, action, error).reduce(
+        (known, subject) => retry(known, subject, retryClass, error.message, nowMs),
+        status,
+      );
+    case "open-ports":
+    case "close-ports":
+    case "remove-from-firewall":
+      return retry(status, firewallSubject(action.firewall.id), retryClass, error.message, nowMs);
     default:
       return status;
   }
+}
+
+/** A machine that was refused may be to blame: another node is tried, unless an address is there already. */
+function refusedMachines(status: PoolStatus, { machines, firewall }: ChangeMachines, error: Error): readonly string[] {
+  const mayBeMachine = error instanceof ProviderError && (error.failure === "not-found" || error.failure === "refused");
+  const served = new Set(
+    Object.values(status.ips).flatMap(({ state, nodeName }) => (state === "active" ? [nodeName] : [])),
+  );
+  const names = machines.map(({ nodeName }) => nodeName);
+  const isFree = names.every((name) => name !== undefined && !served.has(name));
+  return mayBeMachine && isFree ? names.map((name) => `node/${name}`) : [firewallSubject(firewall.id)];
 }
 
 function nodeSubject(action: Action): string {

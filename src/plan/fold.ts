@@ -4,6 +4,7 @@ import type { Observation, ProviderFacts } from "../model/observation.ts";
 import type { Outcome } from "../model/outcome.ts";
 import type { Pool, RecordSet } from "../model/resource.ts";
 import { foldDNS, foldDNSRetries } from "./dns/fold-dns.ts";
+import { foldFirewalls } from "./firewall/fold-firewalls.ts";
 import { foldIntoStatus, isMachineUnfit } from "./fold-status.ts";
 import { rateLimitIn } from "./rate-limit-in.ts";
 
@@ -28,12 +29,13 @@ export function fold(observation: Observation, outcomes: readonly Outcome[], { n
     providers: foldProviders(observation, outcomes, nowMs - wallMs),
     nodes: foldNodes(observation, outcomes),
     pools: observation.pools
-      .filter((pool) => !isFinished(of("pool", pool)) || !pool.meta.isDeleting)
-      .map((pool) => foldPool(pool, of("pool", pool), nowMs)),
+      .filter((pool) => !isFinished(of(pool.kind, pool)) || !pool.meta.isDeleting)
+      .map((pool) => foldPool(pool, of(pool.kind, pool), nowMs)),
     recordSets: observation.recordSets
       .filter((recordSet) => !isFinished(of("dns", recordSet)) || !recordSet.meta.isDeleting)
       .map((recordSet) => foldRecordSet(recordSet, of("dns", recordSet), nowMs)),
     dns: foldDNS(observation.dns, outcomes, nowMs - wallMs),
+    firewalls: foldFirewalls(observation.firewalls, outcomes, nowMs - wallMs),
     lease: {
       ...observation.lease,
       acquisitionTimesMs: [

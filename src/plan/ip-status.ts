@@ -1,4 +1,5 @@
 import type { Place } from "../model/action.ts";
+import { ownerText } from "../model/owner-key.ts";
 import { providerIDOf } from "../model/provider-id.ts";
 import type { IPStatus } from "../model/resource.ts";
 import type { BadEntry, PoolView } from "./pool-view.ts";
@@ -23,7 +24,7 @@ function ipStatus(view: PoolView, ip: string, standing: Standing, nowMs: number)
   const stored = statusOf(view.pool, ip);
   switch (standing.kind) {
     case "conflict":
-      return { state: "error", reason: "Conflict", error: `owned by pool ${standing.owner}` };
+      return { state: "error", reason: "Conflict", error: `owned by ${ownerText(standing.owner)}` };
     case "gone":
       return {
         state: "error",

@@ -1,7 +1,8 @@
 import { type NodeFacts, podSelectorKey } from "../model/node.ts";
 import type { Observation } from "../model/observation.ts";
 import type { NodeVerdict } from "../model/plan.ts";
-import type { MatchSpec, ObjectMeta } from "../model/resource.ts";
+import type { MatchSpec, ObjectMeta, Pool } from "../model/resource.ts";
+import { endpointsKey } from "../model/service.ts";
 import { judge, type Matcher, type MatchVerdict } from "./match.ts";
 import type { Validation } from "./validate.ts";
 
@@ -13,9 +14,16 @@ export interface Verdicts {
   readonly of: (node: NodeFacts) => MatchVerdict;
 }
 
+/** An object that wants nodes. */
+interface Matching {
+  readonly meta: ObjectMeta;
+  readonly spec: { readonly match: MatchSpec };
+  readonly endpoints?: Pool["endpoints"];
+}
+
 /** Judges every node for one object; none matches an object that is invalid or being deleted. Pure. */
 export function judgeNodes(
-  { meta, spec }: { readonly meta: ObjectMeta; readonly spec: { readonly match: MatchSpec } },
+  { meta, spec, endpoints }: Matching,
   validation: Validation,
   observation: Observation,
 ): Verdicts {
@@ -23,7 +31,7 @@ export function judgeNodes(
     const verdict: MatchVerdict = { kind: "excluded", reason: "InvalidSpec", detail: "" };
     return { matches: [], notMatching: [], of: () => verdict };
   }
-  const matcher = matcherOf(spec.match, validation, observation);
+  const matcher = matcherOf(spec.match, endpoints, validation, observation);
   const matches: NodeFacts[] = [];
   const notMatching: NodeVerdict[] = [];
   for (const node of observation.nodes) {
@@ -36,11 +44,13 @@ export function judgeNodes(
 
 function matcherOf(
   { nodeLabel, podLabel, podNamespace, tolerations }: MatchSpec,
+  endpoints: Pool["endpoints"],
   { nodeSelector }: Extract<Validation, { kind: "valid" }>,
   observation: Observation,
 ): Matcher {
-  const needsPods = podNamespace !== "" || podLabel !== "";
-  const key = podSelectorKey({ namespace: podNamespace, label: podLabel });
+  const needsPods = podNamespace !== "" || podLabel !== "" || endpoints !== undefined;
+  const key =
+    endpoints === undefined ? podSelectorKey({ namespace: podNamespace, label: podLabel }) : endpointsKey(endpoints);
   return {
     nodeSelector,
     nodeLabel,

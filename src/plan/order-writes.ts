@@ -20,11 +20,38 @@ export function orderWrites(
     distinct.flatMap((action) => (action.kind === "unassign-ip" || action.kind === "delete-ip" ? [action.ip] : [])),
   );
   const ordered = withTakeDown(distinct, takeDown(names, leaving, serving));
-  const linked = afterAnnotations(afterClearing(clearingAfterDNS(ordered)));
+  const linked = afterFirewalls(afterAnnotations(afterClearing(clearingAfterDNS(ordered))));
   return [
     ...behindFinalizers(linked, finalizers),
     ...finalizers.map((finalizer) => afterEverything(finalizer, linked)),
   ];
+}
+
+/**
+ * What a deleted object added to firewalls goes after its records, and before its address leaves the machine; also where the address leaves for another reason
+ * in the same plan.
+ */
+function afterFirewalls(actions: readonly Action[]): readonly Action[] {
+  const closing = Map.groupBy(
+    actions.filter((action) => isClosing(action) && action.reason === "ObjectDeleted"),
+    ({ object }) => refKey(object),
+  );
+  if (closing.size === 0) return actions;
+  const records = Map.groupBy(actions.filter(isDNSWrite), ({ object }) => refKey(object));
+  return actions.map((action) => {
+    const own = closing.get(refKey(action.object)) ?? [];
+    if (own.includes(action)) {
+      const first = records.get(refKey(action.object)) ?? [];
+      return { ...action, requires: [...action.requires, ...first.map(({ id }) => id)] };
+    }
+    return action.kind === "unassign-ip"
+      ? { ...action, follows: [...action.follows, ...own.map(({ id }) => id)] }
+      : action;
+  });
+}
+
+function isClosing({ kind }: Action): boolean {
+  return kind === "close-ports" || kind === "remove-from-firewall";
 }
 
 /** An object goes last: what is done for it may have to be put on its record. An annotation that cannot be cleared keeps nobody. */
@@ -86,13 +113,16 @@ function afterAnnotations(actions: readonly Action[]): readonly Action[] {
   });
 }
 
+/** What makes something that reclaimPolicy Delete would clean. */
+const MADE: ReadonlySet<Action["kind"]> = new Set(["acquire-ip", "update-dns", "open-ports", "add-to-firewall"]);
+
 function behindFinalizers(actions: readonly Action[], finalizers: readonly SetFinalizer[]): readonly Action[] {
   const adding = new Map(
     finalizers.filter(({ kind }) => kind === "add-finalizer").map(({ id, object }) => [refKey(object), id]),
   );
   return actions.map((action) => {
     const id = adding.get(refKey(action.object));
-    const isMade = action.kind === "acquire-ip" || action.kind === "update-dns";
+    const isMade = MADE.has(action.kind);
     return id === undefined || !isMade ? action : { ...action, requires: [id, ...action.requires] };
   });
 }

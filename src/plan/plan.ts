@@ -19,8 +19,10 @@ import type { ServedAddresses } from "./dns/publisher.ts";
 import { poolPublisher } from "./dns/publishers.ts";
 import { stillPublished } from "./dns/still-published.ts";
 import { verifiedAddresses } from "./dns/verified-addresses.ts";
-import { finalizerStep } from "./finalizer-step.ts";
+import { finalizerStep, NOTHING_TO_CLEAN } from "./finalizer-step.ts";
 import { findGaps } from "./find-gaps.ts";
+import { madeRules } from "./firewall/made-rules.ts";
+import { type ObjectFirewalls, planFirewalls } from "./firewall/plan-firewalls.ts";
 import { isWritable } from "./machine-ledger.ts";
 import { machineNodes } from "./machine-nodes.ts";
 import { bySeniority, compareText } from "./object-order.ts";
@@ -56,30 +58,33 @@ export function plan(observed: Observation, selection: Selection): Plan {
   const published = stillPublished(publishers, nameClaims, observation.dns, nowMs);
   const serving = servingNow(views);
   const decided = decidePools(views, observation, claims, published);
-  const orderly = keepOneServing(decided, publishers, nameClaims, serving);
+  const { decisions: orderly, byObject: firewalls } = planFirewalls(
+    keepOneServing(decided, publishers, nameClaims, serving),
+    observation,
+    published,
+  );
   const assigns = orderly.flatMap(({ actions }) => actions.filter(isAssign));
   const verified = verifiedAddresses(views, assigns);
   const recordSets = checked.map((recordSet) => viewRecordSet(recordSet, sorted, verified));
   const names = namePlans(orderly, recordSets, nameClaims, observation);
   const decisions = keepPublished(orderly, [...names.values()]);
-  const annotations = planAnnotations({
-    observation,
-    views,
-    claims,
-    assignments: assigns,
-    stillPublished: new Map([...published, ...keptServing(orderly)]),
-    isNamespaceSelected: (namespace) => isNamespaceSelected(selection, namespace),
-  });
-  const actions = writesOf(decisions, recordSets, names, annotations.actions, serving).toSorted(byObjectPhaseSubject);
+  const stillShown = new Map([...published, ...keptServing(orderly)]);
+  const isInScope = (namespace: string): boolean => isNamespaceSelected(selection, namespace);
+  const annotating = { observation, views, claims, assignments: assigns, stillPublished: stillShown };
+  const annotations = planAnnotations({ ...annotating, isNamespaceSelected: isInScope });
+  const actions = writesOf(decisions, recordSets, { names, firewalls }, annotations.actions, serving).toSorted(
+    byObjectPhaseSubject,
+  );
   const holds = [
     ...decisions.flatMap((decision) => decision.holds),
     ...recordSets.flatMap((view) => recordSetHolds(view, nowMs)),
     ...[...names.values()].flatMap((object) => object.holds),
     ...annotations.holds,
+    ...[...firewalls.values()].flatMap((object) => object.holds),
   ].toSorted(byObjectSubject);
   const shownHolds = holds.filter(isShown(views, recordSets));
   const gaps = findGaps(observation);
-  const own = ownPlans(names, actions, holds);
+  const own = ownPlans({ names, firewalls }, actions, holds);
   return {
     planID: contentHash(JSON.stringify([actions, shownHolds, gaps])),
     observedAtMs: nowMs,
@@ -104,7 +109,12 @@ function viewPools(observation: Observation, claims: Claims, selection: Selectio
     observation,
     claims,
     machines: machineNodes(observation.nodes, "digitalocean"),
-    isSelected: (pool: PoolView["pool"]) => isSelected(selection, "pool", pool.meta),
+    isSelected: (pool: PoolView["pool"]) => isSelected(selection, pool.kind, pool.meta),
+    firewalls: {
+      firewalls: observation.firewalls,
+      made: madeRules(observation.pools),
+      nowMs: observation.observedAtMs,
+    },
     found: new Set<string>(),
   };
   return observation.pools.toSorted(bySeniority).map((pool) => viewPool(pool, context));
@@ -136,10 +146,16 @@ function namePlans(
   return names;
 }
 
+/** What is done about names and firewalls, by {@link refKey}. */
+interface Plans {
+  readonly names: ReadonlyMap<string, ObjectNames>;
+  readonly firewalls: ReadonlyMap<string, ObjectFirewalls>;
+}
+
 function writesOf(
   decisions: readonly Decision[],
   recordSets: readonly RecordSetView[],
-  names: ReadonlyMap<string, ObjectNames>,
+  { names, firewalls }: Plans,
   annotations: readonly Action[],
   serving: ReadonlySet<string>,
 ): readonly Action[] {
@@ -152,7 +168,11 @@ function writesOf(
     ...decisions
       .filter(({ view }) => isWritable(view))
       .flatMap(({ view, cleaning: addresses }) =>
-        finalizerStep(view.object, view.pool.meta, [addresses, ...cleaning(view.object)]),
+        finalizerStep(view.object, view.pool.meta, [
+          addresses,
+          ...cleaning(view.object),
+          firewalls.get(refKey(view.object))?.cleaning ?? NOTHING_TO_CLEAN,
+        ]),
       ),
     ...recordSets
       .filter(({ publisher }) => publisher.isWritable)
@@ -162,6 +182,7 @@ function writesOf(
     ...decisions.flatMap((decision) => decision.actions),
     ...dns.flatMap(({ present, former }) => [...present.actions, ...former.actions]),
     ...annotations,
+    ...[...firewalls.values()].flatMap((object) => object.actions),
   ];
   const published = recordSets.flatMap(({ served }) =>
     [...served.serving].flatMap(([ip, assignment]) => (assignment === undefined ? [ip] : [])),
@@ -171,7 +192,7 @@ function writesOf(
 
 /** What the plan has for each object; grouped once, since a plan can be long. */
 function ownPlans(
-  names: ReadonlyMap<string, ObjectNames>,
+  { names, firewalls }: Plans,
   actions: readonly Action[],
   holds: readonly Hold[],
 ): (ref: ObjectRef) => readonly OwnPlan[] {
@@ -181,7 +202,15 @@ function ownPlans(
     const key = refKey(ref);
     const own = names.get(key);
     if (own === undefined) return [];
-    return [{ names: own, actions: ownActions.get(key) ?? [], holds: ownHolds.get(key) ?? [] }];
+    const firewall = firewalls.get(key);
+    return [
+      {
+        names: own,
+        actions: ownActions.get(key) ?? [],
+        holds: ownHolds.get(key) ?? [],
+        ...(firewall === undefined ? {} : { firewall }),
+      },
+    ];
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Observation } from "../model/observation.ts";
+import { ownerText } from "../model/owner-key.ts";
 import type { Hold } from "../model/plan.ts";
 import type { Reason } from "../model/reason.ts";
 import { blockedBy } from "./blocked.ts";
@@ -41,7 +42,7 @@ function address(view: PoolView, ip: string, reason: Reason, detail: string, nee
 function addressHold(view: PoolView, { ip, standing }: ManagedIP): readonly Hold[] {
   switch (standing.kind) {
     case "conflict":
-      return [address(view, ip, "Conflict", `owned by pool ${standing.owner}`, true)];
+      return [address(view, ip, "Conflict", `owned by ${ownerText(standing.owner)}`, true)];
     case "gap":
       return [address(view, ip, "Unreadable", standing.error, false)];
     case "gone":

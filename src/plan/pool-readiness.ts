@@ -11,10 +11,12 @@ export interface PoolReadinessFacts {
   readonly names: ObjectNames;
   /** True when an address in use and a node that could take it wait for each other. */
   readonly isWaiting: boolean;
+  /** Why it is not ready for its firewall's sake; undefined when it is. */
+  readonly firewall: Readiness | undefined;
 }
 
-/** What a pool's condition Ready says: an address is active, DNS is as desired, and no address waits for a node that could take it. Pure. */
-export function poolReadiness({ ips, holds, names, isWaiting }: PoolReadinessFacts): Readiness {
+/** What a pool's condition Ready says: an address is active, its firewall lets everything in, DNS is as desired, and no address waits for a node that could take it. Pure. */
+export function poolReadiness({ ips, holds, names, isWaiting, firewall }: PoolReadinessFacts): Readiness {
   const active = Object.values(ips).filter(({ state }) => state === "active").length;
   if (active === 0) {
     const kept = holds.some(({ reason }) => reason === "NothingToPublish") ? " The DNS records stay as they are." : "";
@@ -24,6 +26,7 @@ export function poolReadiness({ ips, holds, names, isWaiting }: PoolReadinessFac
     const message = "An address and a node that could take it wait for each other.";
     return { isTrue: false, reason: "WaitingForAssignment", message };
   }
+  if (firewall !== undefined) return firewall;
   const dns = dnsReadiness(names);
   if (dns !== undefined) return dns;
   const message = `${active === 1 ? "1 address is" : `${active} addresses are`} active.`;

@@ -1,10 +1,13 @@
+import type { PendingAcquisition, ReleasedIP } from "../model/acquired-ip.ts";
 import type { Hold, NodeVerdict } from "../model/plan.ts";
 import { REASONS } from "../model/reason.ts";
-import type { PendingAcquisition, PoolStatus, ReleasedIP, RetryStatus } from "../model/resource.ts";
+import type { PoolStatus, RetryStatus, RoutedIPStatus } from "../model/resource.ts";
 import type { Assignments } from "./assign.ts";
 import { type Blocked, conditionsOf, type Readiness } from "./conditions.ts";
 import { dnsError, isOpenName } from "./dns/open-names.ts";
 import type { ObjectNames } from "./dns/plan-dns.ts";
+import { firewallReadiness } from "./firewall/firewall-readiness.ts";
+import type { ObjectFirewalls } from "./firewall/plan-firewalls.ts";
 import { ipStatuses } from "./ip-status.ts";
 import { poolReadiness } from "./pool-readiness.ts";
 import { countedIPs, type PoolView } from "./pool-view.ts";
@@ -20,11 +23,12 @@ export interface StatusFacts {
   readonly pendingAddressActions: number;
   readonly blocked: Blocked | undefined;
   readonly names: ObjectNames;
+  readonly firewall: ObjectFirewalls | undefined;
   readonly nowMs: number;
 }
 
 /** The status a pool should have: the stored one where it still holds, so that an unchanged world changes nothing. Pure. */
-export function poolStatus(facts: StatusFacts): PoolStatus {
+export function poolStatus(facts: StatusFacts): RoutedIPStatus {
   const { view, nowMs, blocked } = facts;
   const { status, meta } = view.pool;
   if (view.provider === undefined || blocked?.reason === "InvalidSpec") return blockedStatus(facts);
@@ -48,6 +52,7 @@ export function poolStatus(facts: StatusFacts): PoolStatus {
       ips,
       holds: facts.holds,
       names: facts.names,
+      firewall: firewallReadiness(view),
       isWaiting: isWaiting || facts.pendingAddressActions > 0,
     }),
   );
@@ -66,7 +71,15 @@ export function poolStatus(facts: StatusFacts): PoolStatus {
     ...lastAssignment(status.lastAssignmentTime, nowMs),
     ...(status.assignments === undefined ? {} : { assignments: status.assignments }),
     ...facts.names.memory,
+    ...routedMemory(facts),
   };
+}
+
+/** What only a RoutedIP remembers. */
+function routedMemory({ view: { pool }, firewall }: StatusFacts): Pick<RoutedIPStatus, "firewalls" | "issuer"> {
+  const issuer = pool.issuer ?? pool.status.issuer;
+  const { memory = [] } = firewall ?? {};
+  return { ...(memory.length === 0 ? {} : { firewalls: memory }), ...(issuer === undefined ? {} : { issuer }) };
 }
 
 /** The stored text, unless it names a time in the future: that is now, once. */
@@ -79,7 +92,7 @@ function lastAssignment(stored: string | undefined, nowMs: number): Pick<PoolSta
 const NOT_LOOKED_AT: Readiness = { isTrue: false, reason: "ProviderUnavailable", message: "It was not looked at." };
 
 /** An object that cannot be worked on keeps its status; only the error and the conditions say why. */
-function blockedStatus({ view, holds, blocked, nowMs }: StatusFacts): PoolStatus {
+function blockedStatus({ view, holds, blocked, nowMs }: StatusFacts): RoutedIPStatus {
   const { pool } = view;
   const { error: _stale, ...rest } = pool.status;
   const conditions = conditionsOf(
@@ -127,6 +140,7 @@ function currentRetries({ view, holds, pendingActions, names }: StatusFacts): re
     node: (name) => matching.has(name) && !served.has(name),
     acquire: () => countedIPs(view) < view.desired,
     dns: (name) => isOpenName(names, name),
+    firewall: () => pendingActions > 0 || holds.some(({ kind }) => kind === "open-ports" || kind === "close-ports"),
     annotate: () =>
       pendingActions > 0 || holds.some(({ kind }) => kind === "annotate-node" || kind === "clear-annotation"),
   };

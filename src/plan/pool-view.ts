@@ -1,13 +1,15 @@
-import type { ObjectRef } from "../model/action.ts";
+import type { AcquiredIP } from "../model/acquired-ip.ts";
+import type { ObjectRef, Place } from "../model/action.ts";
 import { type AddressFact, canonicalIPv4 } from "../model/address.ts";
 import type { NodeFacts } from "../model/node.ts";
 import type { Observation, ProviderFacts } from "../model/observation.ts";
+import { ownerKey } from "../model/owner-key.ts";
 import type { NodeVerdict } from "../model/plan.ts";
 import { machineID } from "../model/provider-id.ts";
-import type { AcquiredIP, Pool } from "../model/resource.ts";
-import { objectKey } from "../model/resource.ts";
+import type { Pool } from "../model/resource.ts";
 import { type IntentResolution, resolveIntent } from "./acquisition-intent.ts";
 import { type Claims, managedIPs } from "./claims.ts";
+import { type FirewallContext, type FirewallTarget, firewallTarget } from "./firewall/firewall-target.ts";
 import { type ManagedIP, selectInUse } from "./in-use.ts";
 import { judgeNodes } from "./judge-nodes.ts";
 import { type MachineNodes, nodeByMachine } from "./machine-nodes.ts";
@@ -26,6 +28,7 @@ export interface BadEntry {
 /** Everything the planner works out about one pool before it decides who gets what. */
 export interface PoolView {
   readonly pool: Pool;
+  /** As {@link ownerKey} names it. */
   readonly key: string;
   readonly object: ObjectRef;
   /** False when the run may not write for it: other namespace, other target. */
@@ -48,6 +51,9 @@ export interface PoolView {
   readonly acquired: readonly AcquiredIP[];
   /** One per pending acquisition of the status, in its order. */
   readonly intents: readonly IntentResolution[];
+  readonly firewall: FirewallTarget;
+  /** Names a machine of the pool's provider, with its node where it is one. */
+  readonly placeOf: (machineID: string) => Place;
 }
 
 /** What all views of a pass share. */
@@ -56,6 +62,7 @@ export interface ViewContext {
   readonly claims: Claims;
   readonly machines: MachineNodes;
   readonly isSelected: (pool: Pool) => boolean;
+  readonly firewalls: FirewallContext;
   /** Addresses that pools viewed earlier in this pass found again: each belongs to one of them. */
   readonly found: Set<string>;
 }
@@ -65,7 +72,8 @@ const UNREAD: AddressFact = { kind: "gap", error: "it was not read" };
 /** Builds the view of one pool. Pure. */
 export function viewPool(pool: Pool, context: ViewContext): PoolView {
   const { observation, claims } = context;
-  const key = objectKey(pool.meta);
+  const object: ObjectRef = { kind: pool.kind, namespace: pool.meta.namespace, name: pool.meta.name };
+  const key = ownerKey(object);
   const validation = validatePool(pool);
   const facts = observation.providers.get(pool.spec.provider);
   const provider = validation.kind === "valid" && facts?.unusable === undefined ? facts : undefined;
@@ -97,7 +105,7 @@ export function viewPool(pool: Pool, context: ViewContext): PoolView {
   return {
     pool,
     key,
-    object: { kind: "pool", namespace: pool.meta.namespace, name: pool.meta.name },
+    object,
     isSelected: context.isSelected(pool),
     validation,
     provider,
@@ -111,6 +119,11 @@ export function viewPool(pool: Pool, context: ViewContext): PoolView {
     desired,
     acquired: found.acquired.filter(({ ip }) => remaining.some((address) => address.ip === ip)),
     intents: found.intents,
+    firewall: firewallTarget(pool, context.firewalls),
+    placeOf: (machine) => {
+      const nodeName = nodes.get(machine)?.name;
+      return nodeName === undefined ? { machineID: machine } : { machineID: machine, nodeName };
+    },
   };
 }
 
@@ -182,7 +195,7 @@ function annotated(
   context: ViewContext,
   isTaken: (ip: string) => boolean,
 ): readonly AcquiredIP[] {
-  const key = objectKey(pool.meta);
+  const key = ownerKey({ kind: pool.kind, ...pool.meta });
   const acquired = [...pool.status.acquired, ...more];
   const missing = pool.spec.desiredIPs - managedIPs({ ...pool, status: { ...pool.status, acquired } }).length;
   if (missing <= 0 || pool.meta.isDeleting) return [];

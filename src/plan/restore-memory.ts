@@ -1,6 +1,7 @@
+import type { PendingAcquisition } from "../model/acquired-ip.ts";
 import { type AcquisitionNote, beyond, EMPTY_NOTE, placeOf } from "../model/acquisition-note.ts";
 import { canonicalIPv4 } from "../model/address.ts";
-import type { PendingAcquisition, Pool } from "../model/resource.ts";
+import type { Pool } from "../model/resource.ts";
 import { timestamp } from "./time.ts";
 
 /**

@@ -1,9 +1,10 @@
+import type { PendingAcquisition } from "../model/acquired-ip.ts";
 import type { Place } from "../model/action.ts";
 import type { Address, AddressFact } from "../model/address.ts";
 import type { NodeFacts } from "../model/node.ts";
 import { nodeVersion } from "../model/node-version.ts";
 import { machineID } from "../model/provider-id.ts";
-import type { IPStatus, PendingAcquisition, Pool } from "../model/resource.ts";
+import type { IPStatus, Pool } from "../model/resource.ts";
 import type { MatchVerdict } from "./match.ts";
 import { pastMs } from "./time.ts";
 

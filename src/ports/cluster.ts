@@ -1,6 +1,8 @@
 import type { AcquisitionNote } from "../model/acquisition-note.ts";
 import type { NodeFacts, PodFacts, PodSelector } from "../model/node.ts";
-import type { ObjectMeta, Pool, PoolStatus, RecordSet, RecordSetStatus } from "../model/resource.ts";
+import type { ObjectMeta, Pool, PoolStatus, RecordSet, RecordSetStatus, RoutedIPStatus } from "../model/resource.ts";
+import type { RoutedIP, RoutedIPIssuer } from "../model/routed-ip.ts";
+import type { EndpointSliceFacts, ServiceFacts } from "../model/service.ts";
 
 /** A coordination.k8s.io/v1 Lease, as far as flipop uses it. */
 export interface LeaseRecord {
@@ -19,7 +21,7 @@ export interface LeaseRecord {
 
 /** One events.k8s.io/v1 Event about an object of ours. */
 export interface ClusterEvent {
-  readonly regarding: { readonly kind: "FloatingIPPool" | "NodeDNSRecordSet"; readonly meta: ObjectMeta };
+  readonly regarding: { readonly kind: "FloatingIPPool" | "NodeDNSRecordSet" | "RoutedIP"; readonly meta: ObjectMeta };
   readonly type: "Normal" | "Warning";
   /** UpperCamelCase, from the closed list. */
   readonly reason: string;
@@ -42,6 +44,17 @@ export interface ClusterReader {
   listPools(): Promise<readonly Pool[]>;
   /** Every NodeDNSRecordSet of every namespace, sorted by namespace and name. */
   listRecordSets(): Promise<readonly RecordSet[]>;
+  /** Every RoutedIP of every namespace, sorted by namespace and name. KubeError `missing-resource` when the cluster does not know the kind. */
+  listRoutedIPs(): Promise<readonly RoutedIP[]>;
+  /** Every RoutedIPIssuer; else as {@link listRoutedIPs}. */
+  listRoutedIPIssuers(): Promise<readonly RoutedIPIssuer[]>;
+  /** Every Service of every namespace, sorted by namespace and name. */
+  listServices(): Promise<readonly ServiceFacts[]>;
+  /** The EndpointSlices of one Service, in no order. The server selects them. */
+  listEndpointSlices(service: {
+    readonly namespace: string;
+    readonly name: string;
+  }): Promise<readonly EndpointSliceFacts[]>;
   /** Every node, sorted by name. */
   listNodes(): Promise<readonly NodeFacts[]>;
   /** Pods of the selector that are bound to a node, in no order. The label selector is applied by the server. */
@@ -50,6 +63,8 @@ export interface ClusterReader {
   readPool(meta: Pick<ObjectMeta, "namespace" | "name">): Promise<Pool | undefined>;
   /** One record set as it is now; undefined when it is gone. */
   readRecordSet(meta: Pick<ObjectMeta, "namespace" | "name">): Promise<RecordSet | undefined>;
+  /** One RoutedIP as it is now; undefined when it is gone. */
+  readRoutedIP(meta: Pick<ObjectMeta, "namespace" | "name">): Promise<RoutedIP | undefined>;
   /** One node as it is now; undefined when it is gone. */
   readNode(name: string): Promise<NodeFacts | undefined>;
   /** The Lease; undefined when it does not exist. */
@@ -75,6 +90,12 @@ export interface ClusterWriter extends ClusterReader {
   patchRecordSetStatus(meta: ObjectMeta, status: RecordSetStatus): Promise<RecordSet>;
   /** As {@link setPoolFinalizer}, for a record set. */
   setRecordSetFinalizer(meta: ObjectMeta, isPresent: boolean): Promise<RecordSet>;
+  /** As {@link patchPoolStatus}, for a RoutedIP. */
+  patchRoutedIPStatus(meta: ObjectMeta, status: RoutedIPStatus): Promise<RoutedIP>;
+  /** As {@link setPoolFinalizer}, for a RoutedIP. */
+  setRoutedIPFinalizer(meta: ObjectMeta, isPresent: boolean): Promise<RoutedIP>;
+  /** As {@link notePoolAcquisitions}, for a RoutedIP. */
+  noteRoutedIPAcquisitions(meta: ObjectMeta, note: AcquisitionNote): Promise<RoutedIP>;
   /** Sets (string) or removes (null) our node annotations, and nothing else. Idempotent. KubeError `not-found` when the node is gone. */
   annotateNode(
     name: string,

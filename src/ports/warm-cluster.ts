@@ -3,7 +3,7 @@ import type { ClusterWriter } from "./cluster.ts";
 
 /** Something in a list that a plan may see differently now. */
 export interface ClusterChange {
-  readonly kind: "node" | "pod" | "pool" | "record-set";
+  readonly kind: "node" | "pod" | "pool" | "record-set" | "routed-ip" | "issuer" | "service" | "endpoint-slice";
   /** Name of a node; `NAMESPACE/NAME` of anything else. */
   readonly subject: string;
 }

@@ -1,5 +1,6 @@
 import { type Action, type ActionKind, type AnnotateNode, type AssignIP, refKey } from "../model/action.ts";
 import type { PoolAssessment } from "../model/plan.ts";
+import { portText } from "../model/port-range.ts";
 import { REASONS } from "../model/reason.ts";
 import { FINALIZER } from "../model/resource.ts";
 import { dnsChangeText, whenVisible } from "./dns-change.ts";
@@ -11,6 +12,8 @@ export const VERBS: Readonly<
   Record<ActionKind, { readonly infinitive: string; readonly past: string; readonly count: string }>
 > = {
   "add-finalizer": { infinitive: "add", past: "added", count: "finalizer to add" },
+  "open-ports": { infinitive: "open", past: "opened", count: "firewall to open" },
+  "add-to-firewall": { infinitive: "add", past: "added", count: "node to add to a firewall" },
   "acquire-ip": { infinitive: "acquire", past: "acquired", count: "to acquire" },
   "assign-ip": { infinitive: "assign", past: "assigned", count: "to assign" },
   "move-ip": { infinitive: "move", past: "moved", count: "to move" },
@@ -21,6 +24,8 @@ export const VERBS: Readonly<
   "withdraw-dns": { infinitive: "withdraw from DNS", past: "withdrew from DNS", count: "DNS withdrawal" },
   "update-dns": { infinitive: "update DNS", past: "updated DNS", count: "DNS name to update" },
   "delete-dns": { infinitive: "delete from DNS", past: "deleted from DNS", count: "DNS name to delete" },
+  "close-ports": { infinitive: "close", past: "closed", count: "firewall to close" },
+  "remove-from-firewall": { infinitive: "remove", past: "removed", count: "node to remove from a firewall" },
   "remove-finalizer": { infinitive: "remove", past: "removed", count: "finalizer to remove" },
 };
 
@@ -48,6 +53,13 @@ export function actionObject(action: Action, newIP?: string): string {
     case "update-dns":
     case "delete-dns":
       return `${action.fqdn} at ${action.dnsProvider}`;
+    case "open-ports":
+    case "close-ports":
+      return `${action.ports.map(portText).join(", ")} on firewall ${action.firewall.name}`;
+    case "add-to-firewall":
+      return `${action.machines.map(placeText).join(", ")} to firewall ${action.firewall.name}`;
+    case "remove-from-firewall":
+      return `${action.machines.map(placeText).join(", ")} from firewall ${action.firewall.name}`;
   }
 }
 

@@ -13,6 +13,10 @@ const HELD: Readonly<Record<ActionKind | "reconcile", string>> = {
   "move-ip": "not moved",
   "annotate-node": "not annotated",
   "clear-annotation": "annotation not cleared",
+  "open-ports": "not changed",
+  "close-ports": "not closed",
+  "add-to-firewall": "not extended",
+  "remove-from-firewall": "not reduced",
   "unassign-ip": "not unassigned",
   "delete-ip": "not deleted",
   "remove-finalizer": "finalizer not removed",
@@ -73,6 +77,10 @@ const ADVICE: Readonly<Partial<Record<Reason, string>>> = {
   ZoneNotFound: "Create the zone, correct dnsRecordSet.zone, or use a token that may see it.",
   InvalidAddress: "Correct or remove the annotation.",
   RecordsRetained: "Remove them by hand, or set spec.reclaimPolicy: Delete.",
+  FirewallNotFound: "Create it, or correct routedIPFirewallName of the issuer.",
+  FirewallAmbiguous: "Put the id of the right one into routedIPFirewallName of the issuer.",
+  FirewallReserved: "Create a firewall of your own with the cluster's tag k8s:CLUSTER-ID, and name that.",
+  UnusablePort: "Leave it out with spec.ports, or open it by other means.",
   CRDTooOld: "Apply the CRDs of this version.",
 };
 

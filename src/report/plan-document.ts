@@ -52,6 +52,7 @@ export function actionField(action: Action, pools: readonly PoolAssessment[]): J
     object: objectField(action.object),
     subject: subjectOf(action),
     reason: action.reason,
+    ...("firewall" in action ? { firewall: { provider: action.provider, ...action.firewall } } : {}),
     ...("fqdn" in action ? { dns: { provider: action.dnsProvider, zone: action.zoneText, name: action.fqdn } } : {}),
     message: `${actionLine(action)}: ${whyAction(action, pool)}`,
     before: sideField(action.before),
@@ -74,10 +75,16 @@ export function holdField(hold: Hold, nowMs: number): JSONObject {
 
 function sideField(side: Action["before"] | Action["after"]): JSONValue {
   if (side === undefined) return null;
+  if (isTexts(side)) return side;
   if ("node" in side) return { node: placeField(side.node) };
   if ("machineID" in side) return placeField(side);
   if ("addresses" in side) return { addresses: side.addresses, ttlSeconds: side.ttlSeconds ?? null };
   return "region" in side ? { region: side.region } : { address: side.address ?? null, pool: side.pool ?? null };
+}
+
+/** True for what a change of a firewall takes away or brings. */
+function isTexts(side: NonNullable<Action["before"] | Action["after"]>): side is readonly string[] {
+  return Array.isArray(side);
 }
 
 function placeField({ machineID, nodeName }: Place): JSONObject {

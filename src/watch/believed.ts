@@ -9,9 +9,14 @@ import type { Pass } from "../model/run.ts";
 export function believed({ result: { outcomes }, world }: Pass): KnownFacts {
   const doubts = outcomes.filter(({ outcome }) => outcome !== "applied");
   return {
-    providers: doubts.every(isAboutName) ? world.providers : new Map(),
+    providers: doubts.every((doubt) => isAboutName(doubt) || isAboutFirewall(doubt)) ? world.providers : new Map(),
+    firewalls: doubts.some(isAboutFirewall) ? new Map() : world.firewalls,
     dns: doubts.some(isAboutName) ? new Map() : world.dns,
   };
+}
+
+function isAboutFirewall({ action }: Outcome): boolean {
+  return "firewall" in action;
 }
 
 function isAboutName({ action }: Outcome): boolean {

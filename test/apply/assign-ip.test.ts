@@ -46,6 +46,7 @@ function scene(): { readonly clock: FakeClock; readonly provider: MemoryIPProvid
     cluster: { now: () => clock.wallMs() } as ClusterWriter,
     providers: new Map([["digitalocean", { kind: "usable", provider } as const]]),
     dnsProviders: new Map(),
+    firewallProviders: new Map(),
     clock,
     lock,
   };

@@ -20,6 +20,7 @@ test("a change that ends in the middle because the Lease is lost is skipped for 
     cluster: {} as ClusterWriter,
     providers: new Map(),
     dnsProviders: new Map([["digitalocean", { kind: "usable", provider } as const]]),
+    firewallProviders: new Map(),
     clock: new FakeClock(),
     lock,
   };

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { API } from "../cluster/api.ts";
 import { writeKubeconfig } from "../cluster/kubeconfig.ts";
 import { startCluster } from "../cluster/start.ts";
+import { shippedFiles } from "../manifests/shipped.ts";
 import { inParallel } from "./in-parallel.ts";
 import { type KubeMeter, openKubeMeter } from "./kube-meter.ts";
 
@@ -21,13 +22,7 @@ const OBJECTS = "/apis/flipop.digitalocean.com/v1alpha1/namespaces/default";
 const POOLS = `${OBJECTS}/floatingippools`;
 const RECORD_SETS = `${OBJECTS}/nodednsrecordsets`;
 const API_VERSION = "flipop.digitalocean.com/v1alpha1";
-const MANIFESTS = [
-  "namespace.yaml",
-  "crds/floatingippools.yaml",
-  "crds/nodednsrecordsets.yaml",
-  "rbac.yaml",
-  "watch/rbac.yaml",
-];
+const MANIFESTS = ["namespace.yaml", ...shippedFiles("crds"), "rbac.yaml", "watch/rbac.yaml"];
 const PARALLEL_CALLS = 8;
 
 /** Starts a cluster, in about 5 s. @throws AssetsError when its programs are missing. */

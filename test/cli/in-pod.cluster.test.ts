@@ -5,7 +5,7 @@ import { API } from "../cluster/api.ts";
 import { describeCluster } from "../cluster/context.ts";
 import { type Cluster, startCluster } from "../cluster/start.ts";
 import { SECRET_TOKEN } from "../fake/fake-tokens.ts";
-import { shippedText } from "../manifests/shipped.ts";
+import { shippedFiles, shippedText } from "../manifests/shipped.ts";
 import { buildPackage } from "../programs/build-package.ts";
 import { type EmulatedAccount, type ProgramRun, startAccount } from "./cluster-run.ts";
 import { runInPod } from "./pod-run.ts";
@@ -26,7 +26,7 @@ describeCluster("flipop in a pod", () => {
     app = buildPackage();
     cluster = await startCluster();
     api = new API({ ...cluster, token: cluster.adminToken });
-    for (const file of ["namespace.yaml", "crds/floatingippools.yaml", "crds/nodednsrecordsets.yaml", "rbac.yaml"])
+    for (const file of ["namespace.yaml", ...shippedFiles("crds"), "rbac.yaml"])
       await api.applyManifests(shippedText(file));
     cloud = await startAccount([101, 102], [A, B]);
     for (const n of [1, 2])

@@ -123,10 +123,15 @@ function readerOf(scene: Scene): ClusterReader {
       return observationOf(scene).pools;
     },
     listRecordSets: async () => observationOf(scene).recordSets,
+    listRoutedIPs: async () => [],
+    listRoutedIPIssuers: async () => [],
+    listServices: async () => [],
+    listEndpointSlices: async () => [],
     listNodes: async () => observationOf(scene).nodes,
     listPods: async () => [],
     readPool: async () => undefined,
     readRecordSet: async () => undefined,
+    readRoutedIP: async () => undefined,
     readNode: async () => undefined,
     readLease: async () => {
       if (scene.leaseError !== undefined) throw scene.leaseError;

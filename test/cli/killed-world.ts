@@ -2,7 +2,7 @@ import { type CloudflareSandbox, cloudflareSandbox } from "../../src/sandbox/clo
 import { API } from "../cluster/api.ts";
 import { type Cluster, startCluster } from "../cluster/start.ts";
 import { CLOUDFLARE_SECRET, SECRET_TOKEN } from "../fake/fake-tokens.ts";
-import { shippedText } from "../manifests/shipped.ts";
+import { shippedFiles, shippedText } from "../manifests/shipped.ts";
 import { type EmulatedAccount, runProgram, startAccount } from "./cluster-run.ts";
 import type { Round, RunEnding } from "./killed-run.ts";
 
@@ -144,8 +144,7 @@ export class KilledWorld {
   }
 
   async #populate(): Promise<void> {
-    for (const name of ["namespace", "crds/floatingippools", "crds/nodednsrecordsets"])
-      await this.#api.applyManifests(shippedText(`${name}.yaml`));
+    for (const file of ["namespace.yaml", ...shippedFiles("crds")]) await this.#api.applyManifests(shippedText(file));
     for (const number of NUMBERS) {
       const addresses = [{ type: "ExternalIP", address: `100.64.1.${number}` }];
       await this.#api.createNode({

@@ -36,7 +36,10 @@ describe("flipop manifests", () => {
 
   test.for([
     ["namespace", ["namespace.yaml"]],
-    ["crds", ["crds/floatingippools.yaml", "crds/nodednsrecordsets.yaml"]],
+    [
+      "crds",
+      ["crds/floatingippools.yaml", "crds/nodednsrecordsets.yaml", "crds/routedips.yaml", "crds/routedipissuers.yaml"],
+    ],
     ["rbac", ["rbac.yaml"]],
     ["cronjob", ["cronjob.yaml"]],
     ["networkpolicy", ["networkpolicy.yaml"]],

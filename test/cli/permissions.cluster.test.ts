@@ -3,7 +3,7 @@ import { API } from "../cluster/api.ts";
 import { describeCluster } from "../cluster/context.ts";
 import { type Cluster, startCluster } from "../cluster/start.ts";
 import { SECRET_TOKEN } from "../fake/fake-tokens.ts";
-import { documents, shippedText } from "../manifests/shipped.ts";
+import { documents, shippedFiles, shippedText } from "../manifests/shipped.ts";
 import { type EmulatedAccount, type ProgramRun, runProgram, startAccount } from "./cluster-run.ts";
 
 const [A, B] = ["203.0.113.10", "203.0.113.11"] as const;
@@ -75,7 +75,7 @@ describeCluster("every permission of the shipped ServiceAccount is used", () => 
   beforeAll(async () => {
     cluster = await startCluster();
     api = new API({ ...cluster, token: cluster.adminToken });
-    for (const file of ["namespace.yaml", "crds/floatingippools.yaml", "crds/nodednsrecordsets.yaml", "rbac.yaml"])
+    for (const file of ["namespace.yaml", ...shippedFiles("crds"), "rbac.yaml"])
       await api.applyManifests(shippedText(file));
     account = await startAccount([101, 102, 103], [A, B]);
     account.sandbox.setDomain({ name: "example.com" });

@@ -31,9 +31,11 @@ describe("the providers of a run", () => {
     ["reads", openProviderReaders],
     ["may write", openProviders],
   ] as const)("that %s are not available without a token, and say which variables to set", async ([, open]) => {
-    const { providers, dnsProviders } = await open(config({}), { clock: SYSTEM_CLOCK });
+    const { providers, dnsProviders, firewallProviders } = await open(config({}), { clock: SYSTEM_CLOCK });
     const variables = ["DIGITALOCEAN_ACCESS_TOKEN", "DIGITALOCEAN_ACCESS_TOKEN_FILE"];
-    expect([...providers]).toEqual([["digitalocean", { kind: "no-token", name: "digitalocean", variables }]]);
+    for (const only of [providers, firewallProviders]) {
+      expect([...only]).toEqual([["digitalocean", { kind: "no-token", name: "digitalocean", variables }]]);
+    }
     expect([...dnsProviders]).toEqual([
       ["digitalocean", { kind: "no-token", name: "digitalocean", variables }],
       [
@@ -45,16 +47,18 @@ describe("the providers of a run", () => {
 
   test("that reads have no method that writes", async () => {
     const env = { DIGITALOCEAN_TOKEN: "t", CLOUDFLARE_TOKEN: "t" };
-    const { providers, dnsProviders } = await openProviderReaders(config(env), { clock: SYSTEM_CLOCK });
-    const all = [...providers.values(), ...dnsProviders.values()].map((access) => Object.keys(usable<object>(access)));
-    expect(all.flat().filter((name) => /assign|create|delete|write/.test(name))).toEqual([]);
-    expect(all).toHaveLength(3);
+    const open = await openProviderReaders(config(env), { clock: SYSTEM_CLOCK });
+    const kinds = [open.providers, open.dnsProviders, open.firewallProviders];
+    const all = kinds.flatMap((kind) => [...kind.values()].map((access) => Object.keys(usable<object>(access))));
+    const writing = /assign|create|delete|write|addMachines|remove|open|close/;
+    expect(all.flat().filter((name) => writing.test(name))).toEqual([]);
+    expect(all).toHaveLength(4);
   });
 
   test("speak to the addresses that the environment names", async () => {
     const sandbox = await startSandbox({ dir: join(dir, "a") });
     running.push(sandbox);
-    const { dnsProviders } = await openProviders(
+    const { dnsProviders, firewallProviders } = await openProviders(
       config({
         DIGITALOCEAN_TOKEN: "t",
         DIGITALOCEAN_API_URL: sandbox.digitaloceanURL,
@@ -65,18 +69,20 @@ describe("the providers of a run", () => {
     );
     expect(await usable(dnsProviders.get("digitalocean")).findZone("example.com")).toMatchObject({ id: "example.com" });
     expect(await usable(dnsProviders.get("cloudflare")).findZone("example.net")).toMatchObject({ name: "example.net" });
+    expect(await usable(firewallProviders.get("digitalocean")).listFirewalls()).toMatchObject([{ name: "web" }]);
   });
 
-  test("stop both kinds of calls to DigitalOcean once it has answered one of them with a 429", async () => {
+  test("stop every kind of calls to DigitalOcean once it has answered one of them with a 429", async () => {
     const calls: string[] = [];
     const faults = new FaultList([{ server: "digitalocean", path: "/domains", status: 429 }]);
     const sandbox = await startSandbox({ dir: join(dir, "b"), faults, onCall: ({ path }) => calls.push(path) });
     running.push(sandbox);
     const env = { DIGITALOCEAN_TOKEN: "t", DIGITALOCEAN_API_URL: sandbox.digitaloceanURL };
-    const { providers, dnsProviders } = await openProviders(config(env), { clock: SYSTEM_CLOCK });
+    const { providers, dnsProviders, firewallProviders } = await openProviders(config(env), { clock: SYSTEM_CLOCK });
     const limited = { failure: "rate-limited" };
     await expect(usable(dnsProviders.get("digitalocean")).findZone("example.com")).rejects.toMatchObject(limited);
     await expect(usable(providers.get("digitalocean")).listPage(1)).rejects.toMatchObject(limited);
+    await expect(usable(firewallProviders.get("digitalocean")).listFirewalls()).rejects.toMatchObject(limited);
     expect(calls).toHaveLength(1);
   });
 

@@ -3,7 +3,7 @@ import { API } from "../cluster/api.ts";
 import { describeCluster } from "../cluster/context.ts";
 import { type Cluster, startCluster } from "../cluster/start.ts";
 import { SECRET_TOKEN } from "../fake/fake-tokens.ts";
-import { shippedText } from "../manifests/shipped.ts";
+import { shippedFiles, shippedText } from "../manifests/shipped.ts";
 import { type EmulatedAccount, runProgram, startAccount } from "./cluster-run.ts";
 
 const [A, B] = ["203.0.113.10", "203.0.113.11"] as const;
@@ -18,7 +18,7 @@ describeCluster("flipop as the shipped ServiceAccount", () => {
   beforeAll(async () => {
     cluster = await startCluster();
     api = new API({ ...cluster, token: cluster.adminToken });
-    for (const file of ["namespace.yaml", "crds/floatingippools.yaml", "crds/nodednsrecordsets.yaml", "rbac.yaml"])
+    for (const file of ["namespace.yaml", ...shippedFiles("crds"), "rbac.yaml"])
       await api.applyManifests(shippedText(file));
     account = await startAccount([101, 102, 103], [A, B]);
     env = {

@@ -1,11 +1,16 @@
 import { RESOURCES } from "../../src/adapters/kube/call.ts";
 import { CUSTOM_RESOURCES, type CustomResource } from "../../src/adapters/kube/custom-resource.ts";
+import { decodeEndpointSlice, SERVICE_NAME_LABEL } from "../../src/adapters/kube/decode-endpoint-slice.ts";
 import { decodeNode } from "../../src/adapters/kube/decode-node.ts";
 import { decodePod } from "../../src/adapters/kube/decode-pod.ts";
 import { decodePool } from "../../src/adapters/kube/decode-pool.ts";
 import { decodeRecordSet } from "../../src/adapters/kube/decode-record-set.ts";
+import { decodeRoutedIP } from "../../src/adapters/kube/decode-routed-ip.ts";
+import { decodeRoutedIPIssuer } from "../../src/adapters/kube/decode-routed-ip-issuer.ts";
+import { decodeService } from "../../src/adapters/kube/decode-service.ts";
 import { encodeEvent } from "../../src/adapters/kube/encode-event.ts";
 import { decodeLease, encodeLease } from "../../src/adapters/kube/lease-codec.ts";
+import type { ServicePlace } from "../../src/adapters/kube/list-requests.ts";
 import { encodeNote } from "../../src/adapters/kube/note-codec.ts";
 import type { AcquisitionNote } from "../../src/model/acquisition-note.ts";
 import type { NodeFacts, PodFacts, PodSelector } from "../../src/model/node.ts";
@@ -20,7 +25,10 @@ import {
   type PoolStatus,
   type RecordSet,
   type RecordSetStatus,
+  type RoutedIPStatus,
 } from "../../src/model/resource.ts";
+import type { RoutedIP, RoutedIPIssuer } from "../../src/model/routed-ip.ts";
+import type { EndpointSliceFacts, ServiceFacts } from "../../src/model/service.ts";
 import type { ClusterEvent, ClusterWriter, LeaseRecord } from "../../src/ports/cluster.ts";
 import { type KubernetesSandbox, kubernetesSandbox } from "../../src/sandbox/kubernetes/kubernetes-sandbox.ts";
 import { storeKey } from "../../src/sandbox/kubernetes/object-store.ts";
@@ -67,6 +75,23 @@ export class MemoryCluster extends MemoryCalls implements ClusterWriter {
     return this.list("recordSets", "", new URLSearchParams(), decodeRecordSet);
   }
 
+  async listRoutedIPs(): Promise<readonly RoutedIP[]> {
+    return this.list("routedIPs", "", new URLSearchParams(), decodeRoutedIP);
+  }
+
+  async listRoutedIPIssuers(): Promise<readonly RoutedIPIssuer[]> {
+    return this.list("issuers", "", new URLSearchParams(), decodeRoutedIPIssuer);
+  }
+
+  async listServices(): Promise<readonly ServiceFacts[]> {
+    return this.list("services", "", new URLSearchParams(), decodeService);
+  }
+
+  async listEndpointSlices({ namespace, name }: ServicePlace): Promise<readonly EndpointSliceFacts[]> {
+    const query = new URLSearchParams({ labelSelector: `${SERVICE_NAME_LABEL}=${name}` });
+    return this.list("endpointSlices", namespace, query, decodeEndpointSlice);
+  }
+
   async listNodes(): Promise<readonly NodeFacts[]> {
     return this.list("nodes", "", new URLSearchParams(), decodeNode);
   }
@@ -82,6 +107,10 @@ export class MemoryCluster extends MemoryCalls implements ClusterWriter {
 
   async readRecordSet(meta: Pick<ObjectMeta, "namespace" | "name">): Promise<RecordSet | undefined> {
     return this.read("recordSets", objectKey(meta), decodeRecordSet);
+  }
+
+  async readRoutedIP(meta: Pick<ObjectMeta, "namespace" | "name">): Promise<RoutedIP | undefined> {
+    return this.read("routedIPs", objectKey(meta), decodeRoutedIP);
   }
 
   async readNode(name: string): Promise<NodeFacts | undefined> {
@@ -101,13 +130,7 @@ export class MemoryCluster extends MemoryCalls implements ClusterWriter {
   }
 
   async notePoolAcquisitions(meta: ObjectMeta, note: AcquisitionNote): Promise<Pool> {
-    const annotations = { [ACQUIRED_ANNOTATION]: encodeNote(meta.uid, note) };
-    const facts = { verb: "patch", resource: RESOURCES.pools, subject: objectKey(meta), part: "note" } as const;
-    const stored = this.write(facts, (type) => {
-      const body = { metadata: { resourceVersion: meta.resourceVersion, annotations } };
-      return this.sandbox.api.patch(type, objectKey(meta), body).object;
-    });
-    return decoded(decodePool(stored));
+    return this.noteAcquisitions(CUSTOM_RESOURCES.pools, meta, note);
   }
 
   async patchRecordSetStatus(meta: ObjectMeta, status: RecordSetStatus): Promise<RecordSet> {
@@ -116,6 +139,18 @@ export class MemoryCluster extends MemoryCalls implements ClusterWriter {
 
   async setRecordSetFinalizer(meta: ObjectMeta, isPresent: boolean): Promise<RecordSet> {
     return this.setFinalizer(CUSTOM_RESOURCES.recordSets, meta, isPresent);
+  }
+
+  async patchRoutedIPStatus(meta: ObjectMeta, status: RoutedIPStatus): Promise<RoutedIP> {
+    return this.patchStatus(CUSTOM_RESOURCES.routedIPs, meta, status);
+  }
+
+  async setRoutedIPFinalizer(meta: ObjectMeta, isPresent: boolean): Promise<RoutedIP> {
+    return this.setFinalizer(CUSTOM_RESOURCES.routedIPs, meta, isPresent);
+  }
+
+  async noteRoutedIPAcquisitions(meta: ObjectMeta, note: AcquisitionNote): Promise<RoutedIP> {
+    return this.noteAcquisitions(CUSTOM_RESOURCES.routedIPs, meta, note);
   }
 
   async annotateNode(
@@ -182,6 +217,19 @@ export class MemoryCluster extends MemoryCalls implements ClusterWriter {
     const finalizers = isPresent ? [...others, FINALIZER] : others;
     const stored = this.write({ verb: "patch", resource, subject: objectKey(meta) }, (type) => {
       const body = { metadata: { resourceVersion: meta.resourceVersion, finalizers } };
+      return this.sandbox.api.patch(type, objectKey(meta), body).object;
+    });
+    return decoded(decode(stored));
+  }
+
+  private noteAcquisitions<T extends Decoded<Status>, Status>(
+    { resource, decode }: CustomResource<T, Status>,
+    meta: ObjectMeta,
+    note: AcquisitionNote,
+  ): T {
+    const annotations = { [ACQUIRED_ANNOTATION]: encodeNote(meta.uid, note) };
+    const stored = this.write({ verb: "patch", resource, subject: objectKey(meta), part: "note" }, (type) => {
+      const body = { metadata: { resourceVersion: meta.resourceVersion, annotations } };
       return this.sandbox.api.patch(type, objectKey(meta), body).object;
     });
     return decoded(decode(stored));

@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import type { Zone } from "../../src/model/dns.ts";
 import { ProviderError } from "../../src/model/errors.ts";
 import { FakeClock } from "./fake-clock.ts";
+import type { MemoryFault } from "./memory-cloud-calls.ts";
 import { CLOUDFLARE_DNS, DIGITALOCEAN_DNS, MemoryDNSAccount, type MemoryDNSFlavour } from "./memory-dns-account.ts";
 import { MemoryDNSProvider, type MemoryDNSProviderOptions } from "./memory-dns-provider.ts";
-import type { MemoryFault } from "./memory-ip-provider.ts";
 
 const zone: Zone = { id: "example.com", name: "example.com" };
 const fqdn = "www.example.com";

@@ -13,9 +13,9 @@ import type { Clock } from "../../src/ports/clock.ts";
 import type { DNSProvider, RecordSetChange, RecordSetResult } from "../../src/ports/dns-provider.ts";
 import type { ProviderMeter } from "../../src/ports/ip-provider.ts";
 import { FakeClock } from "./fake-clock.ts";
+import type { MemoryCall, MemoryFault } from "./memory-cloud-calls.ts";
 import { MemoryDNSAccount } from "./memory-dns-account.ts";
 import { writeInBatch, writeSingly } from "./memory-dns-provider-write.ts";
-import type { MemoryCall, MemoryFault } from "./memory-ip-provider.ts";
 import type { HeldRecord, MemoryZone } from "./memory-zone.ts";
 
 /** What a call is about, as ProviderError has it: `zone`, `records`, and `write` or, one by one, `add-record`, `set-ttl`, `remove-record`. */

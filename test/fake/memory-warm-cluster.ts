@@ -1,12 +1,19 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Call, RESOURCES } from "../../src/adapters/kube/call.ts";
+import { decodeEndpointSlice, SERVICE_NAME_LABEL } from "../../src/adapters/kube/decode-endpoint-slice.ts";
 import { decodeNode } from "../../src/adapters/kube/decode-node.ts";
 import { decodePod } from "../../src/adapters/kube/decode-pod.ts";
 import { decodePool } from "../../src/adapters/kube/decode-pool.ts";
 import { decodeRecordSet } from "../../src/adapters/kube/decode-record-set.ts";
+import { decodeRoutedIP } from "../../src/adapters/kube/decode-routed-ip.ts";
+import { decodeRoutedIPIssuer } from "../../src/adapters/kube/decode-routed-ip-issuer.ts";
+import { decodeService } from "../../src/adapters/kube/decode-service.ts";
+import type { ServicePlace } from "../../src/adapters/kube/list-requests.ts";
 import type { KubeError } from "../../src/model/errors.ts";
 import { type NodeFacts, type PodFacts, type PodSelector, podSelectorKey } from "../../src/model/node.ts";
-import type { Pool, RecordSet } from "../../src/model/resource.ts";
+import { objectKey, type Pool, type RecordSet } from "../../src/model/resource.ts";
+import type { RoutedIP, RoutedIPIssuer } from "../../src/model/routed-ip.ts";
+import type { EndpointSliceFacts, ServiceFacts } from "../../src/model/service.ts";
 import type { ClusterChange, Staleness, WarmCluster } from "../../src/ports/warm-cluster.ts";
 import { objectFilter } from "../../src/sandbox/kubernetes/object-filter.ts";
 import { type Change, storeKey } from "../../src/sandbox/kubernetes/object-store.ts";
@@ -58,6 +65,28 @@ export class MemoryWarmCluster extends MemoryCluster implements WarmCluster {
   override async listRecordSets(): Promise<readonly RecordSet[]> {
     const query = { key: "record sets", kind: "record-set", resource: "recordSets", decode: decodeRecordSet } as const;
     return await this.warm(query, () => super.listRecordSets());
+  }
+
+  override async listRoutedIPs(): Promise<readonly RoutedIP[]> {
+    const query = { key: "routed IPs", kind: "routed-ip", resource: "routedIPs", decode: decodeRoutedIP } as const;
+    return await this.warm(query, () => super.listRoutedIPs());
+  }
+
+  override async listRoutedIPIssuers(): Promise<readonly RoutedIPIssuer[]> {
+    const query = { key: "issuers", kind: "issuer", resource: "issuers", decode: decodeRoutedIPIssuer } as const;
+    return await this.warm(query, () => super.listRoutedIPIssuers());
+  }
+
+  override async listServices(): Promise<readonly ServiceFacts[]> {
+    const query = { key: "services", kind: "service", resource: "services", decode: decodeService } as const;
+    return await this.warm(query, () => super.listServices());
+  }
+
+  override async listEndpointSlices(service: ServicePlace): Promise<readonly EndpointSliceFacts[]> {
+    const place = { namespace: service.namespace, label: `${SERVICE_NAME_LABEL}=${service.name}` };
+    const key = `endpoint slices ${objectKey(service)}`;
+    const query = { key, kind: "endpoint-slice", resource: "endpointSlices", ...place } as const;
+    return await this.warm({ ...query, decode: decodeEndpointSlice }, () => super.listEndpointSlices(service));
   }
 
   override async listNodes(): Promise<readonly NodeFacts[]> {

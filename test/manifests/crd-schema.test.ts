@@ -3,12 +3,43 @@ import { Ajv } from "ajv";
 import { describe, expect, test } from "vitest";
 import { decodePool } from "../../src/adapters/kube/decode-pool.ts";
 import { decodeRecordSet } from "../../src/adapters/kube/decode-record-set.ts";
+import { decodeRoutedIP } from "../../src/adapters/kube/decode-routed-ip.ts";
+import { decodeRoutedIPIssuer } from "../../src/adapters/kube/decode-routed-ip-issuer.ts";
 import { MAXIMAL_SPEC, MAXIMAL_STATUS } from "./maximal-pool.ts";
 import { MAXIMAL_RECORD_SET_SPEC, MAXIMAL_RECORD_SET_STATUS } from "./maximal-record-set.ts";
+import { MAXIMAL_ISSUER_SPEC, MAXIMAL_ROUTED_IP_SPEC, MAXIMAL_ROUTED_IP_STATUS } from "./maximal-routed-ip.ts";
 import { documents, type SchemaNode, shippedFiles, shippedSchema, shippedText, unknownPaths } from "./shipped.ts";
 
 const POOLS = "crds/floatingippools.yaml";
 const RECORD_SETS = "crds/nodednsrecordsets.yaml";
+const ROUTED_IPS = "crds/routedips.yaml";
+const ISSUERS = "crds/routedipissuers.yaml";
+
+/** What each definition is, and what it requires of a spec. */
+const DEFINITIONS = [
+  { file: POOLS, kind: "FloatingIPPool", short: "fip", hasStatus: true, required: ["spec.provider"] },
+  { file: RECORD_SETS, kind: "NodeDNSRecordSet", short: "nodedns", hasStatus: true, required: [] },
+  {
+    file: ROUTED_IPS,
+    kind: "RoutedIP",
+    short: "rip",
+    hasStatus: true,
+    required: [
+      "spec.issuer",
+      "spec.serviceName",
+      "spec.ports[].protocol",
+      "spec.dnsRecordSet.zone",
+      "spec.dnsRecordSet.recordName",
+    ],
+  },
+  { file: ISSUERS, kind: "RoutedIPIssuer", short: "ripissuer", hasStatus: false, required: ["spec.provider"] },
+];
+const DECODERS: Readonly<Record<string, (object: unknown) => unknown>> = {
+  [POOLS]: decodePool,
+  [RECORD_SETS]: decodeRecordSet,
+  [ROUTED_IPS]: decodeRoutedIP,
+  [ISSUERS]: decodeRoutedIPIssuer,
+};
 const GO = readFileSync(new URL("fixtures/go-operator.yaml", import.meta.url), "utf8");
 
 /** Each schema node below spec and status with its path. */
@@ -33,7 +64,9 @@ function* fieldsWithout(value: unknown, schema: SchemaNode, path: string): Gener
 
 /** The CRD of a manifest. */
 function fileOf(manifest: Readonly<Record<string, unknown>>): string {
-  return manifest["kind"] === "FloatingIPPool" ? POOLS : RECORD_SETS;
+  const definition = DEFINITIONS.find(({ kind }) => kind === manifest["kind"]);
+  if (definition === undefined) throw new Error(`no CRD of ${manifest["kind"]} is shipped`);
+  return definition.file;
 }
 
 /** Validates as the API server does: OpenAPI's `nullable` is JSON Schema's "or null", formats are not checked. */
@@ -44,8 +77,12 @@ function validator(file: string): (value: unknown) => readonly string[] {
     validate(value) ? [] : (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message}`);
 }
 
-describe.for([POOLS, RECORD_SETS])("%s", (file) => {
-  test("has one served and stored version with a status subresource, its own short name and the category flipop", () => {
+test("every shipped CRD is looked at", () => {
+  expect(DEFINITIONS.map(({ file }) => file).toSorted()).toEqual(shippedFiles("crds"));
+});
+
+describe.for(DEFINITIONS)("$file", ({ file, kind, short, hasStatus, required: wanted }) => {
+  test("has one served and stored version, a status subresource where flipop writes one, its own short name and the category flipop", () => {
     const [crd] = documents(shippedText(file));
     expect(crd).toMatchObject({
       apiVersion: "apiextensions.k8s.io/v1",
@@ -54,15 +91,16 @@ describe.for([POOLS, RECORD_SETS])("%s", (file) => {
       spec: {
         group: "flipop.digitalocean.com",
         scope: "Namespaced",
-        names: { categories: ["flipop"], shortNames: [file === POOLS ? "fip" : "nodedns"] },
-        versions: [{ name: "v1alpha1", served: true, storage: true, subresources: { status: {} } }],
+        names: { categories: ["flipop"], kind, shortNames: [short] },
+        versions: [{ name: "v1alpha1", served: true, storage: true }],
       },
     });
+    expect(JSON.stringify(crd).includes(`"subresources":{"status":{}}`)).toBe(hasStatus);
   });
 
   test("explains every field in whole sentences", () => {
     const { spec, status } = shippedSchema(file).properties ?? {};
-    const silent = [...nodes(spec ?? {}, "spec"), ...nodes(status ?? {}, "status")]
+    const silent = [...nodes(spec ?? {}, "spec"), ...(status === undefined ? [] : nodes(status, "status"))]
       .filter(([path]) => !path.endsWith("[]") && !path.endsWith("{}"))
       .filter(([, node]) => !/^[A-Zf].+\.$/s.test(node.description ?? ""));
     expect(silent.map(([path]) => path)).toEqual([]);
@@ -75,18 +113,26 @@ describe.for([POOLS, RECORD_SETS])("%s", (file) => {
     expect(found.map(([path]) => path)).toEqual([]);
   });
 
-  test("requires nothing of a spec that the Go operator did not", () => {
+  test("requires of a spec of the Go operator's kinds what that did, and of others what they cannot do without", () => {
     const required = [...nodes(shippedSchema(file).properties?.["spec"] ?? {}, "spec")].flatMap(([path, node]) =>
       (node.required ?? []).map((name) => `${path}.${name}`),
     );
-    expect(required).toEqual(file === POOLS ? ["spec.provider"] : []);
+    expect(required).toEqual(wanted);
   });
 });
 
 const KINDS = [
   { file: POOLS, spec: MAXIMAL_SPEC, status: MAXIMAL_STATUS },
   { file: RECORD_SETS, spec: MAXIMAL_RECORD_SET_SPEC, status: MAXIMAL_RECORD_SET_STATUS },
+  { file: ROUTED_IPS, spec: MAXIMAL_ROUTED_IP_SPEC, status: MAXIMAL_ROUTED_IP_STATUS },
 ];
+
+test("an issuer's definition keeps every field of the model and has no other", () => {
+  const schema = shippedSchema(ISSUERS);
+  expect(unknownPaths(schema, { spec: MAXIMAL_ISSUER_SPEC })).toEqual([]);
+  expect(validator(ISSUERS)({ spec: MAXIMAL_ISSUER_SPEC })).toEqual([]);
+  expect([...fieldsWithout(MAXIMAL_ISSUER_SPEC, schema.properties?.["spec"] ?? {}, "spec")]).toEqual([]);
+});
 
 describe.for(KINDS)("$file", ({ file, spec, status }) => {
   test("keeps every field of the model", () => {
@@ -127,7 +173,7 @@ describe("manifests", () => {
       const crd = fileOf(document);
       expect(validator(crd)(document)).toEqual([]);
       expect(unknownPaths(shippedSchema(crd), { spec: document["spec"] })).toEqual([]);
-      const decoded = crd === POOLS ? decodePool(document) : decodeRecordSet(document);
+      const decoded = DECODERS[crd]?.(document);
       expect(decoded).toMatchObject({ meta: { name: expect.any(String) } });
       expect(decoded).not.toHaveProperty("decodeError");
     }
@@ -152,5 +198,32 @@ describe("manifests", () => {
     [{ dnsRecordSet: { ttl: "60" } }, "/spec/dnsRecordSet/ttl"],
   ] as const)("a record set with %o is refused with the field named", ([change, path]) => {
     expect(validator(RECORD_SETS)({ spec: change }).join()).toContain(path);
+  });
+
+  test.for([
+    [{ address: "192.0.2.1 " }, "/spec/address"],
+    [{ address: "" }, "/spec/address"],
+    [{ address: "2001:db8::1" }, "/spec/address"],
+    [{ address: "192.0.2.010" }, "/spec/address"],
+    [{ issuer: "" }, "/spec/issuer"],
+    [{ serviceName: "" }, "/spec/serviceName"],
+    [{ ports: [{ protocol: "sctp", port: 80 }] }, "/spec/ports/0/protocol"],
+    [{ ports: [{ protocol: "tcp" }] }, "/spec/ports/0"],
+    [{ ports: [{ protocol: "tcp", port: 0 }] }, "/spec/ports/0/port"],
+    [{ ports: [{ protocol: "tcp", port: 65_536 }] }, "/spec/ports/0/port"],
+    [{ ports: [{ protocol: "tcp", port: "80:90" }] }, "/spec/ports/0/port"],
+    [{ dnsRecordSet: { zone: "example.com" } }, "/spec/dnsRecordSet"],
+    [{ foreignHolder: "Steal" }, "/spec/foreignHolder"],
+  ] as const)("a routed IP with %o is refused with the field named", ([change, path]) => {
+    expect(validator(ROUTED_IPS)({ spec: { issuer: "a", serviceName: "b" } })).toEqual([]);
+    expect(validator(ROUTED_IPS)({ spec: { issuer: "a", serviceName: "b", ...change } }).join()).toContain(path);
+  });
+
+  test.for([
+    [{ provider: "" }, "/spec/provider"],
+    [{ routedIPReclaimPolicy: "Remove" }, "/spec/routedIPReclaimPolicy"],
+    [{ tolerations: [{ tolerationSeconds: "60" }] }, "/spec/tolerations/0/tolerationSeconds"],
+  ] as const)("an issuer with %o is refused with the field named", ([change, path]) => {
+    expect(validator(ISSUERS)({ spec: { provider: "digitalocean", ...change } }).join()).toContain(path);
   });
 });

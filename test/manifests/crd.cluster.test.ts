@@ -1,40 +1,20 @@
 import { readFileSync } from "node:fs";
-import { request } from "node:https";
-import { json } from "node:stream/consumers";
 import { beforeAll, expect, test } from "vitest";
 import { API } from "../cluster/api.ts";
 import { describeCluster } from "../cluster/context.ts";
-import type { ClusterFacts } from "../cluster/start.ts";
 import { MAXIMAL_SPEC, MAXIMAL_STATUS } from "./maximal-pool.ts";
 import { MAXIMAL_RECORD_SET_SPEC, MAXIMAL_RECORD_SET_STATUS } from "./maximal-record-set.ts";
 import { documents, shippedFiles, shippedText } from "./shipped.ts";
+import { shownTable } from "./shown-table.ts";
 
 const GROUP = "/apis/flipop.digitalocean.com/v1alpha1";
 const GO = readFileSync(new URL("fixtures/go-operator.yaml", import.meta.url), "utf8");
 const PLURALS: Readonly<Record<string, string>> = {
   FloatingIPPool: "floatingippools",
   NodeDNSRecordSet: "nodednsrecordsets",
+  RoutedIP: "routedips",
+  RoutedIPIssuer: "routedipissuers",
 };
-
-/** A list as `kubectl get` asks for it. */
-interface Table {
-  readonly columnDefinitions: readonly { readonly name: string; readonly priority: number }[];
-  readonly rows: readonly { readonly cells: readonly unknown[] }[];
-}
-
-function table(cluster: ClusterFacts, path: string): Promise<Table> {
-  const headers = {
-    authorization: `Bearer ${cluster.adminToken}`,
-    accept: "application/json;as=Table;v=v1;g=meta.k8s.io",
-  };
-  return new Promise((resolve, reject) => {
-    request(`${cluster.server}${path}`, { headers, ca: readFileSync(cluster.caFile) }, (answer) => {
-      json(answer).then((body) => resolve(body as Table), reject);
-    })
-      .on("error", reject)
-      .end();
-  });
-}
 
 describeCluster("the shipped CRDs on a real API server", (cluster) => {
   const api = new API({ ...cluster, token: cluster.adminToken });
@@ -135,28 +115,19 @@ describeCluster("the shipped CRDs on a real API server", (cluster) => {
       { status },
       "application/merge-patch+json",
     );
-    const { columnDefinitions, rows } = await table(cluster, collection(namespace));
-    const row = rows[0]?.cells ?? [];
-    const shown = columnDefinitions.flatMap((column, i) =>
-      column.priority === 0 ? [[column.name, row[i]] as const] : [],
-    );
-    expect(Object.fromEntries(shown)).toEqual({
+    const { shown, wide, width } = await shownTable(cluster, collection(namespace));
+    expect(shown).toEqual({
       Name: "ingress-frankfurt",
       Ready: "False",
       Desired: 3,
       Reason: "WaitingForAssignment",
       Age: expect.stringMatching(/^\d+s$/),
     });
-    expect(columnDefinitions.filter((column) => column.priority > 0).map((column) => column.name)).toEqual([
-      "Provider",
-      "Region",
-      "Error",
-    ]);
-    const width = shown.reduce((sum, [name, cell]) => sum + Math.max(name.length, String(cell).length) + 3, 0);
+    expect(wide).toEqual(["Provider", "Region", "Error"]);
     expect(width).toBeLessThanOrEqual(80);
   });
 
-  test("pools and record sets are found by short name and by category", async () => {
+  test("every kind is found by short name and by category", async () => {
     const { resources } = await api.call<{
       resources: { name: string; shortNames?: string[]; categories?: string[] }[];
     }>("GET", GROUP);
@@ -164,6 +135,8 @@ describeCluster("the shipped CRDs on a real API server", (cluster) => {
     expect(Object.fromEntries(names.map((one) => [one.name, [one.shortNames, one.categories]]))).toMatchObject({
       floatingippools: [["fip"], ["flipop"]],
       nodednsrecordsets: [["nodedns"], ["flipop"]],
+      routedips: [["rip"], ["flipop"]],
+      routedipissuers: [["ripissuer"], ["flipop"]],
     });
   });
 

@@ -19,6 +19,11 @@ const RESOURCES = [
   [FLIPOP, "floatingippools/status"],
   [FLIPOP, "nodednsrecordsets"],
   [FLIPOP, "nodednsrecordsets/status"],
+  [FLIPOP, "routedips"],
+  [FLIPOP, "routedips/status"],
+  [FLIPOP, "routedipissuers"],
+  [FLIPOP, "routedipissuers/status"],
+  ["discovery.k8s.io", "endpointslices"],
   ["events.k8s.io", "events"],
   ["coordination.k8s.io", "leases"],
   ["rbac.authorization.k8s.io", "clusterroles"],
@@ -49,16 +54,23 @@ const READING = [
   "get /nodes",
   "list /nodes",
   "list /pods",
+  "list /services",
+  "list discovery.k8s.io/endpointslices",
   `get ${FLIPOP}/floatingippools`,
   `list ${FLIPOP}/floatingippools`,
   `get ${FLIPOP}/nodednsrecordsets`,
   `list ${FLIPOP}/nodednsrecordsets`,
+  `get ${FLIPOP}/routedips`,
+  `list ${FLIPOP}/routedips`,
+  `list ${FLIPOP}/routedipissuers`,
 ];
 const WRITING = [
   `patch ${FLIPOP}/floatingippools/status`,
   `patch ${FLIPOP}/floatingippools`,
   `patch ${FLIPOP}/nodednsrecordsets/status`,
   `patch ${FLIPOP}/nodednsrecordsets`,
+  `patch ${FLIPOP}/routedips/status`,
+  `patch ${FLIPOP}/routedips`,
   "patch /nodes",
   "create events.k8s.io/events",
 ];
@@ -127,7 +139,7 @@ describeCluster("the shipped RBAC on a real API server", (cluster) => {
     await expect.poll(() => grantedTo("viewer", "default")).toEqual(wanted);
   });
 
-  test("whoever may view a namespace is to see its pools and record sets, and gets nothing else from flipop", async () => {
+  test("whoever may view a namespace is to see its objects of flipop, and gets nothing else from flipop", async () => {
     const root = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
     interface View {
       readonly aggregationRule: { readonly clusterRoleSelectors: readonly { matchLabels: Record<string, string> }[] };
@@ -141,7 +153,7 @@ describeCluster("the shipped RBAC on a real API server", (cluster) => {
     );
     expect(parts.map(({ metadata }) => metadata.name)).toEqual(["flipop-view"]);
     expect(permissions(parts.flatMap(({ rules }) => rules))).toEqual(
-      ["floatingippools", "nodednsrecordsets"]
+      ["floatingippools", "nodednsrecordsets", "routedips", "routedipissuers"]
         .flatMap((name) => ["get", "list", "watch"].map((verb) => `${verb} ${FLIPOP}/${name}`))
         .sort(),
     );

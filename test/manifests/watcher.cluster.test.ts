@@ -54,8 +54,12 @@ describeCluster("what flipop manifests --mode watch prints, on a real API server
     const lists = [
       "/nodes",
       "/pods",
+      "/services",
+      "discovery.k8s.io/endpointslices",
       "flipop.digitalocean.com/floatingippools",
       "flipop.digitalocean.com/nodednsrecordsets",
+      "flipop.digitalocean.com/routedipissuers",
+      "flipop.digitalocean.com/routedips",
     ];
     expect(watched.toSorted()).toEqual(lists.map((list) => `watch ${list}`));
     const account = new API({ ...cluster, token: await api.serviceAccountToken("flipop", "flipop") });

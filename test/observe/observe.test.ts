@@ -13,7 +13,7 @@ test("the Lease is read, unless whoever keeps it knows what is noted there", asy
   const cluster = new MemoryCluster({ now: () => clock.wallMs(), beforeCall });
   const none = new Map<string, never>();
   const leaseName = { namespace: "flipop", name: "flipop" };
-  const deps = { cluster, providers: none, dnsProviders: none, clock, leaseName };
+  const deps = { cluster, providers: none, dnsProviders: none, firewallProviders: none, clock, leaseName };
   const readings = (): number => asked.filter((operation) => operation.includes("leases")).length;
   await observe(deps);
   expect(readings()).toBe(1);

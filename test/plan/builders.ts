@@ -1,5 +1,6 @@
 import type { Address, AddressFact } from "../../src/model/address.ts";
 import type { DNSFacts } from "../../src/model/dns.ts";
+import type { FirewallFacts } from "../../src/model/firewall.ts";
 import type { NodeFacts } from "../../src/model/node.ts";
 import type { Observation, ProviderFacts } from "../../src/model/observation.ts";
 import type { Pool, PoolSpec, PoolStatus, RecordSet } from "../../src/model/resource.ts";
@@ -48,6 +49,7 @@ export function aPool({
   status,
 }: PoolParts = {}): Pool {
   return {
+    kind: "pool",
     meta: {
       namespace: "ingress",
       name,
@@ -116,6 +118,7 @@ export function anObservation(parts: {
   readonly addresses?: readonly [string, AddressFact][];
   readonly provider?: Partial<ProviderFacts>;
   readonly pods?: Observation["pods"];
+  readonly firewalls?: readonly FirewallFacts[];
   readonly lease?: Partial<Observation["lease"]>;
 }): Observation {
   return {
@@ -124,6 +127,8 @@ export function anObservation(parts: {
     cluster: "https://cluster.example",
     pools: parts.pools ?? [],
     recordSets: parts.recordSets ?? [],
+    missingKinds: [],
+    firewalls: new Map((parts.firewalls ?? []).map((facts) => [facts.name, facts])),
     dns: new Map((parts.dns ?? []).map((facts) => [facts.name, facts])),
     nodes: parts.nodes ?? [],
     pods: parts.pods ?? new Map(),

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
+import type { PendingAcquisition } from "../../src/model/acquired-ip.ts";
 import type { AcquisitionNote } from "../../src/model/acquisition-note.ts";
 import type { AddressFact } from "../../src/model/address.ts";
 import type { Observation } from "../../src/model/observation.ts";
-import type { PendingAcquisition, Pool, PoolSpec, PoolStatus } from "../../src/model/resource.ts";
+import type { Pool, PoolSpec, PoolStatus } from "../../src/model/resource.ts";
 import { plan } from "../../src/plan/plan.ts";
 import { restoreMemory } from "../../src/plan/restore-memory.ts";
 import { anObservation, aPool, known, NOW, nodes } from "./builders.ts";

@@ -94,7 +94,11 @@ test("installed into an empty folder, without a registry, the program plans and 
   expect(run("manifests", "--only=crds,rbac")).toMatchObject({
     status: 0,
     stderr: "",
-    stdout: ["crds/floatingippools.yaml", "crds/nodednsrecordsets.yaml", "rbac.yaml"].map(shippedText).join("---\n"),
+    stdout: ["floatingippools", "nodednsrecordsets", "routedips", "routedipissuers"]
+      .map((name) => `crds/${name}.yaml`)
+      .concat("rbac.yaml")
+      .map(shippedText)
+      .join("---\n"),
   });
   const planned = run("--sandbox", "plan", "--detailed-exitcode");
   expect(planned).toMatchObject({ status: 2, stderr: "" });

@@ -42,6 +42,7 @@ export function aPool(
   } = {},
 ): Pool {
   return {
+    kind: "pool",
     meta: {
       namespace: changes.namespace ?? "ingress",
       name,
@@ -132,6 +133,8 @@ export function anObservation(
     cluster: "https://kubernetes.example:6443",
     pools,
     recordSets: [],
+    missingKinds: [],
+    firewalls: new Map(),
     nodes,
     pods: new Map(),
     providers: new Map([[provider.name, provider]]),

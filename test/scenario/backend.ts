@@ -1,6 +1,7 @@
 import type { Clock } from "../../src/ports/clock.ts";
 import type { ClusterWriter } from "../../src/ports/cluster.ts";
 import type { DNSProvider } from "../../src/ports/dns-provider.ts";
+import type { FirewallProvider } from "../../src/ports/firewall-provider.ts";
 import type { IPProvider } from "../../src/ports/ip-provider.ts";
 import type { WarmCluster } from "../../src/ports/warm-cluster.ts";
 import type { DigitalOceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
@@ -17,6 +18,7 @@ export type WorldKind = "memory" | "sandbox" | "cluster";
 export interface ProviderPorts {
   readonly provider: IPProvider;
   readonly dns: Readonly<Record<DNSName, DNSProvider>>;
+  readonly firewalls: FirewallProvider;
 }
 
 /** What one process reaches the world through. */

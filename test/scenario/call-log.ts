@@ -1,5 +1,5 @@
 import type { RecordedCall } from "../../src/sandbox/http-server.ts";
-import type { MemoryCall } from "../fake/memory-ip-provider.ts";
+import type { MemoryCall } from "../fake/memory-cloud-calls.ts";
 import { nodeOf, short } from "./scenario-names.ts";
 
 /** One request that left the process, as a scenario speaks of it: `assign ip1 to n1`. */
@@ -63,9 +63,11 @@ export function loggedMemoryWrite(operation: string | undefined, subject: string
   switch (operation) {
     case "patchPoolStatus":
     case "patchRecordSetStatus":
+    case "patchRoutedIPStatus":
       return clusterWrite(`status ${name}`);
     case "setPoolFinalizer":
     case "setRecordSetFinalizer":
+    case "setRoutedIPFinalizer":
       return clusterWrite(`finalizer ${name}`);
     case "note":
       return clusterWrite(`note ${name}`);

@@ -16,9 +16,10 @@ const GROUP = "/apis/flipop.digitalocean.com/v1alpha1";
 export async function prepareCluster(facts: ClusterFacts): Promise<void> {
   const api = new API({ server: facts.server, caFile: facts.caFile, token: facts.adminToken });
   const directory = new URL("../../cronjob/crds/", import.meta.url);
-  for (const file of ["floatingippools.yaml", "nodednsrecordsets.yaml"])
+  for (const file of ["floatingippools.yaml", "nodednsrecordsets.yaml", "routedips.yaml", "routedipissuers.yaml"])
     await api.applyManifests(readFileSync(new URL(file, directory), "utf8"));
-  for (const resource of ["floatingippools", "nodednsrecordsets"]) await removeAll(api, resource);
+  for (const resource of ["floatingippools", "nodednsrecordsets", "routedips", "routedipissuers"])
+    await removeAll(api, resource);
   const nodes = await api.list<{ metadata: { name: string } }>("/api/v1/nodes");
   for (const { metadata } of nodes) await api.deleteNode(metadata.name);
   api.close();

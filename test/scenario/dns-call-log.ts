@@ -1,5 +1,5 @@
 import type { RecordedCall } from "../../src/sandbox/http-server.ts";
-import type { MemoryCall } from "../fake/memory-ip-provider.ts";
+import type { MemoryCall } from "../fake/memory-cloud-calls.ts";
 import type { LoggedCall } from "./call-log.ts";
 import type { DNSName, DNSRecord } from "./dns-account.ts";
 import { short } from "./scenario-names.ts";

@@ -1,11 +1,21 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { type PodSelector, podSelectorKey } from "../../src/model/node.ts";
+import { objectKey } from "../../src/model/resource.ts";
 import type { ClusterReader } from "../../src/ports/cluster.ts";
 import type { WarmCluster } from "../../src/ports/warm-cluster.ts";
 
 /** A watch that has not told by then never will, milliseconds. */
 const LONGEST_MS = 10_000;
+
+const WHOLE_LISTS = [
+  "listPools",
+  "listRecordSets",
+  "listRoutedIPs",
+  "listRoutedIPIssuers",
+  "listServices",
+  "listNodes",
+] as const;
 
 type Listing = (reader: ClusterReader) => Promise<readonly unknown[]>;
 
@@ -18,8 +28,13 @@ class SameLists {
     if (name === "listPods") {
       const [selector] = args as readonly [PodSelector];
       this.#lists.set(`pods ${podSelectorKey(selector)}`, (reader) => reader.listPods(selector));
-    } else if (name === "listPools" || name === "listRecordSets" || name === "listNodes")
-      this.#lists.set(name, (reader) => reader[name]());
+    } else if (name === "listEndpointSlices") {
+      const [service] = args as readonly [Parameters<ClusterReader["listEndpointSlices"]>[0]];
+      this.#lists.set(`slices ${objectKey(service)}`, (reader) => reader.listEndpointSlices(service));
+    } else {
+      const list = WHOLE_LISTS.find((one) => one === name);
+      if (list !== undefined) this.#lists.set(list, (reader) => reader[list]());
+    }
   }
 
   async areAlike(a: ClusterReader, b: ClusterReader): Promise<boolean> {
@@ -60,8 +75,12 @@ export function followed(
 /** In one order; a list that cannot be read is as unreadable to both. */
 async function sorted(list: Promise<readonly unknown[]>): Promise<unknown> {
   try {
-    return (await list).map((one) => JSON.stringify(one)).sort();
+    return (await list).map((one) => JSON.stringify(one, mapsToo)).sort();
   } catch {
     return "unreadable";
   }
+}
+
+function mapsToo(_key: string, value: unknown): unknown {
+  return value instanceof Map ? [...(value as ReadonlyMap<string, unknown>)] : value;
 }

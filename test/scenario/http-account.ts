@@ -2,6 +2,7 @@ import { createCloudflare } from "../../src/adapters/cloudflare/create-cloudflar
 import { createCaller } from "../../src/adapters/digitalocean/caller.ts";
 import { createDigitalOcean } from "../../src/adapters/digitalocean/create-digitalocean.ts";
 import { createDigitalOceanDNS } from "../../src/adapters/digitalocean/create-digitalocean-dns.ts";
+import { createDigitalOceanFirewalls } from "../../src/adapters/digitalocean/create-digitalocean-firewalls.ts";
 import type { Clock } from "../../src/ports/clock.ts";
 import { cloudflareSandbox } from "../../src/sandbox/cloudflare/cloudflare-sandbox.ts";
 import type { DigitalOceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
@@ -11,6 +12,7 @@ import { emptyAccount } from "./account.ts";
 import type { ProviderPorts } from "./backend.ts";
 import { type LoggedCall, loggedCloudRequest } from "./call-log.ts";
 import { loggedCloudflareRequest, loggedDomainRequest } from "./dns-call-log.ts";
+import { loggedFirewallRequest } from "./firewall-call-log.ts";
 import { cloudflareDNSAccount, digitalOceanDNSAccount } from "./http-dns-account.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
 import { WorldDNS } from "./world-dns.ts";
@@ -38,7 +40,7 @@ export async function httpAccount(clock: VirtualClock, calls: LoggedCall[]): Pro
 
   function onCloudCall(call: RecordedCall): void {
     if (!call.path.startsWith("/v2/domains")) {
-      calls.push(loggedCloudRequest(call));
+      calls.push(loggedFirewallRequest(call, account.cloud().state.firewalls) ?? loggedCloudRequest(call));
       return;
     }
     for (const { name, records } of account.cloud().state.domains)
@@ -66,6 +68,7 @@ export async function httpAccount(clock: VirtualClock, calls: LoggedCall[]): Pro
       const caller = createCaller(own);
       return {
         provider: createDigitalOcean(own, caller),
+        firewalls: createDigitalOceanFirewalls(own, caller),
         dns: {
           digitalocean: createDigitalOceanDNS(own, caller),
           cloudflare: createCloudflare({ ...own, baseURL: `${servers[1].url}/client/v4` }),

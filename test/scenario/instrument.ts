@@ -29,10 +29,11 @@ export function instrumented<C extends ClusterWriter>(
   process: Process,
   pending: Set<Promise<unknown>>,
 ): Ports<C> {
-  const { cluster, provider, dns, close } = ports;
+  const { cluster, provider, dns, firewalls, close } = ports;
   return {
     cluster: instrument(cluster, clock, process, pending),
     provider: instrument(provider, clock, process, pending),
+    firewalls: instrument(firewalls, clock, process, pending),
     dns: {
       digitalocean: instrument(dns.digitalocean, clock, process, pending),
       cloudflare: instrument(dns.cloudflare, clock, process, pending),

@@ -5,7 +5,7 @@ import { RESOURCES } from "../../src/adapters/kube/call.ts";
 import { callFailure, kubeError } from "../../src/adapters/kube/call-failure.ts";
 import type { KubeError, ProviderError } from "../../src/model/errors.ts";
 import type { ClusterFault } from "../fake/memory-calls.ts";
-import type { MemoryFault } from "../fake/memory-ip-provider.ts";
+import type { MemoryFault } from "../fake/memory-cloud-calls.ts";
 import type { DNSName } from "./dns-account.ts";
 import { faultBody, type OperationFault } from "./operation-fault.ts";
 
@@ -31,9 +31,14 @@ interface FailingCall {
   readonly nowMs: number;
 }
 
-/** A planned fault as the provider of addresses in memory throws it. */
+const CLOUD_WRITES: ReadonlySet<string> = new Set([
+  ...["assign", "unassign", "create", "delete"],
+  ...["open-ports", "close-ports", "add-machines", "remove-machines"],
+]);
+
+/** A planned fault as the provider of addresses, or of firewalls, in memory throws it. */
 export function cloudMemoryFault(fault: OperationFault, call: FailingCall): MemoryFault {
-  const isWrite = ["assign", "unassign", "create", "delete"].includes(call.operation);
+  const isWrite = CLOUD_WRITES.has(call.operation);
   return providerFault(fault, call, isWrite, digitalOceanError);
 }
 
@@ -68,6 +73,10 @@ function providerFault(
 const RESOURCE_OF: Readonly<Record<string, readonly [verb: string, resource: keyof typeof RESOURCES]>> = {
   listPools: ["list", "pools"],
   listRecordSets: ["list", "recordSets"],
+  listRoutedIPs: ["list", "routedIPs"],
+  listRoutedIPIssuers: ["list", "issuers"],
+  listServices: ["list", "services"],
+  listEndpointSlices: ["list", "endpointSlices"],
   listNodes: ["list", "nodes"],
   listPods: ["list", "pods"],
   readPool: ["get", "pools"],
@@ -76,6 +85,9 @@ const RESOURCE_OF: Readonly<Record<string, readonly [verb: string, resource: key
   readRecordSet: ["get", "recordSets"],
   patchRecordSetStatus: ["patch", "recordSets"],
   setRecordSetFinalizer: ["patch", "recordSets"],
+  readRoutedIP: ["get", "routedIPs"],
+  patchRoutedIPStatus: ["patch", "routedIPs"],
+  setRoutedIPFinalizer: ["patch", "routedIPs"],
   annotateNode: ["patch", "nodes"],
   createEvent: ["create", "events"],
   lease: ["update", "leases"],

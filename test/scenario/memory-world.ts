@@ -2,12 +2,15 @@ import type { Clock } from "../../src/ports/clock.ts";
 import type { DigitalOceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
 import { type KubernetesSandbox, kubernetesSandbox } from "../../src/sandbox/kubernetes/kubernetes-sandbox.ts";
 import { shippedCRDs } from "../../src/sandbox/kubernetes/preinstalled.ts";
+import type { MemoryCall, MemoryFault } from "../fake/memory-cloud-calls.ts";
 import { MemoryCluster, type MemoryClusterOptions } from "../fake/memory-cluster.ts";
+import { MemoryFirewallProvider } from "../fake/memory-firewall-provider.ts";
 import { MemoryIPProvider } from "../fake/memory-ip-provider.ts";
 import { MemoryWarmCluster } from "../fake/memory-warm-cluster.ts";
 import { emptyAccount } from "./account.ts";
 import type { Backend, ProviderPorts, Rest } from "./backend.ts";
 import { type LoggedCall, loggedMemoryCall, loggedMemoryWrite } from "./call-log.ts";
+import { loggedMemoryFirewallCall } from "./firewall-call-log.ts";
 import { memoryDNS, memoryDNSProvider } from "./memory-dns.ts";
 import { cloudMemoryFault, clusterMemoryFault, clusterOperation } from "./memory-fault.ts";
 import type { OperationFault } from "./operation-fault.ts";
@@ -35,7 +38,7 @@ export function memoryWorld(): Backend {
     const gate = limitGate(processClock);
     const domains = { clock: processClock, calls, diesAt };
     return {
-      provider: memoryProvider(account, processClock, faults.cloud, calls, gate),
+      ...memoryCloud(account, processClock, faults.cloud, calls, gate),
       dns: {
         digitalocean: memoryDNSProvider(dns.digitalocean, { ...domains, ...gate, faults: faults.digitalocean }),
         cloudflare: memoryDNSProvider(dns.cloudflare, {
@@ -108,28 +111,43 @@ function limitGate(clock: Clock): LimitGate {
   };
 }
 
-function memoryProvider(
+/** Addresses and firewalls of one account, with one rate limit. */
+function memoryCloud(
   account: DigitalOceanSandbox,
   clock: Clock,
   faults: PlannedFaults,
   calls: LoggedCall[],
   gate: LimitGate,
-): ProviderPorts["provider"] {
+): Pick<ProviderPorts, "provider" | "firewalls"> {
+  const beforeCall = (
+    recorded: readonly MemoryCall[],
+    logged: (call: MemoryCall) => LoggedCall,
+    operation: string,
+    subject: string,
+  ): MemoryFault | undefined => {
+    const facts = { operation, subject, nowMs: clock.wallMs() };
+    const closed = gate.closed();
+    if (closed !== undefined) return cloudMemoryFault(closed, facts);
+    const call = recorded.at(-1);
+    if (call !== undefined) calls.push(logged(call));
+    const fault = faults.take(operation, subject);
+    if (fault?.kind === "429") gate.close(fault);
+    return fault === undefined ? undefined : cloudMemoryFault(fault, facts);
+  };
+  const cloud = account.cloud();
   const provider: MemoryIPProvider = new MemoryIPProvider({
-    cloud: account.cloud(),
+    cloud,
     clock,
-    beforeCall: (operation, subject) => {
-      const facts = { operation, subject, nowMs: clock.wallMs() };
-      const closed = gate.closed();
-      if (closed !== undefined) return cloudMemoryFault(closed, facts);
-      const call = provider.recorded.at(-1);
-      if (call !== undefined) calls.push(loggedMemoryCall(call));
-      const fault = faults.take(operation, subject);
-      if (fault?.kind === "429") gate.close(fault);
-      return fault === undefined ? undefined : cloudMemoryFault(fault, facts);
-    },
+    beforeCall: (operation, subject) => beforeCall(provider.recorded, loggedMemoryCall, operation, subject),
   });
-  return provider;
+  const named = (call: MemoryCall): LoggedCall => loggedMemoryFirewallCall(call, account.cloud().state.firewalls);
+  const firewalls: MemoryFirewallProvider = new MemoryFirewallProvider({
+    cloud,
+    clock,
+    beforeCall: (operation, subject) => beforeCall(firewalls.recorded, named, operation, subject),
+    sharing: provider,
+  });
+  return { provider, firewalls };
 }
 
 function memoryClusterOptions(

@@ -11,7 +11,15 @@ export type CloudOperation =
   | "delete"
   | "machine"
   | "limit"
-  | "action";
+  | "action"
+  /** Of firewalls; the subject is the id of one, for `tagged-machines` a tag. */
+  | "firewalls"
+  | "firewall"
+  | "tagged-machines"
+  | "open-ports"
+  | "close-ports"
+  | "add-machines"
+  | "remove-machines";
 
 /** The calls that the port of a DNS provider makes: `write` at Cloudflare alone, single records at DigitalOcean alone. */
 export type DNSOperation = "zone" | "records" | "add-record" | "set-ttl" | "remove-record" | "write";
@@ -20,6 +28,10 @@ export type DNSOperation = "zone" | "records" | "add-record" | "set-ttl" | "remo
 export type ClusterOperation =
   | "listPools"
   | "listRecordSets"
+  | "listRoutedIPs"
+  | "listRoutedIPIssuers"
+  | "listServices"
+  | "listEndpointSlices"
   | "listNodes"
   | "listPods"
   | "readPool"
@@ -29,6 +41,10 @@ export type ClusterOperation =
   | "readRecordSet"
   | "patchRecordSetStatus"
   | "setRecordSetFinalizer"
+  | "readRoutedIP"
+  | "patchRoutedIPStatus"
+  /** Every write of a RoutedIP's metadata. */
+  | "setRoutedIPFinalizer"
   | "annotateNode"
   | "createEvent"
   | "lease";
@@ -82,6 +98,13 @@ function cloudRoute(operation: CloudOperation, subject: string | undefined): Rou
     machine: ["GET", `^/v2/droplets/${subject ?? "\\d+"}$`],
     limit: ["GET", "^/v2/account$"],
     action: ["GET", `^/v2/reserved_ips/${address}/actions/`],
+    firewalls: ["GET", "^/v2/firewalls$"],
+    firewall: ["GET", `^/v2/firewalls/${subject ?? "[^/]+"}$`],
+    "tagged-machines": ["GET", "^/v2/droplets$"],
+    "open-ports": ["POST", `^/v2/firewalls/${subject ?? "[^/]+"}/rules$`],
+    "close-ports": ["DELETE", `^/v2/firewalls/${subject ?? "[^/]+"}/rules$`],
+    "add-machines": ["POST", `^/v2/firewalls/${subject ?? "[^/]+"}/droplets$`],
+    "remove-machines": ["DELETE", `^/v2/firewalls/${subject ?? "[^/]+"}/droplets$`],
   };
   const [method, path] = routes[operation];
   return { method, path };
@@ -112,36 +135,35 @@ interface Route {
   readonly path: string;
 }
 
+const OWN = "^/apis/flipop\\.digitalocean\\.com/v1alpha1";
+
 function clusterRoute(operation: ClusterOperation, subject: string | undefined): Route {
   const name = subject ?? "[^/]+";
-  switch (operation) {
-    case "listPools":
-      return { method: "GET", path: "^/apis/flipop\\.digitalocean\\.com/v1alpha1/floatingippools$" };
-    case "listRecordSets":
-      return { method: "GET", path: "^/apis/flipop\\.digitalocean\\.com/v1alpha1/nodednsrecordsets$" };
-    case "listNodes":
-      return { method: "GET", path: "^/api/v1/nodes$" };
-    case "listPods":
-      return { method: "GET", path: "/pods$" };
-    case "readPool":
-      return { method: "GET", path: `/floatingippools/${name}$` };
-    case "patchPoolStatus":
-      return { method: "PATCH", path: `/floatingippools/${name}/status$` };
-    case "setPoolFinalizer":
-      return { method: "PATCH", path: `/floatingippools/${name}$` };
-    case "readRecordSet":
-      return { method: "GET", path: `/nodednsrecordsets/${name}$` };
-    case "patchRecordSetStatus":
-      return { method: "PATCH", path: `/nodednsrecordsets/${name}/status$` };
-    case "setRecordSetFinalizer":
-      return { method: "PATCH", path: `/nodednsrecordsets/${name}$` };
-    case "annotateNode":
-      return { method: "PATCH", path: `^/api/v1/nodes/${name}$` };
-    case "createEvent":
-      return { method: "POST", path: "/events$" };
-    case "lease":
-      return { path: "/leases(/[^/]+)?$" };
-  }
+  const get = (path: string): Route => ({ method: "GET", path });
+  const patch = (path: string): Route => ({ method: "PATCH", path });
+  const routes: Readonly<Record<ClusterOperation, Route>> = {
+    listPools: get(`${OWN}/floatingippools$`),
+    listRecordSets: get(`${OWN}/nodednsrecordsets$`),
+    listRoutedIPs: get(`${OWN}/routedips$`),
+    listRoutedIPIssuers: get(`${OWN}/routedipissuers$`),
+    listServices: get("^/api/v1/services$"),
+    listEndpointSlices: get("/endpointslices$"),
+    listNodes: get("^/api/v1/nodes$"),
+    listPods: get("/pods$"),
+    readPool: get(`/floatingippools/${name}$`),
+    patchPoolStatus: patch(`/floatingippools/${name}/status$`),
+    setPoolFinalizer: patch(`/floatingippools/${name}$`),
+    readRecordSet: get(`/nodednsrecordsets/${name}$`),
+    patchRecordSetStatus: patch(`/nodednsrecordsets/${name}/status$`),
+    setRecordSetFinalizer: patch(`/nodednsrecordsets/${name}$`),
+    readRoutedIP: get(`/routedips/${name}$`),
+    patchRoutedIPStatus: patch(`/routedips/${name}/status$`),
+    setRoutedIPFinalizer: patch(`/routedips/${name}$`),
+    annotateNode: patch(`^/api/v1/nodes/${name}$`),
+    createEvent: { method: "POST", path: "/events$" },
+    lease: { path: "/leases(/[^/]+)?$" },
+  };
+  return routes[operation];
 }
 
 /** Which calls of an operation an adapter sends again by itself after such a failure, and how often. */

@@ -24,6 +24,8 @@ import { mishapScenarios } from "./mishap-scenarios.ts";
 import { reclaimScenarios } from "./reclaim-scenarios.ts";
 import { removedAddressScenarios } from "./removed-address-scenarios.ts";
 import { retryScenarios } from "./retry-scenarios.ts";
+import { routedIPFaultScenarios } from "./routed-ip-fault-scenarios.ts";
+import { routedIPScenarios } from "./routed-ip-scenarios.ts";
 import type { Register } from "./scenario.ts";
 import { skippedNodeScenarios } from "./skipped-node-scenarios.ts";
 import { unreadableScenarios } from "./unreadable-scenarios.ts";
@@ -61,4 +63,6 @@ export const SCENARIO_GROUPS: Readonly<Record<string, (scenario: Register) => vo
   "DNS claims": dnsClaimScenarios,
   "DNS record sets": dnsRecordSetScenarios,
   "DNS annotations": dnsAnnotationScenarios,
+  "routed IPs": routedIPScenarios,
+  "faults at firewalls": routedIPFaultScenarios,
 };

@@ -49,6 +49,27 @@ export async function checkInvariants(world: World, options: ScenarioOptions = {
   for (const pool of await world.pools.existing()) await checkAcquired(world, pool);
   if (options.checksAnnotations !== false) await checkAnnotations(world);
   await checkPublished(world);
+  for (const name of await world.routedIPs.existing()) await checkFirewall(world, name);
+}
+
+/** What status has on record at firewalls is really there; where all is well, the node of the address is let in on some port. */
+async function checkFirewall(world: World, name: string): Promise<void> {
+  const { firewalls = [], ips, conditions } = await world.routedIPs.status(name);
+  const { firewalls: all } = world.cloud.state;
+  for (const memory of firewalls) {
+    const firewall = all.find(({ id }) => id === memory.id);
+    const shown = (firewall?.inbound_rules ?? []).map(({ protocol, ports }) => `${protocol}/${ports}`);
+    expect(shown, `${name} has on record what is open`).toEqual(expect.arrayContaining([...memory.ports]));
+    const droplets = (firewall?.droplet_ids ?? []).map(String);
+    expect(droplets, `${name} has on record what is attached`).toEqual(expect.arrayContaining([...memory.machineIDs]));
+  }
+  const isReady = conditions.some(({ type, status }) => type === "Ready" && status === "True");
+  const places = Object.values(ips)
+    .filter(({ state }) => state === "active")
+    .map(({ providerID = "" }) => Number(providerID.split("/").at(-1)));
+  const [firewall] = all.filter(({ id }) => firewalls.some((memory) => memory.id === id));
+  if (!isReady || firewall === undefined || firewall.tags.length > 0) return;
+  expect(firewall.droplet_ids, `${name} is served behind its firewall`).toEqual(expect.arrayContaining(places));
 }
 
 /** What holds after every pass of every history, whatever went wrong in it. */
@@ -74,20 +95,28 @@ async function checkAcquired(world: World, pool: string): Promise<void> {
 /** Annotated is exactly what some status calls active, and there the address really is. */
 async function checkAnnotations(world: World): Promise<void> {
   const annotations = await world.nodes.annotations();
-  const active: Record<string, string> = {};
-  for (const pool of await world.pools.existing()) {
-    const { ips } = await world.pools.status(pool);
-    const key = pool.includes("/") ? pool : `shop/${pool}`;
-    for (const [address, { state, nodeName = "" }] of Object.entries(ips)) {
-      if (state === "active") active[nodeName] = `${short(address)}${key === "shop/web" ? "" : ` of ${key}`}`;
-    }
-  }
-  expect(annotations, "annotated are exactly the active addresses").toEqual(active);
+  expect(annotations, "annotated are exactly the active addresses").toEqual(await activeByNode(world));
   const cloud = world.cloud.addresses();
   const places = Object.entries(annotations).map(([node, value]) => [value.split(" ")[0] ?? "", node]);
   expect(Object.fromEntries(places), "an active address is on its node's droplet").toEqual(
     Object.fromEntries(places.map(([address = ""]) => [address, cloud[address]])),
   );
+}
+
+/** What statuses call active, as annotations show it. */
+async function activeByNode(world: World): Promise<Readonly<Record<string, string>>> {
+  const entries: [node: string, text: string][] = [];
+  const enter = (ips: PoolStatus["ips"], owner: string): void => {
+    for (const [address, { state, nodeName = "" }] of Object.entries(ips))
+      if (state === "active") entries.push([nodeName, `${short(address)}${owner}`]);
+  };
+  for (const pool of await world.pools.existing()) {
+    const key = pool.includes("/") ? pool : `shop/${pool}`;
+    enter((await world.pools.status(pool)).ips, key === "shop/web" ? "" : ` of ${key}`);
+  }
+  for (const name of await world.routedIPs.existing())
+    enter((await world.routedIPs.status(name)).ips, ` of routedip/shop/${name}`);
+  return Object.fromEntries(entries);
 }
 
 /** Whoever is ready shows exactly what serves, and status says so; nobody shows what does not serve beside what does. */

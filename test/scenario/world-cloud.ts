@@ -54,6 +54,35 @@ export class WorldCloud {
     this.#account.setAddress(ip, { locked: isLocked });
   }
 
+  /** Makes the firewall `web`, or another, with rules for everybody (`tcp/22`) and droplets of nodes, and returns its id. */
+  firewall(
+    name = "web",
+    {
+      open = [],
+      nodes = [],
+      tags = [],
+    }: {
+      readonly open?: readonly string[];
+      readonly nodes?: readonly string[];
+      readonly tags?: readonly string[];
+    } = {},
+  ): string {
+    const inbound_rules = open.map((text) => {
+      const [protocol = "", ports = "0"] = text.split("/");
+      return { protocol: protocol as "tcp", ports, sources: { addresses: ["0.0.0.0/0", "::/0"] } };
+    });
+    return this.#account.setFirewall({ name, inbound_rules, droplet_ids: nodes.map(dropletOf), tags: [...tags] });
+  }
+
+  /** What a firewall lets everybody in to, and whom it covers: `tcp/22 tcp/80 | n1 n2`. */
+  showFirewall(name = "web"): string {
+    this.settle();
+    const firewall = this.state.firewalls.find((one) => one.name === name);
+    const rules = (firewall?.inbound_rules ?? []).map(({ protocol, ports }) => `${protocol}/${ports}`);
+    const nodes = (firewall?.droplet_ids ?? []).map(nodeOf);
+    return firewall === undefined ? "gone" : `${rules.toSorted().join(" ")} | ${nodes.toSorted().join(" ")}`.trim();
+  }
+
   /** The account's state itself: settings, tokens, limits. Changed in place. */
   get state(): CloudState {
     return this.#account.cloud().state;

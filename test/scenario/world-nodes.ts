@@ -111,7 +111,7 @@ export class WorldNodes {
       list.items.flatMap(({ metadata }) => {
         const name = metadata.name.slice(prefix.length);
         const address = metadata.annotations?.[ADDRESS_ANNOTATION];
-        const pool = metadata.annotations?.[POOL_ANNOTATION]?.slice(prefix.length);
+        const pool = metadata.annotations?.[POOL_ANNOTATION]?.replace(prefix, "");
         if (!metadata.name.startsWith(prefix) || !this.#made.has(name) || (address ?? pool) === undefined) return [];
         return [[name, `${short(address ?? "-")}${pool === "shop/web" ? "" : ` of ${pool ?? "nobody"}`}`]];
       }),

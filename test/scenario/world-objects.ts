@@ -11,6 +11,8 @@ export interface ObjectKind<Status> {
   /** What a spec has that does not say it. */
   readonly defaults: Spec;
   readonly decodeStatus: (status: unknown) => Status;
+  /** True for a kind without `spec.match`: nothing keeps its objects from nodes of other scenarios. */
+  readonly isUnlimited?: boolean;
 }
 
 /** Objects of one kind of flipop's, of namespace `shop`, or of another one given as `NAMESPACE/NAME`. */
@@ -24,7 +26,7 @@ export class WorldObjects<Status> {
   constructor(access: ObjectAccess, kind: ObjectKind<Status>) {
     this.access = access;
     this.#kind = kind;
-    this.#label = access.prefix === "" ? "" : `scenario=${access.prefix.slice(0, -1)}`;
+    this.#label = access.prefix === "" || kind.isUnlimited === true ? "" : `scenario=${access.prefix.slice(0, -1)}`;
   }
 
   /** Creates an object; the spec is as in a manifest, with the defaults of its kind. */

@@ -1,4 +1,5 @@
 import type { Plan } from "../../src/model/plan.ts";
+import type { PoolStatus } from "../../src/model/resource.ts";
 import type { PassResult, Selection } from "../../src/model/run.ts";
 import type { Clock } from "../../src/ports/clock.ts";
 import { planPass, type WriterDeps } from "../../src/reconcile.ts";
@@ -14,6 +15,7 @@ import { WorldNodes } from "./world-nodes.ts";
 import { WorldPods } from "./world-pods.ts";
 import { WorldPools } from "./world-pools.ts";
 import { WorldRecordSets } from "./world-record-sets.ts";
+import { WorldRoutedIPs } from "./world-routed-ips.ts";
 
 const WRITES: ReadonlySet<string> = new Set([
   "assign",
@@ -25,6 +27,13 @@ const WRITES: ReadonlySet<string> = new Set([
   "notePoolAcquisitions",
   "patchRecordSetStatus",
   "setRecordSetFinalizer",
+  "patchRoutedIPStatus",
+  "setRoutedIPFinalizer",
+  "noteRoutedIPAcquisitions",
+  "openPorts",
+  "closePorts",
+  "addMachines",
+  "removeMachines",
   "writeRecords",
   "annotateNode",
   "createEvent",
@@ -35,6 +44,7 @@ export class World {
   readonly kind: WorldKind;
   readonly pools: WorldPools;
   readonly recordSets: WorldRecordSets;
+  readonly routedIPs: WorldRoutedIPs;
   readonly nodes: WorldNodes;
   readonly pods: WorldPods;
   readonly cloud: WorldCloud;
@@ -52,6 +62,7 @@ export class World {
     const { rest, clock, prefix } = backend;
     this.pools = new WorldPools({ rest, clock, prefix });
     this.recordSets = new WorldRecordSets({ rest, clock, prefix });
+    this.routedIPs = new WorldRoutedIPs({ rest, clock, prefix });
     this.nodes = new WorldNodes({ rest, clock, prefix });
     this.pods = new WorldPods({ rest, clock, prefix });
     this.cloud = new WorldCloud(backend.account, clock);
@@ -214,14 +225,12 @@ export class World {
 
   /** A pool's addresses, one line each: `ip1 active n1`, `ip2 no-match n2 (HolderLost)`. */
   async show(pool = "web"): Promise<readonly string[]> {
-    const { ips } = await this.pools.status(pool);
-    return Object.entries(ips)
-      .map(([address, { state, nodeName, reason }]) =>
-        [short(address), state, nodeName ?? "", reason === undefined ? "" : `(${reason})`]
-          .filter((word) => word !== "")
-          .join(" "),
-      )
-      .sort();
+    return addressLines(await this.pools.status(pool));
+  }
+
+  /** The same of a RoutedIP. */
+  async showRouted(name = "vip"): Promise<readonly string[]> {
+    return addressLines(await this.routedIPs.status(name));
   }
 
   /** Lets the requests that were given up, and still hang in a server, have their effect. */
@@ -234,6 +243,7 @@ export class World {
     this.clearFaults();
     await this.pools.removeAll();
     await this.recordSets.removeAll();
+    await this.routedIPs.removeAll();
     await this.pods.removeAll();
     await this.nodes.removeAll();
     await this.backend.close();
@@ -241,7 +251,7 @@ export class World {
 
   protected deps(
     clock: Clock,
-    { cluster, provider, dns }: Ports,
+    { cluster, provider, dns, firewalls }: Ports,
     { withoutToken = [] }: RunOptions = {},
   ): Omit<WriterDeps, "lock"> {
     const leaseName = { namespace: `${this.backend.prefix}shop`, name: "flipop" };
@@ -250,6 +260,7 @@ export class World {
       clock,
       leaseName,
       providers: new Map([["digitalocean", { kind: "usable", provider }]]),
+      firewallProviders: new Map([["digitalocean", { kind: "usable", provider: firewalls }]]),
       dnsProviders: new Map(
         (["digitalocean", "cloudflare"] as const).map((name) => [
           name,
@@ -299,4 +310,14 @@ export class World {
 function objectIn(prefix: string, key: string): string {
   const [first = "", ...rest] = key.split("/");
   return first === "dns" ? `dns/${prefix}${rest.join("/")}` : `pool/${prefix}${key}`;
+}
+
+function addressLines({ ips }: Pick<PoolStatus, "ips">): readonly string[] {
+  return Object.entries(ips)
+    .map(([address, { state, nodeName, reason }]) =>
+      [short(address), state, nodeName ?? "", reason === undefined ? "" : `(${reason})`]
+        .filter((word) => word !== "")
+        .join(" "),
+    )
+    .sort();
 }

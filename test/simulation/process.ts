@@ -219,6 +219,7 @@ export class Process {
       dnsProviders: new Map(
         Object.values(simulation.world.dns).map((account) => [account.flavour.name, dnsAccess(account)]),
       ),
+      firewallProviders: new Map(),
       clock: this.clock,
       leaseName: { namespace: "flipop", name: "flipop" },
     };

@@ -18,10 +18,16 @@ export function simCluster(process: Process, cluster: ClusterWriter = memoryClus
     now: () => cluster.now(),
     listPools: () => read("list-pools", "", () => cluster.listPools()),
     listRecordSets: () => read("list-record-sets", "", () => cluster.listRecordSets()),
+    listRoutedIPs: () => read("list-routed-ips", "", () => cluster.listRoutedIPs()),
+    listRoutedIPIssuers: () => read("list-issuers", "", () => cluster.listRoutedIPIssuers()),
+    listServices: () => read("list-services", "", () => cluster.listServices()),
+    listEndpointSlices: (service) =>
+      read("list-endpoint-slices", objectKey(service), () => cluster.listEndpointSlices(service)),
     listNodes: () => read("list-nodes", "", () => cluster.listNodes()),
     listPods: (selector) => read("list-pods", "", () => cluster.listPods(selector)),
     readPool: (meta) => read("read-pool", objectKey(meta), () => cluster.readPool(meta)),
     readRecordSet: (meta) => read("read-record-set", objectKey(meta), () => cluster.readRecordSet(meta)),
+    readRoutedIP: (meta) => read("read-routed-ip", objectKey(meta), () => cluster.readRoutedIP(meta)),
     readNode: (name) => read("read-node", name, () => cluster.readNode(name)),
     readLease: (namespace, name) => read("read-lease", "", () => cluster.readLease(namespace, name)),
     patchPoolStatus: (meta, status) =>
@@ -34,6 +40,12 @@ export function simCluster(process: Process, cluster: ClusterWriter = memoryClus
       write("record-set-status", objectKey(meta), [status], () => cluster.patchRecordSetStatus(meta, status)),
     setRecordSetFinalizer: (meta, isPresent) =>
       write("record-set-finalizer", objectKey(meta), [isPresent], () => cluster.setRecordSetFinalizer(meta, isPresent)),
+    patchRoutedIPStatus: (meta, status) =>
+      write("routed-ip-status", objectKey(meta), [status], () => cluster.patchRoutedIPStatus(meta, status)),
+    setRoutedIPFinalizer: (meta, isPresent) =>
+      write("routed-ip-finalizer", objectKey(meta), [isPresent], () => cluster.setRoutedIPFinalizer(meta, isPresent)),
+    noteRoutedIPAcquisitions: (meta, note) =>
+      write("routed-ip-note", objectKey(meta), [note], () => cluster.noteRoutedIPAcquisitions(meta, note)),
     annotateNode: (name, annotations) =>
       write("annotate", name, [annotations], () => cluster.annotateNode(name, annotations)),
     createEvent: (event) => write("event", objectKey(event.regarding.meta), [event], () => cluster.createEvent(event)),

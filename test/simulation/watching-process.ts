@@ -71,6 +71,7 @@ export class WatchingProcess extends Process {
       dnsProviders: new Map(
         Object.values(world.dns).map((account) => [account.flavour.name, usable(simDNS(this, account))] as const),
       ),
+      firewallProviders: new Map(),
       clock: this.clock,
       leaseName: { namespace: "flipop", name: "flipop" },
     };

@@ -4,7 +4,7 @@ import { type EmulatedAccount, startAccount } from "../cli/cluster-run.ts";
 import { API } from "../cluster/api.ts";
 import { describeCluster } from "../cluster/context.ts";
 import { SECRET_TOKEN } from "../fake/fake-tokens.ts";
-import { shippedText } from "../manifests/shipped.ts";
+import { shippedFiles, shippedText } from "../manifests/shipped.ts";
 import { Gate } from "./gate.ts";
 import { gatedKubeconfig } from "./gated-kubeconfig.ts";
 import { startWatch, type WatchProcess } from "./watch-process.ts";
@@ -31,8 +31,7 @@ describeCluster("a watching process on a real API server, while fifty nodes flap
 
   beforeAll(async () => {
     api = new API({ server: facts.server, caFile: facts.caFile, token: facts.adminToken });
-    for (const name of ["namespace", "crds/floatingippools", "crds/nodednsrecordsets"])
-      await api.applyManifests(shippedText(`${name}.yaml`));
+    for (const file of ["namespace.yaml", ...shippedFiles("crds")]) await api.applyManifests(shippedText(file));
     account = await startAccount([...machines.values()], ADDRESSES);
     account.sandbox.cloud().state.settings.action_delay_ms = 20;
     await Promise.all(NODES.map((name) => create(name)));

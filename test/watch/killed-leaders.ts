@@ -3,7 +3,7 @@ import { type EmulatedAccount, startAccount } from "../cli/cluster-run.ts";
 import { API } from "../cluster/api.ts";
 import type { ClusterFacts } from "../cluster/start.ts";
 import { SECRET_TOKEN } from "../fake/fake-tokens.ts";
-import { shippedText } from "../manifests/shipped.ts";
+import { shippedFiles, shippedText } from "../manifests/shipped.ts";
 import { Gate } from "./gate.ts";
 import { gatedKubeconfig } from "./gated-kubeconfig.ts";
 import { startWatch, type WatchProcess } from "./watch-process.ts";
@@ -126,8 +126,7 @@ export class KilledLeaders {
   }
 
   async #populate(): Promise<void> {
-    for (const name of ["namespace", "crds/floatingippools", "crds/nodednsrecordsets"])
-      await this.#api.applyManifests(shippedText(`${name}.yaml`));
+    for (const file of ["namespace.yaml", ...shippedFiles("crds")]) await this.#api.applyManifests(shippedText(file));
     for (const [at, name] of NODES.entries()) {
       const addresses = [{ type: "ExternalIP", address: `100.64.1.${at + 1}` }];
       const providerID = `digitalocean://${101 + at}`;

@@ -101,7 +101,7 @@ export class WatchWorld {
           (lock) =>
           ({ known, ...manner }) =>
             pass(
-              { cluster, ...access, clock, lock, leaseName, known },
+              { cluster, ...access, firewallProviders: new Map(), clock, lock, leaseName, known },
               { selection: {}, deadline: clock.monotonicMs() + 50_000, signal: stopping.signal, ...manner },
             ),
       },

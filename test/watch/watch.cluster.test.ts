@@ -4,7 +4,7 @@ import { API } from "../cluster/api.ts";
 import { describeCluster } from "../cluster/context.ts";
 import { type Cluster, startCluster } from "../cluster/start.ts";
 import { SECRET_TOKEN } from "../fake/fake-tokens.ts";
-import { shippedText } from "../manifests/shipped.ts";
+import { shippedFiles, shippedText } from "../manifests/shipped.ts";
 import { startWatch, type WatchProcess } from "./watch-process.ts";
 
 const POOLS = "/apis/flipop.digitalocean.com/v1alpha1/namespaces/default/floatingippools";
@@ -22,13 +22,7 @@ describeCluster("flipop reconcile --watch on a real API server", () => {
   beforeAll(async () => {
     cluster = await startCluster();
     api = new API({ ...cluster, token: cluster.adminToken });
-    for (const file of [
-      "namespace.yaml",
-      "crds/floatingippools.yaml",
-      "crds/nodednsrecordsets.yaml",
-      "rbac.yaml",
-      "watch/rbac.yaml",
-    ])
+    for (const file of ["namespace.yaml", ...shippedFiles("crds"), "rbac.yaml", "watch/rbac.yaml"])
       await api.applyManifests(shippedText(file));
     for (const [at, name] of NODES.entries()) {
       await api.createNode({ name, providerID: `digitalocean://${101 + at}`, region: "nyc3", ready: true });

@@ -7,7 +7,7 @@ import type { DigitalOceanSandbox } from "../../src/sandbox/digitalocean/digital
 import { API } from "../cluster/api.ts";
 import { type Cluster, startCluster } from "../cluster/start.ts";
 import { CLOUDFLARE_SECRET, SECRET_TOKEN } from "../fake/fake-tokens.ts";
-import { shippedText } from "../manifests/shipped.ts";
+import { shippedFiles, shippedText } from "../manifests/shipped.ts";
 import { emptyAccount } from "../scenario/account.ts";
 import { isWrite, type Strike, Wire, type WireCall } from "./wire.ts";
 
@@ -50,8 +50,7 @@ export class RealWorld {
   static async open(): Promise<RealWorld> {
     const world = new RealWorld(await startCluster());
     await world.wire.open();
-    for (const name of ["namespace", "crds/floatingippools", "crds/nodednsrecordsets"])
-      await world.api.applyManifests(shippedText(`${name}.yaml`));
+    for (const file of ["namespace.yaml", ...shippedFiles("crds")]) await world.api.applyManifests(shippedText(file));
     for (const number of NUMBERS) {
       world.#digitalocean.addDroplet({ id: 100 + number, region: "nyc3" });
       const addresses = [{ type: "ExternalIP", address: `100.64.1.${number}` }];

@@ -4,5 +4,5 @@ import type { ProviderVoice } from "../provider-http/provider-voice.ts";
 export const DIGITALOCEAN_VOICE: ProviderVoice = {
   provider: "digitalocean",
   label: "DigitalOcean",
-  scopeAdvice: (scope) => `Give the token the scope ${scope}.`,
+  scopeAdvice: (scope) => `Give the token the ${scope.includes(" and ") ? "scopes" : "scope"} ${scope}.`,
 };

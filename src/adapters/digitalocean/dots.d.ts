@@ -112,3 +112,68 @@ declare module "@digitalocean/dots/src/dots/v2/domains/index.js" {
 
   export const DomainsRequestBuilderNavigationMetadata: Record<"byDomain_name", NavigationMetadata>;
 }
+
+declare module "@digitalocean/dots/src/dots/v2/droplets/index.js" {
+  import type { RequestConfiguration, RequestsMetadata } from "@microsoft/kiota-abstractions";
+
+  export interface DropletsRequestBuilderGetQueryParameters {
+    tagName?: string;
+    page?: number;
+    perPage?: number;
+  }
+
+  /** `/v2/droplets` */
+  export interface DropletsRequestBuilder {
+    get(configuration?: RequestConfiguration<DropletsRequestBuilderGetQueryParameters>): Promise<unknown>;
+  }
+
+  export const DropletsRequestBuilderRequestsMetadata: RequestsMetadata;
+}
+
+declare module "@digitalocean/dots/src/dots/v2/firewalls/index.js" {
+  import type { NavigationMetadata, RequestConfiguration, RequestsMetadata } from "@microsoft/kiota-abstractions";
+
+  export interface FirewallsRequestBuilderGetQueryParameters {
+    page?: number;
+    perPage?: number;
+  }
+
+  /** `/v2/firewalls` */
+  export interface FirewallsRequestBuilder {
+    byFirewall_id(firewallID: string): WithFirewall_ItemRequestBuilder;
+    get(configuration?: RequestConfiguration<FirewallsRequestBuilderGetQueryParameters>): Promise<unknown>;
+  }
+
+  /** `/v2/firewalls/{firewall_id}`; it has a `put` as well, which flipop must never use. */
+  export interface WithFirewall_ItemRequestBuilder {
+    readonly rules: RulesRequestBuilder;
+    readonly droplets: DropletsOfFirewallRequestBuilder;
+    get(configuration?: RequestConfiguration<object>): Promise<unknown>;
+  }
+
+  export interface Firewall_rules {
+    readonly inboundRules: readonly {
+      readonly protocol: "tcp" | "udp" | "icmp";
+      readonly ports: string;
+      readonly sources: { readonly addresses: readonly string[] };
+    }[];
+  }
+
+  /** `/v2/firewalls/{firewall_id}/rules` */
+  export interface RulesRequestBuilder {
+    post(body: Firewall_rules, configuration?: RequestConfiguration<object>): Promise<unknown>;
+    delete(body: Firewall_rules, configuration?: RequestConfiguration<object>): Promise<unknown>;
+  }
+
+  /** `/v2/firewalls/{firewall_id}/droplets` */
+  export interface DropletsOfFirewallRequestBuilder {
+    post(body: { readonly dropletIds: readonly number[] }, configuration?: RequestConfiguration<object>): Promise<unknown>;
+    delete(
+      body: { readonly dropletIds: readonly number[] },
+      configuration?: RequestConfiguration<object>,
+    ): Promise<unknown>;
+  }
+
+  export const FirewallsRequestBuilderNavigationMetadata: Record<"byFirewall_id", NavigationMetadata>;
+  export const FirewallsRequestBuilderRequestsMetadata: RequestsMetadata;
+}

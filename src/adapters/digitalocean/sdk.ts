@@ -1,6 +1,8 @@
 import type { AccountRequestBuilder } from "@digitalocean/dots/src/dots/v2/account/index.js";
 import type { DomainsRequestBuilder } from "@digitalocean/dots/src/dots/v2/domains/index.js";
+import type { DropletsRequestBuilder } from "@digitalocean/dots/src/dots/v2/droplets/index.js";
 import type { WithDroplet_ItemRequestBuilder } from "@digitalocean/dots/src/dots/v2/droplets/item/index.js";
+import type { FirewallsRequestBuilder } from "@digitalocean/dots/src/dots/v2/firewalls/index.js";
 import type { Reserved_ipsRequestBuilder } from "@digitalocean/dots/src/dots/v2/reserved_ips/index.js";
 import type { RequestInformation, RequestOption } from "@microsoft/kiota-abstractions";
 
@@ -9,6 +11,8 @@ interface Client {
   readonly reservedIPs: Reserved_ipsRequestBuilder;
   readonly account: AccountRequestBuilder;
   readonly domains: DomainsRequestBuilder;
+  readonly droplets: DropletsRequestBuilder;
+  readonly firewalls: FirewallsRequestBuilder;
   droplet(id: number): WithDroplet_ItemRequestBuilder;
 }
 
@@ -29,18 +33,20 @@ export type SDK = (
  *
  * The SDK builds URL, headers and body. A native response handler takes the answer from it unread, because its
  * deserialiser throws on lists of strings and hides the status of answers that are not JSON; no kiota middleware is used,
- * because it repeats writes; only the metadata of four resources is loaded, because the whole client takes 280 ms.
+ * because it repeats writes; only the metadata of six resources is loaded, because the whole client takes 280 ms.
  * @see https://github.com/microsoft/kiota-typescript/issues/2061 (verified 2026-08-07)
  */
 export async function loadSDK(baseURL: string): Promise<SDK> {
-  const [abstractions, http, json, reservedIPs, droplet, account, domains] = await Promise.all([
+  const [abstractions, http, json, reservedIPs, droplet, droplets, account, domains, firewalls] = await Promise.all([
     import("@microsoft/kiota-abstractions"),
     import("@microsoft/kiota-http-fetchlibrary"),
     import("@microsoft/kiota-serialization-json"),
     import("@digitalocean/dots/src/dots/v2/reserved_ips/index.js"),
     import("@digitalocean/dots/src/dots/v2/droplets/item/index.js"),
+    import("@digitalocean/dots/src/dots/v2/droplets/index.js"),
     import("@digitalocean/dots/src/dots/v2/account/index.js"),
     import("@digitalocean/dots/src/dots/v2/domains/index.js"),
+    import("@digitalocean/dots/src/dots/v2/firewalls/index.js"),
   ]);
   return async (send, { headers, fetch }) => {
     const adapter = new http.FetchRequestAdapter(
@@ -59,6 +65,18 @@ export async function loadSDK(baseURL: string): Promise<SDK> {
       ),
       account: abstractions.apiClientProxifier(adapter, {}, undefined, account.AccountRequestBuilderRequestsMetadata),
       domains: abstractions.apiClientProxifier(adapter, {}, domains.DomainsRequestBuilderNavigationMetadata),
+      droplets: abstractions.apiClientProxifier(
+        adapter,
+        {},
+        undefined,
+        droplets.DropletsRequestBuilderRequestsMetadata,
+      ),
+      firewalls: abstractions.apiClientProxifier(
+        adapter,
+        {},
+        firewalls.FirewallsRequestBuilderNavigationMetadata,
+        firewalls.FirewallsRequestBuilderRequestsMetadata,
+      ),
       droplet: (id) =>
         abstractions.apiClientProxifier(
           adapter,

@@ -1,5 +1,6 @@
 import { canonicalIPv4 } from "../../model/address.ts";
 import type { CallFacts } from "../provider-http/call-facts.ts";
+import { isFirewallID } from "./decode-firewall.ts";
 import { providerError } from "./provider-failure.ts";
 
 /**
@@ -25,4 +26,25 @@ export function machineSubject(facts: Omit<CallFacts, "subject">, machineID: str
     { ...facts, subject: machineID },
     { failure: "refused", status: 0, reason: `${JSON.stringify(machineID)} is not a droplet id` },
   );
+}
+
+/**
+ * A firewall id that may go into a URL path, in lower case.
+ * @throws ProviderError `refused`, before anything is sent, when it is not a UUID
+ */
+export function firewallSubject(facts: Omit<CallFacts, "subject">, id: string): string {
+  if (isFirewallID(id)) return id.toLowerCase();
+  throw providerError(
+    { ...facts, subject: id },
+    { failure: "refused", status: 0, reason: `${JSON.stringify(id)} is not the id of a firewall` },
+  );
+}
+
+/**
+ * A tag to filter by.
+ * @throws ProviderError `refused`, before anything is sent, when it is empty, which would mean no filter
+ */
+export function tagSubject(facts: Omit<CallFacts, "subject">, tag: string): string {
+  if (tag !== "") return tag;
+  throw providerError({ ...facts, subject: tag }, { failure: "refused", status: 0, reason: "a tag must not be empty" });
 }

@@ -27,12 +27,28 @@ export interface Resource {
   readonly noun: string;
 }
 
+type ResourceName =
+  | "pools"
+  | "recordSets"
+  | "routedIPs"
+  | "issuers"
+  | "nodes"
+  | "pods"
+  | "services"
+  | "endpointSlices"
+  | "leases"
+  | "events";
+
 /** The resources flipop uses. */
-export const RESOURCES: Readonly<Record<"pools" | "recordSets" | "nodes" | "pods" | "leases" | "events", Resource>> = {
+export const RESOURCES: Readonly<Record<ResourceName, Resource>> = {
   pools: { group: GROUP, version: VERSION, plural: "floatingippools", noun: "pool" },
   recordSets: { group: GROUP, version: VERSION, plural: "nodednsrecordsets", noun: "record set" },
+  routedIPs: { group: GROUP, version: VERSION, plural: "routedips", noun: "routed IP" },
+  issuers: { group: GROUP, version: VERSION, plural: "routedipissuers", noun: "routed IP issuer" },
   nodes: { group: "", version: "v1", plural: "nodes", noun: "node" },
   pods: { group: "", version: "v1", plural: "pods", noun: "pod" },
+  services: { group: "", version: "v1", plural: "services", noun: "Service" },
+  endpointSlices: { group: "discovery.k8s.io", version: "v1", plural: "endpointslices", noun: "EndpointSlice" },
   leases: { group: "coordination.k8s.io", version: "v1", plural: "leases", noun: "Lease" },
   events: { group: "events.k8s.io", version: "v1", plural: "events", noun: "Event" },
 };

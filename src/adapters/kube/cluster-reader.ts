@@ -2,28 +2,35 @@ import { KubeError } from "../../model/errors.ts";
 import type { NodeFacts, PodFacts, PodSelector } from "../../model/node.ts";
 import type { ObjectMeta, Pool, RecordSet } from "../../model/resource.ts";
 import { objectKey } from "../../model/resource.ts";
+import type { RoutedIP, RoutedIPIssuer } from "../../model/routed-ip.ts";
+import type { EndpointSliceFacts, ServiceFacts } from "../../model/service.ts";
 import { compareText } from "../../plan/object-order.ts";
 import type { ClusterReader, LeaseRecord } from "../../ports/cluster.ts";
 import { answerJSON, malformed } from "./answer-json.ts";
-import { type Call, RESOURCES, type Resource, resourcePath } from "./call.ts";
-import { CUSTOM_RESOURCES } from "./custom-resource.ts";
+import { type Call, RESOURCES, resourcePath } from "./call.ts";
+import { CUSTOM_RESOURCES, type ReadableResource } from "./custom-resource.ts";
 import { decodeNode } from "./decode-node.ts";
 import { decodeLease } from "./lease-codec.ts";
 import { listObjects, type PageSource } from "./list-objects.ts";
-import { NODES_REQUEST, podsRequest } from "./list-requests.ts";
+import {
+  endpointSlicesRequest,
+  NODES_REQUEST,
+  podsRequest,
+  SERVICES_REQUEST,
+  type ServicePlace,
+} from "./list-requests.ts";
 
 /** What a reader is built from: it can send GETs, and nothing else. */
 export interface ReadAccess extends PageSource {
   readonly nowMs: () => number;
   readonly close: () => void;
-  /** Shown the `meta` of every pool and record set as decoded, with the object it came from. */
+  /** Shown the `meta` of every custom object as decoded, with the object it came from. */
   readonly onObject?: (meta: ObjectMeta, object: unknown) => void;
   /** Shown every Lease as decoded, with the object it came from. */
   readonly onLease?: (lease: LeaseRecord, object: unknown) => void;
 }
 
 type CustomObject = { readonly meta: ObjectMeta };
-type Readable<T> = { readonly resource: Resource; readonly decode: (object: unknown) => T | undefined };
 
 /** A {@link ClusterReader} over HTTP. It has no method that writes, and holds nothing that could. */
 export class KubeClusterReader implements ClusterReader {
@@ -52,6 +59,23 @@ export class KubeClusterReader implements ClusterReader {
     return await this.#listCustom(CUSTOM_RESOURCES.recordSets);
   }
 
+  async listRoutedIPs(): Promise<readonly RoutedIP[]> {
+    return await this.#listCustom(CUSTOM_RESOURCES.routedIPs);
+  }
+
+  async listRoutedIPIssuers(): Promise<readonly RoutedIPIssuer[]> {
+    return await this.#listCustom(CUSTOM_RESOURCES.issuers);
+  }
+
+  async listServices(): Promise<readonly ServiceFacts[]> {
+    const { items } = await listObjects(this.#access, SERVICES_REQUEST);
+    return items.sort(byPlace);
+  }
+
+  async listEndpointSlices(service: ServicePlace): Promise<readonly EndpointSliceFacts[]> {
+    return (await listObjects(this.#access, endpointSlicesRequest(service))).items;
+  }
+
   async listNodes(): Promise<readonly NodeFacts[]> {
     const { items } = await listObjects(this.#access, NODES_REQUEST);
     return items.sort((a, b) => compareText(a.name, b.name));
@@ -67,6 +91,10 @@ export class KubeClusterReader implements ClusterReader {
 
   async readRecordSet(meta: Pick<ObjectMeta, "namespace" | "name">): Promise<RecordSet | undefined> {
     return await this.#readCustom(CUSTOM_RESOURCES.recordSets, meta);
+  }
+
+  async readRoutedIP(meta: Pick<ObjectMeta, "namespace" | "name">): Promise<RoutedIP | undefined> {
+    return await this.#readCustom(CUSTOM_RESOURCES.routedIPs, meta);
   }
 
   async readNode(name: string): Promise<NodeFacts | undefined> {
@@ -86,17 +114,15 @@ export class KubeClusterReader implements ClusterReader {
   }
 
   /** Every object of a kind, sorted by namespace and name. */
-  async #listCustom<T extends CustomObject>({ resource, decode }: Readable<T>): Promise<readonly T[]> {
+  async #listCustom<T extends CustomObject>({ resource, decode }: ReadableResource<T>): Promise<readonly T[]> {
     const path = resourcePath(resource);
     const request = { resource, path, project: (one: unknown) => this.#note(decode(one), one) };
     const { items } = await listObjects(this.#access, request);
-    return items.sort(
-      (a, b) => compareText(a.meta.namespace, b.meta.namespace) || compareText(a.meta.name, b.meta.name),
-    );
+    return items.sort((a, b) => byPlace(a.meta, b.meta));
   }
 
   async #readCustom<T extends CustomObject>(
-    { resource, decode }: Readable<T>,
+    { resource, decode }: ReadableResource<T>,
     meta: Pick<ObjectMeta, "namespace" | "name">,
   ): Promise<T | undefined> {
     const path = resourcePath(resource, { namespace: meta.namespace, name: meta.name });
@@ -121,4 +147,8 @@ export class KubeClusterReader implements ClusterReader {
       throw error;
     }
   }
+}
+
+function byPlace(a: ServicePlace, b: ServicePlace): number {
+  return compareText(a.namespace, b.namespace) || compareText(a.name, b.name);
 }

@@ -9,7 +9,9 @@ import {
   type PoolStatus,
   type RecordSet,
   type RecordSetStatus,
+  type RoutedIPStatus,
 } from "../../model/resource.ts";
+import type { RoutedIP } from "../../model/routed-ip.ts";
 import type { ClusterEvent, ClusterWriter, LeaseRecord } from "../../ports/cluster.ts";
 import { answerJSON } from "./answer-json.ts";
 import { type Call, RESOURCES, resourcePath } from "./call.ts";
@@ -53,6 +55,18 @@ export class KubeClusterWriter extends KubeClusterReader implements ClusterWrite
 
   async setRecordSetFinalizer(meta: ObjectMeta, isPresent: boolean): Promise<RecordSet> {
     return await setFinalizer(this.#access, CUSTOM_RESOURCES.recordSets, meta, isPresent);
+  }
+
+  async patchRoutedIPStatus(meta: ObjectMeta, status: RoutedIPStatus): Promise<RoutedIP> {
+    return await patchStatus(this.#access, CUSTOM_RESOURCES.routedIPs, meta, status);
+  }
+
+  async setRoutedIPFinalizer(meta: ObjectMeta, isPresent: boolean): Promise<RoutedIP> {
+    return await setFinalizer(this.#access, CUSTOM_RESOURCES.routedIPs, meta, isPresent);
+  }
+
+  async noteRoutedIPAcquisitions(meta: ObjectMeta, note: AcquisitionNote): Promise<RoutedIP> {
+    return await noteAcquisitions(this.#access, CUSTOM_RESOURCES.routedIPs, meta, note);
   }
 
   async annotateNode(name: string, annotations: NodeAnnotations): Promise<void> {

@@ -1,11 +1,5 @@
-import type {
-  AcquiredIP,
-  IPState,
-  IPStatus,
-  PendingAcquisition,
-  PoolStatus,
-  ReleasedIP,
-} from "../../model/resource.ts";
+import type { AcquiredIP, PendingAcquisition, ReleasedIP } from "../../model/acquired-ip.ts";
+import type { IPState, IPStatus, PoolStatus } from "../../model/resource.ts";
 import { decodeCommonStatus } from "./decode-common-status.ts";
 import { asList, asNumber, asRecord, asText, asTexts } from "./json-value.ts";
 import { optional } from "./optional.ts";

@@ -7,7 +7,8 @@ import type { SpecReader } from "./spec-reader.ts";
 
 /** A FloatingIPPool, see {@link decodeObject}. Never throws. */
 export function decodePool(object: unknown): Pool | undefined {
-  return decodeObject(object, { spec: decodeSpec, status: decodePoolStatus });
+  const pool = decodeObject(object, { spec: decodeSpec, status: decodePoolStatus });
+  return pool && { kind: "pool", ...pool };
 }
 
 function decodeSpec(spec: SpecReader): PoolSpec {

@@ -14,7 +14,7 @@ export interface ListRequest<T> {
   /** Path without query. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
-  /** What is read of an item in protobuf, in which the list is then asked for; for nodes and pods. Absent: JSON. */
+  /** What is read of an item in protobuf, in which the list is then asked for; for built-in objects only. Absent: JSON. */
   readonly fields?: Fields;
   /** Objects per page; default 500. */
   readonly pageSize?: number;

@@ -28,7 +28,7 @@ export interface Page {
 
 /**
  * Opens a page, in the encoding the server chose.
- * @param fields what is read of an item in protobuf. Given for nodes and pods only, whose JSON, where the server has nothing
+ * @param fields what is read of an item in protobuf. Given for built-in objects only, whose JSON, where the server has nothing
  *   else, is freed of `managedFields` before it is parsed.
  */
 export function openPage(call: Call, answer: Answer, connection: Connection, fields: Fields | undefined): Page {

@@ -1,9 +1,15 @@
 import type { NodeFacts, PodFacts, PodSelector } from "../../model/node.ts";
+import type { EndpointSliceFacts, ServiceFacts } from "../../model/service.ts";
 import { RESOURCES, resourcePath } from "./call.ts";
+import { decodeEndpointSlice, SERVICE_NAME_LABEL } from "./decode-endpoint-slice.ts";
 import { decodeNode } from "./decode-node.ts";
 import { decodePod } from "./decode-pod.ts";
+import { decodeService } from "./decode-service.ts";
 import type { ListRequest } from "./list-objects.ts";
-import { NODE_FIELDS, POD_FIELDS } from "./protobuf-fields.ts";
+import { ENDPOINT_SLICE_FIELDS, NODE_FIELDS, POD_FIELDS, SERVICE_FIELDS } from "./protobuf-fields.ts";
+
+/** Where a Service is. */
+export type ServicePlace = Pick<ServiceFacts, "namespace" | "name">;
 
 /** Finished pods run nothing and explain nothing; the server leaves them out. */
 const UNFINISHED = "status.phase!=Succeeded,status.phase!=Failed";
@@ -16,6 +22,14 @@ export const NODES_REQUEST: ListRequest<NodeFacts> = {
   project: decodeNode,
 };
 
+/** The list of all Services. */
+export const SERVICES_REQUEST: ListRequest<ServiceFacts> = {
+  resource: RESOURCES.services,
+  path: resourcePath(RESOURCES.services),
+  fields: SERVICE_FIELDS,
+  project: decodeService,
+};
+
 /** The list of a selector's pods that are bound to a node and not finished. Pure. */
 export function podsRequest({ namespace, label }: PodSelector): ListRequest<PodFacts> {
   return {
@@ -24,5 +38,16 @@ export function podsRequest({ namespace, label }: PodSelector): ListRequest<PodF
     query: { fieldSelector: UNFINISHED, ...(label === "" ? {} : { labelSelector: label }) },
     fields: POD_FIELDS,
     project: decodePod,
+  };
+}
+
+/** The list of the EndpointSlices of a Service, by the name that an existing Service has. Pure. */
+export function endpointSlicesRequest({ namespace, name }: ServicePlace): ListRequest<EndpointSliceFacts> {
+  return {
+    resource: RESOURCES.endpointSlices,
+    path: resourcePath(RESOURCES.endpointSlices, { namespace }),
+    query: { labelSelector: `${SERVICE_NAME_LABEL}=${name}` },
+    fields: ENDPOINT_SLICE_FIELDS,
+    project: decodeEndpointSlice,
   };
 }

@@ -1,6 +1,6 @@
 // Field numbers of the messages that are read, from generated.proto of k8s.io/api and k8s.io/apimachinery v0.35.4 (verified
-// 2026-08-08). Kubernetes never reuses or renumbers a field. Names are those of the JSON: whatever decode-node.ts and
-// decode-pod.ts look at must stand here.
+// 2026-08-08). Kubernetes never reuses or renumbers a field. Names are those of the JSON: whatever decode-node.ts,
+// decode-pod.ts, decode-service.ts and decode-endpoint-slice.ts look at must stand here.
 import type { Fields } from "./protobuf-message.ts";
 
 const CONDITION_IN_NODE: Fields = {
@@ -73,6 +73,62 @@ export const POD_FIELDS: Fields = {
     fields: {
       1: { name: "phase", kind: "text" },
       2: { name: "conditions", kind: "messages", fields: CONDITION_IN_POD },
+    },
+  },
+};
+
+/** What is read of a Service. */
+export const SERVICE_FIELDS: Fields = {
+  1: {
+    name: "metadata",
+    kind: "message",
+    fields: {
+      1: { name: "name", kind: "text" },
+      3: { name: "namespace", kind: "text" },
+      6: { name: "resourceVersion", kind: "text" },
+    },
+  },
+  2: {
+    name: "spec",
+    kind: "message",
+    fields: {
+      1: {
+        name: "ports",
+        kind: "messages",
+        fields: {
+          2: { name: "protocol", kind: "text" },
+          3: { name: "port", kind: "number" },
+          5: { name: "nodePort", kind: "number" },
+        },
+      },
+      2: { name: "selector", kind: "text-map" },
+      4: { name: "type", kind: "text" },
+    },
+  },
+};
+
+/** What is read of an EndpointSlice. */
+export const ENDPOINT_SLICE_FIELDS: Fields = {
+  1: {
+    name: "metadata",
+    kind: "message",
+    fields: {
+      1: { name: "name", kind: "text" },
+      3: { name: "namespace", kind: "text" },
+      6: { name: "resourceVersion", kind: "text" },
+      11: { name: "labels", kind: "text-map" },
+    },
+  },
+  2: {
+    name: "endpoints",
+    kind: "messages",
+    fields: {
+      2: {
+        name: "conditions",
+        kind: "message",
+        fields: { 1: { name: "ready", kind: "flag" }, 3: { name: "terminating", kind: "flag" } },
+      },
+      6: { name: "nodeName", kind: "text" },
     },
   },
 };

@@ -1,6 +1,6 @@
 /** How one field of a message is read. `text-map` is a map of text to text; `list` is a repeated message, each left as bytes. */
 export type Field =
-  | { readonly name: string; readonly kind: "text" | "number" | "time" | "text-map" | "bytes" | "list" }
+  | { readonly name: string; readonly kind: "text" | "number" | "flag" | "time" | "text-map" | "bytes" | "list" }
   | { readonly name: string; readonly kind: "message" | "messages"; readonly fields: Fields };
 
 /** The fields of a message that are wanted, by their number. All others are skipped unread. */
@@ -33,7 +33,7 @@ function readMessage(cursor: Cursor, fields: Fields): Message {
     const field = fields[Math.floor(tag / 8)];
     const wireType = tag % 8;
     if (field === undefined) cursor.skip(wireType);
-    else if (wireType === (field.kind === "number" ? VARINT : LENGTH_DELIMITED)) addField(message, field, cursor);
+    else if (wireType === (isVarint(field) ? VARINT : LENGTH_DELIMITED)) addField(message, field, cursor);
     else throw new Error(`the field ${field.name} has wire type ${wireType}`);
   }
   return message;
@@ -44,6 +44,9 @@ function addField(message: Message, field: Field, cursor: Cursor): void {
   switch (field.kind) {
     case "number":
       message[name] = cursor.varint();
+      return;
+    case "flag":
+      message[name] = cursor.varint() !== 0;
       return;
     case "text":
       addText(message, name, cursor.inner());
@@ -67,6 +70,10 @@ function addField(message: Message, field: Field, cursor: Cursor): void {
       append(message, name, readMessage(cursor.inner(), field.fields));
       return;
   }
+}
+
+function isVarint({ kind }: Field): boolean {
+  return kind === "number" || kind === "flag";
 }
 
 /** Kubernetes sends every text, the empty ones too, which its JSON leaves out. */

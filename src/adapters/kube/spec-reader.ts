@@ -59,6 +59,14 @@ export class SpecReader {
     return this.#wrong(name, "an integer of at least 0", value) ?? otherwise;
   }
 
+  /** Text, or an integer of at least 0 as text; `""` for absent. */
+  integerOrText(name: string): string {
+    const value = this.#record[name] ?? "";
+    if (typeof value === "string") return value;
+    if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return String(value);
+    return this.#wrong(name, "an integer of at least 0 or text", value) ?? "";
+  }
+
   /** A number of either sign, 0 included; undefined for absent. */
   signedNumber(name: string): number | undefined {
     const value = this.#record[name] ?? undefined;

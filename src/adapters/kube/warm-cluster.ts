@@ -1,9 +1,12 @@
 import type { AcquisitionNote } from "../../model/acquisition-note.ts";
 import type { NodeFacts, PodFacts, PodSelector } from "../../model/node.ts";
-import type { ObjectMeta, Pool, PoolStatus, RecordSet, RecordSetStatus } from "../../model/resource.ts";
+import type { ObjectMeta, Pool, PoolStatus, RecordSet, RecordSetStatus, RoutedIPStatus } from "../../model/resource.ts";
+import type { RoutedIP, RoutedIPIssuer } from "../../model/routed-ip.ts";
+import type { EndpointSliceFacts, ServiceFacts } from "../../model/service.ts";
 import type { ClusterChange, Staleness, WarmCluster } from "../../ports/warm-cluster.ts";
 import { KubeClusterWriter, type NodeAnnotations } from "./cluster-writer.ts";
 import { decodeNode } from "./decode-node.ts";
+import type { ServicePlace } from "./list-requests.ts";
 import type { StreamSource } from "./watch/kube-watch-source.ts";
 import type { Reflector } from "./watch/reflector.ts";
 import { keyOf } from "./watch/sighting.ts";
@@ -25,6 +28,22 @@ export class KubeWarmCluster extends KubeClusterWriter implements WarmCluster {
 
   override async listRecordSets(): Promise<readonly RecordSet[]> {
     return await this.#lists.recordSets();
+  }
+
+  override async listRoutedIPs(): Promise<readonly RoutedIP[]> {
+    return await this.#lists.routedIPs();
+  }
+
+  override async listRoutedIPIssuers(): Promise<readonly RoutedIPIssuer[]> {
+    return await this.#lists.issuers();
+  }
+
+  override async listServices(): Promise<readonly ServiceFacts[]> {
+    return await this.#lists.services();
+  }
+
+  override async listEndpointSlices(service: ServicePlace): Promise<readonly EndpointSliceFacts[]> {
+    return await this.#lists.endpointSlices(service);
   }
 
   override async listNodes(): Promise<readonly NodeFacts[]> {
@@ -66,6 +85,18 @@ export class KubeWarmCluster extends KubeClusterWriter implements WarmCluster {
 
   override async setRecordSetFinalizer(meta: ObjectMeta, isPresent: boolean): Promise<RecordSet> {
     return await own(this.#lists.followedRecordSets, meta, () => super.setRecordSetFinalizer(meta, isPresent));
+  }
+
+  override async patchRoutedIPStatus(meta: ObjectMeta, status: RoutedIPStatus): Promise<RoutedIP> {
+    return await own(this.#lists.followedRoutedIPs, meta, () => super.patchRoutedIPStatus(meta, status));
+  }
+
+  override async setRoutedIPFinalizer(meta: ObjectMeta, isPresent: boolean): Promise<RoutedIP> {
+    return await own(this.#lists.followedRoutedIPs, meta, () => super.setRoutedIPFinalizer(meta, isPresent));
+  }
+
+  override async noteRoutedIPAcquisitions(meta: ObjectMeta, note: AcquisitionNote): Promise<RoutedIP> {
+    return await own(this.#lists.followedRoutedIPs, meta, () => super.noteRoutedIPAcquisitions(meta, note));
   }
 
   override async annotateNode(name: string, annotations: NodeAnnotations): Promise<void> {

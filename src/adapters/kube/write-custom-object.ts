@@ -55,7 +55,7 @@ export async function setFinalizer<T extends Decoded<Status>, Status>(
   });
 }
 
-/** Writes flipop's annotation of a pool, or removes it where there is nothing to tell: one merge patch with resourceVersion. Idempotent. */
+/** Writes flipop's annotation of an object, or removes it where there is nothing to tell: one merge patch with resourceVersion. Idempotent. */
 export async function noteAcquisitions<T extends Decoded<Status>, Status>(
   access: WriteAccess,
   kind: CustomResource<T, Status>,

@@ -2,10 +2,11 @@
 export interface CallFacts {
   /**
    * The port's operation: `list`, `get`, `machine`, `limit`, `assign`, `unassign`, `action`, `create`, `delete`; for DNS `zone`,
-   * `records`, `write`, or what an adapter writes in steps of: `add-record`, `set-ttl`, `remove-record`.
+   * `records`, `write`, or what an adapter writes in steps of: `add-record`, `set-ttl`, `remove-record`; for firewalls `firewalls`,
+   * `firewall`, `tagged-machines`, `open-ports`, `close-ports`, `add-machines`, `remove-machines`.
    */
   readonly operation: string;
-  /** The address, machine, zone or FQDN the call is about; `""` for a whole list. */
+  /** The address, machine, zone, FQDN, firewall or tag the call is about; `""` for a whole list. */
   readonly subject: string;
   /** Infinitive with its object, for people: `assign 203.0.113.1 to droplet 42`. */
   readonly doing: string;

@@ -30,6 +30,6 @@ export function dnsError({ holds, publisher }: Pick<ObjectNames, "holds" | "publ
   if (hold === undefined) return undefined;
   if (hold.reason === "InvalidDNS") return hold.detail;
   const why = hold.detail === "" ? REASONS[hold.reason] : hold.detail;
-  const where = publisher.ref.kind === "pool" ? `DNS of ${hold.subject}` : hold.subject;
+  const where = publisher.ref.kind !== "dns" ? `DNS of ${hold.subject}` : hold.subject;
   return `${where}: ${why}`;
 }

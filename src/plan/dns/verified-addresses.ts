@@ -1,4 +1,5 @@
 import type { AssignIP } from "../../model/action.ts";
+import { isLetIn } from "../firewall/firewall-target.ts";
 import type { PoolView } from "../pool-view.ts";
 import { type Standing, statusOf } from "../standing.ts";
 
@@ -65,7 +66,7 @@ function confirmedBy(view: PoolView): readonly (readonly [ip: string, fact: Veri
   ]);
   const managed = view.managed.flatMap(({ ip, standing }): [string, VerifiedAddress][] => {
     if (standing.kind === "conflict") return [];
-    if (isUndecided(standing)) return [[ip, { kind: "undecided" }]];
+    if (isUndecided(standing) || !isReachable(view, standing)) return [[ip, { kind: "undecided" }]];
     const isGivenUp = standing.kind !== "placed" || !view.inUse.has(ip);
     if (isGivenUp) return [[ip, { kind: "nowhere" }]];
     return [[ip, { kind: "on-node", nodeName: standing.on.nodeName, assignmentID: undefined }]];
@@ -76,6 +77,11 @@ function confirmedBy(view: PoolView): readonly (readonly [ip: string, fact: Veri
     .filter((ip) => view.provider?.addresses.get(ip)?.kind === "gone")
     .map((ip): [string, VerifiedAddress] => [ip, { kind: "nowhere" }]);
   return [...gone, ...released, ...managed];
+}
+
+/** False for an address on a machine that its firewall does not let everything in to, as far as is known. Pure. */
+export function isReachable({ firewall }: PoolView, standing: Standing): boolean {
+  return standing.kind !== "placed" || isLetIn(firewall, standing.on.machineID);
 }
 
 /** True when nobody can say now whether an address serves: it could not be read, is on its way, or its node is in grace. Pure. */

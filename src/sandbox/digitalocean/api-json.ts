@@ -98,7 +98,7 @@ export function dropletJSON(view: DropletView): APIObject {
     size_slug: "s-1vcpu-1gb",
     networks: { v4: dropletAddresses(view).map(networkJSON), v6: [] },
     region: regionJSON(droplet.region),
-    tags: [],
+    tags: droplet.tags ?? [],
     vpc_uuid: "760e09ef-dc84-11e8-981e-3cfdfeaae000",
   };
 }

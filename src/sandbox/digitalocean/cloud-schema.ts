@@ -53,6 +53,7 @@ const droplet = {
   private_ip: ip,
   anchor_ip: { ...ip, nullable: true },
   pending_event_until: time,
+  tags: { type: "array", items: { type: "string", minLength: 1 } },
 };
 
 const address = {
@@ -98,17 +99,53 @@ const domain = {
   records: list(object(record, ["type", "name", "data"])),
 };
 
+const target = object({
+  addresses: { type: "array", items: { type: "string" } },
+  droplet_ids: { type: "array", items: id },
+  load_balancer_uids: { type: "array", items: { type: "string" } },
+  kubernetes_ids: { type: "array", items: { type: "string" } },
+  tags: { type: "array", items: { type: "string" } },
+});
+
+const rule = {
+  protocol: { type: "string", enum: ["tcp", "udp", "icmp"] },
+  // YAML makes a number of 80.
+  ports: {
+    type: ["string", "integer"],
+    pattern: "^(all|\\d{1,5}(-\\d{1,5})?)$",
+    minimum: 0,
+    maximum: 65_535,
+    default: "0",
+  },
+  action: { type: "string", enum: ["allow", "deny"] },
+};
+
+const pendingChange = { droplet_id: id, removing: { type: "boolean" }, completes_at: time };
+
+const firewall = {
+  id: { type: "string", pattern: "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$" },
+  name: { type: "string", pattern: "^[a-zA-Z0-9][a-zA-Z0-9.-]+$" },
+  inbound_rules: list(object({ ...rule, sources: target }, ["protocol", "sources"])),
+  outbound_rules: list(object({ ...rule, destinations: target }, ["protocol", "destinations"])),
+  droplet_ids: { type: "array", items: id, default: [] },
+  tags: texts,
+  status: { type: "string", enum: ["failed"] },
+  pending_changes: { type: "array", items: object(pendingChange, Object.keys(pendingChange)) },
+};
+
 const history = object({ at: time, ip, before: { ...object(address), nullable: true } }, ["at", "ip", "before"]);
 
 const counters = {
   action_id: { ...id, default: 36_804_636 },
   address: { ...count, default: 0 },
   record_id: { ...id, default: 28_448_429 },
+  firewall_id: { ...id, default: 1 },
 };
 
 /**
  * JSON Schema of `digitalocean.yaml`, with every default that does not depend on something else in the file. Only `id`
- * of a droplet, `ip` of an address, `name` of a domain and `type`, `name`, `data` of a record are required.
+ * of a droplet, `ip` of an address, `name` of a domain or firewall, `type`, `name`, `data` of a record, and `protocol`
+ * with `sources` or `destinations` of a rule are required.
  */
 export const cloudSchema: object = object({
   account: { ...object(account), default: {} },
@@ -118,6 +155,7 @@ export const cloudSchema: object = object({
   reserved_ips: list(object(address, ["ip"])),
   byoip: list(object(address, ["ip"])),
   domains: list(object(domain, ["name"])),
+  firewalls: list(object(firewall, ["name"])),
   actions: list(object(action, Object.keys(action))),
   creations: { type: "array", items: time, default: [] },
   history: list(history),

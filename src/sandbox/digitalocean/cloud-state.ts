@@ -1,4 +1,5 @@
 import type { DomainState } from "./domain-state.ts";
+import type { FirewallState } from "./firewall-state.ts";
 
 /** A droplet of the emulated account. */
 export interface DropletState {
@@ -12,6 +13,8 @@ export interface DropletState {
   anchor_ip: string | null;
   /** RFC 3339: until then the droplet has a pending event and refuses assignments. */
   pending_event_until?: string;
+  /** Absent = none. */
+  tags?: string[];
 }
 
 /** A reserved address, or an address of a BYOIP prefix. */
@@ -78,11 +81,12 @@ export interface CloudState {
   reserved_ips: AddressState[];
   byoip: AddressState[];
   domains: DomainState[];
+  firewalls: FirewallState[];
   /** In the order they were accepted; of the finished ones only the newest are kept. */
   actions: ActionState[];
   /** Times of the creations of the last minute. */
   creations: string[];
   history: HistoryState[];
   /** Counters from which ids and addresses are made. */
-  next: { action_id: number; address: number; record_id: number };
+  next: { action_id: number; address: number; record_id: number; firewall_id: number };
 }

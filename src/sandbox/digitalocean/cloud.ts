@@ -3,6 +3,7 @@ import { type AddressView, laggingList, viewAddress } from "./address-view.ts";
 import { type Caller, hasScope, need } from "./caller.ts";
 import { CloudRefusal, notFound, pendingEvent, unprocessable } from "./cloud-refusal.ts";
 import type { ActionState, AddressState, CloudState, DropletState } from "./cloud-state.ts";
+import { hasTag, leaveFirewalls, settleFirewalls } from "./firewalls.ts";
 import {
   addressOn,
   findAddress,
@@ -144,10 +145,12 @@ export class Cloud {
     return this.state.actions.filter((action) => action.ip === ip && !this.isBYOIP(ip)).reverse();
   }
 
-  /** All droplets, by id. */
-  droplets(caller: Caller): readonly DropletView[] {
+  /** All droplets, by id, or those with a tag, which needs `tag:read`, too. */
+  droplets(caller: Caller, tag?: string): readonly DropletView[] {
     this.enter(caller, "droplet:read");
+    if (tag !== undefined) need(caller, "tag:read");
     return this.state.droplets
+      .filter((droplet) => tag === undefined || hasTag(droplet, tag))
       .toSorted((a, b) => a.id - b.id)
       .map((droplet) => this.viewDroplet(droplet, caller.nowMs));
   }
@@ -164,18 +167,20 @@ export class Cloud {
     return { view, actions: this.state.actions.filter((action) => involves(action, id)).reverse() };
   }
 
-  /** Deletes a droplet, as another program of the account would; its addresses become unassigned. */
+  /** Deletes a droplet, as another program of the account would; its addresses become unassigned, and its firewalls lose it. */
   removeDroplet(id: number, nowMs: number): void {
     settleActions(this.state, nowMs);
     this.state.droplets = this.state.droplets.filter((droplet) => droplet.id !== id);
     for (const address of [...this.state.reserved_ips, ...this.state.byoip]) {
       if (address.droplet_id === id) setHolder(this.state, address, null, nowMs);
     }
+    leaveFirewalls(this.state, id);
   }
 
-  /** Brings the state up to this time: actions that are due have their effect. */
+  /** Brings the state up to this time: actions and changes of firewalls that are due have their effect. */
   settle(nowMs: number): void {
     settleActions(this.state, nowMs);
+    settleFirewalls(this.state, nowMs);
   }
 
   private enter(caller: Caller, scope: string): void {

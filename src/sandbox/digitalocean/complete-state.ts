@@ -4,6 +4,7 @@ import { schemaErrorText } from "../schema-error.ts";
 import { cloudSchema } from "./cloud-schema.ts";
 import type { AddressState, CloudState, DropletState } from "./cloud-state.ts";
 import { completeDomains } from "./complete-domains.ts";
+import { completeFirewalls } from "./complete-firewalls.ts";
 
 const validate = new Ajv({ useDefaults: true, strictTypes: false }).compile(cloudSchema);
 
@@ -31,6 +32,7 @@ export function completeState(input: unknown): CloudState {
   const attached = addresses.filter((address) => address.droplet_id !== null);
   refuseDuplicates("reserved_ips and byoip", attached, (address) => String(address.droplet_id), "droplet_id");
   completeDomains(state);
+  completeFirewalls(state);
   return state;
 }
 

@@ -6,6 +6,7 @@ import { Cloud } from "./cloud.ts";
 import type { AddressState, CloudState, DropletState } from "./cloud-state.ts";
 import { completeState } from "./complete-state.ts";
 import type { DomainState, RecordState } from "./domain-state.ts";
+import type { FirewallState } from "./firewall-state.ts";
 import { answerRequest } from "./routes.ts";
 import { worldFile } from "./world-file.ts";
 
@@ -49,6 +50,10 @@ export interface DigitalOceanSandbox {
   removeRecords(domain: string, fits: (record: RecordState) => boolean): void;
   /** Takes an address out of the account. */
   removeAddress(ip: string): void;
+  /** Adds a firewall, or replaces the one with this id; returns its id. */
+  setFirewall(firewall: Partial<FirewallState> & { readonly name: string }): string;
+  /** Takes a firewall out of the account. */
+  removeFirewall(id: string): void;
 }
 
 /**
@@ -128,6 +133,26 @@ export function digitaloceanSandbox(options: DigitalOceanSandboxOptions): Digita
       change((state) => {
         state.reserved_ips = state.reserved_ips.filter((item) => item.ip !== ip);
         state.byoip = state.byoip.filter((item) => item.ip !== ip);
+      }),
+    ...firewallEdits(change, cloud),
+  };
+}
+
+function firewallEdits(
+  change: (edit: (state: CloudState) => void) => void,
+  cloud: Cloud,
+): Pick<DigitalOceanSandbox, "setFirewall" | "removeFirewall"> {
+  return {
+    setFirewall: (firewall) => {
+      change((state) => {
+        const others = state.firewalls.filter((item) => item.id !== firewall.id);
+        state.firewalls = [...others, firewall as FirewallState];
+      });
+      return cloud.state.firewalls.at(-1)?.id ?? "";
+    },
+    removeFirewall: (id) =>
+      change((state) => {
+        state.firewalls = state.firewalls.filter((item) => item.id !== id);
       }),
   };
 }

@@ -5,6 +5,7 @@ import type { Cloud } from "./cloud.ts";
 import { CloudRefusal, notFound } from "./cloud-refusal.ts";
 import type { ActionState } from "./cloud-state.ts";
 import { domainRoutes } from "./domain-routes.ts";
+import { firewallRoutes } from "./firewall-routes.ts";
 import { pageOf } from "./paging.ts";
 import { readAction, readCreation } from "./request-body.ts";
 import { ok, type Route, type RouteAnswer, type RouteCall } from "./route.ts";
@@ -23,6 +24,7 @@ const routes: readonly Route[] = [
   ["POST", /^\/v2\/reserved_ips\/([\d.]+)\/actions$/, startAction],
   ["GET", /^\/v2\/reserved_ips\/([\d.]+)\/actions\/(\d+)$/, getAddressAction],
   ...domainRoutes,
+  ...firewallRoutes,
 ];
 
 /**
@@ -122,7 +124,8 @@ function getAddressAction({ cloud, caller, parts }: RouteCall): RouteAnswer {
 }
 
 function listDroplets(call: RouteCall): RouteAnswer {
-  return ok(pageOf("droplets", call.cloud.droplets(call.caller).map(dropletJSON), call));
+  const tag = call.query.get("tag_name");
+  return ok(pageOf("droplets", call.cloud.droplets(call.caller, tag ?? undefined).map(dropletJSON), call));
 }
 
 function getDroplet({ cloud, caller, parts }: RouteCall): RouteAnswer {

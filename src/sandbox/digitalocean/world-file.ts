@@ -8,7 +8,9 @@ pending_event_until: "2026-12-31T00:00:00Z" on a droplet · account.reserved_ip_
 settings.action_delay_ms: 20000 (assignments take 20 s) · settings.fail_next_actions: 2 (they end errored) ·
 settings.list_lag_ms: 5000 · tokens: {my-token: [account:read, reserved_ip:read, ...]} ("*" = every scope; none at all =
 any token is accepted) · byoip: [{ip: 203.0.113.200, region: nyc3}] · anchor_ip: null ·
-domains: [{name: example.com, records: [{type: A, name: www, data: 203.0.113.1, ttl: 60}]}] ("@" is the domain itself).
+domains: [{name: example.com, records: [{type: A, name: www, data: 203.0.113.1, ttl: 60}]}] ("@" is the domain itself) ·
+firewalls: [{name: web, inbound_rules: [{protocol: tcp, ports: 22, sources: {addresses: [192.0.2.0/24]}}], droplet_ids: [101], tags: [k8s]}]
+(without an id it gets one; status: failed; tags: [k8s] on a droplet).
 Missing fields get defaults: "droplets: [{id: 101}]" is enough. Comments further down are lost when it is written.`;
 
 /** `digitalocean.yaml` of a sandbox directory. Its `load` throws ConfigError with the file, and the line or path that is wrong. */
@@ -18,14 +20,15 @@ export function worldFile(path: string): YAMLFile<CloudState> {
 
 /** What people look for comes first; what is empty and they have no use for is left out. */
 function encode(state: CloudState): object {
-  const { account, droplets, reserved_ips, byoip, domains, settings, tokens, actions, creations, history, next } =
-    state;
+  const { account, droplets, reserved_ips, byoip, domains, firewalls, settings, tokens } = state;
+  const { actions, creations, history, next } = state;
   return {
     account,
     droplets,
     reserved_ips,
     byoip,
     domains,
+    firewalls,
     settings,
     tokens,
     ...(actions.length === 0 ? {} : { actions }),

@@ -123,6 +123,13 @@ export const BUILT_IN: readonly ResourceType[] = [
     createsOnUpdate: true,
   }),
   builtIn({
+    group: "discovery.k8s.io",
+    version: "v1",
+    kind: "EndpointSlice",
+    plural: "endpointslices",
+    hasGeneration: true,
+  }),
+  builtIn({
     group: "events.k8s.io",
     version: "v1",
     kind: "Event",

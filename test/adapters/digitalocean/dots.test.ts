@@ -1,7 +1,9 @@
 import { execFileSync } from "node:child_process";
 import * as account from "@digitalocean/dots/src/dots/v2/account/index.js";
 import * as domains from "@digitalocean/dots/src/dots/v2/domains/index.js";
+import * as droplets from "@digitalocean/dots/src/dots/v2/droplets/index.js";
 import * as droplet from "@digitalocean/dots/src/dots/v2/droplets/item/index.js";
+import * as firewalls from "@digitalocean/dots/src/dots/v2/firewalls/index.js";
 import * as reservedIPs from "@digitalocean/dots/src/dots/v2/reserved_ips/index.js";
 import type { NavigationMetadata, RequestsMetadata } from "@microsoft/kiota-abstractions";
 import { expect, test } from "vitest";
@@ -63,9 +65,33 @@ test("the real module of domains has what dots.d.ts declares", () => {
   });
 });
 
+test("the real modules of firewalls and droplets have what dots.d.ts declares", () => {
+  const shape = shapeOf(
+    firewalls.FirewallsRequestBuilderRequestsMetadata,
+    firewalls.FirewallsRequestBuilderNavigationMetadata,
+  );
+  const path = "{+baseurl}/v2/firewalls";
+  const below = (name: string): object => ({
+    verbs: [`delete ${path}/{firewall_id}/${name}`, `post ${path}/{firewall_id}/${name}`],
+  });
+  expect(shape).toEqual({
+    verbs: [`get ${path}{?page*,per_page*}`, `post ${path}{?page*,per_page*}`],
+    "byFirewall_id(firewall_id)": {
+      verbs: [`delete ${path}/{firewall_id}`, `get ${path}/{firewall_id}`, `put ${path}/{firewall_id}`],
+      "droplets()": below("droplets"),
+      "rules()": below("rules"),
+      "tags()": below("tags"),
+    },
+  });
+  expect(shapeOf(droplets.DropletsRequestBuilderRequestsMetadata)).toMatchObject({
+    verbs: expect.arrayContaining(["get {+baseurl}/v2/droplets{?name*,page*,per_page*,tag_name*,type*}"]),
+  });
+});
+
 test("importing and making the adapter loads neither the SDK nor kiota", () => {
   const url = new URL("../../../src/adapters/digitalocean/create-digitalocean.ts", import.meta.url).href;
   const dnsURL = new URL("create-digitalocean-dns.ts", url).href;
+  const firewallsURL = new URL("create-digitalocean-firewalls.ts", url).href;
   const systemClock = new URL("../../../src/cli/system-clock.ts", import.meta.url).href;
   const program = `
     import { registerHooks } from "node:module";
@@ -75,6 +101,8 @@ test("importing and making the adapter loads neither the SDK nor kiota", () => {
     const { SYSTEM_CLOCK: clock } = await import(${JSON.stringify(systemClock)});
     createDigitalOcean({ token: "x", userAgent: "flipop/0", clock });
     const { createDigitalOceanDNS } = await import(${JSON.stringify(dnsURL)});
+    const { createDigitalOceanFirewalls } = await import(${JSON.stringify(firewallsURL)});
+    createDigitalOceanFirewalls({ token: "x", userAgent: "flipop/0", clock });
     createDigitalOceanDNS({ token: "x", userAgent: "flipop/0", clock });
     console.log(loaded.filter((name) => name.includes("node_modules")).length, loaded.length > 5);
   `;

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { createDigitalOcean } from "../../../src/adapters/digitalocean/create-digitalocean.ts";
-import { ProviderError } from "../../../src/model/errors.ts";
+import type { ProviderError } from "../../../src/model/errors.ts";
 import type { Clock } from "../../../src/ports/clock.ts";
 import type { AcceptedAction, IPProvider, ProviderMeter } from "../../../src/ports/ip-provider.ts";
 import { digitaloceanSandbox } from "../../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
 import { MemoryIPProvider } from "../../fake/memory-ip-provider.ts";
+import { pick, type Random, randomFrom, resultOf } from "./random-history.ts";
 
 const ips = ["203.0.113.1", "203.0.113.2", "192.0.2.10", "198.51.100.1", "198.51.100.2", "203.0.113.99", "bad"];
 const machines = ["101", "102", "103", "201", "999", "x"];
@@ -16,21 +17,6 @@ const account = {
   byoip: [{ ip: "192.0.2.10" }],
   settings: { action_delay_ms: 15_000, creations_per_minute: 2, rate_limit: { per_hour: 5000, per_minute: 27 } },
 };
-
-type Random = (below: number) => number;
-
-/** Numbers that look random and are the same for the same seed. */
-function randomFrom(seed: number): Random {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
-
-function pick<T>(random: Random, items: readonly T[]): T {
-  return items[random(items.length)] as T;
-}
 
 /** One call with random arguments, to be made of several providers. */
 function randomCall(random: Random, accepted: readonly AcceptedAction[]): (provider: IPProvider) => Promise<unknown> {
@@ -51,16 +37,6 @@ function randomCall(random: Random, accepted: readonly AcceptedAction[]): (provi
     (provider) => provider.create(place),
     (provider) => provider.delete(ip),
   ]);
-}
-
-async function resultOf(promise: Promise<unknown>): Promise<unknown> {
-  try {
-    return { value: await promise };
-  } catch (error) {
-    if (!(error instanceof ProviderError)) throw error;
-    const { requestID, message, ...facts } = { ...error, message: error.message };
-    return { error: { ...facts, message: message.replace(`, request id ${requestID}`, "") } };
-  }
 }
 
 describe("the memory provider", () => {

@@ -91,6 +91,22 @@ describe("digitalocean.yaml", () => {
     expect(send(open(), "POST", "/v2/reserved_ips", { region: "nyc3" })["status"]).toBe(422);
   });
 
+  test("keeps firewalls over a restart: ids, rules, and changes that are not carried out yet", () => {
+    const rule = "{protocol: tcp, ports: 22, sources: {addresses: [192.0.2.0/24]}}";
+    writeFileSync(
+      file,
+      `${short}settings: {action_delay_ms: 10000}\nfirewalls: [{name: web, inbound_rules: [${rule}], droplet_ids: [101, 999]}]\n`,
+    );
+    const listed = (): unknown => send(open(), "GET", "/v2/firewalls")["firewalls"];
+    expect(listed()).toMatchObject([{ name: "web", inbound_rules: [{ ports: "22" }], droplet_ids: [101] }]);
+    const [{ id } = { id: "" }] = listed() as readonly { id: string }[];
+    send(open(), "POST", `/v2/firewalls/${id}/droplets`, { droplet_ids: [102] });
+    expect(listed()).toMatchObject([{ id, droplet_ids: [101, 102], pending_changes: [{ droplet_id: 102 }] }]);
+    nowMs += 10_000;
+    expect(listed()).toMatchObject([{ id, status: "succeeded", pending_changes: [] }]);
+    expect(readFileSync(file, "utf8")).not.toContain("pending_changes");
+  });
+
   test("edited between two requests is read again: a removed droplet leaves its address unassigned", () => {
     writeFileSync(file, short);
     const sandbox = open();
@@ -163,6 +179,20 @@ describe("an invalid digitalocean.yaml names file and path", () => {
     ],
     ["settings: {action_delay_ms: -1}", "settings.action_delay_ms must be >= 0"],
     ["droplets: [{id: 1, pending_event_until: tomorrow}]", "droplets[0].pending_event_until must match pattern"],
+    ["firewalls: [{}]", "firewalls[0] must have required property 'name'"],
+    ["firewalls: [{name: a b}]", "firewalls[0].name must match pattern"],
+    [
+      "firewalls: [{name: web, inbound_rules: [{protocol: tcp, ports: 80}]}]",
+      "firewalls[0].inbound_rules[0] must have required property 'sources'",
+    ],
+    [
+      "firewalls: [{name: web, inbound_rules: [{protocol: tcp, ports: http, sources: {}}]}]",
+      "firewalls[0].inbound_rules[0].ports must match pattern",
+    ],
+    [
+      "firewalls: [{name: one, id: &id bb4b2611-3d72-467b-8602-280330ecd65c}, {name: two, id: *id}]",
+      "firewalls must not have id bb4b2611-3d72-467b-8602-280330ecd65c twice",
+    ],
     ["- a", "the file must be object"],
   ] as const)("%s", ([text, message]) => {
     writeFileSync(file, `${text}\n`);
@@ -210,6 +240,10 @@ describe("the sandbox over HTTP", () => {
     sandbox.removeDroplet(102);
     expect(holder(open(), "203.0.113.1")).toBeNull();
     expect(holder(open(), "192.0.2.10")).toBeNull();
+    const id = sandbox.setFirewall({ name: "web", droplet_ids: [101] });
+    expect(send(open(), "GET", `/v2/firewalls/${id}`)).toMatchObject({ status: 200, firewall: { droplet_ids: [101] } });
+    sandbox.removeFirewall(id);
+    expect(send(open(), "GET", `/v2/firewalls/${id}`)["status"]).toBe(404);
     sandbox.removeAddress("203.0.113.1");
     expect(send(open(), "GET", "/v2/reserved_ips/203.0.113.1")["status"]).toBe(404);
     expect(() => sandbox.setAddress("203.0.113.1", {})).toThrow("the sandbox has no address 203.0.113.1");

@@ -156,6 +156,7 @@ test("discovery names the groups, their resources and the status subresource", (
   expect(groups.groups.map(({ name }) => name)).toEqual([
     "apiextensions.k8s.io",
     "coordination.k8s.io",
+    "discovery.k8s.io",
     "events.k8s.io",
     "sandbox.test",
   ]);

@@ -1,51 +1,61 @@
 import { type NodeFacts, type PodFacts, type PodSelector, podSelectorKey } from "../../../model/node.ts";
-import type { ObjectMeta, Pool, RecordSet } from "../../../model/resource.ts";
+import { type ObjectMeta, objectKey, type Pool, type RecordSet } from "../../../model/resource.ts";
+import type { RoutedIP, RoutedIPIssuer } from "../../../model/routed-ip.ts";
+import type { EndpointSliceFacts, ServiceFacts } from "../../../model/service.ts";
 import type { ClusterChange, Staleness } from "../../../ports/warm-cluster.ts";
-import { type Resource, resourcePath } from "../call.ts";
-import { CUSTOM_RESOURCES } from "../custom-resource.ts";
+import { resourcePath } from "../call.ts";
+import { CUSTOM_RESOURCES, type ReadableResource } from "../custom-resource.ts";
 import type { ListRequest } from "../list-objects.ts";
-import { NODES_REQUEST, podsRequest } from "../list-requests.ts";
+import {
+  endpointSlicesRequest,
+  NODES_REQUEST,
+  podsRequest,
+  SERVICES_REQUEST,
+  type ServicePlace,
+} from "../list-requests.ts";
 import { KubeWatchSource, type StreamSource } from "./kube-watch-source.ts";
 import { Reflector } from "./reflector.ts";
 import { subjectOf } from "./sighting.ts";
 import { smallPods } from "./small-pods.ts";
-import { CUSTOM_RULES, NODE_RULES, POD_RULES } from "./store-rules.ts";
+import { CUSTOM_RULES, ISSUER_RULES, NODE_RULES, POD_RULES, VERSIONED_RULES } from "./store-rules.ts";
+import { UsedLists } from "./used-lists.ts";
 import type { StoreRules } from "./watched-store.ts";
 
 /** What the lists are made from. */
 export interface ListAccess extends StreamSource {
-  /** Shown the `meta` of every pool and record set as decoded, with the object it came from. */
+  /** Shown the `meta` of every custom object as decoded, with the object it came from. */
   readonly onObject?: (meta: ObjectMeta, object: unknown) => void;
 }
-
-interface PodList {
-  readonly reflector: Reflector<PodFacts>;
-  usedAtMs: number;
-}
-
-/** A pod selector that no object has any more is followed no longer, after a time in which it may come back. */
-const UNUSED_MS = 600_000;
-const LOOK_MS = 60_000;
 
 /** The lists that somebody has asked for, each read and watched since then. */
 export class WarmLists {
   readonly #access: ListAccess;
   readonly #listeners: ((change: ClusterChange) => void)[] = [];
-  readonly #pods = new Map<string, PodList>();
   readonly #ending = new AbortController();
+  readonly #pods: UsedLists<PodFacts>;
+  readonly #endpointSlices: UsedLists<EndpointSliceFacts>;
   #nodes: Reflector<NodeFacts> | undefined;
+  #services: Reflector<ServiceFacts> | undefined;
   #pools: Reflector<Pool> | undefined;
   #recordSets: Reflector<RecordSet> | undefined;
-  #isLooking = false;
+  #routedIPs: Reflector<RoutedIP> | undefined;
+  #issuers: Reflector<RoutedIPIssuer> | undefined;
 
   constructor(access: ListAccess) {
     this.#access = access;
+    this.#pods = new UsedLists(access.clock, this.#ending.signal);
+    this.#endpointSlices = new UsedLists(access.clock, this.#ending.signal);
   }
 
-  /** See {@link Reflector.values}; so are the next three. */
+  /** See {@link Reflector.values}; so are all that follow. */
   async nodes(): Promise<readonly NodeFacts[]> {
     this.#nodes ??= this.#follow("node", NODES_REQUEST, NODE_RULES);
     return await this.#nodes.values();
+  }
+
+  async services(): Promise<readonly ServiceFacts[]> {
+    this.#services ??= this.#follow("service", SERVICES_REQUEST, VERSIONED_RULES);
+    return await this.#services.values();
   }
 
   async pools(): Promise<readonly Pool[]> {
@@ -58,18 +68,28 @@ export class WarmLists {
     return await this.#recordSets.values();
   }
 
-  async pods(selector: PodSelector): Promise<readonly PodFacts[]> {
-    const key = podSelectorKey(selector);
-    const usedAtMs = this.#access.clock.monotonicMs();
-    const known = this.#pods.get(key);
-    const list = known ?? { reflector: this.#follow("pod", smallPods(podsRequest(selector)), POD_RULES), usedAtMs };
-    list.usedAtMs = usedAtMs;
-    this.#pods.set(key, list);
-    if (!this.#isLooking) void this.#dropUnusedPods();
-    return await list.reflector.values();
+  async routedIPs(): Promise<readonly RoutedIP[]> {
+    this.#routedIPs ??= this.#follow("routed-ip", this.#requestOf(CUSTOM_RESOURCES.routedIPs), CUSTOM_RULES);
+    return await this.#routedIPs.values();
   }
 
-  /** The nodes, if they are followed, for what this process writes itself; so are the next two. */
+  async issuers(): Promise<readonly RoutedIPIssuer[]> {
+    this.#issuers ??= this.#follow("issuer", this.#requestOf(CUSTOM_RESOURCES.issuers), ISSUER_RULES);
+    return await this.#issuers.values();
+  }
+
+  async pods(selector: PodSelector): Promise<readonly PodFacts[]> {
+    const follow = (): Reflector<PodFacts> => this.#follow("pod", smallPods(podsRequest(selector)), POD_RULES);
+    return await this.#pods.values(podSelectorKey(selector), follow);
+  }
+
+  async endpointSlices(service: ServicePlace): Promise<readonly EndpointSliceFacts[]> {
+    const follow = (): Reflector<EndpointSliceFacts> =>
+      this.#follow("endpoint-slice", endpointSlicesRequest(service), VERSIONED_RULES);
+    return await this.#endpointSlices.values(objectKey(service), follow);
+  }
+
+  /** The nodes, if they are followed, for what this process writes itself; so are the next three. */
   get followedNodes(): Reflector<NodeFacts> | undefined {
     return this.#nodes;
   }
@@ -82,15 +102,20 @@ export class WarmLists {
     return this.#recordSets;
   }
 
+  get followedRoutedIPs(): Reflector<RoutedIP> | undefined {
+    return this.#routedIPs;
+  }
+
   onChange(listener: (change: ClusterChange) => void): void {
     this.#listeners.push(listener);
   }
 
-  /** The oldest failure among the lists. That the cluster has no record sets because it does not know them is none: it is known. */
+  /** The oldest failure among the lists. That the cluster has none of a later kind of object because it does not know the kind is none: it is known. */
   staleness(): Staleness | undefined {
+    const later: readonly unknown[] = [this.#recordSets, this.#routedIPs, this.#issuers];
     const failures = this.#followed().flatMap((one) => {
       const staleness = one.staleness();
-      const isKnown = one === this.#recordSets && staleness?.error.failure === "missing-resource";
+      const isKnown = later.includes(one) && staleness?.error.failure === "missing-resource";
       return staleness === undefined || isKnown ? [] : [staleness];
     });
     return failures.sort((a, b) => a.sinceMs - b.sinceMs)[0];
@@ -102,8 +127,9 @@ export class WarmLists {
   }
 
   #followed(): readonly Pick<Reflector<unknown>, "staleness" | "close">[] {
-    const pods = Array.from(this.#pods.values(), ({ reflector }) => reflector);
-    return [this.#nodes, this.#pools, this.#recordSets, ...pods].filter((one) => one !== undefined);
+    const custom = [this.#pools, this.#recordSets, this.#routedIPs, this.#issuers];
+    const selected = [...this.#pods.all(), ...this.#endpointSlices.all()];
+    return [this.#nodes, this.#services, ...custom, ...selected].filter((one) => one !== undefined);
   }
 
   #follow<T>(kind: ClusterChange["kind"], request: ListRequest<T>, rules: StoreRules<T>): Reflector<T> {
@@ -118,7 +144,7 @@ export class WarmLists {
     return reflector;
   }
 
-  #requestOf<T extends { readonly meta: ObjectMeta }>({ resource, decode }: Readable<T>): ListRequest<T> {
+  #requestOf<T extends { readonly meta: ObjectMeta }>({ resource, decode }: ReadableResource<T>): ListRequest<T> {
     const project = (object: unknown): T | undefined => {
       const decoded = decode(object);
       if (decoded !== undefined) this.#access.onObject?.(decoded.meta, object);
@@ -126,20 +152,4 @@ export class WarmLists {
     };
     return { resource, path: resourcePath(resource), project };
   }
-
-  async #dropUnusedPods(): Promise<void> {
-    const { clock } = this.#access;
-    const { signal } = this.#ending;
-    this.#isLooking = true;
-    while (!signal.aborted) {
-      await clock.sleep(LOOK_MS, signal);
-      for (const [key, { reflector, usedAtMs }] of this.#pods) {
-        if (clock.monotonicMs() - usedAtMs < UNUSED_MS) continue;
-        this.#pods.delete(key);
-        reflector.close();
-      }
-    }
-  }
 }
-
-type Readable<T> = { readonly resource: Resource; readonly decode: (object: unknown) => T | undefined };

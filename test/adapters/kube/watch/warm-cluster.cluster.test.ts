@@ -8,12 +8,12 @@ import type { WarmCluster } from "../../../../src/ports/warm-cluster.ts";
 import { API } from "../../../cluster/api.ts";
 import { describeCluster } from "../../../cluster/context.ts";
 import { type ClusterFacts, startCluster } from "../../../cluster/start.ts";
-import { shippedText } from "../../../manifests/shipped.ts";
+import { shippedFiles, shippedText } from "../../../manifests/shipped.ts";
 import { REAL_CLOCK } from "../real-clock.ts";
 import { rejection } from "../with-server.ts";
 import { type TCPGate, tcpGate } from "./tcp-gate.ts";
 
-const CRDS = ["crds/floatingippools.yaml", "crds/nodednsrecordsets.yaml"];
+const CRDS = shippedFiles("crds");
 const GROUP = "/apis/flipop.digitalocean.com/v1alpha1";
 const mergePatch = "application/merge-patch+json";
 

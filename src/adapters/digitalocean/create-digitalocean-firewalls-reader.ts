@@ -1,0 +1,18 @@
+import type { FirewallProviderReader } from "../../ports/firewall-provider.ts";
+import type { ProviderMeter } from "../../ports/ip-provider.ts";
+import { type Caller, createCaller } from "./caller.ts";
+import type { DigitalOceanOptions } from "./digitalocean-options.ts";
+import { firewallReadOperations } from "./firewall-read-operations.ts";
+
+/**
+ * Returns DigitalOcean's firewalls for commands that never write: there is no method that could, at run time either.
+ * A caller of the same token is shared with other adapters by passing it; the meter then shows the calls of all of them.
+ * @throws ConfigError when the base URL is not usable
+ */
+export function createDigitalOceanFirewallsReader(
+  options: DigitalOceanOptions,
+  caller: Caller = createCaller(options),
+): FirewallProviderReader & ProviderMeter {
+  const { calls, durations, rateLimit } = caller;
+  return { ...firewallReadOperations(caller), calls, durations, rateLimit };
+}

@@ -1,0 +1,36 @@
+import type { FirewallMemory } from "../../model/firewall.ts";
+import type { RoutedIPStatus } from "../../model/resource.ts";
+import type { IssuerMemory } from "../../model/routed-ip.ts";
+import { decodePoolStatus } from "./decode-pool-status.ts";
+import { asList, asRecord, asText, asTexts } from "./json-value.ts";
+import { optional } from "./optional.ts";
+
+/** `status` of a RoutedIP, read as leniently as {@link decodePoolStatus} does. Never throws. */
+export function decodeRoutedIPStatus(value: unknown): RoutedIPStatus {
+  const status = asRecord(value) ?? {};
+  const firewalls = asList(status["firewalls"]).flatMap(decodeFirewall);
+  return {
+    ...decodePoolStatus(value),
+    ...(firewalls.length === 0 ? {} : { firewalls }),
+    ...optional("issuer", decodeIssuer(status["issuer"])),
+  };
+}
+
+/** A firewall that cannot be found again is dropped. */
+function decodeFirewall(value: unknown): readonly FirewallMemory[] {
+  const entry = asRecord(value);
+  const provider = asText(entry?.["provider"]);
+  const id = asText(entry?.["id"]);
+  if (entry === undefined || provider === undefined || id === undefined) return [];
+  const name = asText(entry["name"]) ?? "";
+  return [{ provider, id, name, ports: asTexts(entry["ports"]), machineIDs: asTexts(entry["machineIDs"]) }];
+}
+
+/** Half of it would be worse than none: nothing is deleted on a policy that was not read. */
+function decodeIssuer(value: unknown): IssuerMemory | undefined {
+  const entry = asRecord(value);
+  const provider = asText(entry?.["provider"]);
+  const reclaimPolicy = entry?.["reclaimPolicy"];
+  const isPolicy = reclaimPolicy === "Retain" || reclaimPolicy === "Delete";
+  return provider === undefined || !isPolicy ? undefined : { provider, reclaimPolicy };
+}

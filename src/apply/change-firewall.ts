@@ -1,0 +1,138 @@
+import { ProviderError } from "../model/errors.ts";
+import type { Firewall } from "../model/firewall.ts";
+import type { ChangeMachines, ChangePorts } from "../model/firewall-action.ts";
+import type { LearnedFirewall } from "../model/outcome.ts";
+import { portText } from "../model/port-range.ts";
+import type { FirewallProvider } from "../ports/firewall-provider.ts";
+import { type ApplyContext, obstacle } from "./context.ts";
+import { firewallToolsOf } from "./provider-tools.ts";
+import { failed, type Result, skipped } from "./result.ts";
+
+/** Waits before the 1st, 2nd, … reading of a changed firewall, milliseconds; the last one repeats. */
+const WAITS: readonly number[] = [0, 150, 350, 500, 1000, 1000, 2000];
+
+/** A change of one firewall, and how to see that it is true. */
+interface Change {
+  readonly id: string;
+  readonly provider: FirewallProvider;
+  /** What of the change is still to be done. */
+  readonly left: (firewall: Firewall) => readonly string[];
+  readonly call: (left: readonly string[]) => Promise<void>;
+  /** True for what takes something away: the firewall is read again right before. */
+  readonly isDestructive: boolean;
+}
+
+/** Opens or closes ports of a firewall and waits until it shows that and the machines have it; one change of a firewall at a time. */
+export async function changePorts(action: ChangePorts, context: ApplyContext): Promise<Result> {
+  const { provider, turns } = firewallToolsOf(action, context);
+  const { id } = action.firewall;
+  const isOpening = action.kind === "open-ports";
+  const change: Change = {
+    id,
+    provider,
+    isDestructive: !isOpening,
+    left: ({ rules }) => {
+      const shown = new Set(
+        rules.flatMap((rule) => ((isOpening ? rule.isOpenToAll : rule.isPlain) ? [portText(rule.ports)] : [])),
+      );
+      return action.ports.map(portText).filter((text) => shown.has(text) !== isOpening);
+    },
+    call: (left) => {
+      const ports = action.ports.filter((one) => left.includes(portText(one)));
+      return isOpening ? provider.openPorts(id, ports) : provider.closePorts(id, ports);
+    },
+  };
+  return await turns.pass(() => carryOut(change, action.provider, context));
+}
+
+/** Puts machines behind a firewall or takes them from it; else as {@link changePorts}. */
+export async function changeMachines(action: ChangeMachines, context: ApplyContext): Promise<Result> {
+  const { provider, turns } = firewallToolsOf(action, context);
+  const { id } = action.firewall;
+  const isAdding = action.kind === "add-to-firewall";
+  const change: Change = {
+    id,
+    provider,
+    isDestructive: !isAdding,
+    left: ({ machineIDs }) =>
+      action.machines.map(({ machineID }) => machineID).filter((one) => machineIDs.includes(one) !== isAdding),
+    call: (left) => (isAdding ? provider.addMachines(id, left) : provider.removeMachines(id, left)),
+  };
+  return await turns.pass(() => carryOut(change, action.provider, context));
+}
+
+async function carryOut(change: Change, providerName: string, context: ApplyContext): Promise<Result> {
+  const learned: Telling = (fact) => ({
+    firewall: { provider: providerName, id: change.id, fact },
+  });
+  const reason = obstacle(context);
+  if (reason !== undefined) return skipped(reason);
+  const before = change.isDestructive ? await read(change) : undefined;
+  if (before?.kind === "gap") return { ...skipped("Unreadable", before.error), ...learned(before) };
+  // A firewall that was just read again by an earlier change of the pass may have it all already.
+  const left = before === undefined ? undefined : change.left(before.firewall);
+  if (before !== undefined && left?.length === 0) return { outcome: "applied", ...learned(before) };
+  const late = obstacle(context);
+  if (late !== undefined) return skipped(late);
+  const acceptedAtMs = context.cluster.now();
+  try {
+    await change.call(left ?? change.left(NOTHING_YET));
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error;
+    return await afterRefusal(change, error, learned);
+  }
+  return await confirm(change, acceptedAtMs, learned, context);
+}
+
+/** A firewall without anything: everything is left to be done. */
+const NOTHING_YET: Firewall = { id: "", name: "", rules: [], ruleCount: 0, machineIDs: [], tags: [], isSettled: true };
+
+type FirewallReading = LearnedFirewall["fact"];
+type Telling = (fact: FirewallReading) => { readonly firewall: LearnedFirewall };
+
+/** A refusal, or a lost answer, is never believed before the firewall is read again: what is already true is success. */
+async function afterRefusal(change: Change, error: ProviderError, learned: Telling): Promise<Result> {
+  if (error.failure === "rate-limited" || error.failure === "unauthorized" || error.failure === "forbidden")
+    return failed(error);
+  const reading = await read(change);
+  const isTrue = reading.kind === "known" && change.left(reading.firewall).length === 0;
+  if (isTrue) return { outcome: "applied", ...learned(reading) };
+  return { ...failed(error), ...learned(reading) };
+}
+
+async function confirm(change: Change, acceptedAtMs: number, learned: Telling, context: ApplyContext): Promise<Result> {
+  let last: FirewallReading = { kind: "gap", error: "it was not read after it was changed" };
+  for (let reads = 0; await mayRead(reads, context); reads += 1) {
+    const reading = await read(change);
+    if (reading.kind === "known") last = reading;
+    if (isDone(reading, change)) return { outcome: "applied", acceptedAtMs, ...learned(reading) };
+  }
+  return { outcome: "unconfirmed", acceptedAtMs, ...learned(unsettled(last)) };
+}
+
+function isDone(reading: FirewallReading, change: Change): boolean {
+  return reading.kind === "known" && reading.firewall.isSettled && change.left(reading.firewall).length === 0;
+}
+
+/** Waits for its turn of the n-th reading; false when time, or patience, is over. The first one is always made. */
+async function mayRead(reads: number, { clock, deadline, patience }: ApplyContext): Promise<boolean> {
+  const wait = WAITS[Math.min(reads, WAITS.length - 1)] ?? 0;
+  await clock.sleep(Math.max(0, Math.min(wait, deadline - clock.monotonicMs())), patience);
+  return reads === 0 || (!patience.aborted && clock.monotonicMs() < deadline);
+}
+
+/** What was accepted and is not seen to be true counts as being worked on, whatever the provider shows meanwhile. */
+function unsettled(reading: FirewallReading): FirewallReading {
+  return reading.kind === "known" ? { ...reading, firewall: { ...reading.firewall, isSettled: false } } : reading;
+}
+
+async function read({ provider, id }: Change): Promise<FirewallReading> {
+  try {
+    const firewall = await provider.getFirewall(id);
+    // One reading alone never shows that something is gone: the next pass asks the list, too.
+    return firewall === undefined ? { kind: "gap", error: "it is not there" } : { kind: "known", firewall };
+  } catch (error) {
+    if (error instanceof ProviderError) return { kind: "gap", error: error.message };
+    throw error;
+  }
+}

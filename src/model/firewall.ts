@@ -1,0 +1,81 @@
+import type { PortRange } from "./port-range.ts";
+import type { Reason } from "./reason.ts";
+
+/** An inbound rule of a cloud firewall, as far as flipop cares. */
+export interface FirewallRule {
+  readonly ports: PortRange;
+  /** True when every IPv4 address may come in; other sources may stand beside that. */
+  readonly isOpenToAll: boolean;
+  /** True when its sources are exactly those flipop writes (0.0.0.0/0 and ::/0), so that what flipop asks to remove is this rule. */
+  readonly isPlain: boolean;
+}
+
+/** A cloud firewall as the provider shows it, in canonical form. */
+export interface Firewall {
+  readonly id: string;
+  readonly name: string;
+  /** Inbound rules, sorted by {@link portText}. */
+  readonly rules: readonly FirewallRule[];
+  /** How many rules it has, outbound ones included. */
+  readonly ruleCount: number;
+  /** Machines attached one by one, as the provider's ids in decimal; sorted as texts. */
+  readonly machineIDs: readonly string[];
+  /** Tags whose machines it covers as well; sorted. */
+  readonly tags: readonly string[];
+  /** False while the provider still carries a change out to the machines. */
+  readonly isSettled: boolean;
+}
+
+/** What one pass knows of the firewall that an issuer names, by name or id. */
+export type FirewallFact =
+  | {
+      readonly kind: "known";
+      readonly firewall: Firewall;
+      /** Ids of the machines that its tags cover. */
+      readonly taggedMachineIDs: ReadonlySet<string>;
+    }
+  | { readonly kind: "gone" }
+  /** Several firewalls have that name; their ids, sorted. */
+  | { readonly kind: "ambiguous"; readonly ids: readonly string[] }
+  | { readonly kind: "gap"; readonly error: string };
+
+/** What could be read of one provider's firewalls in this pass. */
+export interface FirewallFacts {
+  readonly name: string;
+  /** Absent = usable. Else nothing was or could be read, and nothing may be changed. */
+  readonly unusable?: { readonly reason: Reason; readonly message: string; readonly notBeforeMs?: number };
+  readonly limits: FirewallLimits;
+  /** By the name or id that an object, or its status, has for it. */
+  readonly firewalls: ReadonlyMap<string, FirewallFact>;
+}
+
+/** How much one firewall may hold. */
+export interface FirewallLimits {
+  /** Inbound and outbound together. */
+  readonly rules: number;
+  /** Machines attached one by one. */
+  readonly machines: number;
+}
+
+/** `status.firewalls[]`: what flipop added to one firewall for an object, or is just adding; only that is ever removed. Sorted by provider and id. */
+export interface FirewallMemory {
+  readonly provider: string;
+  readonly id: string;
+  /** For people. */
+  readonly name: string;
+  /** {@link portText}, sorted. */
+  readonly ports: readonly string[];
+  /** Provider's machine ids in decimal, sorted as texts. */
+  readonly machineIDs: readonly string[];
+}
+
+/** What an object wants of a firewall. */
+export interface FirewallWish {
+  readonly provider: string;
+  /** Name or id, as its issuer has it. */
+  readonly firewall: string;
+  /** Sorted by {@link portText}, unique. */
+  readonly ports: readonly PortRange[];
+  /** Ports that no cloud firewall can open, as written (`SCTP/5000`); sorted. */
+  readonly unusable: readonly string[];
+}

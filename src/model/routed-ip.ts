@@ -1,0 +1,64 @@
+import type {
+  DNSRecordSetSpec,
+  ForeignHolderPolicy,
+  ObjectMeta,
+  ReclaimPolicy,
+  RoutedIPStatus,
+  Toleration,
+} from "./resource.ts";
+
+/** `spec.ports[]` of a RoutedIP, as written. */
+export interface RoutedPort {
+  readonly protocol: string;
+  /** `80`, `8000-9000`, `all`; `""` with icmp. */
+  readonly port: string;
+}
+
+/** `spec` of a RoutedIP after defaulting. */
+export interface RoutedIPSpec {
+  /** Name of a RoutedIPIssuer in the same namespace; `""` when it has none. */
+  readonly issuer: string;
+  /** `""` = one is created. */
+  readonly address: string;
+  readonly serviceName: string;
+  /** Absent or empty = those of the Service. */
+  readonly ports: readonly RoutedPort[];
+  readonly gracePeriodSeconds: number;
+  readonly foreignHolder: ForeignHolderPolicy;
+  readonly dnsRecordSet?: DNSRecordSetSpec;
+  readonly suspend: boolean;
+}
+
+/** A RoutedIP: identity, defaulted spec and the status another run left. */
+export interface RoutedIP {
+  readonly meta: ObjectMeta;
+  readonly spec: RoutedIPSpec;
+  readonly status: RoutedIPStatus;
+  /** Set when part of the object is not of the expected type (an older CRD let it in): the path and what is wrong. */
+  readonly decodeError?: string;
+}
+
+/** `spec` of a RoutedIPIssuer after defaulting. */
+export interface RoutedIPIssuerSpec {
+  readonly provider: string;
+  readonly region: string;
+  readonly reclaimPolicy: ReclaimPolicy;
+  /** Name or id of a cloud firewall; `""` = no firewall work. */
+  readonly firewallName: string;
+  readonly nodeLabel: string;
+  readonly tolerations: readonly Toleration[];
+}
+
+/** A RoutedIPIssuer. flipop never writes one. */
+export interface RoutedIPIssuer {
+  readonly meta: ObjectMeta;
+  readonly spec: RoutedIPIssuerSpec;
+  /** Set when part of the object is not of the expected type (an older CRD let it in): the path and what is wrong. */
+  readonly decodeError?: string;
+}
+
+/** `status.issuer` of a RoutedIP: what its issuer last said of how to clean up after it, for the time when the issuer is gone. */
+export interface IssuerMemory {
+  readonly provider: string;
+  readonly reclaimPolicy: ReclaimPolicy;
+}

@@ -1,0 +1,95 @@
+import { ProviderError } from "../model/errors.ts";
+import type { Firewall, FirewallFact, FirewallFacts } from "../model/firewall.ts";
+import type { Pool } from "../model/resource.ts";
+import type { FirewallProviderReader } from "../ports/firewall-provider.ts";
+import type { ProviderAccess } from "../ports/provider-access.ts";
+import { refusalOf } from "./refusal-of.ts";
+import { SkewNotes } from "./skew-notes.ts";
+import { unusableWhy } from "./unusable-why.ts";
+import { concernsWholeProvider } from "./whole-provider-failure.ts";
+
+/** What one provider is asked for. */
+export interface ReadFirewallsOptions {
+  readonly name: string;
+  readonly access: ProviderAccess<FirewallProviderReader>;
+  readonly pools: readonly Pool[];
+  /** No call before this time, as an earlier run was told; milliseconds of the API server's clock. */
+  readonly notBeforeMs: number | undefined;
+  /** The API server's clock, milliseconds. */
+  readonly nowMs: number;
+  /** How far it is ahead of the local one at this moment, milliseconds: providers' times are local, an observation's are the server's. */
+  readonly skewMs: () => number;
+  /** What the last pass left; used where it says all that is wanted. */
+  readonly known?: FirewallFacts | undefined;
+}
+
+const NO_LIMITS = { rules: 0, machines: 0 };
+
+/**
+ * Reads the firewalls that objects name, or that were changed for them, or why that cannot be done; undefined when no object does. One call per 200 firewalls of the account, and
+ * one per tag of those that are named; one that was changed is gone only when the list and a single read say so. Never throws for a provider's failure.
+ */
+export async function readFirewalls(options: ReadFirewallsOptions): Promise<FirewallFacts | undefined> {
+  const { name, access, known } = options;
+  const asked = wantedFirewalls(name, options.pools);
+  const wanted = [...asked.wished, ...asked.changed];
+  if (wanted.length === 0) return undefined;
+  const none = { name, limits: NO_LIMITS, firewalls: new Map() };
+  const why = unusableWhy(options);
+  if (why !== undefined || access.kind === "no-token") return why === undefined ? none : { ...none, unusable: why };
+  if (known?.unusable === undefined && wanted.every((one) => known?.firewalls.get(one)?.kind === "known")) return known;
+  const { provider } = access;
+  const facts = { ...none, limits: provider.firewallLimits };
+  const skews = new SkewNotes(options.skewMs);
+  try {
+    return { ...facts, firewalls: await findAll(provider, asked) };
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error;
+    skews.note(error);
+    if (concernsWholeProvider(error)) return { ...facts, unusable: refusalOf(error, skews.of(error)) };
+    return { ...facts, firewalls: new Map(wanted.map((one) => [one, { kind: "gap", error: error.message }])) };
+  }
+}
+
+/** What objects name, by name or id, and the ids of what was changed for them. */
+interface WantedFirewalls {
+  readonly wished: readonly string[];
+  readonly changed: readonly string[];
+}
+
+function wantedFirewalls(provider: string, pools: readonly Pool[]): WantedFirewalls {
+  const wished = pools.flatMap(({ firewall }) => (firewall?.provider === provider ? [firewall.firewall] : []));
+  const changed = pools.flatMap(({ status }) =>
+    (status.firewalls ?? []).flatMap((memory) => (memory.provider === provider ? [memory.id] : [])),
+  );
+  return { wished: [...new Set(wished)], changed: [...new Set(changed)] };
+}
+
+async function findAll(
+  provider: FirewallProviderReader,
+  { wished, changed }: WantedFirewalls,
+): Promise<ReadonlyMap<string, FirewallFact>> {
+  const listed = await provider.listFirewalls();
+  const missing = changed.filter((id) => !listed.some((firewall) => firewall.id === id));
+  const unlisted = await Promise.all(missing.map((id) => provider.getFirewall(id)));
+  const all = [...listed, ...unlisted.filter((firewall) => firewall !== undefined)];
+  const wanted = [...new Set([...wished, ...changed])];
+  const found = wanted.map((one) => ({ one, matches: all.filter(({ id, name }) => id === one || name === one) }));
+  const tags = [...new Set(found.flatMap(({ matches }) => matches.flatMap((firewall) => firewall.tags)))];
+  const machines = new Map<string, ReadonlySet<string>>();
+  for (const tag of tags) machines.set(tag, await provider.machinesWithTag(tag));
+  return new Map(found.map(({ one, matches }) => [one, factOf(one, matches, machines)]));
+}
+
+function factOf(
+  wanted: string,
+  matches: readonly Firewall[],
+  machines: ReadonlyMap<string, ReadonlySet<string>>,
+): FirewallFact {
+  const [first, ...others] = matches;
+  const firewall = matches.find(({ id }) => id === wanted) ?? (others.length === 0 ? first : undefined);
+  if (first === undefined) return { kind: "gone" };
+  if (firewall === undefined) return { kind: "ambiguous", ids: matches.map(({ id }) => id).toSorted() };
+  const tagged = firewall.tags.flatMap((tag) => [...(machines.get(tag) ?? [])]);
+  return { kind: "known", firewall, taggedMachineIDs: new Set(tagged) };
+}

@@ -1,0 +1,137 @@
+import { actionID } from "../../model/action.ts";
+import type { ChangeMachines, ChangePorts } from "../../model/firewall-action.ts";
+import type { Hold } from "../../model/plan.ts";
+import { portText } from "../../model/port-range.ts";
+import { compareText } from "../object-order.ts";
+import type { PoolView } from "../pool-view.ts";
+import type { FirewallNeeds } from "./firewall-needs.ts";
+import { type BlockedFirewall, type FirewallTarget, isBehind, machinesFull } from "./firewall-target.ts";
+
+type Ready = Extract<FirewallTarget, { kind: "ready" }>;
+
+/** What is added to a firewall for one object. */
+export interface Extension {
+  readonly actions: readonly (ChangePorts | ChangeMachines)[];
+  readonly holds: readonly Hold[];
+  /** Machine → ids of what must have succeeded before an address goes there. */
+  readonly before: ReadonlyMap<string, readonly string[]>;
+  /** Machines that cannot be put behind the firewall, with the reason. */
+  readonly refused: ReadonlyMap<string, BlockedFirewall>;
+}
+
+const NOTHING: Extension = { actions: [], holds: [], before: new Map(), refused: new Map() };
+
+/** What objects before this one have planned for the firewalls: port or machine, with the firewall's id, → the action that brings it. */
+export type Planned = Map<string, string>;
+
+/** The key of a port or a machine within {@link Planned}. */
+export function plannedKey(firewallID: string, what: string): string {
+  return `${firewallID} ${what}`;
+}
+
+/** Plans the ports that are still closed, then the machines that are not behind the firewall yet. What an earlier object brings is waited for, not brought twice. Enters its own in `planned`. */
+export function extendFirewall(view: PoolView, needs: FirewallNeeds, planned: Planned): Extension {
+  const { firewall: target, pool } = view;
+  if (target.kind === "none" || pool.meta.isDeleting || view.validation.kind === "invalid") return NOTHING;
+  const unusable = (pool.firewall?.unusable ?? []).map((port) =>
+    held(view, { reason: "UnusablePort", detail: port, needsPerson: true }),
+  );
+  if (target.kind === "blocked") return { ...NOTHING, holds: [held(view, target), ...unusable] };
+  const outside = [...needs.wanted].filter((machine) => !isBehind(target.fact, machine)).toSorted(compareText);
+  const isInStep = needs.wanted.size === 0 || (target.missing.length === 0 && outside.length === 0);
+  if (isInStep) return { ...NOTHING, holds: unusable };
+  if (target.waiting !== undefined) return { ...NOTHING, holds: [held(view, target.waiting), ...unusable] };
+  return add(view, target, { outside, wanted: needs.wanted }, planned, unusable);
+}
+
+function add(
+  view: PoolView,
+  target: Ready,
+  { outside, wanted }: { readonly outside: readonly string[]; readonly wanted: ReadonlySet<string> },
+  planned: Planned,
+  holds: readonly Hold[],
+): Extension {
+  const { id } = target.fact.firewall;
+  const opening = openPorts(view, target, planned);
+  const opened = [...new Set(target.missing.flatMap((ports) => planned.get(plannedKey(id, portText(ports))) ?? []))];
+  const refused = new Map(
+    outside.flatMap((machine) => {
+      const isRefused = isFullWith(target, planned) && !planned.has(plannedKey(id, machine));
+      return isRefused ? [[machine, machinesFull(target)] as const] : [];
+    }),
+  );
+  const adding = addMachines(
+    view,
+    target,
+    outside.filter((machine) => !refused.has(machine)),
+    opened,
+    planned,
+  );
+  const before = [...wanted].map((machine) => {
+    const added = planned.get(plannedKey(id, machine));
+    return [machine, added === undefined ? opened : [...opened, added]] as const;
+  });
+  const full = [...refused.values()].map((why) => held(view, why));
+  return { actions: [...opening, ...adding], holds: [...full, ...holds], before: new Map(before), refused };
+}
+
+function isFullWith({ fact, limits }: Ready, planned: Planned): boolean {
+  const prefix = plannedKey(fact.firewall.id, "");
+  const more = [...planned.keys()].filter((key) => key.startsWith(prefix) && /^\d+$/.test(key.slice(prefix.length)));
+  return fact.firewall.machineIDs.length + more.length >= limits.machines;
+}
+
+function openPorts(view: PoolView, { fact, missing }: Ready, planned: Planned): readonly ChangePorts[] {
+  const { id, name } = fact.firewall;
+  const own = missing.filter((ports) => !planned.has(plannedKey(id, portText(ports))));
+  if (own.length === 0) return [];
+  const action: ChangePorts = {
+    kind: "open-ports",
+    id: actionID("open-ports", view.object, name),
+    object: view.object,
+    reason: "PortsClosed",
+    requires: [],
+    follows: [],
+    provider: view.pool.spec.provider,
+    firewall: { id, name },
+    ports: own,
+    before: [],
+    after: own.map(portText),
+  };
+  for (const ports of own) planned.set(plannedKey(id, portText(ports)), action.id);
+  return [action];
+}
+
+function addMachines(
+  view: PoolView,
+  { fact }: Ready,
+  outside: readonly string[],
+  opened: readonly string[],
+  planned: Planned,
+): readonly ChangeMachines[] {
+  const { id, name } = fact.firewall;
+  const own = outside.filter((machine) => !planned.has(plannedKey(id, machine)));
+  if (own.length === 0) return [];
+  const action: ChangeMachines = {
+    kind: "add-to-firewall",
+    id: actionID("add-to-firewall", view.object, name),
+    object: view.object,
+    reason: "NodeOutsideFirewall",
+    requires: opened,
+    follows: [],
+    provider: view.pool.spec.provider,
+    firewall: { id, name },
+    machines: own.map((machine) => view.placeOf(machine)),
+    before: [],
+    after: own,
+  };
+  for (const machine of own) planned.set(plannedKey(id, machine), action.id);
+  return [action];
+}
+
+function held(view: PoolView, why: Omit<BlockedFirewall, "kind">): Hold {
+  const { reason, detail, needsPerson, notBeforeMs } = why;
+  const subject = `firewall ${view.pool.firewall?.firewall ?? ""}`;
+  const hold: Hold = { kind: "open-ports", object: view.object, subject, reason, detail, needsPerson };
+  return notBeforeMs === undefined ? hold : { ...hold, notBeforeMs };
+}

@@ -1,0 +1,75 @@
+import type { AcquireIP, AssignIP } from "../../model/action.ts";
+import { portText } from "../../model/port-range.ts";
+import { machineID } from "../../model/provider-id.ts";
+import { isWritable } from "../machine-ledger.ts";
+import type { PoolView } from "../pool-view.ts";
+import { type Standing, statusOf } from "../standing.ts";
+
+/** What an object needs of one firewall: nothing of it may be taken away, whoever put it there. */
+export interface FirewallNeeds {
+  readonly ports: ReadonlySet<string>;
+  /** Machines that must be behind it, as their address is there or is just sent there. */
+  readonly wanted: ReadonlySet<string>;
+  /** Those, and machines where an address of the object may be for all that is known. */
+  readonly machines: ReadonlySet<string>;
+}
+
+/** What sends an address to a machine. */
+export type Sending = AssignIP | AcquireIP;
+
+/** The machine an action sends an address to; undefined for an address that is bought for none. Pure. */
+export function destinationOf(action: Sending): string | undefined {
+  if (action.kind !== "acquire-ip") return action.after.machineID;
+  return "node" in action.after ? action.after.node.machineID : undefined;
+}
+
+/** What an object needs of its present firewall, once what is planned for it is done. Pure. */
+export function presentNeeds(view: PoolView, sending: readonly Sending[]): FirewallNeeds {
+  if (view.pool.meta.isDeleting) return { ports: new Set(), wanted: new Set(), machines: new Set() };
+  const sent = new Set(sending.flatMap((action) => ("ip" in action ? [action.ip] : [])));
+  const destinations = sending.flatMap((action) => destinationOf(action) ?? []);
+  const staying = view.managed.filter(({ ip }) => view.inUse.has(ip) && !sent.has(ip));
+  const placed = staying.flatMap(({ standing }) => (standing.kind === "placed" ? [standing.on.machineID] : []));
+  const maybe = staying.flatMap(({ ip, standing }) => [...seenAt(standing), ...rememberedAt(view, ip, standing)]);
+  const asked = view.pool.status.pendingAcquisitions.flatMap(
+    ({ providerID = "" }) => machineID(view.pool.spec.provider, providerID) ?? [],
+  );
+  const wanted = new Set([...destinations, ...placed]);
+  return {
+    ports: new Set((view.pool.firewall?.ports ?? []).map(portText)),
+    wanted,
+    machines: new Set([...wanted, ...maybe, ...asked]),
+  };
+}
+
+/**
+ * Everything an object added to a firewall stays while nothing can be decided for it: it cannot be worked on, or its present firewall is not known; and for ever when
+ * it is deleted with `Retain`. Pure.
+ */
+export function mayLetGo(view: PoolView): boolean {
+  const { meta, spec } = view.pool;
+  if (meta.isDeleting) return isWritable(view) && spec.reclaimPolicy === "Delete";
+  return isWritable(view) && view.firewall.kind !== "blocked";
+}
+
+function seenAt(standing: Standing): readonly string[] {
+  switch (standing.kind) {
+    case "free":
+      return standing.from === undefined ? [] : [standing.from.machineID];
+    case "busy":
+      return standing.holder === undefined ? [] : [standing.holder.machineID];
+    case "foreign":
+      return [standing.holder.machineID];
+    default:
+      return [];
+  }
+}
+
+/** Where status has an address that is on its way, or cannot be looked at. */
+function rememberedAt(view: PoolView, ip: string, standing: Standing): readonly string[] {
+  if (standing.kind !== "busy" && standing.kind !== "gap") return [];
+  const entry = statusOf(view.pool, ip);
+  return [entry?.providerID, entry?.previousProviderID].flatMap((id) =>
+    id === undefined ? [] : (machineID(view.pool.spec.provider, id) ?? []),
+  );
+}

@@ -1,0 +1,136 @@
+import type { FirewallFact, FirewallFacts, FirewallLimits } from "../../model/firewall.ts";
+import { includesPorts, type PortRange, portText } from "../../model/port-range.ts";
+import type { Reason } from "../../model/reason.ts";
+import type { Pool } from "../../model/resource.ts";
+import { retryDueMs } from "../retry-schedule.ts";
+
+/** The firewall an object wants to keep in step, as far as it was read. */
+export type FirewallTarget =
+  | { readonly kind: "none" }
+  | BlockedFirewall
+  | {
+      readonly kind: "ready";
+      readonly fact: Extract<FirewallFact, { kind: "known" }>;
+      /** Ports that are to be opened yet. */
+      readonly missing: readonly PortRange[];
+      readonly limits: FirewallLimits;
+      /** Set while changes of it wait: the last attempt failed, or it is full. */
+      readonly waiting?: BlockedFirewall;
+    };
+
+/** Why nothing can be done at a firewall, nor for an address that needs it. */
+export interface BlockedFirewall {
+  readonly kind: "blocked";
+  readonly reason: Reason;
+  readonly detail: string;
+  readonly needsPerson: boolean;
+  readonly notBeforeMs?: number;
+}
+
+/** What all targets of a pass share. */
+export interface FirewallContext {
+  readonly firewalls: ReadonlyMap<string, FirewallFacts>;
+  /** Firewall id → the {@link portText} of rules that flipop made, for whatever object. */
+  readonly made: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly nowMs: number;
+}
+
+/** Names of firewalls that belong to DigitalOcean Kubernetes and are overwritten by it (documented, verified 2026-08). */
+const RESERVED_PREFIX = "k8s-";
+
+/** Finds the firewall of an object and what it lacks. Pure. */
+export function firewallTarget(pool: Pool, context: FirewallContext): FirewallTarget {
+  const wish = pool.firewall;
+  if (wish === undefined) return { kind: "none" };
+  const facts = context.firewalls.get(wish.provider);
+  if (facts === undefined) return blocked("Unreadable", `firewall ${wish.firewall} was not read`, false);
+  const { unusable } = facts;
+  if (unusable !== undefined) {
+    const why = blocked(unusable.reason, unusable.message, unusable.reason === "ProviderUnavailable");
+    return unusable.notBeforeMs === undefined ? why : { ...why, notBeforeMs: unusable.notBeforeMs };
+  }
+  const fact = facts.firewalls.get(wish.firewall);
+  if (fact?.kind !== "known") return unknown(wish.firewall, fact);
+  const { firewall } = fact;
+  if (firewall.name.startsWith(RESERVED_PREFIX)) return blocked("FirewallReserved", firewall.name, true);
+  const made = context.made.get(firewall.id);
+  const missing = wish.ports.filter((ports) => !isOpen(ports, fact, made));
+  const isFull = missing.length > 0 && firewall.ruleCount + missing.length > facts.limits.rules;
+  const detail = `${firewall.ruleCount} of ${facts.limits.rules} rules; ${missing.length} more are needed: let Services share ports, or name another firewall`;
+  const waiting = isFull ? blocked("FirewallFull", detail, true) : backoff(pool, firewall.id, context.nowMs);
+  return { kind: "ready", fact, missing, limits: facts.limits, ...(waiting === undefined ? {} : { waiting }) };
+}
+
+/** Why an address of the object may not go to a machine; undefined when it may, at once or after changes that this pass can make. Pure. */
+export function firewallObstacle(target: FirewallTarget, machineID: string): BlockedFirewall | undefined {
+  if (target.kind === "none") return undefined;
+  if (target.kind === "blocked") return target;
+  if (!target.fact.firewall.isSettled) return blocked("InProgress", `firewall ${target.fact.firewall.name}`, false);
+  const isInside = isBehind(target.fact, machineID);
+  if (isInside && target.missing.length === 0) return undefined;
+  if (target.waiting !== undefined) return target.waiting;
+  return isInside || target.fact.firewall.machineIDs.length < target.limits.machines ? undefined : machinesFull(target);
+}
+
+/** Says that no more machines can be put behind a firewall one by one, and what can be done. Pure. */
+export function machinesFull({ fact, limits }: Extract<FirewallTarget, { kind: "ready" }>): BlockedFirewall {
+  const { machineIDs, tags } = fact.firewall;
+  const way = tags.length === 0 ? "give it a tag that the nodes have" : `give the nodes its tag ${tags.join(" or ")}`;
+  return blocked("FirewallFull", `${machineIDs.length} of ${limits.machines} machines; ${way}`, true);
+}
+
+/** True when an address on that machine is served as far as its firewall goes. Pure. */
+export function isLetIn(target: FirewallTarget, machineID: string): boolean {
+  if (target.kind === "none") return true;
+  return (
+    target.kind === "ready" &&
+    target.fact.firewall.isSettled &&
+    target.missing.length === 0 &&
+    isBehind(target.fact, machineID)
+  );
+}
+
+/** True for a machine that the firewall covers, by itself or by a tag. Pure. */
+export function isBehind(fact: Extract<FirewallFact, { kind: "known" }>, machineID: string): boolean {
+  return fact.firewall.machineIDs.includes(machineID) || fact.taggedMachineIDs.has(machineID);
+}
+
+/** The retry subject of a firewall. */
+export function firewallSubject(id: string): string {
+  return `firewall/${id}`;
+}
+
+function backoff({ status }: Pool, id: string, nowMs: number): BlockedFirewall | undefined {
+  const retry = status.retries.find(({ subject }) => subject === firewallSubject(id));
+  const dueMs = retry === undefined ? nowMs : retryDueMs(retry, nowMs);
+  return dueMs <= nowMs ? undefined : { ...blocked("Backoff", retry?.error ?? "", false), notBeforeMs: dueMs };
+}
+
+/** Open by the very rule, or by a wider one of somebody else: what flipop made for another object may go with that. */
+function isOpen(
+  ports: PortRange,
+  { firewall }: Extract<FirewallFact, { kind: "known" }>,
+  made: ReadonlySet<string> | undefined,
+): boolean {
+  return firewall.rules.some(
+    (rule) =>
+      rule.isOpenToAll &&
+      includesPorts(rule.ports, ports) &&
+      (portText(rule.ports) === portText(ports) || made?.has(portText(rule.ports)) !== true),
+  );
+}
+
+function unknown(wanted: string, fact: Exclude<FirewallFact, { kind: "known" }> | undefined): BlockedFirewall {
+  switch (fact?.kind) {
+    case "gone":
+      return blocked("FirewallNotFound", wanted, true);
+    case "ambiguous":
+      return blocked("FirewallAmbiguous", `${wanted}: ${fact.ids.join(", ")}`, true);
+    default:
+      return blocked("Unreadable", fact?.error ?? `firewall ${wanted} was not read`, false);
+  }
+}
+
+function blocked(reason: Reason, detail: string, needsPerson: boolean): BlockedFirewall {
+  return { kind: "blocked", reason, detail, needsPerson };
+}

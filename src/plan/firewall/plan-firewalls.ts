@@ -1,0 +1,203 @@
+import { type Action, refKey } from "../../model/action.ts";
+import type { FirewallMemory } from "../../model/firewall.ts";
+import type { ChangeMachines, ChangePorts } from "../../model/firewall-action.ts";
+import type { Observation } from "../../model/observation.ts";
+import type { Hold } from "../../model/plan.ts";
+import type { Decision } from "../decide-pools.ts";
+import { dropActions } from "../drop-actions.ts";
+import { type Cleaning, NOTHING_TO_CLEAN } from "../finalizer-step.ts";
+import { isWritable } from "../machine-ledger.ts";
+import type { PoolView } from "../pool-view.ts";
+import { type Extension, extendFirewall, type Planned } from "./extend-firewall.ts";
+import { firewallMemory } from "./firewall-memory.ts";
+import { destinationOf, type FirewallNeeds, mayLetGo, presentNeeds, type Sending } from "./firewall-needs.ts";
+import { type Reduction, shrinkFirewall } from "./shrink-firewall.ts";
+
+/** What is done about the firewalls of one object. */
+export interface ObjectFirewalls {
+  readonly actions: readonly (ChangePorts | ChangeMachines)[];
+  readonly holds: readonly Hold[];
+  /** What its status should remember. */
+  readonly memory: readonly FirewallMemory[];
+  readonly cleaning: Cleaning;
+}
+
+/** The decisions, with assignments that wait for their firewall, and what is done at firewalls, by {@link refKey}. */
+export interface FirewallPlan {
+  readonly decisions: readonly Decision[];
+  readonly byObject: ReadonlyMap<string, ObjectFirewalls>;
+}
+
+interface Work {
+  readonly view: PoolView;
+  readonly sending: readonly Sending[];
+  readonly needs: FirewallNeeds;
+  readonly extension: Extension;
+}
+
+/**
+ * Plans the firewalls of all objects: first what is added, object after object, so that what several need is brought once; then what nobody needs any more. An
+ * address goes to a machine only after the machine is behind its firewall with all ports open, and is not sent where that cannot be.
+ *
+ * @param stillPublished - addresses that cannot be taken out of DNS in this pass, with the name
+ */
+export function planFirewalls(
+  decisions: readonly Decision[],
+  { firewalls, observedAtMs: nowMs }: Observation,
+  stillPublished: ReadonlyMap<string, string>,
+): FirewallPlan {
+  const isUsed = decisions.some(
+    ({ view }) => view.firewall.kind !== "none" || view.pool.status.firewalls !== undefined,
+  );
+  if (!isUsed) return { decisions, byObject: new Map() };
+  const planned: Planned = new Map();
+  const works = decisions.map(({ view, actions }): Work => {
+    const sending = actions.filter(isSending);
+    const needs = presentNeeds(view, sending);
+    const extension = isWritable(view) ? extendFirewall(view, needs, planned) : heldOnly(view, needs);
+    return { view, sending, needs, extension };
+  });
+  const kept = keptBy(works);
+  const allSending = works.flatMap(({ sending }) => sending);
+  const taken = new Set<string>();
+  const byObject = works.map((work) => {
+    const { view, extension } = work;
+    const adding = extension.actions.map(({ id }) => id);
+    const reductions = mayLetGo(view)
+      ? (view.pool.status.firewalls ?? []).map((memory) => {
+          const facts = firewalls.get(memory.provider);
+          return shrinkFirewall(view, memory, {
+            facts,
+            kept,
+            sending: allSending,
+            adding,
+            stillPublished,
+            taken,
+            nowMs,
+          });
+        })
+      : [];
+    return [refKey(view.object), result(work, reductions, works, firewalls)] as const;
+  });
+  return { decisions: linked(decisions, works), byObject: new Map(byObject) };
+}
+
+/** An object that is not written shows what its firewall waits for, and plans nothing. */
+function heldOnly(view: PoolView, needs: FirewallNeeds): Extension {
+  const { holds } = extendFirewall(view, needs, new Map());
+  return { actions: [], holds: view.pool.spec.suspend ? [] : holds, before: new Map(), refused: new Map() };
+}
+
+function isSending(action: Action): action is Sending {
+  return action.kind === "assign-ip" || action.kind === "move-ip" || action.kind === "acquire-ip";
+}
+
+/** What must stay at each firewall: what objects need, and everything on record for those that can let nothing go. */
+function keptBy(
+  works: readonly Work[],
+): ReadonlyMap<string, { readonly ports: Set<string>; readonly machines: Set<string> }> {
+  const kept = new Map<string, { readonly ports: Set<string>; readonly machines: Set<string> }>();
+  const keep = (id: string, ports: Iterable<string>, machines: Iterable<string>): void => {
+    const known = kept.get(id) ?? { ports: new Set(), machines: new Set() };
+    for (const text of ports) known.ports.add(text);
+    for (const machine of machines) known.machines.add(machine);
+    kept.set(id, known);
+  };
+  for (const { view, needs } of works) {
+    if (view.firewall.kind === "ready") keep(view.firewall.fact.firewall.id, needs.ports, needs.machines);
+    if (!mayLetGo(view))
+      for (const { id, ports, machineIDs } of view.pool.status.firewalls ?? []) keep(id, ports, machineIDs);
+  }
+  return kept;
+}
+
+function result(
+  work: Work,
+  reductions: readonly Reduction[],
+  works: readonly Work[],
+  facts: Observation["firewalls"],
+): ObjectFirewalls {
+  const { view, extension, needs } = work;
+  const actions = [...extension.actions, ...reductions.flatMap((reduction) => reduction.actions)];
+  const holds = [...extension.holds, ...reductions.flatMap((reduction) => reduction.holds)];
+  const others = recordedBy(works.filter((other) => other !== work));
+  const isKnown = isWritable(view);
+  const memory = isKnown
+    ? firewallMemory(view, { needs, extension, facts, others })
+    : (view.pool.status.firewalls ?? []);
+  return { actions, holds, memory, cleaning: isKnown ? cleaningOf(view, memory, reductions, works) : NOTHING_TO_CLEAN };
+}
+
+/** Ports and machines on record, or about to be, by firewall id. */
+function recordedBy(works: readonly Work[]): ReadonlyMap<string, ReadonlySet<string>> {
+  const recorded = new Map<string, Set<string>>();
+  const enter = (id: string, whats: readonly string[]): void => {
+    const known = recorded.get(id) ?? new Set();
+    for (const what of whats) known.add(what);
+    recorded.set(id, known);
+  };
+  for (const { view, extension } of works) {
+    for (const { id, ports, machineIDs } of view.pool.status.firewalls ?? []) enter(id, [...ports, ...machineIDs]);
+    for (const { firewall, after } of extension.actions) enter(firewall.id, after);
+  }
+  return recorded;
+}
+
+/** A deleted object can go once everything on record for it is taken away in this pass, or is on record for another that needs it. */
+function cleaningOf(
+  view: PoolView,
+  memory: readonly FirewallMemory[],
+  reductions: readonly Reduction[],
+  works: readonly Work[],
+): Cleaning {
+  if (view.pool.spec.reclaimPolicy !== "Delete") return NOTHING_TO_CLEAN;
+  const removing = reductions.flatMap(({ actions }) => actions);
+  const leaving = new Set(removing.flatMap(({ firewall, before }) => before.map((what) => `${firewall.id} ${what}`)));
+  const heirs = new Set(
+    works
+      .filter((other) => other.view !== view && !other.view.pool.meta.isDeleting)
+      .flatMap((other) => (other.view.pool.status.firewalls ?? []).flatMap(entriesOf)),
+  );
+  const isLeft = (entry: string): boolean => !leaving.has(entry) && !heirs.has(entry);
+  return {
+    isNeeded: memory.length > 0,
+    isStuck: memory.flatMap(entriesOf).some(isLeft) || reductions.some(({ holds }) => holds.length > 0),
+    after: removing.map(({ id }) => id),
+  };
+}
+
+function entriesOf({ id, ports, machineIDs }: FirewallMemory): readonly string[] {
+  return [...ports, ...machineIDs].map((what) => `${id} ${what}`);
+}
+
+/** Every sending action behind what its machine needs; those to machines that cannot be put behind the firewall are held. */
+function linked(decisions: readonly Decision[], works: readonly Work[]): readonly Decision[] {
+  const before = new Map(
+    works.flatMap(({ sending, extension }) =>
+      sending.map((action) => [action.id, neededBy(action, extension)] as const),
+    ),
+  );
+  const link = <A extends Action>(action: A): A => {
+    const ids = before.get(action.id) ?? [];
+    return ids.length === 0 ? action : { ...action, requires: [...action.requires, ...ids] };
+  };
+  const linkedDecisions = decisions.map((decision) => {
+    const { actions, assignments } = decision;
+    const own = assignments === undefined ? undefined : { ...assignments, actions: assignments.actions.map(link) };
+    return { ...decision, actions: actions.map(link), assignments: own };
+  });
+  return dropActions(linkedDecisions, new Map(works.flatMap(refusals)));
+}
+
+function neededBy(action: Sending, { before }: Extension): readonly string[] {
+  return before.get(destinationOf(action) ?? "") ?? [];
+}
+
+function refusals({ view, sending, extension }: Work): readonly (readonly [string, Omit<Hold, "kind" | "object">])[] {
+  return sending.flatMap((action) => {
+    const refusal = extension.refused.get(destinationOf(action) ?? "");
+    if (refusal === undefined) return [];
+    const { reason, detail, needsPerson } = refusal;
+    return [[action.id, { subject: "ip" in action ? action.ip : view.key, reason, detail, needsPerson }] as const];
+  });
+}

@@ -1,0 +1,139 @@
+import { actionID } from "../../model/action.ts";
+import type { Firewall, FirewallFacts, FirewallMemory } from "../../model/firewall.ts";
+import type { ChangeMachines, ChangePorts } from "../../model/firewall-action.ts";
+import type { Hold } from "../../model/plan.ts";
+import { parsePortText, portText } from "../../model/port-range.ts";
+import type { PoolView } from "../pool-view.ts";
+import { retryDueMs } from "../retry-schedule.ts";
+import { retryOf } from "../try-rule.ts";
+import { factByID } from "./fact-by-id.ts";
+import { destinationOf, type Sending } from "./firewall-needs.ts";
+import { firewallSubject } from "./firewall-target.ts";
+
+/** What is taken from a firewall for one object. */
+export interface Reduction {
+  readonly actions: readonly (ChangePorts | ChangeMachines)[];
+  readonly holds: readonly Hold[];
+}
+
+/** What a reduction depends on, beside the object. */
+export interface ReductionContext {
+  readonly facts: FirewallFacts | undefined;
+  /** What any object needs, or cannot let go; by firewall id. */
+  readonly kept: ReadonlyMap<string, { readonly ports: ReadonlySet<string>; readonly machines: ReadonlySet<string> }>;
+  /** Every action of the plan that sends an address somewhere. */
+  readonly sending: readonly Sending[];
+  /** Ids of what is added for the object, at its present firewall. */
+  readonly adding: readonly string[];
+  /** Addresses that cannot be taken out of DNS in this pass, with the name. */
+  readonly stillPublished: ReadonlyMap<string, string>;
+  /** Ids of ports and machines, with the firewall's id, that objects before this one take away. */
+  readonly taken: Set<string>;
+  readonly nowMs: number;
+}
+
+/**
+ * Takes away what was added for the object at one firewall and nobody needs any more: ports, then machines. From its present firewall after what is added there
+ * was tried, from a former one only once that succeeded; a machine that an address leaves, once it has left. Enters its own in `taken`.
+ */
+export function shrinkFirewall(view: PoolView, memory: FirewallMemory, context: ReductionContext): Reduction {
+  const fact = factByID(context.facts, memory.id);
+  if (fact === undefined || fact.kind === "gap")
+    return { actions: [], holds: [unreadable(view, memory, fact?.error ?? context.facts?.unusable?.message ?? "")] };
+  if (fact.kind !== "known") return { actions: [], holds: [] };
+  const { firewall } = fact;
+  const kept = context.kept.get(memory.id);
+  const isFree = (what: string): boolean => !context.taken.has(`${memory.id} ${what}`);
+  const ports = memory.ports.filter(
+    (text) => kept?.ports.has(text) !== true && isPlain(firewall, text) && isFree(text),
+  );
+  const machines = memory.machineIDs.filter(
+    (id) => kept?.machines.has(id) !== true && firewall.machineIDs.includes(id) && isFree(id),
+  );
+  if (ports.length === 0 && machines.length === 0) return { actions: [], holds: [] };
+  const hold = obstacle(view, memory, context);
+  if (hold !== undefined) return { actions: [], holds: [hold] };
+  for (const what of [...ports, ...machines]) context.taken.add(`${memory.id} ${what}`);
+  const isPresent = view.firewall.kind === "ready" && view.firewall.fact.firewall.id === memory.id;
+  const wait = isPresent ? { requires: [], follows: context.adding } : { requires: context.adding, follows: [] };
+  const closing = ports.length === 0 ? [] : [closePorts(view, memory, ports, wait)];
+  const leaving = machines.length === 0 ? [] : [removeMachines(view, memory, machines, wait, closing, context)];
+  return { actions: [...closing, ...leaving], holds: [] };
+}
+
+interface Wait {
+  readonly requires: readonly string[];
+  readonly follows: readonly string[];
+}
+
+function closePorts(view: PoolView, memory: FirewallMemory, ports: readonly string[], wait: Wait): ChangePorts {
+  return {
+    kind: "close-ports",
+    ...commonOf(view, memory, "close-ports"),
+    ...wait,
+    reason: view.pool.meta.isDeleting ? "ObjectDeleted" : "PortsUnneeded",
+    ports: ports.flatMap((text) => parsePortText(text) ?? []),
+    before: ports,
+    after: [],
+  };
+}
+
+function removeMachines(
+  view: PoolView,
+  memory: FirewallMemory,
+  machines: readonly string[],
+  wait: Wait,
+  closing: readonly ChangePorts[],
+  { sending }: ReductionContext,
+): ChangeMachines {
+  const moves = sending.filter(
+    (action) =>
+      action.before !== undefined && machines.includes(action.before.machineID) && destinationOf(action) !== undefined,
+  );
+  return {
+    kind: "remove-from-firewall",
+    ...commonOf(view, memory, "remove-from-firewall"),
+    requires: [...wait.requires, ...moves.map(({ id }) => id)],
+    follows: [...wait.follows, ...closing.map(({ id }) => id)],
+    reason: view.pool.meta.isDeleting ? "ObjectDeleted" : "NodeUnneeded",
+    machines: machines.map((machine) => view.placeOf(machine)),
+    before: machines,
+    after: [],
+  };
+}
+
+function commonOf(
+  { object }: PoolView,
+  { provider, id, name }: FirewallMemory,
+  kind: "close-ports" | "remove-from-firewall",
+): Pick<ChangePorts, "id" | "object" | "provider" | "firewall"> {
+  return { id: actionID(kind, object, `${name} ${id}`), object, provider, firewall: { id, name } };
+}
+
+/** True when the firewall has the rule that flipop makes for these ports, and nothing else in it. */
+function isPlain({ rules }: Firewall, text: string): boolean {
+  return rules.some(({ ports, isPlain: isOurs }) => isOurs && portText(ports) === text);
+}
+
+/** The machine of a deleted object is let go after DNS no longer shows its address; a refusal waits for its time. */
+function obstacle(
+  view: PoolView,
+  memory: FirewallMemory,
+  { stillPublished, nowMs }: ReductionContext,
+): Hold | undefined {
+  const shown = view.pool.meta.isDeleting ? view.managed.find(({ ip }) => stillPublished.has(ip)) : undefined;
+  if (shown !== undefined)
+    return { ...held(view, memory, "StillPublished"), detail: stillPublished.get(shown.ip) ?? shown.ip };
+  const retry = retryOf(view, firewallSubject(memory.id));
+  const dueMs = retry === undefined ? nowMs : retryDueMs(retry, nowMs);
+  if (dueMs <= nowMs) return undefined;
+  return { ...held(view, memory, "Backoff"), detail: retry?.error ?? "", notBeforeMs: dueMs };
+}
+
+function unreadable(view: PoolView, memory: FirewallMemory, error: string): Hold {
+  return { ...held(view, memory, "Unreadable"), detail: error };
+}
+
+function held({ object }: PoolView, { name }: FirewallMemory, reason: Hold["reason"]): Hold {
+  return { kind: "close-ports", object, subject: `firewall ${name}`, reason, detail: "", needsPerson: false };
+}

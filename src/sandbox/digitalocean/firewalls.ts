@@ -1,0 +1,142 @@
+import { type Caller, need } from "./caller.ts";
+import { notFound, unprocessable } from "./cloud-refusal.ts";
+import type { CloudState, DropletState } from "./cloud-state.ts";
+import { keptRule, type RulesRequest, ruleKey } from "./firewall-rules.ts";
+import type { FirewallState } from "./firewall-state.ts";
+import { timeText } from "./pending-actions.ts";
+
+/** @see https://docs.digitalocean.com/products/networking/firewalls/details/limits/ verified 2026-08-07 */
+const mostRules = 50;
+const mostDroplets = 10;
+
+/** All firewalls, in the order they were made. @throws CloudRefusal */
+export function listFirewalls(state: CloudState, caller: Caller): readonly FirewallState[] {
+  enter(state, caller, "firewall:read");
+  return state.firewalls;
+}
+
+/** One firewall. @throws CloudRefusal */
+export function readFirewall(state: CloudState, caller: Caller, id: string): FirewallState {
+  enter(state, caller, "firewall:read");
+  return knownFirewall(state, id);
+}
+
+/** Adds rules; one that is there already stays one. @throws CloudRefusal */
+export function addRules(state: CloudState, caller: Caller, id: string, { inbound, outbound }: RulesRequest): void {
+  const firewall = toChange(state, caller, id);
+  const allInbound = unique([...firewall.inbound_rules, ...inbound.map(keptRule)]);
+  const allOutbound = unique([...firewall.outbound_rules, ...outbound.map(keptRule)]);
+  if (allInbound.length + allOutbound.length > mostRules) {
+    throw unprocessable(`Firewall must have no more than ${mostRules} rules.`);
+  }
+  firewall.inbound_rules = allInbound;
+  firewall.outbound_rules = allOutbound;
+  carryOut(state, caller, firewall, coveredDroplets(state, firewall));
+}
+
+/**
+ * Removes the rules that are exactly the given ones; what is not there is not missed, and `all` is never there, since it is kept
+ * as `0`.
+ * @throws CloudRefusal
+ * @see https://github.com/mondoohq/cnspec/pull/3839 verified 2026-11-21
+ */
+export function removeRules(state: CloudState, caller: Caller, id: string, { inbound, outbound }: RulesRequest): void {
+  const firewall = toChange(state, caller, id);
+  const isLeft = (asked: RulesRequest["inbound"] | RulesRequest["outbound"]): ((rule: Rule) => boolean) => {
+    const keys = new Set(asked.map(ruleKey));
+    return (rule) => !keys.has(ruleKey(rule));
+  };
+  firewall.inbound_rules = firewall.inbound_rules.filter(isLeft(inbound));
+  firewall.outbound_rules = firewall.outbound_rules.filter(isLeft(outbound));
+  carryOut(state, caller, firewall, coveredDroplets(state, firewall));
+}
+
+/** Attaches droplets; one that is attached already stays so. @throws CloudRefusal */
+export function addDroplets(state: CloudState, caller: Caller, id: string, dropletIDs: readonly number[]): void {
+  const firewall = toChange(state, caller, id);
+  for (const dropletID of dropletIDs) {
+    if (!state.droplets.some((droplet) => droplet.id === dropletID)) throw notFound();
+  }
+  const all = [...new Set([...firewall.droplet_ids, ...dropletIDs])];
+  // The text is DigitalOcean's, see https://github.com/alphaonedev/ai-memory-mcp/issues/1537 verified 2026-11-21.
+  if (all.length > mostDroplets) throw unprocessable(`Firewall must have no more than ${mostDroplets} droplets.`);
+  const added = all.filter((dropletID) => !firewall.droplet_ids.includes(dropletID));
+  firewall.droplet_ids = all;
+  carryOut(state, caller, firewall, added);
+}
+
+/** Detaches droplets; one that is not attached is not missed. @throws CloudRefusal */
+export function removeDroplets(state: CloudState, caller: Caller, id: string, dropletIDs: readonly number[]): void {
+  const firewall = toChange(state, caller, id);
+  const removed = firewall.droplet_ids.filter((dropletID) => dropletIDs.includes(dropletID));
+  firewall.droplet_ids = firewall.droplet_ids.filter((dropletID) => !removed.includes(dropletID));
+  carryOut(state, caller, firewall, removed, true);
+}
+
+/** Ends the changes whose time has come. */
+export function settleFirewalls(state: CloudState, nowMs: number): void {
+  for (const firewall of state.firewalls) {
+    if (firewall.pending_changes === undefined) continue;
+    const left = firewall.pending_changes.filter((change) => Date.parse(change.completes_at) > nowMs);
+    if (left.length > 0) firewall.pending_changes = left;
+    else delete firewall.pending_changes;
+  }
+}
+
+/** A droplet that is deleted leaves its firewalls. */
+export function leaveFirewalls(state: CloudState, dropletID: number): void {
+  for (const firewall of state.firewalls) {
+    firewall.droplet_ids = firewall.droplet_ids.filter((id) => id !== dropletID);
+    const left = firewall.pending_changes?.filter((change) => change.droplet_id !== dropletID) ?? [];
+    if (left.length > 0) firewall.pending_changes = left;
+    else delete firewall.pending_changes;
+  }
+}
+
+/** True when the droplet carries this tag, in whatever case. */
+export function hasTag({ tags = [] }: DropletState, tag: string): boolean {
+  return tags.some((other) => other.toLowerCase() === tag.toLowerCase());
+}
+
+type Rule = FirewallState["inbound_rules"][number] | FirewallState["outbound_rules"][number];
+
+function enter(state: CloudState, caller: Caller, scope: string): void {
+  settleFirewalls(state, caller.nowMs);
+  need(caller, scope);
+}
+
+function toChange(state: CloudState, caller: Caller, id: string): FirewallState {
+  enter(state, caller, "firewall:update");
+  return knownFirewall(state, id);
+}
+
+function knownFirewall(state: CloudState, id: string): FirewallState {
+  const firewall = state.firewalls.find((item) => item.id === id);
+  if (firewall === undefined) throw notFound();
+  return firewall;
+}
+
+function coveredDroplets(state: CloudState, { droplet_ids: ids, tags }: FirewallState): readonly number[] {
+  const tagged = state.droplets.filter((droplet) => tags.some((tag) => hasTag(droplet, tag)));
+  return [...new Set([...ids, ...tagged.map((droplet) => droplet.id)])];
+}
+
+/** A change that takes no time is carried out before anyone can look. */
+function carryOut(
+  state: CloudState,
+  { nowMs }: Caller,
+  firewall: FirewallState,
+  dropletIDs: readonly number[],
+  removing: boolean = false,
+): void {
+  const completesAt = timeText(nowMs + state.settings.action_delay_ms);
+  delete firewall.status;
+  const others = (firewall.pending_changes ?? []).filter((change) => !dropletIDs.includes(change.droplet_id));
+  const started = dropletIDs.map((id) => ({ droplet_id: id, removing, completes_at: completesAt }));
+  firewall.pending_changes = [...others, ...started];
+  settleFirewalls(state, nowMs);
+}
+
+function unique<R extends Rule>(rules: readonly R[]): R[] {
+  return [...new Map(rules.map((rule) => [ruleKey(rule), rule])).values()];
+}

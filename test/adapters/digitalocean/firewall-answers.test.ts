@@ -1,0 +1,202 @@
+import { describe, expect, test } from "vitest";
+import type { Firewall } from "../../../src/model/firewall.ts";
+import type { FirewallProvider } from "../../../src/ports/firewall-provider.ts";
+import { dropletJSON } from "./api-objects.ts";
+import {
+  anybody,
+  dropletPage,
+  firewallJSON,
+  firewallPage,
+  id,
+  ruleJSON,
+  withFirewallServer,
+} from "./with-firewall-server.ts";
+import { failureOf } from "./with-server.ts";
+
+const read = (firewalls: FirewallProvider): Promise<unknown> => firewalls.getFirewall(id);
+const list = (firewalls: FirewallProvider): Promise<unknown> => firewalls.listFirewalls();
+const tagged = (firewalls: FirewallProvider): Promise<unknown> => firewalls.machinesWithTag("k8s");
+
+async function decoded(more: object, isOffSpec = false): Promise<Firewall | undefined> {
+  let firewall: Firewall | undefined;
+  await withFirewallServer({ json: { firewall: firewallJSON(more) }, isOffSpec }, async ({ firewalls }) => {
+    firewall = await firewalls.getFirewall(id);
+  });
+  return firewall;
+}
+
+async function decodedRules(...rules: readonly object[]): Promise<unknown> {
+  const isOffSpec = rules.some(
+    (rule) => !("sources" in rule) || !/^(tcp|udp|icmp)$/.test(String(rule["protocol" as never])),
+  );
+  return (await decoded({ inbound_rules: rules }, isOffSpec))?.rules;
+}
+
+describe("a firewall", () => {
+  test("is shown in canonical form, whatever order it came in", async () => {
+    const rules = [
+      ruleJSON("udp", "53"),
+      ruleJSON("tcp", "443"),
+      ruleJSON("tcp", "22", { addresses: ["192.0.2.0/24"] }),
+      ruleJSON("tcp", "22"),
+    ];
+    const outbound = [{ protocol: "tcp", ports: "0", destinations: anybody }];
+    const facts = { outbound_rules: outbound, droplet_ids: [7, 42, 7], tags: ["web", "k8s"] };
+    const shown = await decoded({ inbound_rules: rules, ...facts });
+    expect(shown).toEqual({
+      id,
+      name: "web",
+      rules: [
+        { ports: { protocol: "tcp", from: 22, to: 22 }, isOpenToAll: true, isPlain: true },
+        { ports: { protocol: "tcp", from: 22, to: 22 }, isOpenToAll: false, isPlain: false },
+        { ports: { protocol: "tcp", from: 443, to: 443 }, isOpenToAll: true, isPlain: true },
+        { ports: { protocol: "udp", from: 53, to: 53 }, isOpenToAll: true, isPlain: true },
+      ],
+      ruleCount: 5,
+      machineIDs: ["42", "7"],
+      tags: ["k8s", "web"],
+      isSettled: true,
+    });
+    expect(await decoded({ inbound_rules: rules.toReversed(), ...facts })).toEqual(shown);
+  });
+
+  test("may have null, or nothing, for every list", async () => {
+    const none = { inbound_rules: null, outbound_rules: null, droplet_ids: null, tags: null };
+    const empty = { id, name: "web", rules: [], ruleCount: 0, machineIDs: [], tags: [], isSettled: true };
+    expect(await decoded(none)).toEqual(empty);
+    const gone = { ...none, inbound_rules: undefined, pending_changes: undefined, status: undefined };
+    expect(await decoded(gone)).toEqual(empty);
+  });
+
+  test("has an id in lower case", async () => {
+    expect(await decoded({ id: id.toUpperCase() })).toMatchObject({ id });
+  });
+
+  const pending = [{ droplet_id: 42, removing: false, status: "waiting" }];
+  test.for([
+    [true, "succeeded", []],
+    [true, "failed", []],
+    [true, undefined, undefined],
+    [true, null, null],
+    [false, "waiting", []],
+    [false, "enqueued", []],
+    [false, "succeeded", pending],
+    [false, "failed", pending],
+    [false, undefined, pending],
+  ] as const)(
+    "is settled: %s, with the status %s and these pending changes: %j",
+    async ([isSettled, status, changes]) => {
+      const isOffSpec = status === null || status === "enqueued";
+      expect(await decoded({ status, pending_changes: changes }, isOffSpec)).toMatchObject({ isSettled });
+    },
+  );
+});
+
+describe("a rule", () => {
+  test.for([
+    ["tcp", "80", 80, 80, true],
+    ["tcp", "8000-9000", 8000, 9000, true],
+    ["udp", "1-65535", 1, 65_535, true],
+    ["udp", "0", 1, 65_535, false],
+    ["udp", "all", 1, 65_535, false],
+    ["tcp", "", 1, 65_535, false],
+    ["tcp", "80-80", 80, 80, false],
+    ["icmp", "0", 0, 0, true],
+    ["icmp", "", 0, 0, true],
+    ["icmp", "all", 0, 0, true],
+  ] as const)("for %s with the ports %j is for %i to %i, and in our form: %s", async (row) => {
+    const [protocol, ports, from, to, isPlain] = row;
+    const rules = await decodedRules(ruleJSON(protocol, ports));
+    expect(rules).toEqual([{ ports: { protocol, from, to }, isOpenToAll: true, isPlain }]);
+  });
+
+  test.for([
+    ["both families", anybody, true, true],
+    ["both families the other way round", { addresses: ["::/0", "0.0.0.0/0"] }, true, true],
+    ["empty lists beside them", { ...anybody, tags: [], droplet_ids: [], kubernetes_ids: [] }, true, true],
+    ["IPv4 alone", { addresses: ["0.0.0.0/0"] }, true, false],
+    ["IPv6 alone", { addresses: ["::/0"] }, false, false],
+    ["one more address", { addresses: ["0.0.0.0/0", "::/0", "192.0.2.1"] }, true, false],
+    ["a tag beside them", { ...anybody, tags: ["web"] }, true, false],
+    ["a kind that is not known yet beside them", { ...anybody, vpc_uuid: "x" }, true, false],
+    ["an office", { addresses: ["192.0.2.0/24"] }, false, false],
+    ["a tag alone", { tags: ["web"] }, false, false],
+    ["nobody", {}, false, false],
+  ] as const)("for %s is open to all and plain as it should be", async ([, sources, isOpenToAll, isPlain]) => {
+    expect(await decodedRules(ruleJSON("tcp", "80", sources))).toMatchObject([{ isOpenToAll, isPlain }]);
+  });
+
+  test("without sources is open to nobody", async () => {
+    const rule = { protocol: "tcp", ports: "80" };
+    expect(await decodedRules(rule)).toMatchObject([{ isOpenToAll: false, isPlain: false }]);
+  });
+
+  test("that denies opens nothing, one that allows does", async () => {
+    const rules = await decodedRules(
+      ruleJSON("tcp", "80", anybody, { action: "deny" }),
+      ruleJSON("tcp", "81", anybody, { action: "allow" }),
+    );
+    expect(rules).toMatchObject([
+      { isOpenToAll: false, isPlain: false },
+      { isOpenToAll: true, isPlain: true },
+    ]);
+  });
+
+  test("of a protocol that is not known is counted and not shown", async () => {
+    const rules = [ruleJSON("sctp", "x"), ruleJSON("tcp", "80")];
+    expect(await decoded({ inbound_rules: rules }, true)).toMatchObject({ ruleCount: 2, rules: [{}] });
+  });
+});
+
+describe("a tag filter that does not filter", () => {
+  test("makes no droplet look tagged, and case does not matter", async () => {
+    const droplets = [["k8s"], ["K8S", "web"], ["web"], []].map((tags, at) => ({ ...dropletJSON(at + 1, []), tags }));
+    await withFirewallServer({ json: dropletPage(droplets) }, async ({ firewalls }) => {
+      expect(await firewalls.machinesWithTag("k8s")).toEqual(new Set(["1", "2"]));
+    });
+  });
+});
+
+describe("malformed answers about firewalls", () => {
+  const of = (more: object): object => ({ firewall: firewallJSON(more) });
+  const rule = (more: object): object =>
+    of({ inbound_rules: [ruleJSON("tcp", "80"), { ...ruleJSON("tcp", "80"), ...more }] });
+  for (const [call, json, reason] of [
+    [read, {}, "firewall is missing, not an object"],
+    [read, { firewall: null }, "firewall is null, not an object"],
+    [read, of({ id: "web" }), 'firewall.id is "web", not a UUID'],
+    [read, of({ id: id.replace("bb", "aa") }), `firewall.id is ${id.replace("bb", "aa")}, not ${id}`],
+    [read, of({ name: null }), "firewall.name is null, not text"],
+    [read, of({ inbound_rules: {} }), "firewall.inbound_rules is an object, not a list"],
+    [read, of({ outbound_rules: 3 }), "firewall.outbound_rules is 3, not a list"],
+    [read, of({ droplet_ids: ["42"] }), 'firewall.droplet_ids[0] is "42", not a numeric id'],
+    [read, of({ tags: [7] }), "firewall.tags[0] is 7, not text"],
+    [read, of({ status: true }), "firewall.status is true, not text"],
+    [read, of({ pending_changes: "none" }), 'firewall.pending_changes is "none", not a list'],
+    [read, rule({ protocol: undefined }), "firewall.inbound_rules[1].protocol is missing, not text"],
+    [read, rule({ ports: 80 }), "firewall.inbound_rules[1].ports is 80, not text"],
+    [read, rule({ ports: "80,443" }), 'firewall.inbound_rules[1].ports is "80,443", not a port or a range of ports'],
+    [read, rule({ ports: "70000" }), 'firewall.inbound_rules[1].ports is "70000", not a port or a range of ports'],
+    [read, rule({ action: 1 }), "firewall.inbound_rules[1].action is 1, not text"],
+    [read, rule({ sources: [] }), "firewall.inbound_rules[1].sources is a list, not an object"],
+    [read, rule({ sources: { addresses: [4] } }), "firewall.inbound_rules[1].sources.addresses[0] is 4, not text"],
+    [list, {}, "firewalls is missing, not a list"],
+    [list, { firewalls: null, meta: { total: 0 } }, "firewalls is null, not a list"],
+    [list, { firewalls: [] }, "meta is missing, not an object"],
+    [list, firewallPage([], 3), "firewalls is empty although meta.total is 3"],
+    [list, firewallPage([firewallJSON()], 3), "the pages hold 1 firewalls although meta.total is 3"],
+    [list, firewallPage([firewallJSON(), {}]), "firewalls[1].id is missing, not a UUID"],
+    [tagged, dropletPage([], 3), "droplets is empty although meta.total is 3"],
+    [tagged, dropletPage([{ id: 42 }]), "droplets[0].tags is missing, not a list"],
+    [tagged, dropletPage([{ id: "x", tags: [] }]), 'droplets[0].id is "x", not a numeric id'],
+  ] as const) {
+    test(`say that ${reason}`, async () => {
+      await withFirewallServer({ json, isOffSpec: true }, async ({ firewalls, server }) => {
+        const error = await failureOf(call(firewalls));
+        expect(error).toMatchObject({ failure: "malformed", status: 200, isAmbiguous: false });
+        expect(error.message).toContain(`: ${reason} (200)`);
+        expect(server.requests).toHaveLength(1);
+      });
+    });
+  }
+});

@@ -1,0 +1,130 @@
+import { describe, expect, test } from "vitest";
+import { firewallRefusalContract } from "./firewall-provider-refusal-contract.ts";
+import { type FirewallProviderWorld, type InFirewallWorld, knownFirewall } from "./firewall-provider-world.ts";
+import { firewallWriteContract } from "./firewall-provider-write-contract.ts";
+
+export type { FirewallProviderWorld } from "./firewall-provider-world.ts";
+
+const office = { addresses: ["192.0.2.0/24"] };
+const anybody = { addresses: ["0.0.0.0/0", "::/0"] };
+const unknownID = "00000000-0000-4000-8000-00000000dead";
+
+/**
+ * Declares the tests that every FirewallProvider must pass, on a new world each: reads that are canonical and whole, writes that
+ * add and remove and leave everything else alone, refusals that say what they are.
+ */
+export function firewallProviderContract(
+  name: string,
+  makeWorld: () => FirewallProviderWorld | Promise<FirewallProviderWorld>,
+): void {
+  function inWorld(title: string, body: (world: FirewallProviderWorld) => Promise<void>): void {
+    test(title, async () => {
+      const world = await makeWorld();
+      try {
+        await body(world);
+      } finally {
+        await world.dispose();
+      }
+    });
+  }
+
+  describe(`${name} as a firewall provider`, () => {
+    describe("listFirewalls and getFirewall", () => reading(inWorld));
+    describe("machinesWithTag", () => tagged(inWorld));
+    firewallWriteContract(inWorld);
+    firewallRefusalContract(inWorld);
+  });
+}
+
+function reading(inWorld: InFirewallWorld): void {
+  inWorld("show nothing when the account has no firewall", async ({ provider }) => {
+    expect(await provider.listFirewalls()).toEqual([]);
+    expect(await provider.getFirewall(unknownID)).toBeUndefined();
+  });
+
+  inWorld("show the same firewall, in canonical form", async ({ provider, seed }) => {
+    for (const machine of ["7", "42"]) seed.machine(machine);
+    const id = seed.firewall({
+      name: "web",
+      rules: [
+        { protocol: "udp", ports: "all", sources: anybody },
+        { protocol: "tcp", ports: "22", sources: office },
+        { protocol: "icmp", ports: "0", sources: anybody },
+        { protocol: "tcp", ports: "8000-9000", sources: { ...anybody, tags: ["web"] } },
+        { protocol: "tcp", ports: "80", sources: anybody },
+      ],
+      outboundRules: 2,
+      machineIDs: ["7", "42"],
+      tags: ["web", "k8s"],
+    });
+    const range = (from: number, to: number = from): object => ({ protocol: "tcp", from, to });
+    const firewall = {
+      id,
+      name: "web",
+      rules: [
+        { ports: { protocol: "icmp", from: 0, to: 0 }, isOpenToAll: true, isPlain: true },
+        { ports: range(22), isOpenToAll: false, isPlain: false },
+        { ports: range(80), isOpenToAll: true, isPlain: true },
+        { ports: range(8000, 9000), isOpenToAll: true, isPlain: false },
+        // The provider's own form of all ports is not the one that flipop asks for.
+        { ports: { protocol: "udp", from: 1, to: 65_535 }, isOpenToAll: true, isPlain: false },
+      ],
+      ruleCount: 7,
+      machineIDs: ["42", "7"],
+      tags: ["k8s", "web"],
+      isSettled: true,
+    };
+    expect(await provider.getFirewall(id)).toEqual(firewall);
+    expect(await provider.listFirewalls()).toEqual([firewall]);
+    expect(await provider.getFirewall(unknownID)).toBeUndefined();
+  });
+
+  inWorld(
+    "give every firewall exactly once, by id, however many pages there are",
+    async ({ provider, seed, calls }) => {
+      const ids = Array.from({ length: 205 }, (_, at) => seed.firewall({ name: `f${at}` }));
+      const listed = await provider.listFirewalls();
+      expect(listed.map((firewall) => firewall.id)).toEqual(ids.toSorted());
+      expect(calls()).toBe(2);
+    },
+  );
+
+  inWorld("show several firewalls of one name", async ({ provider, seed }) => {
+    seed.firewall({ name: "web" });
+    seed.firewall({ name: "web" });
+    expect((await provider.listFirewalls()).map((firewall) => firewall.name)).toEqual(["web", "web"]);
+  });
+
+  inWorld("count a change that was given up as settled", async ({ provider, seed }) => {
+    const id = seed.firewall({ name: "web", hasFailed: true });
+    expect((await knownFirewall(provider, id)).isSettled).toBe(true);
+  });
+
+  inWorld("show no machines to a token that may not read droplets, and no tags without that right", async (world) => {
+    const { provider, seed } = world;
+    seed.machine("7");
+    const id = seed.firewall({ name: "web", machineIDs: ["7"], tags: ["k8s"] });
+    seed.scopes(["firewall:read", "tag:read"]);
+    expect(await knownFirewall(provider, id)).toMatchObject({ machineIDs: [], tags: ["k8s"] });
+    seed.scopes(["firewall:read", "droplet:read"]);
+    expect(await knownFirewall(provider, id)).toMatchObject({ machineIDs: ["7"], tags: [] });
+  });
+}
+
+function tagged(inWorld: InFirewallWorld): void {
+  inWorld("has the machines of a tag, and none for an unknown tag", async ({ provider, seed }) => {
+    seed.machine("7", ["k8s", "web"]);
+    seed.machine("42", ["K8S"]);
+    seed.machine("43", ["web"]);
+    seed.machine("44");
+    expect(await provider.machinesWithTag("k8s")).toEqual(new Set(["7", "42"]));
+    expect(await provider.machinesWithTag("other")).toEqual(new Set());
+  });
+
+  inWorld("has them all, however many pages there are", async ({ provider, seed, calls }) => {
+    const ids = Array.from({ length: 203 }, (_, at) => String(at + 1));
+    for (const id of ids) seed.machine(id, ["k8s"]);
+    expect([...(await provider.machinesWithTag("k8s"))].sort()).toEqual(ids.toSorted());
+    expect(calls()).toBe(2);
+  });
+}

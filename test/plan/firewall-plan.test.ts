@@ -1,0 +1,343 @@
+import { describe, expect, test } from "vitest";
+import type { Firewall } from "../../src/model/firewall.ts";
+import type { IPStatus, Pool, RoutedIPStatus } from "../../src/model/resource.ts";
+import { plan } from "../../src/plan/plan.ts";
+import { aNode, anObservation, known, NOW, nodes } from "./builders.ts";
+import { dnsFacts, WWW } from "./dns-builders.ts";
+import { aFirewall, aRoutedIP, firewallFacts, memoryOf, type RoutedParts } from "./firewall-builders.ts";
+import { planText } from "./plan-text.ts";
+
+const A = "203.0.113.1";
+const B = "203.0.113.2";
+
+const active = (droplet: number): IPStatus => ({
+  state: "active",
+  nodeName: `n${droplet - 100}`,
+  providerID: `digitalocean://${droplet}`,
+});
+
+/** The RoutedIP with address A active on n1, its port open and n1 behind the firewall `web`, both by flipop. */
+function serving(parts: RoutedParts = {}): Pool {
+  const status: Partial<RoutedIPStatus> = { ips: { [A]: active(101) }, firewalls: [memoryOf(["tcp/80"], ["101"])] };
+  return aRoutedIP({ ...parts, spec: { ips: [A], ...parts.spec }, status: { ...status, ...parts.status } });
+}
+
+const OPEN: Firewall = aFirewall({ open: ["tcp/80"], machineIDs: ["101"] });
+
+const onN1 = aNode({ addressAnnotation: A, poolAnnotation: "routedip/ingress/vip" });
+const n2 = aNode({ name: "n2", droplet: 102 });
+const failedN1 = { ...onN1, ready: { isReady: false, sinceMs: NOW - 60_000 } };
+
+function memoryAfter(pools: readonly Pool[], firewall: Firewall, name = "vip"): RoutedIPStatus["firewalls"] {
+  const observation = anObservation({
+    pools,
+    nodes: [onN1],
+    addresses: [known(A, { holderID: "101" })],
+    firewalls: [firewallFacts([firewall])],
+  });
+  return plan(observation, {}).pools.find(({ object }) => object.name === name)?.status.firewalls;
+}
+
+describe("what is added to a firewall", () => {
+  test("is the port, then the node, then the address", () => {
+    const observation = anObservation({
+      pools: [aRoutedIP({ spec: { ips: [A] } })],
+      nodes: nodes(1),
+      addresses: [known(A)],
+      firewalls: [firewallFacts([aFirewall()])],
+    });
+    expect(planText(observation)).toEqual([
+      "open-ports web: PortsClosed",
+      "add-to-firewall web: NodeOutsideFirewall",
+      `assign-ip ${A} to n1: NodeMatched`,
+      `annotate-node n1 with ${A}: Verified`,
+    ]);
+    const { actions } = plan(observation, {});
+    const requires = (kind: string): readonly string[] =>
+      actions.find((action) => action.kind === kind)?.requires ?? [];
+    expect(requires("add-to-firewall")).toEqual(["open-ports routedip/ingress/vip web"]);
+    expect(requires("assign-ip")).toEqual([
+      "open-ports routedip/ingress/vip web",
+      "add-to-firewall routedip/ingress/vip web",
+    ]);
+  });
+
+  test("is on record before the first call", () => {
+    const observation = anObservation({
+      pools: [aRoutedIP({ spec: { ips: [A] } })],
+      nodes: nodes(1),
+      addresses: [known(A)],
+      firewalls: [firewallFacts([aFirewall()])],
+    });
+    expect(plan(observation, {}).pools[0]?.status.firewalls).toEqual([memoryOf(["tcp/80"], ["101"])]);
+  });
+
+  test("is nothing where somebody else opened the port, and a tag covers the node", () => {
+    const observation = anObservation({
+      pools: [aRoutedIP({ spec: { ips: [A] } })],
+      nodes: nodes(1),
+      addresses: [known(A)],
+      firewalls: [firewallFacts([aFirewall({ open: ["tcp/1-65535"], tags: ["k8s"] })], ["101"])],
+    });
+    expect(planText(observation)[0]).toBe(`assign-ip ${A} to n1: NodeMatched`);
+    expect(plan(observation, {}).pools[0]?.status.firewalls).toBeUndefined();
+  });
+
+  test("comes before an address that is bought for the node", () => {
+    const observation = anObservation({
+      pools: [aRoutedIP()],
+      nodes: nodes(1),
+      firewalls: [firewallFacts([aFirewall()])],
+    });
+    const { actions } = plan(observation, {});
+    expect(actions.find(({ kind }) => kind === "acquire-ip")?.requires).toEqual([
+      "open-ports routedip/ingress/vip web",
+      "add-to-firewall routedip/ingress/vip web",
+    ]);
+  });
+
+  test("is brought once for two that need it, and the second waits for it and has it on record, too", () => {
+    const observation = anObservation({
+      pools: [
+        aRoutedIP({ spec: { ips: [A] }, createdAtMs: NOW - 2000 }),
+        aRoutedIP({ name: "other", spec: { ips: [B] }, createdAtMs: NOW - 1000 }),
+      ],
+      nodes: nodes(2),
+      addresses: [known(A), known(B)],
+      firewalls: [firewallFacts([aFirewall()])],
+    });
+    const { actions, pools } = plan(observation, {});
+    expect(actions.filter(({ kind }) => kind === "open-ports").map(({ object }) => object.name)).toEqual(["vip"]);
+    const assign = actions.find(({ kind, object }) => kind === "assign-ip" && object.name === "other");
+    expect(assign?.requires).toContain("open-ports routedip/ingress/vip web");
+    expect(pools.find(({ object }) => object.name === "other")?.status.firewalls).toEqual([
+      memoryOf(["tcp/80"], ["102"]),
+    ]);
+  });
+});
+
+describe("a failover", () => {
+  test("puts the new node behind the firewall first and takes the old one away after the move", () => {
+    const observation = anObservation({
+      pools: [serving()],
+      nodes: [failedN1, n2],
+      addresses: [known(A, { holderID: "101" })],
+      firewalls: [firewallFacts([OPEN])],
+    });
+    expect(planText(observation)).toEqual([
+      "add-to-firewall web: NodeOutsideFirewall",
+      `move-ip ${A} from n1 to n2: HolderLost`,
+      `annotate-node n2 with ${A}: Verified`,
+      "clear-annotation n1: HolderLost",
+      "remove-from-firewall web: NodeUnneeded",
+    ]);
+    const removal = plan(observation, {}).actions.find(({ kind }) => kind === "remove-from-firewall");
+    expect(removal?.requires).toEqual([`move-ip routedip/ingress/vip ${A}`]);
+  });
+
+  test("leaves the old node where another object's address is on it", () => {
+    const other = serving({ name: "other", spec: { ips: [B] }, status: { ips: { [B]: active(101) } } });
+    const observation = anObservation({
+      pools: [serving(), { ...other, spec: { ...other.spec, suspend: true } }],
+      nodes: [failedN1, n2],
+      addresses: [known(A, { holderID: "101" })],
+      firewalls: [firewallFacts([OPEN])],
+    });
+    expect(planText(observation).filter((line) => line.startsWith("remove-from"))).toEqual([]);
+  });
+
+  test.each([
+    ["is not there", [], "FirewallNotFound"],
+    ["is one of DigitalOcean Kubernetes", [aFirewall({ id: "fw-web", name: "k8s-web" })], "FirewallReserved"],
+    [
+      "is full of machines",
+      [aFirewall({ open: ["tcp/80"], machineIDs: Array.from({ length: 10 }, (_, at) => `9${at}`) })],
+      "FirewallFull",
+    ],
+    ["is full of rules", [aFirewall({ ruleCount: 50, machineIDs: ["102"] })], "FirewallFull"],
+    ["is still being changed", [{ ...OPEN, machineIDs: ["101", "102"], isSettled: false }], "InProgress"],
+  ] as const)("waits where the firewall %s", (_, firewalls, reason) => {
+    const name = firewalls[0]?.name ?? "web";
+    const observation = anObservation({
+      pools: [serving({ firewall: name, status: { firewalls: undefined } as never })],
+      nodes: [failedN1, n2],
+      addresses: [known(A, { holderID: "101" })],
+      firewalls: [
+        {
+          ...firewallFacts(firewalls),
+          firewalls: new Map([["web", { kind: "gone" as const }], ...firewallFacts(firewalls).firewalls]),
+        },
+      ],
+    });
+    const { actions, pools } = plan(observation, {});
+    expect(actions.filter(({ kind }) => kind === "move-ip")).toEqual([]);
+    expect(pools[0]?.skipped).toMatchObject([{ nodeName: "n2", reason }]);
+  });
+
+  test("waits where the firewall could not be read, and nothing about it changes", () => {
+    const facts = { ...firewallFacts([]), firewalls: new Map([["web", { kind: "gap" as const, error: "500" }]]) };
+    const observation = anObservation({
+      pools: [serving()],
+      nodes: [failedN1, n2],
+      addresses: [known(A, { holderID: "101" })],
+      firewalls: [facts],
+    });
+    expect(planText(observation)).toContain("hold open-ports firewall web: Unreadable (500)");
+    expect(plan(observation, {}).actions.map(({ kind }) => kind)).toEqual(["clear-annotation"]);
+    expect(plan(observation, {}).pools[0]?.status.firewalls).toEqual([memoryOf(["tcp/80"], ["101"])]);
+  });
+});
+
+describe("what is taken from a firewall", () => {
+  const steady = (pools: readonly Pool[], firewall: Firewall): readonly string[] =>
+    planText(
+      anObservation({
+        pools,
+        nodes: [onN1],
+        addresses: [known(A, { holderID: "101" })],
+        firewalls: [firewallFacts([firewall])],
+      }),
+    );
+
+  test("is nothing while everything is needed", () => {
+    expect(steady([serving()], OPEN)).toEqual([]);
+  });
+
+  test("is a port that the Service has no more, once the new one was opened", () => {
+    const pools = [serving({ ports: ["tcp/443"] })];
+    expect(steady(pools, OPEN)).toEqual(["open-ports web: PortsClosed", "close-ports web: PortsUnneeded"]);
+    expect(memoryAfter(pools, OPEN)).toEqual([memoryOf(["tcp/443", "tcp/80"], ["101"])]);
+  });
+
+  test("is no port that flipop did not open, nor one whose rule somebody widened", () => {
+    const pools = [serving({ ports: ["tcp/443"], status: { firewalls: [memoryOf([], ["101"])] } })];
+    expect(steady(pools, aFirewall({ open: ["tcp/443", "tcp/80"], machineIDs: ["101"] }))).toEqual([]);
+    const rule = { ports: { protocol: "tcp", from: 80, to: 80 }, isOpenToAll: true, isPlain: false } as const;
+    const widened = aFirewall({ open: ["tcp/443"], machineIDs: ["101"] });
+    expect(steady([serving({ ports: ["tcp/443"] })], { ...widened, rules: [...widened.rules, rule] })).toEqual([]);
+  });
+
+  test("is a shared port only when the last one needs it no more", () => {
+    const first = serving({ ports: ["tcp/443"], createdAtMs: NOW - 2000 });
+    const second = serving({ name: "other", spec: { ips: [B] }, status: { ips: {} } });
+    const open = aFirewall({ open: ["tcp/443", "tcp/80"], machineIDs: ["101"] });
+    expect(steady([first, second], open).filter((line) => line.startsWith("close"))).toEqual([]);
+    expect(memoryAfter([first, second], open)).toEqual([memoryOf(["tcp/80"], ["101"])]);
+  });
+
+  test("is nothing that is on record for an object whose Service cannot be found", () => {
+    const lost = serving({ name: "other", spec: { ips: [B] }, firewall: "", status: { ips: { [B]: active(102) } } });
+    const pools = [serving({ ports: ["tcp/443"] }), { ...lost, decodeError: 'Service "web" not found' }];
+    const open = aFirewall({ open: ["tcp/443", "tcp/80"], machineIDs: ["101"] });
+    expect(steady(pools, open).filter((line) => line.startsWith("close"))).toEqual([]);
+  });
+
+  test("is what a wider rule of flipop covered, once its own is there", () => {
+    const wide = serving({ ports: [], status: { firewalls: [memoryOf(["tcp/1-1000"], ["101"])] } });
+    const narrow = serving({ name: "other", spec: { ips: [B] }, status: { firewalls: undefined } as never });
+    const firewall = aFirewall({ open: ["tcp/1-1000"], machineIDs: ["101"] });
+    const observation = anObservation({
+      pools: [wide, narrow],
+      nodes: [onN1, n2],
+      addresses: [known(A, { holderID: "101" }), known(B, { holderID: "102" })],
+      firewalls: [firewallFacts([firewall])],
+    });
+    const lines = planText(observation);
+    expect(lines).toContain("open-ports web: PortsClosed");
+    expect(lines).toContain("close-ports web: PortsUnneeded");
+  });
+
+  test("goes after the records and before the address, with Delete", () => {
+    const deleted = serving({
+      isDeleting: true,
+      finalizers: ["flipop.digitalocean.com/cleanup"],
+      spec: { ips: [], reclaimPolicy: "Delete", dnsRecordSet: WWW },
+      status: {
+        acquired: [{ ip: A, acquiredAt: "2026-07-01T00:00:00Z" }],
+        publishedDNS: { provider: "digitalocean", zone: "example.com", name: "www.example.com", addresses: [A] },
+      },
+    });
+    const observation = anObservation({
+      pools: [deleted],
+      nodes: [onN1],
+      addresses: [known(A, { holderID: "101" })],
+      dns: [dnsFacts({ "www.example.com": [A] })],
+      firewalls: [firewallFacts([OPEN])],
+    });
+    const { actions } = plan(observation, {});
+    expect(actions.map(({ kind }) => kind)).toEqual([
+      "clear-annotation",
+      "delete-dns",
+      "close-ports",
+      "remove-from-firewall",
+      "unassign-ip",
+      "delete-ip",
+      "remove-finalizer",
+    ]);
+    const find = (kind: string): (typeof actions)[number] | undefined => actions.find((action) => action.kind === kind);
+    expect(find("close-ports")?.requires).toEqual([find("delete-dns")?.id]);
+    expect(find("unassign-ip")?.follows).toEqual(
+      expect.arrayContaining([find("close-ports")?.id, find("remove-from-firewall")?.id]),
+    );
+    expect(find("remove-finalizer")?.requires).toEqual(expect.arrayContaining([find("close-ports")?.id]));
+  });
+
+  test("is nothing of a deleted one with Retain", () => {
+    const retained = serving({ isDeleting: true, finalizers: ["example.com/other"] });
+    expect(steady([retained], OPEN).filter((line) => line.includes("firewall") || line.includes("ports"))).toEqual([]);
+  });
+
+  test("leaves a former firewall once the new one is in place", () => {
+    const moved = serving({ firewall: "new" });
+    const next = aFirewall({ id: "fw-new", name: "new" });
+    const observation = anObservation({
+      pools: [moved],
+      nodes: [onN1],
+      addresses: [known(A, { holderID: "101" })],
+      firewalls: [firewallFacts([OPEN, next])],
+    });
+    const { actions } = plan(observation, {});
+    expect(actions.map(({ kind }) => kind)).toEqual([
+      "open-ports",
+      "add-to-firewall",
+      "close-ports",
+      "remove-from-firewall",
+    ]);
+    const closing = actions.find(({ kind }) => kind === "close-ports");
+    expect(closing?.requires).toEqual(expect.arrayContaining(["add-to-firewall routedip/ingress/vip new"]));
+  });
+});
+
+describe("DNS of a RoutedIP", () => {
+  test("does not get an address whose ports are closed, and does not lose one either", () => {
+    const closed = aFirewall({ machineIDs: ["101"] });
+    const world = (shown: readonly string[]): readonly string[] =>
+      planText(
+        anObservation({
+          pools: [serving({ spec: { dnsRecordSet: WWW } })],
+          nodes: [onN1],
+          addresses: [known(A, { holderID: "101" })],
+          dns: [dnsFacts({ "www.example.com": [...shown] })],
+          firewalls: [firewallFacts([closed])],
+        }),
+      );
+    expect(world([]).filter((line) => line.includes("dns"))).toEqual([
+      "hold update-dns www.example.com: NothingToPublish",
+    ]);
+    expect(world([A]).filter((line) => line.includes("dns"))).toEqual([]);
+  });
+});
+
+test("a port that no firewall can open is told, and stops nothing", () => {
+  const observation = anObservation({
+    pools: [aRoutedIP({ spec: { ips: [A] }, unusable: ["SCTP/5000"] })],
+    nodes: nodes(1),
+    addresses: [known(A)],
+    firewalls: [firewallFacts([OPEN])],
+  });
+  expect(planText(observation)).toEqual([
+    `assign-ip ${A} to n1: NodeMatched`,
+    `annotate-node n1 with ${A}: Verified`,
+    "hold open-ports firewall web: UnusablePort (SCTP/5000)",
+  ]);
+});

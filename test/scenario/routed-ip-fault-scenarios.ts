@@ -1,0 +1,245 @@
+import { expect } from "vitest";
+import type { FirewallState } from "../../src/sandbox/digitalocean/firewall-state.ts";
+import type { CloudOperation, FaultKind } from "./operation-fault.ts";
+import { routedScene } from "./routed-ip-scenarios.ts";
+import type { Register } from "./scenario.ts";
+import { ip } from "./scenario-names.ts";
+import type { World } from "./world.ts";
+
+/** Passes, ten minutes apart, until nothing is left to do: at most so many. */
+async function settle(world: World, passes = 6): Promise<void> {
+  for (let pass = 0; pass < passes; pass += 1) {
+    world.advance(600_000);
+    await world.pass();
+    if (world.cloudWrites().length === 0) return;
+  }
+}
+
+/** The histories during which something goes wrong: what came before, the step, and what is there once all is well again. */
+const STORIES: readonly {
+  readonly name: string;
+  readonly before: (world: World) => Promise<void>;
+  readonly step: (world: World) => Promise<void>;
+  /** The firewall, then where the address is: of a creation `n1`, unless its firewall refused that. */
+  readonly end: readonly string[];
+}[] = [
+  {
+    name: "a creation",
+    before: async () => undefined,
+    step: (world) => world.routedIPs.create("vip", {}),
+    end: ["tcp/30080 | n1", "n1"],
+  },
+  {
+    name: "a failover",
+    before: created,
+    step: (world) => world.pods.setReady("web-n1", false),
+    end: ["tcp/30080 | n2", "n2"],
+  },
+  {
+    name: "a change of ports",
+    before: created,
+    step: (world) => world.routedIPs.setPorts([30443]),
+    end: ["tcp/30443 | n1", "n1"],
+  },
+  {
+    name: "a deletion",
+    before: created,
+    step: (world) => world.routedIPs.delete("vip"),
+    end: ["|"],
+  },
+];
+
+async function created(world: World): Promise<void> {
+  await world.routedIPs.create("vip", {});
+  await world.pass();
+}
+
+const CALLS: readonly CloudOperation[] = [
+  "firewalls",
+  "firewall",
+  "open-ports",
+  "close-ports",
+  "add-machines",
+  "remove-machines",
+];
+const KINDS: readonly FaultKind[] = ["500", "lost-answer", "timeout", "422", "404", "429", "403"];
+
+const FAULTS = CALLS.flatMap((operation) => KINDS.map((kind) => [operation, kind] as const));
+
+/** What may be the node's fault: another one is tried. */
+const REFUSALS: ReadonlySet<FaultKind> = new Set(["422", "404"]);
+
+/** A RoutedIP while its firewall's calls fail, and while processes die. */
+export function routedIPFaultScenarios(scenario: Register): void {
+  for (const { name, before, step, end } of STORIES) {
+    scenario(
+      `${name} ends well whatever call about firewalls fails, and however`,
+      async (world) => {
+        await routedScene(world, ["n1", "n2"], { routedIPReclaimPolicy: "Delete" });
+        for (const [operation, kind] of FAULTS) {
+          await before(world);
+          await step(world);
+          world.fail({ side: "cloud", operation, kind, times: 1 });
+          await world.pass();
+          world.clearFaults();
+          await settle(world);
+          const isOther = operation === "add-machines" && REFUSALS.has(kind) && name === "a creation";
+          const expected = isOther ? ["tcp/30080 | n2", "n2"] : end;
+          expect([world.cloud.showFirewall(), ...placesOf(world)], `${operation} ${kind}`).toEqual(expected);
+          await startAfresh(world);
+        }
+      },
+      { worlds: ["memory"] },
+    );
+
+    scenario(
+      `${name} ends well after a death before any write`,
+      async (world) => {
+        await routedScene(world, ["n1", "n2"], { routedIPReclaimPolicy: "Delete" });
+        for (let write = 1; write < 40; write += 1) {
+          await before(world);
+          await step(world);
+          const hasDied = await world.crash(write);
+          await settle(world);
+          expect([world.cloud.showFirewall(), ...placesOf(world)], `death before write ${write}`).toEqual(end);
+          await startAfresh(world);
+          if (!hasDied) return;
+        }
+        throw new Error("the pass never ended");
+      },
+      { worlds: ["memory"] },
+    );
+  }
+
+  scenario(
+    "a firewall that cannot be read holds a failover up, and nothing else",
+    async (world) => {
+      await routedScene(world, ["n1", "n2"]);
+      await world.routedIPs.create("vip", {});
+      await world.pass();
+      world.cloud.address(ip(1));
+      await world.pools.create("web", { ips: [ip(1)] });
+      await world.pods.setReady("web-n1", false);
+      world.fail({ side: "cloud", operation: "firewalls", kind: "500", times: 0 });
+      await world.pass();
+      expect(world.cloudWrites()).toEqual(["assign ip1 to n2"]);
+      expect(await world.showRouted()).toEqual(["new1 no-match n1 (HolderLost)"]);
+      world.clearFaults();
+      await world.pools.delete("web");
+      world.cloud.removeAddress(ip(1));
+      world.advance(600_000);
+      await world.pass();
+      expect(world.cloudWrites()).toEqual(["add n2 to web", "assign new1 to n2", "remove n1 from web"]);
+    },
+    { onlySingleRuns: "a process that goes on knows the firewall from its last look at it" },
+  );
+
+  scenario("a node that the firewall refuses is passed over for the next one", async (world) => {
+    await routedScene(world, ["n1", "n2"]);
+    world.cloud.removeDroplet("n1");
+    await world.routedIPs.create("vip", {});
+    await world.pass();
+    expect(world.cloudWrites()).toEqual(["open tcp/30080 on web", "add n1 to web", "add n2 to web", "create for n2"]);
+    expect(await world.showRouted()).toEqual(["new1 active n2"]);
+    await world.nodes.delete("n1");
+    world.advance(600_000);
+    await world.pass();
+  });
+
+  for (const [what, name, change] of [
+    ["missing", "nowhere", () => undefined],
+    ["of DigitalOcean Kubernetes", "k8s-1234-public", (world: World) => world.cloud.firewall("k8s-1234-public")],
+    ["one of two with that name", "web", (world: World) => world.cloud.firewall("web")],
+  ] as const) {
+    scenario(`a firewall that is ${what} holds the RoutedIP up and says what to do`, async (world) => {
+      await routedScene(world, ["n1"], { routedIPFirewallName: name });
+      change(world);
+      await world.routedIPs.create("vip", { address: ip(1) });
+      world.cloud.address(ip(1));
+      await world.pass();
+      expect(world.cloudWrites()).toEqual([]);
+      const { conditions } = await world.routedIPs.status("vip");
+      expect(conditions.find(({ type }) => type === "Stalled")).toMatchObject({ status: "True" });
+      world.cloud.firewall("right");
+      await world.routedIPs.issuers.edit("cloud", { routedIPFirewallName: "right" });
+      await world.pass();
+      expect(world.cloudWrites()).toEqual(["open tcp/30080 on right", "add n1 to right", "assign ip1 to n1"]);
+    });
+  }
+
+  scenario("a firewall with ten droplets takes no more, until its tag covers them", async (world) => {
+    await routedScene(world, ["n1"]);
+    const web = (): FirewallState => {
+      const [firewall] = world.cloud.state.firewalls;
+      if (firewall === undefined) throw new Error("the firewall is gone");
+      return firewall;
+    };
+    const others = Array.from({ length: 10 }, (_, index) => 900 + index);
+    for (const id of others) world.cloud.droplet(id);
+    web().droplet_ids = others;
+    await world.routedIPs.create("vip", { address: ip(1) });
+    world.cloud.address(ip(1));
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    web().tags = ["edge"];
+    for (const droplet of world.cloud.state.droplets) droplet.tags = ["edge"];
+    await world.pass();
+    expect(world.cloudWrites()).toEqual(["open tcp/30080 on web", "assign ip1 to n1"]);
+  });
+
+  scenario("a Service, or an issuer, that is deleted changes nothing, and says so", async (world) => {
+    await routedScene(world, ["n1"]);
+    await world.routedIPs.create("vip", {});
+    await world.pass();
+    await world.routedIPs.removeService();
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    expect((await world.routedIPs.status("vip")).error).toBe('Service "web" not found in namespace shop');
+    expect(await world.nodes.annotations()).toEqual({ n1: "new1 of routedip/shop/vip" });
+    await world.routedIPs.service();
+    await world.routedIPs.issuers.delete("cloud");
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    expect((await world.routedIPs.status("vip")).error).toContain('issuer "cloud" not found');
+    await world.routedIPs.issuer();
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+  });
+
+  scenario("Delete is carried out after the issuer and the Service are gone, too", async (world) => {
+    await routedScene(world, ["n1"], { routedIPReclaimPolicy: "Delete" });
+    await world.routedIPs.create("vip", {});
+    await world.pass();
+    await world.routedIPs.issuers.delete("cloud");
+    await world.routedIPs.removeService();
+    await world.routedIPs.delete("vip");
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([
+      "close tcp/30080 on web",
+      "remove n1 from web",
+      "unassign new1",
+      "delete new1",
+    ]);
+    expect(await world.routedIPs.existing()).toEqual([]);
+  });
+}
+
+function placesOf(world: World): readonly string[] {
+  return Object.values(world.cloud.addresses());
+}
+
+/** Takes the RoutedIP away by the book, and makes everything as it was before it. */
+async function startAfresh(world: World): Promise<void> {
+  if ((await world.routedIPs.existing()).length > 0) {
+    await world.routedIPs.delete("vip");
+    await settle(world);
+  }
+  expect([await world.routedIPs.existing(), world.cloud.showFirewall(), world.cloud.addresses()]).toEqual([
+    [],
+    "|",
+    {},
+  ]);
+  await world.pods.setReady("web-n1", true);
+  await world.routedIPs.setPorts([30080]);
+  world.advance(600_000);
+}

@@ -1,0 +1,226 @@
+import { expect } from "vitest";
+import { FINALIZER } from "../../src/model/resource.ts";
+import type { Register } from "./scenario.ts";
+import { ip } from "./scenario-names.ts";
+import type { World } from "./world.ts";
+
+/** Nodes with a ready pod `app=web` each, the Service `web` on port 30080, the issuer `cloud` and the closed firewall `web`. */
+export async function routedScene(
+  world: World,
+  nodes: readonly string[],
+  issuer: Readonly<Record<string, unknown>> = {},
+): Promise<void> {
+  await world.machines(...nodes);
+  for (const node of nodes) await world.pods.create(`web-${node}`, { node, labels: { app: "web" } });
+  await world.routedIPs.service();
+  await world.routedIPs.issuer(issuer);
+  world.cloud.firewall();
+}
+
+async function ready(world: World, name = "vip"): Promise<string> {
+  const { conditions } = await world.routedIPs.status(name);
+  const found = conditions.find(({ type }) => type === "Ready");
+  return `${found?.status} ${found?.reason}`;
+}
+
+/** One address that follows a Service, with its firewall. */
+export function routedIPScenarios(scenario: Register): void {
+  scenario(
+    "a RoutedIP opens its port, puts the node behind the firewall, then buys its address for it",
+    async (world) => {
+      await routedScene(world, ["n1", "n2"]);
+      await world.routedIPs.create("vip", {});
+      await world.pass();
+      expect(world.cloudWrites()).toEqual(["open tcp/30080 on web", "add n1 to web", "create for n1"]);
+      expect(await world.showRouted()).toEqual(["new1 active n1"]);
+      expect(await world.nodes.annotations()).toEqual({ n1: "new1 of routedip/shop/vip" });
+      expect(world.cloud.showFirewall()).toBe("tcp/30080 | n1");
+      expect(await ready(world)).toBe("True Ready");
+    },
+  );
+
+  scenario(
+    "a RoutedIP with an address adopts it and never buys one, also while that is not in the account",
+    async (world) => {
+      await routedScene(world, ["n1"]);
+      await world.routedIPs.create("vip", { address: ip(1) });
+      await world.pass();
+      expect(world.cloudWrites()).toEqual([]);
+      expect(await world.showRouted()).toEqual(["ip1 error (IPNotFound)"]);
+      world.cloud.address(ip(1));
+      await world.pass();
+      expect(world.cloudWrites()).toEqual(["open tcp/30080 on web", "add n1 to web", "assign ip1 to n1"]);
+    },
+  );
+
+  scenario("a failover opens the new node first and takes the old one from the firewall last", async (world) => {
+    await routedScene(world, ["n1", "n2"]);
+    await world.routedIPs.create("vip", {});
+    await world.pass();
+    await world.pods.setReady("web-n1", false);
+    await world.pass();
+    expect(world.cloudWrites()).toEqual(["add n2 to web", "assign new1 to n2", "remove n1 from web"]);
+    expect(await world.nodes.annotations()).toEqual({ n2: "new1 of routedip/shop/vip" });
+    expect(world.cloud.showFirewall()).toBe("tcp/30080 | n2");
+  });
+
+  scenario("a node that fails without another to go to stays behind the firewall with the address", async (world) => {
+    await routedScene(world, ["n1"]);
+    await world.routedIPs.create("vip", {});
+    await world.pass();
+    await world.nodes.setReady("n1", false);
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    expect(await world.showRouted()).toEqual(["new1 no-match n1 (HolderLost)"]);
+    expect(world.cloud.showFirewall()).toBe("tcp/30080 | n1");
+  });
+
+  scenario("another port of the Service is opened before the old one is closed", async (world) => {
+    await routedScene(world, ["n1"]);
+    await world.routedIPs.create("vip", {});
+    await world.pass();
+    await world.routedIPs.setPorts([30443]);
+    await world.pass();
+    expect(world.cloudWrites()).toEqual(["open tcp/30443 on web", "close tcp/30080 on web"]);
+    expect(world.cloud.showFirewall()).toBe("tcp/30443 | n1");
+  });
+
+  scenario("another firewall of the issuer is in step before the old one loses what flipop added", async (world) => {
+    await routedScene(world, ["n1"]);
+    await world.routedIPs.create("vip", {});
+    await world.pass();
+    world.cloud.firewall("edge", { open: ["tcp/22"] });
+    await world.routedIPs.issuers.edit("cloud", { routedIPFirewallName: "edge" });
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([
+      "open tcp/30080 on edge",
+      "add n1 to edge",
+      "close tcp/30080 on web",
+      "remove n1 from web",
+    ]);
+    expect([world.cloud.showFirewall("edge"), world.cloud.showFirewall()]).toEqual(["tcp/22 tcp/30080 | n1", "|"]);
+  });
+
+  scenario(
+    "Delete: records, ports, node, address, in that order; nothing else of the firewall changes",
+    async (world) => {
+      await routedScene(world, ["n1"], { routedIPReclaimPolicy: "Delete" });
+      world.cloud.firewall("web", { open: ["tcp/22"], nodes: [] });
+      await world.routedIPs.issuers.edit("cloud", { routedIPFirewallName: "web" });
+      world.cloud.state.firewalls = world.cloud.state.firewalls.slice(-1);
+      await world.routedIPs.create("vip", {});
+      await world.pass();
+      expect(await world.routedIPs.finalizers("vip")).toEqual([FINALIZER]);
+      await world.routedIPs.delete("vip");
+      await world.pass();
+      expect(world.cloudWrites()).toEqual([
+        "close tcp/30080 on web",
+        "remove n1 from web",
+        "unassign new1",
+        "delete new1",
+      ]);
+      expect(await world.routedIPs.existing()).toEqual([]);
+      expect(await world.nodes.annotations()).toEqual({});
+      expect(world.cloud.showFirewall()).toBe("tcp/22 |");
+    },
+  );
+
+  scenario("Retain: a deleted RoutedIP leaves address, port and node as they are", async (world) => {
+    await routedScene(world, ["n1"]);
+    await world.routedIPs.create("vip", {});
+    await world.pass();
+    await world.routedIPs.delete("vip");
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    expect(await world.nodes.annotations()).toEqual({});
+    expect(world.cloud.addresses()).toEqual({ new1: "n1" });
+    expect(world.cloud.showFirewall()).toBe("tcp/30080 | n1");
+  });
+
+  scenario("a given address is never deleted, with Delete neither", async (world) => {
+    await routedScene(world, ["n1"], { routedIPReclaimPolicy: "Delete" });
+    world.cloud.address(ip(1));
+    await world.routedIPs.create("vip", { address: ip(1) });
+    await world.pass();
+    await world.routedIPs.delete("vip");
+    await world.pass();
+    expect(world.cloudWrites()).toEqual(["close tcp/30080 on web", "remove n1 from web"]);
+    expect(world.cloud.addresses()).toEqual({ ip1: "n1" });
+  });
+
+  scenario("a port that two RoutedIPs need stays until the last one needs it no more", async (world) => {
+    await routedScene(world, ["n1", "n2"], { routedIPReclaimPolicy: "Delete" });
+    await world.routedIPs.create("vip", {});
+    await world.pass();
+    world.advance(1000);
+    await world.routedIPs.create("second", {});
+    await world.pass();
+    expect(world.cloudWrites()).toEqual(["add n2 to web", "create for n2"]);
+    await world.routedIPs.delete("vip");
+    await world.pass();
+    expect(world.cloudWrites()).toEqual(["remove n1 from web", "unassign new1", "delete new1"]);
+    expect(world.cloud.showFirewall()).toBe("tcp/30080 | n2");
+    await world.routedIPs.delete("second");
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([
+      "close tcp/30080 on web",
+      "remove n2 from web",
+      "unassign new2",
+      "delete new2",
+    ]);
+    expect(world.cloud.showFirewall()).toBe("|");
+  });
+
+  scenario("what a person opened and attached stays, whatever flipop needs of it", async (world) => {
+    await world.machines("n1");
+    await world.pods.create("web-n1", { node: "n1", labels: { app: "web" } });
+    await world.routedIPs.service();
+    await world.routedIPs.issuer({ routedIPReclaimPolicy: "Delete" });
+    world.cloud.firewall("web", { open: ["tcp/30080"], nodes: ["n1"] });
+    await world.routedIPs.create("vip", {});
+    await world.pass();
+    expect(world.cloudWrites()).toEqual(["create for n1"]);
+    await world.routedIPs.delete("vip");
+    await world.pass();
+    expect(world.cloudWrites()).toEqual(["unassign new1", "delete new1"]);
+    expect(world.cloud.showFirewall()).toBe("tcp/30080 | n1");
+  });
+
+  scenario("a node that a tag of the firewall covers is not attached once more", async (world) => {
+    await world.machines("n1");
+    await world.pods.create("web-n1", { node: "n1", labels: { app: "web" } });
+    await world.routedIPs.service();
+    await world.routedIPs.issuer();
+    world.cloud.firewall("web", { tags: ["edge"] });
+    for (const droplet of world.cloud.state.droplets) droplet.tags = ["edge"];
+    await world.routedIPs.create("vip", {});
+    await world.pass();
+    expect(world.cloudWrites()).toEqual(["open tcp/30080 on web", "create for n1"]);
+  });
+
+  scenario("a Service without selector is followed by its EndpointSlices", async (world) => {
+    await world.machines("n1", "n2");
+    await world.routedIPs.service([30080], "web", null);
+    await world.routedIPs.issuer({ routedIPFirewallName: "" });
+    await world.routedIPs.endpoints({ n1: false, n2: true });
+    await world.routedIPs.create("vip", {});
+    await world.pass();
+    expect(world.cloudWrites()).toEqual(["create for n2"]);
+    await world.routedIPs.endpoints({ n1: true, n2: false });
+    await world.pass();
+    expect(world.cloudWrites()).toEqual(["assign new1 to n1"]);
+  });
+
+  scenario("the port closed, or the node detached, by hand is put right", async (world) => {
+    await routedScene(world, ["n1"]);
+    await world.routedIPs.create("vip", {});
+    await world.pass();
+    const [firewall] = world.cloud.state.firewalls;
+    if (firewall === undefined) throw new Error("the firewall is gone");
+    firewall.inbound_rules = [];
+    firewall.droplet_ids = [];
+    await world.pass();
+    expect(world.cloudWrites()).toEqual(["open tcp/30080 on web", "add n1 to web"]);
+    expect(await ready(world)).toBe("True Ready");
+  });
+}
