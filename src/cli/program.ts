@@ -18,7 +18,7 @@ export const COMMANDS: readonly (keyof Handlers)[] = ["plan", "reconcile", "stat
 /** Builds the command line. `onExit` gets the code of the one handler that ran. Parsing throws CommanderError and writes help only. */
 export function buildProgram(handlers: Handlers, version: string, onExit: (code: number) => void): Command {
   const program = new Command("flipop")
-    .description("Keeps DigitalOcean reserved IPs, and DNS, on the Kubernetes nodes that can serve now.")
+    .description("Keeps DigitalOcean reserved IPs, firewalls and DNS on the Kubernetes nodes that can serve now.")
     .version(`flipop ${version}`, "-V, --version", "print the version")
     .helpOption("-h, --help", "print help")
     .helpCommand("help [command]", "print help for a command")
@@ -28,10 +28,12 @@ export function buildProgram(handlers: Handlers, version: string, onExit: (code:
     .exitOverride();
   const command = (name: string, summary: string): Command =>
     withCommonFlags(program.command(name).description(summary));
-  const targets = (): Argument => new Argument("[TARGET...]", "[pool/|dns/][NAMESPACE/]NAME; all by default");
+  const targets = (): Argument => new Argument("[TARGET...]", "[pool/|routedip/|dns/][NAMESPACE/]NAME; all by default");
 
   command("plan", "Show what reconcile would change, and why. Never writes.")
-    .addArgument(new Argument("[TARGET...]", "[pool/|dns/][NAMESPACE/]NAME, node/NAME or ip/ADDRESS; all by default"))
+    .addArgument(
+      new Argument("[TARGET...]", "[pool/|routedip/|dns/][NAMESPACE/]NAME, node/NAME or ip/ADDRESS; all by default"),
+    )
     .option("--all", "show addresses and names that stay as they are, too")
     .option("--detailed-exitcode", "exit 2 when there are changes to make")
     .action(async (names: string[], _: PlanFlags, self: Command) =>
@@ -49,7 +51,7 @@ export function buildProgram(handlers: Handlers, version: string, onExit: (code:
     .action(async (names: string[], _: ReconcileFlags, self: Command) =>
       onExit(await handlers.reconcile(names, self.optsWithGlobals())),
     );
-  command("status", "Show pools, record sets, addresses and the last run, from the cluster alone.")
+  command("status", "Show pools, routed IPs, record sets, addresses and the last run, from the cluster alone.")
     .addArgument(targets())
     .option("--check", "exit 6 when an object is not ready or the last successful run is too old")
     .addOption(duration("--max-age <DURATION>", "how old the last successful run may be with --check", "5m"))

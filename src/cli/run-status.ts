@@ -7,6 +7,7 @@ import { EXIT } from "../report/exit-code.ts";
 import { type Overview, overviewOf, type StoredFacts } from "../report/overview.ts";
 import { overviewDocument } from "../report/overview-document.ts";
 import { renderStatus } from "../report/render-status.ts";
+import { anyRoutedIPs } from "./any-routed-ips.ts";
 import type { StatusWorld } from "./backend.ts";
 import { resolveConfig } from "./config.ts";
 import type { StatusFlags } from "./flags.ts";
@@ -16,7 +17,7 @@ import { isDocument, type Session } from "./session.ts";
 import { objectTargets } from "./target.ts";
 import { writeDocument, writeLine, writeText } from "./write.ts";
 
-/** Runs `status`: reads pools, record sets and Lease, prints. Needs no provider token. Returns the exit code. */
+/** Runs `status`: reads pools, routed IPs, record sets and Lease, prints. Needs no provider token. Returns the exit code. */
 export async function runStatus(session: Session, names: readonly string[], flags: StatusFlags): Promise<number> {
   const { invocation, lines } = session;
   const targets = objectTargets(names, "status");
@@ -30,17 +31,23 @@ export async function runStatus(session: Session, names: readonly string[], flag
 
   async function read({ cluster }: StatusWorld): Promise<Overview> {
     const { namespace, name } = config.lease;
-    const [pools, { recordSets }, lease] = await Promise.all([
+    const [pools, routedIPs, { recordSets }, lease] = await Promise.all([
       cluster.listPools(),
+      anyRoutedIPs(cluster),
       listRecordSets(cluster),
       readLease(cluster, config.lease),
     ]);
-    const lists = { listPools: async () => pools, listRecordSets: async () => recordSets };
+    const lists = {
+      listPools: async () => pools,
+      listRoutedIPs: async () => routedIPs,
+      listRecordSets: async () => recordSets,
+    };
     const selection = await resolveSelection(selectionFlags(targets, flags), lists);
     const facts = {
       cluster: cluster.server,
       nowMs: cluster.now(),
       pools: pools.filter(({ meta }) => isSelected(selection, "pool", meta)),
+      routedIPs: routedIPs.filter(({ meta }) => isSelected(selection, "routedip", meta)),
       recordSets: recordSets.filter(({ meta }) => isSelected(selection, "dns", meta)),
       leaseKey: `${namespace}/${name}`,
       ...lease,
@@ -69,6 +76,7 @@ async function printStatus({ invocation, output, palette, width }: Session, over
   if (output === "name") {
     const names = [
       ...overview.pools.map(({ pool }) => `pool/${objectKey(pool.meta)}`),
+      ...overview.routedIPs.map(({ routedIP }) => `routedip/${objectKey(routedIP.meta)}`),
       ...overview.recordSets.map(({ recordSet }) => `dns/${objectKey(recordSet.meta)}`),
     ];
     return writeText(streams, names.map((name) => `${name}\n`).join(""));

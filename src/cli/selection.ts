@@ -6,6 +6,7 @@ import type { Selection } from "../model/run.ts";
 import { listRecordSets } from "../observe/list-record-sets.ts";
 import type { ClusterReader } from "../ports/cluster.ts";
 import { listText } from "../report/count-text.ts";
+import { anyRoutedIPs } from "./any-routed-ips.ts";
 import { isObjectTarget, type ObjectTarget, type Target } from "./target.ts";
 
 /** What the command line says about which objects are meant. */
@@ -16,7 +17,7 @@ export interface SelectionFlags {
 }
 
 /** How the objects are read, when one is named. */
-export type ObjectLists = Pick<ClusterReader, "listPools" | "listRecordSets">;
+export type ObjectLists = Pick<ClusterReader, "listPools" | "listRoutedIPs" | "listRecordSets">;
 
 /**
  * Returns the selection that the flags mean. Objects are read only when one is named, and each must exist.
@@ -44,25 +45,32 @@ function checkSelector(text: string): void {
 /** Only kinds that are named are read. */
 async function listObjects(named: readonly ObjectTarget[], lists: ObjectLists): Promise<readonly ObjectRef[]> {
   const wants = (wanted: ObjectRef["kind"]): boolean => named.some(({ kind }) => kind === wanted || kind === "object");
-  const [pools, recordSets] = await Promise.all([
+  const [pools, routedIPs, recordSets] = await Promise.all([
     wants("pool") ? lists.listPools() : [],
+    named.some(({ kind }) => kind === "routedip")
+      ? lists.listRoutedIPs()
+      : wants("routedip")
+        ? anyRoutedIPs(lists)
+        : [],
     named.some(({ kind }) => kind === "dns") ? lists.listRecordSets() : wants("dns") ? anyRecordSets(lists) : [],
   ]);
   return [
     ...pools.map(({ meta }): ObjectRef => ({ kind: "pool", namespace: meta.namespace, name: meta.name })),
+    ...routedIPs.map(({ meta }): ObjectRef => ({ kind: "routedip", namespace: meta.namespace, name: meta.name })),
     ...recordSets.map(({ meta }): ObjectRef => ({ kind: "dns", namespace: meta.namespace, name: meta.name })),
   ];
 }
 
-/** A bare name may be a pool's, also where the cluster knows no record sets. */
+/** A bare name may be a pool's, also where the cluster knows no record sets; the same of routed IPs. */
 async function anyRecordSets(lists: ObjectLists): Promise<readonly RecordSet[]> {
   return (await listRecordSets(lists)).recordSets;
 }
 
 const KIND_NAMES = {
   pool: "FloatingIPPool",
+  routedip: "RoutedIP",
   dns: "NodeDNSRecordSet",
-  object: "FloatingIPPool or NodeDNSRecordSet",
+  object: "FloatingIPPool, RoutedIP or NodeDNSRecordSet",
 } as const;
 
 function findObject(target: ObjectTarget, namespace: string | undefined, known: readonly ObjectRef[]): ObjectRef {

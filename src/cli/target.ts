@@ -1,9 +1,10 @@
+import type { ObjectRef } from "../model/action.ts";
 import { canonicalIPv4 } from "../model/address.ts";
 import { ConfigError } from "../model/errors.ts";
 
-/** An object that a person named: one of a kind, or of either kind where the name is enough. Without a namespace it is looked up. */
+/** An object that a person named: one of a kind, or of any kind where the name is enough. Without a namespace it is looked up. */
 export interface ObjectTarget {
-  readonly kind: "pool" | "dns" | "object";
+  readonly kind: "pool" | "dns" | "routedip" | "object";
   readonly text: string;
   readonly namespace?: string;
   readonly name: string;
@@ -16,7 +17,7 @@ export type Target =
   | { readonly kind: "ip"; readonly text: string; readonly name: string };
 
 /**
- * Returns what `pool/[NAMESPACE/]NAME`, `dns/[NAMESPACE/]NAME`, `[NAMESPACE/]NAME`, `node/NAME` or `ip/ADDRESS` names.
+ * Returns what `pool/[NAMESPACE/]NAME`, `routedip/[NAMESPACE/]NAME`, `dns/[NAMESPACE/]NAME`, `[NAMESPACE/]NAME`, `node/NAME` or `ip/ADDRESS` names.
  * @throws ConfigError `usage` when it is none of them.
  */
 export function parseTarget(text: string): Target {
@@ -26,40 +27,40 @@ export function parseTarget(text: string): Target {
     throw notATarget(text, "it is not of that form");
   }
   if (parts.length === 3) {
-    if (first !== "pool" && first !== "dns") throw notATarget(text, `this version knows no ${first}`);
+    if (!isObjectKind(first)) throw notATarget(text, `this version knows no ${first}`);
     return { kind: first, text, namespace: second, name: third };
   }
   if (parts.length === 1) return { kind: "object", text, name: first };
+  if (isObjectKind(first)) return { kind: first, text, name: second };
   switch (first) {
-    case "pool":
-    case "dns":
-      return { kind: first, text, name: second };
     case "node":
       return { kind: "node", text, name: second };
     case "ip":
       if (canonicalIPv4(second) === undefined) throw notATarget(text, `${second} is no IPv4 address`);
       return { kind: "ip", text, name: second };
-    case "routedip":
-      throw notATarget(text, `this version knows no ${first} (for a pool in the namespace ${first}: pool/${text})`);
     default:
       return { kind: "object", text, namespace: first, name: second };
   }
 }
 
+function isObjectKind(word: string): word is ObjectRef["kind"] {
+  return word === "pool" || word === "routedip" || word === "dns";
+}
+
 function notATarget(text: string, why: string): ConfigError {
   return new ConfigError(
     "usage",
-    `Unknown target '${text}': ${why}. Write pool/[NAMESPACE/]NAME, dns/[NAMESPACE/]NAME, [NAMESPACE/]NAME, node/NAME or ip/ADDRESS.`,
+    `Unknown target '${text}': ${why}. Write pool/[NAMESPACE/]NAME, routedip/[NAMESPACE/]NAME, dns/[NAMESPACE/]NAME, [NAMESPACE/]NAME, node/NAME or ip/ADDRESS.`,
   );
 }
 
-/** True for a target that is a pool or a record set. */
+/** True for a target that is a pool, a routed IP or a record set. */
 export function isObjectTarget(target: Target): target is ObjectTarget {
   return target.kind !== "node" && target.kind !== "ip";
 }
 
 /**
- * Returns the targets of a command that works on pools and record sets only.
+ * Returns the targets of a command that works on pools, routed IPs and record sets only.
  * @throws ConfigError `usage` for a node or an address.
  */
 export function objectTargets(names: readonly string[], command: string): readonly Target[] {
@@ -68,6 +69,6 @@ export function objectTargets(names: readonly string[], command: string): readon
   if (other === undefined) return targets;
   throw new ConfigError(
     "usage",
-    `The target '${other.text}' is no pool or record set: ${command} takes nothing else. flipop plan ${other.text} shows what concerns it.`,
+    `The target '${other.text}' is no pool, routed IP or record set: ${command} takes nothing else. flipop plan ${other.text} shows what concerns it.`,
   );
 }

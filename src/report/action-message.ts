@@ -1,18 +1,20 @@
 import { type Action, type ActionKind, type AnnotateNode, type AssignIP, refKey } from "../model/action.ts";
+import type { ChangeMachines } from "../model/firewall-action.ts";
 import type { PoolAssessment } from "../model/plan.ts";
 import { portText } from "../model/port-range.ts";
-import { REASONS } from "../model/reason.ts";
 import { FINALIZER } from "../model/resource.ts";
+import { listText } from "./count-text.ts";
 import { dnsChangeText, whenVisible } from "./dns-change.ts";
 import { nodePhrase } from "./node-phrase.ts";
 import { placeText } from "./place-text.ts";
+import { reasonText } from "./reason-text.ts";
 
-/** The verb of each kind: to be done, done, being tried, and as in "2 to assign" in a summary. */
+/** The verb of each kind: to be done, done, and as in "2 to assign" in a summary, of the things that {@link amountOf} counts. */
 export const VERBS: Readonly<
   Record<ActionKind, { readonly infinitive: string; readonly past: string; readonly count: string }>
 > = {
   "add-finalizer": { infinitive: "add", past: "added", count: "finalizer to add" },
-  "open-ports": { infinitive: "open", past: "opened", count: "firewall to open" },
+  "open-ports": { infinitive: "open", past: "opened", count: "port to open" },
   "add-to-firewall": { infinitive: "add", past: "added", count: "node to add to a firewall" },
   "acquire-ip": { infinitive: "acquire", past: "acquired", count: "to acquire" },
   "assign-ip": { infinitive: "assign", past: "assigned", count: "to assign" },
@@ -24,10 +26,16 @@ export const VERBS: Readonly<
   "withdraw-dns": { infinitive: "withdraw from DNS", past: "withdrew from DNS", count: "DNS withdrawal" },
   "update-dns": { infinitive: "update DNS", past: "updated DNS", count: "DNS name to update" },
   "delete-dns": { infinitive: "delete from DNS", past: "deleted from DNS", count: "DNS name to delete" },
-  "close-ports": { infinitive: "close", past: "closed", count: "firewall to close" },
+  "close-ports": { infinitive: "close", past: "closed", count: "port to close" },
   "remove-from-firewall": { infinitive: "remove", past: "removed", count: "node to remove from a firewall" },
   "remove-finalizer": { infinitive: "remove", past: "removed", count: "finalizer to remove" },
 };
+
+/** Returns how many things an action changes, as summaries count them: ports or machines of a firewall, else one. */
+export function amountOf(action: Action): number {
+  if ("ports" in action) return action.ports.length;
+  return "machines" in action ? action.machines.length : 1;
+}
 
 /** Returns what an action does, without its verb: `203.0.113.1 from worker-1 to worker-2`. `newIP` is what an acquisition brought. */
 export function actionObject(action: Action, newIP?: string): string {
@@ -91,17 +99,21 @@ export function whyAction(action: Action, pool: PoolAssessment | undefined): str
     case "clear-annotation":
       return whyAnnotate(action, pool);
     case "acquire-ip":
+      if (action.object.kind === "routedip") return reasonText(action.reason, action.object.kind);
       return `${refKey(action.object)} has fewer addresses than its desiredIPs${pool ? ` (${pool.desired})` : ""}.`;
     case "add-finalizer":
       return action.object.kind === "dns"
         ? "spec.reclaimPolicy is Delete: the records that flipop wrote go before the object does."
-        : REASONS[action.reason];
+        : reasonText(action.reason, action.object.kind);
     case "withdraw-dns":
     case "update-dns":
     case "delete-dns":
-      return `${REASONS[action.reason]} ${whenVisible(action)}`;
+      return `${reasonText(action.reason, action.object.kind)} ${whenVisible(action)}`;
+    case "add-to-firewall":
+    case "remove-from-firewall":
+      return whyMachines(action);
     default:
-      return REASONS[action.reason];
+      return reasonText(action.reason, action.object.kind);
   }
 }
 
@@ -118,7 +130,19 @@ function whyAssign(action: AssignIP, pool: PoolAssessment | undefined): string {
     case "TakeOver":
       return `It is on ${holder}, which never was a node of this cluster; spec.foreignHolder: TakeOver allows taking it.`;
     default:
-      return REASONS[action.reason];
+      return reasonText(action.reason, action.object.kind);
+  }
+}
+
+function whyMachines({ machines, reason, object }: ChangeMachines): string {
+  const names = listText(machines.map(placeText), 3);
+  switch (reason) {
+    case "NodeOutsideFirewall":
+      return `${names} ${machines.length === 1 ? "is" : "are"} to serve the address, and not behind the firewall yet.`;
+    case "NodeUnneeded":
+      return `No object needs ${names} behind the firewall any more, and flipop put ${machines.length === 1 ? "it" : "them"} there.`;
+    default:
+      return reasonText(reason, object.kind);
   }
 }
 
@@ -128,7 +152,7 @@ function lostBecause(action: AssignIP, pool: PoolAssessment | undefined): string
 }
 
 function whyAnnotate(action: AnnotateNode, pool: PoolAssessment | undefined): string {
-  const { nodeName, before, after, reason } = action;
+  const { nodeName, before, after, reason, object } = action;
   const verdict = pool?.notMatching.find((candidate) => candidate.nodeName === nodeName);
   if (reason === "Verified") {
     return after.address === undefined
@@ -142,5 +166,5 @@ function whyAnnotate(action: AnnotateNode, pool: PoolAssessment | undefined): st
   }
   if (reason === "HolderLost" && verdict !== undefined)
     return `${nodeName} no longer matches (${nodePhrase(verdict)}).`;
-  return REASONS[reason];
+  return reasonText(reason, object.kind);
 }

@@ -1,6 +1,7 @@
 import { ACTIONS, type Action, subjectOf } from "../model/action.ts";
 import type { Outcome } from "../model/outcome.ts";
 import type { Reason } from "../model/reason.ts";
+import { actionText } from "./action-message.ts";
 import { dnsChangeText } from "./dns-change.ts";
 
 /** An Event to write about an object: what came of one change. */
@@ -18,7 +19,7 @@ const MOST_ADDRESSES = 8;
 export function eventOf(outcome: Outcome): EventFacts | undefined {
   const { action } = outcome;
   const { eventAction, verb } = ACTIONS[action.kind];
-  const what = `${verb} ${subjectText(outcome)}${placeText(action)}`;
+  const what = "firewall" in action ? actionText(action) : `${verb} ${subjectText(outcome)}${placeText(action)}`;
   switch (outcome.outcome) {
     case "applied":
       return { type: "Normal", reason: action.reason, action: eventAction, note: `Done: ${what}.` };

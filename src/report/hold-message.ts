@@ -1,8 +1,10 @@
 import { type ActionKind, refKey } from "../model/action.ts";
 import type { Hold } from "../model/plan.ts";
-import { REASONS, type Reason } from "../model/reason.ts";
+import type { Reason } from "../model/reason.ts";
 import { objectKey } from "../model/resource.ts";
+import { adviceFor } from "./advice.ts";
 import { oneLine } from "./one-line.ts";
+import { reasonText } from "./reason-text.ts";
 import { untilText } from "./time-text.ts";
 
 /** What is not done, as in "not assigned yet". */
@@ -13,10 +15,10 @@ const HELD: Readonly<Record<ActionKind | "reconcile", string>> = {
   "move-ip": "not moved",
   "annotate-node": "not annotated",
   "clear-annotation": "annotation not cleared",
-  "open-ports": "not changed",
-  "close-ports": "not closed",
-  "add-to-firewall": "not extended",
-  "remove-from-firewall": "not reduced",
+  "open-ports": "nothing is added",
+  "add-to-firewall": "nothing is added",
+  "close-ports": "nothing is taken away",
+  "remove-from-firewall": "nothing is taken away",
   "unassign-ip": "not unassigned",
   "delete-ip": "not deleted",
   "remove-finalizer": "finalizer not removed",
@@ -54,60 +56,53 @@ const HELD_OLD_NAME: Readonly<Partial<Record<Reason, string>>> = {
   RecordsRetained: "old records stay",
 };
 
+/** And for "nothing is added", where the subject is a firewall. */
+const HELD_FIREWALL: Readonly<Partial<Record<Reason, string>>> = {
+  FirewallNotFound: "cannot be used",
+  FirewallAmbiguous: "cannot be used",
+  FirewallReserved: "cannot be used",
+  FirewallFull: "has no room",
+  UnusablePort: "one port stays closed",
+  InProgress: "not ready yet",
+  Unreadable: "left as it is",
+  ProviderUnavailable: "left as it is",
+  RateLimited: "left as it is",
+};
+
 const HELD_FOR: Readonly<Partial<Record<Hold["kind"], Readonly<Partial<Record<Reason, string>>>>>> = {
   "assign-ip": HELD_ADDRESS,
   "update-dns": HELD_NAME,
+  "open-ports": HELD_FIREWALL,
   "delete-dns": HELD_OLD_NAME,
-};
-
-/** What a person can do about it, where there is something. */
-const ADVICE: Readonly<Partial<Record<Reason, string>>> = {
-  QuotaExceeded: "Ask DigitalOcean for a higher limit, or lower desiredIPs.",
-  InvalidSpec: "Correct the object's spec.",
-  InvalidIP: "Correct or remove the entry in spec.ips.",
-  DuplicateIP: "Remove one of the two entries from spec.ips.",
-  Conflict: "Remove it from one of the two objects.",
-  IPNotFound: "Remove it from spec.ips, or check that the token belongs to the right account.",
-  NoRegion: "Set spec.region.",
-  AmbiguousAcquisition: "List the right one in spec.ips, or remove the others from the account.",
-  LostAcquisition:
-    "List it in spec.ips if it is the pool's; if none is, remove the annotation flipop.digitalocean.com/acquired from the pool to acquire another.",
-  Suspended: "To go on, set spec.suspend: false.",
-  InvalidDNS: "Correct its dnsRecordSet.",
-  ZoneNotFound: "Create the zone, correct dnsRecordSet.zone, or use a token that may see it.",
-  InvalidAddress: "Correct or remove the annotation.",
-  RecordsRetained: "Remove them by hand, or set spec.reclaimPolicy: Delete.",
-  FirewallNotFound: "Create it, or correct routedIPFirewallName of the issuer.",
-  FirewallAmbiguous: "Put the id of the right one into routedIPFirewallName of the issuer.",
-  FirewallReserved: "Create a firewall of your own with the cluster's tag k8s:CLUSTER-ID, and name that.",
-  UnusablePort: "Leave it out with spec.ports, or open it by other means.",
-  CRDTooOld: "Apply the CRDs of this version.",
 };
 
 /** Returns `203.0.113.4 not assigned`, or what is not done to the object itself. */
 export function holdText(hold: Hold): string {
   const isObject = hold.subject === refKey(hold.object) || hold.subject === objectKey(hold.object);
-  const what = HELD_FOR[hold.kind]?.[hold.reason] ?? HELD[hold.kind];
+  const told = HELD_FOR[hold.kind]?.[hold.reason] ?? HELD[hold.kind];
+  const what = hold.object.kind === "routedip" ? told.replace("this pool", "this routed IP") : told;
   return isObject || hold.subject === "" ? what : `${oneLine(hold.subject)}: ${what}`;
 }
 
 /** Returns why something is not done, until when where that is known, and what a person can do where there is something. */
 export function whyHold(hold: Hold, nowMs: number): string {
   const detail = oneLine(hold.detail);
-  const why = reasonSentence(hold.reason, detail);
+  const why = reasonSentence(hold, detail);
   const when = hold.notBeforeMs === undefined ? "" : ` Waits ${untilText(hold.notBeforeMs, nowMs)}.`;
-  const advice = ADVICE[hold.reason];
+  const advice = adviceFor(hold);
   return why + when.replace("Waits due now", "Due now") + (advice === undefined ? "" : ` ${advice}`);
 }
 
 /** Reasons whose particulars are a whole sentence: what failed, and what to do. */
 const TOLD_BY_DETAIL: ReadonlySet<Reason> = new Set(["ProviderUnavailable", "Unreadable", "RateLimited"]);
 
-function reasonSentence(reason: Reason, detail: string): string {
-  if (detail === "") return REASONS[reason];
+function reasonSentence({ reason, object }: Hold, detail: string): string {
+  const general = reasonText(reason, object.kind);
+  if (detail === "") return general;
+  if (reason === "FirewallAmbiguous") return sentence(`Several firewalls are named ${detail}`);
   if (reason === "Conflict" && detail.startsWith("owned by ")) return sentence(`It is ${detail}`);
   if (TOLD_BY_DETAIL.has(reason)) return sentence(detail.charAt(0).toUpperCase() + detail.slice(1));
-  return sentence(`${REASONS[reason].replace(/\.$/, "")}: ${detail}`);
+  return sentence(`${general.replace(/\.$/, "")}: ${detail}`);
 }
 
 function sentence(text: string): string {

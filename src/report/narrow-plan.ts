@@ -1,6 +1,7 @@
 import { type Action, refKey } from "../model/action.ts";
-import type { Plan } from "../model/plan.ts";
+import type { Hold, Plan } from "../model/plan.ts";
 import { dnsChange } from "./dns-change.ts";
+import { isRouted } from "./is-routed.ts";
 
 /** What a plan is narrowed to. */
 export interface PlanFocus {
@@ -15,14 +16,18 @@ export function narrowPlan(plan: Plan, { nodes, ips, nodeAddresses }: PlanFocus)
   if (nodes.length === 0 && ips.length === 0) return plan;
   const wanted = new Set<string | undefined>([...nodes, ...ips]);
   const published = new Set<string | undefined>([...ips, ...nodeAddresses]);
+  const routed = routedConcerns(plan);
   const actions = plan.actions.filter((action) =>
     "fqdn" in action
       ? changed(action).some((address) => published.has(address))
-      : concerns(action).some((name) => wanted.has(name)),
+      : concerns(action, routed).some((name) => wanted.has(name)),
   );
   const place = new Map(plan.pools.flatMap(({ status }) => Object.entries(status.ips)));
   const holds = plan.holds.filter(
-    ({ subject }) => wanted.has(subject) || wanted.has(place.get(subject)?.nodeName ?? ""),
+    ({ subject, object, kind }) =>
+      wanted.has(subject) ||
+      wanted.has(place.get(subject)?.nodeName ?? "") ||
+      (isAboutFirewall(kind) && [...(routed.get(refKey(object)) ?? [])].some((name) => wanted.has(name))),
   );
   const gaps = plan.gaps.filter(({ subject }) => subject === "" || wanted.has(subject));
   const named = new Set([...actions, ...holds].map(({ object }) => refKey(object)));
@@ -47,7 +52,26 @@ function changed(action: Extract<Action, { readonly fqdn: string }>): readonly s
   return [...added, ...removed];
 }
 
-function concerns(action: Action): readonly (string | undefined)[] {
+/** By routed IP: its addresses, and the nodes that have, lose or get them. What is done at firewalls is done for these. */
+function routedConcerns({ pools, actions }: Plan): ReadonlyMap<string, ReadonlySet<string | undefined>> {
+  return new Map(
+    pools.filter(isRouted).map(({ object, status }) => {
+      const key = refKey(object);
+      const sent = actions.filter((action) => refKey(action.object) === key && !isAboutFirewall(action.kind));
+      const places = Object.entries(status.ips).flatMap(([ip, { nodeName }]) => [ip, nodeName]);
+      return [key, new Set([...places, ...sent.flatMap((action) => concerns(action, new Map()))])] as const;
+    }),
+  );
+}
+
+function isAboutFirewall(kind: Hold["kind"]): boolean {
+  return kind.endsWith("-ports") || kind.endsWith("-firewall");
+}
+
+function concerns(
+  action: Action,
+  routed: ReadonlyMap<string, ReadonlySet<string | undefined>>,
+): readonly (string | undefined)[] {
   switch (action.kind) {
     case "assign-ip":
     case "move-ip":
@@ -59,6 +83,12 @@ function concerns(action: Action): readonly (string | undefined)[] {
     case "annotate-node":
     case "clear-annotation":
       return [action.nodeName, action.before.address, action.after.address];
+    case "open-ports":
+    case "close-ports":
+      return [...(routed.get(refKey(action.object)) ?? [])];
+    case "add-to-firewall":
+    case "remove-from-firewall":
+      return [...(routed.get(refKey(action.object)) ?? []), ...action.machines.map(({ nodeName }) => nodeName)];
     default:
       return [];
   }

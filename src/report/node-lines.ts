@@ -9,10 +9,12 @@ interface NodeGroups {
   readonly notMatching: readonly NodeVerdict[];
   readonly skipped: readonly NodeVerdict[];
   readonly waiting: readonly string[];
+  /** True for a RoutedIP: it wants one address, so nodes that could have it do not lack one. */
+  readonly isRouted?: boolean;
 }
 
 /** Returns the lines about the nodes of an object that are not served, and why; grouped, at most three by name unless `wide`. */
-export function nodeLines({ notMatching, skipped, waiting }: NodeGroups, layout: PlanLayout): string[] {
+export function nodeLines({ notMatching, skipped, waiting, isRouted }: NodeGroups, layout: PlanLayout): string[] {
   const { width, palette, wide, focus } = layout;
   const isMeant = (name: string): boolean => focus === undefined || focus.has(name);
   const most = wide ? Number.POSITIVE_INFINITY : 3;
@@ -24,7 +26,7 @@ export function nodeLines({ notMatching, skipped, waiting }: NodeGroups, layout:
   const texts = [
     ...told("Not matching", meant(notMatching), groupVerdicts(meant(notMatching), most)),
     ...told("Cannot take an address", meant(skipped), groupVerdicts(meant(skipped), most)),
-    ...told("Still without an address", waitingFor, listText(waitingFor, most)),
+    ...told(isRouted === true ? "Could take over" : "Still without an address", waitingFor, listText(waitingFor, most)),
   ];
   return texts.flatMap((text) => wrap(text, "    ", width).map((line) => palette.faint(line)));
 }

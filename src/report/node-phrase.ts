@@ -19,6 +19,13 @@ const PHRASES: Readonly<Partial<Record<Reason, string>>> = {
   MachineNotFound: "machine not found at the provider",
   Backoff: "last attempt failed, next one not due",
   Unreadable: "could not be read",
+  FirewallNotFound: "no such firewall",
+  FirewallAmbiguous: "several firewalls of that name",
+  FirewallReserved: "firewall of DigitalOcean Kubernetes",
+  FirewallFull: "firewall without room",
+  InProgress: "provider still at work",
+  ProviderUnavailable: "provider unavailable",
+  RateLimited: "provider asked for no calls",
 };
 
 /** Returns `not ready` or `taint not tolerated: dedicated=db:NoSchedule`, for a bracket behind a node's name. */

@@ -1,17 +1,25 @@
 import type { DNSMemory, RetryStatus } from "../model/resource.ts";
 import { API_VERSION, type JSONObject } from "./document.ts";
+import { firewallField } from "./firewall-field.ts";
 import { oneLine } from "./one-line.ts";
-import type { AddressRow, Overview, PoolRow, RecordSetRow } from "./overview.ts";
+import {
+  type AddressRow,
+  addressRows,
+  type Overview,
+  type PoolRow,
+  type RecordSetRow,
+  type RoutedIPRow,
+} from "./overview.ts";
 import { nameField } from "./published-field.ts";
 import { rfc3339 } from "./time-text.ts";
 import { formerNames, type WrittenName } from "./written-name.ts";
 
 /**
- * Returns the document `Status`; `null` = nobody, never or unknown. This version knows no routed IPs, so their list is empty.
+ * Returns the document `Status`; `null` = nobody, never, none or unknown.
  * Schema: `schema/status.json`.
  */
 export function overviewDocument(overview: Overview): JSONObject {
-  const { cluster, nowMs, pools, recordSets, reconciler, problems } = overview;
+  const { cluster, nowMs, pools, routedIPs, recordSets, reconciler, problems } = overview;
   return {
     apiVersion: API_VERSION,
     kind: "Status",
@@ -19,7 +27,7 @@ export function overviewDocument(overview: Overview): JSONObject {
     observedAt: rfc3339(nowMs),
     pools: pools.map(poolField),
     recordSets: recordSets.map(recordSetField),
-    routedIPs: [],
+    routedIPs: routedIPs.map(routedIPField),
     reconciler: {
       lease: reconciler.lease,
       heldBy: reconciler.heldBy || null,
@@ -50,6 +58,44 @@ function poolField({ pool, name: wanted, ready, reason, message, active, desired
     addresses: addresses.map(addressField),
     dns: wanted === undefined ? null : nameFields(wanted, pool.status),
     formerDNS: formerNames(wanted ?? { isPublished: false }, pool.status).map(nameField),
+  };
+}
+
+function routedIPField({
+  routedIP,
+  name: wanted,
+  ready,
+  reason,
+  message,
+  address,
+  status: entry,
+}: RoutedIPRow): JSONObject {
+  const { meta, spec, status } = routedIP;
+  const { namespace, name, createdAtMs } = meta;
+  return {
+    object: { kind: "routedip", namespace, name },
+    ready,
+    reason: reason || null,
+    message: oneLine(message),
+    error: status.error === undefined ? undefined : oneLine(status.error),
+    issuer: spec.issuer,
+    serviceName: spec.serviceName,
+    address: address || null,
+    nodeName: entry?.nodeName ?? null,
+    providerID: entry?.providerID ?? null,
+    state: entry?.state ?? null,
+    waitingNodes: status.assignableNodes,
+    nodeErrors: status.nodeErrors.map(oneLine),
+    suspended: spec.suspend,
+    createdAt: createdAtMs === 0 ? null : rfc3339(createdAtMs),
+    lastAssignmentTime: status.lastAssignmentTime ?? null,
+    addresses: addressRows(status).map(addressField),
+    firewalls: (status.firewalls ?? []).map(firewallField),
+    retries: status.retries.map(({ subject, attempts, nextAttemptTime, error }) => {
+      return { subject, attempts, nextAttemptTime, error: oneLine(error) };
+    }),
+    dns: wanted === undefined ? null : nameFields(wanted, status),
+    formerDNS: formerNames(wanted ?? { isPublished: false }, status).map(nameField),
   };
 }
 

@@ -1,12 +1,21 @@
 import { compareIPv4 } from "../model/address.ts";
 import { LAST_RESULT_ANNOTATION, LAST_RUN_ANNOTATION, LAST_SUCCESS_ANNOTATION } from "../model/lease-annotations.ts";
-import { type IPStatus, objectKey, type Pool, type RecordSet, type RetryStatus } from "../model/resource.ts";
+import {
+  type IPStatus,
+  objectKey,
+  type Pool,
+  type PoolStatus,
+  type RecordSet,
+  type RetryStatus,
+} from "../model/resource.ts";
+import type { RoutedIP } from "../model/routed-ip.ts";
 import { oneLine } from "./one-line.ts";
 import { type Readiness, readinessOf, whyReady } from "./readiness.ts";
+import { routedAddress } from "./routed-address.ts";
 import { durationText, rfc3339 } from "./time-text.ts";
 import { type WrittenName, writtenName } from "./written-name.ts";
 
-/** What `status` reads: pools and record sets as stored, and the Lease where there is one. */
+/** What `status` reads: pools, routed IPs and record sets as stored, and the Lease where there is one. */
 export interface StoredFacts {
   readonly cluster: string;
   /** By the API server's clock. */
@@ -15,6 +24,8 @@ export interface StoredFacts {
   readonly pools: readonly Pool[];
   /** Selected record sets, sorted by namespace and name. */
   readonly recordSets: readonly RecordSet[];
+  /** Selected routed IPs, sorted by namespace and name. */
+  readonly routedIPs: readonly RoutedIP[];
   /** `NAMESPACE/NAME` of the Lease. */
   readonly leaseKey: string;
   readonly lease?: {
@@ -52,6 +63,19 @@ export interface RecordSetRow extends Readiness {
   readonly retry?: RetryStatus;
 }
 
+/** One routed IP, as its status tells. */
+export interface RoutedIPRow extends Readiness {
+  readonly routedIP: RoutedIP;
+  /** Absent when it asks for no name. */
+  readonly name?: WrittenName;
+  /** The address in use, else the one its spec names; `""` while there is neither. */
+  readonly address: string;
+  /** Of that address; absent while none is in use. */
+  readonly status?: IPStatus;
+  /** Of whatever is to be tried again first. */
+  readonly retry?: RetryStatus;
+}
+
 /** The reconciler as its Lease tells; `""` = nobody, never, unknown. */
 export interface ReconcilerRow {
   readonly lease: string;
@@ -70,6 +94,7 @@ export interface Overview {
   readonly cluster: string;
   readonly nowMs: number;
   readonly pools: readonly PoolRow[];
+  readonly routedIPs: readonly RoutedIPRow[];
   readonly recordSets: readonly RecordSetRow[];
   readonly reconciler: ReconcilerRow;
   readonly problems: readonly string[];
@@ -79,26 +104,33 @@ export interface Overview {
 export function overviewOf(facts: StoredFacts, maxAgeMs: number): Overview {
   const pools = facts.pools.map(poolRow);
   const reconciler = reconcilerRow(facts);
+  const routedIPs = facts.routedIPs.map(routedIPRow);
   const recordSets = facts.recordSets.map(recordSetRow);
   const unready = [
     ...pools.map((row) => ({ row, name: `pool/${objectKey(row.pool.meta)}` })),
+    ...routedIPs.map((row) => ({ row, name: `routedip/${objectKey(row.routedIP.meta)}` })),
     ...recordSets.map((row) => ({ row, name: `dns/${objectKey(row.recordSet.meta)}` })),
   ]
     .filter(({ row }) => row.ready !== "True")
     .map(({ row, name }) => `${name} is not ready: ${whyReady(row)}`);
   const { cluster, nowMs } = facts;
   const problems = [...unready, ...ageProblem(reconciler, nowMs, maxAgeMs)];
-  return { cluster, nowMs, pools, recordSets, reconciler, problems };
+  return { cluster, nowMs, pools, routedIPs, recordSets, reconciler, problems };
+}
+
+/** Returns the addresses of a status with what is tried again; sorted by address. */
+export function addressRows({ ips, retries }: PoolStatus): readonly AddressRow[] {
+  return Object.entries(ips)
+    .sort(([a], [b]) => compareIPv4(a, b))
+    .map(([ip, entry]): AddressRow => {
+      const retry = retries.find(({ subject }) => subject === `ip/${ip}`);
+      return retry === undefined ? { ip, status: entry } : { ip, status: entry, retry };
+    });
 }
 
 function poolRow(pool: Pool): PoolRow {
   const { status, spec } = pool;
-  const addresses = Object.entries(status.ips)
-    .sort(([a], [b]) => compareIPv4(a, b))
-    .map(([ip, entry]): AddressRow => {
-      const retry = status.retries.find(({ subject }) => subject === `ip/${ip}`);
-      return retry === undefined ? { ip, status: entry } : { ip, status: entry, retry };
-    });
+  const addresses = addressRows(status);
   return {
     pool,
     ...readinessOf(pool),
@@ -106,6 +138,20 @@ function poolRow(pool: Pool): PoolRow {
     active: addresses.filter((address) => address.status.state === "active").length,
     desired: spec.desiredIPs > 0 ? spec.desiredIPs : new Set(spec.ips).size,
     addresses,
+  };
+}
+
+function routedIPRow(routedIP: RoutedIP): RoutedIPRow {
+  const { spec, status } = routedIP;
+  const address = routedAddress(status);
+  const [retry] = status.retries.toSorted((a, b) => (a.nextAttemptTime < b.nextAttemptTime ? -1 : 1));
+  return {
+    routedIP,
+    ...readinessOf(routedIP),
+    ...(spec.dnsRecordSet === undefined ? {} : { name: writtenName(spec.dnsRecordSet, status) }),
+    address: address?.ip ?? spec.address,
+    ...(address === undefined ? {} : { status: address.entry }),
+    ...(retry === undefined ? {} : { retry }),
   };
 }
 

@@ -2,11 +2,14 @@ import { type Action, type ObjectRef, type Place, refKey, subjectOf } from "../m
 import type { Hold, NodeVerdict, Plan, PoolAssessment, RecordSetAssessment } from "../model/plan.ts";
 import { actionLine, whyAction } from "./action-message.ts";
 import { API_VERSION, type JSONObject, type JSONValue } from "./document.ts";
+import { firewallField } from "./firewall-field.ts";
 import { whyHold } from "./hold-message.ts";
 import { impactOf } from "./impact.ts";
+import { isRouted } from "./is-routed.ts";
 import { nodePhrase } from "./node-phrase.ts";
 import { oneLine } from "./one-line.ts";
 import { publishedField } from "./published-field.ts";
+import { routedAddress } from "./routed-address.ts";
 import { countKinds, summaryText } from "./summary.ts";
 import { rfc3339 } from "./time-text.ts";
 
@@ -17,16 +20,19 @@ export function planDocument(plan: Plan): JSONObject {
 
 /** Returns the fields that `Plan` and `RunResult` share. */
 export function planFields(plan: Plan): JSONObject {
+  const pools = plan.pools.filter((pool) => !isRouted(pool));
+  const routedIPs = plan.pools.filter(isRouted);
   return {
     planId: plan.planID,
     observedAt: rfc3339(plan.observedAtMs),
     cluster: plan.cluster,
     summary: {
       message: summaryText(plan),
-      actions: Object.fromEntries(countKinds(plan.actions.map(({ kind }) => kind))),
+      actions: Object.fromEntries(countKinds(plan.actions)),
       held: plan.holds.length,
       unreadable: plan.gaps.length,
-      pools: plan.pools.length,
+      pools: pools.length,
+      routedIPs: routedIPs.length,
       recordSets: plan.recordSets.length,
     },
     impact: impactOf(plan).map(({ object, subject, message }) => ({ object: objectField(object), subject, message })),
@@ -34,7 +40,8 @@ export function planFields(plan: Plan): JSONObject {
     actions: plan.actions.map((action) => actionField(action, plan.pools)),
     holds: plan.holds.map((hold) => holdField(hold, plan.observedAtMs)),
     gaps: plan.gaps.map((gap) => ({ ...gap, error: oneLine(gap.error) })),
-    pools: plan.pools.map(poolField),
+    pools: pools.map(poolField),
+    routedIPs: routedIPs.map(routedIPField),
     recordSets: plan.recordSets.map(recordSetField),
   };
 }
@@ -101,6 +108,20 @@ function poolField(pool: PoolAssessment): JSONObject {
     skipped: pool.skipped.map(verdictField),
     addresses: Object.entries(pool.status.ips).map(([ip, { state, nodeName }]) => ({ ip, state, nodeName })),
     dns: publishedField(pool.status),
+  };
+}
+
+function routedIPField(routedIP: PoolAssessment): JSONObject {
+  const { object, desired: _, dns = null, ...fields } = poolField(routedIP);
+  const address = routedAddress(routedIP.status);
+  return {
+    object: object ?? null,
+    address: address?.ip ?? null,
+    nodeName: address?.entry.nodeName ?? null,
+    state: address?.entry.state ?? null,
+    ...fields,
+    firewalls: (routedIP.status.firewalls ?? []).map(firewallField),
+    dns,
   };
 }
 

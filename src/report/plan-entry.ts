@@ -36,6 +36,9 @@ export function changeAndReason(action: Action, why: string, { wide }: Pick<Plan
 }
 
 function idsOf(action: Action): string {
+  if ("machines" in action)
+    return `, firewall ${action.firewall.id}, ${action.machines.map(({ machineID }) => `droplet ${machineID}`).join(", ")}`;
+  if ("firewall" in action) return `, firewall ${action.firewall.id}`;
   if (action.kind !== "assign-ip" && action.kind !== "move-ip") return "";
   const from = action.before === undefined ? "" : `${action.before.machineID} -> `;
   return `, droplet ${from}${action.after.machineID}`;

@@ -1,16 +1,18 @@
 import { type Action, refKey } from "../model/action.ts";
 import { compareIPv4 } from "../model/address.ts";
 import type { Hold, Plan, PoolAssessment } from "../model/plan.ts";
-import type { IPStatus } from "../model/resource.ts";
-import { countText } from "./count-text.ts";
+import type { IPState, IPStatus } from "../model/resource.ts";
+import { countText, listText } from "./count-text.ts";
 import { errorLines } from "./error-lines.ts";
+import { isRouted } from "./is-routed.ts";
 import { entryLines } from "./layout.ts";
 import { headingLines, matchText, nodeLines } from "./node-lines.ts";
 import { oneLine } from "./one-line.ts";
 import { actionLines, holdLines, type PlanLayout } from "./plan-entry.ts";
 import { publishedLines } from "./published-lines.ts";
+import { routedAddress } from "./routed-address.ts";
 
-/** Returns the lines about one pool of a plan: heading, nodes, actions, holds and, on demand, what stays. */
+/** Returns the lines about one pool or routed IP of a plan: heading, nodes, actions, holds and, on demand, what stays. */
 export function poolSection(pool: PoolAssessment, plan: Plan, layout: PlanLayout): string[] {
   const key = refKey(pool.object);
   const actions = plan.actions.filter(({ object }) => refKey(object) === key);
@@ -19,18 +21,37 @@ export function poolSection(pool: PoolAssessment, plan: Plan, layout: PlanLayout
   const waiting = pool.waiting.filter((name) => !served.has(name));
   return [
     ...headingLines(key, headingFacts(pool, holds), layout),
-    ...nodeLines({ ...pool, waiting }, layout),
+    ...nodeLines({ ...pool, waiting, isRouted: isRouted(pool) }, layout),
     ...actions.flatMap((action) => actionLines(action, pool, layout)),
     ...holds.flatMap((hold) => holdLines(hold, plan.observedAtMs, layout)),
     ...restLines(pool, actions, holds, layout),
+    ...firewallLines(pool, actions, layout),
     ...publishedLines(pool.status, [...actions, ...holds], layout),
   ];
 }
 
 function headingFacts(pool: PoolAssessment, holds: readonly Hold[]): string {
   if (holds.some(({ reason }) => reason === "InvalidSpec")) return ": invalid";
+  if (isRouted(pool)) return `: ${routedText(pool)}, ${matchText(pool)}`;
   const active = Object.values(pool.status.ips).filter(({ state }) => state === "active").length;
   return `: ${active} of ${countText(pool.desired, "address", "addresses")} active, ${matchText(pool)}`;
+}
+
+/** How the address of a routed IP stands, by its state. */
+const STANDING: Readonly<Record<IPState, (ip: string, node: string) => string>> = {
+  active: (ip, node) => `${ip} active on ${node}`,
+  "in-progress": (ip, node) => `${ip} on its way to ${node}`,
+  error: (ip) => `${ip} in error`,
+  "no-match": (ip, node) => `${ip} on ${node}, which does not match`,
+  unassigned: (ip) => `${ip} without a node`,
+  disabled: (ip) => `${ip} disabled`,
+};
+
+function routedText({ status }: PoolAssessment): string {
+  const address = routedAddress(status);
+  if (address === undefined) return "no address yet";
+  const { ip, entry } = address;
+  return STANDING[entry.state](ip, entry.nodeName ?? "a machine outside the cluster");
 }
 
 function servedNode(action: Action): readonly string[] {
@@ -53,6 +74,19 @@ function restLines(
     )
     .sort(([a], [b]) => compareIPv4(a, b));
   return [...invalid, ...rest.flatMap(([ip, status]) => addressLines(ip, status, layout))];
+}
+
+/** With `all`, what flipop added to firewalls and stays there, where no action tells of that firewall. */
+function firewallLines({ status }: PoolAssessment, actions: readonly Action[], layout: PlanLayout): string[] {
+  if (!layout.all || layout.focus !== undefined) return [];
+  const told = new Set(actions.flatMap((action) => ("firewall" in action ? [action.firewall.id] : [])));
+  return (status.firewalls ?? [])
+    .filter(({ id }) => !told.has(id))
+    .flatMap(({ name, ports, machineIDs }) => {
+      const added = [...ports, ...(machineIDs.length === 0 ? [] : [countText(machineIDs.length, "node")])];
+      const verb = added.length === 1 && ports.length <= 1 && machineIDs.length <= 1 ? "stays" : "stay";
+      return entryLines("=", `${listText(added)} ${verb} on firewall ${name}`, "", layout);
+    });
 }
 
 function addressLines(ip: string, status: IPStatus, layout: PlanLayout): string[] {

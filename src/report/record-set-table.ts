@@ -5,8 +5,9 @@ import { oneLine } from "./one-line.ts";
 import type { RecordSetRow } from "./overview.ts";
 import type { Palette } from "./palette.ts";
 import { whyReady } from "./readiness.ts";
+import { retryText } from "./retry-text.ts";
 import { type Cell, renderTable } from "./table.ts";
-import { aheadText, durationText } from "./time-text.ts";
+import { durationText } from "./time-text.ts";
 import { formerNames, nameText, type WrittenName } from "./written-name.ts";
 
 const HEADER = ["RECORD SET", "READY", "DNS NAME", "PROVIDER", "STATE", "PUBLISHED", "AGE", "REASON"];
@@ -48,12 +49,7 @@ function cells(
   const more: readonly Cell[] = [
     { text: oneLine(row.name.zone) || "-" },
     { text: listText(former) || "-" },
-    {
-      text:
-        row.retry === undefined
-          ? "-"
-          : `${row.retry.attempts} failed, next ${aheadText(row.retry.nextAttemptTime, nowMs)}`,
-    },
+    { text: retryText(row.retry, nowMs) },
   ];
   return [
     { text: objectKey(meta) },

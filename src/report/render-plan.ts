@@ -2,6 +2,7 @@ import type { Plan, ProviderBudget } from "../model/plan.ts";
 import { countText } from "./count-text.ts";
 import { goneSections } from "./gone-section.ts";
 import { impactOf } from "./impact.ts";
+import { isRouted } from "./is-routed.ts";
 import { entryLines, type Layout } from "./layout.ts";
 import { oneLine } from "./one-line.ts";
 import type { PlanLayout } from "./plan-entry.ts";
@@ -13,13 +14,14 @@ import { untoldGaps } from "./untold-gaps.ts";
 import { wrap } from "./wrap.ts";
 
 /**
- * Returns a plan for people: where and when it was read; every pool and record set with its nodes, actions and holds, each with its reason;
+ * Returns a plan for people: where and when it was read; every pool, routed IP and record set with its nodes, actions and holds, each with its reason;
  * what could not be read; then summary, impact, provider calls and quota. Ends with a line end.
  */
 export function renderPlan(plan: Plan, layout: PlanLayout): string {
   const read = rfc3339(plan.observedAtMs).replace("T", " ").replace("Z", " UTC");
   const header = [`Plan for ${plan.cluster}, read ${read}${layout.wide ? `, plan ${plan.planID}` : ""}`, ""];
-  const pools = plan.pools.flatMap((pool) => [...poolSection(pool, plan, layout), ""]);
+  const ordered = [...plan.pools.filter((pool) => !isRouted(pool)), ...plan.pools.filter(isRouted)];
+  const pools = ordered.flatMap((pool) => [...poolSection(pool, plan, layout), ""]);
   const recordSets = plan.recordSets.flatMap((recordSet) => [...recordSetSection(recordSet, plan, layout), ""]);
   const isEmpty = plan.pools.length === 0 && plan.recordSets.length === 0;
   const none = isEmpty ? ["No pools. Create a FloatingIPPool to begin.", ""] : [];

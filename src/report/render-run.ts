@@ -4,18 +4,20 @@ import type { Hold } from "../model/plan.ts";
 import type { PassResult } from "../model/run.ts";
 import { VERBS } from "./action-message.ts";
 import { messageOf, type Verbosity } from "./error-text.ts";
+import { isRouted } from "./is-routed.ts";
 import { lastOutcomes } from "./last-outcomes.ts";
 import { entryLines } from "./layout.ts";
 import { outcomeLines } from "./outcome-lines.ts";
 import { holdLines, type PlanLayout } from "./plan-entry.ts";
 import { gapLines } from "./render-plan.ts";
-import { activeText, countKinds, countOf } from "./summary.ts";
+import { activeText, countChanges, countOf } from "./summary.ts";
 import { untoldGaps } from "./untold-gaps.ts";
 
 /** Returns a run for people: by object what was done, what failed and what is held, each with its reason; then one summary line, alone when there is nothing else. */
 export function renderRun(result: PassResult, layout: PlanLayout & { readonly verbosity: Verbosity }): string {
   const objects = [
-    ...result.remaining.pools,
+    ...result.remaining.pools.filter((pool) => !isRouted(pool)),
+    ...result.remaining.pools.filter(isRouted),
     ...result.remaining.recordSets,
     ...result.outcomes.map(({ action }) => action),
     ...result.remaining.holds,
@@ -50,7 +52,9 @@ function objectLines(
 function heldAfter({ remaining, outcomes }: PassResult): readonly Hold[] {
   const told = new Map(
     lastOutcomes(outcomes).flatMap(({ last }) =>
-      last.outcome === "failed" || last.outcome === "unconfirmed" ? [[subjectKey(last), errorOf(last)]] : [],
+      last.outcome === "failed" || last.outcome === "unconfirmed"
+        ? subjectKeys(last).map((key) => [key, errorOf(last)] as const)
+        : [],
     ),
   );
   const isTold = ({ object, subject, reason, detail }: Hold): boolean => {
@@ -61,8 +65,11 @@ function heldAfter({ remaining, outcomes }: PassResult): readonly Hold[] {
   return remaining.holds.filter((hold) => !isTold(hold));
 }
 
-function subjectKey({ action }: Outcome): string {
-  return "ip" in action || "fqdn" in action ? `${refKey(action.object)} ${subjectOf(action)}` : "";
+/** What holds on the same thing have as their subject; a firewall is named there as its issuer does, by name or id. */
+function subjectKeys({ action }: Outcome): readonly string[] {
+  const key = refKey(action.object);
+  if ("firewall" in action) return [`${key} firewall ${action.firewall.name}`, `${key} firewall ${action.firewall.id}`];
+  return "ip" in action || "fqdn" in action ? [`${key} ${subjectOf(action)}`] : [];
 }
 
 function errorOf(outcome: Outcome): string {
@@ -72,11 +79,11 @@ function errorOf(outcome: Outcome): string {
 /** Returns `1 moved, 1 annotated, 1 failed; 1 held. 2 pools, 3 of 3 addresses active.`, or that nothing was to do. */
 export function runSummary(result: PassResult): string {
   const outcomes = lastOutcomes(result.outcomes).map(({ last }) => last);
-  const applied = outcomes.flatMap(({ outcome, action }) => (outcome === "applied" ? [action.kind] : []));
+  const applied = outcomes.flatMap(({ outcome, action }) => (outcome === "applied" ? [action] : []));
   const count = (wanted: string): number => outcomes.filter(({ outcome }) => outcome === wanted).length;
   const blocked = result.remaining.holds.filter(({ needsPerson }) => needsPerson).length;
   const numbers: readonly (readonly [number, string])[] = [
-    ...[...countKinds(applied)].map(([kind, n]): readonly [number, string] => [n, doneText(kind)]),
+    ...[...countChanges(applied)].map(([kind, n]): readonly [number, string] => [n, doneText(kind)]),
     [count("unconfirmed"), "unconfirmed"],
     [count("skipped"), "skipped"],
     [count("failed"), "failed"],
@@ -105,6 +112,13 @@ function doneText(kind: keyof typeof VERBS): string {
       return "DNS name updated";
     case "delete-dns":
       return "DNS name deleted";
+    case "open-ports":
+    case "close-ports":
+      return `port ${VERBS[kind].past}`;
+    case "add-to-firewall":
+      return "node added to a firewall";
+    case "remove-from-firewall":
+      return "node removed from a firewall";
     default:
       return VERBS[kind].past;
   }

@@ -1,21 +1,25 @@
-import { type IPState, objectKey } from "../model/resource.ts";
+import { objectKey } from "../model/resource.ts";
 import type { Layout } from "./layout.ts";
 import { oneLine } from "./one-line.ts";
 import type { AddressRow, Overview, PoolRow, ReconcilerRow } from "./overview.ts";
 import type { Palette } from "./palette.ts";
 import { whyReady } from "./readiness.ts";
 import { recordSetTable } from "./record-set-table.ts";
+import { retryText } from "./retry-text.ts";
+import { routedIPTable } from "./routed-ip-table.ts";
+import { STATE_PAINT } from "./state-paint.ts";
 import { type Cell, renderTable } from "./table.ts";
-import { aheadText, durationText } from "./time-text.ts";
-import { nameText } from "./written-name.ts";
+import { durationText } from "./time-text.ts";
+import { wantedName } from "./written-name.ts";
 
-/** Returns the stored state for people: a table of pools, one of addresses, one of record sets, and the reconciler. `wide` adds ids, times, retries and what a ready object says. */
+/** Returns the stored state for people: a table of pools, one of their addresses, one of routed IPs, one of record sets, and the reconciler. `wide` adds ids, times, retries and what a ready object says. */
 export function renderStatus(overview: Overview, layout: Layout & { readonly wide: boolean }): string {
-  const { pools, recordSets, nowMs, reconciler } = overview;
+  const { pools, routedIPs, recordSets, nowMs, reconciler } = overview;
   const parts = [
-    pools.length === 0 && recordSets.length === 0 ? "No pools.\n" : "",
+    pools.length + routedIPs.length + recordSets.length === 0 ? "No pools.\n" : "",
     pools.length === 0 ? "" : poolTable(pools, nowMs, layout),
     addressTable(pools, nowMs, layout),
+    routedIPs.length === 0 ? "" : routedIPTable(routedIPs, nowMs, layout),
     recordSets.length === 0 ? "" : recordSetTable(recordSets, nowMs, layout),
   ];
   return [...parts, reconcilerText(reconciler, nowMs, layout.palette)].filter((part) => part !== "").join("\n");
@@ -45,28 +49,14 @@ function poolCells(
     { text: row.ready, paint: row.ready === "True" ? palette.good : palette.bad },
     { text: `${row.active}/${row.desired}` },
     { text: String(status.assignableNodes.length) },
-    ...(hasDNS ? [{ text: poolName(row) }] : []),
+    ...(hasDNS ? [{ text: wantedName(row.name) }] : []),
     { text: meta.createdAtMs === 0 ? "-" : durationText(nowMs - meta.createdAtMs) },
     { text: suspended + why },
   ];
 }
 
-function poolName({ name }: PoolRow): string {
-  if (name === undefined) return "-";
-  return oneLine(nameText(name)) + (name.isPublished ? "" : " (not yet)");
-}
-
 const ADDRESS_HEADER = ["ADDRESS", "POOL", "STATE", "NODE", "REASON"];
 const WIDE_HEADER = ["ADDRESS", "POOL", "STATE", "NODE", "PROVIDER ID", "NOT MATCHING", "RETRY", "REASON"];
-
-const STATE_PAINT: Readonly<Record<IPState, keyof Palette>> = {
-  active: "good",
-  "in-progress": "notable",
-  error: "bad",
-  "no-match": "bad",
-  unassigned: "notable",
-  disabled: "faint",
-};
 
 function addressTable(pools: readonly PoolRow[], nowMs: number, layout: Layout & { readonly wide: boolean }): string {
   const rows = pools.flatMap((row) =>
@@ -82,11 +72,10 @@ function addressCells(
   { palette, wide }: { readonly palette: Palette; readonly wide: boolean },
 ): readonly Cell[] {
   const why = [status.reason, status.error].filter((part) => part !== undefined && part !== "").join(": ");
-  const tries = retry === undefined ? "-" : `${retry.attempts} failed, next ${aheadText(retry.nextAttemptTime, nowMs)}`;
   const detail: readonly Cell[] = [
     { text: status.providerID ?? "-" },
     { text: status.notMatchingSince === undefined ? "-" : ago(status.notMatchingSince, nowMs) },
-    { text: tries },
+    { text: retryText(retry, nowMs) },
   ];
   return [
     { text: ip },

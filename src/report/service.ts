@@ -34,7 +34,15 @@ const NAME_HOLDS: Readonly<Partial<Record<Reason, Service>>> = {
   ZoneNotFound: "config",
 };
 
-/** Returns how one pool or record set stands by its plan and by the troubles of the run. */
+/** What a hold on the firewall of a RoutedIP means for it: without one no address goes anywhere. */
+const FIREWALL_HOLDS: Readonly<Partial<Record<Reason, Service>>> = {
+  ...OBJECT_HOLDS,
+  FirewallNotFound: "config",
+  FirewallAmbiguous: "config",
+  FirewallReserved: "config",
+};
+
+/** Returns how one pool, routed IP or record set stands by its plan and by the troubles of the run. */
 export function serviceOf(
   object: PoolAssessment | RecordSetAssessment,
   plan: Plan,
@@ -52,12 +60,19 @@ export function serviceOf(
 }
 
 function meaningOf({ kind, reason, object }: Hold): readonly Service[] {
-  const meaning = kind === "reconcile" ? OBJECT_HOLDS[reason] : kind.endsWith("-dns") ? NAME_HOLDS[reason] : undefined;
+  const meaning = meaningsOf(kind)[reason];
   if (meaning === undefined) return [];
-  return [kind === "reconcile" || (kind === "update-dns" && object.kind === "dns") ? meaning : besideOthers(meaning)];
+  const isWhole = kind === "reconcile" || kind === "open-ports" || (kind === "update-dns" && object.kind === "dns");
+  return [isWhole ? meaning : besideOthers(meaning)];
 }
 
-/** A pool with trouble in DNS serves its addresses all the same, and a record set its present name when an old one is in trouble. */
+function meaningsOf(kind: Hold["kind"]): Readonly<Partial<Record<Reason, Service>>> {
+  if (kind === "reconcile") return OBJECT_HOLDS;
+  if (kind.endsWith("-dns")) return NAME_HOLDS;
+  return kind === "open-ports" || kind === "close-ports" ? FIREWALL_HOLDS : {};
+}
+
+/** A pool with trouble in DNS serves its addresses all the same, a record set its present name when an old one is in trouble, a routed IP when something stays open. */
 function besideOthers(meaning: Service): Service {
   return meaning === "config" || meaning === "permission" ? "refused" : meaning;
 }
@@ -91,7 +106,8 @@ function troubleOf(outcome: Outcome): readonly Trouble[] {
   if (outcome.outcome === "failed") {
     const trouble = asTrouble(outcome.error);
     const { kind, object } = outcome.action;
-    const isBeside = kind.endsWith("-dns") && (object.kind === "pool" || kind === "delete-dns");
+    const isBesideDNS = kind.endsWith("-dns") && (object.kind !== "dns" || kind === "delete-dns");
+    const isBeside = isBesideDNS || kind === "close-ports" || kind === "remove-from-firewall";
     return [isBeside && (trouble === "config" || trouble === "permission") ? "refused" : trouble];
   }
   const isCutOff = outcome.outcome === "skipped" && (outcome.reason === "LockLost" || outcome.reason === "Deadline");

@@ -1,18 +1,34 @@
-import { ACTIONS, type ActionKind } from "../model/action.ts";
-import type { Plan } from "../model/plan.ts";
-import { VERBS } from "./action-message.ts";
+import { ACTIONS, type Action, type ActionKind } from "../model/action.ts";
+import type { Plan, PoolAssessment } from "../model/plan.ts";
+import { amountOf, VERBS } from "./action-message.ts";
 import { countText } from "./count-text.ts";
+import { isRouted } from "./is-routed.ts";
+import { routedAddress } from "./routed-address.ts";
 import { untoldGaps } from "./untold-gaps.ts";
 
 /** Returns how many actions there are of each kind, in the order of writes; kinds without any are absent. */
-export function countKinds(kinds: readonly ActionKind[]): ReadonlyMap<ActionKind, number> {
-  const order = [...new Set(kinds)].sort((a, b) => ACTIONS[a].phase - ACTIONS[b].phase || (a < b ? -1 : 1));
-  return new Map(order.map((kind) => [kind, kinds.filter((other) => other === kind).length]));
+export function countKinds(actions: readonly Action[]): ReadonlyMap<ActionKind, number> {
+  return sums(actions, () => 1);
+}
+
+/** Returns how many things the actions of each kind change, as {@link amountOf} counts them; else as {@link countKinds}. */
+export function countChanges(actions: readonly Action[]): ReadonlyMap<ActionKind, number> {
+  return sums(actions, amountOf);
+}
+
+function sums(actions: readonly Action[], weigh: (action: Action) => number): ReadonlyMap<ActionKind, number> {
+  const table = Object.keys(ACTIONS);
+  const byKind = Map.groupBy(actions, ({ kind }) => kind);
+  return new Map(
+    [...byKind]
+      .map(([kind, own]) => [kind, own.reduce((sum, action) => sum + weigh(action), 0)] as const)
+      .toSorted(([a], [b]) => ACTIONS[a].phase - ACTIONS[b].phase || table.indexOf(a) - table.indexOf(b)),
+  );
 }
 
 /** Returns `2 to assign, 1 to move, 1 held, 1 blocked.`, or that nothing is to do and how many addresses are active. */
 export function summaryText(plan: Plan): string {
-  const parts = [...countKinds(plan.actions.map(({ kind }) => kind))].map(([kind, n]) => countOf(n, VERBS[kind].count));
+  const parts = [...countChanges(plan.actions)].map(([kind, n]) => countOf(n, VERBS[kind].count));
   const blocked = plan.holds.filter((hold) => hold.needsPerson).length;
   const unread = untoldGaps(plan).length;
   const held = plan.holds.length - blocked;
@@ -27,16 +43,30 @@ export function summaryText(plan: Plan): string {
 
 /** Returns `1 annotation to clear`, `2 annotations to clear`, `2 to assign`: a noun, where there is one, in its number. */
 export function countOf(count: number, text: string): string {
-  return `${count} ${count === 1 ? text : text.replace(/^(annotation|finalizer|DNS name|DNS withdrawal)\b/, "$1s")}`;
+  return `${count} ${count === 1 ? text : text.replace(/^(annotation|finalizer|DNS name|DNS withdrawal|port|node)\b/, "$1s")}`;
 }
 
-/** Returns `2 pools, 3 of 4 addresses active`, and `3 record sets as desired` or `2 of 3 record sets as desired` where there are any. */
+/** Returns `2 pools, 3 of 4 addresses active`, and `2 of 3 routed IPs active` and `3 record sets as desired` where there are any; pools are left out where there are only others. */
 export function activeText(plan: Plan): string {
-  const active = plan.pools.flatMap(({ status }) => Object.values(status.ips).filter((ip) => ip.state === "active"));
-  const desired = plan.pools.reduce((sum, pool) => sum + pool.desired, 0);
-  const pools = `${countText(plan.pools.length, "pool")}, ${active.length} of ${countText(desired, "address", "addresses")} active`;
-  if (plan.recordSets.length === 0) return pools;
-  return plan.pools.length === 0 ? recordSetText(plan) : `${pools}, ${recordSetText(plan)}`;
+  const pools = plan.pools.filter((pool) => !isRouted(pool));
+  const routed = plan.pools.filter(isRouted);
+  const others = [
+    ...(routed.length === 0 ? [] : [routedText(routed)]),
+    ...(plan.recordSets.length === 0 ? [] : [recordSetText(plan)]),
+  ];
+  return [...(pools.length === 0 && others.length > 0 ? [] : [poolText(pools)]), ...others].join(", ");
+}
+
+function poolText(pools: readonly PoolAssessment[]): string {
+  const active = pools.flatMap(({ status }) => Object.values(status.ips).filter((ip) => ip.state === "active"));
+  const desired = pools.reduce((sum, pool) => sum + pool.desired, 0);
+  return `${countText(pools.length, "pool")}, ${active.length} of ${countText(desired, "address", "addresses")} active`;
+}
+
+function routedText(routed: readonly PoolAssessment[]): string {
+  const active = routed.filter(({ status }) => routedAddress(status)?.entry.state === "active").length;
+  const all = countText(routed.length, "routed IP");
+  return active === routed.length ? `${all} active` : `${active} of ${all} active`;
 }
 
 function recordSetText({ recordSets }: Plan): string {

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { KubeError } from "../../src/model/errors.ts";
+import { aRoutedIP } from "../report/routed-world.ts";
 import { steady } from "../report/runs.ts";
 import { afterFailure, aNode, anObservation, aPool, aRecordSet } from "../report/world.ts";
 import { invoke, type Scene } from "./invoke.ts";
@@ -14,6 +16,19 @@ const twins: Scene = {
 const namesakes: Scene = {
   observation: { ...anObservation([aPool("web", ["203.0.113.1"])], [], {}), recordSets: [aRecordSet("web")] },
 };
+
+const routed: Scene = {
+  observation: anObservation([aPool("vip", ["203.0.113.1"])], [], {}),
+  routedIPs: [aRoutedIP("vip"), aRoutedIP("vip", { namespace: "shop" })],
+};
+
+const NO_KIND = new KubeError({
+  failure: "missing-resource",
+  operation: "list routedips.flipop.digitalocean.com",
+  subject: "",
+  status: 404,
+  message: "The cluster knows no routedips.flipop.digitalocean.com. Apply the CRDs.",
+});
 
 /** Command line, exact line on stderr, exit code, scene. */
 const ROWS: readonly (readonly [string, string, number, Scene])[] = [
@@ -39,26 +54,26 @@ const ROWS: readonly (readonly [string, string, number, Scene])[] = [
     scene,
   ],
   [
-    "plan routedip/ingress/vip",
-    "Unknown target 'routedip/ingress/vip': this version knows no routedip. Write pool/[NAMESPACE/]NAME, dns/[NAMESPACE/]NAME, [NAMESPACE/]NAME, node/NAME or ip/ADDRESS.",
+    "plan issuer/ingress/public",
+    "Unknown target 'issuer/ingress/public': this version knows no issuer. Write pool/[NAMESPACE/]NAME, routedip/[NAMESPACE/]NAME, dns/[NAMESPACE/]NAME, [NAMESPACE/]NAME, node/NAME or ip/ADDRESS.",
     64,
     scene,
   ],
   [
     "plan ip/203.0.113.999",
-    "Unknown target 'ip/203.0.113.999': 203.0.113.999 is no IPv4 address. Write pool/[NAMESPACE/]NAME, dns/[NAMESPACE/]NAME, [NAMESPACE/]NAME, node/NAME or ip/ADDRESS.",
+    "Unknown target 'ip/203.0.113.999': 203.0.113.999 is no IPv4 address. Write pool/[NAMESPACE/]NAME, routedip/[NAMESPACE/]NAME, dns/[NAMESPACE/]NAME, [NAMESPACE/]NAME, node/NAME or ip/ADDRESS.",
     64,
     scene,
   ],
   [
     "plan a//b",
-    "Unknown target 'a//b': it is not of that form. Write pool/[NAMESPACE/]NAME, dns/[NAMESPACE/]NAME, [NAMESPACE/]NAME, node/NAME or ip/ADDRESS.",
+    "Unknown target 'a//b': it is not of that form. Write pool/[NAMESPACE/]NAME, routedip/[NAMESPACE/]NAME, dns/[NAMESPACE/]NAME, [NAMESPACE/]NAME, node/NAME or ip/ADDRESS.",
     64,
     scene,
   ],
   [
     "reconcile node/worker-1",
-    "The target 'node/worker-1' is no pool or record set: reconcile takes nothing else. flipop plan node/worker-1 shows what concerns it.",
+    "The target 'node/worker-1' is no pool, routed IP or record set: reconcile takes nothing else. flipop plan node/worker-1 shows what concerns it.",
     64,
     scene,
   ],
@@ -87,6 +102,31 @@ const ROWS: readonly (readonly [string, string, number, Scene])[] = [
     78,
     scene,
   ],
+  [
+    "status vip",
+    "The target 'vip' is ambiguous: pool/ingress/vip, routedip/ingress/vip and routedip/shop/vip have that name.",
+    64,
+    routed,
+  ],
+  [
+    "plan routedip/vip",
+    "The target 'routedip/vip' is ambiguous: routedip/ingress/vip and routedip/shop/vip have that name.",
+    64,
+    routed,
+  ],
+  [
+    "reconcile routedip/shop/mail",
+    "There is no RoutedIP named mail in the namespace shop ('routedip/shop/mail'). There is routedip/ingress/vip and routedip/shop/vip.",
+    78,
+    routed,
+  ],
+  [
+    "plan routedip/vip -n infra",
+    "There is no RoutedIP named vip in the namespace infra ('routedip/vip'). There is routedip/ingress/vip and routedip/shop/vip.",
+    78,
+    routed,
+  ],
+  ["plan routedip/ingress/vip", NO_KIND.message, 78, { ...scene, routedIPsError: NO_KIND }],
   ["plan shop/web -n ingress", "The target 'shop/web' is not in the namespace ingress of -n.", 64, twins],
   [
     "plan pool/ingress/wep",
@@ -96,7 +136,7 @@ const ROWS: readonly (readonly [string, string, number, Scene])[] = [
   ],
   [
     "status nothing",
-    "There is no FloatingIPPool or NodeDNSRecordSet named nothing in any namespace ('nothing'). There is pool/ingress/web.",
+    "There is no FloatingIPPool, RoutedIP or NodeDNSRecordSet named nothing in any namespace ('nothing'). There is pool/ingress/web.",
     78,
     { observation: steady() },
   ],

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { KubeError } from "../../src/model/errors.ts";
+import { aRoutedIP } from "../report/routed-world.ts";
 import { aQuietRun, steady } from "../report/runs.ts";
 import { afterFailure, aRecordSet } from "../report/world.ts";
 import { invoke, type Scene } from "./invoke.ts";
@@ -62,10 +64,27 @@ describe("flags", () => {
     ["nodes", "dns/ingress/nodes"],
     ["dns/web", "dns/ingress/web"],
     ["pool/web", "pool/ingress/web"],
+    ["vip", "routedip/ingress/vip"],
+    ["ingress/vip", "routedip/ingress/vip"],
+    ["routedip/vip", "routedip/ingress/vip"],
+    ["routedip/ingress/web", "routedip/ingress/web"],
   ] as const)("the target %s means the object %s", async ([target, object]) => {
     const observation = { ...steady(), recordSets: [aRecordSet("nodes"), aRecordSet("web")] };
-    const { requests } = await invoke(["reconcile", target], { ...quiet, observation });
+    const routedIPs = [aRoutedIP("vip"), aRoutedIP("web")];
+    const { requests } = await invoke(["reconcile", target], { ...quiet, observation, routedIPs });
     expect(requests[0]?.selection).toEqual({ objects: [object] });
+  });
+
+  test("a bare name means a pool where the cluster knows no routed IPs", async () => {
+    const routedIPsError = new KubeError({
+      failure: "missing-resource",
+      operation: "list routedips",
+      subject: "",
+      status: 404,
+      message: "no such kind",
+    });
+    const { requests } = await invoke(["reconcile", "web"], { ...quiet, routedIPsError });
+    expect(requests[0]?.selection).toEqual({ objects: ["pool/ingress/web"] });
   });
 
   test("-n and -l narrow the selection without looking anything up", async () => {

@@ -4,6 +4,7 @@ import type { Config } from "../../src/cli/config.ts";
 import type { Environment } from "../../src/cli/environment.ts";
 import type { Invocation } from "../../src/cli/invocation.ts";
 import type { Observation } from "../../src/model/observation.ts";
+import type { RoutedIP } from "../../src/model/routed-ip.ts";
 import { plan } from "../../src/plan/plan.ts";
 import type { ClusterReader, LeaseRecord } from "../../src/ports/cluster.ts";
 import type { WatchAnswer } from "../../src/watch/watch.ts";
@@ -14,6 +15,10 @@ import { NOW_MS } from "../report/world.ts";
 /** What a command line is run on and with. */
 export interface Scene {
   readonly observation?: Observation;
+  /** As the cluster has them; those of the observation are pools already. */
+  readonly routedIPs?: readonly RoutedIP[];
+  /** Thrown by every list of routed IPs. */
+  readonly routedIPsError?: Error;
   readonly lease?: LeaseRecord;
   readonly answer?: (request: ReconcileRequest) => Promise<ReconcileAnswer>;
   readonly watch?: (request: WatchRequest) => Promise<WatchAnswer>;
@@ -120,10 +125,13 @@ function readerOf(scene: Scene): ClusterReader {
     now: () => NOW_MS,
     listPools: async () => {
       if (scene.error !== undefined) throw scene.error;
-      return observationOf(scene).pools;
+      return observationOf(scene).pools.filter(({ kind }) => kind === "pool");
     },
     listRecordSets: async () => observationOf(scene).recordSets,
-    listRoutedIPs: async () => [],
+    listRoutedIPs: async () => {
+      if (scene.routedIPsError !== undefined) throw scene.routedIPsError;
+      return scene.routedIPs ?? [];
+    },
     listRoutedIPIssuers: async () => [],
     listServices: async () => [],
     listEndpointSlices: async () => [],

@@ -1,8 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { KubeError } from "../../src/model/errors.ts";
+import type { Action } from "../../src/model/action.ts";
+import { KubeError, ProviderError } from "../../src/model/errors.ts";
+import type { Outcome } from "../../src/model/outcome.ts";
 import { invoke, type Scene } from "../cli/invoke.ts";
 import { afterFailureWithDNS } from "../report/dns-world.ts";
 import { aQuietRun, aRun, applied, failed, steady } from "../report/runs.ts";
+import { afterRoutedFailure, ROUTED_FACTS } from "../report/routed-world.ts";
 import { aLease, afterFailure, reconciled } from "../report/world.ts";
 import { transcriptText } from "./transcript.ts";
 
@@ -33,6 +36,32 @@ const renamed: Scene = {
   observation: afterFailureWithDNS(),
   answer: async () => ({ kind: "done", value: aRun(afterFailureWithDNS(), afterFailureWithDNS(), applied) }),
 };
+const routed: Scene = { observation: afterRoutedFailure(), routedIPs: ROUTED_FACTS.routedIPs, lease: aLease() };
+const followed: Scene = {
+  ...routed,
+  answer: async () => ({ kind: "done", value: aRun(afterRoutedFailure(), afterRoutedFailure(), applied) }),
+};
+const unfollowed: Scene = {
+  ...routed,
+  answer: async () => ({
+    kind: "done",
+    value: aRun(afterRoutedFailure(), afterRoutedFailure(), notOpened),
+  }),
+};
+function notOpened(action: Action): Outcome {
+  if (action.kind !== "open-ports")
+    return { action, outcome: "skipped", reason: "PrerequisiteFailed", detail: "", ms: 0 };
+  const error = new ProviderError({
+    provider: "digitalocean",
+    failure: "forbidden",
+    operation: "open ports",
+    subject: "firewall edge",
+    status: 403,
+    message: "Could not open tcp/30587 on firewall edge: the token lacks the scope firewall:update. Give it that scope.",
+  });
+  return { action, outcome: "failed", ms: 250, error };
+}
+
 const refused: Scene = {
   observation: afterFailure(),
   answer: async () => ({
@@ -92,6 +121,19 @@ const ROWS: readonly (readonly [string, string, Scene])[] = [
   ["status with DNS wide", "status -o wide", named],
   ["status with DNS json", "status -o json dns/ingress/nodes", named],
   ["status with DNS name", "status -o name", named],
+  ["plan with routed IPs", "plan", routed],
+  ["plan with routed IPs wide and all", "plan --all -o wide", routed],
+  ["plan with routed IPs on a narrow terminal", "plan", { ...routed, terminal: 60, env: { TERM: "xterm" } }],
+  ["plan with routed IPs json", "plan -o json routedip/mail", routed],
+  ["plan with routed IPs of a node", "plan node/worker-3", routed],
+  ["plan with routed IPs of an address", "plan ip/203.0.113.40", routed],
+  ["reconcile with routed IPs", "reconcile", followed],
+  ["reconcile with routed IPs as JSON lines", "reconcile --log-format json", followed],
+  ["reconcile with routed IPs refused", "reconcile", unfollowed],
+  ["status with routed IPs", "status --check", routed],
+  ["status with routed IPs wide", "status -o wide", routed],
+  ["status with routed IPs json", "status -o json routedip/mail web", routed],
+  ["status with routed IPs name", "status -o name", routed],
   ["version", "version", {}],
   ["help", "--help", {}],
   ["help of reconcile", "reconcile --help", {}],

@@ -18,7 +18,7 @@ const web = (): Pool =>
 function overview(pools: readonly Pool[], recordSets: readonly RecordSet[]): Overview {
   const lease = aLease();
   return overviewOf(
-    { cluster: "https://k", nowMs: NOW_MS, pools, recordSets, leaseKey: "flipop/flipop", lease },
+    { cluster: "https://k", nowMs: NOW_MS, pools, recordSets, routedIPs: [], leaseKey: "flipop/flipop", lease },
     60_000,
   );
 }

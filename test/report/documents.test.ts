@@ -7,6 +7,7 @@ import { overviewOf } from "../../src/report/overview.ts";
 import { overviewDocument } from "../../src/report/overview-document.ts";
 import { planDocument } from "../../src/report/plan-document.ts";
 import { runDocument } from "../../src/report/run-document.ts";
+import { afterRoutedFailure, ROUTED_FACTS } from "./routed-world.ts";
 import { applied, aQuietRun, aRun, failed } from "./runs.ts";
 import { readSchema, schemaErrors } from "./schemas.ts";
 import { afterFailure, NOW_MS, planOf, reconciled } from "./world.ts";
@@ -21,9 +22,16 @@ describe("documents", () => {
     expect(schemaErrors(read(planDocument(planOf(afterFailure()))), "Plan")).toEqual([]);
   });
 
+  test("a plan with routed IPs and changes of firewalls satisfies its schema", () => {
+    const document = read(planDocument(planOf(afterRoutedFailure())));
+    expect(schemaErrors(document, "Plan")).toEqual([]);
+    expect(document).toMatchObject({ pools: [], routedIPs: { length: 4 }, summary: { pools: 0, routedIPs: 4 } });
+  });
+
   test.for([
     ["that found nothing to do", runDocument(aQuietRun(), 0)],
     ["that moved an address", runDocument(aRun(afterFailure(), reconciled(), applied), 3)],
+    ["with firewalls", runDocument(aRun(afterRoutedFailure(), afterRoutedFailure(), applied), 3)],
     [
       "that failed",
       runDocument(
@@ -35,12 +43,28 @@ describe("documents", () => {
     expect(schemaErrors(read(document), "RunResult")).toEqual([]);
   });
 
+  test("the status of routed IPs with and without a run satisfies its schema", () => {
+    const { routedIPs } = ROUTED_FACTS;
+    const facts = {
+      cluster: "https://k",
+      nowMs: NOW_MS,
+      pools: [],
+      recordSets: [],
+      routedIPs,
+      leaseKey: "flipop/flipop",
+    };
+    const document = read(overviewDocument(overviewOf(facts, 1000)));
+    expect(schemaErrors(document, "Status")).toEqual([]);
+    expect(document).toMatchObject({ routedIPs: { length: 4 } });
+  });
+
   test("the status of pools with and without a run satisfies its schema", () => {
     const facts = {
       cluster: "https://k",
       nowMs: NOW_MS,
       pools: afterFailure().pools,
       recordSets: [],
+      routedIPs: [],
       leaseKey: "flipop/flipop",
     };
     expect(schemaErrors(read(overviewDocument(overviewOf(facts, 1000))), "Status")).toEqual([]);
@@ -68,6 +92,10 @@ describe("documents", () => {
     const { $defs } = readSchema("plan.json");
     expect($defs["actionKind"]?.enum.toSorted()).toEqual(Object.keys(ACTIONS).toSorted());
     expect($defs["reason"]?.enum.toSorted()).toEqual(Object.keys(REASONS).toSorted());
+    expect($defs["hold"]?.properties?.["kind"]?.enum.toSorted()).toEqual(
+      [...Object.keys(ACTIONS), "reconcile"].toSorted(),
+    );
+    expect($defs["objectRef"]?.properties?.["kind"]?.enum).toEqual(["pool", "dns", "routedip"]);
   });
 
   test("the same world gives the same document, byte for byte", () => {

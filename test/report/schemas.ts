@@ -10,8 +10,14 @@ export const SCHEMA_FILES = {
   Error: "error.json",
 } as const;
 
+/** A part of a schema, as far as tests look into it. */
+interface SchemaPart {
+  readonly enum: string[];
+  readonly properties?: Record<string, SchemaPart>;
+}
+
 /** A schema file as shipped. */
-export function readSchema(file: string): { readonly $id: string; readonly $defs: Record<string, { enum: string[] }> } {
+export function readSchema(file: string): { readonly $id: string; readonly $defs: Record<string, SchemaPart> } {
   return JSON.parse(readFileSync(new URL(`../../src/report/schema/${file}`, import.meta.url), "utf8"));
 }
 
