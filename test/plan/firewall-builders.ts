@@ -4,7 +4,7 @@ import type { Pool, RoutedIPStatus } from "../../src/model/resource.ts";
 import { aPool, type PoolParts } from "./builders.ts";
 
 /** Ranges as {@link parsePortText} reads them. @throws Error for text that is none */
-export function portsOf(...texts: readonly string[]): readonly PortRange[] {
+function portsOf(...texts: readonly string[]): readonly PortRange[] {
   return texts.map((text) => {
     const range = parsePortText(text);
     if (range === undefined) throw new Error(`"${text}" is no range of ports`);

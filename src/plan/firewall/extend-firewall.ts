@@ -25,7 +25,7 @@ const NOTHING: Extension = { actions: [], holds: [], before: new Map(), refused:
 export type Planned = Map<string, string>;
 
 /** The key of a port or a machine within {@link Planned}. */
-export function plannedKey(firewallID: string, what: string): string {
+function plannedKey(firewallID: string, what: string): string {
   return `${firewallID} ${what}`;
 }
 
