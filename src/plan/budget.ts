@@ -4,13 +4,17 @@ import type { Observation } from "../model/observation.ts";
 import type { ProviderBudget } from "../model/plan.ts";
 import { compareText } from "./object-order.ts";
 
-/** Calls an action takes by itself: the precondition read of what is destructive, and the change. */
+/** Calls an action takes by itself: the precondition read of what is destructive, and the change; at firewalls also the read that confirms it. */
 const CALLS: Readonly<Partial<Record<Action["kind"], number>>> = {
   "assign-ip": 1,
   "move-ip": 2,
   "unassign-ip": 2,
   "acquire-ip": 2,
   "delete-ip": 2,
+  "open-ports": 2,
+  "add-to-firewall": 2,
+  "close-ports": 3,
+  "remove-from-firewall": 3,
 };
 
 /** How many assignments one confirming read covers: they are confirmed together, from a page of the list. */
@@ -35,7 +39,7 @@ function addressCalls(provider: string, actions: readonly Action[]): number {
     (action) => ACTIONS[action.kind].target === "provider" && "provider" in action && action.provider === provider,
   );
   const direct = own.reduce((sum, { kind }) => sum + (CALLS[kind] ?? 0), 0);
-  const confirming = own.filter(({ kind }) => kind !== "delete-ip").length;
+  const confirming = own.filter(({ kind }) => kind.endsWith("-ip") && kind !== "delete-ip").length;
   return direct + Math.ceil(confirming / CONFIRMED_PER_READ);
 }
 

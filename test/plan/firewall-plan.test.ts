@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Firewall } from "../../src/model/firewall.ts";
 import type { IPStatus, Pool, RoutedIPStatus } from "../../src/model/resource.ts";
+import { nextLook } from "../../src/plan/next-look.ts";
 import { plan } from "../../src/plan/plan.ts";
 import { aNode, anObservation, known, NOW, nodes } from "./builders.ts";
 import { dnsFacts, WWW } from "./dns-builders.ts";
@@ -172,6 +173,16 @@ describe("a failover", () => {
     const { actions, pools } = plan(observation, {});
     expect(actions.filter(({ kind }) => kind === "move-ip")).toEqual([]);
     expect(pools[0]?.skipped).toMatchObject([{ nodeName: "n2", reason }]);
+  });
+
+  test("is looked at again while the provider carries a change of the firewall out", () => {
+    const observation = anObservation({
+      pools: [serving()],
+      nodes: [failedN1, n2],
+      addresses: [known(A, { holderID: "101" })],
+      firewalls: [firewallFacts([{ ...OPEN, machineIDs: ["101", "102"], isSettled: false }])],
+    });
+    expect(nextLook(plan(observation, {}), NOW, 2000)?.inMs).toBe(2000);
   });
 
   test("waits where the firewall could not be read, and nothing about it changes", () => {

@@ -223,4 +223,89 @@ export function routedIPScenarios(scenario: Register): void {
     expect(world.cloudWrites()).toEqual(["open tcp/30080 on web", "add n1 to web"]);
     expect(await ready(world)).toBe("True Ready");
   });
+
+  scenario("its name shows the address once the firewall is open, and keeps it over a failover", async (world) => {
+    await routedScene(world, ["n1", "n2"], { routedIPReclaimPolicy: "Delete" });
+    world.dns.zone("digitalocean", "example.com");
+    await world.routedIPs.create("vip", { dnsRecordSet: { zone: "example.com", recordName: "www" } });
+    await world.pass();
+    expect(world.writes().filter((line) => !line.startsWith("status") && !line.startsWith("event"))).toEqual([
+      "finalizer vip",
+      "open tcp/30080 on web",
+      "add n1 to web",
+      "note vip",
+      "create for n1",
+      "note vip",
+      "annotate n1",
+      "do add new1 to www.example.com",
+    ]);
+    await world.pods.setReady("web-n1", false);
+    await world.pass();
+    expect(world.dnsWrites()).toEqual([]);
+    await world.routedIPs.delete("vip");
+    await world.pass();
+    expect([...world.dnsWrites(), ...world.cloudWrites()]).toHaveLength(5);
+    expect(world.dns.addresses("digitalocean", "www.example.com")).toEqual([]);
+  });
+
+  scenario("gracePeriodSeconds keeps address, firewall and name for a while", async (world) => {
+    await routedScene(world, ["n1", "n2"]);
+    await world.routedIPs.create("vip", { gracePeriodSeconds: 60 });
+    await world.pass();
+    await world.pods.setReady("web-n1", false);
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    world.advance(61_000);
+    await world.pass();
+    expect(world.cloudWrites()).toEqual(["add n2 to web", "assign new1 to n2", "remove n1 from web"]);
+  });
+
+  scenario(
+    "of a pool and a RoutedIP that want one address the older object has it, and one node serves one of them",
+    async (world) => {
+      await routedScene(world, ["n1", "n2"]);
+      world.cloud.address(ip(1));
+      await world.pools.create("web", { ips: [ip(1)] });
+      await world.pass();
+      world.advance(1000);
+      await world.routedIPs.create("vip", { address: ip(1) });
+      await world.pass();
+      expect(world.cloudWrites()).toEqual([]);
+      expect(await world.showRouted()).toEqual(["ip1 error (Conflict)"]);
+      await world.routedIPs.create("second", {});
+      await world.pass();
+      expect(world.cloudWrites()).toEqual(["open tcp/30080 on web", "add n2 to web", "create for n2"]);
+      await world.pools.delete("web");
+      await world.pass();
+      expect(await world.nodes.annotations()).toEqual({
+        n1: "ip1 of routedip/shop/vip",
+        n2: "new1 of routedip/shop/second",
+      });
+    },
+  );
+
+  scenario("an object of the same name of the other kind is another object", async (world) => {
+    await routedScene(world, ["n1", "n2"]);
+    world.cloud.address(ip(1));
+    await world.pools.create("vip", { ips: [ip(1)] });
+    await world.routedIPs.create("vip", {});
+    await world.pass();
+    expect(Object.values(await world.nodes.annotations()).toSorted()).toEqual([
+      "ip1 of shop/vip",
+      "new1 of routedip/shop/vip",
+    ]);
+    await world.pools.delete("vip");
+    await world.pass();
+    expect(Object.values(await world.nodes.annotations())).toEqual(["new1 of routedip/shop/vip"]);
+  });
+
+  scenario("suspend changes nothing, and says what it would", async (world) => {
+    await routedScene(world, ["n1"]);
+    await world.routedIPs.create("vip", { suspend: true });
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    await world.routedIPs.edit("vip", { suspend: false });
+    await world.pass();
+    expect(world.cloudWrites()).toEqual(["open tcp/30080 on web", "add n1 to web", "create for n1"]);
+  });
 }

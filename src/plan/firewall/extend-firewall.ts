@@ -38,10 +38,19 @@ export function extendFirewall(view: PoolView, needs: FirewallNeeds, planned: Pl
   );
   if (target.kind === "blocked") return { ...NOTHING, holds: [held(view, target), ...unusable] };
   const outside = [...needs.wanted].filter((machine) => !isBehind(target.fact, machine)).toSorted(compareText);
+  if (!target.fact.firewall.isSettled && !isServed(view))
+    return { ...NOTHING, holds: [held(view, AT_WORK), ...unusable] };
   const isInStep = needs.wanted.size === 0 || (target.missing.length === 0 && outside.length === 0);
   if (isInStep) return { ...NOTHING, holds: unusable };
   if (target.waiting !== undefined) return { ...NOTHING, holds: [held(view, target.waiting), ...unusable] };
   return add(view, target, { outside, wanted: needs.wanted }, planned, unusable);
+}
+
+/** The provider carries a change out to the machines; an address that is to go behind the firewall waits for it. */
+const AT_WORK: Omit<BlockedFirewall, "kind"> = { reason: "InProgress", detail: "", needsPerson: false };
+
+function isServed({ managed, inUse }: PoolView): boolean {
+  return managed.some(({ ip, standing }) => standing.kind === "placed" && inUse.has(ip));
 }
 
 function add(

@@ -82,12 +82,7 @@ export function machinesFull({ fact, limits }: Extract<FirewallTarget, { kind: "
 /** True when an address on that machine is served as far as its firewall goes. Pure. */
 export function isLetIn(target: FirewallTarget, machineID: string): boolean {
   if (target.kind === "none") return true;
-  return (
-    target.kind === "ready" &&
-    target.fact.firewall.isSettled &&
-    target.missing.length === 0 &&
-    isBehind(target.fact, machineID)
-  );
+  return target.kind === "ready" && target.missing.length === 0 && isBehind(target.fact, machineID);
 }
 
 /** True for a machine that the firewall covers, by itself or by a tag. Pure. */
