@@ -1,10 +1,11 @@
 // What every implementation of ClusterWriter must do: the HTTP adapter on a real API server, on the sandbox, and fakes.
 import { afterAll, beforeAll, describe } from "vitest";
 import { describeCustom } from "./cluster-custom-contract.ts";
-import { POOL_KIND, RECORD_SET_KIND } from "./cluster-custom-kind.ts";
+import { POOL_KIND, RECORD_SET_KIND, ROUTED_IP_KIND } from "./cluster-custom-kind.ts";
 import { describeEvents, describeLease } from "./cluster-lease-contract.ts";
 import { describeNodes, describePods } from "./cluster-node-contract.ts";
 import { describeNotes } from "./cluster-note-contract.ts";
+import { describeIssuers, describeServices } from "./cluster-service-contract.ts";
 import type { ContractWorld } from "./cluster-world.ts";
 
 /**
@@ -22,7 +23,11 @@ export function clusterContract(name: string, makeWorld: () => Promise<ContractW
     });
     describeCustom(POOL_KIND, () => world);
     describeCustom(RECORD_SET_KIND, () => world);
-    describeNotes(() => world);
+    describeCustom(ROUTED_IP_KIND, () => world);
+    describeNotes(POOL_KIND, () => world);
+    describeNotes(ROUTED_IP_KIND, () => world);
+    describeIssuers(() => world);
+    describeServices(() => world);
     describeNodes(() => world);
     describePods(() => world);
     describeLease(() => world);

@@ -1,9 +1,11 @@
-// The two custom resources, as the contract speaks of them.
-import type { ObjectMeta, PoolStatus, RecordSetStatus } from "../../src/model/resource.ts";
+// The custom resources that flipop writes, as the contract speaks of them.
+import type { AcquisitionNote } from "../../src/model/acquisition-note.ts";
+import type { ObjectMeta, PoolStatus, RecordSetStatus, RoutedIPStatus } from "../../src/model/resource.ts";
 import type { ClusterWriter } from "../../src/ports/cluster.ts";
 import type { ContractWorld, Manifest } from "./cluster-world.ts";
 import { EMPTY_STATUS, FULL_STATUS } from "./pool-status-samples.ts";
 import { EMPTY_RECORD_SET_STATUS, FULL_RECORD_SET_STATUS } from "./record-set-status-samples.ts";
+import { FULL_ROUTED_IP_STATUS } from "./routed-ip-status-samples.ts";
 
 type Place = Pick<ObjectMeta, "namespace" | "name">;
 
@@ -16,7 +18,7 @@ export interface CustomObject<Status> {
 
 /** One of the custom resources: its methods of the port, and what the contract sends through them. */
 export interface CustomKind<Status> {
-  readonly kind: "FloatingIPPool" | "NodeDNSRecordSet";
+  readonly kind: "FloatingIPPool" | "NodeDNSRecordSet" | "RoutedIP";
   readonly crd: string;
   readonly list: (cluster: ClusterWriter) => Promise<readonly CustomObject<Status>[]>;
   readonly read: (cluster: ClusterWriter, place: Place) => Promise<CustomObject<Status> | undefined>;
@@ -37,17 +39,23 @@ export interface CustomKind<Status> {
   readonly twoErrors: readonly [Status, Status];
 }
 
+/** One of the custom resources that have acquired addresses. */
+export interface NotedKind<Status> extends CustomKind<Status> {
+  readonly note: (cluster: ClusterWriter, meta: ObjectMeta, note: AcquisitionNote) => Promise<CustomObject<Status>>;
+}
+
 const match = { nodeLabel: "", podNamespace: "", podLabel: "", tolerations: [] };
 const common = { gracePeriodSeconds: 0, match, reclaimPolicy: "Retain", suspend: false };
 
 /** FloatingIPPool. */
-export const POOL_KIND: CustomKind<PoolStatus> = {
+export const POOL_KIND: NotedKind<PoolStatus> = {
   kind: "FloatingIPPool",
   crd: "floatingippools.flipop.digitalocean.com",
   list: (cluster) => cluster.listPools(),
   read: (cluster, place) => cluster.readPool(place),
   patchStatus: (cluster, meta, status) => cluster.patchPoolStatus(meta, status),
   setFinalizer: (cluster, meta, isPresent) => cluster.setPoolFinalizer(meta, isPresent),
+  note: (cluster, meta, note) => cluster.notePoolAcquisitions(meta, note),
   minimal: {
     spec: { provider: "digitalocean", ips: ["192.0.2.5"], match: {} },
     decoded: {
@@ -104,6 +112,41 @@ export const RECORD_SET_KIND: CustomKind<RecordSetStatus> = {
   twoErrors: [
     { ...EMPTY_RECORD_SET_STATUS, error: "first" },
     { ...EMPTY_RECORD_SET_STATUS, error: "second" },
+  ],
+};
+
+/** RoutedIP. */
+export const ROUTED_IP_KIND: NotedKind<RoutedIPStatus> = {
+  kind: "RoutedIP",
+  crd: "routedips.flipop.digitalocean.com",
+  list: (cluster) => cluster.listRoutedIPs(),
+  read: (cluster, place) => cluster.readRoutedIP(place),
+  patchStatus: (cluster, meta, status) => cluster.patchRoutedIPStatus(meta, status),
+  setFinalizer: (cluster, meta, isPresent) => cluster.setRoutedIPFinalizer(meta, isPresent),
+  note: (cluster, meta, note) => cluster.noteRoutedIPAcquisitions(meta, note),
+  minimal: {
+    spec: { issuer: "public", serviceName: "web" },
+    decoded: {
+      issuer: "public",
+      address: "",
+      serviceName: "web",
+      ports: [],
+      gracePeriodSeconds: 0,
+      foreignHolder: "Hold",
+      suspend: false,
+    },
+  },
+  empty: EMPTY_STATUS,
+  full: FULL_ROUTED_IP_STATUS,
+  less: {
+    ...EMPTY_STATUS,
+    observedGeneration: 1,
+    ips: { "192.0.2.5": { state: "unassigned" } },
+    firewalls: [{ provider: "digitalocean", id: "fw-2", name: "", ports: [], machineIDs: ["2"] }],
+  },
+  twoErrors: [
+    { ...EMPTY_STATUS, error: "first" },
+    { ...EMPTY_STATUS, error: "second" },
   ],
 };
 

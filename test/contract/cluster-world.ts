@@ -14,13 +14,17 @@ export interface Manifest {
   };
   readonly spec?: unknown;
   readonly status?: unknown;
+  /** Of an EndpointSlice, which has no spec. */
+  readonly addressType?: string;
+  readonly endpoints?: unknown;
+  readonly ports?: unknown;
 }
 
 /** A cluster with nobody else in it, and a way to put objects there that does not go through the port. */
 export interface ContractWorld {
   readonly cluster: ClusterWriter;
   readonly seed: {
-    /** Creates a FloatingIPPool or NodeDNSRecordSet with exactly this metadata, spec and status. */
+    /** Creates one of flipop's custom objects with exactly this metadata, spec and status. */
     object(manifest: Manifest): Promise<void>;
     /** Puts an older CRD in force, without this field of the status; it may take a moment. What it returns takes that back. */
     olderCRD(name: string, field: string): Promise<() => Promise<void>>;
@@ -28,6 +32,8 @@ export interface ContractWorld {
     node(manifest: Manifest): Promise<void>;
     /** Creates a Pod with exactly this spec and status. */
     pod(manifest: Manifest): Promise<void>;
+    /** Creates a Service or an EndpointSlice with exactly this content, as far as the server lets it. */
+    service(manifest: Manifest): Promise<void>;
     /** A namespace that exists and is this world's alone. */
     namespace(): string;
   };

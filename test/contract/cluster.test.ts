@@ -19,6 +19,7 @@ async function memoryWorld(cluster: MemoryCluster): Promise<ContractWorld> {
     object: write,
     node: write,
     pod: write,
+    service: write,
     namespace: () => "contract",
     olderCRD: async (name: string, field: string) => {
       const { older, shipped } = olderCRD(name, field);

@@ -41,6 +41,10 @@ describeCluster("the HTTP adapter", (facts) => {
           await api.call("PATCH", `/api/v1/nodes/${manifest.metadata.name}`, { spec: { taints } }, mergePatch);
         },
         pod: (manifest) => create(`/api/v1/namespaces/${namespace}/pods`, manifest),
+        service: (manifest) => {
+          const root = manifest.kind === "Service" ? "/api/v1" : "/apis/discovery.k8s.io/v1";
+          return create(`${root}/namespaces/${namespace}/${manifest.kind.toLowerCase()}s`, manifest);
+        },
         namespace: () => namespace,
         olderCRD: async (name, field) => {
           const { older, shipped } = olderCRD(name, field);

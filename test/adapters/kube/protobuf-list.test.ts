@@ -9,13 +9,15 @@ const metadata = (name: string, ...more: readonly Buffer[]): Buffer => messageFi
 const named = (name: string): Buffer => metadata(name);
 
 describe("lists in protobuf", () => {
-  test("nodes and pods are asked for in protobuf or JSON, everything else in JSON", async () => {
+  test("nodes, pods, Services and EndpointSlices are asked for in protobuf or JSON, everything else in JSON", async () => {
     await withServer([list("List", [])], async ({ reader, writer, asked }) => {
       await reader.listNodes();
       await writer.listPods({ namespace: "", label: "a" });
+      await reader.listServices();
+      await reader.listEndpointSlices({ namespace: "a", name: "b" });
       await reader.listPools();
       const both = "application/vnd.kubernetes.protobuf, application/json";
-      expect(asked.map(({ headers }) => headers.accept)).toEqual([both, both, "application/json"]);
+      expect(asked.map(({ headers }) => headers.accept)).toEqual([both, both, both, both, "application/json"]);
     });
   });
 

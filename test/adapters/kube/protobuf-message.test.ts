@@ -8,6 +8,8 @@ const FIELDS: Fields = {
   3: { name: "at", kind: "time" },
   4: { name: "labels", kind: "text-map" },
   5: { name: "part", kind: "message", fields: { 1: { name: "name", kind: "text" } } },
+  18: { name: "isOpen", kind: "flag" },
+  19: { name: "isShut", kind: "flag" },
   16: { name: "parts", kind: "messages", fields: { 1: { name: "name", kind: "text" } } },
   17: { name: "items", kind: "list" },
 };
@@ -23,6 +25,8 @@ describe("decodeMessage", () => {
       label("a/b", "c"),
       label("flag", ""),
       messageField(5, textField(1, "inside")),
+      numberField(18, 1),
+      numberField(19, 0),
       messageField(16, textField(1, "first")),
       messageField(16),
       messageField(17, textField(1, "x")),
@@ -33,6 +37,8 @@ describe("decodeMessage", () => {
       at: "2026-08-01T12:00:00.000Z",
       labels: { "a/b": "c", flag: "" },
       part: { name: "inside" },
+      isOpen: true,
+      isShut: false,
       parts: [{ name: "first" }, {}],
       items: [textField(1, "x")],
     });

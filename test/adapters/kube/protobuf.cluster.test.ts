@@ -2,8 +2,10 @@ import { expect, test } from "vitest";
 import { RESOURCES } from "../../../src/adapters/kube/call.ts";
 import { loadConfig } from "../../../src/adapters/kube/config.ts";
 import { createClusterReader } from "../../../src/adapters/kube/create-cluster-reader.ts";
+import { decodeEndpointSlice } from "../../../src/adapters/kube/decode-endpoint-slice.ts";
 import { decodeNode } from "../../../src/adapters/kube/decode-node.ts";
 import { decodePod } from "../../../src/adapters/kube/decode-pod.ts";
+import { decodeService } from "../../../src/adapters/kube/decode-service.ts";
 import { PROTOBUF_OR_JSON } from "../../../src/adapters/kube/protobuf-envelope.ts";
 import { Transport } from "../../../src/adapters/kube/transport.ts";
 import { bigNode, bigPod, bigPodStatus } from "../../bench/big-objects.ts";
@@ -41,6 +43,53 @@ describeCluster("a real API server's protobuf", (facts) => {
 
     await api.deletePod({ namespace, name, force: true });
     await api.deleteNode(nodeName(DROPLET));
+    reader.close();
+    api.close();
+  });
+
+  test("says the same of Services and EndpointSlices as its JSON", async () => {
+    const api = new API({ ...facts, token: facts.adminToken });
+    const namespace = await api.createNamespace("protobuf");
+    const services = `/api/v1/namespaces/${namespace}/services`;
+    const slices = `/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices`;
+    const ports = [
+      { name: "a", port: 80, targetPort: "http" },
+      { name: "b", port: 53, protocol: "UDP", targetPort: 5353 },
+    ];
+    const labels = { app: "web" };
+    await api.call("POST", services, {
+      metadata: { name: "s", labels },
+      spec: { type: "LoadBalancer", selector: labels, ports },
+    });
+    const conditions = [undefined, {}, { ready: false }, { ready: true, serving: false, terminating: true }];
+    await api.call("POST", slices, {
+      metadata: { name: "e", labels: { "kubernetes.io/service-name": "s" } },
+      addressType: "IPv6",
+      ports: [{ name: "a", port: 8080 }],
+      endpoints: conditions.map((one, index) => ({
+        addresses: [`fd00::${index + 1}`],
+        conditions: one,
+        hostname: "h",
+        nodeName: `n${index % 2}`,
+        zone: "z",
+        hints: { forZones: [{ name: "z" }] },
+        targetRef: { kind: "Pod", name: "p" },
+      })),
+    });
+    const connection = await loadConfig({ kubeconfig: facts.kubeconfig, home: "", inCluster: {}, environment: {} });
+    const reader = createClusterReader(connection, { version: "0.0.0", clock: REAL_CLOCK });
+    const service = decodeService(await api.call("GET", `${services}/s`));
+    expect(service).toMatchObject({ type: "LoadBalancer", selector: labels });
+    expect(service?.ports.filter(({ nodePort }) => nodePort === 0)).toEqual([]);
+    expect(await reader.listServices()).toContainEqual(service);
+    const slice = decodeEndpointSlice(await api.call("GET", `${slices}/e`));
+    expect(slice?.endpointsByNode).toEqual(
+      new Map([
+        ["n0", { ready: 1, notReady: 1 }],
+        ["n1", { ready: 1, notReady: 1 }],
+      ]),
+    );
+    expect(await reader.listEndpointSlices({ namespace, name: "s" })).toEqual([slice]);
     reader.close();
     api.close();
   });

@@ -23,6 +23,7 @@ export async function sandboxContractWorld(
       object: write,
       node: write,
       pod: write,
+      service: write,
       namespace: () => "contract",
       olderCRD: async (name, field) => {
         const { older, shipped } = olderCRD(name, field);

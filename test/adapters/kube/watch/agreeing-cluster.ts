@@ -3,13 +3,24 @@ import { isDeepStrictEqual } from "node:util";
 import type { Connection } from "../../../../src/adapters/kube/connection.ts";
 import { createClusterReader } from "../../../../src/adapters/kube/create-cluster-reader.ts";
 import { createWarmCluster } from "../../../../src/adapters/kube/create-warm-cluster.ts";
+import type { ServicePlace } from "../../../../src/adapters/kube/list-requests.ts";
 import { keyOf } from "../../../../src/adapters/kube/watch/sighting.ts";
 import type { PodSelector } from "../../../../src/model/node.ts";
 import type { ClusterReader } from "../../../../src/ports/cluster.ts";
 import type { WarmCluster } from "../../../../src/ports/warm-cluster.ts";
 import { REAL_CLOCK } from "../real-clock.ts";
 
-type Lists = Pick<ClusterReader, "listPools" | "listRecordSets" | "listNodes" | "listPods">;
+type Lists = Pick<
+  ClusterReader,
+  | "listPools"
+  | "listRecordSets"
+  | "listRoutedIPs"
+  | "listRoutedIPIssuers"
+  | "listServices"
+  | "listEndpointSlices"
+  | "listNodes"
+  | "listPods"
+>;
 
 const TRIES = 1_000;
 
@@ -24,6 +35,10 @@ export function agreeingCluster(connection: Connection): WarmCluster {
   const lists: Lists = {
     listPools: cluster.listPools.bind(cluster),
     listRecordSets: cluster.listRecordSets.bind(cluster),
+    listRoutedIPs: cluster.listRoutedIPs.bind(cluster),
+    listRoutedIPIssuers: cluster.listRoutedIPIssuers.bind(cluster),
+    listServices: cluster.listServices.bind(cluster),
+    listEndpointSlices: cluster.listEndpointSlices.bind(cluster),
     listNodes: cluster.listNodes.bind(cluster),
     listPods: cluster.listPods.bind(cluster),
   };
@@ -40,12 +55,20 @@ export function agreeingCluster(connection: Connection): WarmCluster {
     listPools: () => agreeing((from) => from.listPools()),
     listRecordSets: () => agreeing((from) => from.listRecordSets()),
     listNodes: () => agreeing((from) => from.listNodes()),
-    // Pods come in no order.
-    listPods: (selector: PodSelector) =>
-      agreeing(async (from) => (await from.listPods(selector)).toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))),
+    listRoutedIPs: () => agreeing((from) => from.listRoutedIPs()),
+    listRoutedIPIssuers: () => agreeing((from) => from.listRoutedIPIssuers()),
+    listServices: () => agreeing((from) => from.listServices()),
+    // Pods and EndpointSlices come in no order.
+    listEndpointSlices: (service: ServicePlace) =>
+      agreeing(async (from) => (await from.listEndpointSlices(service)).toSorted(byKey)),
+    listPods: (selector: PodSelector) => agreeing(async (from) => (await from.listPods(selector)).toSorted(byKey)),
     close: () => {
       close();
       reader.close();
     },
   });
+}
+
+function byKey(a: ServicePlace, b: ServicePlace): number {
+  return keyOf(a) < keyOf(b) ? -1 : 1;
 }

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import type { WarmCluster } from "../../../../src/ports/warm-cluster.ts";
 import { failure, hangUp, type Say } from "../scripted-server.ts";
 import { rejection } from "../with-server.ts";
 import { aNode, nodeList, ScriptedWatch, until, withWarm } from "./scripted-watch.ts";
@@ -138,7 +139,12 @@ describe("a watch over HTTP", () => {
     };
     await withWarm([unknown], async ({ cluster }) => {
       const error = await rejection(cluster.listRecordSets());
-      expect(error).toMatchObject({ failure: "missing-resource" });
+      for (const failed of [
+        error,
+        await rejection(cluster.listRoutedIPs()),
+        await rejection(cluster.listRoutedIPIssuers()),
+      ])
+        expect(failed).toMatchObject({ failure: "missing-resource" });
       expect(cluster.staleness()).toBeUndefined();
       expect(await rejection(cluster.listPools())).toMatchObject({ failure: "missing-resource" });
       expect(cluster.staleness()).toMatchObject({ error: { failure: "missing-resource" } });
@@ -227,25 +233,35 @@ describe("a watch over HTTP", () => {
     });
   });
 
-  test("of pods that nobody has listed for ten minutes is given up; that of pods that are listed goes on", async () => {
-    await withWarm([endless], async ({ cluster, asked, clock }) => {
-      const about = (namespace: string): number => asked.filter(({ url }) => url.includes(`/${namespace}/pods`)).length;
-      const pass = async (minutes: number): Promise<void> => {
-        for (let minute = 0; minute < minutes; minute++) {
-          cluster.listPods({ namespace: "used", label: "" }).catch(() => undefined);
-          await clock.advance(60_000);
-          await delay(5);
-        }
-      };
-      await cluster.listPods({ namespace: "unused", label: "" });
-      await pass(11);
-      const before = [about("used"), about("unused")];
-      await pass(20);
-      expect(about("unused")).toBe(before[1]);
-      // Silent for so long, this one is asked for again and again.
-      expect(about("used")).toBeGreaterThan(before[0] ?? 0);
-    });
-  });
+  test.for([
+    ["pods", (cluster: WarmCluster, namespace: string) => cluster.listPods({ namespace, label: "" })],
+    [
+      "endpointslices",
+      (cluster: WarmCluster, namespace: string) => cluster.listEndpointSlices({ namespace, name: "s" }),
+    ],
+  ] as const)(
+    "of %s that nobody has listed for ten minutes is given up; that of such that are listed goes on",
+    async ([plural, list]) => {
+      await withWarm([endless], async ({ cluster, asked, clock }) => {
+        const about = (namespace: string): number =>
+          asked.filter(({ url }) => url.includes(`/${namespace}/${plural}`)).length;
+        const pass = async (minutes: number): Promise<void> => {
+          for (let minute = 0; minute < minutes; minute++) {
+            list(cluster, "used").catch(() => undefined);
+            await clock.advance(60_000);
+            await delay(5);
+          }
+        };
+        await list(cluster, "unused");
+        await pass(11);
+        const before = [about("used"), about("unused")];
+        await pass(20);
+        expect(about("unused")).toBe(before[1]);
+        // Silent for so long, this one is asked for again and again.
+        expect(about("used")).toBeGreaterThan(before[0] ?? 0);
+      });
+    },
+  );
 
   test("ends with close, and nothing is left that waits", async () => {
     const watch = new ScriptedWatch();

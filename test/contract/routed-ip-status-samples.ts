@@ -1,0 +1,20 @@
+import type { FirewallMemory } from "../../src/model/firewall.ts";
+import type { RoutedIPStatus } from "../../src/model/resource.ts";
+import type { IssuerMemory } from "../../src/model/routed-ip.ts";
+import { FULL_STATUS } from "./pool-status-samples.ts";
+
+/** A status with every field: a new one does not compile until it is here. */
+export const FULL_ROUTED_IP_STATUS: Required<RoutedIPStatus> = {
+  ...FULL_STATUS,
+  firewalls: [
+    {
+      provider: "digitalocean",
+      id: "fw-1",
+      name: "edge",
+      ports: ["icmp", "tcp/80", "udp/8000-9000"],
+      machineIDs: ["1", "2"],
+    } satisfies Required<FirewallMemory>,
+    { provider: "digitalocean", id: "fw-2", name: "", ports: [], machineIDs: ["2"] },
+  ],
+  issuer: { provider: "digitalocean", reclaimPolicy: "Delete" } satisfies Required<IssuerMemory>,
+};
