@@ -208,7 +208,6 @@ describe("manifests", () => {
     [{ issuer: "" }, "/spec/issuer"],
     [{ serviceName: "" }, "/spec/serviceName"],
     [{ ports: [{ protocol: "sctp", port: 80 }] }, "/spec/ports/0/protocol"],
-    [{ ports: [{ protocol: "tcp" }] }, "/spec/ports/0"],
     [{ ports: [{ protocol: "tcp", port: 0 }] }, "/spec/ports/0/port"],
     [{ ports: [{ protocol: "tcp", port: 65_536 }] }, "/spec/ports/0/port"],
     [{ ports: [{ protocol: "tcp", port: "80:90" }] }, "/spec/ports/0/port"],

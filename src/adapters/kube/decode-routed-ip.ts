@@ -23,5 +23,8 @@ function decodeSpec(spec: SpecReader): RoutedIPSpec {
 }
 
 function decodePort(port: SpecReader): RoutedPort {
-  return { protocol: port.text("protocol"), port: port.integerOrText("port") };
+  const protocol = port.text("protocol");
+  // An entry without protocol opens nothing; with one, "no port" must not come to mean all of them.
+  const isRequired = protocol !== "" && protocol.toLowerCase() !== "icmp";
+  return { protocol, port: port.integerOrText("port", isRequired) };
 }

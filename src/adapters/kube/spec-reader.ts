@@ -59,9 +59,10 @@ export class SpecReader {
     return this.#wrong(name, "an integer of at least 0", value) ?? otherwise;
   }
 
-  /** Text, or an integer of at least 0 as text; `""` for absent. */
-  integerOrText(name: string): string {
+  /** Text, or an integer of at least 0 as text; `""` for absent, which is a problem when it is required. */
+  integerOrText(name: string, isRequired: boolean): string {
     const value = this.#record[name] ?? "";
+    if (value === "" && isRequired) return this.#wrong(name, "an integer or a text that is not empty", value) ?? "";
     if (typeof value === "string") return value;
     if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return String(value);
     return this.#wrong(name, "an integer of at least 0 or text", value) ?? "";

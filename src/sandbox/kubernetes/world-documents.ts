@@ -20,11 +20,19 @@ const FLIPOP = "flipop.digitalocean.com/v1alpha1";
 export const WORLD_FILES: readonly WorldFile[] = [
   {
     name: "cluster.yaml",
-    header: "Everything in the cluster that has no file of its own: namespaces, leases, events.",
+    header: "Everything in the cluster that has no file of its own: namespaces, leases, events, endpoint slices.",
   },
   { name: "nodes.yaml", apiVersion: "v1", kind: "Node", header: "The nodes of the cluster." },
   { name: "pods.yaml", apiVersion: "v1", kind: "Pod", header: "The pods of the cluster." },
   { name: "pools.yaml", apiVersion: FLIPOP, kind: "FloatingIPPool", header: "The address pools." },
+  { name: "services.yaml", apiVersion: "v1", kind: "Service", header: "The Services of the cluster." },
+  {
+    name: "issuers.yaml",
+    apiVersion: FLIPOP,
+    kind: "RoutedIPIssuer",
+    header: "How routed IPs are obtained and served.",
+  },
+  { name: "routed-ips.yaml", apiVersion: FLIPOP, kind: "RoutedIP", header: "The addresses that follow a Service." },
   { name: "dns.yaml", apiVersion: FLIPOP, kind: "NodeDNSRecordSet", header: "The DNS record sets of nodes." },
 ];
 

@@ -74,6 +74,11 @@ describe("decodeRoutedIP", () => {
       "spec.ports[0].port must be an integer of at least 0 or text, not -1; spec.ports[1].protocol must be text, not 6; " +
         "spec.ports[1].port must be an integer of at least 0 or text, not []",
     ],
+    [{ ports: [{ protocol: "tcp" }] }, 'spec.ports[0].port must be an integer or a text that is not empty, not ""'],
+    [
+      { ports: [{ protocol: "UDP", port: "" }] },
+      'spec.ports[0].port must be an integer or a text that is not empty, not ""',
+    ],
     [{ foreignHolder: "Steal" }, 'spec.foreignHolder must be Hold or TakeOver, not "Steal"'],
   ] as const)("%j is a decode error with its path", ([spec, expected]) => {
     expect(routedIPOf(spec)?.decodeError).toBe(expected);

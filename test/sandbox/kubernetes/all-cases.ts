@@ -3,6 +3,7 @@ import { BUILT_IN_EFFECTS } from "./built-in-effect-cases.ts";
 import { CUSTOM_EFFECTS } from "./custom-effect-cases.ts";
 import { REFUSED_CHANGES } from "./refused-change-cases.ts";
 import { REFUSED_CREATIONS } from "./refused-creation-cases.ts";
+import { ROUTED_IP_CASES } from "./routed-ip-cases.ts";
 import { VALIDATION } from "./validation-cases.ts";
 
 /** Every case; the sandbox and the real API server answer each of them as it says. */
@@ -12,4 +13,5 @@ export const ALL_CASES: readonly APICase[] = [
   ...VALIDATION,
   ...CUSTOM_EFFECTS,
   ...BUILT_IN_EFFECTS,
+  ...ROUTED_IP_CASES,
 ];

@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
 import { kubernetesSandbox } from "../../../src/sandbox/kubernetes/kubernetes-sandbox.ts";
+import { shippedCRDs } from "../../../src/sandbox/kubernetes/preinstalled.ts";
 import { ALL_CASES } from "./all-cases.ts";
 import { runCase, sandboxSend } from "./case-runner.ts";
 import { widgetCRD } from "./widget-crd.ts";
 
 test.for(ALL_CASES)("the sandbox answers as kube-apiserver does: $title", async (row) => {
-  const sandbox = kubernetesSandbox({ crds: [widgetCRD] });
+  const sandbox = kubernetesSandbox({ crds: [widgetCRD, ...shippedCRDs()] });
   sandbox.write({ apiVersion: "v1", kind: "Namespace", metadata: { name: "sandbox-ns" } });
   const answer = await runCase(row, sandboxSend(sandbox), { namespace: "sandbox-ns", id: "node-of-the-case" });
   expect(answer).toBe(row.expected);

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { API } from "../../cluster/api.ts";
 import { describeCluster } from "../../cluster/context.ts";
+import { shippedFiles, shippedText } from "../../manifests/shipped.ts";
 import { ALL_CASES } from "./all-cases.ts";
 import { runCase } from "./case-runner.ts";
 import { widgetCRD } from "./widget-crd.ts";
@@ -11,6 +12,7 @@ describeCluster("kube-apiserver", (cluster) => {
 
   beforeAll(async () => {
     await api.applyManifests(JSON.stringify(widgetCRD));
+    for (const file of shippedFiles("crds")) await api.applyManifests(shippedText(file));
   });
   afterAll(() => api.close());
 
