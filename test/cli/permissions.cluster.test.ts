@@ -5,8 +5,9 @@ import { type Cluster, startCluster } from "../cluster/start.ts";
 import { SECRET_TOKEN } from "../fake/fake-tokens.ts";
 import { documents, shippedFiles, shippedText } from "../manifests/shipped.ts";
 import { type EmulatedAccount, type ProgramRun, runProgram, startAccount } from "./cluster-run.ts";
+import { changeRoutes, createRoutes, editRoutes } from "./permission-routes.ts";
 
-const [A, B] = ["203.0.113.10", "203.0.113.11"] as const;
+const [A, B, C, D] = ["203.0.113.10", "203.0.113.11", "203.0.113.12", "203.0.113.13"] as const;
 const CUSTOM = "/apis/flipop.digitalocean.com/v1alpha1/namespaces/default";
 const LEASE = "/apis/coordination.k8s.io/v1/namespaces/flipop/leases/flipop";
 
@@ -77,7 +78,7 @@ describeCluster("every permission of the shipped ServiceAccount is used", () => 
     api = new API({ ...cluster, token: cluster.adminToken });
     for (const file of ["namespace.yaml", ...shippedFiles("crds"), "rbac.yaml"])
       await api.applyManifests(shippedText(file));
-    account = await startAccount([101, 102, 103], [A, B]);
+    account = await startAccount([101, 102, 103, 104, 105, 106], [A, B, C, D]);
     account.sandbox.setDomain({ name: "example.com" });
     env = {
       KUBECONFIG: cluster.kubeconfigFor(await api.serviceAccountToken("flipop", "flipop")),
@@ -106,6 +107,7 @@ describeCluster("every permission of the shipped ServiceAccount is used", () => 
       `${CUSTOM}/nodednsrecordsets`,
       object("NodeDNSRecordSet", { addressType, dnsRecordSet: named("nodes") }),
     );
+    await createRoutes(api, C, D);
     await vi.waitFor(async () => expect((await runProgram(["reconcile", "--settle"], env)).code).toBe(0), {
       timeout: 20_000,
       interval: 500,
@@ -123,6 +125,7 @@ describeCluster("every permission of the shipped ServiceAccount is used", () => 
     isOdd = !isOdd;
     await api.setNodeReady("n3", !isOdd);
     await api.setNodeReady("n1", isOdd);
+    await changeRoutes(api, isOdd);
     const reclaimPolicy = isOdd ? "Delete" : "Retain";
     const edit = (resource: string, body: object): Promise<unknown> =>
       api.call("PATCH", `${CUSTOM}/${resource}/web`, body, "application/merge-patch+json");
@@ -136,6 +139,7 @@ describeCluster("every permission of the shipped ServiceAccount is used", () => 
       const annotations = { "example.com/count": String(count) };
       for (const resource of ["floatingippools", "nodednsrecordsets"])
         await edit(resource, { metadata: { annotations } });
+      await editRoutes(api, count);
       await new Promise((resolve) => setTimeout(resolve, 25));
     }
     return ended;
