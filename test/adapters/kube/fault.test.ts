@@ -147,11 +147,19 @@ describe("a refusal", () => {
         expect(await rejection(reader.readPool({ namespace: "a", name: "b" }))).toMatchObject({
           failure: "missing-resource",
         });
-        for (const read of [reader.listRecordSets(), reader.readRecordSet({ namespace: "a", name: "b" })]) {
-          const error = await rejection(read);
+        const place = { namespace: "a", name: "b" };
+        const reads = [
+          ["nodednsrecordsets", () => reader.listRecordSets()],
+          ["nodednsrecordsets", () => reader.readRecordSet(place)],
+          ["routedips", () => reader.listRoutedIPs()],
+          ["routedips", () => reader.readRoutedIP(place)],
+          ["routedipissuers", () => reader.listRoutedIPIssuers()],
+        ] as const;
+        for (const [plural, read] of reads) {
+          const error = await rejection(read());
           expect(error).toMatchObject({ failure: "missing-resource", status: 404 });
-          expect(error.message).toContain("nodednsrecordsets.flipop.digitalocean.com");
-          expect(error.message).toMatch(/kubectl apply -f cronjob\/crds\/nodednsrecordsets\.yaml$/);
+          expect(error.message).toContain(`${plural}.flipop.digitalocean.com`);
+          expect(error.message.endsWith(`kubectl apply -f cronjob/crds/${plural}.yaml`)).toBe(true);
         }
       });
     }
