@@ -64,7 +64,7 @@ export const METRICS = {
   flipop_nodes: {
     type: "gauge",
     labels: "kind namespace name gate",
-    help: "Nodes by how far they get: matching (those in grace included), waiting for an address, or the reason why not.",
+    help: "Nodes by how far they get: matching (those in grace included), waiting for an address (of a RoutedIP: that could have it, too), or the reason why not.",
   },
   flipop_desired_ips: {
     type: "gauge",
@@ -114,7 +114,7 @@ export const METRICS = {
   flipop_unreadable: {
     type: "gauge",
     labels: "provider",
-    help: "Addresses, zones and names that the last run could not read.",
+    help: "Addresses, zones, names and firewalls that the last run could not read.",
   },
   flipop_floatingippoolcontroller_node_status: {
     type: "gauge",
@@ -147,6 +147,31 @@ export const METRICS = {
     type: "gauge",
     labels: "namespace name provider dns",
     help: "Addresses that the pool should hold and does not have yet.",
+  },
+  flipop_routedip_address_state: {
+    type: "gauge",
+    labels: "namespace name ip provider dns state",
+    help: "The present state of a RoutedIP's address (active, in-progress, error, no-match, unassigned, disabled); always 1.",
+  },
+  flipop_routedip_address_node: {
+    type: "gauge",
+    labels: "namespace name ip provider dns provider_id node",
+    help: "Where a RoutedIP's address is: its holder, and the holder's node where there is one; always 1.",
+  },
+  flipop_routedip_missing_addresses: {
+    type: "gauge",
+    labels: "namespace name provider dns",
+    help: "1 while the RoutedIP should have an address and has none, else 0.",
+  },
+  flipop_routedip_assignments_total: {
+    type: "counter",
+    labels: "namespace name ip provider dns",
+    help: "Assignments of a RoutedIP's address that the provider accepted.",
+  },
+  flipop_routedip_assignment_errors_total: {
+    type: "counter",
+    labels: "namespace name ip provider dns",
+    help: "Assignments of a RoutedIP's address that failed.",
   },
   flipop_nodednsrecordset_records: {
     type: "gauge",

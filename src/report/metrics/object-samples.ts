@@ -7,7 +7,7 @@ const CONDITIONS = ["Ready", "Reconciling", "Stalled"];
 
 type Assessment = PoolAssessment | RecordSetAssessment;
 
-/** Returns what is told of pools and record sets alike: conditions, nodes, holds, grace, drift. `found` is the plan the run began with. Pure. */
+/** Returns what is told of pools, routed IPs and record sets alike: conditions, nodes, holds, grace, drift. `found` is the plan the run began with. Pure. */
 export function objectSamples(remaining: Plan, found: Plan): readonly Sample[] {
   const holds = Map.groupBy(remaining.holds, ({ object }) => refKey(object));
   const before = new Map<string, Assessment>(
@@ -60,10 +60,12 @@ function holdSamples(object: ObjectRef, holds: readonly Hold[]): readonly Sample
 }
 
 function graceSamples(object: ObjectRef, holds: readonly Hold[]): readonly Sample[] {
-  const { kind: _, ...pool } = objectLabels(object);
+  const { kind, ...pool } = objectLabels(object);
+  // Only pools have a cool-off, and their name alone stands in the label.
+  const coolOff = kind === "pool" ? firstEnd(holds, "CoolOff") : [];
   return [
     ...firstEnd(holds, "Grace").map((at) => sample("flipop_grace_end_timestamp_seconds", objectLabels(object), at)),
-    ...firstEnd(holds, "CoolOff").map((at) => sample("flipop_cool_off_end_timestamp_seconds", pool, at)),
+    ...coolOff.map((at) => sample("flipop_cool_off_end_timestamp_seconds", pool, at)),
   ];
 }
 

@@ -3,7 +3,7 @@ import type { IPStatus } from "../../model/resource.ts";
 import { type Sample, sample } from "./sample.ts";
 import { addressKey, type Totals } from "./totals.ts";
 
-/** Returns what is told of a pool and its addresses: the Go operator's metrics and a few more. Pure. */
+/** Returns what is told of a FloatingIPPool and its addresses: the Go operator's metrics and a few more. Pure. */
 export function poolSamples(pool: PoolAssessment, totals: Totals): readonly Sample[] {
   const { object, desired, waiting, status } = pool;
   const { namespace, name } = object;

@@ -1,10 +1,12 @@
 import { FAILOVER_BOUNDS } from "../../model/histogram.ts";
 import type { RecordSetAssessment } from "../../model/plan.ts";
 import type { RunEnd } from "../../model/run.ts";
+import { isRouted } from "../is-routed.ts";
 import { METRICS } from "./metrics.ts";
 import { objectSamples } from "./object-samples.ts";
 import { poolSamples } from "./pool-samples.ts";
 import { callSamples, limitSamples } from "./provider-samples.ts";
+import { routedIPSamples } from "./routed-ip-samples.ts";
 import { type RunFacts, runSamples, successSamples, workSamples } from "./run-samples.ts";
 import { type Sample, sample } from "./sample.ts";
 import type { Totals } from "./totals.ts";
@@ -23,7 +25,7 @@ export function runMetrics({ version, exitCode, end, totals, isWhole }: MetricsR
   const { plan, remaining } = end.result;
   const ofObjects = [
     ...objectSamples(remaining, plan),
-    ...remaining.pools.flatMap((pool) => poolSamples(pool, totals)),
+    ...remaining.pools.flatMap((pool) => (isRouted(pool) ? routedIPSamples(pool, totals) : poolSamples(pool, totals))),
     ...remaining.recordSets.flatMap(recordSamples),
   ];
   return inOrder([

@@ -1,7 +1,8 @@
+import type { ObjectRef } from "../../model/action.ts";
 import { addHistograms, FAILOVER_BOUNDS, type Histogram, histogramOf } from "../../model/histogram.ts";
 import type { Outcome } from "../../model/outcome.ts";
+import { ownerKey } from "../../model/owner-key.ts";
 import type { Plan } from "../../model/plan.ts";
-import { objectKey } from "../../model/resource.ts";
 import type { RunEnd } from "../../model/run.ts";
 
 /** Counts by their labels, separated by spaces. */
@@ -15,15 +16,15 @@ export interface Totals {
   readonly durations: Readonly<Record<string, Histogram>>;
   /** By `ACTION OUTCOME`. */
   readonly changes: Counts;
-  /** By `NAMESPACE/NAME ADDRESS`; only addresses that pools have. */
+  /** By `NAMESPACE/NAME ADDRESS`, or `routedip/NAMESPACE/NAME ADDRESS`; only addresses that pools and routed IPs have. */
   readonly assignments: Counts;
-  /** By `NAMESPACE/NAME ADDRESS`; only addresses that pools have. */
+  /** By the same; only addresses that pools and routed IPs have. */
   readonly assignmentErrors: Counts;
   /** Seconds. */
   readonly failovers: Histogram;
 }
 
-/** Returns the totals with those of a run added. `isWhole` = it planned for every object, so that what no pool has any more is forgotten. Pure. */
+/** Returns the totals with those of a run added. `isWhole` = it planned for every object, so that what no object has any more is forgotten. Pure. */
 export function addRun(
   totals: Totals,
   { result, meters }: Pick<RunEnd, "result" | "meters">,
@@ -75,9 +76,9 @@ function assignedAddress({ action, address }: Outcome): string | undefined {
   return action.kind === "acquire-ip" && "node" in action.after ? address?.ip : undefined;
 }
 
-/** Returns the key of a pool's address in the totals. */
-export function addressKey(pool: { readonly namespace: string; readonly name: string }, ip: string): string {
-  return `${objectKey(pool)} ${ip}`;
+/** Returns the key of an object's address in the totals: that of a pool as earlier versions wrote it, that of a routed IP another one where both have the same name. */
+export function addressKey(object: ObjectRef, ip: string): string {
+  return `${ownerKey(object)} ${ip}`;
 }
 
 function knownAddresses({ pools }: Plan): ReadonlySet<string> {

@@ -42,6 +42,31 @@ describe("the metrics of a run", () => {
     expect(wrong).toEqual([]);
   });
 
+  test("of a routed IP are under names of its own, also beside a pool of the same name", () => {
+    const routed = told().filter(({ labels }) => labels["ip"] === "203.0.113.50");
+    expect(routed.map(({ metric, value }) => [metric, value])).toEqual([
+      ["flipop_routedip_address_state", 1],
+      ["flipop_routedip_assignments_total", 1],
+      ["flipop_routedip_assignment_errors_total", 0],
+    ]);
+  });
+
+  test("count a routed IP that has no address", () => {
+    const end = aToldRun();
+    const { remaining } = end.result;
+    const pools = remaining.pools.map((pool) => ({ ...pool, status: { ...pool.status, ips: {} } }));
+    const result = { ...end.result, remaining: { ...remaining, pools } };
+    const samples = runMetrics({
+      version: "",
+      exitCode: 0,
+      end: { ...end, result },
+      totals: readTotals(undefined),
+      isWhole: true,
+    });
+    expect(valuesOf(samples, "flipop_routedip_missing_addresses")).toEqual([1, 1]);
+    expect(valuesOf(told(), "flipop_routedip_missing_addresses")).toEqual([0, 0]);
+  });
+
   test("name no series twice", () => {
     const names = told().map(({ metric, labels }) => JSON.stringify([metric, Object.entries(labels).sort()]));
     expect(new Set(names).size).toBe(names.length);

@@ -1,8 +1,11 @@
+import type { AddressFact } from "../../../src/model/address.ts";
 import { CALL_BOUNDS, histogramOf } from "../../../src/model/histogram.ts";
 import { LAST_SUCCESS_ANNOTATION } from "../../../src/model/lease-annotations.ts";
 import type { MeterReading } from "../../../src/model/meter.ts";
+import type { Observation } from "../../../src/model/observation.ts";
 import type { PassResult, RunEnd } from "../../../src/model/run.ts";
 import { afterFailureWithDNS } from "../dns-world.ts";
+import { anIssuer, aRoutedIP, aService, onWorker, withRoutedIPs } from "../routed-world.ts";
 import { applied, aRun, failed } from "../runs.ts";
 import { NOW_MS } from "../world.ts";
 
@@ -20,7 +23,10 @@ const METER: MeterReading = {
   rateLimit: { limit: 5000, remaining: 4990 },
 };
 
-/** A run in a world with names: one address could not be moved, the rest was done; one pool is suspended, one record set cools off and one has grace. */
+/**
+ * A run in a world with names: one address could not be moved, the rest was done; one pool is suspended, one record set cools off and one has grace. A routed IP has the
+ * name of a pool, and its address was assigned.
+ */
 export function aToldRun(changes: Partial<RunEnd> = {}): RunEnd {
   return {
     result: aResult(),
@@ -33,12 +39,15 @@ export function aToldRun(changes: Partial<RunEnd> = {}): RunEnd {
 }
 
 function aResult(): PassResult {
-  const world = afterFailureWithDNS();
+  const world = withRoutedWeb(afterFailureWithDNS());
   const timing = { observeMs: 120, planMs: 5, applyMs: 900, reportMs: 30, failoverSeconds: [61.5] };
   const run = aRun(
     world,
     world,
-    (action) => (action.kind === "move-ip" ? { ...failed(action), acceptedAtMs: NOW_MS } : applied(action)),
+    (action) => {
+      if (action.kind === "move-ip") return { ...failed(action), acceptedAtMs: NOW_MS };
+      return action.kind === "assign-ip" ? { ...applied(action), acceptedAtMs: NOW_MS } : applied(action);
+    },
     { timing },
   );
   const [object] = run.remaining.pools.map((pool) => pool.object);
@@ -52,4 +61,25 @@ function aResult(): PassResult {
   ] as const;
   const gaps = [{ provider: "cloudflare", subject: "www.example.net", error: "timeout" }];
   return { ...run, remaining: { ...run.remaining, holds, gaps } };
+}
+
+/** Puts a routed IP ingress/web beside the pool of that name; its address is free, and worker-4 can have it. That of another one is on worker-5. */
+function withRoutedWeb(world: Observation): Observation {
+  const { digitalocean } = Object.fromEntries(world.providers);
+  if (digitalocean === undefined) throw new Error("the world has no provider");
+  const ip = "203.0.113.50";
+  const address = { ip, region: "ams3", isLocked: false };
+  const placed = { ...address, ip: "203.0.113.51", holderID: "5" };
+  const more = [address, placed].map((one): [string, AddressFact] => [one.ip, { kind: "known", address: one }]);
+  const addresses = new Map([...digitalocean.addresses, ...more]);
+  const facts = {
+    routedIPs: [
+      aRoutedIP("web", { spec: { address: ip } }),
+      aRoutedIP("smtp", { spec: { address: placed.ip }, status: onWorker(placed.ip, 5) }),
+    ],
+    issuers: [anIssuer("public")],
+    services: [aService("web", [30080]), aService("smtp", [30025])],
+    podsOn: { "ingress/web": ["worker-4"], "ingress/smtp": ["worker-5"] },
+  };
+  return withRoutedIPs({ ...world, providers: new Map([["digitalocean", { ...digitalocean, addresses }]]) }, facts);
 }

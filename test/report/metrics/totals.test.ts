@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { CALL_BOUNDS, FAILOVER_BOUNDS, histogramOf } from "../../../src/model/histogram.ts";
-import { addRun } from "../../../src/report/metrics/totals.ts";
+import { addRun, addressKey } from "../../../src/report/metrics/totals.ts";
 import { readTotals, writeTotals } from "../../../src/report/metrics/totals-note.ts";
 import { aQuietRun } from "../runs.ts";
 import { aToldRun } from "./told-run.ts";
@@ -13,7 +13,7 @@ describe("the totals", () => {
     expect(twice.calls).toEqual({ "digitalocean assign error": 2, "digitalocean list success": 4 });
     expect(twice.durations["digitalocean list"]).toEqual(histogramOf([0.02, 12, 0.02, 12], CALL_BOUNDS));
     expect(twice.changes["move-ip failed"]).toBe(2);
-    expect(twice.assignments).toEqual({ "ingress/web 203.0.113.10": 2 });
+    expect(twice.assignments).toEqual({ "ingress/web 203.0.113.10": 2, "routedip/ingress/web 203.0.113.50": 2 });
     expect(twice.assignmentErrors).toEqual({ "ingress/web 203.0.113.10": 2 });
     expect(twice.failovers).toEqual(histogramOf([61.5, 61.5], FAILOVER_BOUNDS));
   });
@@ -27,6 +27,13 @@ describe("the totals", () => {
     const totals = addRun(NONE, aToldRun(), true);
     const reversed = { ...totals, calls: Object.fromEntries(Object.entries(totals.calls).reverse()) };
     expect(writeTotals(reversed)).toBe(writeTotals(totals));
+  });
+
+  test("of a pool and of a routed IP of the same name stay apart, also for one address", () => {
+    const ip = "203.0.113.10";
+    const ref = { namespace: "ingress", name: "web" };
+    expect(addressKey({ kind: "pool", ...ref }, ip)).toBe("ingress/web 203.0.113.10");
+    expect(addressKey({ kind: "routedip", ...ref }, ip)).toBe("routedip/ingress/web 203.0.113.10");
   });
 
   test("forget an address that no pool has any more, after a run over everything only", () => {
