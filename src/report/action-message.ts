@@ -1,4 +1,11 @@
-import { type Action, type ActionKind, type AnnotateNode, type AssignIP, refKey } from "../model/action.ts";
+import {
+  type Action,
+  type ActionKind,
+  type AnnotateNode,
+  type AssignIP,
+  refKey,
+  type SetFinalizer,
+} from "../model/action.ts";
 import type { ChangeMachines } from "../model/firewall-action.ts";
 import type { PoolAssessment } from "../model/plan.ts";
 import { portText } from "../model/port-range.ts";
@@ -102,9 +109,7 @@ export function whyAction(action: Action, pool: PoolAssessment | undefined): str
       if (action.object.kind === "routedip") return reasonText(action.reason, action.object.kind);
       return `${refKey(action.object)} has fewer addresses than its desiredIPs${pool ? ` (${pool.desired})` : ""}.`;
     case "add-finalizer":
-      return action.object.kind === "dns"
-        ? "spec.reclaimPolicy is Delete: the records that flipop wrote go before the object does."
-        : reasonText(action.reason, action.object.kind);
+      return whyFinalizer(action);
     case "withdraw-dns":
     case "update-dns":
     case "delete-dns":
@@ -131,6 +136,17 @@ function whyAssign(action: AssignIP, pool: PoolAssessment | undefined): string {
       return `It is on ${holder}, which never was a node of this cluster; spec.foreignHolder: TakeOver allows taking it.`;
     default:
       return reasonText(action.reason, action.object.kind);
+  }
+}
+
+function whyFinalizer({ object, reason }: SetFinalizer): string {
+  switch (object.kind) {
+    case "dns":
+      return "spec.reclaimPolicy is Delete: the records that flipop wrote go before the object does.";
+    case "routedip":
+      return "routedIPReclaimPolicy of its issuer is Delete: what flipop made for the object goes before it does.";
+    case "pool":
+      return reasonText(reason, object.kind);
   }
 }
 

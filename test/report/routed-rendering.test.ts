@@ -3,7 +3,7 @@ import type { Action } from "../../src/model/action.ts";
 import { ProviderError } from "../../src/model/errors.ts";
 import type { Outcome } from "../../src/model/outcome.ts";
 import type { Plan } from "../../src/model/plan.ts";
-import { actionLine } from "../../src/report/action-message.ts";
+import { actionLine, whyAction } from "../../src/report/action-message.ts";
 import { eventOf } from "../../src/report/events.ts";
 import { exitCodeOfPlan, exitCodeOfRun } from "../../src/report/exit-code.ts";
 import { impactOf } from "../../src/report/impact.ts";
@@ -256,6 +256,17 @@ describe("an invalid routed IP", () => {
     const plan = planOf(aRoutedWorld(aRoutedIP("web", { spec })));
     expect(renderPlan(plan, layout)).toContain(`The object's spec is invalid: ${text}\n`);
     expect(exitCodeOfPlan(plan, { detailed: false })).toBe(78);
+  });
+});
+
+describe("the finalizer of a routed IP", () => {
+  test("is explained by the issuer's policy, not by an address that nobody acquired", () => {
+    const object = { kind: "routedip", namespace: "ingress", name: "web" } as const;
+    const none = { requires: [], follows: [], before: undefined, after: undefined };
+    const action = { kind: "add-finalizer", id: "x", object, reason: "ReclaimDelete", ...none } as const;
+    expect(whyAction(action, undefined)).toBe(
+      "routedIPReclaimPolicy of its issuer is Delete: what flipop made for the object goes before it does.",
+    );
   });
 });
 
