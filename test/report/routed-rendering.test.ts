@@ -145,7 +145,7 @@ describe("a firewall that refuses", () => {
     });
     return { action, outcome: "failed", ms: 1, error };
   };
-  const retrying = (): Plan => {
+  const retrying = (subject: string): Plan => {
     const open = ofKind(plan, "open-ports");
     const hold = {
       kind: "open-ports",
@@ -154,17 +154,25 @@ describe("a firewall that refuses", () => {
       detail: "x",
       needsPerson: false,
     } as const;
-    return { ...plan, actions: [], holds: [{ ...hold, subject: "firewall edge" }] };
+    return { ...plan, actions: [], holds: [{ ...hold, subject }] };
   };
 
-  test("is told once, not by its outcome and again by what waits", () => {
-    const run = aRun(afterRoutedFailure(), afterRoutedFailure(), (action) => refusal(action, "unavailable"), {
-      remaining: retrying(),
-    });
-    const text = renderRun(run, { ...layout, verbosity: 0 });
-    expect(text).toContain("could not open tcp/30587 on firewall edge");
-    expect(text).not.toContain("nothing is added");
-  });
+  test.for([
+    ["name", "firewall edge"],
+    ["id", "firewall id-edge"],
+  ] as const)(
+    "is told once, not by its outcome and again by what waits, also where its issuer gives the %s",
+    ([, subject]) => {
+      const run = aRun(afterRoutedFailure(), afterRoutedFailure(), (action) => refusal(action, "unavailable"), {
+        remaining: retrying(subject),
+      });
+      const text = renderRun(run, { ...layout, verbosity: 0 });
+      expect(text).toContain("could not open tcp/30587 on firewall edge");
+      expect(text).not.toContain("nothing is added");
+      const other = renderRun({ ...run, remaining: retrying("firewall other") }, { ...layout, verbosity: 0 });
+      expect(other).toContain("firewall other: nothing is added");
+    },
+  );
 
   test.for([
     ["open-ports", "forbidden", 77],
