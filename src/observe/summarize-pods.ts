@@ -3,17 +3,29 @@ import type { PodSummary } from "../model/observation.ts";
 
 /** Sums pods up by node: how many can serve, and if none, when the last of them stopped, as far as they show it. Pure. */
 export function summarizePods(pods: readonly PodFacts[]): ReadonlyMap<string, PodSummary> {
-  const byNode = new Map<string, PodSummary>();
-  for (const pod of pods) byNode.set(pod.nodeName, add(byNode.get(pod.nodeName), pod));
+  const byNode = new Map<string, Sum>();
+  // There can be fifty thousand, and each pass sums them up: nothing is made for a pod.
+  for (const pod of pods) {
+    const known = byNode.get(pod.nodeName);
+    const sum = known ?? { ready: 0, notReady: 0 };
+    if (known === undefined) byNode.set(pod.nodeName, sum);
+    add(sum, pod);
+  }
   return byNode;
 }
 
-function add(summary: PodSummary | undefined, pod: PodFacts): PodSummary {
-  const { ready, notReady, unreadySinceMs } = summary ?? { ready: 0, notReady: 0 };
-  if (canServe(pod) || ready > 0)
-    return { ready: ready + (canServe(pod) ? 1 : 0), notReady: notReady + (canServe(pod) ? 0 : 1) };
-  const sinceMs = later(unreadySinceMs, stoppedAtMs(pod));
-  return { ready, notReady: notReady + 1, ...(sinceMs === undefined ? {} : { unreadySinceMs: sinceMs }) };
+type Sum = { -readonly [K in keyof PodSummary]: PodSummary[K] };
+
+function add(sum: Sum, pod: PodFacts): void {
+  if (canServe(pod)) {
+    sum.ready += 1;
+    if (sum.unreadySinceMs !== undefined) delete sum.unreadySinceMs;
+    return;
+  }
+  sum.notReady += 1;
+  if (sum.ready > 0) return;
+  const sinceMs = later(sum.unreadySinceMs, stoppedAtMs(pod));
+  if (sinceMs !== undefined) sum.unreadySinceMs = sinceMs;
 }
 
 function canServe({ phase, ready, deletedAtMs }: PodFacts): boolean {

@@ -47,7 +47,7 @@ export function findCandidates(
     else if (availability.kind === "after-leaving") candidates.push({ node, place, leaving: availability.leaving });
     else skipped.push(...skippedNode(node.name, availability, view));
   }
-  return { candidates: candidates.toSorted(byTurn(view, nowMs)), skipped };
+  return { candidates: inTurn(candidates, view, nowMs), skipped };
 }
 
 function servedNodes(view: PoolView): ReadonlySet<string> {
@@ -75,9 +75,13 @@ function skippedNode(
   return [{ nodeName, reason: availability.isNamed ? "NodeHasOtherIP" : "NodeHasForeignIP", detail: availability.ip }];
 }
 
-function byTurn(view: PoolView, nowMs: number): (a: Candidate, b: Candidate) => number {
-  const turn = ({ node }: Candidate): number => turnOf(view, `node/${node.name}`, nowMs);
-  return (a, b) => turn(a) - turn(b) || Number(a.leaving.length > 0) - Number(b.leaving.length > 0);
+/** Of thousands of nodes few have failed: only those are looked up by name while the others are put in order. */
+function inTurn(candidates: readonly Candidate[], view: PoolView, nowMs: number): readonly Candidate[] {
+  const hasFailed = view.pool.status.retries.some(({ subject }) => subject.startsWith("node/"));
+  const turn = ({ node }: Candidate): number => (hasFailed ? turnOf(view, `node/${node.name}`, nowMs) : 0);
+  return candidates.toSorted(
+    (a, b) => turn(a) - turn(b) || Number(a.leaving.length > 0) - Number(b.leaving.length > 0),
+  );
 }
 
 /** Well-known node label that carries the region slug. */

@@ -14,6 +14,8 @@ export type Availability =
   | { readonly kind: "still-published"; readonly ip: string; readonly name: string }
   | { readonly kind: "promised"; readonly to: string };
 
+const EMPTY: Availability = { kind: "empty" };
+
 /** An address that stays on a machine only until the machine is needed. */
 export interface Leaver {
   readonly ip: string;
@@ -81,7 +83,8 @@ export class MachineLedger {
   availability(machine: string): Availability {
     const to = this.#promised.get(machine);
     if (to !== undefined) return { kind: "promised", to };
-    const carried = this.#carried.get(machine) ?? [];
+    const carried = this.#carried.get(machine);
+    if (carried === undefined) return EMPTY;
     const leaving = carried.flatMap((ip) => {
       const owner = this.#leavers.get(ip);
       return owner === undefined ? [] : [{ ip, owner }];

@@ -13,15 +13,16 @@ export interface MachineNodes {
 
 /** Groups nodes by their machine. Pure; the order of the nodes changes nothing. */
 export function machineNodes(nodes: readonly NodeFacts[], provider: string): MachineNodes {
-  const groups = new Map<string, NodeFacts[]>();
+  const byMachine = new Map<string, NodeFacts>();
+  const shared = new Map<string, readonly NodeFacts[]>();
   for (const node of nodes.toSorted((a, b) => compareText(a.name, b.name))) {
     const machine = machineID(provider, node.providerID);
-    if (machine !== undefined) groups.set(machine, [...(groups.get(machine) ?? []), node]);
+    if (machine === undefined) continue;
+    const first = byMachine.get(machine);
+    if (first === undefined) byMachine.set(machine, node);
+    else shared.set(machine, [...(shared.get(machine) ?? [first]), node]);
   }
-  return {
-    byMachine: new Map([...groups].flatMap(([machine, [first]]) => (first === undefined ? [] : [[machine, first]]))),
-    shared: new Map([...groups].filter(([, group]) => group.length > 1)),
-  };
+  return { byMachine, shared };
 }
 
 /** Machine id → its node as one pool sees it: one that matches, else one that is merely unready, else the first by name. Pure. */

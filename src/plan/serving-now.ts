@@ -5,12 +5,13 @@ import type { PoolView } from "./pool-view.ts";
 export function servingNow(views: readonly PoolView[]): ReadonlySet<string> {
   return new Set(
     views.flatMap((view) => {
-      const machines = new Set(view.matches.map(({ providerID }) => machineID(view.pool.spec.provider, providerID)));
       const placed = view.managed.flatMap(({ ip, standing }) =>
         standing.kind === "placed" && standing.unready === undefined ? [ip] : [],
       );
+      const isMatch = (holderID: string | undefined): boolean =>
+        view.matches.some(({ providerID }) => machineID(view.pool.spec.provider, providerID) === holderID);
       const released = view.released.flatMap(({ ip, fact }) =>
-        fact.kind === "known" && machines.has(fact.address.holderID) && !fact.address.isLocked ? [ip] : [],
+        fact.kind === "known" && !fact.address.isLocked && isMatch(fact.address.holderID) ? [ip] : [],
       );
       return [...placed, ...released];
     }),
