@@ -18,8 +18,10 @@ export interface ListRequest<T> {
   readonly fields?: Fields;
   /** Objects per page; default 500. */
   readonly pageSize?: number;
-  /** What is kept of an item; undefined drops it. Called page by page, so that a big list is never in memory whole. */
-  readonly project: (item: unknown) => T | undefined;
+  /** What is kept of an item, in protobuf given its bytes, too; undefined drops it. Called page by page, so that a big list is never in memory whole. */
+  readonly project: (item: unknown, bytes?: Buffer) => T | undefined;
+  /** The same facts at another resourceVersion; given for kinds whose objects are written again and again without a change, so that a watch need not read them then. */
+  readonly atVersion?: (facts: T, resourceVersion: string) => T;
 }
 
 /** A list as it was at one moment. */
@@ -58,19 +60,15 @@ async function readPages<T>(source: PageSource, request: ListRequest<T>): Promis
     const page = openPage(pageCall(request, ""), await next, source.connection, request.fields);
     // The next page travels while this one is read; where the token stands at the end, it is asked for afterwards.
     const ahead = page.earlyToken === "" ? undefined : quiet(source.send(pageCall(request, page.earlyToken)));
-    const { items, token, resourceVersion } = page.read();
+    const { items, bytes, token, resourceVersion } = page.read();
     first ??= resourceVersion;
-    keep(kept, items, request.project);
+    for (const [index, item] of items.entries()) {
+      const projected = request.project(item, bytes?.[index]);
+      if (projected !== undefined) kept.push(projected);
+    }
     next = token === "" ? undefined : (ahead ?? source.send(pageCall(request, token)));
   }
   return { items: kept, resourceVersion: first ?? "" };
-}
-
-function keep<T>(kept: T[], items: readonly unknown[], project: (item: unknown) => T | undefined): void {
-  for (const item of items) {
-    const projected = project(item);
-    if (projected !== undefined) kept.push(projected);
-  }
 }
 
 /** Its rejection is seen when it is awaited; until then, or if this page turns out broken, it must not end the process. */

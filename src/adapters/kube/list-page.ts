@@ -13,6 +13,8 @@ const ITEMS = Buffer.from('"items":[');
 /** The objects of one page, and where the next one begins: `""` after the last. */
 export interface PageContent {
   readonly items: readonly unknown[];
+  /** The same undecoded, where they came in protobuf. */
+  readonly bytes?: readonly Buffer[];
   readonly token: string;
   /** Of the state that all pages show; `""` where the server names none. */
   readonly resourceVersion: string;
@@ -79,11 +81,15 @@ function protobufList(body: Buffer, broken: () => Error): Readonly<Record<string
 function protobufPage(list: Readonly<Record<string, unknown>>, fields: Fields, broken: () => Error): Page {
   const metadata = asRecord(list["metadata"]);
   const token = asText(metadata?.["continue"]) ?? "";
-  const read = (): PageContent => ({
-    items: asList(list["items"]).map((item) => decodeMessage(item as Buffer, fields)),
-    token,
-    resourceVersion: asText(metadata?.["resourceVersion"]) ?? "",
-  });
+  const read = (): PageContent => {
+    const bytes = asList(list["items"]) as readonly Buffer[];
+    return {
+      items: bytes.map((item) => decodeMessage(item, fields)),
+      bytes,
+      token,
+      resourceVersion: asText(metadata?.["resourceVersion"]) ?? "",
+    };
+  };
   return { earlyToken: token, read: () => orElse(broken, read) };
 }
 

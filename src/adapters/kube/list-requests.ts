@@ -20,6 +20,8 @@ export const NODES_REQUEST: ListRequest<NodeFacts> = {
   path: resourcePath(RESOURCES.nodes),
   fields: NODE_FIELDS,
   project: decodeNode,
+  // Every five minutes each node reports that all is as it was.
+  atVersion: (node, resourceVersion) => ({ ...node, resourceVersion }),
 };
 
 /** The list of all Services. */

@@ -18,6 +18,19 @@ const TAINT: Fields = {
   4: { name: "timeAdded", kind: "time" },
 };
 
+/** What names an object of any kind, and its version. */
+export const IDENTITY_FIELDS: Fields = {
+  1: {
+    name: "metadata",
+    kind: "message",
+    fields: {
+      1: { name: "name", kind: "text" },
+      3: { name: "namespace", kind: "text" },
+      6: { name: "resourceVersion", kind: "text" },
+    },
+  },
+};
+
 /** What is read of a Node. */
 export const NODE_FIELDS: Fields = {
   1: {
@@ -25,7 +38,7 @@ export const NODE_FIELDS: Fields = {
     kind: "message",
     fields: {
       1: { name: "name", kind: "text" },
-      6: { name: "resourceVersion", kind: "text" },
+      6: { name: "resourceVersion", kind: "text", isVersion: true },
       9: { name: "deletionTimestamp", kind: "time" },
       11: { name: "labels", kind: "text-map" },
       12: { name: "annotations", kind: "text-map" },

@@ -1,6 +1,13 @@
+import { Cursor, LENGTH_DELIMITED, VARINT } from "./protobuf-cursor.ts";
+
 /** How one field of a message is read. `text-map` is a map of text to text; `list` is a repeated message, each left as bytes. */
 export type Field =
-  | { readonly name: string; readonly kind: "text" | "number" | "flag" | "time" | "text-map" | "bytes" | "list" }
+  | {
+      readonly name: string;
+      readonly kind: "text" | "number" | "flag" | "time" | "text-map" | "bytes" | "list";
+      /** True where it is another one after every write, which says nothing of what was written. */
+      readonly isVersion?: boolean;
+    }
   | { readonly name: string; readonly kind: "message" | "messages"; readonly fields: Fields };
 
 /** The fields of a message that are wanted, by their number. All others are skipped unread. */
@@ -10,11 +17,6 @@ type Message = Record<string, unknown>;
 
 const MAP_ENTRY: Fields = { 1: { name: "key", kind: "text" }, 2: { name: "value", kind: "text" } };
 const TIME: Fields = { 1: { name: "seconds", kind: "number" } };
-
-const VARINT = 0;
-const LENGTH_DELIMITED = 2;
-/** Bytes of the wire types that have a fixed length. */
-const FIXED: Readonly<Record<number, number>> = { 1: 8, 5: 4 };
 
 /**
  * The wanted fields of a protobuf message, in the shape its JSON has: absent where the JSON would leave them out (empty texts, times
@@ -95,61 +97,4 @@ function addEntry(message: Message, name: string, cursor: Cursor): void {
 function append(message: Message, name: string, item: unknown): void {
   message[name] ??= [];
   (message[name] as unknown[]).push(item);
-}
-
-/** A place within bytes, and where the message there ends. */
-class Cursor {
-  readonly #bytes: Buffer;
-  at: number;
-  readonly end: number;
-
-  constructor(bytes: Buffer, at: number, end: number) {
-    if (end > bytes.length) throw new Error("the message is cut off");
-    this.#bytes = bytes;
-    this.at = at;
-    this.end = end;
-  }
-
-  /** The next number. Negative ones come out huge; nothing that is read here can be negative. */
-  varint(): number {
-    let value = 0;
-    for (let scale = 1; this.at < this.end; scale *= 128) {
-      const byte = this.#bytes[this.at] ?? 0;
-      this.at += 1;
-      value += (byte & 0x7f) * scale;
-      if (byte < 0x80) return value;
-    }
-    throw new Error("the message is cut off within a number");
-  }
-
-  /** The next length-delimited value, which is passed over. */
-  inner(): Cursor {
-    const length = this.varint();
-    const start = this.at;
-    this.at += length;
-    if (this.at > this.end) throw new Error("the message is cut off");
-    return new Cursor(this.#bytes, start, this.at);
-  }
-
-  skip(wireType: number): void {
-    if (wireType === VARINT) this.varint();
-    else if (wireType === LENGTH_DELIMITED) this.inner();
-    else this.#skipFixed(wireType);
-  }
-
-  /** The bytes up to the end, not copied. */
-  rest(): Buffer {
-    return this.#bytes.subarray(this.at, this.end);
-  }
-
-  text(): string {
-    return this.#bytes.toString("utf8", this.at, this.end);
-  }
-
-  #skipFixed(wireType: number): void {
-    const length = FIXED[wireType];
-    if (length === undefined) throw new Error(`wire type ${wireType} is not in use`);
-    this.at += length;
-    if (this.at > this.end) throw new Error("the message is cut off");
-  }
 }

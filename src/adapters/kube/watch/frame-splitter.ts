@@ -11,6 +11,8 @@ export class FrameSplitter {
   readonly #framing: Framing;
   #parts: Buffer[] = [];
   #size = 0;
+  /** Of the frame at hand; undefined until its header is complete. */
+  #length: number | undefined;
 
   constructor(framing: Framing) {
     this.#framing = framing;
@@ -18,7 +20,7 @@ export class FrameSplitter {
 
   /** True where the stream may end: no frame has begun. */
   get isBetweenFrames(): boolean {
-    return this.#size === 0;
+    return this.#size === 0 && this.#length === undefined;
   }
 
   /** The frames that are complete with this chunk, in order; empty lines are none. @throws Error for a frame over 16 MiB. */
@@ -40,27 +42,25 @@ export class FrameSplitter {
     return frames;
   }
 
+  /** A server sends a header and its frame apart: the frame is then a chunk of its own, and nothing is copied. */
   #pushLengths(chunk: Buffer): readonly Buffer[] {
-    this.#keep(chunk);
-    if (this.#size < this.#wanted()) return [];
-    const bytes = this.#take();
     const frames: Buffer[] = [];
     let from = 0;
-    while (bytes.length - from >= HEADER_BYTES) {
-      const end = from + HEADER_BYTES + checked(bytes.readUInt32BE(from));
-      if (end > bytes.length) break;
-      frames.push(bytes.subarray(from + HEADER_BYTES, end));
+    for (;;) {
+      const wanted: number = (this.#length ?? HEADER_BYTES) - this.#size;
+      const end = from + wanted;
+      if (end > chunk.length) break;
+      this.#keep(from === 0 && end === chunk.length ? chunk : chunk.subarray(from, end));
+      const bytes = this.#take();
       from = end;
+      if (this.#length === undefined) this.#length = checked(bytes.readUInt32BE(0));
+      else {
+        frames.push(bytes);
+        this.#length = undefined;
+      }
     }
-    this.#keep(bytes.subarray(from));
+    this.#keep(chunk.subarray(from));
     return frames;
-  }
-
-  /** How many bytes there must be before it is worth joining them: a long frame comes in many chunks. */
-  #wanted(): number {
-    const [first] = this.#parts;
-    if (first === undefined || first.length < HEADER_BYTES) return HEADER_BYTES;
-    return HEADER_BYTES + checked(first.readUInt32BE(0));
   }
 
   #keep(bytes: Buffer): void {

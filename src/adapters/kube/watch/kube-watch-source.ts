@@ -7,12 +7,17 @@ import { callFailure, kubeError } from "../call-failure.ts";
 import { asRecord, asText } from "../json-value.ts";
 import { type Listing, type ListRequest, listObjects, type PageSource } from "../list-objects.ts";
 import { networkFailure } from "../network-failure.ts";
+import { optional } from "../optional.ts";
 import { PROTOBUF_OR_JSON_EVENTS } from "../protobuf-envelope.ts";
+import { IDENTITY_FIELDS } from "../protobuf-fields.ts";
+import { Marker } from "../protobuf-mark.ts";
+import { decodeMessage, type Fields } from "../protobuf-message.ts";
 import { FrameSplitter } from "./frame-splitter.ts";
+import { readChunks } from "./read-chunks.ts";
 import { identityOf, type Sighting } from "./sighting.ts";
 import { SilenceGuard } from "./silence-guard.ts";
-import { jsonEvent, protobufEvent, type RawEvent } from "./watch-event.ts";
-import type { WatchEvent, WatchSource } from "./watch-source.ts";
+import { jsonEvent, openEvent, type PackedEvent, type RawEvent, readEvent } from "./watch-event.ts";
+import type { Follower, WatchEvent, WatchSource } from "./watch-source.ts";
 
 /** What a watch needs of a transport. */
 export interface StreamSource extends PageSource {
@@ -40,6 +45,7 @@ const SILENCE_MS = 150_000;
 export class KubeWatchSource<T> implements WatchSource<T> {
   readonly #source: StreamSource;
   readonly #request: ListRequest<T>;
+  readonly #marker = new Marker();
 
   constructor(source: StreamSource, request: ListRequest<T>) {
     this.#source = source;
@@ -47,25 +53,38 @@ export class KubeWatchSource<T> implements WatchSource<T> {
   }
 
   async list(known: (key: string, version: string) => T | undefined): Promise<Listing<Sighting<T>>> {
-    const project = (item: unknown): Sighting<T> | undefined => {
+    const project = (item: unknown, bytes?: Buffer): Sighting<T> | undefined => {
       const identity = identityOf(item);
       if (identity === undefined) return undefined;
-      return { ...identity, facts: known(identity.key, identity.version) ?? this.#request.project(item) };
+      const facts = known(identity.key, identity.version) ?? this.#request.project(item);
+      return { ...identity, facts, ...this.#mark(bytes) };
     };
-    return await listObjects(this.#source, { ...this.#request, pageSize: PAGE_SIZE, project });
+    const { atVersion: _notOfSightings, ...request } = this.#request;
+    return await listObjects(this.#source, { ...request, pageSize: PAGE_SIZE, project });
   }
 
-  async *watch(version: string, signal: AbortSignal): AsyncGenerator<readonly WatchEvent<T>[]> {
+  async watch(version: string, follower: Follower<T>): Promise<void> {
     const { clock, random, open, connection } = this.#source;
+    const { signal } = follower;
     const seconds = LIFE_SECONDS + Math.floor(random() * JITTER_SECONDS);
     const call = this.#call(version, seconds);
     const guard = new SilenceGuard(clock, { silenceMs: SILENCE_MS, lifeMs: seconds * 1000 + LEEWAY_MS, signal });
+    let refusal: { readonly error: unknown } | undefined;
+    const take: Follower<T>["take"] = (events) => {
+      try {
+        follower.take(events);
+      } catch (error) {
+        refusal = { error };
+        throw error;
+      }
+    };
     let response: IncomingMessage | undefined;
     try {
       response = await open(call, guard.signal);
       guard.hear();
-      yield* this.#read(call, response, guard);
+      await this.#read(call, response, guard, { ...follower, take });
     } catch (error) {
+      if (refusal !== undefined) throw refusal.error;
       if (signal.aborted) return;
       if (guard.firedAfterMs !== undefined) throw silence(call, connection.server, guard.firedAfterMs);
       throw error instanceof KubeError ? error : networkFailure(call, connection, error, undefined);
@@ -79,27 +98,44 @@ export class KubeWatchSource<T> implements WatchSource<T> {
     return malformed(this.#call("", 0), this.#source.connection, { status: 200, why });
   }
 
-  async *#read(call: Call, response: IncomingMessage, guard: SilenceGuard): AsyncGenerator<readonly WatchEvent<T>[]> {
+  async #read(call: Call, response: IncomingMessage, guard: SilenceGuard, follower: Follower<T>): Promise<void> {
     const type = response.headers["content-type"] ?? "";
     const { fields } = this.#request;
     const isProtobuf = fields !== undefined && type.startsWith("application/vnd.kubernetes.protobuf");
     const broken = (why: string): KubeError =>
       malformed(call, this.#source.connection, { status: response.statusCode ?? 0, why });
     if (!isProtobuf && !type.startsWith("application/json")) throw broken(`the answer is ${type || "of no type"}`);
-    yield [];
+    follower.take([]);
     const splitter = new FrameSplitter(isProtobuf ? "lengths" : "lines");
-    const decode = isProtobuf ? (frame: Buffer) => protobufEvent(frame, fields) : jsonEvent;
-    for await (const chunk of response) {
-      guard.hear();
-      yield orElse(
-        () => splitter.push(chunk).map((frame) => this.#event(call, decode(frame))),
+    const read = isProtobuf
+      ? (frame: Buffer) => this.#packedEvent(call, openEvent(frame), fields, follower.known)
+      : (frame: Buffer) => this.#event(call, jsonEvent(frame));
+    const events = (chunk: Buffer): readonly WatchEvent<T>[] =>
+      orElse(
+        () => splitter.push(chunk).map(read),
         () => broken("the answer is not a watch"),
       );
-    }
+    await readChunks(response, (chunk) => {
+      guard.hear();
+      follower.take(events(chunk));
+    });
     if (!splitter.isBetweenFrames) throw broken("the answer is cut off within an event");
   }
 
-  #event(call: Call, { type, object, refusal }: RawEvent): WatchEvent<T> {
+  /** An object that is as it was known to be, its version aside, is not read. */
+  #packedEvent(call: Call, event: PackedEvent, fields: Fields, known: Follower<T>["known"]): WatchEvent<T> {
+    const { atVersion } = this.#request;
+    const mayBeKnown = event.type === "MODIFIED" && atVersion !== undefined;
+    if (!mayBeKnown) return this.#event(call, readEvent(event, fields));
+    const mark = this.#marker.markOf(event.message, fields);
+    const identity = identityOf(decodeMessage(event.message, IDENTITY_FIELDS));
+    const before = identity === undefined ? undefined : known(identity.key);
+    if (identity === undefined || before?.facts === undefined || before.mark !== mark)
+      return this.#event(call, readEvent(event, fields), mark);
+    return { kind: "changed", sighting: { ...identity, facts: atVersion(before.facts, identity.version), mark } };
+  }
+
+  #event(call: Call, { type, object, refusal }: RawEvent, mark?: string): WatchEvent<T> {
     if (refusal !== undefined) return { kind: "failed", error: callFailure(call, refusal, this.#source.connection) };
     if (type === "BOOKMARK") return { kind: "bookmark", version: bookmarkVersion(object) };
     const identity = identityOf(object);
@@ -107,12 +143,21 @@ export class KubeWatchSource<T> implements WatchSource<T> {
     switch (type) {
       case "ADDED":
       case "MODIFIED":
-        return { kind: "changed", sighting: { ...identity, facts: this.#request.project(object) } };
+        return {
+          kind: "changed",
+          sighting: { ...identity, facts: this.#request.project(object), ...optional("mark", mark) },
+        };
       case "DELETED":
         return { kind: "deleted", sighting: { ...identity, facts: undefined } };
       default:
         return { kind: "unknown", type };
     }
+  }
+
+  #mark(bytes: Buffer | undefined): { readonly mark?: string } {
+    const { fields, atVersion } = this.#request;
+    if (bytes === undefined || fields === undefined || atVersion === undefined) return {};
+    return { mark: this.#marker.markOf(bytes, fields) };
   }
 
   #call(version: string, seconds: number): Call {

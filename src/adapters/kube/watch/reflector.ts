@@ -140,11 +140,15 @@ export class Reflector<T> {
     const life = new WatchLife(clock);
     const over = new AbortController();
     try {
-      for await (const events of source.watch(this.#version, signal)) {
-        if (signal.aborted) return;
-        if (life.hear(events)) void this.#rise(isJustListed, over.signal);
-        this.#take(events);
-      }
+      await source.watch(this.#version, {
+        signal,
+        known: (key) => this.#store.get(key),
+        take: (events) => {
+          if (signal.aborted) return;
+          if (life.hear(events)) void this.#rise(isJustListed, over.signal);
+          this.#take(events);
+        },
+      });
     } finally {
       over.abort();
       this.#freshness.fall(life.wasReal);

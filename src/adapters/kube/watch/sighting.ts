@@ -8,6 +8,8 @@ export interface Sighting<T> {
   readonly version: string;
   /** Undefined for an object that is there and does not count, such as a pod without a node. */
   readonly facts: T | undefined;
+  /** The same on two sightings of an object whose facts differ at most in their version; absent where nobody has made one. */
+  readonly mark?: string;
 }
 
 /** Names an object within a list. Keys sort as namespaces do, then as names do. */
@@ -21,7 +23,7 @@ export function subjectOf(key: string): ClusterChange["subject"] {
 }
 
 /** Key and resourceVersion of any object, in JSON or decoded from protobuf; undefined for one without a name. */
-export function identityOf(object: unknown): Omit<Sighting<never>, "facts"> | undefined {
+export function identityOf(object: unknown): Pick<Sighting<never>, "key" | "version"> | undefined {
   const metadata = asRecord(asRecord(object)?.["metadata"]);
   const name = asText(metadata?.["name"]);
   if (name === undefined) return undefined;

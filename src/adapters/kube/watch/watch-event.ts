@@ -25,19 +25,29 @@ export function jsonEvent(frame: Buffer): RawEvent {
   return { type, object, refusal: refusal(object, Buffer.from(JSON.stringify(object))) };
 }
 
-/**
- * Reads a frame of a watch in protobuf: a `WatchEvent` whose object is wrapped as any answer is.
- * @param fields what is read of the object.
- * @throws Error when it is no event
- */
-export function protobufEvent(frame: Buffer, fields: Fields): RawEvent {
+/** One event in protobuf, its object unread. */
+export interface PackedEvent {
+  /** As {@link RawEvent} has it. */
+  readonly type: string;
+  /** The object as the answer wraps it, and without. */
+  readonly raw: Buffer;
+  readonly message: Buffer;
+}
+
+/** Opens a frame of a watch in protobuf: a `WatchEvent` whose object is wrapped as any answer is. @throws Error when it is no event */
+export function openEvent(frame: Buffer): PackedEvent {
   const event = decodeMessage(frame, WATCH_EVENT_FIELDS);
   const type = asText(event["type"]);
   const raw = asRecord(event["object"])?.["raw"];
   const envelope = raw instanceof Buffer ? openEnvelope(raw) : undefined;
   if (type === undefined || envelope === undefined || !(raw instanceof Buffer)) throw new Error("no event");
-  if (type !== "ERROR") return { type, object: decodeMessage(envelope.message, fields) };
-  const object = decodeMessage(envelope.message, STATUS_FIELDS);
+  return { type, raw, message: envelope.message };
+}
+
+/** Reads an event. @param fields what is read of the object. @throws Error when the object is no message */
+export function readEvent({ type, raw, message }: PackedEvent, fields: Fields): RawEvent {
+  if (type !== "ERROR") return { type, object: decodeMessage(message, fields) };
+  const object = decodeMessage(message, STATUS_FIELDS);
   return { type, object, refusal: refusal(object, raw) };
 }
 

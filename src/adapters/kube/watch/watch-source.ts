@@ -13,6 +13,19 @@ export type WatchEvent<T> =
   /** Something else that cannot be understood. */
   | { readonly kind: "unknown"; readonly type: string };
 
+/** Who follows a watch. */
+export interface Follower<T> {
+  /** Ends the watch at any time. */
+  readonly signal: AbortSignal;
+  /**
+   * Told what happens, as batches in order of arrival. The first batch is empty and says that the server watches now. What it throws ends the watch, which throws the
+   * same.
+   */
+  readonly take: (events: readonly WatchEvent<T>[]) => void;
+  /** An object as it is known: of what has not changed nothing need be read again. */
+  readonly known: (key: string) => Sighting<T> | undefined;
+}
+
 /** One list of a cluster, and how to follow it. */
 export interface WatchSource<T> {
   /**
@@ -21,11 +34,10 @@ export interface WatchSource<T> {
    */
   list(known: (key: string, version: string) => T | undefined): Promise<Listing<Sighting<T>>>;
   /**
-   * What happens after a version, as batches in order of arrival. The first batch is empty and says that the server watches now. Ends when the server ends it in good
-   * order; `signal` ends it at any time.
-   * @throws KubeError, ConfigError when it is refused, breaks or stays silent for too long.
+   * Tells what happens after a version. Resolves when the server ends it in good order, or when the follower's signal has ended it.
+   * @throws KubeError, ConfigError when it is refused, breaks or stays silent for too long; what the follower throws.
    */
-  watch(version: string, signal: AbortSignal): AsyncIterable<readonly WatchEvent<T>[]>;
+  watch(version: string, follower: Follower<T>): Promise<void>;
   /** A KubeError `malformed` about this watch, for what only its reader can see. @param why one clause, without a full stop. */
   refuse(why: string): KubeError;
 }

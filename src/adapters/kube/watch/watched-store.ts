@@ -88,7 +88,7 @@ export class WatchedStore<T> {
     this.#ends.delete(key);
     this.#entries.set(key, sighting);
     this.#put(key, sighting.facts, before === undefined);
-    return before === undefined || !this.#isSame(before.facts, sighting.facts);
+    return before === undefined || !this.#isSame(before, sighting);
   }
 
   #end(key: string, version: string): boolean {
@@ -122,9 +122,10 @@ export class WatchedStore<T> {
     return this.#order.slice();
   }
 
-  #isSame(before: T, after: T): boolean {
+  #isSame(before: Entry<T>, after: Entry<T>): boolean {
+    if (before.mark !== undefined && before.mark === after.mark) return true;
     const { visible } = this.#rules;
-    return before === after || isDeepStrictEqual(visible(before), visible(after));
+    return before.facts === after.facts || isDeepStrictEqual(visible(before.facts), visible(after.facts));
   }
 
   #put(key: string, facts: T, isNew: boolean): void {

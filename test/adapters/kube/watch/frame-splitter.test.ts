@@ -32,6 +32,16 @@ describe.for(["lines", "lengths"] as const)("frames by %s", (framing) => {
   });
 });
 
+test("a frame that comes as a chunk of its own, after its length, is not copied", () => {
+  const splitter = new FrameSplitter("lengths");
+  const chunk = Buffer.from("frame");
+  expect(splitter.push(Buffer.from([0, 0, 0, 5]))).toEqual([]);
+  expect(splitter.isBetweenFrames).toBe(false);
+  const [frame] = splitter.push(chunk);
+  expect(frame).toBe(chunk);
+  expect(splitter.isBetweenFrames).toBe(true);
+});
+
 describe("a frame of more than 16 MiB", () => {
   test("is refused by its length, before it has come", () => {
     const announcing = (bytes: readonly number[]) => new FrameSplitter("lengths").push(Buffer.from(bytes));

@@ -1,7 +1,7 @@
 // A list of a cluster without a cluster: a history of objects, and watches of it that break as a test says.
 import type { Listing } from "../../../../src/adapters/kube/list-objects.ts";
 import type { Sighting } from "../../../../src/adapters/kube/watch/sighting.ts";
-import type { WatchEvent, WatchSource } from "../../../../src/adapters/kube/watch/watch-source.ts";
+import type { Follower, WatchEvent, WatchSource } from "../../../../src/adapters/kube/watch/watch-source.ts";
 import type { StoreRules } from "../../../../src/adapters/kube/watch/watched-store.ts";
 import { KubeError, type KubeFailure } from "../../../../src/model/errors.ts";
 import type { Clock } from "../../../../src/ports/clock.ts";
@@ -112,7 +112,7 @@ export class ModelList implements WatchSource<Thing> {
     return { items, resourceVersion };
   }
 
-  async *watch(version: string, signal: AbortSignal): AsyncGenerator<readonly WatchEvent<Thing>[]> {
+  async watch(version: string, { signal, take }: Follower<Thing>): Promise<void> {
     this.watches.push(version);
     const refusal = this.refusal ?? this.watchRefusal;
     if (refusal !== undefined) throw refusal;
@@ -124,8 +124,8 @@ export class ModelList implements WatchSource<Thing> {
     signal.addEventListener("abort", end, { once: true });
     this.#streams.add(stream);
     try {
-      yield [];
-      yield* stream.read();
+      take([]);
+      for await (const events of stream.read()) take(events);
     } finally {
       signal.removeEventListener("abort", end);
       this.#streams.delete(stream);

@@ -196,9 +196,13 @@ async function watchFrom(facts: ClusterFacts, version: string): Promise<unknown>
   const [send, open] = [transport.send.bind(transport), transport.open.bind(transport)];
   const source = new KubeWatchSource({ ...access, send, open }, NODES_REQUEST);
   try {
-    for await (const events of source.watch(version, AbortSignal.timeout(10_000))) {
-      for (const event of events) if (event.kind === "failed") return event.error;
-    }
+    await source.watch(version, {
+      signal: AbortSignal.timeout(10_000),
+      known: () => undefined,
+      take: (events) => {
+        for (const event of events) if (event.kind === "failed") throw event.error;
+      },
+    });
     return undefined;
   } catch (error) {
     return error;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { POD_FIELDS } from "../../../../src/adapters/kube/protobuf-fields.ts";
-import { jsonEvent, protobufEvent } from "../../../../src/adapters/kube/watch/watch-event.ts";
+import type { Fields } from "../../../../src/adapters/kube/protobuf-message.ts";
+import { jsonEvent, openEvent, type RawEvent, readEvent } from "../../../../src/adapters/kube/watch/watch-event.ts";
 import { envelope, messageField, numberField, textField } from "../protobuf-writer.ts";
 
 describe("an event in protobuf", () => {
@@ -40,6 +41,10 @@ describe("an event in JSON", () => {
     },
   );
 });
+
+function protobufEvent(frame: Buffer, fields: Fields): RawEvent {
+  return readEvent(openEvent(frame), fields);
+}
 
 function wrapped(type: string, object: Buffer): Buffer {
   return Buffer.concat([textField(1, type), messageField(2, messageField(1, object))]);
