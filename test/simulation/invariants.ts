@@ -2,7 +2,7 @@ import type { Plan } from "../../src/model/plan.ts";
 import { FINALIZER, type Pool } from "../../src/model/resource.ts";
 import type { SimCall } from "./faults.ts";
 import type { Monitor, Violation } from "./monitor.ts";
-import { checkPrecautions, checkTarget } from "./precautions.ts";
+import { checkPrecautions, checkTarget, hadOther } from "./precautions.ts";
 import type { Process } from "./process.ts";
 import type { Reading } from "./readings.ts";
 import { nameOf } from "./records.ts";
@@ -105,11 +105,6 @@ function loss(
 function isOutOfReach(monitor: Monitor, process: Process, pool: Pool): boolean {
   const { target } = process.settings;
   return (target !== undefined && nameOf(pool) !== target) || (isBlocked(pool) && monitor.isStable(process, pool));
-}
-
-/** True where the pass has seen another pool that had the address, and has gone or changed since. */
-function hadOther({ records }: Monitor, { passStartMs }: Process, ip: string): boolean {
-  return [...(records.namerKeys.get(ip) ?? [])].some((key) => records.changedAtMs(key) >= passStartMs);
 }
 
 function coolOff(monitor: Monitor, process: Process, what: string, owners: readonly Pool[]): readonly Violation[] {

@@ -43,13 +43,19 @@ function checkHolder(monitor: Monitor, process: Process, holder: number, what: s
     monitor.violated("re-read", `${what} without having read ${nodes[0]?.name} again, which it is taken from`);
 }
 
+/** True where the pass has seen another pool that had the address, and has gone or changed since. */
+export function hadOther({ records }: Monitor, { passStartMs }: Process, ip: string): boolean {
+  return [...(records.namerKeys.get(ip) ?? [])].some((key) => records.changedAtMs(key) >= passStartMs);
+}
+
 /** An address is sent only to the machine of a node that matches. */
 export function checkTarget(monitor: Monitor, process: Process, call: SimCall, what: string): readonly Violation[] {
   const { records, simulation } = monitor;
   const { world } = simulation;
   const machine = Number(call.args[0]);
   const owners = records.namers(call.subject).filter((pool) => managedBy(pool).has(call.subject));
-  const isKnown = owners.length > 0 && world.pools().every((pool) => monitor.isStable(process, pool));
+  const isStable = world.pools().every((pool) => monitor.isStable(process, pool));
+  const isKnown = owners.length > 0 && isStable && !hadOther(monitor, process, call.subject);
   if (!isKnown || isInMotion(monitor, process, machine)) return [];
   const nodes = world.nodes().filter((node) => dropletOf(node) === machine);
   const isMatch = nodes.some((node) => owners.some((pool) => serves(world, pool, node) === "match"));
