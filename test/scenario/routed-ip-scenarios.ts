@@ -243,6 +243,7 @@ export function routedIPScenarios(scenario: Register): void {
     await world.pass();
     expect(world.dnsWrites()).toEqual([]);
     await world.routedIPs.delete("vip");
+    world.dnsSafety.allowEnd("www.example.com");
     await world.pass();
     expect([...world.dnsWrites(), ...world.cloudWrites()]).toHaveLength(5);
     expect(world.dns.addresses("digitalocean", "www.example.com")).toEqual([]);
