@@ -12,8 +12,8 @@ const RUNS = 3;
 const HEARTBEAT_MS = 300_000;
 /** One whole interval: with the pass that is made then. */
 const IDLE_MS = 60_000;
-/** What is left of the start is over, milliseconds. */
-const SETTLE_MS = 5000;
+/** What is left of the start, code that is compiled and memory that is given back, is over, milliseconds. */
+const SETTLE_MS = 20_000;
 
 /** What one process that watches a big cluster needed. */
 export interface WatchSamples {
