@@ -223,6 +223,10 @@ export interface PoolStatus extends DNSMemory {
 
 /** `status` of a RoutedIP: that of a pool of one address, and two fields more. */
 export interface RoutedIPStatus extends PoolStatus {
+  /** The address it uses; absent while it has none. */
+  readonly address?: string;
+  /** The node that serves it; absent while none does. */
+  readonly nodeName?: string;
   /** What was added to firewalls for it. Absent = nothing. */
   readonly firewalls?: readonly FirewallMemory[];
   /** What its issuer last said. */

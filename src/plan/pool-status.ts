@@ -71,15 +71,26 @@ export function poolStatus(facts: StatusFacts): RoutedIPStatus {
     ...lastAssignment(status.lastAssignmentTime, nowMs),
     ...(status.assignments === undefined ? {} : { assignments: status.assignments }),
     ...facts.names.memory,
-    ...routedMemory(facts),
+    ...routedFields(facts, ips),
   };
 }
 
-/** What only a RoutedIP remembers. */
-function routedMemory({ view: { pool }, firewall }: StatusFacts): Pick<RoutedIPStatus, "firewalls" | "issuer"> {
+/** What only a RoutedIP has: its one address for people, and what it remembers. */
+function routedFields(
+  { view: { pool, inUse }, firewall }: StatusFacts,
+  ips: PoolStatus["ips"],
+): Omit<RoutedIPStatus, keyof PoolStatus> {
+  if (pool.kind !== "routedip") return {};
+  const [address] = inUse;
+  const { state, nodeName } = ips[address ?? ""] ?? {};
   const issuer = pool.issuer ?? pool.status.issuer;
   const { memory = [] } = firewall ?? {};
-  return { ...(memory.length === 0 ? {} : { firewalls: memory }), ...(issuer === undefined ? {} : { issuer }) };
+  return {
+    ...(address === undefined ? {} : { address }),
+    ...(state === "active" && nodeName !== undefined ? { nodeName } : {}),
+    ...(memory.length === 0 ? {} : { firewalls: memory }),
+    ...(issuer === undefined ? {} : { issuer }),
+  };
 }
 
 /** The stored text, unless it names a time in the future: that is now, once. */

@@ -26,7 +26,11 @@ export function nodeLines({ notMatching, skipped, waiting, isRouted }: NodeGroup
   const texts = [
     ...told("Not matching", meant(notMatching), groupVerdicts(meant(notMatching), most)),
     ...told("Cannot take an address", meant(skipped), groupVerdicts(meant(skipped), most)),
-    ...told(isRouted === true ? "Matching and free" : "Still without an address", waitingFor, listText(waitingFor, most)),
+    ...told(
+      isRouted === true ? "Matching and free" : "Still without an address",
+      waitingFor,
+      listText(waitingFor, most),
+    ),
   ];
   return texts.flatMap((text) => wrap(text, "    ", width).map((line) => palette.faint(line)));
 }

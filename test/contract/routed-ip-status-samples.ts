@@ -6,6 +6,8 @@ import { FULL_STATUS } from "./pool-status-samples.ts";
 /** A status with every field: a new one does not compile until it is here. */
 export const FULL_ROUTED_IP_STATUS: Required<RoutedIPStatus> = {
   ...FULL_STATUS,
+  address: "192.0.2.5",
+  nodeName: "worker-1",
   firewalls: [
     {
       provider: "digitalocean",

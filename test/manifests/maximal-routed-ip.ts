@@ -6,6 +6,8 @@ import { MAXIMAL_SPEC, MAXIMAL_STATUS } from "./maximal-pool.ts";
 /** A status of a RoutedIP with a value in every field that the model knows, as it is on the wire. */
 export const MAXIMAL_ROUTED_IP_STATUS: Full<RoutedIPStatus> = {
   ...MAXIMAL_STATUS,
+  address: "192.0.2.5",
+  nodeName: "worker-1",
   firewalls: [{ provider: "digitalocean", id: "fw-1", name: "edge", ports: ["tcp/80"], machineIDs: ["1"] }],
   issuer: { provider: "digitalocean", reclaimPolicy: "Delete" },
 };

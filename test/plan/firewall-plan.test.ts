@@ -25,6 +25,8 @@ function serving(parts: RoutedParts = {}): Pool {
 
 const OPEN: Firewall = aFirewall({ open: ["tcp/80"], machineIDs: ["101"] });
 
+const at = (seconds: number): string => new Date(NOW + seconds * 1000).toISOString();
+
 const onN1 = aNode({ addressAnnotation: A, poolAnnotation: "routedip/ingress/vip" });
 const n2 = aNode({ name: "n2", droplet: 102 });
 const failedN1 = { ...onN1, ready: { isReady: false, sinceMs: NOW - 60_000 } };
@@ -173,6 +175,35 @@ describe("a failover", () => {
     const { actions, pools } = plan(observation, {});
     expect(actions.filter(({ kind }) => kind === "move-ip")).toEqual([]);
     expect(pools[0]?.skipped).toMatchObject([{ nodeName: "n2", reason }]);
+  });
+
+  test.each([
+    ["the firewall is full of rules", aFirewall({ ruleCount: 50 }), {}, "FirewallFull", undefined],
+    [
+      "the firewall is full of machines",
+      aFirewall({ open: ["tcp/80"], machineIDs: Array.from({ length: 10 }, (_, at) => `9${at}`) }),
+      {},
+      "FirewallFull",
+      undefined,
+    ],
+    [
+      "its last change failed",
+      aFirewall(),
+      { retries: [{ subject: "firewall/fw-web", attempts: 1, nextAttemptTime: at(60), error: "500" }] },
+      "Backoff",
+      NOW + 60_000,
+    ],
+    ["it is being changed", aFirewall({ isSettled: false }), {}, "InProgress", undefined],
+  ] as const)("says why nothing can be brought to any node: %s", (_, firewall, status, reason, notBeforeMs) => {
+    const observation = anObservation({
+      pools: [aRoutedIP({ spec: { ips: [A] }, status })],
+      nodes: nodes(2),
+      addresses: [known(A)],
+      firewalls: [firewallFacts([firewall])],
+    });
+    const hold = plan(observation, {}).holds.find(({ kind }) => kind === "open-ports");
+    expect(hold).toMatchObject({ subject: "firewall web", reason });
+    expect(hold?.notBeforeMs).toBe(notBeforeMs);
   });
 
   test("is looked at again while the provider carries a change of the firewall out", () => {

@@ -11,6 +11,8 @@ export function decodeRoutedIPStatus(value: unknown): RoutedIPStatus {
   const firewalls = asList(status["firewalls"]).flatMap(decodeFirewall);
   return {
     ...decodePoolStatus(value),
+    ...optional("address", asText(status["address"])),
+    ...optional("nodeName", asText(status["nodeName"])),
     ...(firewalls.length === 0 ? {} : { firewalls }),
     ...optional("issuer", decodeIssuer(status["issuer"])),
   };

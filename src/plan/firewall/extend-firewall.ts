@@ -2,10 +2,17 @@ import { actionID } from "../../model/action.ts";
 import type { ChangeMachines, ChangePorts } from "../../model/firewall-action.ts";
 import type { Hold } from "../../model/plan.ts";
 import { portText } from "../../model/port-range.ts";
+import { machineID } from "../../model/provider-id.ts";
 import { compareText } from "../object-order.ts";
 import type { PoolView } from "../pool-view.ts";
 import type { FirewallNeeds } from "./firewall-needs.ts";
-import { type BlockedFirewall, type FirewallTarget, isBehind, machinesFull } from "./firewall-target.ts";
+import {
+  type BlockedFirewall,
+  type FirewallTarget,
+  firewallObstacle,
+  isBehind,
+  machinesFull,
+} from "./firewall-target.ts";
 
 type Ready = Extract<FirewallTarget, { kind: "ready" }>;
 
@@ -38,19 +45,21 @@ export function extendFirewall(view: PoolView, needs: FirewallNeeds, planned: Pl
   );
   if (target.kind === "blocked") return { ...NOTHING, holds: [held(view, target), ...unusable] };
   const outside = [...needs.wanted].filter((machine) => !isBehind(target.fact, machine)).toSorted(compareText);
-  if (!target.fact.firewall.isSettled && !isServed(view))
-    return { ...NOTHING, holds: [held(view, AT_WORK), ...unusable] };
+  const refusal = needs.wanted.size === 0 ? refusalOfAll(view) : undefined;
+  if (refusal !== undefined) return { ...NOTHING, holds: [held(view, refusal), ...unusable] };
   const isInStep = needs.wanted.size === 0 || (target.missing.length === 0 && outside.length === 0);
   if (isInStep) return { ...NOTHING, holds: unusable };
   if (target.waiting !== undefined) return { ...NOTHING, holds: [held(view, target.waiting), ...unusable] };
   return add(view, target, { outside, wanted: needs.wanted }, planned, unusable);
 }
 
-/** The provider carries a change out to the machines; an address that is to go behind the firewall waits for it. */
-const AT_WORK: Omit<BlockedFirewall, "kind"> = { reason: "InProgress", detail: "", needsPerson: false };
-
-function isServed({ managed, inUse }: PoolView): boolean {
-  return managed.some(({ ip, standing }) => standing.kind === "placed" && inUse.has(ip));
+/** Why no match can take the address, where that is for the firewall's sake alone; undefined when one can, or there is none. */
+function refusalOfAll({ firewall, matches, pool }: PoolView): BlockedFirewall | undefined {
+  const refusals = matches.flatMap(({ providerID }) => {
+    const machine = machineID(pool.spec.provider, providerID);
+    return machine === undefined ? [] : [firewallObstacle(firewall, machine)];
+  });
+  return refusals.includes(undefined) ? undefined : refusals[0];
 }
 
 function add(
@@ -140,7 +149,9 @@ function addMachines(
 
 function held(view: PoolView, why: Omit<BlockedFirewall, "kind">): Hold {
   const { reason, detail, needsPerson, notBeforeMs } = why;
-  const subject = `firewall ${view.pool.firewall?.firewall ?? ""}`;
+  const { firewall: target, pool } = view;
+  const name = target.kind === "ready" ? target.fact.firewall.name : (pool.firewall?.firewall ?? "");
+  const subject = `firewall ${name}`;
   const hold: Hold = { kind: "open-ports", object: view.object, subject, reason, detail, needsPerson };
   return notBeforeMs === undefined ? hold : { ...hold, notBeforeMs };
 }

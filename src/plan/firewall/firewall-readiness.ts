@@ -8,7 +8,11 @@ export function firewallReadiness(view: PoolView): Readiness | undefined {
   const { firewall: target, managed, inUse } = view;
   if (target.kind === "none") return undefined;
   if (target.kind === "blocked")
-    return { isTrue: false, reason: target.reason, message: `${REASONS[target.reason]} (${target.detail})` };
+    return {
+      isTrue: false,
+      reason: target.reason,
+      message: `${REASONS[target.reason].replace(/\.$/, "")}: ${target.detail}`,
+    };
   const isOpen = managed.every(
     ({ ip, standing }) => standing.kind !== "placed" || !inUse.has(ip) || isLetIn(target, standing.on.machineID),
   );

@@ -56,7 +56,7 @@ export function firewallTarget(pool: Pool, context: FirewallContext): FirewallTa
   const made = context.made.get(firewall.id);
   const missing = wish.ports.filter((ports) => !isOpen(ports, fact, made));
   const isFull = missing.length > 0 && firewall.ruleCount + missing.length > facts.limits.rules;
-  const detail = `${firewall.ruleCount} of ${facts.limits.rules} rules; ${missing.length} more are needed: let Services share ports, or name another firewall`;
+  const detail = `${firewall.ruleCount} of ${facts.limits.rules} rules; ${missing.length} more ${missing.length === 1 ? "is" : "are"} needed: let Services share ports, or name another firewall`;
   const waiting = isFull ? blocked("FirewallFull", detail, true) : backoff(pool, firewall.id, context.nowMs);
   return { kind: "ready", fact, missing, limits: facts.limits, ...(waiting === undefined ? {} : { waiting }) };
 }
