@@ -2,12 +2,12 @@ import { KubeError } from "../model/errors.ts";
 import { objectKey } from "../model/resource.ts";
 import { untilInterrupted } from "../observe/interrupt.ts";
 import { listRecordSets } from "../observe/list-record-sets.ts";
+import { orMissing } from "../observe/or-missing.ts";
 import { isSelected } from "../plan/selection.ts";
 import { EXIT } from "../report/exit-code.ts";
 import { type Overview, overviewOf, type StoredFacts } from "../report/overview.ts";
 import { overviewDocument } from "../report/overview-document.ts";
 import { renderStatus } from "../report/render-status.ts";
-import { anyRoutedIPs } from "./any-routed-ips.ts";
 import type { StatusWorld } from "./backend.ts";
 import { resolveConfig } from "./config.ts";
 import type { StatusFlags } from "./flags.ts";
@@ -31,9 +31,9 @@ export async function runStatus(session: Session, names: readonly string[], flag
 
   async function read({ cluster }: StatusWorld): Promise<Overview> {
     const { namespace, name } = config.lease;
-    const [pools, routedIPs, { recordSets }, lease] = await Promise.all([
+    const [pools, { objects: routedIPs }, { recordSets }, lease] = await Promise.all([
       cluster.listPools(),
-      anyRoutedIPs(cluster),
+      orMissing(() => cluster.listRoutedIPs()),
       listRecordSets(cluster),
       readLease(cluster, config.lease),
     ]);

@@ -4,9 +4,9 @@ import { parseLabelSelector } from "../model/label-selector.ts";
 import type { RecordSet } from "../model/resource.ts";
 import type { Selection } from "../model/run.ts";
 import { listRecordSets } from "../observe/list-record-sets.ts";
+import { orMissing } from "../observe/or-missing.ts";
 import type { ClusterReader } from "../ports/cluster.ts";
 import { listText } from "../report/count-text.ts";
-import { anyRoutedIPs } from "./any-routed-ips.ts";
 import { isObjectTarget, type ObjectTarget, type Target } from "./target.ts";
 
 /** What the command line says about which objects are meant. */
@@ -50,7 +50,7 @@ async function listObjects(named: readonly ObjectTarget[], lists: ObjectLists): 
     named.some(({ kind }) => kind === "routedip")
       ? lists.listRoutedIPs()
       : wants("routedip")
-        ? anyRoutedIPs(lists)
+        ? (await orMissing(() => lists.listRoutedIPs())).objects
         : [],
     named.some(({ kind }) => kind === "dns") ? lists.listRecordSets() : wants("dns") ? anyRecordSets(lists) : [],
   ]);

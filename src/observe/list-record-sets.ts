@@ -1,7 +1,7 @@
-import { KubeError } from "../model/errors.ts";
 import type { Observation } from "../model/observation.ts";
 import type { RecordSet } from "../model/resource.ts";
 import type { ClusterReader } from "../ports/cluster.ts";
+import { orMissing } from "./or-missing.ts";
 
 /** Every record set of a cluster; `missing` says why there can be none, where the cluster does not know the kind. */
 export interface RecordSetListing {
@@ -10,15 +10,10 @@ export interface RecordSetListing {
 }
 
 /**
- * Lists the record sets. A cluster that does not know the kind yet, as after an update of flipop alone, has none: that must not stop its pools.
+ * Lists the record sets; none where the cluster does not know the kind, see {@link orMissing}.
  * @throws KubeError when the list fails for any other reason
  */
 export async function listRecordSets(cluster: Pick<ClusterReader, "listRecordSets">): Promise<RecordSetListing> {
-  try {
-    return { recordSets: await cluster.listRecordSets() };
-  } catch (error) {
-    if (error instanceof KubeError && error.failure === "missing-resource")
-      return { recordSets: [], missing: [{ resource: "nodednsrecordsets", error: error.message }] };
-    throw error;
-  }
+  const { objects: recordSets, missing: error } = await orMissing(() => cluster.listRecordSets());
+  return error === undefined ? { recordSets } : { recordSets, missing: [{ resource: "nodednsrecordsets", error }] };
 }

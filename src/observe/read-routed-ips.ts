@@ -1,10 +1,10 @@
-import { KubeError } from "../model/errors.ts";
 import type { Observation } from "../model/observation.ts";
 import { objectKey, type Pool } from "../model/resource.ts";
 import type { RoutedIP, RoutedIPIssuer } from "../model/routed-ip.ts";
 import type { ServiceFacts } from "../model/service.ts";
 import { routedPool } from "../plan/routed-pool.ts";
 import type { ClusterReader } from "../ports/cluster.ts";
+import { orMissing } from "./or-missing.ts";
 
 /** The routed IPs of a cluster as pools; `missing` says why there can be none, where the cluster does not know the kind. */
 export interface RoutedIPListing {
@@ -40,16 +40,4 @@ function asPools(
     services: new Map(services.map((service) => [objectKey(service), service])),
   };
   return routedIPs.map((routedIP) => routedPool(routedIP, references));
-}
-
-async function orMissing<T>(
-  list: () => Promise<readonly T[]>,
-): Promise<{ readonly objects: readonly T[]; readonly missing?: string }> {
-  try {
-    return { objects: await list() };
-  } catch (error) {
-    if (error instanceof KubeError && error.failure === "missing-resource")
-      return { objects: [], missing: error.message };
-    throw error;
-  }
 }

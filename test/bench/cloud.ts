@@ -25,21 +25,25 @@ export interface CloudOptions {
   readonly ips: readonly string[];
   /** How long an accepted action takes, milliseconds. */
   readonly actionMs?: number;
+  /** With it the account has a firewall `web` without rules that covers every droplet by this tag. */
+  readonly firewallTag?: string;
 }
 
 /** The region of everything in a benchmark. */
 export const REGION = "nyc3";
 
 /** Starts an account. */
-export async function openCloud({ droplets, ips, actionMs = 0 }: CloudOptions): Promise<Cloud> {
+export async function openCloud({ droplets, ips, actionMs = 0, firewallTag }: CloudOptions): Promise<Cloud> {
   const calls: TimedCall[] = [];
+  const tags = firewallTag === undefined ? {} : { tags: [firewallTag] };
   const account = digitaloceanSandbox({
     now: () => Date.now(),
     onCall: (call) => calls.push({ ...call, atMs: performance.now() }),
     state: {
       account: { reserved_ip_limit: ips.length },
       settings: { action_delay_ms: actionMs, rate_limit: { per_hour: 1_000_000, per_minute: 1_000_000 } },
-      droplets: Array.from({ length: droplets }, (_, index) => ({ id: index + 1, region: REGION })),
+      droplets: Array.from({ length: droplets }, (_, index) => ({ id: index + 1, region: REGION, ...tags })),
+      ...(firewallTag === undefined ? {} : { firewalls: [{ name: "web", ...tags }] }),
       reserved_ips: ips.map((ip) => ({ ip, region: REGION })),
     },
   });

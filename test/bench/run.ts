@@ -5,6 +5,7 @@ import { benchDNS } from "./dns.ts";
 import { benchFailover } from "./failover.ts";
 import { benchFirstFill } from "./first-fill.ts";
 import { benchPlanner } from "./planner.ts";
+import { benchRouted } from "./routed.ts";
 import { benchScale } from "./scale.ts";
 import { benchStart } from "./start.ts";
 import { benchSteadyState } from "./steady-state.ts";
@@ -19,6 +20,7 @@ const benches: Readonly<Record<string, (world: World) => Promise<Section>>> = {
   steady: benchSteadyState,
   failover: benchFailover,
   dns: benchDNS,
+  routed: benchRouted,
   watch: benchWatch,
   scale: benchScale,
 };

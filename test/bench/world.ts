@@ -21,6 +21,8 @@ export interface World {
 const OBJECTS = "/apis/flipop.digitalocean.com/v1alpha1/namespaces/default";
 const POOLS = `${OBJECTS}/floatingippools`;
 const RECORD_SETS = `${OBJECTS}/nodednsrecordsets`;
+const ROUTED_IPS = `${OBJECTS}/routedips`;
+const ISSUERS = `${OBJECTS}/routedipissuers`;
 const API_VERSION = "flipop.digitalocean.com/v1alpha1";
 const MANIFESTS = ["namespace.yaml", ...shippedFiles("crds"), "rbac.yaml", "watch/rbac.yaml"];
 const PARALLEL_CALLS = 8;
@@ -48,10 +50,12 @@ export async function openWorld(): Promise<World> {
   };
 }
 
-/** Deletes every pool, record set and node, and flipop's Lease; pods stay. */
+/** Deletes every pool, record set, routed IP, issuer and node, and flipop's Lease; pods stay. */
 export async function emptyCluster(api: API): Promise<void> {
   await api.call("DELETE", POOLS);
   await api.call("DELETE", RECORD_SETS);
+  await api.call("DELETE", ROUTED_IPS);
+  await api.call("DELETE", ISSUERS);
   await api.call("DELETE", "/api/v1/nodes");
   await api.request("DELETE", "/apis/coordination.k8s.io/v1/namespaces/flipop/leases/flipop");
 }
@@ -59,6 +63,19 @@ export async function emptyCluster(api: API): Promise<void> {
 /** Creates the pool `default/web`. */
 export async function createPool(api: API, spec: Readonly<Record<string, unknown>>): Promise<void> {
   await api.call("POST", POOLS, { apiVersion: API_VERSION, kind: "FloatingIPPool", metadata: { name: "web" }, spec });
+}
+
+/** Creates a RoutedIP of the Service `web` that has this address, and its issuer, whose firewall is `web`, unless that is there. */
+export async function createRoutedIP(api: API, address: string): Promise<void> {
+  const issuer = { provider: "digitalocean", routedIPFirewallName: "web" };
+  const metadata = { name: "cloud" };
+  await api.request("POST", ISSUERS, { apiVersion: API_VERSION, kind: "RoutedIPIssuer", metadata, spec: issuer });
+  await api.call("POST", ROUTED_IPS, {
+    apiVersion: API_VERSION,
+    kind: "RoutedIP",
+    metadata: { name: `vip-${address.replaceAll(".", "-")}` },
+    spec: { issuer: "cloud", serviceName: "web", address },
+  });
 }
 
 /** Creates record sets in the namespace `default`. */

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { encodeLease } from "../../src/adapters/kube/lease-codec.ts";
 import * as annotations from "../../src/model/lease-annotations.ts";
 import { ACQUIRED_ANNOTATION, ADDRESS_ANNOTATION, FINALIZER, POOL_ANNOTATION } from "../../src/model/resource.ts";
-import { BOTH, schemaOf } from "./kinds.ts";
+import { type SchemaNode, shippedSchema } from "../manifests/shipped.ts";
 import { REMEMBERED } from "./remembered-state.ts";
 import { schemaFields } from "./schema-fields.ts";
 
@@ -22,18 +22,21 @@ const lease = encodeLease(
 
 /** Everything the code keeps outside itself, by where. */
 const KEPT: readonly (readonly [where: RegExp, path: string])[] = [
-  ...BOTH.flatMap((kind) =>
-    schemaFields(schemaOf(kind, "status")).map(
-      ({ path }) => [kind.ref === "pool" ? /^(pool )?status$/ : /^(record set )?status$/, path] as const,
-    ),
-  ),
+  ...statusFields(shippedSchema("crds/floatingippools.yaml"), /^(pool, routed IP )?status$/),
+  ...statusFields(shippedSchema("crds/routedips.yaml"), /^((pool, )?routed IP )?status$/),
+  ...statusFields(shippedSchema("crds/nodednsrecordsets.yaml"), /^(record set )?status$/),
   ...[ADDRESS_ANNOTATION, POOL_ANNOTATION].map((path) => [/^node$/, path] as const),
-  [/^pool$/, ACQUIRED_ANNOTATION],
+  [/^pool, routed IP$/, ACQUIRED_ANNOTATION],
   [/^object$/, FINALIZER],
   ...Object.keys(lease["spec"] as object).map((path) => [/^Lease$/, path] as const),
   ...Object.values(annotations).map((path) => [/^Lease$/, path] as const),
   [/^Event$/, "Events"],
 ];
+
+function statusFields({ properties }: SchemaNode, where: RegExp): readonly (readonly [where: RegExp, path: string])[] {
+  const status = properties?.["status"];
+  return status === undefined ? [] : schemaFields(status).map(({ path }) => [where, path] as const);
+}
 
 function covers(pattern: string, path: string): boolean {
   return pattern.endsWith(".*") ? path.startsWith(pattern.slice(0, -1)) : pattern === path;

@@ -1,8 +1,17 @@
 /** One thing that flipop keeps between runs. */
 export interface Remembered {
-  /** Fields of `status` of either kind as schema paths, annotations or fields of the Lease by their keys; a trailing `*` stands for everything below. */
+  /** Fields of `status` of any kind as schema paths, annotations or fields of the Lease by their keys; a trailing `*` stands for everything below. */
   readonly paths: readonly string[];
-  readonly where: "pool status" | "record set status" | "status" | "node" | "pool" | "object" | "Lease" | "Event";
+  readonly where:
+    | "pool, routed IP status"
+    | "routed IP status"
+    | "record set status"
+    | "status"
+    | "node"
+    | "pool, routed IP"
+    | "object"
+    | "Lease"
+    | "Event";
   /** When it is written; always by a mutating run of flipop that holds the Lease. */
   readonly written: string;
   /** What happens once it is gone, by hand or because an old CRD prunes it. */
@@ -22,35 +31,35 @@ export const REMEMBERED: readonly Remembered[] = [
   },
   {
     paths: ["assignableNodes", "nodeErrors"],
-    where: "pool status",
+    where: "pool, routed IP status",
     written: "when they change",
     lost: "written again",
     wrong: "written again",
   },
   {
     paths: ["ips", "ips{}.state", "ips{}.nodeName", "ips{}.providerID", "ips{}.error", "ips{}.reason"],
-    where: "pool status",
+    where: "pool, routed IP status",
     written: "when they change",
     lost: "read again from the provider; an address whose holder left the cluster meanwhile looks foreign, and is held",
     wrong: "read again from the provider; which addresses are in use may be chosen anew",
   },
   {
     paths: ["ips{}.previousProviderID"],
-    where: "pool status",
+    where: "pool, routed IP status",
     written: "while a move is under way",
     lost: "a move that fails may leave the address looking foreign, and held",
     wrong: "the same",
   },
   {
     paths: ["ips{}.notMatchingSince"],
-    where: "pool status",
+    where: "pool, routed IP status",
     written: "while a holder does not match",
     lost: "grace counts from what the cluster shows, else from now",
     wrong: "a time in the future is now; an earlier one ends grace earlier",
   },
   {
     paths: ["acquired", "acquired[].*"],
-    where: "pool status",
+    where: "pool, routed IP status",
     written: "with each acquisition",
     lost: "known again by the pool's annotation, with all of the status lost, too; where that is lost as well, by `ips` or by the nodes' annotations. Such addresses are never deleted",
     wrong:
@@ -58,7 +67,7 @@ export const REMEMBERED: readonly Remembered[] = [
   },
   {
     paths: ["pendingAcquisitions", "pendingAcquisitions[].*"],
-    where: "pool status",
+    where: "pool, routed IP status",
     written: "before each acquisition, removed with its answer",
     lost: "known again by the pool's annotation, with all of the status lost, too, but not what the account had before: an address on the machine it was for is taken, any other that may be the one is held (`LostAcquisition`), and another is bought only where there is none",
     wrong:
@@ -66,21 +75,21 @@ export const REMEMBERED: readonly Remembered[] = [
   },
   {
     paths: ["released", "released[].*"],
-    where: "pool status",
+    where: "pool, routed IP status",
     written: "when an address leaves the spec",
     lost: "the address stays attached, and nobody detaches it",
     wrong: "forgotten once the account does not have it, it is attached nowhere, or an object manages it",
   },
   {
     paths: ["lastAssignmentTime"],
-    where: "pool status",
+    where: "pool, routed IP status",
     written: "with each assignment",
     lost: "the cool-off is over",
     wrong: "the cool-off ends earlier or later, never later than its full length from now",
   },
   {
     paths: ["assignments"],
-    where: "pool status",
+    where: "pool, routed IP status",
     written: "with each assignment",
     lost: "counts from 0",
     wrong: "counts on from there",
@@ -115,6 +124,28 @@ export const REMEMBERED: readonly Remembered[] = [
     wrong: "a time in the future is now; an earlier one ends grace earlier",
   },
   {
+    paths: ["address", "nodeName"],
+    where: "routed IP status",
+    written: "when they change",
+    lost: "written again",
+    wrong: "written again; nothing is decided by them",
+  },
+  {
+    paths: ["firewalls", "firewalls[].*"],
+    where: "routed IP status",
+    written: "before a port is opened, or a node put behind a firewall; removed once it is closed, or out, again",
+    lost: "what was added stays at the firewall for good, as if somebody else had put it there",
+    wrong:
+      "a port or a node written there counts as flipop's: it is taken away once no object needs it, if the firewall has it just so; what the firewall does not show is dropped",
+  },
+  {
+    paths: ["issuer", "issuer.*"],
+    where: "routed IP status",
+    written: "when the issuer changes",
+    lost: "written again; a deletion while there is no such issuer waits for one",
+    wrong: "counts only for a deletion while there is no such issuer",
+  },
+  {
     paths: ["flipop.digitalocean.com/ipv4-reserved-ip", "flipop.digitalocean.com/pool"],
     where: "node",
     written: "once an address is verified on the node; removed when it is no longer there",
@@ -123,7 +154,7 @@ export const REMEMBERED: readonly Remembered[] = [
   },
   {
     paths: ["flipop.digitalocean.com/acquired"],
-    where: "pool",
+    where: "pool, routed IP",
     written:
       "right after `acquired` and `pendingAcquisitions`, before an address is bought; removed when both are empty",
     lost: "written again; nothing is bought while it cannot be",
