@@ -7,7 +7,7 @@ import { World } from "./world.ts";
 /** How scenarios are driven. */
 interface Drive {
   /** Which of those that play in the world are played. */
-  readonly select: (scenarios: readonly Scenario[]) => readonly Scenario[];
+  readonly select: (scenarios: readonly Scenario[], group: string) => readonly Scenario[];
   readonly open: (backend: Backend) => World;
   /** What is looked at after the end. */
   readonly after?: (world: World) => Promise<void>;
@@ -23,7 +23,7 @@ export function runScenarios(
   let count = 0;
   for (const [group, declare] of Object.entries(SCENARIO_GROUPS)) {
     const playable = scenariosOf(declare).filter(({ options }) => options.worlds?.includes(kind) !== false);
-    const scenarios = drive.select(playable);
+    const scenarios = drive.select(playable, group);
     if (scenarios.length === 0) continue;
     describe(`scenarios › ${drive.name} › ${group}`, () => {
       for (const scenario of scenarios) {

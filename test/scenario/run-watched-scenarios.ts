@@ -16,7 +16,11 @@ export function runWatchedScenarios(
   const part = partOf(oneIn);
   runScenarios(kind, makeBackend, {
     name: `${kind}, watched`,
-    select: (all) => part(all.filter(({ options }) => options.onlySingleRuns === undefined)),
+    select: (all, group) =>
+      part(
+        all.filter(({ options }) => options.onlySingleRuns === undefined),
+        group,
+      ),
     open: (backend) => new WatchedWorld(backend),
     after: async (world) => {
       if (!(world instanceof WatchedWorld)) throw new Error("not watched");

@@ -9,7 +9,7 @@ describeCluster("real API server", (facts) => {
   beforeAll(() => prepareCluster(facts));
   runScenarios("cluster", (number) => clusterWorld(facts, number), {
     name: "cluster",
-    select: partOf(2),
+    select: partOf(2, ["routed IPs"]),
     open: (backend) => new World(backend),
   });
 });
