@@ -1,4 +1,5 @@
-import { ACTIONS, type Action, type AssignIP, subjectOf } from "../model/action.ts";
+import { type Action, type AssignIP, subjectOf } from "../model/action.ts";
+import { ACTIONS } from "../model/action-facts.ts";
 import { ConfigError, KubeError, ProviderError } from "../model/errors.ts";
 import type { Outcome } from "../model/outcome.ts";
 import type { Plan } from "../model/plan.ts";

@@ -1,6 +1,6 @@
+import type { ChangeMachines, ChangePorts } from "../model/action.ts";
 import { ProviderError } from "../model/errors.ts";
 import type { Firewall } from "../model/firewall.ts";
-import type { ChangeMachines, ChangePorts } from "../model/firewall-action.ts";
 import type { LearnedFirewall } from "../model/outcome.ts";
 import { portText } from "../model/port-range.ts";
 import type { FirewallProvider } from "../ports/firewall-provider.ts";

@@ -1,5 +1,5 @@
+import type { ChangeMachines, ChangePorts } from "../model/action.ts";
 import { InternalError } from "../model/errors.ts";
-import type { ChangeMachines, ChangePorts } from "../model/firewall-action.ts";
 import type { FirewallProvider } from "../ports/firewall-provider.ts";
 import type { IPProvider } from "../ports/ip-provider.ts";
 import type { Confirmer } from "./confirmer.ts";

@@ -1,5 +1,5 @@
 import type { Zone } from "./dns.ts";
-import type { ChangeMachines, ChangePorts } from "./firewall-action.ts";
+import type { PortRange } from "./port-range.ts";
 import type { Reason } from "./reason.ts";
 
 /** The object an action or hold belongs to: a FloatingIPPool, a RoutedIP or a NodeDNSRecordSet. */
@@ -15,8 +15,7 @@ export interface Place {
   readonly nodeName?: string;
 }
 
-/** What every action has. */
-export interface ActionBase {
+interface Common {
   /** Unique within a plan and stable over passes: kind, object and subject. */
   readonly id: string;
   readonly object: ObjectRef;
@@ -28,7 +27,7 @@ export interface ActionBase {
 }
 
 /** Attaches a free address to a node's machine, or moves it there from the machine that has it. */
-export interface AssignIP extends ActionBase {
+export interface AssignIP extends Common {
   readonly kind: "assign-ip" | "move-ip";
   readonly provider: string;
   readonly ip: string;
@@ -42,7 +41,7 @@ export interface AssignIP extends ActionBase {
 }
 
 /** Detaches an address and leaves it unattached. */
-export interface UnassignIP extends ActionBase {
+export interface UnassignIP extends Common {
   readonly kind: "unassign-ip";
   readonly provider: string;
   readonly ip: string;
@@ -53,7 +52,7 @@ export interface UnassignIP extends ActionBase {
 }
 
 /** Buys one address for a node's machine, or unattached in a region. */
-export interface AcquireIP extends ActionBase {
+export interface AcquireIP extends Common {
   readonly kind: "acquire-ip";
   readonly provider: string;
   /** 1, 2, … within the pool's plan. */
@@ -63,7 +62,7 @@ export interface AcquireIP extends ActionBase {
 }
 
 /** Gives an unattached address back to the provider, for good. */
-export interface DeleteIP extends ActionBase {
+export interface DeleteIP extends Common {
   readonly kind: "delete-ip";
   readonly provider: string;
   readonly ip: string;
@@ -78,7 +77,7 @@ export interface NodeAnnotations {
 }
 
 /** Writes or removes flipop's annotations of one node. */
-export interface AnnotateNode extends ActionBase {
+export interface AnnotateNode extends Common {
   readonly kind: "annotate-node" | "clear-annotation";
   readonly nodeName: string;
   readonly before: NodeAnnotations;
@@ -86,7 +85,7 @@ export interface AnnotateNode extends ActionBase {
 }
 
 /** Adds or removes flipop's finalizer on an object. */
-export interface SetFinalizer extends ActionBase {
+export interface SetFinalizer extends Common {
   readonly kind: "add-finalizer" | "remove-finalizer";
   readonly before: undefined;
   readonly after: undefined;
@@ -101,7 +100,7 @@ export interface RecordSetContent {
 }
 
 /** Makes the A records of a name what they should be (`update-dns`), takes addresses out ahead of what they wait for (`withdraw-dns`), or removes them (`delete-dns`). */
-export interface WriteDNS extends ActionBase {
+export interface WriteDNS extends Common {
   readonly kind: "update-dns" | "withdraw-dns" | "delete-dns";
   readonly dnsProvider: string;
   /** As the object writes it. */
@@ -110,6 +109,30 @@ export interface WriteDNS extends ActionBase {
   readonly fqdn: string;
   readonly before: RecordSetContent;
   readonly after: RecordSetContent & { readonly ttlSeconds: number };
+}
+
+/** The firewall an action is about. */
+interface AtFirewall extends Common {
+  readonly provider: string;
+  readonly firewall: { readonly id: string; readonly name: string };
+  /** What it takes away: `portText` of ports, or machine ids; sorted. */
+  readonly before: readonly string[];
+  /** What it brings; sorted. */
+  readonly after: readonly string[];
+}
+
+/** Lets everybody in on ports of a cloud firewall, or no longer. */
+export interface ChangePorts extends AtFirewall {
+  readonly kind: "open-ports" | "close-ports";
+  /** Sorted by `portText`. */
+  readonly ports: readonly PortRange[];
+}
+
+/** Puts machines behind a cloud firewall, or takes them from it. */
+export interface ChangeMachines extends AtFirewall {
+  readonly kind: "add-to-firewall" | "remove-from-firewall";
+  /** Sorted by machine id. */
+  readonly machines: readonly Place[];
 }
 
 /** Everything flipop can do to the world, Kubernetes status aside. */
@@ -126,58 +149,6 @@ export type Action =
 
 /** The names of the actions. */
 export type ActionKind = Action["kind"];
-
-/** What is known about a kind of action. */
-export interface ActionFacts {
-  /** The plan's symbol, see the manual. */
-  readonly symbol: "+" | "-" | "~" | ">";
-  /** Imperative, as in "assign 203.0.113.1". */
-  readonly verb: string;
-  /** Position in the order of writes of one object. */
-  readonly phase: number;
-  /** Action name in Events, UpperCamelCase. */
-  readonly eventAction: string;
-  /** Where the write goes. */
-  readonly target: "provider" | "cluster";
-}
-
-/** Everything known about each kind, in one place. */
-export const ACTIONS: Readonly<Record<ActionKind, ActionFacts>> = {
-  "add-finalizer": { symbol: "+", verb: "add finalizer", phase: 1, eventAction: "AddFinalizer", target: "cluster" },
-  "open-ports": { symbol: "+", verb: "open ports on", phase: 1, eventAction: "OpenPorts", target: "provider" },
-  "add-to-firewall": { symbol: "+", verb: "add to", phase: 1, eventAction: "AddToFirewall", target: "provider" },
-  "acquire-ip": { symbol: "+", verb: "acquire", phase: 2, eventAction: "AcquireIP", target: "provider" },
-  "assign-ip": { symbol: "+", verb: "assign", phase: 3, eventAction: "AssignIP", target: "provider" },
-  "move-ip": { symbol: ">", verb: "move", phase: 3, eventAction: "MoveIP", target: "provider" },
-  "annotate-node": { symbol: "~", verb: "annotate", phase: 4, eventAction: "AnnotateNode", target: "cluster" },
-  "clear-annotation": {
-    symbol: "-",
-    verb: "clear annotation",
-    phase: 6,
-    eventAction: "ClearAnnotation",
-    target: "cluster",
-  },
-  "withdraw-dns": { symbol: "-", verb: "withdraw from DNS", phase: 2, eventAction: "WithdrawDNS", target: "provider" },
-  "update-dns": { symbol: "~", verb: "update DNS", phase: 5, eventAction: "UpdateDNS", target: "provider" },
-  "delete-dns": { symbol: "-", verb: "delete from DNS", phase: 7, eventAction: "DeleteDNS", target: "provider" },
-  "close-ports": { symbol: "-", verb: "close ports on", phase: 8, eventAction: "ClosePorts", target: "provider" },
-  "remove-from-firewall": {
-    symbol: "-",
-    verb: "remove from",
-    phase: 8,
-    eventAction: "RemoveFromFirewall",
-    target: "provider",
-  },
-  "unassign-ip": { symbol: "-", verb: "unassign", phase: 9, eventAction: "UnassignIP", target: "provider" },
-  "delete-ip": { symbol: "-", verb: "delete", phase: 10, eventAction: "DeleteIP", target: "provider" },
-  "remove-finalizer": {
-    symbol: "-",
-    verb: "remove finalizer",
-    phase: 11,
-    eventAction: "RemoveFinalizer",
-    target: "cluster",
-  },
-};
 
 /** What an action is about: an address, a node, or the new address it will buy. */
 export function subjectOf(action: Action): string {

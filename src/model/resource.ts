@@ -1,7 +1,6 @@
 import type { AcquiredIP, PendingAcquisition, ReleasedIP } from "./acquired-ip.ts";
 import type { AcquisitionNote } from "./acquisition-note.ts";
 import type { FirewallMemory, FirewallWish } from "./firewall.ts";
-import type { IssuerMemory } from "./routed-ip.ts";
 
 /** API group, version and names of flipop's custom resources, as on the wire. */
 export const GROUP = "flipop.digitalocean.com";
@@ -219,6 +218,12 @@ export interface PoolStatus extends DNSMemory {
   readonly lastAssignmentTime?: string;
   /** How many assignments the provider ever accepted for this pool. */
   readonly assignments?: number;
+}
+
+/** `status.issuer` of a RoutedIP: what its issuer last said of how to clean up after it, for the time when the issuer is gone. */
+export interface IssuerMemory {
+  readonly provider: string;
+  readonly reclaimPolicy: ReclaimPolicy;
 }
 
 /** `status` of a RoutedIP: that of a pool of one address, and two fields more. */

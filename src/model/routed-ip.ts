@@ -56,9 +56,3 @@ export interface RoutedIPIssuer {
   /** Set when part of the object is not of the expected type (an older CRD let it in): the path and what is wrong. */
   readonly decodeError?: string;
 }
-
-/** `status.issuer` of a RoutedIP: what its issuer last said of how to clean up after it, for the time when the issuer is gone. */
-export interface IssuerMemory {
-  readonly provider: string;
-  readonly reclaimPolicy: ReclaimPolicy;
-}

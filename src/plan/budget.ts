@@ -1,4 +1,5 @@
-import { ACTIONS, type Action } from "../model/action.ts";
+import type { Action } from "../model/action.ts";
+import { ACTIONS } from "../model/action-facts.ts";
 import type { DNSFacts } from "../model/dns.ts";
 import type { Observation } from "../model/observation.ts";
 import type { ProviderBudget } from "../model/plan.ts";

@@ -1,6 +1,5 @@
-import type { AcquireIP, Action, AssignIP } from "../model/action.ts";
+import type { AcquireIP, Action, AssignIP, ChangeMachines } from "../model/action.ts";
 import { KubeError, ProviderError } from "../model/errors.ts";
-import type { ChangeMachines } from "../model/firewall-action.ts";
 import type { Failed, Outcome } from "../model/outcome.ts";
 import { providerIDOf } from "../model/provider-id.ts";
 import type { Reason } from "../model/reason.ts";

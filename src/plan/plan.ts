@@ -1,4 +1,5 @@
-import { ACTIONS, type Action, type AssignIP, type ObjectRef, refKey, subjectOf } from "../model/action.ts";
+import { type Action, type AssignIP, type ObjectRef, refKey, subjectOf } from "../model/action.ts";
+import { ACTIONS } from "../model/action-facts.ts";
 import { contentHash } from "../model/content-hash.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Hold, Plan } from "../model/plan.ts";

@@ -1,8 +1,8 @@
 import { canonicalIPv4 } from "../model/address.ts";
 import type { FirewallWish } from "../model/firewall.ts";
 import { type PortRange, portRange, portText } from "../model/port-range.ts";
-import { type MatchSpec, objectKey, type Pool, type PoolSpec } from "../model/resource.ts";
-import type { IssuerMemory, RoutedIP, RoutedIPIssuer } from "../model/routed-ip.ts";
+import { type IssuerMemory, type MatchSpec, objectKey, type Pool, type PoolSpec } from "../model/resource.ts";
+import type { RoutedIP, RoutedIPIssuer } from "../model/routed-ip.ts";
 import type { ServiceFacts } from "../model/service.ts";
 import { compareText } from "./object-order.ts";
 

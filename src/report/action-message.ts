@@ -3,10 +3,10 @@ import {
   type ActionKind,
   type AnnotateNode,
   type AssignIP,
+  type ChangeMachines,
   refKey,
   type SetFinalizer,
 } from "../model/action.ts";
-import type { ChangeMachines } from "../model/firewall-action.ts";
 import type { PoolAssessment } from "../model/plan.ts";
 import { portText } from "../model/port-range.ts";
 import { FINALIZER } from "../model/resource.ts";

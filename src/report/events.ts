@@ -1,4 +1,5 @@
-import { ACTIONS, type Action, subjectOf } from "../model/action.ts";
+import { type Action, subjectOf } from "../model/action.ts";
+import { ACTIONS } from "../model/action-facts.ts";
 import type { Outcome } from "../model/outcome.ts";
 import type { Reason } from "../model/reason.ts";
 import { actionText } from "./action-message.ts";

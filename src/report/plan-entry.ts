@@ -1,4 +1,5 @@
-import { ACTIONS, type Action } from "../model/action.ts";
+import type { Action } from "../model/action.ts";
+import { ACTIONS } from "../model/action-facts.ts";
 import type { Hold, PoolAssessment } from "../model/plan.ts";
 import { actionText, whyAction } from "./action-message.ts";
 import { dnsChangeLines } from "./dns-change.ts";

@@ -1,4 +1,5 @@
-import { ACTIONS, type Action, type ActionKind } from "../model/action.ts";
+import type { Action, ActionKind } from "../model/action.ts";
+import { ACTIONS } from "../model/action-facts.ts";
 import type { Plan, PoolAssessment } from "../model/plan.ts";
 import { amountOf, VERBS } from "./action-message.ts";
 import { countText } from "./count-text.ts";

@@ -1,6 +1,5 @@
 import type { FirewallMemory } from "../../src/model/firewall.ts";
-import type { RoutedIPStatus } from "../../src/model/resource.ts";
-import type { IssuerMemory } from "../../src/model/routed-ip.ts";
+import type { IssuerMemory, RoutedIPStatus } from "../../src/model/resource.ts";
 import { FULL_STATUS } from "./pool-status-samples.ts";
 
 /** A status with every field: a new one does not compile until it is here. */

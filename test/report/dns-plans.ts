@@ -1,5 +1,4 @@
-import type { ObjectRef, WriteDNS } from "../../src/model/action.ts";
-import { actionID } from "../../src/model/action.ts";
+import { actionID, type ObjectRef, type WriteDNS } from "../../src/model/action.ts";
 import type { Hold, Plan, PoolAssessment, RecordSetAssessment } from "../../src/model/plan.ts";
 import type { Condition, RecordSetStatus } from "../../src/model/resource.ts";
 import { aPool, aRecordSet, NOW_MS } from "./world.ts";

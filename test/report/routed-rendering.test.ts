@@ -219,7 +219,7 @@ describe("a firewall that is held", () => {
     [
       "with fifty rules",
       { firewall: { ...aFirewall("edge", [], ["1"]), ruleCount: 50 } },
-      "! firewall edge: has no room\n      The firewall can take no more rules or machines: 50 of 50 rules; 1 more are needed: let Services share ports, or name another firewall.",
+      "! firewall edge: has no room\n      The firewall can take no more rules or machines: 50 of 50 rules; 1 more is needed: let Services share ports, or name another firewall.",
       0,
     ],
     [

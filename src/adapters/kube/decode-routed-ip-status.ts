@@ -1,6 +1,5 @@
 import type { FirewallMemory } from "../../model/firewall.ts";
-import type { RoutedIPStatus } from "../../model/resource.ts";
-import type { IssuerMemory } from "../../model/routed-ip.ts";
+import type { IssuerMemory, RoutedIPStatus } from "../../model/resource.ts";
 import { decodePoolStatus } from "./decode-pool-status.ts";
 import { asList, asRecord, asText, asTexts } from "./json-value.ts";
 import { optional } from "./optional.ts";

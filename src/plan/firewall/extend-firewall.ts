@@ -1,5 +1,4 @@
-import { actionID } from "../../model/action.ts";
-import type { ChangeMachines, ChangePorts } from "../../model/firewall-action.ts";
+import { actionID, type ChangeMachines, type ChangePorts } from "../../model/action.ts";
 import type { Hold } from "../../model/plan.ts";
 import { portText } from "../../model/port-range.ts";
 import { machineID } from "../../model/provider-id.ts";

@@ -1,6 +1,5 @@
-import { type Action, refKey } from "../../model/action.ts";
+import { type Action, type ChangeMachines, type ChangePorts, refKey } from "../../model/action.ts";
 import type { FirewallMemory } from "../../model/firewall.ts";
-import type { ChangeMachines, ChangePorts } from "../../model/firewall-action.ts";
 import type { Observation } from "../../model/observation.ts";
 import type { Hold } from "../../model/plan.ts";
 import type { Decision } from "../decide-pools.ts";

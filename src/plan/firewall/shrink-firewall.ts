@@ -1,6 +1,5 @@
-import { actionID } from "../../model/action.ts";
+import { actionID, type ChangeMachines, type ChangePorts } from "../../model/action.ts";
 import type { Firewall, FirewallFacts, FirewallMemory } from "../../model/firewall.ts";
-import type { ChangeMachines, ChangePorts } from "../../model/firewall-action.ts";
 import type { Hold } from "../../model/plan.ts";
 import { parsePortText, portText } from "../../model/port-range.ts";
 import type { PoolView } from "../pool-view.ts";
