@@ -73,7 +73,14 @@ function annotated(world: World, node: NodeFacts): readonly (readonly [string, V
   const pools = world.pools();
   const there = world.addresses().filter(({ droplet_id }) => droplet_id !== null && droplet_id === dropletOf(node));
   const isShared = world.nodes().filter((other) => other.providerID === node.providerID).length > 1;
-  const values = [node.addressAnnotation, ...there.map(({ ip }) => ip)].filter(isAddress);
+  // Where a provider that does not exist is to have it only status says, and nobody can tell that it is wrong.
+  const remembered = pools
+    .filter(({ spec }) => spec.provider !== "digitalocean")
+    .flatMap(({ status }) => Object.entries(status.ips))
+    .flatMap(([ip, { nodeName, providerID }]) =>
+      nodeName === node.name && providerID === node.providerID ? [ip] : [],
+    );
+  const values = [node.addressAnnotation, ...there.map(({ ip }) => ip), ...remembered].filter(isAddress);
   return [...new Set(values)].map((ip) => {
     const namers = pools.filter((pool) => isNamedBy(pool, ip));
     const [namer, ...others] = namers;
