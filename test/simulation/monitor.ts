@@ -60,9 +60,9 @@ export class Monitor {
   }
 
   afterEvent(event: WorldEvent): void {
-    for (const [ip, holder] of this.#holdersNow())
-      if (this.#holders.has(ip) && this.#holders.get(ip) !== holder)
-        this.records.handMoved.set(ip, this.simulation.world.nowMs());
+    const now = this.#holdersNow();
+    for (const [ip, holder] of this.#holders)
+      if (now.get(ip) !== holder) this.records.handMoved.set(ip, this.simulation.world.nowMs());
     this.records.entered(event);
     this.health.refresh();
     this.offers.refresh();

@@ -57,7 +57,7 @@ export class Records {
   readonly refusals: Map<string, { count: number; lastMs: number; isSlow: boolean }> = new Map();
   /** When somebody else changed the status of a pool, by key. */
   readonly touchedAtMs: Map<string, number> = new Map();
-  /** Addresses that somebody else moved or detached, with when it was last done, milliseconds. */
+  /** Addresses that somebody else moved, detached or deleted, with when it was last done, milliseconds. */
   readonly handMoved: Map<string, number> = new Map();
   readonly nodeBornMs: Map<string, number> = new Map();
   /** When a node or a pod on it last changed, by the node's name; and when any node of a droplet did. */
