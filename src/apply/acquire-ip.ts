@@ -1,7 +1,7 @@
 import type { PendingAcquisition } from "../model/acquired-ip.ts";
 import type { AcquireIP } from "../model/action.ts";
 import type { Address } from "../model/address.ts";
-import { KubeError, type KubeFailure, ProviderError } from "../model/errors.ts";
+import { KubeError, ProviderError } from "../model/errors.ts";
 import { ACQUISITIONS_ANNOTATION } from "../model/lease-annotations.ts";
 import { providerIDOf } from "../model/provider-id.ts";
 import { objectKey, type Pool, type PoolStatus } from "../model/resource.ts";
@@ -10,6 +10,7 @@ import { timestamp } from "../plan/time.ts";
 import { readAllPages } from "../ports/listing.ts";
 import { type ApplyContext, obstacle, ownerJournal } from "./context.ts";
 import { explainRefusal } from "./explain-refusal.ts";
+import { mayBeDone } from "./may-be-done.ts";
 import { toolsOf } from "./provider-tools.ts";
 import { applied, failed, learn, type Result, skipped } from "./result.ts";
 
@@ -77,14 +78,11 @@ async function recordIntent(
       withIntent(status, intent, pool.spec.assignmentCoolOffSeconds > 0 && "node" in action.after),
     );
   } catch (error) {
-    if (error instanceof KubeError && !MAY_BE_DONE.has(error.failure))
+    if (error instanceof KubeError && !mayBeDone(error))
       await journal.record(key, (status) => withdrawn(status, intent, pool.status));
     throw error;
   }
 }
-
-/** Failures of a write that may have taken effect. */
-const MAY_BE_DONE: ReadonlySet<KubeFailure> = new Set<KubeFailure>(["unavailable", "timeout", "malformed"]);
 
 function intentOf(action: AcquireIP, addresses: readonly Address[], context: ApplyContext): PendingAcquisition {
   const common = {

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { type AcquisitionNote, beyond, EMPTY_NOTE } from "../model/acquisition-note.ts";
 import { ConfigError, KubeError } from "../model/errors.ts";
-import { objectKey } from "../model/resource.ts";
+import { FINALIZER, objectKey } from "../model/resource.ts";
+import { mayBeDone } from "./may-be-done.ts";
 import type { ObjectAccess, StoredObject } from "./object-access.ts";
 import { survive } from "./survive.ts";
 
@@ -46,6 +47,16 @@ export class Journal<O extends StoredObject> {
   async setFinalizer(key: string, isPresent: boolean): Promise<"set" | "gone" | "changed"> {
     const object = this.#objects.get(key);
     if (object === undefined) return "gone";
+    try {
+      return await this.#setFinalizer(key, object, isPresent);
+    } catch (error) {
+      // One that may be gone is set anew before anything rests on it.
+      if (!isPresent && !object.meta.isDeleting && mayBeDone(error)) this.#objects.set(key, withoutFinalizer(object));
+      throw error;
+    }
+  }
+
+  async #setFinalizer(key: string, object: O, isPresent: boolean): Promise<"set" | "gone" | "changed"> {
     try {
       this.#objects.set(key, await this.#access.setFinalizer(object.meta, isPresent));
     } catch (error) {
@@ -168,4 +179,9 @@ function crdTooOldText(resource: string, field: string): string {
     `The cluster's CRD ${resource}.flipop.digitalocean.com is older than this flipop: it dropped status.${field}. ` +
     `Apply the current one with \`kubectl apply -f cronjob/crds/${resource}.yaml\`.`
   );
+}
+
+function withoutFinalizer<O extends StoredObject>(object: O): O {
+  const finalizers = object.meta.finalizers.filter((finalizer) => finalizer !== FINALIZER);
+  return { ...object, meta: { ...object.meta, finalizers } };
 }

@@ -3,7 +3,7 @@ import { Journal } from "../../src/apply/journal.ts";
 import { poolAccess } from "../../src/apply/object-access.ts";
 import type { AcquisitionNote } from "../../src/model/acquisition-note.ts";
 import { ConfigError, KubeError } from "../../src/model/errors.ts";
-import type { ObjectMeta, Pool, PoolStatus } from "../../src/model/resource.ts";
+import { FINALIZER, type ObjectMeta, type Pool, type PoolStatus } from "../../src/model/resource.ts";
 import type { ClusterWriter } from "../../src/ports/cluster.ts";
 import { aPool } from "../plan/builders.ts";
 
@@ -29,13 +29,21 @@ class OnePool {
 
   /** Every note and status written, in order. */
   readonly order: string[] = [];
-  refuse: (what: "note" | "status") => KubeError | undefined = () => undefined;
+  refuse: (what: "note" | "status" | "finalizer") => KubeError | undefined = () => undefined;
 
   async notePoolAcquisitions(meta: ObjectMeta, note: AcquisitionNote): Promise<Pool> {
     const refusal = meta.resourceVersion === this.stored.meta.resourceVersion ? this.refuse("note") : conflict();
     if (refusal !== undefined) throw refusal;
     this.order.push(`note ${[...note.ips, ...note.pending.map((place) => `pending ${place}`)].join(", ")}`);
     this.edit({ meta: { ...this.stored.meta, note } });
+    return this.stored;
+  }
+
+  async setPoolFinalizer({ finalizers }: ObjectMeta, isPresent: boolean): Promise<Pool> {
+    const others = finalizers.filter((finalizer) => finalizer !== FINALIZER);
+    this.edit({ meta: { ...this.stored.meta, finalizers: isPresent ? [...others, FINALIZER] : others } });
+    const lost = this.refuse("finalizer");
+    if (lost !== undefined) throw lost;
     return this.stored;
   }
 
@@ -206,3 +214,20 @@ describe("journal", () => {
     expect(cluster.writes).toEqual([]);
   });
 });
+
+test.for([
+  ["timeout", false, []],
+  ["forbidden", false, [FINALIZER]],
+  ["timeout", true, [FINALIZER]],
+] as const)(
+  "a finalizer whose removal ends in %s, of an object being deleted: %s, is believed to be %j",
+  async ([failure, isDeleting, expected]) => {
+    const cluster = new OnePool();
+    cluster.stored = { ...cluster.stored, meta: { ...cluster.stored.meta, isDeleting, finalizers: [FINALIZER] } };
+    const journal = open(cluster);
+    const lost = { failure, operation: "patch", subject: "ingress/web", status: 0, message: "lost" } as const;
+    cluster.refuse = () => new KubeError(lost);
+    await expect(journal.setFinalizer("ingress/web", false)).rejects.toThrow("lost");
+    expect(journal.object("ingress/web")?.meta.finalizers).toEqual(expected);
+  },
+);
