@@ -138,6 +138,20 @@ describe("a pool's name", () => {
     expect(plan({ ...world, providers: providers.providers }, {}).pools[0]?.status.retries).toEqual([]);
   });
 
+  test("remembers its last failure while the zone of its id cannot be read", () => {
+    const zone = "5ababd603b22780302dd8d83498e5172";
+    const retries = [{ subject: `dns/${FQDN}`, attempts: 1, nextAttemptTime: "2026-08-01T12:01:00Z", error: "409" }];
+    const world = steady({
+      spec: { dnsRecordSet: { ...WWW, zone, provider: "cloudflare" } },
+      status: { retries },
+      dns: dnsFacts(
+        {},
+        { name: "cloudflare", zones: new Map([[zone, { kind: "gap", error: "401", isRefused: true }]]) },
+      ),
+    });
+    expect(plan(world, {}).pools[0]?.status.retries).toEqual(retries);
+  });
+
   test("loses an address without a holder as soon as another is active", () => {
     const world = anObservation({
       pools: [

@@ -7,7 +7,10 @@ export function isOpenName({ present, former }: ObjectNames, fqdn: string): bool
   const isAbout = ({ fqdn: name }: { readonly fqdn: string }): boolean => name === fqdn;
   const { target } = present;
   const isPresent = target.kind !== "none" && target.name?.fqdn === fqdn;
+  // Where the zone of an id cannot be read any name may be the object's.
+  const isUntold = target.kind === "blocked" && target.name === undefined && target.reason !== "InvalidDNS";
   return (
+    isUntold ||
     (isPresent &&
       (!present.isInPlace || present.actions.length > 0 || present.isUndecided === true || isSettling(present))) ||
     former.actions.some(isAbout) ||
