@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { AddressFact } from "../../src/model/address.ts";
-import type { DNSFacts } from "../../src/model/dns.ts";
+import type { DNSFacts, ZoneFact } from "../../src/model/dns.ts";
 import type { NodeFacts } from "../../src/model/node.ts";
 import type { Observation } from "../../src/model/observation.ts";
 import type { IPStatus, Pool, PoolSpec, PoolStatus, PublishedName } from "../../src/model/resource.ts";
@@ -438,6 +438,31 @@ describe("take-down", () => {
     expect(next.filter((line) => line.startsWith("delete-dns"))).toEqual([]);
     expect(next).toContain("remove-finalizer ingress/web: NothingToReclaim");
   });
+
+  test.for([
+    [false, "Unreadable (another object may ask for it whose zone could not be read)"],
+    [true, undefined],
+  ] as const)(
+    "of a deleted pool waits for the zone of another object that may ask for it, unless the token may not read that: %s",
+    ([isRefused, held]) => {
+      const id = "5ababd603b22780302dd8d83498e5172";
+      const provider = "cloudflare";
+      const { pools, ...world } = succeededByNothing({});
+      const own = pools.map((pool) => ({ ...pool, status: { ...pool.status, publishedDNS: { ...MINE, provider } } }));
+      const other = aRecordSet({ spec: { dnsRecordSet: { ...WWW, provider, zone: id } } });
+      const zones = new Map<string, ZoneFact>([
+        ["example.com", { kind: "known", zone: { id: "example.com", name: "example.com" } }],
+        [id, { kind: "gap", error: "500", isRefused }],
+      ]);
+      const { dns } = anObservation({ dns: [dnsFacts({ [FQDN]: [A] }, { name: provider, zones })] });
+      const text = planText({ ...world, dns, pools: own, recordSets: [other] });
+      expect(text.find((line) => line.startsWith(`hold delete-dns ${FQDN}`))).toBe(
+        held === undefined ? undefined : `hold delete-dns ${FQDN}: ${held}`,
+      );
+      expect(text.some((line) => line.startsWith("delete-dns"))).toBe(held === undefined);
+      expect(text.some((line) => line.startsWith("delete-ip"))).toBe(held === undefined);
+    },
+  );
 
   test("of a deleted pool loses what is given back with it, also where another one asks for it and has nothing to publish", () => {
     const pools = [{ ...heir(), spec: { ...heir().spec, ips: [C] } }];

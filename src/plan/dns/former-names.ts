@@ -135,7 +135,7 @@ function cleanUp(
   publisher: Publisher,
   present: NamePlan,
   former: PublishedName,
-  { dns, nowMs, written }: FormerContext,
+  { claims, dns, nowMs, written }: FormerContext,
 ): Step {
   const held = (why: Why): Step => ({
     isKept: true,
@@ -143,6 +143,8 @@ function cleanUp(
   });
   if (publisher.reclaimPolicy === "Retain")
     return publisher.meta.isDeleting ? { isKept: false } : held({ reason: "RecordsRetained" });
+  if (claims.isUntold(publishedKey(former)))
+    return held({ reason: "Unreadable", detail: "another object may ask for it whose zone could not be read" });
   if (!present.isInPlace || isBeingCleaned(present, written)) return held({ reason: "NewNameFirst" });
   const found = findRecords(former, dns);
   const waiting = backoff(publisher, former, nowMs);

@@ -1,4 +1,5 @@
 import { type ObjectRef, refKey } from "../../model/action.ts";
+import type { Reason } from "../../model/reason.ts";
 import type { PublishedName } from "../../model/resource.ts";
 import { bySeniority } from "../object-order.ts";
 import type { TargetName } from "./name-target.ts";
@@ -10,6 +11,8 @@ export interface NameClaims {
   ownerOf(key: string): ObjectRef | undefined;
   /** True when the owner by its status has published there: it remembers the name from then on. */
   isHeld(key: string): boolean;
+  /** True while an object may ask for the name that cannot be told which one it asks for, since the zone of its id could not be read in this pass. */
+  isUntold(key: string): boolean;
 }
 
 /** One name at one provider, as a key of claims. */
@@ -36,7 +39,25 @@ export function settleNames(publishers: readonly Publisher[]): NameClaims {
     const rival = owners.get(key);
     if (rival === undefined || (isHolder && !rival.isHolder)) owners.set(key, { ref: publisher.ref, isHolder });
   }
-  return { ownerOf: (key) => owners.get(key)?.ref, isHeld: (key) => owners.get(key)?.isHolder === true };
+  const untold = publishers.flatMap(untoldName);
+  return {
+    ownerOf: (key) => owners.get(key)?.ref,
+    isHeld: (key) => owners.get(key)?.isHolder === true,
+    isUntold: (key) => untold.some((isIt) => isIt(key)),
+  };
+}
+
+/** Why a zone could not be read that ends by itself: nobody waits for one that the token may not see. */
+const PASSING: ReadonlySet<Reason> = new Set<Reason>(["Unreadable", "RateLimited"]);
+
+/** Which keys an object may claim that cannot be told which one it does. */
+function untoldName({ wish, target, mayPublish }: Publisher): readonly ((key: string) => boolean)[] {
+  const isUntold = target.kind === "blocked" && target.name === undefined && PASSING.has(target.reason);
+  if (!mayPublish || wish.kind !== "named" || !isUntold) return [];
+  const recordName = wish.recordName.toLowerCase();
+  const full = nameKey({ provider: wish.provider, fqdn: recordName });
+  const isOfProvider = (key: string): boolean => key.startsWith(nameKey({ provider: wish.provider, fqdn: "" }));
+  return [recordName === "@" ? isOfProvider : (key) => key === full || key.startsWith(`${full}.`)];
 }
 
 function claimedKey({ memory, target }: Publisher): string | undefined {

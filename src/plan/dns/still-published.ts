@@ -41,8 +41,10 @@ function stuckAddresses(
   const names = isLeaving ? [...formerDNS, ...(publishedDNS === undefined ? [] : [publishedDNS])] : [];
   return names
     .filter(({ provider, zone, name }) => {
-      const owner = claims.ownerOf(nameKey({ provider, fqdn: name }));
-      const canGo = isDue(publisher, name, nowMs) && isCleanable({ provider, zone, name }, dns);
+      const key = nameKey({ provider, fqdn: name });
+      const owner = claims.ownerOf(key);
+      const isFree = isDue(publisher, name, nowMs) && !claims.isUntold(key);
+      const canGo = isFree && isCleanable({ provider, zone, name }, dns);
       return !canGo && (owner === undefined || isSameObject(owner, publisher.ref));
     })
     .flatMap(({ name, addresses }) => addresses.map((ip) => [ip, name] as const));
