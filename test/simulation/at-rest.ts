@@ -207,6 +207,7 @@ function leaks(simulation: Simulation): readonly Violation[] {
     );
     const isNamed =
       isMistaken === true ||
+      monitor.records.told.has(ip) ||
       isWaitedFor ||
       world.pools().some((pool) => isNamedBy(pool, ip) || pool.status.error?.includes(ip) === true);
     if (world.address(ip) === undefined || owner === undefined || isNamed || monitor.records.handMoved.has(ip))

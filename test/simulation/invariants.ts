@@ -219,8 +219,11 @@ export function checkAnnotation(monitor: Monitor, process: Process, call: SimCal
   }
   const machine = String(dropletOf(node));
   const reading = process.readings.newest.get(address);
+  // One that was locked by hand stays where it is: only a change under way makes its place uncertain.
+  const isBusy = world.cloud.state.actions.some((action) => action.ip === address && action.status === "in-progress");
+  const wasLocked = world.address(address)?.locked === true && !isBusy;
   const shows = (shown: Reading | "failed" | undefined): boolean =>
-    shown !== undefined && shown !== "failed" && !shown.isLocked && shown.holderID === machine;
+    shown !== undefined && shown !== "failed" && (!shown.isLocked || wasLocked) && shown.holderID === machine;
   const isVerified = shows(reading) || shows(process.readings.listed.get(address));
   return isVerified ? [] : [{ invariant: "annotation", text: `${what}, last read as ${JSON.stringify(reading)}` }];
 }

@@ -83,6 +83,8 @@ export class Records {
   leaseForgottenMs: number = Number.NEGATIVE_INFINITY;
   /** Addresses that a run took for the answer of a lost creation, as the manual says, since they were on its machine. */
   readonly onTarget: Set<string> = new Set();
+  /** Addresses that a person was told of as candidates for the answer of a lost creation: which of them it was is for that person to say. */
+  readonly told: Set<string> = new Set();
   /** The intents to acquire on record in the status of a pool, by its key. */
   readonly #intents = new Map<string, readonly string[]>();
   /** The uid of the pool whose status was written last under a key: another of the same name may follow it before the purchase. */
@@ -155,6 +157,7 @@ export class Records {
     this.#intents.set(subject, intents);
     this.#intendedFor.set(subject, this.#world.pool(subject)?.meta.uid ?? "");
     for (const { ip } of status.acquired) this.#takenOver(subject, ip);
+    for (const { candidates = [] } of status.pendingAcquisitions) for (const ip of candidates) this.told.add(ip);
     this.noteNames();
   }
 
