@@ -79,7 +79,7 @@ async function carryOut(change: Change, providerName: string, context: ApplyCont
     await change.call(left ?? change.left(NOTHING_YET));
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
-    return await afterRefusal(change, error, learned);
+    return await afterRefusal(change, error, acceptedAtMs, learned, context);
   }
   return await confirm(change, acceptedAtMs, learned, context);
 }
@@ -90,13 +90,20 @@ const NOTHING_YET: Firewall = { id: "", name: "", rules: [], ruleCount: 0, machi
 type FirewallReading = LearnedFirewall["fact"];
 type Telling = (fact: FirewallReading) => { readonly firewall: LearnedFirewall };
 
-/** A refusal, or a lost answer, is never believed before the firewall is read again: what is already true is success. */
-async function afterRefusal(change: Change, error: ProviderError, learned: Telling): Promise<Result> {
+/** A refusal, or a lost answer, is never believed before the firewall is read again: what is already true is success, once the machines have it. */
+async function afterRefusal(
+  change: Change,
+  error: ProviderError,
+  acceptedAtMs: number,
+  learned: Telling,
+  context: ApplyContext,
+): Promise<Result> {
   if (error.failure === "rate-limited" || error.failure === "unauthorized" || error.failure === "forbidden")
     return failed(error);
   const reading = await read(change);
   const isTrue = reading.kind === "known" && change.left(reading.firewall).length === 0;
-  if (isTrue) return { outcome: "applied", ...learned(reading) };
+  if (isDone(reading, change)) return { outcome: "applied", ...learned(reading) };
+  if (isTrue) return await confirm(change, acceptedAtMs, learned, context);
   return { ...failed(error), ...learned(reading) };
 }
 

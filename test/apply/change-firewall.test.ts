@@ -1,0 +1,76 @@
+import { expect, test } from "vitest";
+import { changeMachines } from "../../src/apply/change-firewall.ts";
+import { type ApplyContext, applyContext } from "../../src/apply/context.ts";
+import { ProviderError } from "../../src/model/errors.ts";
+import type { ChangeMachines } from "../../src/model/firewall-action.ts";
+import type { ClusterWriter } from "../../src/ports/cluster.ts";
+import { digitaloceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
+import { FakeClock } from "../fake/fake-clock.ts";
+import { MemoryFirewallProvider } from "../fake/memory-firewall-provider.ts";
+import { anObservation } from "../plan/builders.ts";
+
+const ID = "bb4b2611-3d72-467b-8602-000000000001";
+
+const ADD: ChangeMachines = {
+  kind: "add-to-firewall",
+  id: "add-to-firewall routedip/ingress/vip web",
+  object: { kind: "routedip", namespace: "ingress", name: "vip" },
+  reason: "NodeOutsideFirewall",
+  requires: [],
+  follows: [],
+  provider: "digitalocean",
+  firewall: { id: ID, name: "web" },
+  machines: [{ machineID: "101", nodeName: "n1" }],
+  before: [],
+  after: ["101"],
+};
+
+/** Droplet 101 outside the firewall `web`, whose changes take two seconds to reach it. */
+function scene(): {
+  readonly clock: FakeClock;
+  readonly provider: MemoryFirewallProvider;
+  readonly context: ApplyContext;
+} {
+  const clock = new FakeClock();
+  const state = {
+    settings: { action_delay_ms: 2000 },
+    droplets: [{ id: 101, region: "nyc3" }],
+    firewalls: [{ id: ID, name: "web", inbound_rules: [], outbound_rules: [], droplet_ids: [], tags: [] }],
+  };
+  const provider = new MemoryFirewallProvider({
+    cloud: digitaloceanSandbox({ now: () => clock.wallMs(), state }).cloud(),
+    clock,
+  });
+  const lock = {
+    isHeld: () => true,
+    lost: new AbortController().signal,
+    annotations: () => ({}),
+    annotate: async () => undefined,
+  };
+  const access = {
+    cluster: { now: () => clock.wallMs() } as ClusterWriter,
+    providers: new Map(),
+    dnsProviders: new Map(),
+    firewallProviders: new Map([["digitalocean", { kind: "usable", provider } as const]]),
+    clock,
+    lock,
+  };
+  const bounds = { deadline: 60_000, signal: new AbortController().signal };
+  return { clock, provider, context: applyContext(access, anObservation({}), bounds) };
+}
+
+test("a change whose answer was lost counts once the machines have it, not as soon as the firewall shows it", async () => {
+  const { clock, provider, context } = scene();
+  provider.beforeCall = (operation, subject) => {
+    if (operation !== "add-machines") return undefined;
+    const facts = { provider: "digitalocean", failure: "timeout", operation, subject, status: 0 } as const;
+    return { throwAfter: new ProviderError({ ...facts, message: "no answer", isAmbiguous: true }) };
+  };
+  const startMs = clock.wallMs();
+  expect(await clock.settle(changeMachines(ADD, context))).toMatchObject({
+    outcome: "applied",
+    firewall: { fact: { firewall: { isSettled: true } } },
+  });
+  expect(clock.wallMs() - startMs).toBeGreaterThanOrEqual(2000);
+  expect(provider.recorded.filter(({ operation }) => operation === "add-machines")).toHaveLength(1);
+});
