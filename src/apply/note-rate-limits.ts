@@ -17,7 +17,8 @@ export async function noteRateLimits(
   if (!lock.isHeld()) return;
   const sinceMonotonicMs = cluster.now() - clock.monotonicMs();
   const stored = lock.annotations();
-  const observed = [...observation.providers.values(), ...observation.dns.values()].flatMap(({ name, unusable }) =>
+  const { providers, dns, firewalls } = observation;
+  const observed = [...providers.values(), ...dns.values(), ...firewalls.values()].flatMap(({ name, unusable }) =>
     unusable?.reason === "RateLimited" && unusable.notBeforeMs !== undefined
       ? [[name, unusable.notBeforeMs] as const]
       : [],
@@ -31,7 +32,7 @@ export async function noteRateLimits(
     .map(([key, text]) => [key.slice(NOT_BEFORE_PREFIX.length), Date.parse(text)] as const)
     .filter(([name, ms]) => !known.has(name) && ms > cluster.now());
   const wanted: ReadonlyMap<string, string> = new Map(
-    // Addresses and DNS of one provider share its limit: the later time stands.
+    // Addresses, DNS and firewalls of one provider share its limit: the later time stands.
     [...standing, ...met, ...observed]
       .toSorted(([, a], [, b]) => a - b)
       .map(([name, ms]) => [`${NOT_BEFORE_PREFIX}${name}`, timestamp(ms)] as const),

@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
 import { noteRateLimits } from "../../src/apply/note-rate-limits.ts";
 import { KubeError } from "../../src/model/errors.ts";
+import { NOT_BEFORE_PREFIX } from "../../src/model/lease-annotations.ts";
 import { anObservation } from "../plan/builders.ts";
+import { firewallFacts } from "../plan/firewall-builders.ts";
 
 /** Notes a rate limit on a Lease that answers nothing more; `isHeld` = what the lock says once that has failed. */
 function noteWith(isHeld: boolean): Promise<void> {
@@ -27,4 +29,22 @@ test("a Lease that is lost while a rate limit is noted takes nothing away from w
 
 test("a rate limit that may not be noted on a Lease that is held is an error", async () => {
   await expect(noteWith(true)).rejects.toThrow("Lost Lease");
+});
+
+test("a rate limit that only a list of firewalls has met is noted for later runs, too", async () => {
+  const noted: Readonly<Record<string, string | null>>[] = [];
+  const lock = {
+    isHeld: () => true,
+    lost: new AbortController().signal,
+    annotations: () => ({}),
+    annotate: async (changes: Readonly<Record<string, string | null>>) => {
+      noted.push(changes);
+    },
+  };
+  const cluster = { now: () => 0 } as Parameters<typeof noteRateLimits>[1]["cluster"];
+  const clock = { monotonicMs: () => 0, wallMs: () => 0, sleep: () => Promise.resolve() };
+  const unusable = { reason: "RateLimited", message: "wait", notBeforeMs: 5000 } as const;
+  const observation = anObservation({ firewalls: [{ ...firewallFacts([]), unusable }] });
+  await noteRateLimits(observation, { lock, limits: new Map(), cluster, clock });
+  expect(noted).toEqual([{ [`${NOT_BEFORE_PREFIX}digitalocean`]: "1970-01-01T00:00:05Z" }]);
 });

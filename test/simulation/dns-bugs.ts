@@ -126,8 +126,8 @@ export const DNS_BUGS: readonly Mutation[] = [
   {
     name: "What a DNS provider's rate limit said is not left for later runs.",
     file: "src/apply/note-rate-limits.ts",
-    find: "[...observation.providers.values(), ...observation.dns.values()]",
-    replace: "[...observation.providers.values()]",
+    find: "[...providers.values(), ...dns.values(), ...firewalls.values()]",
+    replace: "[...providers.values(), ...firewalls.values()]",
   },
   {
     name: "A rate limit is taken off the Lease once no object names its provider.",
