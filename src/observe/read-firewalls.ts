@@ -1,6 +1,7 @@
 import { ProviderError } from "../model/errors.ts";
-import type { Firewall, FirewallFact, FirewallFacts } from "../model/firewall.ts";
+import type { Firewall, FirewallFact, FirewallFacts, FirewallMemory } from "../model/firewall.ts";
 import type { Pool } from "../model/resource.ts";
+import { shownPorts } from "../plan/firewall/shown-ports.ts";
 import type { FirewallProviderReader } from "../ports/firewall-provider.ts";
 import type { ProviderAccess } from "../ports/provider-access.ts";
 import { refusalOf } from "./refusal-of.ts";
@@ -27,12 +28,13 @@ const NO_LIMITS = { rules: 0, machines: 0 };
 
 /**
  * Reads the firewalls that objects name, or that were changed for them, or why that cannot be done; undefined when no object does. One call per 200 firewalls of the account, and
- * one per tag of those that are named; one that was changed is gone only when the list and a single read say so. Never throws for a provider's failure.
+ * one per tag of those that are named. A list may lag behind: one that was changed is gone only when the list and a single read say so, and where a list lacks
+ * something on record the single read counts. Never throws for a provider's failure.
  */
 export async function readFirewalls(options: ReadFirewallsOptions): Promise<FirewallFacts | undefined> {
   const { name, access, known } = options;
   const asked = wantedFirewalls(name, options.pools);
-  const wanted = [...asked.wished, ...asked.changed];
+  const wanted = [...asked.wished, ...asked.changed.keys()];
   if (wanted.length === 0) return undefined;
   const none = { name, limits: NO_LIMITS, firewalls: new Map() };
   const why = unusableWhy(options);
@@ -51,18 +53,16 @@ export async function readFirewalls(options: ReadFirewallsOptions): Promise<Fire
   }
 }
 
-/** What objects name, by name or id, and the ids of what was changed for them. */
+/** What objects name, by name or id, and what was changed for them: by id, what they have on record there. */
 interface WantedFirewalls {
   readonly wished: readonly string[];
-  readonly changed: readonly string[];
+  readonly changed: ReadonlyMap<string, readonly FirewallMemory[]>;
 }
 
 function wantedFirewalls(provider: string, pools: readonly Pool[]): WantedFirewalls {
   const wished = pools.flatMap(({ firewall }) => (firewall?.provider === provider ? [firewall.firewall] : []));
-  const changed = pools.flatMap(({ status }) =>
-    (status.firewalls ?? []).flatMap((memory) => (memory.provider === provider ? [memory.id] : [])),
-  );
-  return { wished: [...new Set(wished)], changed: [...new Set(changed)] };
+  const memories = pools.flatMap(({ status }) => status.firewalls ?? []).filter((one) => one.provider === provider);
+  return { wished: [...new Set(wished)], changed: Map.groupBy(memories, ({ id }) => id) };
 }
 
 async function findAll(
@@ -70,15 +70,32 @@ async function findAll(
   { wished, changed }: WantedFirewalls,
 ): Promise<ReadonlyMap<string, FirewallFact>> {
   const listed = await provider.listFirewalls();
-  const missing = changed.filter((id) => !listed.some((firewall) => firewall.id === id));
-  const unlisted = await Promise.all(missing.map((id) => provider.getFirewall(id)));
-  const all = [...listed, ...unlisted.filter((firewall) => firewall !== undefined)];
-  const wanted = [...new Set([...wished, ...changed])];
+  const shownIn = new Map(listed.map((firewall) => [firewall.id, firewall]));
+  const doubted = [...changed].filter(([id, memories]) => !showsAll(shownIn.get(id), memories)).map(([id]) => id);
+  const single = new Map(await Promise.all(doubted.map(async (id) => [id, await provider.getFirewall(id)] as const)));
+  const others = listed.filter(({ id }) => single.get(id) === undefined);
+  const all = [...others, ...[...single.values()].filter((firewall) => firewall !== undefined)];
+  const wanted = [...new Set([...wished, ...changed.keys()])];
   const found = wanted.map((one) => ({ one, matches: all.filter(({ id, name }) => id === one || name === one) }));
   const tags = [...new Set(found.flatMap(({ matches }) => matches.flatMap((firewall) => firewall.tags)))];
   const machines = new Map<string, ReadonlySet<string>>();
   for (const tag of tags) machines.set(tag, await provider.machinesWithTag(tag));
-  return new Map(found.map(({ one, matches }) => [one, factOf(one, matches, machines)]));
+  return new Map(
+    found.map(({ one, matches }) => {
+      const fact = factOf(one, matches, machines);
+      const isDisputed = fact.kind === "known" && single.has(fact.firewall.id) && !single.get(fact.firewall.id);
+      return [one, isDisputed ? DISPUTED : fact];
+    }),
+  );
+}
+
+const DISPUTED: FirewallFact = { kind: "gap", error: "the list of firewalls shows it, and by itself it is not there" };
+
+/** True when a firewall shows everything that was added to it. */
+function showsAll(firewall: Firewall | undefined, memories: readonly FirewallMemory[]): boolean {
+  if (firewall === undefined) return false;
+  const shown = new Set([...shownPorts(firewall), ...firewall.machineIDs]);
+  return memories.every(({ ports, machineIDs }) => [...ports, ...machineIDs].every((part) => shown.has(part)));
 }
 
 function factOf(

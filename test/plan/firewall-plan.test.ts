@@ -383,3 +383,10 @@ test("a port that no firewall can open is told, and stops nothing", () => {
     "hold open-ports firewall web: UnusablePort (SCTP/5000)",
   ]);
 });
+
+test("two RoutedIPs that need a port whose rule somebody replaced do not take it over from one another for ever", () => {
+  const narrow = { ...OPEN, rules: OPEN.rules.map((rule) => ({ ...rule, isPlain: false })) };
+  const second = aRoutedIP({ name: "second" });
+  const memories = memoryAfter([serving(), second], narrow, "second");
+  expect(memories).toBeUndefined();
+});

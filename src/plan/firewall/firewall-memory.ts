@@ -1,10 +1,10 @@
 import type { FirewallFacts, FirewallMemory } from "../../model/firewall.ts";
-import { portText } from "../../model/port-range.ts";
 import { compareText } from "../object-order.ts";
 import type { PoolView } from "../pool-view.ts";
 import type { Extension } from "./extend-firewall.ts";
 import { factByID } from "./fact-by-id.ts";
 import type { FirewallNeeds } from "./firewall-needs.ts";
+import { shownPorts } from "./shown-ports.ts";
 
 /** What the memory of an object depends on, beside the object. */
 export interface MemoryContext {
@@ -50,13 +50,13 @@ function presentMemory(view: PoolView, context: MemoryContext): FirewallMemory |
   };
 }
 
-/** The part of a memory that the firewall shows; all of it where the firewall could not be read; undefined when it is gone. */
-function stillThere(memory: FirewallMemory, facts: FirewallFacts | undefined): FirewallMemory | undefined {
+/** The part of a memory that the firewall shows; all of it where the firewall could not be read; undefined when it is gone. Pure. */
+export function stillThere(memory: FirewallMemory, facts: FirewallFacts | undefined): FirewallMemory | undefined {
   const known = factByID(facts, memory.id);
   if (known === undefined || known.kind === "gap") return memory;
   if (known.kind !== "known") return undefined;
-  const { rules, machineIDs } = known.firewall;
-  const shown = new Set(rules.flatMap((rule) => (rule.isPlain ? [portText(rule.ports)] : [])));
+  const { machineIDs } = known.firewall;
+  const shown = shownPorts(known.firewall);
   return {
     ...memory,
     ports: memory.ports.filter((text) => shown.has(text)),

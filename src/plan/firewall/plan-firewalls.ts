@@ -8,7 +8,7 @@ import { type Cleaning, NOTHING_TO_CLEAN } from "../finalizer-step.ts";
 import { isWritable } from "../machine-ledger.ts";
 import type { PoolView } from "../pool-view.ts";
 import { type Extension, extendFirewall, type Planned } from "./extend-firewall.ts";
-import { firewallMemory } from "./firewall-memory.ts";
+import { firewallMemory, stillThere } from "./firewall-memory.ts";
 import { destinationOf, type FirewallNeeds, mayLetGo, presentNeeds, type Sending } from "./firewall-needs.ts";
 import { type Reduction, shrinkFirewall } from "./shrink-firewall.ts";
 
@@ -119,7 +119,10 @@ function result(
   const { view, extension, needs } = work;
   const actions = [...extension.actions, ...reductions.flatMap((reduction) => reduction.actions)];
   const holds = [...extension.holds, ...reductions.flatMap((reduction) => reduction.holds)];
-  const others = recordedBy(works.filter((other) => other !== work));
+  const others = recordedBy(
+    works.filter((other) => other !== work),
+    facts,
+  );
   const isKnown = isWritable(view);
   const memory = isKnown
     ? firewallMemory(view, { needs, extension, facts, others })
@@ -127,8 +130,8 @@ function result(
   return { actions, holds, memory, cleaning: isKnown ? cleaningOf(view, memory, reductions, works) : NOTHING_TO_CLEAN };
 }
 
-/** Ports and machines on record, or about to be, by firewall id. */
-function recordedBy(works: readonly Work[]): ReadonlyMap<string, ReadonlySet<string>> {
+/** Ports and machines on record that are still there, or are just being added, by firewall id. */
+function recordedBy(works: readonly Work[], facts: Observation["firewalls"]): ReadonlyMap<string, ReadonlySet<string>> {
   const recorded = new Map<string, Set<string>>();
   const enter = (id: string, whats: readonly string[]): void => {
     const known = recorded.get(id) ?? new Set();
@@ -136,7 +139,10 @@ function recordedBy(works: readonly Work[]): ReadonlyMap<string, ReadonlySet<str
     recorded.set(id, known);
   };
   for (const { view, extension } of works) {
-    for (const { id, ports, machineIDs } of view.pool.status.firewalls ?? []) enter(id, [...ports, ...machineIDs]);
+    for (const memory of view.pool.status.firewalls ?? []) {
+      const { ports = [], machineIDs = [] } = stillThere(memory, facts.get(memory.provider)) ?? {};
+      enter(memory.id, [...ports, ...machineIDs]);
+    }
     for (const { firewall, after } of extension.actions) enter(firewall.id, after);
   }
   return recorded;
