@@ -17,8 +17,8 @@ import { type ApplyContext, ownerJournal } from "./context.ts";
 import { survive } from "./survive.ts";
 
 /**
- * What an object must have on record before a provider is changed for it: the addresses it was found to own, the machines its addresses are sent to, what is added to firewalls for it, and the name
- * it will publish under, so that a run that dies leaves nothing that nobody knows. Written once per object, when its first action needs it, and only when the
+ * What an object must have on record before a provider is changed for it: the addresses it was found to own, the machines its addresses are sent to, what is added to firewalls for it and how its issuer
+ * wants that cleaned up, and the name it will publish under, so that a run that dies leaves nothing that nobody knows. Written once per object, when its first action needs it, and only when the
  * stored status does not show it yet. Where addresses go is recorded as far as possible: a status that cannot be written stops no failover.
  */
 export function preparations(
@@ -56,6 +56,7 @@ async function preparePool(
   const work = journal.record(key, ({ firewalls: _former, ...current }) => ({
     ...current,
     ...memory,
+    ...(status.issuer === undefined ? {} : { issuer: status.issuer }),
     ...names,
     ips: { ...current.ips, ...sent },
   }));

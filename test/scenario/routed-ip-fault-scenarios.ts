@@ -112,6 +112,21 @@ export function routedIPFaultScenarios(scenario: Register): void {
   }
 
   scenario(
+    "a run that dies after its first change leaves what the issuer said on record, for a deletion when that is gone",
+    async (world) => {
+      await routedScene(world, ["n1"], { routedIPReclaimPolicy: "Delete" });
+      await world.routedIPs.create("vip", {});
+      for (let write = 1; world.cloud.showFirewall() === "|"; write += 1) await world.crash(write);
+      expect(world.cloud.showFirewall()).toBe("tcp/30080 |");
+      await world.routedIPs.issuers.delete("cloud");
+      await world.routedIPs.delete("vip");
+      await settle(world);
+      expect([await world.routedIPs.existing(), world.cloud.showFirewall()]).toEqual([[], "|"]);
+    },
+    { worlds: ["memory"] },
+  );
+
+  scenario(
     "a firewall that cannot be read holds a failover up, and nothing else",
     async (world) => {
       await routedScene(world, ["n1", "n2"]);
