@@ -287,8 +287,10 @@ export class Records {
   }
 
   #assigned(process: Process, { meta, spec }: Pool, atMs: number): void {
-    // A pass that has read the spec before it was edited may not know of the cool-off.
-    const isKnown = this.changedAtMs(objectKey(meta)) < process.passStartMs;
+    // A pass that has read the spec before it was edited may not know of the cool-off; and what it noted first somebody may have overwritten.
+    const key = objectKey(meta);
+    const changedMs = Math.max(this.changedAtMs(key), this.touchedAtMs.get(key) ?? 0);
+    const isKnown = changedMs < process.passStartMs;
     this.accepted_.set(meta.uid, {
       atMs,
       coolOffMs: isKnown ? spec.assignmentCoolOffSeconds * 1000 : 0,
