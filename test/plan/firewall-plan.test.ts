@@ -390,3 +390,24 @@ test("two RoutedIPs that need a port whose rule somebody replaced do not take it
   const memories = memoryAfter([serving(), second], narrow, "second");
   expect(memories).toBeUndefined();
 });
+
+test("what its issuer says is on record also for a RoutedIP whose provider cannot be asked", () => {
+  const pool = aRoutedIP({ spec: { ips: [A], reclaimPolicy: "Delete", provider: "nowhere" } });
+  const [planned] = plan(anObservation({ pools: [pool] }), {}).pools;
+  expect(planned?.status.issuer).toEqual(pool.issuer);
+});
+
+test("the last free rule of a firewall is planned for one RoutedIP, and no address goes where another port would be shut", () => {
+  const pools = [aRoutedIP({ spec: { ips: [A] } }), aRoutedIP({ name: "web", spec: { ips: [B] }, ports: ["tcp/443"] })];
+  const lines = planText(
+    anObservation({
+      pools,
+      nodes: nodes(2),
+      addresses: [known(A), known(B)],
+      firewalls: [firewallFacts([aFirewall({ ruleCount: 49 })])],
+    }),
+  );
+  expect(lines.filter((line) => line.startsWith("open-ports"))).toHaveLength(1);
+  expect(lines.filter((line) => line.startsWith("assign-ip"))).toHaveLength(1);
+  expect(lines.filter((line) => line.includes("hold") && line.includes("FirewallFull"))).not.toEqual([]);
+});

@@ -11,6 +11,7 @@ import {
   firewallObstacle,
   isBehind,
   machinesFull,
+  rulesFull,
 } from "./firewall-target.ts";
 
 type Ready = Extract<FirewallTarget, { kind: "ready" }>;
@@ -69,6 +70,11 @@ function add(
   holds: readonly Hold[],
 ): Extension {
   const { id } = target.fact.firewall;
+  const full = rulesShort(target, planned);
+  if (full !== undefined) {
+    const refused = new Map([...wanted].map((machine) => [machine, full] as const));
+    return { ...NOTHING, holds: [held(view, full), ...holds], refused };
+  }
   const opening = openPorts(view, target, planned);
   const opened = [...new Set(target.missing.flatMap((ports) => planned.get(plannedKey(id, portText(ports))) ?? []))];
   const refused = new Map(
@@ -88,14 +94,31 @@ function add(
     const added = planned.get(plannedKey(id, machine));
     return [machine, added === undefined ? opened : [...opened, added]] as const;
   });
-  const full = [...refused.values()].map((why) => held(view, why));
-  return { actions: [...opening, ...adding], holds: [...full, ...holds], before: new Map(before), refused };
+  const outsiders = [...refused.values()].map((why) => held(view, why));
+  return { actions: [...opening, ...adding], holds: [...outsiders, ...holds], before: new Map(before), refused };
+}
+
+/** Why the ports that are missing have no room beside those that are planned for others; undefined when they have. */
+function rulesShort({ fact, missing, limits }: Ready, planned: Planned): BlockedFirewall | undefined {
+  const { id, ruleCount } = fact.firewall;
+  const own = missing.filter((ports) => !planned.has(plannedKey(id, portText(ports))));
+  const others = plannedAt(id, planned).filter((what) => !isMachine(what));
+  const sum = ruleCount + others.length;
+  return own.length > 0 && sum + own.length > limits.rules ? rulesFull(sum, own.length, limits) : undefined;
 }
 
 function isFullWith({ fact, limits }: Ready, planned: Planned): boolean {
-  const prefix = plannedKey(fact.firewall.id, "");
-  const more = [...planned.keys()].filter((key) => key.startsWith(prefix) && /^\d+$/.test(key.slice(prefix.length)));
+  const more = plannedAt(fact.firewall.id, planned).filter(isMachine);
   return fact.firewall.machineIDs.length + more.length >= limits.machines;
+}
+
+function plannedAt(id: string, planned: Planned): readonly string[] {
+  const prefix = plannedKey(id, "");
+  return [...planned.keys()].filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length));
+}
+
+function isMachine(what: string): boolean {
+  return /^\d+$/.test(what);
 }
 
 function openPorts(view: PoolView, { fact, missing }: Ready, planned: Planned): readonly ChangePorts[] {

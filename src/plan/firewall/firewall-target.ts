@@ -56,8 +56,9 @@ export function firewallTarget(pool: Pool, context: FirewallContext): FirewallTa
   const made = context.made.get(firewall.id);
   const missing = wish.ports.filter((ports) => !isOpen(ports, fact, made));
   const isFull = missing.length > 0 && firewall.ruleCount + missing.length > facts.limits.rules;
-  const detail = `${firewall.ruleCount} of ${facts.limits.rules} rules; ${missing.length} more ${missing.length === 1 ? "is" : "are"} needed: let Services share ports, or name another firewall`;
-  const waiting = isFull ? blocked("FirewallFull", detail, true) : backoff(pool, firewall.id, context.nowMs);
+  const waiting = isFull
+    ? rulesFull(firewall.ruleCount, missing.length, facts.limits)
+    : backoff(pool, firewall.id, context.nowMs);
   return { kind: "ready", fact, missing, limits: facts.limits, ...(waiting === undefined ? {} : { waiting }) };
 }
 
@@ -70,6 +71,12 @@ export function firewallObstacle(target: FirewallTarget, machineID: string): Blo
   if (isInside && target.missing.length === 0) return undefined;
   if (target.waiting !== undefined) return target.waiting;
   return isInside || target.fact.firewall.machineIDs.length < target.limits.machines ? undefined : machinesFull(target);
+}
+
+/** Says that a firewall has no room for so many more rules, and what can be done. Pure. */
+export function rulesFull(ruleCount: number, more: number, limits: FirewallLimits): BlockedFirewall {
+  const detail = `${ruleCount} of ${limits.rules} rules; ${more} more ${more === 1 ? "is" : "are"} needed: let Services share ports, or name another firewall`;
+  return blocked("FirewallFull", detail, true);
 }
 
 /** Says that no more machines can be put behind a firewall one by one, and what can be done. Pure. */
