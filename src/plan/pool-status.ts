@@ -102,7 +102,7 @@ function lastAssignment(stored: string | undefined, nowMs: number): Pick<PoolSta
 
 const NOT_LOOKED_AT: Readiness = { isTrue: false, reason: "ProviderUnavailable", message: "It was not looked at." };
 
-/** An object that cannot be worked on keeps its status; only the error and the conditions say why. */
+/** An object that cannot be worked on keeps its status, and notes what its issuer says; only the error and the conditions say why. */
 function blockedStatus({ view, holds, blocked, nowMs }: StatusFacts): RoutedIPStatus {
   const { pool } = view;
   const { error: _stale, ...rest } = pool.status;
@@ -122,6 +122,7 @@ function blockedStatus({ view, holds, blocked, nowMs }: StatusFacts): RoutedIPSt
     ...rest,
     observedGeneration: pool.meta.generation,
     conditions,
+    ...(pool.issuer === undefined ? {} : { issuer: pool.issuer }),
     ...(blocked === undefined ? {} : { error: blocked.message }),
   };
 }
