@@ -439,6 +439,20 @@ describe("take-down", () => {
     expect(next).toContain("remove-finalizer ingress/web: NothingToReclaim");
   });
 
+  test("of a deleted record set waits for a pool that asks for it and cannot be worked on just now", () => {
+    const deleted = aRecordSet({
+      isDeleting: true,
+      finalizers: ["flipop.digitalocean.com/cleanup"],
+      spec: { reclaimPolicy: "Delete", dnsRecordSet: WWW },
+      status: { publishedDNS: MINE },
+    });
+    const parts = { pools: [heir()], recordSets: [deleted], nodes: nodes(2), dns: [dnsFacts({ [FQDN]: [A] })] };
+    const unusable = { reason: "RateLimited", message: "429" } as const;
+    const lines = planText(anObservation({ ...parts, provider: { unusable } }));
+    expect(lines).toContain(`hold delete-dns ${FQDN}: NewNameFirst`);
+    expect(lines.filter((line) => /^(delete-dns|remove-finalizer)/.test(line))).toEqual([]);
+  });
+
   test.for([
     [false, "Unreadable (another object may ask for it whose zone could not be read)"],
     [true, undefined],

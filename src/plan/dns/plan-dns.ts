@@ -7,7 +7,7 @@ import { type Cleaning, NOTHING_TO_CLEAN } from "../finalizer-step.ts";
 import { dnsMemory } from "./dns-memory.ts";
 import { type FormerPlan, type NameChange, planFormerNames } from "./former-names.ts";
 import { type NameClaims, nameKey } from "./name-claims.ts";
-import { type NamePlan, planName } from "./name-plan.ts";
+import { type NamePlan, ownTarget, planName } from "./name-plan.ts";
 import { isTaken } from "./name-target.ts";
 import type { Publisher, ServedAddresses } from "./publisher.ts";
 
@@ -35,7 +35,10 @@ export function planDNS(
     const own = served.get(refKey(publisher.ref));
     return own === undefined ? [] : [{ publisher, present: planName(publisher, own, claims, nowMs) }];
   });
-  const changing = new Map(planned.flatMap(({ publisher, present }) => changeOf(publisher, present)));
+  const changing = new Map([
+    ...publishers.filter(({ ref }) => !served.has(refKey(ref))).flatMap((publisher) => awaited(publisher, claims)),
+    ...planned.flatMap(({ publisher, present }) => changeOf(publisher, present)),
+  ]);
   // What objects that go clean is known first: it may be the new name of another, whose old one stays then.
   const formers = new Map(
     planned
@@ -65,6 +68,15 @@ export function planDNS(
 
 /** Holds that end by themselves, after which a name is written. */
 const WAITS: ReadonlySet<Reason> = new Set<Reason>(["Backoff", "Settling", "Unreadable", "RateLimited"]);
+
+/** The name of an object that cannot be worked on for its provider's sake: whoever leaves it waits, as the object may have to write there once it can. */
+function awaited(publisher: Publisher, claims: NameClaims): readonly (readonly [string, NameChange])[] {
+  const target = ownTarget(publisher, claims);
+  if (!publisher.mayPublish || target.kind === "none" || target.name === undefined || isTaken(target)) return [];
+  return [
+    [nameKey(target.name), { kind: "later", hold: { ...FIRST, object: publisher.ref, subject: target.name.fqdn } }],
+  ];
+}
 
 /** How a name is changed for the object it belongs to, by its key; empty when nothing is to change, and that is on record. */
 function changeOf(publisher: Publisher, present: NamePlan): readonly (readonly [string, NameChange])[] {
