@@ -91,8 +91,8 @@ describeCluster("the shipped CRDs of routed IPs on a real API server", (cluster)
     const { shown, wide, width, cells } = await shownTable(cluster, path);
     expect(shown).toEqual({
       Name: "ingress-frankfurt",
-      Address: "192.0.2.1",
-      Node: "n1",
+      Address: "192.0.2.5",
+      Node: "worker-1",
       Service: "web",
       Ready: "False",
       Age: expect.stringMatching(/^\d+s$/),
