@@ -1,24 +1,28 @@
 import { objectKey, type Pool } from "../../src/model/resource.ts";
 import type { AddressState } from "../../src/sandbox/digitalocean/cloud-state.ts";
 import { dnsAtRest, isStuck } from "./dns-at-rest.ts";
+import { firewallsAtRest } from "./firewall-at-rest.ts";
+import { isHeldByFirewall } from "./firewall-truth.ts";
 import type { Violation } from "./monitor.ts";
 import type { Simulation } from "./simulation.ts";
-import { dropletOf, isBlocked, isNamedBy, isValid, managedBy, serves } from "./truth.ts";
+import { annotationOf, dropletOf, isBlocked, isNamedBy, isValid, managedBy, serves } from "./truth.ts";
 import type { World } from "./world.ts";
 
 /** What is wrong with a world in which the program had all the time it needs. */
 export function atRest(simulation: Simulation): readonly Violation[] {
   const { world } = simulation;
   const pools = world.pools().filter((pool) => !isBlocked(pool) && !pool.meta.isDeleting);
+  const free = pools.filter((pool) => !isHeldByFirewall(world, pool));
   return [
-    ...pools.flatMap((pool) => unserved(simulation, pool)),
+    ...free.flatMap((pool) => unserved(simulation, pool)),
     ...pools.flatMap((pool) => wrongStates(world, pool)),
-    ...pools.flatMap((pool) => shortfall(world, pool)),
-    ...pools.flatMap((pool) => staleErrors(world, pool)),
+    ...free.flatMap((pool) => shortfall(world, pool)),
+    ...free.flatMap((pool) => staleErrors(world, pool)),
     ...annotations(world),
     ...leaks(simulation),
     ...stuckDeletions(world),
     ...dnsAtRest(simulation),
+    ...firewallsAtRest(simulation),
   ];
 }
 
@@ -128,7 +132,7 @@ function wrongStates(world: World, pool: Pool): readonly Violation[] {
           text: `${objectKey(pool.meta)}: ${ip} is active on ${entry.nodeName} by status, and on ${holder}`,
         },
       ];
-    return shown?.addressAnnotation === ip && shown.poolAnnotation === objectKey(pool.meta)
+    return shown?.addressAnnotation === ip && shown.poolAnnotation === annotationOf(pool)
       ? []
       : [
           {
@@ -177,9 +181,9 @@ function annotations(world: World): readonly Violation[] {
   const pools = world.pools();
   return world.nodes().flatMap(({ name, addressAnnotation, poolAnnotation }) => {
     if (addressAnnotation === undefined || poolAnnotation === undefined) return [];
-    const pool = pools.find(({ meta }) => objectKey(meta) === poolAnnotation);
+    const pool = pools.find((one) => annotationOf(one) === poolAnnotation);
     const isProtected = pools.some(
-      (other) => isBlocked(other) && (isNamedBy(other, addressAnnotation) || objectKey(other.meta) === poolAnnotation),
+      (other) => isBlocked(other) && (isNamedBy(other, addressAnnotation) || annotationOf(other) === poolAnnotation),
     );
     const isShown = isStuck(world, addressAnnotation);
     const entry = pool?.status.ips[addressAnnotation];
@@ -202,11 +206,9 @@ function leaks(simulation: Simulation): readonly Violation[] {
     const owner = world.pools().find(({ meta }) => meta.uid === uid);
     const isWaitedFor = owner?.status.pendingAcquisitions.some(({ knownIPs }) => !knownIPs.includes(ip)) === true;
     // By the manual another address on the machine of a lost answer is the answer's, also one that somebody moved there.
-    const isMistaken = owner?.status.acquired.some(
-      (other) => monitor.records.onTarget.has(other.ip) && monitor.records.handMoved.has(other.ip),
-    );
+    const isMistaken = monitor.records.mistaken.has(uid);
     const isNamed =
-      isMistaken === true ||
+      isMistaken ||
       monitor.records.told.has(ip) ||
       isWaitedFor ||
       world.pools().some((pool) => isNamedBy(pool, ip) || pool.status.error?.includes(ip) === true);

@@ -24,7 +24,7 @@ export class Blow {
   /** The answer of a reading call: the true one, or an older one if it is struck so. */
   async answer<T>(call: SimCall, struck: Strike | undefined, isStale: boolean, effect: () => Promise<T>): Promise<T> {
     const truth = await effect();
-    const isKept = this.#strike?.how?.startsWith("stale") === true || call.side === "dns";
+    const isKept = this.#strike?.how?.startsWith("stale") === true || call.side === "dns" || call.side === "firewall";
     if (!isKept || call.operation.endsWith("-lease")) return truth;
     const key = JSON.stringify([call.provider, call.operation, call.subject, call.args]);
     const known = this.#answers.get(key) ?? [];

@@ -1,8 +1,16 @@
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-/** A history that finds a planted bug: the one of a seed, or a story struck at one call; `strike` is JSON. */
-export type Proof = { readonly seed: number } | { readonly story: string; readonly strike: string };
+/** A history that finds a planted bug: the one of a seed, `routed` = of those of RoutedIPs, or a story struck at one call; `strike` is JSON. */
+export type Proof =
+  | { readonly seed: number; readonly routed?: boolean }
+  | { readonly story: string; readonly strike: string };
+
+/** The arguments of `run.ts` that play it. */
+export function argsOf(proof: Proof): readonly string[] {
+  if ("story" in proof) return ["--story", proof.story, "--strike", proof.strike];
+  return [...(proof.routed === true ? ["--routed"] : []), "--seed", `${proof.seed}`];
+}
 
 /** Where `npm run mutations -- --record` writes what finds each bug. */
 export const PROOFS_FILE: string = fileURLToPath(new URL("caught-by.json", import.meta.url));

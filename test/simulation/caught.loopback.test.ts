@@ -4,17 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
-import { CAUGHT_BY, type Proof } from "./caught-by.ts";
+import { argsOf, CAUGHT_BY } from "./caught-by.ts";
 import { MUTATIONS } from "./mutations.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 /** Every bug is planted in a process of its own; what they have in common is compiled once. */
 const cache = mkdtempSync(join(tmpdir(), "flipop-bugs-"));
 afterAll(() => rmSync(cache, { recursive: true, force: true }));
-
-function argsOf(proof: Proof): readonly string[] {
-  return "seed" in proof ? ["--seed", `${proof.seed}`] : ["--story", proof.story, "--strike", proof.strike];
-}
 
 test.for(MUTATIONS)("the simulator catches: $name", ({ name }) => {
   const proof = CAUGHT_BY.get(name);

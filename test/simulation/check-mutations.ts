@@ -3,7 +3,8 @@ import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { type ParseArgsConfig, parseArgs } from "node:util";
-import { CAUGHT_BY, PROOFS_FILE, type Proof } from "./caught-by.ts";
+import { argsOf, CAUGHT_BY, PROOFS_FILE, type Proof } from "./caught-by.ts";
+import { FIREWALL_BUGS } from "./firewall-bugs.ts";
 import { MUTATIONS, type Mutation } from "./mutations.ts";
 
 const OPTIONS = {
@@ -59,12 +60,9 @@ interface Hunt {
 function hunt({ name }: Mutation, known: Proof | undefined): Hunt {
   const again = known === undefined || values.afresh ? {} : simulate(name, argsOf(known));
   if (again.how !== undefined) return { ...again, ...(known === undefined ? {} : { proof: known }) };
-  const bySeed = simulate(name, ["--seeds", values.seeds, "--from", values.from]);
-  return bySeed.how === undefined && !values["no-stories"] ? simulate(name, ["--stories"]) : bySeed;
-}
-
-function argsOf(proof: Proof): readonly string[] {
-  return "seed" in proof ? ["--seed", `${proof.seed}`] : ["--story", proof.story, "--strike", proof.strike];
+  const kind = FIREWALL_BUGS.some((bug) => bug.name === name) ? ["--routed"] : [];
+  const bySeed = simulate(name, [...kind, "--seeds", values.seeds, "--from", values.from]);
+  return bySeed.how === undefined && !values["no-stories"] ? simulate(name, [...kind, "--stories"]) : bySeed;
 }
 
 function simulate(bug: string, args: readonly string[]): Hunt {
@@ -76,11 +74,16 @@ function simulate(bug: string, args: readonly string[]): Hunt {
   const [, where, invariant] = /^((?:seed|story) [^:]+): ([^:]+):/m.exec(stdout) ?? [];
   if (where === undefined && error === undefined && stderr !== "") throw new Error(stderr);
   if (where === undefined) return error === undefined ? {} : { how: "hangs" };
+  const how = `${invariant}, ${where}`;
+  const proof = proofIn(stdout, where, args.includes("--routed"));
+  return proof === undefined ? { how } : { how, proof };
+}
+
+function proofIn(stdout: string, where: string, isRouted: boolean): Proof | undefined {
   const [, seed] = /^seed (\d+)$/.exec(where) ?? [];
   const [, story, strike] = /--story ("[^"]+") --strike '([^']+)'/.exec(stdout) ?? [];
-  const how = `${invariant}, ${where}`;
-  if (seed !== undefined) return { how, proof: { seed: Number(seed) } };
-  return story === undefined || strike === undefined ? { how } : { how, proof: { story: JSON.parse(story), strike } };
+  if (seed !== undefined) return { seed: Number(seed), ...(isRouted ? { routed: true } : {}) };
+  return story === undefined || strike === undefined ? undefined : { story: JSON.parse(story), strike };
 }
 
 function record(proofs: ReadonlyMap<string, Proof>): void {

@@ -2,6 +2,7 @@ import { ADDRESS_ANNOTATION, FINALIZER } from "../../src/model/resource.ts";
 import { checkCleaning } from "./cleaning.ts";
 import { type DNSView, othersIn, shownIn } from "./dns-view.ts";
 import type { SimCall } from "./faults.ts";
+import { checkShownOpen } from "./firewall-invariants.ts";
 import type { Monitor } from "./monitor.ts";
 import { offersOf, publisherName } from "./offers.ts";
 import type { Process } from "./process.ts";
@@ -87,6 +88,9 @@ function checkOwned(change: DNSChange): void {
       "blocked",
       `${text}, for ${change.owners.map(publisherName).join(", ")}, which may not be written`,
     );
+  const [owner, ...rivals] = change.owners;
+  if (change.added.length > 0 && owner !== undefined && !isRecordSet(owner) && rivals.length === 0)
+    checkShownOpen(monitor, process, owner, text);
   checkEmptied(change);
   checkAdded(change);
   checkRemoved(change);

@@ -7,6 +7,8 @@ import type { DNSEvent } from "./dns-event.ts";
 import { DNS_EFFECTS } from "./dns-events.ts";
 import type { WorldEvent } from "./history.ts";
 import type { ProcessEvent } from "./process-event.ts";
+import type { RoutedEvent } from "./routed-event.ts";
+import { ROUTED_EFFECTS } from "./routed-events.ts";
 import type { StateEvent } from "./state-event.ts";
 import { STATE_EFFECTS } from "./state-events.ts";
 import { dropletOf } from "./truth.ts";
@@ -16,7 +18,15 @@ type Of<K extends WorldEvent["kind"]> = Extract<WorldEvent, { kind: K }>;
 type Effects = {
   readonly [K in Exclude<
     WorldEvent["kind"],
-    "fault" | "crash" | "freeze" | "stale" | "terminate" | ProcessEvent["kind"] | StateEvent["kind"] | DNSEvent["kind"]
+    | "fault"
+    | "crash"
+    | "freeze"
+    | "stale"
+    | "terminate"
+    | ProcessEvent["kind"]
+    | StateEvent["kind"]
+    | DNSEvent["kind"]
+    | RoutedEvent["kind"]
   >]: (world: World, event: Of<K>) => void;
 };
 
@@ -24,7 +34,7 @@ type Effects = {
 export function happen(world: World, event: WorldEvent): void {
   if (["fault", "crash", "freeze", "stale", "terminate"].includes(event.kind)) return;
   try {
-    const effects = { ...EFFECTS, ...DNS_EFFECTS, ...STATE_EFFECTS };
+    const effects = { ...EFFECTS, ...DNS_EFFECTS, ...STATE_EFFECTS, ...ROUTED_EFFECTS };
     (effects[event.kind as keyof typeof effects] as (world: World, event: WorldEvent) => void)(world, event);
   } catch (error) {
     // The object is gone, or the API refuses: a person would shrug.

@@ -5,7 +5,7 @@ import type { CallMatch, DNSProviderName, FaultKind, WorldEvent } from "./histor
 
 /** One call of one port, as invariants and faults speak of it. */
 export interface SimCall {
-  readonly side: "cloud" | "cluster" | "dns";
+  readonly side: "cloud" | "cluster" | "dns" | "firewall";
   /** Whose limit it counts against; absent for the cluster. */
   readonly provider?: DNSProviderName;
   readonly operation: string;
@@ -121,9 +121,16 @@ function matches(match: CallMatch, call: SimCall): boolean {
 export function isPossible(how: FaultKind, call: SimCall): boolean {
   if (call.side === "cluster") return how !== "conflict" || call.isWrite;
   if (call.side === "dns" && ["404", "422-pending"].includes(how)) return false;
+  if (call.side === "firewall") return isPossibleOfFirewalls(how, call);
   if (how === "404") return call.operation === "assign" || call.operation === "unassign";
   if (how === "401") return true;
   return call.isWrite || !["409", "422", "422-pending"].includes(how);
+}
+
+/** One answer may say that a firewall is not there although it is. */
+function isPossibleOfFirewalls(how: FaultKind, { operation, isWrite }: SimCall): boolean {
+  if (how === "404") return operation !== "firewalls" && operation !== "tagged";
+  return how !== "422-pending" && (isWrite || !["409", "422"].includes(how));
 }
 
 const RETRY_AFTER_MS = 40_000;

@@ -1,6 +1,7 @@
 import type { DNSEvent } from "./dns-event.ts";
 import type { PoolSpecText } from "./pool-spec-text.ts";
 import type { ProcessEvent } from "./process-event.ts";
+import type { RoutedEvent } from "./routed-event.ts";
 import type { StateEvent } from "./state-event.ts";
 
 /** Providers of DNS. */
@@ -26,7 +27,7 @@ export type FaultKind =
 
 /** The port's operations as faults name them; `*` = the next call whatever it is, `write` = the next that changes something. */
 export interface CallMatch {
-  readonly side: "cloud" | "cluster" | "dns";
+  readonly side: "cloud" | "cluster" | "dns" | "firewall";
   readonly operation: string;
   /** Only calls of this provider of DNS; absent = of any. */
   readonly provider?: DNSProviderName;
@@ -83,6 +84,7 @@ export type WorldEvent = { readonly atMs: number } & (
   | ProcessEvent
   | StateEvent
   | DNSEvent
+  | RoutedEvent
 );
 
 /** Something done to one single call of a history; the others are left alone. */

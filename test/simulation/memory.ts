@@ -2,7 +2,7 @@ import { FINALIZER, objectKey, type Pool, type PoolStatus } from "../../src/mode
 import type { SimCall } from "./faults.ts";
 import type { Monitor, Violation } from "./monitor.ts";
 import type { Process } from "./process.ts";
-import { dropletOf, isNamedBy } from "./truth.ts";
+import { annotationOf, dropletOf, isNamedBy } from "./truth.ts";
 import type { World } from "./world.ts";
 
 /** How long after its birth every list shows an address, milliseconds. */
@@ -24,7 +24,7 @@ export function checkMemory(monitor: Monitor, process: Process, call: SimCall): 
     if (adopted !== true) {
       if (records.bought.get(ip)?.uid === pool.meta.uid) return [];
       if (!isOnTarget(simulation.world, pool, ip)) return [{ invariant: "P6", text: `${what}, and did not buy it` }];
-      records.onTarget.add(ip);
+      records.takenOnTarget(ip, pool);
       return [];
     }
     const rival = rivalOf(monitor, process, pool, ip);
@@ -45,7 +45,7 @@ function isUnderWay(world: World, ip: string): boolean {
 /** Another address that the lost answer could have been about; undefined where an annotation or the status says which it is. */
 function rivalOf({ records, simulation }: Monitor, process: Process, pool: Pool, ip: string): string | undefined {
   const { world } = simulation;
-  if (world.nodes().some((node) => node.addressAnnotation === ip && node.poolAnnotation === objectKey(pool.meta)))
+  if (world.nodes().some((node) => node.addressAnnotation === ip && node.poolAnnotation === annotationOf(pool)))
     return undefined;
   // What was bought for the pool, and its status or its annotation goes on to show, is no guess.
   const isShown = Object.hasOwn(pool.status.ips, ip) || pool.meta.note?.ips.includes(ip) === true;

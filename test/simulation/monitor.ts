@@ -8,6 +8,10 @@ import { checkLeftNames } from "./cleaning.ts";
 import { checkDNSChange } from "./dns-invariants.ts";
 import { viewDNS } from "./dns-view.ts";
 import type { Failure, SimCall } from "./faults.ts";
+import { checkFirewallChange, checkSending } from "./firewall-invariants.ts";
+import { checkFirewallFarewell, checkFirewallMemory } from "./firewall-memory-check.ts";
+import { FirewallRecords } from "./firewall-records.ts";
+import { viewFirewalls } from "./firewall-truth.ts";
 import type { WorldEvent } from "./history.ts";
 import { checkAnnotation, checkChange, checkCreation, checkPlan, checkWrite } from "./invariants.ts";
 import { checkFarewell, checkMemory } from "./memory.ts";
@@ -24,6 +28,17 @@ export interface Violation {
   readonly text: string;
 }
 
+const CLUSTER_LISTS: ReadonlySet<string> = new Set([
+  "list-pools",
+  "list-record-sets",
+  "list-routed-ips",
+  "list-issuers",
+  "list-services",
+  "list-endpoint-slices",
+  "list-nodes",
+  "list-pods",
+]);
+
 const PROVIDERS = ["digitalocean", "cloudflare"] as const;
 
 /** Watches every call of every process, keeps the truth about them, and holds them against the promises. */
@@ -37,6 +52,7 @@ export class Monitor {
   readonly health: Health;
   readonly offers: Offers;
   readonly records: Records;
+  readonly firewalls: FirewallRecords;
   #holders: ReadonlyMap<string, number | null> = new Map();
 
   constructor(simulation: Simulation) {
@@ -44,6 +60,7 @@ export class Monitor {
     this.health = new Health(simulation.world);
     this.offers = new Offers(simulation.world);
     this.records = new Records(simulation.world);
+    this.firewalls = new FirewallRecords(simulation.world);
   }
 
   /** Enters a broken promise; the first one counts. */
@@ -57,6 +74,7 @@ export class Monitor {
     this.health.refresh();
     this.offers.refresh();
     this.#holders = this.#holdersNow();
+    this.firewalls.beforeEvent();
   }
 
   afterEvent(event: WorldEvent): void {
@@ -64,6 +82,7 @@ export class Monitor {
     for (const [ip, holder] of this.#holders)
       if (now.get(ip) !== holder) this.records.handMoved.set(ip, this.simulation.world.nowMs());
     this.records.entered(event);
+    this.firewalls.afterEvent();
     this.health.refresh();
     this.offers.refresh();
   }
@@ -104,8 +123,7 @@ export class Monitor {
   failed(process: Process, call: SimCall, failure: Failure): void {
     this.begin(process, call);
     process.readings.asked(call);
-    if (["list-pools", "list-record-sets", "list-nodes", "list-pods"].includes(call.operation))
-      process.hasFailedList = true;
+    if (CLUSTER_LISTS.has(call.operation)) process.hasFailedList = true;
     if (call.operation === "get") process.readings.newest.set(call.subject, "failed");
     if (call.operation.endsWith("status")) this.records.refusals.clear();
     if (failure.how === "429" && failure.error instanceof ProviderError)
@@ -130,7 +148,7 @@ export class Monitor {
     this.effects += 1;
     checkWrite(this, process, call);
     const promises = this.promises(process, call);
-    const work = call.side === "dns" ? this.#changeDNS(process, call, effect) : effect();
+    const work = this.#change(process, call, effect);
     this.health.refresh();
     try {
       const result = await work;
@@ -168,6 +186,20 @@ export class Monitor {
     return this.records.changedAtMs(objectKey(pool.meta)) < process.passStartMs;
   }
 
+  #change<T>(process: Process, call: SimCall, effect: () => Promise<T>): Promise<T> {
+    if (call.side === "dns") return this.#changeDNS(process, call, effect);
+    return call.side === "firewall" ? this.#changeFirewall(process, call, effect) : effect();
+  }
+
+  /** A request changes a firewall at once, if at all. */
+  #changeFirewall<T>(process: Process, call: SimCall, effect: () => Promise<T>): Promise<T> {
+    const { world } = this.simulation;
+    const before = viewFirewalls(world);
+    const work = effect();
+    checkFirewallChange(this, process, call, { before, after: viewFirewalls(world) });
+    return work;
+  }
+
   /** A request changes the records at once, if at all. */
   #changeDNS<T>(process: Process, call: SimCall, effect: () => Promise<T>): Promise<T> {
     const { world } = this.simulation;
@@ -183,13 +215,28 @@ export class Monitor {
   }
 
   private promises(process: Process, call: SimCall): readonly Violation[] {
-    if (call.operation === "create") return checkCreation(this, process, call);
-    if (call.operation === "annotate") return checkAnnotation(this, process, call);
-    if (call.operation === "status") return checkMemory(this, process, call);
-    if (call.operation === "finalizer")
-      return [...checkFarewell(this, process, call), ...checkLeftNames(this, process, call)];
-    if (call.operation === "record-set-finalizer") return checkLeftNames(this, process, call);
-    return call.side === "cloud" ? checkChange(this, process, call) : [];
+    switch (call.operation) {
+      case "create":
+        return [...checkCreation(this, process, call), ...checkSending(this, process, call)];
+      case "annotate":
+        return checkAnnotation(this, process, call);
+      case "status":
+        return checkMemory(this, process, call);
+      case "routed-ip-status":
+        return [...checkMemory(this, process, call), ...checkFirewallMemory(this, process, call)];
+      case "finalizer":
+        return [...checkFarewell(this, process, call), ...checkLeftNames(this, process, call)];
+      case "routed-ip-finalizer":
+        return [
+          ...checkFarewell(this, process, call),
+          ...checkLeftNames(this, process, call),
+          ...checkFirewallFarewell(this, process, call),
+        ];
+      case "record-set-finalizer":
+        return checkLeftNames(this, process, call);
+      default:
+        return call.side === "cloud" ? [...checkChange(this, process, call), ...checkSending(this, process, call)] : [];
+    }
   }
 
   /** A pass begins with lists of pools and of nodes, side by side. */

@@ -1,4 +1,5 @@
 import { DNS_BUGS } from "./dns-bugs.ts";
+import { FIREWALL_BUGS } from "./firewall-bugs.ts";
 import { GO_OPERATOR_BUGS } from "./go-operator-bugs.ts";
 import { MEMORY_BUGS } from "./memory-bugs.ts";
 
@@ -18,6 +19,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...GO_OPERATOR_BUGS,
   ...DNS_BUGS,
   ...MEMORY_BUGS,
+  ...FIREWALL_BUGS,
   {
     name: "The intent of an earlier run is ignored.",
     file: "src/plan/pool-view.ts",

@@ -1,5 +1,6 @@
 import type { NodeFacts } from "../../src/model/node.ts";
 import { ADDRESS_ANNOTATION, objectKey, type Pool, type RecordSet } from "../../src/model/resource.ts";
+import { isOpen, targetOf, viewFirewalls } from "./firewall-truth.ts";
 import { isAddress, isRecordSet, isValidSet, type Publisher, publishers } from "./publishers.ts";
 import { dropletOf, isNamedBy, isValid, managedBy, matches } from "./truth.ts";
 import type { World } from "./world.ts";
@@ -41,9 +42,18 @@ function standing(world: World, pool: Pool, ip: string): Verdict {
     world.cloud.state.actions.some((action) => action.ip === ip && action.status === "in-progress");
   if (isUnsure || isBusy) return "maybe";
   const nodes = world.nodes().filter((node) => dropletOf(node) === address.droplet_id);
+  const isShut = isKeptOut(world, pool, `${address.droplet_id}`);
   const fits = nodes.map((node) => matches(world, pool, node));
   if (fits.every((fit) => fit === "no")) return "no";
-  return fits.every((fit) => fit === "match") ? "yes" : "maybe";
+  return !isShut && fits.every((fit) => fit === "match") ? "yes" : "maybe";
+}
+
+/** True where the firewall of a RoutedIP may not let everything in on a machine. */
+function isKeptOut(world: World, pool: Pool, machine: string): boolean {
+  if (pool.firewall === undefined) return false;
+  const target = targetOf(pool, viewFirewalls(world));
+  if (typeof target !== "object") return true;
+  return !target.firewall.covered.has(machine) || !target.ports.every((one) => isOpen(target.firewall, one));
 }
 
 function rivals(world: World, { meta }: Pool): readonly Pool[] {

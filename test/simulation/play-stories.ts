@@ -30,9 +30,11 @@ export async function playCampaign(
   return { count: struck.length, broken: undefined };
 }
 
-/** Plays every story in every campaign. Returns one line for each, ending at the first broken one. */
-export async function* playStories(): AsyncGenerator<{ readonly line: string; readonly broken?: BrokenStory }> {
-  for (const story of stories()) {
+/** Plays every one of these stories in every campaign. Returns one line for each, ending at the first broken one. */
+export async function* playStories(
+  chosen: readonly Story[],
+): AsyncGenerator<{ readonly line: string; readonly broken?: BrokenStory }> {
+  for (const story of chosen) {
     for (const [name, campaign] of Object.entries(CAMPAIGNS)) {
       const { count, broken } = await playCampaign(story, campaign);
       yield broken === undefined

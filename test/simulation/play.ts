@@ -1,15 +1,21 @@
 import { explain } from "./explain.ts";
 import { generate } from "./generate.ts";
+import type { History } from "./history.ts";
 import type { Violation } from "./monitor.ts";
 import { playStories, strikeStory, tellStory } from "./play-stories.ts";
+import { routedHistory } from "./routed-history.ts";
+import { routedStories } from "./routed-stories.ts";
 import { shrink } from "./shrink.ts";
 import { Simulation } from "./simulation.ts";
+import { stories } from "./stories.ts";
 
 /** What to play, as the command line says it. */
 export interface PlayOptions {
   readonly seeds: string;
   readonly from: string;
   readonly seed?: string | undefined;
+  /** Histories of RoutedIPs and firewalls. */
+  readonly routed: boolean;
   readonly stories: boolean;
   readonly story?: string | undefined;
   readonly strike: string;
@@ -33,8 +39,8 @@ export async function play(options: PlayOptions): Promise<boolean> {
   return violation === undefined;
 }
 
-async function playAll({ brief, lines }: PlayOptions): Promise<boolean> {
-  for await (const { line, broken } of playStories()) {
+async function playAll({ brief, lines, routed }: PlayOptions): Promise<boolean> {
+  for await (const { line, broken } of playStories(routed ? routedStories() : stories())) {
     print(line);
     if (broken === undefined) continue;
     if (!brief) for (const told of await explain(broken.history, Number(lines))) print(told);
@@ -51,7 +57,7 @@ async function playSeeds(options: PlayOptions): Promise<boolean> {
   const startedMs = performance.now();
   const sum = { calls: 0, effects: 0, faults: 0, deaths: 0 };
   for (let seed = from; seed < from + count; seed += 1) {
-    const result = await new Simulation(generate(seed), false).run();
+    const result = await new Simulation(historyOf(seed, options), false).run();
     for (const key of ["calls", "effects", "faults", "deaths"] as const) sum[key] += result[key];
     if (result.violation === undefined) continue;
     await report(seed, result.violation, broken, options);
@@ -77,10 +83,15 @@ async function report(
   if (!options["keep-going"] && !options.brief) await tell(seed, invariant, options);
 }
 
-async function tell(seed: number, invariant: string, { full, lines }: PlayOptions): Promise<void> {
-  const history = generate(seed);
+function historyOf(seed: number, { routed }: PlayOptions): History {
+  return routed ? routedHistory(seed) : generate(seed);
+}
+
+async function tell(seed: number, invariant: string, options: PlayOptions): Promise<void> {
+  const { full, lines, routed } = options;
+  const history = historyOf(seed, options);
   for (const line of await explain(full ? history : await shrink(history, invariant), Number(lines))) print(line);
-  print(`\nnpm run simulate -- --seed ${seed}`);
+  print(`\nnpm run simulate -- ${routed ? "--routed " : ""}--seed ${seed}`);
 }
 
 function print(line: string): void {

@@ -1,4 +1,5 @@
 import type { SimCall } from "./faults.ts";
+import { FirewallReadings } from "./firewall-readings.ts";
 import { nameKey } from "./publishers.ts";
 
 /** An address as one answer of the provider showed it. */
@@ -32,6 +33,7 @@ export class Readings {
   listedMs: number | undefined;
   /** Nodes read by themselves. */
   readonly nodes: Set<string> = new Set();
+  readonly firewalls: FirewallReadings = new FirewallReadings();
   readonly #names = new Map<string, NameReading>();
 
   /** Forgets everything: a pass begins. */
@@ -39,6 +41,7 @@ export class Readings {
     this.listedMs = undefined;
     for (const memory of [this.newest, this.singly, this.listed, this.seen, this.nodes, this.learnedMs]) memory.clear();
     this.#names.clear();
+    this.firewalls.clear();
   }
 
   /** A name in DNS, by its key. */
@@ -59,6 +62,7 @@ export class Readings {
     if (operation === "get") this.singly.add(subject);
     if (operation === "records") this.#showName(nameKey(call.provider ?? "", subject), result);
     if (operation === "read-node") this.nodes.add(subject);
+    this.firewalls.enter(call, result);
     for (const shown of shownBy(call, result)) this.#show(shown, operation, isObserving);
     if (operation === "get" && !isObserving) this.learnedMs.set(subject, nowMs);
   }

@@ -40,7 +40,15 @@ export interface WrittenName {
 }
 
 /** Events by which the status of an object is no longer what runs wrote. */
-const STATUS_EVENTS: ReadonlySet<string> = new Set(["wipe-status", "touch-status", "wipe-record-set", "spoil-status"]);
+const STATUS_EVENTS: ReadonlySet<string> = new Set([
+  "wipe-status",
+  "touch-status",
+  "wipe-record-set",
+  "wipe-routed-ip",
+  "spoil-status",
+]);
+/** What RoutedIPs refer to: when it changes, what they ask for does. */
+const REFERRED = ["issuers", "services"] as const;
 const SLOW: ReadonlySet<string> = new Set(["refused", "not-found", "unauthorized", "forbidden"]);
 
 /** What really happened, as no process remembers it. */
@@ -85,6 +93,8 @@ export class Records {
   readonly onTarget: Set<string> = new Set();
   /** Addresses that a person was told of as candidates for the answer of a lost creation: which of them it was is for that person to say. */
   readonly told: Set<string> = new Set();
+  /** Pools, by uid, of which a run took for such an answer what somebody else had moved there. */
+  readonly mistaken: Set<string> = new Set();
   /** The intents to acquire on record in the status of a pool, by its key. */
   readonly #intents = new Map<string, readonly string[]>();
   /** The uid of the pool whose status was written last under a key: another of the same name may follow it before the purchase. */
@@ -97,6 +107,7 @@ export class Records {
     this.#world.kubernetes.api.store.subscribe(({ type, resource, key, object, previous }) => {
       if (resource === storeKey(world.type("nodes"))) this.#nodeChanged(object);
       if (resource === storeKey(world.type("pods"))) this.#podChanged(object);
+      this.#aboutServices(resource);
       if (resource.startsWith("flipop.")) this.#objectChanged(key, object, type === "DELETED" ? undefined : previous);
     });
   }
@@ -137,7 +148,7 @@ export class Records {
   /** A write that the world accepted. */
   accepted(process: Process, call: SimCall, result: unknown): void {
     const nowMs = this.#world.nowMs();
-    if (call.operation === "status") this.#remembered(process, call);
+    if (call.operation === "status" || call.operation === "routed-ip-status") this.#remembered(process, call);
     if (call.operation.endsWith("status")) noteOwner(this.written, this.#world, call);
     if (call.operation === "create") this.#created(process, call, (result as { readonly ip: string }).ip);
     if (call.operation === "assign") {
@@ -198,6 +209,12 @@ export class Records {
     }
   }
 
+  /** An address that a run takes for the answer of a lost creation of the pool, since it is on its machine. */
+  takenOnTarget(ip: string, { meta }: Pool): void {
+    this.onTarget.add(ip);
+    if (this.handMoved.has(ip)) this.mistaken.add(meta.uid);
+  }
+
   /** Pools that manage or remember an address. */
   namers(ip: string): readonly Pool[] {
     return this.#world.pools().filter((pool) => isNamedBy(pool, ip));
@@ -246,6 +263,22 @@ export class Records {
     this.lastChangeMs = this.#world.nowMs();
     if (!isSame) this.#changedAtMs.set(key, this.#world.nowMs());
     this.#noteWishes();
+  }
+
+  #aboutServices(resource: string): void {
+    if (REFERRED.some((plural) => resource === storeKey(this.#world.type(plural)))) this.#referenceChanged();
+    if (resource === storeKey(this.#world.type("endpointSlices"))) this.#endpointsChanged();
+  }
+
+  #referenceChanged(): void {
+    const nowMs = this.#world.nowMs();
+    this.lastChangeMs = nowMs;
+    for (const { kind, meta } of this.#world.pools())
+      if (kind === "routedip") this.#changedAtMs.set(objectKey(meta), nowMs);
+  }
+
+  #endpointsChanged(): void {
+    for (const { name } of this.#world.nodes()) this.nodeChangedMs.set(name, this.#world.nowMs());
   }
 
   #nodeChanged(object: KubeObject): void {

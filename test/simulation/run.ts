@@ -7,6 +7,11 @@ const OPTIONS = {
   seeds: { type: "string", default: "1000", help: "N: how many histories to play" },
   from: { type: "string", default: "1", help: "N: the seed of the first one" },
   seed: { type: "string", help: "N: play this one only, and tell it when it breaks a promise" },
+  routed: {
+    type: "boolean",
+    default: false,
+    help: "histories of RoutedIPs and firewalls: seeds, and --stories, of their own",
+  },
   stories: { type: "boolean", default: false, help: "play the main stories instead, struck at every single call" },
   story: { type: "string", help: "NAME: tell one of them, as --strike says" },
   strike: { type: "string", default: "{}", help: "JSON: what happens at which call of --story" },

@@ -3,12 +3,15 @@ import { explain } from "./explain.ts";
 import { generate } from "./generate.ts";
 import type { History, WorldEvent } from "./history.ts";
 import type { Violation } from "./monitor.ts";
+import { routedHistory } from "./routed-history.ts";
 import { shrink } from "./shrink.ts";
 import { Simulation } from "./simulation.ts";
 
 /** How many new histories are played, in about six seconds; `npm run simulate` plays any number. */
 const SEEDS = 70;
 const FIRST_SEED = 1;
+/** How many of RoutedIPs and firewalls, in about two seconds; `npm run simulate -- --routed` plays any number. */
+const ROUTED_SEEDS = 20;
 /** Histories without names that broke a promise once; each stands for a fixed bug. */
 const ONCE_BROKEN = [2237, 5976, 12385, 21420, 11032, 147, 72, 10, 50_004];
 /** How much of a broken history is shown. */
@@ -29,6 +32,18 @@ test("every promise holds in seeded histories in which anything may fail at any 
   expect(calls).toBeGreaterThan(100 * histories.length);
 });
 
+test("every promise holds in seeded histories of RoutedIPs and firewalls", { timeout: 120_000 }, async () => {
+  let firewallCalls = 0;
+  for (let seed = FIRST_SEED; seed < FIRST_SEED + ROUTED_SEEDS; seed += 1) {
+    const history = routedHistory(seed);
+    const simulation = new Simulation(history, false);
+    const { violation } = await simulation.run();
+    firewallCalls += simulation.made.filter(({ side, isWrite }) => side === "firewall" && isWrite).length;
+    if (violation !== undefined) expect.fail(await broken(history, violation, "--routed "));
+  }
+  expect(firewallCalls).toBeGreaterThan(ROUTED_SEEDS);
+});
+
 test("a history with a broken promise is found, and shrinks to what breaks it", async () => {
   const events: readonly WorldEvent[] = [
     { atMs: 0, kind: "droplet", id: 101, region: "nyc3" },
@@ -46,7 +61,7 @@ test("a history with a broken promise is found, and shrinks to what breaks it", 
   expect((await shrink(history, "none")).events).toEqual(events);
 });
 
-async function broken(history: History, { invariant, text }: Violation): Promise<string> {
+async function broken(history: History, { invariant, text }: Violation, kind = ""): Promise<string> {
   const story = await explain(await shrink(history, invariant), MOST_LINES);
-  return [`${invariant}: ${text}`, ...story, "", `npm run simulate -- --seed ${history.seed}`].join("\n");
+  return [`${invariant}: ${text}`, ...story, "", `npm run simulate -- ${kind}--seed ${history.seed}`].join("\n");
 }

@@ -1,8 +1,15 @@
-import type { DNSMemory, PoolStatus, PublishedName, RecordSetStatus } from "../../src/model/resource.ts";
+import type {
+  DNSMemory,
+  PoolStatus,
+  PublishedName,
+  RecordSetStatus,
+  RoutedIPStatus,
+} from "../../src/model/resource.ts";
 import { Blow } from "./blow.ts";
 import { happen } from "./events.ts";
 import type { Failure, SimCall } from "./faults.ts";
 import { Faults } from "./faults.ts";
+import { onRecord } from "./firewall-truth.ts";
 import type { History, Slot, Strike, WorldEvent } from "./history.ts";
 import { checkStandstill } from "./liveness.ts";
 import { Monitor, type Violation } from "./monitor.ts";
@@ -94,8 +101,8 @@ export class Simulation {
     if (failure !== undefined) this.failed += 1;
     if (this.#lines === undefined) return;
     const args =
-      call.operation === "status"
-        ? statusText(call.args[0] as PoolStatus)
+      call.operation === "status" || call.operation === "routed-ip-status"
+        ? statusText(call.args[0] as RoutedIPStatus)
         : call.operation === "record-set-status"
           ? namesText(call.args[0] as RecordSetStatus)
           : call.args.map((arg) => JSON.stringify(arg)).join(" ");
@@ -201,12 +208,13 @@ function namesText({
 }
 
 /** A status in one line. */
-function statusText(status: PoolStatus): string {
+function statusText(status: RoutedIPStatus): string {
   const ips = Object.entries(status.ips).map(
     ([ip, entry]) => `${ip}:${entry.state}@${entry.nodeName ?? entry.providerID ?? "-"}`,
   );
   const acquired = status.acquired.map(({ ip, adopted }) => `${ip}${adopted === true ? "(adopted)" : ""}`);
   const pending = status.pendingAcquisitions.map(({ nodeName, region }) => nodeName ?? region ?? "?");
   const released = status.released.map(({ ip }) => ip);
-  return `${ips.join(" ")} acquired[${acquired.join(" ")}] pending[${pending.join(" ")}] released[${released.join(" ")}] ${namesText(status)}`;
+  const firewalls = onRecord({ status });
+  return `${ips.join(" ")}${firewalls.length === 0 ? "" : ` firewalls[${firewalls.join(" ")}]`} acquired[${acquired.join(" ")}] pending[${pending.join(" ")}] released[${released.join(" ")}] ${namesText(status)}`;
 }

@@ -2,7 +2,7 @@
 export type StateEvent = { readonly atMs: number } & (
   | {
       readonly kind: "spoil-status";
-      readonly object: "pools" | "recordSets";
+      readonly object: "pools" | "recordSets" | "routedIPs";
       readonly name: string;
       /** One field is lost, or all times in it are an hour ahead. */
       readonly how: "lose" | "future";

@@ -1,5 +1,6 @@
 import { dnsStories } from "./dns-stories.ts";
 import { memoryStories } from "./memory-stories.ts";
+import { routedStories } from "./routed-stories.ts";
 import { address, node, type Story, story } from "./story.ts";
 
 const provider = "digitalocean";
@@ -54,5 +55,6 @@ export function stories(): readonly Story[] {
     ]),
     ...dnsStories(),
     ...memoryStories(),
+    ...routedStories(),
   ];
 }

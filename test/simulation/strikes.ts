@@ -46,7 +46,7 @@ function failures(calls: readonly SimCall[]): readonly Strike[] {
 }
 
 function fits(how: FaultKind, call: SimCall): boolean {
-  const elsewhere = { cluster: CLOUD_ONLY, cloud: CLUSTER_ONLY, dns: NO_DNS };
+  const elsewhere = { cluster: CLOUD_ONLY, cloud: CLUSTER_ONLY, dns: NO_DNS, firewall: CLUSTER_ONLY };
   const isElsewhere = elsewhere[call.side].has(how);
   const isPointless = how.endsWith("-after") && !call.isWrite;
   return !isElsewhere && !isPointless && isPossible(how, call);
@@ -58,7 +58,7 @@ function fits(how: FaultKind, call: SimCall): boolean {
  */
 function staleViews(calls: readonly SimCall[]): readonly Strike[] {
   return calls.flatMap((call, index) =>
-    call.isWrite || call.operation === "get" || call.operation.endsWith("-lease")
+    call.isWrite || call.operation === "get" || call.operation === "firewall" || call.operation.endsWith("-lease")
       ? []
       : [1, 2].map((back): Strike => ({ call: index + 1, how: "stale", back })),
   );
@@ -73,8 +73,8 @@ function pastWorlds(calls: readonly SimCall[]): readonly Strike[] {
 
 /** Before every call the world changes and changes back, or changes for good, and no look falls in between; the process goes on, or dies there. */
 function missedStates(calls: readonly SimCall[]): readonly Strike[] {
-  const isOfNames = calls.some(({ side }) => side === "dns");
-  const changes = isOfNames ? NAME_CHANGES : CHANGES;
+  const sides = new Set(calls.map(({ side }) => side));
+  const changes = sides.has("firewall") ? FIREWALL_CHANGES : sides.has("dns") ? NAME_CHANGES : CHANGES;
   return calls.flatMap((_, index) =>
     changes.flatMap((events): readonly Strike[] => [
       { call: index + 1, events },
@@ -136,6 +136,32 @@ const NAME_CHANGES: readonly (readonly WorldEvent[])[] = [
   [
     { atMs, kind: "zone", provider: "digitalocean", zone: "example.com", isThere: false },
     { atMs, kind: "zone", provider: "digitalocean", zone: "example.com", isThere: true },
+  ],
+];
+
+const byHand = { atMs, kind: "hand-firewall", name: "fw0", ports: "tcp/30080", droplet: 101 } as const;
+const FIREWALL_CHANGES: readonly (readonly WorldEvent[])[] = [
+  [
+    { atMs, kind: "pod", node: "n1", isReady: false },
+    { atMs, kind: "pod", node: "n1", isReady: true },
+  ],
+  [{ atMs, kind: "remove-droplet", id: 101 }],
+  [{ ...byHand, edit: "close" }],
+  [{ ...byHand, edit: "open" }],
+  [{ ...byHand, edit: "detach" }],
+  [{ ...byHand, edit: "widen" }],
+  [
+    { ...byHand, edit: "delete" },
+    { atMs, kind: "firewall", name: "fw0", open: ["tcp/22"], droplets: [] },
+  ],
+  [
+    { atMs, kind: "service", name: "web", app: "web", ports: [30_443] },
+    { atMs, kind: "service", name: "web", app: "web", ports: [30_080] },
+  ],
+  [{ atMs, kind: "wipe-routed-ip", name: "v0" }],
+  [
+    { atMs, kind: "edit-routed-ip", name: "v0", spec: { suspend: true } },
+    { atMs, kind: "edit-routed-ip", name: "v0", spec: { suspend: false } },
   ],
 ];
 

@@ -5,8 +5,9 @@ import { type IPStatus, objectKey, type Pool, type RecordSet } from "../../src/m
 import type { World } from "./world.ts";
 
 /** Whether the spec of a pool is one the program can work on, by the manual's words and not by the program's code. */
-export function isValid({ spec }: Pool): boolean {
+export function isValid({ spec, decodeError }: Pool): boolean {
   return (
+    decodeError === undefined &&
     spec.provider === "digitalocean" &&
     (spec.ips.length > 0 || spec.desiredIPs > 0) &&
     spec.match.nodeLabel !== "role in ("
@@ -22,6 +23,11 @@ export function isBlocked(pool: Pool): boolean {
 export function managedBy(pool: Pool): ReadonlySet<string> {
   const listed = pool.spec.ips.filter((ip) => canonicalIPv4(ip) !== undefined);
   return new Set([...listed, ...pool.status.acquired.map(({ ip }) => ip)]);
+}
+
+/** How the annotations of nodes name a pool. */
+export function annotationOf({ kind, meta }: Pool): string {
+  return kind === "routedip" ? `routedip/${objectKey(meta)}` : objectKey(meta);
 }
 
 /** True when the pool manages or remembers the address. */
@@ -47,6 +53,12 @@ export function serves(world: World, pool: Pool, node: NodeFacts): "match" | "gr
 /** Whether a node is one that a valid object wants. */
 export function matches(world: World, pool: Pool | RecordSet, node: NodeFacts): "match" | "grace" | "no" {
   if (pool.meta.isDeleting || isExcluded(pool, node)) return "no";
+  if ("endpoints" in pool && pool.endpoints !== undefined) return behind(world, pool, pool.endpoints.name, node);
+  return pool.spec.match.podLabel === "app=none" ? "no" : withPods(world, pool, node);
+}
+
+/** Whether a node serves, by itself and by its pods where those count. */
+function withPods(world: World, pool: Pool | RecordSet, node: NodeFacts): "match" | "grace" | "no" {
   const needsPods = pool.spec.match.podLabel !== "";
   const pods = world.pods().filter((pod) => needsPods && pod.nodeName === node.name);
   if (needsPods && pods.length === 0) return "no";
@@ -60,6 +72,17 @@ export function matches(world: World, pool: Pool | RecordSet, node: NodeFacts): 
     ...(arePodsReady ? [] : pods.map((pod) => pod.ready.sinceMs ?? 0)),
   ];
   return Math.min(...since) + pool.spec.gracePeriodSeconds * 1000 > world.nowMs() + 1000 ? "grace" : "no";
+}
+
+/** Whether a node serves a Service without selector; nobody can tell since when it does not. */
+function behind(world: World, { spec }: Pool, service: string, node: NodeFacts): "match" | "grace" | "no" {
+  const slices = world.endpointSlices().filter(({ serviceName }) => serviceName === service);
+  const own = slices.flatMap(({ endpointsByNode }) => endpointsByNode.get(node.name) ?? []);
+  if (own.length === 0) return "no";
+  if (node.ready.isReady && own.some(({ ready }) => ready > 0)) return "match";
+  const graceMs = spec.gracePeriodSeconds * 1000;
+  const isOver = !node.ready.isReady && (node.ready.sinceMs ?? 0) + graceMs <= world.nowMs() + 1000;
+  return graceMs > 0 && !isOver ? "grace" : "no";
 }
 
 function isExcluded({ spec }: Pool | RecordSet, node: NodeFacts): boolean {
@@ -122,7 +145,7 @@ export class Health {
   #asFound(ip: string, pool: Pool, machine: number | null | undefined): IPStatus {
     const isAnnotated = this.#world
       .nodes()
-      .some((node) => node.addressAnnotation === ip && node.poolAnnotation === objectKey(pool.meta));
+      .some((node) => node.addressAnnotation === ip && node.poolAnnotation === annotationOf(pool));
     const entry = { state: "active", providerID: `digitalocean://${machine}` } as const;
     return isAnnotated ? entry : { ...entry, notMatchingSince: "before it was listed" };
   }
@@ -144,7 +167,7 @@ export class Health {
     const before = this.#records.get(ip);
     const isSame = before?.uid === uid && before.generation === generation && before.machine === machine;
     if (isSame && before.nodeName === node.name) return before;
-    return { key: objectKey(pool.meta), generation, machine, nodeName: node.name, uid, sinceMs: this.#world.nowMs() };
+    return { key: annotationOf(pool), generation, machine, nodeName: node.name, uid, sinceMs: this.#world.nowMs() };
   }
 
   #isServing(pool: Pool, node: NodeFacts, notMatchingSince: string | undefined): boolean {

@@ -1,10 +1,15 @@
 import { RESOURCES } from "../../src/adapters/kube/call.ts";
+import { decodeEndpointSlice } from "../../src/adapters/kube/decode-endpoint-slice.ts";
 import { decodeNode } from "../../src/adapters/kube/decode-node.ts";
 import { decodePod } from "../../src/adapters/kube/decode-pod.ts";
 import { decodePool } from "../../src/adapters/kube/decode-pool.ts";
 import { decodeRecordSet } from "../../src/adapters/kube/decode-record-set.ts";
+import { decodeRoutedIP } from "../../src/adapters/kube/decode-routed-ip.ts";
+import { decodeRoutedIPIssuer } from "../../src/adapters/kube/decode-routed-ip-issuer.ts";
+import { decodeService } from "../../src/adapters/kube/decode-service.ts";
 import type { NodeFacts, PodFacts } from "../../src/model/node.ts";
 import { objectKey, type Pool, type RecordSet } from "../../src/model/resource.ts";
+import type { EndpointSliceFacts } from "../../src/model/service.ts";
 import { Cloud } from "../../src/sandbox/digitalocean/cloud.ts";
 import type { AddressState } from "../../src/sandbox/digitalocean/cloud-state.ts";
 import { completeState } from "../../src/sandbox/digitalocean/complete-state.ts";
@@ -15,6 +20,7 @@ import { shippedCRDs } from "../../src/sandbox/kubernetes/preinstalled.ts";
 import type { ResourceType } from "../../src/sandbox/kubernetes/resource-type.ts";
 import { CLOUDFLARE_DNS, DIGITALOCEAN_DNS, MemoryDNSAccount } from "../fake/memory-dns-account.ts";
 import type { DNSProviderName } from "./history.ts";
+import { RoutedPools } from "./routed-pools.ts";
 import { Scheduler } from "./scheduler.ts";
 
 const CRDS = shippedCRDs();
@@ -32,6 +38,7 @@ export class World {
     cloudflare: new MemoryDNSAccount(CLOUDFLARE_DNS),
   };
   readonly #decoded = new WeakMap<KubeObject, unknown>();
+  readonly #routed = new RoutedPools();
   #uids = 0;
 
   constructor() {
@@ -64,16 +71,26 @@ export class World {
   }
 
   /** The definition of a resource. */
-  type(plural: "namespaces" | "nodes" | "pods" | "pools" | "recordSets" | "leases"): ResourceType {
+  type(plural: "namespaces" | keyof typeof RESOURCES): ResourceType {
     const { group, version, plural: name } = plural === "namespaces" ? CORE_NAMESPACES : RESOURCES[plural];
     const type = this.kubernetes.api.types.byPlural(group, version, name);
     if (type === undefined) throw new Error(`no resource ${plural}`);
     return type;
   }
 
-  /** Every pool as stored. */
+  /** Every pool as stored, and every RoutedIP as the pool that it is. */
   pools(): readonly Pool[] {
-    return this.#all("pools", decodePool);
+    const routed = this.#all("routedIPs", decodeRoutedIP);
+    const pools = this.#all("pools", decodePool);
+    if (routed.length === 0) return pools;
+    const issuers = this.#all("issuers", decodeRoutedIPIssuer);
+    const services = this.#all("services", decodeService);
+    return [...pools, ...routed.map((routedIP) => this.#routed.of(routedIP, issuers, services))];
+  }
+
+  /** Every EndpointSlice as stored. */
+  endpointSlices(): readonly EndpointSliceFacts[] {
+    return this.#all("endpointSlices", decodeEndpointSlice);
   }
 
   /** Every record set as stored. */
@@ -116,7 +133,7 @@ export class World {
     return lease?.metadata.annotations ?? {};
   }
 
-  #all<T>(plural: "nodes" | "pods" | "pools" | "recordSets", decode: (object: unknown) => T | undefined): readonly T[] {
+  #all<T>(plural: keyof typeof RESOURCES, decode: (object: unknown) => T | undefined): readonly T[] {
     return this.kubernetes.api.store.all(storeKey(this.type(plural))).flatMap((object) => {
       const known = this.#decoded.get(object) as T | undefined;
       const value = known ?? decode(object);

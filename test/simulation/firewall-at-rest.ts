@@ -1,0 +1,62 @@
+import { portText } from "../../src/model/port-range.ts";
+import { objectKey, type Pool } from "../../src/model/resource.ts";
+import {
+  type FirewallView,
+  isHeldByFirewall,
+  isOpen,
+  keepsAll,
+  liveRoutedIPs,
+  onRecord,
+  servingMachine,
+  targetOf,
+  viewFirewalls,
+} from "./firewall-truth.ts";
+import type { Violation } from "./monitor.ts";
+import type { Simulation } from "./simulation.ts";
+import { isBlocked, managedBy } from "./truth.ts";
+import type { World } from "./world.ts";
+
+/** What is wrong with the firewalls of a world in which the program had all the time it needs: something wanted is not there, or something nobody wants is. */
+export function firewallsAtRest({ world, monitor }: Simulation): readonly Violation[] {
+  const all = viewFirewalls(world);
+  const live = liveRoutedIPs(world);
+  // What the issuer of a deleted one said is on record, unless somebody took that away.
+  const stuck = world
+    .pools()
+    .filter((pool) => pool.meta.isDeleting && isBlocked(pool))
+    .filter(
+      ({ spec, meta, decodeError }) =>
+        spec.suspend || decodeError === undefined || monitor.records.touchedAtMs.has(objectKey(meta)),
+    );
+  const needed = new Set([...live.flatMap((pool) => neededBy(world, pool, all)), ...stuck.flatMap(onRecord)]);
+  const known = monitor.firewalls.recorded();
+  const left = monitor.firewalls.owed().flatMap(({ id, part }): readonly Violation[] => {
+    const key = `${id} ${part}`;
+    if (needed.has(key)) return known.has(key) ? [] : [{ invariant: "leak", text: `${key} is on no record` }];
+    if (!known.has(key)) return [{ invariant: "leak", text: `${key} is needed by nobody and on no record` }];
+    return [{ invariant: "P12", text: `${key} is needed by nobody, and stays` }];
+  });
+  return [...live.filter((pool) => !isBlocked(pool)).flatMap((pool) => shut(world, pool, all)), ...left];
+}
+
+/** What an object needs of firewalls, or has on record while nothing is let go for it. */
+function neededBy(world: World, pool: Pool, all: readonly FirewallView[]): readonly string[] {
+  const target = targetOf(pool, all);
+  const kept = keepsAll(pool, all) || world.pools().some(({ meta }) => meta.isDeleting) ? onRecord(pool) : [];
+  if (typeof target !== "object") return kept;
+  const holders = [...managedBy(pool)].flatMap((ip) => world.address(ip)?.droplet_id ?? []);
+  return [...kept, ...[...target.ports.map(portText), ...holders].map((part) => `${target.firewall.id} ${part}`)];
+}
+
+function shut(world: World, pool: Pool, all: readonly FirewallView[]): readonly Violation[] {
+  const target = targetOf(pool, all);
+  const machine = servingMachine(world, pool);
+  if (typeof target !== "object" || machine === undefined || isHeldByFirewall(world, pool)) return [];
+  const { firewall, ports } = target;
+  const what = `${objectKey(pool.meta)}: ${firewall.name}`;
+  const closed = ports.filter((one) => !isOpen(firewall, one)).map(portText);
+  return [
+    ...(closed.length === 0 ? [] : [{ invariant: "P12", text: `${what} keeps ${closed.join(" ")} shut` }]),
+    ...(firewall.covered.has(machine) ? [] : [{ invariant: "P12", text: `${what} does not cover ${machine}` }]),
+  ];
+}

@@ -1,0 +1,125 @@
+import type { Mutation } from "./mutations.ts";
+
+/** Bugs about RoutedIPs and their firewalls that the simulator must find, each by itself. */
+export const FIREWALL_BUGS: readonly Mutation[] = [
+  {
+    name: "An address goes to a node before its ports are open.",
+    file: "src/plan/firewall/plan-firewalls.ts",
+    find: "return ids.length === 0 ? action : { ...action, requires: [...action.requires, ...ids] };",
+    replace: "return action;",
+  },
+  {
+    name: "A node goes behind a firewall before its ports are open there.",
+    file: "src/plan/firewall/extend-firewall.ts",
+    find: "requires: opened,",
+    replace: "requires: [],",
+  },
+  {
+    name: "A port is closed although a RoutedIP needs it.",
+    file: "src/plan/firewall/plan-firewalls.ts",
+    find: "keep(view.firewall.fact.firewall.id, needs.ports, needs.machines);",
+    replace: "keep(view.firewall.fact.firewall.id, [], needs.machines);",
+  },
+  {
+    name: "A rule that a person made counts as made by the program.",
+    file: "src/plan/firewall/firewall-memory.ts",
+    find: "...[...context.needs.ports].filter(isShared)",
+    replace: "...context.needs.ports",
+  },
+  {
+    name: "What is added to a firewall is not put on record before.",
+    file: "src/apply/preparations.ts",
+    find: "return { acquired, pendingAcquisitions, ...(firewalls === undefined ? {} : { firewalls }) };",
+    replace: "return { acquired, pendingAcquisitions };",
+  },
+  {
+    name: "A node leaves the firewall before its address has left it.",
+    file: "src/plan/firewall/shrink-firewall.ts",
+    find: "requires: [...wait.requires, ...moves.map(({ id }) => id)],",
+    replace: "requires: wait.requires,",
+  },
+  {
+    name: "A firewall that cannot be read counts as gone.",
+    file: "src/observe/read-firewalls.ts",
+    find: '[one, { kind: "gap", error: error.message }]',
+    replace: '[one, { kind: "gone" }]',
+  },
+  {
+    name: "A list of firewalls that lags behind is believed.",
+    file: "src/observe/read-firewalls.ts",
+    find: "!showsAll(shownIn.get(id), memories)",
+    replace: "!showsAll(shownIn.get(id), memories.slice(0, 0)) && !shownIn.size",
+  },
+  {
+    name: "Changes of a firewall that are still carried out are not waited for.",
+    file: "src/apply/change-firewall.ts",
+    find: 'reading.kind === "known" && reading.firewall.isSettled && ',
+    replace: 'reading.kind === "known" && ',
+  },
+  {
+    name: "A change of a firewall whose answer was lost counts as soon as it shows.",
+    file: "src/apply/change-firewall.ts",
+    find: 'if (isDone(reading, change)) return { outcome: "applied", ...learned(reading) };',
+    replace: 'if (isTrue) return { outcome: "applied", ...learned(reading) };',
+  },
+  {
+    name: "A wide rule that the program made for one RoutedIP is enough for another.",
+    file: "src/plan/firewall/firewall-target.ts",
+    find: "|| made?.has(portText(rule.ports)) !== true),",
+    replace: "|| made?.has(portText(rule.ports)) !== null),",
+  },
+  {
+    name: "A firewall of Kubernetes is changed.",
+    file: "src/plan/firewall/firewall-target.ts",
+    find: "if (firewall.name.startsWith(RESERVED_PREFIX)) return",
+    replace: "if (firewall.name === RESERVED_PREFIX) return",
+  },
+  {
+    name: "What is taken from a firewall is not looked at again before.",
+    file: "src/apply/change-firewall.ts",
+    find: "const before = change.isDestructive ? await read(change) : undefined;",
+    replace: 'const before = change.isDestructive && change.id === "" ? await read(change) : undefined;',
+  },
+  {
+    name: "A RoutedIP is let go before its firewall is cleaned.",
+    file: "src/plan/firewall/plan-firewalls.ts",
+    find: "isNeeded: memory.length > 0,",
+    replace: "isNeeded: false,",
+  },
+  {
+    name: "A port is closed after the Lease was lost.",
+    file: "src/apply/change-firewall.ts",
+    find: "  if (late !== undefined) return skipped(late);\n",
+    replace: "",
+  },
+  {
+    name: "An address is published while its firewall keeps it out.",
+    file: "src/plan/dns/pool-addresses.ts",
+    find: "if (isUndecided(standing) || !isReachable(view, standing)) undecided.add(ip);",
+    replace: "if (isUndecided(standing)) undecided.add(ip);",
+  },
+  {
+    name: "A former firewall is left before the new one is in step.",
+    file: "src/plan/firewall/shrink-firewall.ts",
+    find: ": { requires: context.adding, follows: [] };",
+    replace: ": { requires: [], follows: [] };",
+  },
+  {
+    name: "A rate limit that only firewalls have met is not left for later runs.",
+    file: "src/apply/note-rate-limits.ts",
+    find: "[...providers.values(), ...dns.values(), ...firewalls.values()]",
+    replace: "[...providers.values(), ...dns.values()]",
+  },
+  {
+    name: "What its issuer said of cleaning up is on record only at the end of a run.",
+    file: "src/apply/preparations.ts",
+    find: "    ...(status.issuer === undefined ? {} : { issuer: status.issuer }),\n",
+    replace: "",
+  },
+  {
+    name: "Two RoutedIPs take a rule that is gone over from one another.",
+    file: "src/plan/firewall/plan-firewalls.ts",
+    find: "= stillThere(memory, facts.get(memory.provider)) ?? {};",
+    replace: "= memory;",
+  },
+];
