@@ -54,8 +54,13 @@ function shut(world: World, pool: Pool, all: readonly FirewallView[]): readonly 
   if (typeof target !== "object" || machine === undefined || isHeldByFirewall(world, pool)) return [];
   const { firewall, ports } = target;
   const what = `${objectKey(pool.meta)}: ${firewall.name}`;
+  const absent = onRecord(pool).filter((part) => {
+    const view = all.find(({ id }) => part.startsWith(`${id} `));
+    return view?.parts.has(part.slice(view.id.length + 1)) === false;
+  });
   const closed = ports.filter((one) => !isOpen(firewall, one)).map(portText);
   return [
+    ...absent.map((part) => ({ invariant: "memory", text: `${what} has not ${part}, which is on record` })),
     ...(closed.length === 0 ? [] : [{ invariant: "P12", text: `${what} keeps ${closed.join(" ")} shut` }]),
     ...(firewall.covered.has(machine) ? [] : [{ invariant: "P12", text: `${what} does not cover ${machine}` }]),
   ];
