@@ -411,3 +411,15 @@ test("the last free rule of a firewall is planned for one RoutedIP, and no addre
   expect(lines.filter((line) => line.startsWith("assign-ip"))).toHaveLength(1);
   expect(lines.filter((line) => line.includes("hold") && line.includes("FirewallFull"))).not.toEqual([]);
 });
+
+test("a former firewall keeps everything while an address that is locked is not behind the new one", () => {
+  const next = aFirewall({ id: "fw-new", name: "new" });
+  const observation = anObservation({
+    pools: [serving({ firewall: "new" })],
+    nodes: [onN1],
+    addresses: [known(A, { holderID: "101", isLocked: true })],
+    firewalls: [firewallFacts([OPEN, next])],
+  });
+  const { actions } = plan(observation, {});
+  expect(actions.filter(({ kind }) => kind === "close-ports" || kind === "remove-from-firewall")).toEqual([]);
+});

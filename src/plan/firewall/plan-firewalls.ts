@@ -68,6 +68,7 @@ export function planFirewalls(
           return shrinkFirewall(view, memory, {
             facts,
             kept,
+            needs: work.needs,
             sending: allSending,
             adding,
             stillPublished,

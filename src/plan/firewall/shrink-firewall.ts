@@ -6,8 +6,8 @@ import type { PoolView } from "../pool-view.ts";
 import { retryDueMs } from "../retry-schedule.ts";
 import { retryOf } from "../try-rule.ts";
 import { factByID } from "./fact-by-id.ts";
-import { destinationOf, type Sending } from "./firewall-needs.ts";
-import { firewallSubject } from "./firewall-target.ts";
+import { destinationOf, type FirewallNeeds, type Sending } from "./firewall-needs.ts";
+import { firewallSubject, isLetIn } from "./firewall-target.ts";
 
 /** What is taken from a firewall for one object. */
 export interface Reduction {
@@ -20,6 +20,8 @@ export interface ReductionContext {
   readonly facts: FirewallFacts | undefined;
   /** What any object needs, or cannot let go; by firewall id. */
   readonly kept: ReadonlyMap<string, { readonly ports: ReadonlySet<string>; readonly machines: ReadonlySet<string> }>;
+  /** What the object needs of its present firewall. */
+  readonly needs: FirewallNeeds;
   /** Every action of the plan that sends an address somewhere. */
   readonly sending: readonly Sending[];
   /** Ids of what is added for the object, at its present firewall. */
@@ -33,7 +35,7 @@ export interface ReductionContext {
 
 /**
  * Takes away what was added for the object at one firewall and nobody needs any more: ports, then machines. From its present firewall after what is added there
- * was tried, from a former one only once that succeeded; a machine that an address leaves, once it has left. Enters its own in `taken`.
+ * was tried, from a former one only once that succeeded, for every machine that may have an address; a machine that an address leaves, once it has left. Enters its own in `taken`.
  */
 export function shrinkFirewall(view: PoolView, memory: FirewallMemory, context: ReductionContext): Reduction {
   const fact = factByID(context.facts, memory.id);
@@ -50,14 +52,23 @@ export function shrinkFirewall(view: PoolView, memory: FirewallMemory, context: 
     (id) => kept?.machines.has(id) !== true && firewall.machineIDs.includes(id) && isFree(id),
   );
   if (ports.length === 0 && machines.length === 0) return { actions: [], holds: [] };
+  const isPresent = isPresentFirewall(view, memory);
   const hold = obstacle(view, memory, context);
   if (hold !== undefined) return { actions: [], holds: [hold] };
   for (const what of [...ports, ...machines]) context.taken.add(`${memory.id} ${what}`);
-  const isPresent = view.firewall.kind === "ready" && view.firewall.fact.firewall.id === memory.id;
   const wait = isPresent ? { requires: [], follows: context.adding } : { requires: context.adding, follows: [] };
   const closing = ports.length === 0 ? [] : [closePorts(view, memory, ports, wait)];
   const leaving = machines.length === 0 ? [] : [removeMachines(view, memory, machines, wait, closing, context)];
   return { actions: [...closing, ...leaving], holds: [] };
+}
+
+function isPresentFirewall({ firewall }: PoolView, { id }: FirewallMemory): boolean {
+  return firewall.kind === "ready" && firewall.fact.firewall.id === id;
+}
+
+/** True when wherever an address of the object may be its present firewall lets everything in, or is just being brought to. */
+function isCarriedOver({ firewall }: PoolView, { machines, wanted }: FirewallNeeds): boolean {
+  return [...machines].every((machine) => wanted.has(machine) || isLetIn(firewall, machine));
 }
 
 interface Wait {
@@ -118,8 +129,9 @@ function isPlain({ rules }: Firewall, text: string): boolean {
 function obstacle(
   view: PoolView,
   memory: FirewallMemory,
-  { stillPublished, nowMs }: ReductionContext,
+  { stillPublished, needs, nowMs }: ReductionContext,
 ): Hold | undefined {
+  if (!isPresentFirewall(view, memory) && !isCarriedOver(view, needs)) return held(view, memory, "InProgress");
   const shown = view.pool.meta.isDeleting ? view.managed.find(({ ip }) => stillPublished.has(ip)) : undefined;
   if (shown !== undefined)
     return { ...held(view, memory, "StillPublished"), detail: stillPublished.get(shown.ip) ?? shown.ip };
