@@ -42,9 +42,11 @@ export function firewallsAtRest({ world, monitor }: Simulation): readonly Violat
 /** What an object needs of firewalls, or has on record while nothing is let go for it. */
 function neededBy(world: World, pool: Pool, all: readonly FirewallView[]): readonly string[] {
   const target = targetOf(pool, all);
-  const kept = keepsAll(pool, all) || world.pools().some(({ meta }) => meta.isDeleting) ? onRecord(pool) : [];
+  const kept = keepsAll(pool, all) || world.pools().some(({ meta }) => meta.isDeleting) ? [...onRecord(pool)] : [];
   if (typeof target !== "object") return kept;
   const holders = [...managedBy(pool)].flatMap((ip) => world.address(ip)?.droplet_id ?? []);
+  // What a former firewall has stays until the present one covers the address.
+  if (holders.some((id) => !target.firewall.covered.has(String(id)))) kept.push(...onRecord(pool));
   return [...kept, ...[...target.ports.map(portText), ...holders].map((part) => `${target.firewall.id} ${part}`)];
 }
 

@@ -9,6 +9,8 @@ export class FirewallRecords {
   readonly added: Set<string> = new Set();
   /** Those among them that nobody can know of any more, or that somebody else took away meanwhile: they may stay for ever. */
   readonly abandoned: Set<string> = new Set();
+  /** Parts that somebody else added to a firewall that was there. */
+  readonly byHand: Set<string> = new Set();
   /** Ids of firewalls that an object asked for at any time. */
   readonly everNamed: Set<string> = new Set();
   /** When somebody else last changed a firewall, by its id, and when any was, milliseconds. */
@@ -34,17 +36,19 @@ export class FirewallRecords {
     const now = new Map(viewFirewalls(this.#world).map((view) => [view.id, view]));
     const known = this.recorded();
     const nowMs = this.#world.nowMs();
-    for (const before of this.#before.views) {
-      const after = now.get(before.id);
-      const lost = [...before.parts].filter((part) => after?.parts.has(part) !== true);
-      for (const part of lost) this.abandoned.add(`${before.id} ${part}`);
-      if (JSON.stringify(plain(before)) === JSON.stringify(after && plain(after))) continue;
-      this.changedMs.set(before.id, nowMs);
-      this.lastChangedMs = nowMs;
-    }
+    for (const before of this.#before.views) this.#changed(before, now.get(before.id));
     if (now.size !== this.#before.views.length) this.lastChangedMs = nowMs;
     for (const part of this.#before.known) if (!known.has(part)) this.abandoned.add(part);
     this.noteNames();
+  }
+
+  #changed(before: FirewallView, after: FirewallView | undefined): void {
+    const parts = after?.parts ?? new Set<string>();
+    for (const part of before.parts) if (!parts.has(part)) this.abandoned.add(`${before.id} ${part}`);
+    for (const part of parts) if (!before.parts.has(part)) this.byHand.add(`${before.id} ${part}`);
+    if (JSON.stringify(plain(before)) === JSON.stringify(after && plain(after))) return;
+    this.changedMs.set(before.id, this.#world.nowMs());
+    this.lastChangedMs = this.#world.nowMs();
   }
 
   /** Takes in which firewalls are asked for now. */
