@@ -423,3 +423,26 @@ test("a former firewall keeps everything while an address that is locked is not 
   const { actions } = plan(observation, {});
   expect(actions.filter(({ kind }) => kind === "close-ports" || kind === "remove-from-firewall")).toEqual([]);
 });
+
+describe("a former firewall", () => {
+  const next = aFirewall({ id: "fw-new", name: "new" });
+  const closing = (pools: readonly Pool[], facts: readonly Firewall[]): readonly (readonly string[])[] => {
+    const addresses = [known(A, { holderID: "101" }), known(B, { holderID: "102" })];
+    const observation = anObservation({ pools, nodes: [onN1, n2], addresses, firewalls: [firewallFacts(facts)] });
+    return plan(observation, {}).actions.flatMap((one) => (one.kind === "close-ports" ? [one.requires] : []));
+  };
+
+  test("keeps everything while the new one waits for another try", () => {
+    const retries = [
+      { subject: "firewall/fw-new", attempts: 1, nextAttemptTime: new Date(NOW + 60_000).toISOString(), error: "no" },
+    ];
+    expect(closing([serving({ firewall: "new", status: { retries } })], [OPEN, next])).toEqual([]);
+  });
+
+  test("keeps a port that two share until the new one is in step for both", () => {
+    const status = { ips: { [B]: active(102) }, firewalls: [memoryOf(["tcp/80"], ["102"])] };
+    const second = aRoutedIP({ name: "second", firewall: "new", spec: { ips: [B] }, status });
+    const both = aFirewall({ open: ["tcp/80"], machineIDs: ["101", "102"] });
+    expect(closing([serving({ firewall: "new" }), second], [both, next])).toEqual([]);
+  });
+});

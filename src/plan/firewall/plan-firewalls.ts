@@ -10,6 +10,7 @@ import type { PoolView } from "../pool-view.ts";
 import { type Extension, extendFirewall, type Planned } from "./extend-firewall.ts";
 import { firewallMemory, stillThere } from "./firewall-memory.ts";
 import { destinationOf, type FirewallNeeds, mayLetGo, presentNeeds, type Sending } from "./firewall-needs.ts";
+import { isLetIn } from "./firewall-target.ts";
 import { type Reduction, shrinkFirewall } from "./shrink-firewall.ts";
 
 /** What is done about the firewalls of one object. */
@@ -68,7 +69,8 @@ export function planFirewalls(
           return shrinkFirewall(view, memory, {
             facts,
             kept,
-            needs: work.needs,
+            isCarriedOver: areLetIn(work, (machine) => extension.before.has(machine)),
+            awaited: awaitedBy(works.filter((other) => other !== work)),
             sending: allSending,
             adding,
             stillPublished,
@@ -90,6 +92,17 @@ function heldOnly(view: PoolView, needs: FirewallNeeds): Extension {
 
 function isSending(action: Action): action is Sending {
   return action.kind === "assign-ip" || action.kind === "move-ip" || action.kind === "acquire-ip";
+}
+
+/** True when wherever an address of the object may be its present firewall lets everything in, or `isBrought` says so. */
+function areLetIn({ view, needs }: Work, isBrought: (machine: string) => boolean): boolean {
+  return [...needs.machines].every((machine) => isBrought(machine) || isLetIn(view.firewall, machine));
+}
+
+/** What is on record for objects that are not behind their present firewall yet: a former one may serve them. */
+function awaitedBy(works: readonly Work[]): ReadonlySet<string> {
+  const waiting = works.filter((work) => !areLetIn(work, () => false));
+  return new Set(waiting.flatMap(({ view }) => (view.pool.status.firewalls ?? []).flatMap(entriesOf)));
 }
 
 /** What must stay at each firewall: what objects need, and everything on record for those that can let nothing go. */

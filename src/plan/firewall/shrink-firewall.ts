@@ -6,8 +6,8 @@ import type { PoolView } from "../pool-view.ts";
 import { retryDueMs } from "../retry-schedule.ts";
 import { retryOf } from "../try-rule.ts";
 import { factByID } from "./fact-by-id.ts";
-import { destinationOf, type FirewallNeeds, type Sending } from "./firewall-needs.ts";
-import { firewallSubject, isLetIn } from "./firewall-target.ts";
+import { destinationOf, type Sending } from "./firewall-needs.ts";
+import { firewallSubject } from "./firewall-target.ts";
 
 /** What is taken from a firewall for one object. */
 export interface Reduction {
@@ -20,8 +20,10 @@ export interface ReductionContext {
   readonly facts: FirewallFacts | undefined;
   /** What any object needs, or cannot let go; by firewall id. */
   readonly kept: ReadonlyMap<string, { readonly ports: ReadonlySet<string>; readonly machines: ReadonlySet<string> }>;
-  /** What the object needs of its present firewall. */
-  readonly needs: FirewallNeeds;
+  /** True when wherever an address of the object may be its present firewall lets everything in, or is brought to by this plan. */
+  readonly isCarriedOver: boolean;
+  /** Ports and machines, with the firewall's id, on record for other objects that are not behind their present firewall yet. */
+  readonly awaited: ReadonlySet<string>;
   /** Every action of the plan that sends an address somewhere. */
   readonly sending: readonly Sending[];
   /** Ids of what is added for the object, at its present firewall. */
@@ -44,7 +46,8 @@ export function shrinkFirewall(view: PoolView, memory: FirewallMemory, context: 
   if (fact.kind !== "known") return { actions: [], holds: [] };
   const { firewall } = fact;
   const kept = context.kept.get(memory.id);
-  const isFree = (what: string): boolean => !context.taken.has(`${memory.id} ${what}`);
+  const isFree = (what: string): boolean =>
+    !context.taken.has(`${memory.id} ${what}`) && !context.awaited.has(`${memory.id} ${what}`);
   const ports = memory.ports.filter(
     (text) => kept?.ports.has(text) !== true && isPlain(firewall, text) && isFree(text),
   );
@@ -64,11 +67,6 @@ export function shrinkFirewall(view: PoolView, memory: FirewallMemory, context: 
 
 function isPresentFirewall({ firewall }: PoolView, { id }: FirewallMemory): boolean {
   return firewall.kind === "ready" && firewall.fact.firewall.id === id;
-}
-
-/** True when wherever an address of the object may be its present firewall lets everything in, or is just being brought to. */
-function isCarriedOver({ firewall }: PoolView, { machines, wanted }: FirewallNeeds): boolean {
-  return [...machines].every((machine) => wanted.has(machine) || isLetIn(firewall, machine));
 }
 
 interface Wait {
@@ -129,9 +127,9 @@ function isPlain({ rules }: Firewall, text: string): boolean {
 function obstacle(
   view: PoolView,
   memory: FirewallMemory,
-  { stillPublished, needs, nowMs }: ReductionContext,
+  { stillPublished, isCarriedOver, nowMs }: ReductionContext,
 ): Hold | undefined {
-  if (!isPresentFirewall(view, memory) && !isCarriedOver(view, needs)) return held(view, memory, "InProgress");
+  if (!isPresentFirewall(view, memory) && !isCarriedOver) return held(view, memory, "InProgress");
   const shown = view.pool.meta.isDeleting ? view.managed.find(({ ip }) => stillPublished.has(ip)) : undefined;
   if (shown !== undefined)
     return { ...held(view, memory, "StillPublished"), detail: stillPublished.get(shown.ip) ?? shown.ip };
