@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { changeMachines } from "../../src/apply/change-firewall.ts";
 import { type ApplyContext, applyContext } from "../../src/apply/context.ts";
-import { ProviderError } from "../../src/model/errors.ts";
 import type { ChangeMachines } from "../../src/model/action.ts";
+import { ProviderError } from "../../src/model/errors.ts";
 import type { ClusterWriter } from "../../src/ports/cluster.ts";
 import { digitaloceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
 import { FakeClock } from "../fake/fake-clock.ts";

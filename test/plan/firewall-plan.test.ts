@@ -267,6 +267,18 @@ describe("what is taken from a firewall", () => {
     expect(memoryAfter([first, second], open)).toEqual([memoryOf(["tcp/80"], ["101"])]);
   });
 
+  test("is taken over by a suspended object that needs it, so that the one that added it may go", () => {
+    const going = serving({
+      isDeleting: true,
+      finalizers: ["flipop.digitalocean.com/cleanup"],
+      spec: { reclaimPolicy: "Delete" },
+    });
+    const other = serving({ name: "other", spec: { ips: [B], suspend: true }, status: { ips: { [B]: active(102) } } });
+    const { firewalls: _none, ...status } = other.status;
+    expect(memoryAfter([going, { ...other, status }], OPEN, "other")).toEqual([memoryOf(["tcp/80"], [])]);
+    expect(steady([going, other], OPEN)).toContain("remove-finalizer ingress/vip: NothingToReclaim");
+  });
+
   test("is nothing that is on record for an object whose Service cannot be found", () => {
     const lost = serving({ name: "other", spec: { ips: [B] }, firewall: "", status: { ips: { [B]: active(102) } } });
     const pools = [serving({ ports: ["tcp/443"] }), { ...lost, decodeError: 'Service "web" not found' }];

@@ -137,11 +137,13 @@ function result(
     works.filter((other) => other !== work),
     facts,
   );
-  const isKnown = isWritable(view);
+  // Also a suspended object takes over what it needs: the one that added it may go.
+  const isKnown = view.validation.kind === "valid" && view.provider !== undefined;
   const memory = isKnown
     ? firewallMemory(view, { needs, extension, facts, others })
     : (view.pool.status.firewalls ?? []);
-  return { actions, holds, memory, cleaning: isKnown ? cleaningOf(view, memory, reductions, works) : NOTHING_TO_CLEAN };
+  const cleaning = isWritable(view) ? cleaningOf(view, memory, reductions, works) : NOTHING_TO_CLEAN;
+  return { actions, holds, memory, cleaning };
 }
 
 /** Ports and machines on record that are still there, or are just being added, by firewall id. */
