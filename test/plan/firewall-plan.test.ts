@@ -457,4 +457,35 @@ describe("a former firewall", () => {
     const both = aFirewall({ open: ["tcp/80"], machineIDs: ["101", "102"] });
     expect(closing([serving({ firewall: "new" }), second], [both, next])).toEqual([]);
   });
+
+  test("keeps a port that another object added and that serves one which is not behind the new one yet", () => {
+    const status = { ips: { [B]: active(102) }, firewalls: [memoryOf([], ["102"])] };
+    const second = aRoutedIP({ name: "second", firewall: "new", spec: { ips: [B] }, status });
+    const going = serving({
+      isDeleting: true,
+      finalizers: ["flipop.digitalocean.com/cleanup"],
+      spec: { reclaimPolicy: "Delete" },
+    });
+    const both = aFirewall({ open: ["tcp/80"], machineIDs: ["101", "102"] });
+    expect(closing([going, second], [both, next])).toEqual([]);
+  });
+});
+
+test("a deletion says that another one is to take over what it needs", () => {
+  const going = serving({
+    isDeleting: true,
+    finalizers: ["flipop.digitalocean.com/cleanup"],
+    spec: { reclaimPolicy: "Delete" },
+  });
+  const { firewalls: _none, ...status } = serving({ status: { ips: { [B]: active(102) } } }).status;
+  const other = { ...serving({ name: "other", spec: { ips: [B] } }), status };
+  const observation = anObservation({
+    pools: [going, other],
+    nodes: [onN1, n2],
+    addresses: [known(A, { holderID: "101" }), known(B, { holderID: "102" })],
+    firewalls: [firewallFacts([aFirewall({ open: ["tcp/80"], machineIDs: ["101", "102"] })])],
+  });
+  expect(planText(observation)).toContain(
+    "hold remove-finalizer routedip/ingress/vip: FirewallPending (another RoutedIP needs what was added to a firewall for this one, and is to take it over)",
+  );
 });

@@ -4,7 +4,7 @@ import type { Mutation } from "./mutations.ts";
 export const FIREWALL_BUGS: readonly Mutation[] = [
   {
     name: "An address goes to a node before its ports are open.",
-    file: "src/plan/firewall/plan-firewalls.ts",
+    file: "src/plan/firewall/link-sending.ts",
     find: "return ids.length === 0 ? action : { ...action, requires: [...action.requires, ...ids] };",
     replace: "return action;",
   },
@@ -82,7 +82,7 @@ export const FIREWALL_BUGS: readonly Mutation[] = [
   },
   {
     name: "A RoutedIP is let go before its firewall is cleaned.",
-    file: "src/plan/firewall/plan-firewalls.ts",
+    file: "src/plan/firewall/firewall-cleaning.ts",
     find: "isNeeded: memory.length > 0,",
     replace: "isNeeded: false,",
   },

@@ -3,14 +3,16 @@ import type { FirewallMemory } from "../../model/firewall.ts";
 import type { Observation } from "../../model/observation.ts";
 import type { Hold } from "../../model/plan.ts";
 import type { Decision } from "../decide-pools.ts";
-import { dropActions } from "../drop-actions.ts";
 import { type Cleaning, NOTHING_TO_CLEAN } from "../finalizer-step.ts";
 import { isWritable } from "../machine-ledger.ts";
 import type { PoolView } from "../pool-view.ts";
 import { type Extension, extendFirewall, type Planned } from "./extend-firewall.ts";
+import { firewallCleaning, waitingForHeirs } from "./firewall-cleaning.ts";
 import { firewallMemory, stillThere } from "./firewall-memory.ts";
-import { destinationOf, type FirewallNeeds, mayLetGo, presentNeeds, type Sending } from "./firewall-needs.ts";
+import { type FirewallNeeds, mayLetGo, presentNeeds, type Sending } from "./firewall-needs.ts";
 import { isLetIn } from "./firewall-target.ts";
+import { entriesOf, type FirewallWork } from "./firewall-work.ts";
+import { linkSending } from "./link-sending.ts";
 import { type Reduction, shrinkFirewall } from "./shrink-firewall.ts";
 
 /** What is done about the firewalls of one object. */
@@ -26,13 +28,6 @@ export interface ObjectFirewalls {
 export interface FirewallPlan {
   readonly decisions: readonly Decision[];
   readonly byObject: ReadonlyMap<string, ObjectFirewalls>;
-}
-
-interface Work {
-  readonly view: PoolView;
-  readonly sending: readonly Sending[];
-  readonly needs: FirewallNeeds;
-  readonly extension: Extension;
 }
 
 /**
@@ -51,7 +46,7 @@ export function planFirewalls(
   );
   if (!isUsed) return { decisions, byObject: new Map() };
   const planned: Planned = new Map();
-  const works = decisions.map(({ view, actions }): Work => {
+  const works = decisions.map(({ view, actions }): FirewallWork => {
     const sending = actions.filter(isSending);
     const needs = presentNeeds(view, sending);
     const extension = isWritable(view) ? extendFirewall(view, needs, planned) : heldOnly(view, needs);
@@ -81,7 +76,7 @@ export function planFirewalls(
       : [];
     return [refKey(view.object), result(work, reductions, works, firewalls)] as const;
   });
-  return { decisions: linked(decisions, works), byObject: new Map(byObject) };
+  return { decisions: linkSending(decisions, works), byObject: new Map(byObject) };
 }
 
 /** An object that is not written shows what its firewall waits for, and plans nothing. */
@@ -95,19 +90,26 @@ function isSending(action: Action): action is Sending {
 }
 
 /** True when wherever an address of the object may be its present firewall lets everything in, or `isBrought` says so. */
-function areLetIn({ view, needs }: Work, isBrought: (machine: string) => boolean): boolean {
+function areLetIn({ view, needs }: FirewallWork, isBrought: (machine: string) => boolean): boolean {
   return [...needs.machines].every((machine) => isBrought(machine) || isLetIn(view.firewall, machine));
 }
 
-/** What is on record for objects that are not behind their present firewall yet: a former one may serve them. */
-function awaitedBy(works: readonly Work[]): ReadonlySet<string> {
+/** What is on record for objects that are not behind their present firewall yet, and what they want there: a former one may serve them. */
+function awaitedBy(works: readonly FirewallWork[]): ReadonlySet<string> {
   const waiting = works.filter((work) => !areLetIn(work, () => false));
-  return new Set(waiting.flatMap(({ view }) => (view.pool.status.firewalls ?? []).flatMap(entriesOf)));
+  return new Set(
+    waiting.flatMap(({ view, needs }) =>
+      (view.pool.status.firewalls ?? []).flatMap((memory) => [
+        ...entriesOf(memory),
+        ...entriesOf({ ...memory, ports: [...needs.ports], machineIDs: [...needs.machines] }),
+      ]),
+    ),
+  );
 }
 
 /** What must stay at each firewall: what objects need, and everything on record for those that can let nothing go. */
 function keptBy(
-  works: readonly Work[],
+  works: readonly FirewallWork[],
 ): ReadonlyMap<string, { readonly ports: Set<string>; readonly machines: Set<string> }> {
   const kept = new Map<string, { readonly ports: Set<string>; readonly machines: Set<string> }>();
   const keep = (id: string, ports: Iterable<string>, machines: Iterable<string>): void => {
@@ -125,9 +127,9 @@ function keptBy(
 }
 
 function result(
-  work: Work,
+  work: FirewallWork,
   reductions: readonly Reduction[],
-  works: readonly Work[],
+  works: readonly FirewallWork[],
   facts: Observation["firewalls"],
 ): ObjectFirewalls {
   const { view, extension, needs } = work;
@@ -142,12 +144,15 @@ function result(
   const memory = isKnown
     ? firewallMemory(view, { needs, extension, facts, others })
     : (view.pool.status.firewalls ?? []);
-  const cleaning = isWritable(view) ? cleaningOf(view, memory, reductions, works) : NOTHING_TO_CLEAN;
-  return { actions, holds, memory, cleaning };
+  const cleaning = isWritable(view) ? firewallCleaning(view, memory, reductions, works) : NOTHING_TO_CLEAN;
+  return { actions, holds: [...holds, ...waitingForHeirs(view, cleaning, reductions)], memory, cleaning };
 }
 
 /** Ports and machines on record that are still there, or are just being added, by firewall id. */
-function recordedBy(works: readonly Work[], facts: Observation["firewalls"]): ReadonlyMap<string, ReadonlySet<string>> {
+function recordedBy(
+  works: readonly FirewallWork[],
+  facts: Observation["firewalls"],
+): ReadonlyMap<string, ReadonlySet<string>> {
   const recorded = new Map<string, Set<string>>();
   const enter = (id: string, whats: readonly string[]): void => {
     const known = recorded.get(id) ?? new Set();
@@ -162,63 +167,4 @@ function recordedBy(works: readonly Work[], facts: Observation["firewalls"]): Re
     for (const { firewall, after } of extension.actions) enter(firewall.id, after);
   }
   return recorded;
-}
-
-/** A deleted object can go once everything on record for it is taken away in this pass, or is on record for another that needs it. */
-function cleaningOf(
-  view: PoolView,
-  memory: readonly FirewallMemory[],
-  reductions: readonly Reduction[],
-  works: readonly Work[],
-): Cleaning {
-  if (view.pool.spec.reclaimPolicy !== "Delete") return NOTHING_TO_CLEAN;
-  const removing = reductions.flatMap(({ actions }) => actions);
-  const leaving = new Set(removing.flatMap(({ firewall, before }) => before.map((what) => `${firewall.id} ${what}`)));
-  const heirs = new Set(
-    works
-      .filter((other) => other.view !== view && !other.view.pool.meta.isDeleting)
-      .flatMap((other) => (other.view.pool.status.firewalls ?? []).flatMap(entriesOf)),
-  );
-  const isLeft = (entry: string): boolean => !leaving.has(entry) && !heirs.has(entry);
-  return {
-    isNeeded: memory.length > 0,
-    isStuck: memory.flatMap(entriesOf).some(isLeft) || reductions.some(({ holds }) => holds.length > 0),
-    after: removing.map(({ id }) => id),
-  };
-}
-
-function entriesOf({ id, ports, machineIDs }: FirewallMemory): readonly string[] {
-  return [...ports, ...machineIDs].map((what) => `${id} ${what}`);
-}
-
-/** Every sending action behind what its machine needs; those to machines that cannot be put behind the firewall are held. */
-function linked(decisions: readonly Decision[], works: readonly Work[]): readonly Decision[] {
-  const before = new Map(
-    works.flatMap(({ sending, extension }) =>
-      sending.map((action) => [action.id, neededBy(action, extension)] as const),
-    ),
-  );
-  const link = <A extends Action>(action: A): A => {
-    const ids = before.get(action.id) ?? [];
-    return ids.length === 0 ? action : { ...action, requires: [...action.requires, ...ids] };
-  };
-  const linkedDecisions = decisions.map((decision) => {
-    const { actions, assignments } = decision;
-    const own = assignments === undefined ? undefined : { ...assignments, actions: assignments.actions.map(link) };
-    return { ...decision, actions: actions.map(link), assignments: own };
-  });
-  return dropActions(linkedDecisions, new Map(works.flatMap(refusals)));
-}
-
-function neededBy(action: Sending, { before }: Extension): readonly string[] {
-  return before.get(destinationOf(action) ?? "") ?? [];
-}
-
-function refusals({ view, sending, extension }: Work): readonly (readonly [string, Omit<Hold, "kind" | "object">])[] {
-  return sending.flatMap((action) => {
-    const refusal = extension.refused.get(destinationOf(action) ?? "");
-    if (refusal === undefined) return [];
-    const { reason, detail, needsPerson } = refusal;
-    return [[action.id, { subject: "ip" in action ? action.ip : view.key, reason, detail, needsPerson }] as const];
-  });
 }
