@@ -47,7 +47,7 @@ export function resolveIntent(
   const known = new Set(intent.knownIPs);
   const fresh = [...provider.addresses.values()]
     .flatMap((fact: AddressFact) => (fact.kind === "known" ? [fact.address] : []))
-    .filter(({ ip }) => !known.has(ip) && !isNamed(ip) && isInTime(ip, intent));
+    .filter(({ ip }) => !known.has(ip) && !isNamed(ip) && isInTime(ip, intent, provider));
   const target = intent.providerID === undefined ? undefined : machineID(provider.name, intent.providerID);
   const onTarget = fresh.find((address) => target !== undefined && address.holderID === target);
   const acquiredAt = timestamp(startedMs);
@@ -75,9 +75,19 @@ function resolveUnattached(
   return { kind: "never-made" };
 }
 
-/** Once the candidates are on record every list has shown what the creation made: what comes later, also to its machine, was made for somebody else. */
-function isInTime(ip: string, { candidates }: PendingAcquisition): boolean {
-  return candidates === undefined || candidates.includes(ip);
+/**
+ * Once the candidates are on record every list has shown what the creation made: what comes later, also to its machine, was made for somebody else. Candidates that
+ * the account does not have, or had before, are no record of that.
+ */
+function isInTime(
+  ip: string,
+  { candidates = [], knownIPs }: PendingAcquisition,
+  { addresses }: ProviderFacts,
+): boolean {
+  const isNew = (candidate: string): boolean =>
+    addresses.get(candidate)?.kind === "known" && !knownIPs.includes(candidate);
+  const isRecord = candidates.some(isNew);
+  return !isRecord || candidates.includes(ip);
 }
 
 function couldBe(address: Address, intent: PendingAcquisition): boolean {
