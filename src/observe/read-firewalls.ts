@@ -5,7 +5,6 @@ import { shownPorts } from "../plan/firewall/shown-ports.ts";
 import type { FirewallProviderReader } from "../ports/firewall-provider.ts";
 import type { ProviderAccess } from "../ports/provider-access.ts";
 import { refusalOf } from "./refusal-of.ts";
-import { SkewNotes } from "./skew-notes.ts";
 import { unusableWhy } from "./unusable-why.ts";
 import { concernsWholeProvider } from "./whole-provider-failure.ts";
 
@@ -42,13 +41,11 @@ export async function readFirewalls(options: ReadFirewallsOptions): Promise<Fire
   if (known?.unusable === undefined && wanted.every((one) => known?.firewalls.get(one)?.kind === "known")) return known;
   const { provider } = access;
   const facts = { ...none, limits: provider.firewallLimits };
-  const skews = new SkewNotes(options.skewMs);
   try {
     return { ...facts, firewalls: await findAll(provider, asked) };
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
-    skews.note(error);
-    if (concernsWholeProvider(error)) return { ...facts, unusable: refusalOf(error, skews.of(error)) };
+    if (concernsWholeProvider(error)) return { ...facts, unusable: refusalOf(error, options.skewMs()) };
     return { ...facts, firewalls: new Map(wanted.map((one) => [one, { kind: "gap", error: error.message }])) };
   }
 }

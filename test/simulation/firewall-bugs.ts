@@ -119,7 +119,7 @@ export const FIREWALL_BUGS: readonly Mutation[] = [
   {
     name: "Two RoutedIPs take a rule that is gone over from one another.",
     file: "src/plan/firewall/plan-firewalls.ts",
-    find: "= stillThere(memory, facts.get(memory.provider)) ?? {};",
-    replace: "= memory;",
+    find: "=> stillThere(memory, facts.get(memory.provider)) ?? []);",
+    replace: "=> memory);",
   },
 ];

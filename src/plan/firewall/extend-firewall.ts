@@ -13,6 +13,7 @@ import {
   machinesFull,
   rulesFull,
 } from "./firewall-target.ts";
+import type { Planned, PlannedAt } from "./planned.ts";
 
 type Ready = Extract<FirewallTarget, { kind: "ready" }>;
 
@@ -27,14 +28,6 @@ export interface Extension {
 }
 
 const NOTHING: Extension = { actions: [], holds: [], before: new Map(), refused: new Map() };
-
-/** What objects before this one have planned for the firewalls: port or machine, with the firewall's id, → the action that brings it. */
-export type Planned = Map<string, string>;
-
-/** The key of a port or a machine within {@link Planned}. */
-function plannedKey(firewallID: string, what: string): string {
-  return `${firewallID} ${what}`;
-}
 
 /** Plans the ports that are still closed, then the machines that are not behind the firewall yet. What an earlier object brings is waited for, not brought twice. Enters its own in `planned`. */
 export function extendFirewall(view: PoolView, needs: FirewallNeeds, planned: Planned): Extension {
@@ -69,17 +62,17 @@ function add(
   planned: Planned,
   holds: readonly Hold[],
 ): Extension {
-  const { id } = target.fact.firewall;
-  const full = rulesShort(target, planned);
+  const at = planned.at(target.fact.firewall.id);
+  const full = rulesShort(target, at);
   if (full !== undefined) {
     const refused = new Map([...wanted].map((machine) => [machine, full] as const));
     return { ...NOTHING, holds: [held(view, full), ...holds], refused };
   }
-  const opening = openPorts(view, target, planned);
-  const opened = [...new Set(target.missing.flatMap((ports) => planned.get(plannedKey(id, portText(ports))) ?? []))];
+  const opening = openPorts(view, target, at);
+  const opened = [...new Set(target.missing.flatMap((ports) => at.ports.get(portText(ports)) ?? []))];
   const refused = new Map(
     outside.flatMap((machine) => {
-      const isRefused = isFullWith(target, planned) && !planned.has(plannedKey(id, machine));
+      const isRefused = isFullWith(target, at) && !at.machines.has(machine);
       return isRefused ? [[machine, machinesFull(target)] as const] : [];
     }),
   );
@@ -88,10 +81,10 @@ function add(
     target,
     outside.filter((machine) => !refused.has(machine)),
     opened,
-    planned,
+    at,
   );
   const before = [...wanted].map((machine) => {
-    const added = planned.get(plannedKey(id, machine));
+    const added = at.machines.get(machine);
     return [machine, added === undefined ? opened : [...opened, added]] as const;
   });
   const outsiders = [...refused.values()].map((why) => held(view, why));
@@ -99,31 +92,19 @@ function add(
 }
 
 /** Why the ports that are missing have no room beside those that are planned for others; undefined when they have. */
-function rulesShort({ fact, missing, limits }: Ready, planned: Planned): BlockedFirewall | undefined {
-  const { id, ruleCount } = fact.firewall;
-  const own = missing.filter((ports) => !planned.has(plannedKey(id, portText(ports))));
-  const others = plannedAt(id, planned).filter((what) => !isMachine(what));
-  const sum = ruleCount + others.length;
+function rulesShort({ fact, missing, limits }: Ready, { ports: planned }: PlannedAt): BlockedFirewall | undefined {
+  const own = missing.filter((ports) => !planned.has(portText(ports)));
+  const sum = fact.firewall.ruleCount + planned.size;
   return own.length > 0 && sum + own.length > limits.rules ? rulesFull(sum, own.length, limits) : undefined;
 }
 
-function isFullWith({ fact, limits }: Ready, planned: Planned): boolean {
-  const more = plannedAt(fact.firewall.id, planned).filter(isMachine);
-  return fact.firewall.machineIDs.length + more.length >= limits.machines;
+function isFullWith({ fact, limits }: Ready, { machines }: PlannedAt): boolean {
+  return fact.firewall.machineIDs.length + machines.size >= limits.machines;
 }
 
-function plannedAt(id: string, planned: Planned): readonly string[] {
-  const prefix = plannedKey(id, "");
-  return [...planned.keys()].filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length));
-}
-
-function isMachine(what: string): boolean {
-  return /^\d+$/.test(what);
-}
-
-function openPorts(view: PoolView, { fact, missing }: Ready, planned: Planned): readonly ChangePorts[] {
+function openPorts(view: PoolView, { fact, missing }: Ready, { ports: planned }: PlannedAt): readonly ChangePorts[] {
   const { id, name } = fact.firewall;
-  const own = missing.filter((ports) => !planned.has(plannedKey(id, portText(ports))));
+  const own = missing.filter((ports) => !planned.has(portText(ports)));
   if (own.length === 0) return [];
   const action: ChangePorts = {
     kind: "open-ports",
@@ -138,7 +119,7 @@ function openPorts(view: PoolView, { fact, missing }: Ready, planned: Planned): 
     before: [],
     after: own.map(portText),
   };
-  for (const ports of own) planned.set(plannedKey(id, portText(ports)), action.id);
+  for (const ports of own) planned.set(portText(ports), action.id);
   return [action];
 }
 
@@ -147,10 +128,10 @@ function addMachines(
   { fact }: Ready,
   outside: readonly string[],
   opened: readonly string[],
-  planned: Planned,
+  { machines: planned }: PlannedAt,
 ): readonly ChangeMachines[] {
   const { id, name } = fact.firewall;
-  const own = outside.filter((machine) => !planned.has(plannedKey(id, machine)));
+  const own = outside.filter((machine) => !planned.has(machine));
   if (own.length === 0) return [];
   const action: ChangeMachines = {
     kind: "add-to-firewall",
@@ -165,7 +146,7 @@ function addMachines(
     before: [],
     after: own,
   };
-  for (const machine of own) planned.set(plannedKey(id, machine), action.id);
+  for (const machine of own) planned.set(machine, action.id);
   return [action];
 }
 

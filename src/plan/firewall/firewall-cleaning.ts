@@ -3,7 +3,7 @@ import type { Hold } from "../../model/plan.ts";
 import { FINALIZER } from "../../model/resource.ts";
 import { type Cleaning, NOTHING_TO_CLEAN } from "../finalizer-step.ts";
 import type { PoolView } from "../pool-view.ts";
-import { entriesOf, type FirewallWork } from "./firewall-work.ts";
+import { entriesOf, entryKey } from "./firewall-work.ts";
 import type { Reduction } from "./shrink-firewall.ts";
 
 /** A deleted object can go once everything on record for it is taken away in this pass, or is on record for another that needs it. Pure. */
@@ -11,17 +11,14 @@ export function firewallCleaning(
   view: PoolView,
   memory: readonly FirewallMemory[],
   reductions: readonly Reduction[],
-  works: readonly FirewallWork[],
+  hasHeir: (entry: string) => boolean,
 ): Cleaning {
   if (view.pool.spec.reclaimPolicy !== "Delete") return NOTHING_TO_CLEAN;
   const removing = reductions.flatMap(({ actions }) => actions);
-  const leaving = new Set(removing.flatMap(({ firewall, before }) => before.map((what) => `${firewall.id} ${what}`)));
-  const heirs = new Set(
-    works
-      .filter((other) => other.view !== view && !other.view.pool.meta.isDeleting)
-      .flatMap((other) => (other.view.pool.status.firewalls ?? []).flatMap(entriesOf)),
+  const leaving = new Set(
+    removing.flatMap(({ firewall, before }) => before.map((what) => entryKey(firewall.id, what))),
   );
-  const isLeft = (entry: string): boolean => !leaving.has(entry) && !heirs.has(entry);
+  const isLeft = (entry: string): boolean => !leaving.has(entry) && !hasHeir(entry);
   return {
     isNeeded: memory.length > 0,
     isStuck: memory.flatMap(entriesOf).some(isLeft) || reductions.some(({ holds }) => holds.length > 0),

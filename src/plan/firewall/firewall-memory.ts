@@ -4,6 +4,7 @@ import type { PoolView } from "../pool-view.ts";
 import type { Extension } from "./extend-firewall.ts";
 import { factByID } from "./fact-by-id.ts";
 import type { FirewallNeeds } from "./firewall-needs.ts";
+import { entryKey, storedMemory } from "./firewall-work.ts";
 import { shownPorts } from "./shown-ports.ts";
 
 /** What the memory of an object depends on, beside the object. */
@@ -11,8 +12,8 @@ export interface MemoryContext {
   readonly needs: FirewallNeeds;
   readonly extension: Extension;
   readonly facts: ReadonlyMap<string, FirewallFacts>;
-  /** What other objects have on record, by firewall id: ports and machine ids. */
-  readonly others: ReadonlyMap<string, ReadonlySet<string>>;
+  /** True for a port or a machine, as `entryKey`, that another object has on record. */
+  readonly isShared: (entry: string) => boolean;
 }
 
 /**
@@ -21,7 +22,7 @@ export interface MemoryContext {
  */
 export function firewallMemory(view: PoolView, context: MemoryContext): readonly FirewallMemory[] {
   const present = presentMemory(view, context);
-  const stored = (view.pool.status.firewalls ?? [])
+  const stored = storedMemory(view)
     .filter(({ id }) => id !== present?.id)
     .flatMap((memory) => stillThere(memory, context.facts.get(memory.provider)) ?? []);
   return [...stored, ...(present === undefined ? [] : [present])]
@@ -34,13 +35,12 @@ function presentMemory(view: PoolView, context: MemoryContext): FirewallMemory |
   if (target.kind !== "ready") return undefined;
   const { id, name } = target.fact.firewall;
   const { provider } = pool.spec;
-  const stored = (pool.status.firewalls ?? []).find((memory) => memory.provider === provider && memory.id === id);
+  const stored = storedMemory(view).find((memory) => memory.provider === provider && memory.id === id);
   const known = stillThere(stored ?? { provider, id, name, ports: [], machineIDs: [] }, context.facts.get(provider));
   const added = context.extension.actions;
   const opening = added.flatMap((action) => (action.kind === "open-ports" ? action.after : []));
   const adding = added.flatMap((action) => (action.kind === "add-to-firewall" ? action.after : []));
-  const others = context.others.get(id);
-  const isShared = (what: string): boolean => others?.has(what) === true;
+  const isShared = (what: string): boolean => context.isShared(entryKey(id, what));
   return {
     provider,
     id,

@@ -11,7 +11,17 @@ export interface FirewallWork {
   readonly extension: Extension;
 }
 
-/** Each port and machine of a memory, with the firewall's id. Pure. */
+/** A port or a machine of one firewall, as a key. */
+export function entryKey(firewallID: string, what: string): string {
+  return `${firewallID} ${what}`;
+}
+
+/** Each port and machine of a memory, as {@link entryKey}. Pure. */
 export function entriesOf({ id, ports, machineIDs }: FirewallMemory): readonly string[] {
-  return [...ports, ...machineIDs].map((what) => `${id} ${what}`);
+  return [...ports, ...machineIDs].map((what) => entryKey(id, what));
+}
+
+/** What an object has on record at firewalls. Pure. */
+export function storedMemory({ pool }: PoolView): readonly FirewallMemory[] {
+  return pool.status.firewalls ?? [];
 }

@@ -6,13 +6,15 @@ import type { Decision } from "../decide-pools.ts";
 import { type Cleaning, NOTHING_TO_CLEAN } from "../finalizer-step.ts";
 import { isWritable } from "../machine-ledger.ts";
 import type { PoolView } from "../pool-view.ts";
-import { type Extension, extendFirewall, type Planned } from "./extend-firewall.ts";
+import { type ByOthers, byOthers } from "./by-others.ts";
+import { type Extension, extendFirewall } from "./extend-firewall.ts";
 import { firewallCleaning, waitingForHeirs } from "./firewall-cleaning.ts";
 import { firewallMemory, stillThere } from "./firewall-memory.ts";
 import { type FirewallNeeds, mayLetGo, presentNeeds, type Sending } from "./firewall-needs.ts";
 import { isLetIn } from "./firewall-target.ts";
-import { entriesOf, type FirewallWork } from "./firewall-work.ts";
+import { entriesOf, entryKey, type FirewallWork, storedMemory } from "./firewall-work.ts";
 import { linkSending } from "./link-sending.ts";
+import { Planned } from "./planned.ts";
 import { type Reduction, shrinkFirewall } from "./shrink-firewall.ts";
 
 /** What is done about the firewalls of one object. */
@@ -45,7 +47,7 @@ export function planFirewalls(
     ({ view }) => view.firewall.kind !== "none" || view.pool.status.firewalls !== undefined,
   );
   if (!isUsed) return { decisions, byObject: new Map() };
-  const planned: Planned = new Map();
+  const planned = new Planned();
   const works = decisions.map(({ view, actions }): FirewallWork => {
     const sending = actions.filter(isSending);
     const needs = presentNeeds(view, sending);
@@ -55,17 +57,25 @@ export function planFirewalls(
   const kept = keptBy(works);
   const allSending = works.flatMap(({ sending }) => sending);
   const taken = new Set<string>();
+  const isAwaited = byOthers(works, awaitedEntries);
+  const shared = {
+    isRecorded: byOthers(works, (work) => recordedEntries(work, firewalls)),
+    isInherited: byOthers(
+      works.filter(({ view }) => !view.pool.meta.isDeleting),
+      ({ view }) => storedMemory(view).flatMap(entriesOf),
+    ),
+  };
   const byObject = works.map((work) => {
     const { view, extension } = work;
     const adding = extension.actions.map(({ id }) => id);
     const reductions = mayLetGo(view)
-      ? (view.pool.status.firewalls ?? []).map((memory) => {
+      ? storedMemory(view).map((memory) => {
           const facts = firewalls.get(memory.provider);
           return shrinkFirewall(view, memory, {
             facts,
             kept,
             isCarriedOver: areLetIn(work, (machine) => extension.before.has(machine)),
-            awaited: awaitedBy(works.filter((other) => other !== work)),
+            isAwaited: (entry) => isAwaited(work, entry),
             sending: allSending,
             adding,
             stillPublished,
@@ -74,14 +84,14 @@ export function planFirewalls(
           });
         })
       : [];
-    return [refKey(view.object), result(work, reductions, works, firewalls)] as const;
+    return [refKey(view.object), result(work, reductions, shared, firewalls)] as const;
   });
   return { decisions: linkSending(decisions, works), byObject: new Map(byObject) };
 }
 
 /** An object that is not written shows what its firewall waits for, and plans nothing. */
 function heldOnly(view: PoolView, needs: FirewallNeeds): Extension {
-  const { holds } = extendFirewall(view, needs, new Map());
+  const { holds } = extendFirewall(view, needs, new Planned());
   return { actions: [], holds: view.pool.spec.suspend ? [] : holds, before: new Map(), refused: new Map() };
 }
 
@@ -94,17 +104,14 @@ function areLetIn({ view, needs }: FirewallWork, isBrought: (machine: string) =>
   return [...needs.machines].every((machine) => isBrought(machine) || isLetIn(view.firewall, machine));
 }
 
-/** What is on record for objects that are not behind their present firewall yet, and what they want there: a former one may serve them. */
-function awaitedBy(works: readonly FirewallWork[]): ReadonlySet<string> {
-  const waiting = works.filter((work) => !areLetIn(work, () => false));
-  return new Set(
-    waiting.flatMap(({ view, needs }) =>
-      (view.pool.status.firewalls ?? []).flatMap((memory) => [
-        ...entriesOf(memory),
-        ...entriesOf({ ...memory, ports: [...needs.ports], machineIDs: [...needs.machines] }),
-      ]),
-    ),
-  );
+/** What is on record for an object that is not behind its present firewall yet, and what it wants there: a former one may serve it. */
+function awaitedEntries(work: FirewallWork): readonly string[] {
+  if (areLetIn(work, () => false)) return [];
+  const { view, needs } = work;
+  return storedMemory(view).flatMap((memory) => [
+    ...entriesOf(memory),
+    ...entriesOf({ ...memory, ports: [...needs.ports], machineIDs: [...needs.machines] }),
+  ]);
 }
 
 /** What must stay at each firewall: what objects need, and everything on record for those that can let nothing go. */
@@ -120,51 +127,38 @@ function keptBy(
   };
   for (const { view, needs } of works) {
     if (view.firewall.kind === "ready") keep(view.firewall.fact.firewall.id, needs.ports, needs.machines);
-    if (!mayLetGo(view))
-      for (const { id, ports, machineIDs } of view.pool.status.firewalls ?? []) keep(id, ports, machineIDs);
+    if (!mayLetGo(view)) for (const { id, ports, machineIDs } of storedMemory(view)) keep(id, ports, machineIDs);
   }
   return kept;
+}
+
+/** What other objects have on record; `isInherited` leaves out those that are deleted. */
+interface Shared {
+  readonly isRecorded: ByOthers;
+  readonly isInherited: ByOthers;
 }
 
 function result(
   work: FirewallWork,
   reductions: readonly Reduction[],
-  works: readonly FirewallWork[],
+  { isRecorded, isInherited }: Shared,
   facts: Observation["firewalls"],
 ): ObjectFirewalls {
   const { view, extension, needs } = work;
   const actions = [...extension.actions, ...reductions.flatMap((reduction) => reduction.actions)];
   const holds = [...extension.holds, ...reductions.flatMap((reduction) => reduction.holds)];
-  const others = recordedBy(
-    works.filter((other) => other !== work),
-    facts,
-  );
   // Also a suspended object takes over what it needs: the one that added it may go.
   const isKnown = view.validation.kind === "valid" && view.provider !== undefined;
-  const memory = isKnown
-    ? firewallMemory(view, { needs, extension, facts, others })
-    : (view.pool.status.firewalls ?? []);
-  const cleaning = isWritable(view) ? firewallCleaning(view, memory, reductions, works) : NOTHING_TO_CLEAN;
+  const isShared = (entry: string): boolean => isRecorded(work, entry);
+  const memory = isKnown ? firewallMemory(view, { needs, extension, facts, isShared }) : storedMemory(view);
+  const hasHeir = (entry: string): boolean => isInherited(work, entry);
+  const cleaning = isWritable(view) ? firewallCleaning(view, memory, reductions, hasHeir) : NOTHING_TO_CLEAN;
   return { actions, holds: [...holds, ...waitingForHeirs(view, cleaning, reductions)], memory, cleaning };
 }
 
-/** Ports and machines on record that are still there, or are just being added, by firewall id. */
-function recordedBy(
-  works: readonly FirewallWork[],
-  facts: Observation["firewalls"],
-): ReadonlyMap<string, ReadonlySet<string>> {
-  const recorded = new Map<string, Set<string>>();
-  const enter = (id: string, whats: readonly string[]): void => {
-    const known = recorded.get(id) ?? new Set();
-    for (const what of whats) known.add(what);
-    recorded.set(id, known);
-  };
-  for (const { view, extension } of works) {
-    for (const memory of view.pool.status.firewalls ?? []) {
-      const { ports = [], machineIDs = [] } = stillThere(memory, facts.get(memory.provider)) ?? {};
-      enter(memory.id, [...ports, ...machineIDs]);
-    }
-    for (const { firewall, after } of extension.actions) enter(firewall.id, after);
-  }
-  return recorded;
+/** Ports and machines on record for an object that are still there, or are just being added. */
+function recordedEntries({ view, extension }: FirewallWork, facts: Observation["firewalls"]): readonly string[] {
+  const stored = storedMemory(view).flatMap((memory) => stillThere(memory, facts.get(memory.provider)) ?? []);
+  const added = extension.actions.flatMap(({ firewall, after }) => after.map((what) => entryKey(firewall.id, what)));
+  return [...stored.flatMap(entriesOf), ...added];
 }

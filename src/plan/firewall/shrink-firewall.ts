@@ -1,13 +1,15 @@
 import { actionID, type ChangeMachines, type ChangePorts } from "../../model/action.ts";
-import type { Firewall, FirewallFacts, FirewallMemory } from "../../model/firewall.ts";
+import type { FirewallFacts, FirewallMemory } from "../../model/firewall.ts";
 import type { Hold } from "../../model/plan.ts";
-import { parsePortText, portText } from "../../model/port-range.ts";
+import { parsePortText } from "../../model/port-range.ts";
 import type { PoolView } from "../pool-view.ts";
 import { retryDueMs } from "../retry-schedule.ts";
 import { retryOf } from "../try-rule.ts";
 import { factByID } from "./fact-by-id.ts";
-import { destinationOf, type Sending } from "./firewall-needs.ts";
+import type { Sending } from "./firewall-needs.ts";
 import { firewallSubject } from "./firewall-target.ts";
+import { entryKey } from "./firewall-work.ts";
+import { shownPorts } from "./shown-ports.ts";
 
 /** What is taken from a firewall for one object. */
 export interface Reduction {
@@ -22,15 +24,15 @@ export interface ReductionContext {
   readonly kept: ReadonlyMap<string, { readonly ports: ReadonlySet<string>; readonly machines: ReadonlySet<string> }>;
   /** True when wherever an address of the object may be its present firewall lets everything in, or is brought to by this plan. */
   readonly isCarriedOver: boolean;
-  /** Ports and machines, with the firewall's id, on record for other objects that are not behind their present firewall yet. */
-  readonly awaited: ReadonlySet<string>;
+  /** True for a port or a machine, as `entryKey`, that may serve another object which is not behind its present firewall yet. */
+  readonly isAwaited: (entry: string) => boolean;
   /** Every action of the plan that sends an address somewhere. */
   readonly sending: readonly Sending[];
   /** Ids of what is added for the object, at its present firewall. */
   readonly adding: readonly string[];
   /** Addresses that cannot be taken out of DNS in this pass, with the name. */
   readonly stillPublished: ReadonlyMap<string, string>;
-  /** Ids of ports and machines, with the firewall's id, that objects before this one take away. */
+  /** Ports and machines, as `entryKey`, that objects before this one take away. */
   readonly taken: Set<string>;
   readonly nowMs: number;
 }
@@ -46,11 +48,12 @@ export function shrinkFirewall(view: PoolView, memory: FirewallMemory, context: 
   if (fact.kind !== "known") return { actions: [], holds: [] };
   const { firewall } = fact;
   const kept = context.kept.get(memory.id);
-  const isFree = (what: string): boolean =>
-    !context.taken.has(`${memory.id} ${what}`) && !context.awaited.has(`${memory.id} ${what}`);
-  const ports = memory.ports.filter(
-    (text) => kept?.ports.has(text) !== true && isPlain(firewall, text) && isFree(text),
-  );
+  const shown = shownPorts(firewall);
+  const isFree = (what: string): boolean => {
+    const entry = entryKey(memory.id, what);
+    return !context.taken.has(entry) && !context.isAwaited(entry);
+  };
+  const ports = memory.ports.filter((text) => kept?.ports.has(text) !== true && shown.has(text) && isFree(text));
   const machines = memory.machineIDs.filter(
     (id) => kept?.machines.has(id) !== true && firewall.machineIDs.includes(id) && isFree(id),
   );
@@ -58,7 +61,7 @@ export function shrinkFirewall(view: PoolView, memory: FirewallMemory, context: 
   const isPresent = isPresentFirewall(view, memory);
   const hold = obstacle(view, memory, context);
   if (hold !== undefined) return { actions: [], holds: [hold] };
-  for (const what of [...ports, ...machines]) context.taken.add(`${memory.id} ${what}`);
+  for (const what of [...ports, ...machines]) context.taken.add(entryKey(memory.id, what));
   const wait = isPresent ? { requires: [], follows: context.adding } : { requires: context.adding, follows: [] };
   const closing = ports.length === 0 ? [] : [closePorts(view, memory, ports, wait)];
   const leaving = machines.length === 0 ? [] : [removeMachines(view, memory, machines, wait, closing, context)];
@@ -94,10 +97,7 @@ function removeMachines(
   closing: readonly ChangePorts[],
   { sending }: ReductionContext,
 ): ChangeMachines {
-  const moves = sending.filter(
-    (action) =>
-      action.before !== undefined && machines.includes(action.before.machineID) && destinationOf(action) !== undefined,
-  );
+  const moves = sending.filter(({ before }) => before !== undefined && machines.includes(before.machineID));
   return {
     kind: "remove-from-firewall",
     ...commonOf(view, memory, "remove-from-firewall"),
@@ -116,11 +116,6 @@ function commonOf(
   kind: "close-ports" | "remove-from-firewall",
 ): Pick<ChangePorts, "id" | "object" | "provider" | "firewall"> {
   return { id: actionID(kind, object, `${name} ${id}`), object, provider, firewall: { id, name } };
-}
-
-/** True when the firewall has the rule that flipop makes for these ports, and nothing else in it. */
-function isPlain({ rules }: Firewall, text: string): boolean {
-  return rules.some(({ ports, isPlain: isOurs }) => isOurs && portText(ports) === text);
 }
 
 /** The machine of a deleted object is let go after DNS no longer shows its address; a refusal waits for its time. */
