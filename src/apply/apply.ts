@@ -9,7 +9,7 @@ import { assignIP } from "./assign-ip.ts";
 import { changeMachines, changePorts } from "./change-firewall.ts";
 import type { ApplyContext } from "./context.ts";
 import { deleteIP } from "./delete-ip.ts";
-import { preparations } from "./preparations.ts";
+import { type Preparation, preparations, UNPREPARED } from "./preparations.ts";
 import { failed, type Result, skipped } from "./result.ts";
 import { setFinalizer } from "./set-finalizer.ts";
 import { unassignIP } from "./unassign-ip.ts";
@@ -63,17 +63,15 @@ function unmet(action: Action): string {
 
 async function operate(
   action: Action,
-  prepared: (object: Action["object"]) => Promise<unknown>,
+  prepared: (object: Action["object"]) => Preparation,
   context: ApplyContext,
 ): Promise<Result> {
   try {
     // What an annotation alone shows to be the pool's must be on record before the annotation goes.
     const isPrepared = ACTIONS[action.kind].target === "provider" || action.kind === "clear-annotation";
-    const ready = isPrepared ? prepared(action.object) : Promise.resolve();
-    // Its failure is told by whoever waits for it.
-    ready.catch(() => undefined);
+    const ready = isPrepared ? prepared(action.object) : UNPREPARED;
     if (action.kind === "assign-ip" || action.kind === "move-ip") return await assignIP(action, context, ready);
-    await ready;
+    await ready.whole;
     return await OPERATIONS[action.kind](action as never, context);
   } catch (error) {
     if (error instanceof ProviderError || error instanceof KubeError || error instanceof ConfigError)

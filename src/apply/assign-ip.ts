@@ -1,11 +1,13 @@
 import type { AssignIP } from "../model/action.ts";
 import type { Address } from "../model/address.ts";
+import { providerIDOf } from "../model/provider-id.ts";
 import { objectKey } from "../model/resource.ts";
 import { timestamp } from "../plan/time.ts";
 import type { IPProvider } from "../ports/ip-provider.ts";
 import { type ApplyContext, ownerJournal } from "./context.ts";
 import { explainRefusal, missingMachine } from "./explain-refusal.ts";
 import { holderChanged } from "./holder-changed.ts";
+import type { Preparation } from "./preparations.ts";
 import { toolsOf } from "./provider-tools.ts";
 import { learn, type Result, skipped } from "./result.ts";
 import { settleChange } from "./settle-change.ts";
@@ -18,11 +20,13 @@ const LATE_MS = 500;
 
 /**
  * Assigns or moves one address. A move reads the address first, and so does an assignment that comes late; a target that may carry an unreadable address is looked at
- * first. All of that, and what `ready` stands for, goes on at once: it is time in which nothing serves.
+ * first. All of that, and what goes on record, goes on at once: it is time in which nothing serves. An address that leaves a machine on record does not wait until
+ * the next one is: that is on its way to the API server before anything is asked of the provider, and a write that takes its time delays no failover.
  */
-export async function assignIP(action: AssignIP, context: ApplyContext, ready: Promise<unknown>): Promise<Result> {
+export async function assignIP(action: AssignIP, context: ApplyContext, prepared: Preparation): Promise<Result> {
   const { provider, confirmer } = toolsOf(action.provider, context);
   const target = action.after.machineID;
+  const ready = leavesKnownMachine(action, context) ? prepared.vital : prepared.whole;
   const startedMs = context.clock.monotonicMs();
   const [seen] = await Promise.all([objectionTo(action, provider, context), ready]);
   const isLate = context.clock.monotonicMs() - startedMs > LATE_MS;
@@ -43,6 +47,12 @@ export async function assignIP(action: AssignIP, context: ApplyContext, ready: P
   );
   if (!("acceptedAtMs" in result) || result.acceptedAtMs === undefined) await withdraw();
   return result;
+}
+
+function leavesKnownMachine({ object, ip, provider, before }: AssignIP, { journals }: ApplyContext): boolean {
+  if (before === undefined) return false;
+  const ips = ownerJournal(object, journals).object(objectKey(object))?.status.ips ?? {};
+  return Object.hasOwn(ips, ip) && ips[ip]?.providerID === providerIDOf(provider, before.machineID);
 }
 
 /** What speaks against the change as things are now; undefined when nothing does. */

@@ -16,6 +16,17 @@ import { onItsWay } from "../plan/on-its-way.ts";
 import { type ApplyContext, ownerJournal } from "./context.ts";
 import { survive } from "./survive.ts";
 
+/** What goes on record for an object, while it is being written. A failure is told to whoever waits for one of these; nobody has to. */
+export interface Preparation {
+  /** Resolves when all of it is on record, or is missing and may be. @throws KubeError, ConfigError when it may not be */
+  readonly whole: Promise<unknown>;
+  /** Resolves when nothing is missing any more that would be lost for good; throws as `whole` does. */
+  readonly vital: Promise<unknown>;
+}
+
+/** Of an object that needs nothing on record. */
+export const UNPREPARED: Preparation = { whole: Promise.resolve(), vital: Promise.resolve() };
+
 /**
  * What an object must have on record before a provider is changed for it: the addresses it was found to own, the machines its addresses are sent to, what is added to firewalls for it and how its issuer
  * wants that cleaned up, and the name it will publish under, so that a run that dies leaves nothing that nobody knows. Written once per object, when its first action needs it, and only when the
@@ -25,8 +36,8 @@ export function preparations(
   plan: Plan,
   actions: readonly Action[],
   context: ApplyContext,
-): (object: ObjectRef) => Promise<unknown> {
-  const started = new Map<string, Promise<unknown>>();
+): (object: ObjectRef) => Preparation {
+  const started = new Map<string, Preparation>();
   return (object) => {
     const known = started.get(refKey(object));
     if (known !== undefined) return known;
@@ -38,17 +49,17 @@ export function preparations(
   };
 }
 
-async function preparePool(
+function preparePool(
   { pools }: Plan,
   object: ObjectRef,
   actions: readonly Action[],
   { journals }: ApplyContext,
-): Promise<void> {
+): Preparation {
   const key = objectKey(object);
   const journal = ownerJournal(object, journals);
   const status = pools.find((pool) => refKey(pool.object) === refKey(object))?.status;
   const stored = journal.object(key);
-  if (status === undefined || stored === undefined) return;
+  if (status === undefined || stored === undefined) return UNPREPARED;
   const memory = memoryOf(status);
   const isVital = !isDeepStrictEqual(memory, memoryOf(stored.status));
   const sent = sentAddresses(actions, stored.status);
@@ -60,7 +71,7 @@ async function preparePool(
     ...names,
     ips: { ...current.ips, ...sent },
   }));
-  await (isVital || isOwed(names, stored.spec) ? work : work.catch(survive));
+  return preparation(work, isVital || isOwed(names, stored.spec));
 }
 
 /** What is lost for good when a run dies with it: what was bought, and what was added to firewalls. */
@@ -72,19 +83,25 @@ function memoryOf({
   return { acquired, pendingAcquisitions, ...(firewalls === undefined ? {} : { firewalls }) };
 }
 
-async function prepareSet(
+function prepareSet(
   { recordSets }: Plan,
   object: ObjectRef,
   actions: readonly Action[],
   { journals }: ApplyContext,
-): Promise<void> {
+): Preparation {
   const key = objectKey(object);
   const status = recordSets.find((recordSet) => objectKey(recordSet.object) === key)?.status;
   const stored = journals.dns.object(key);
-  if (status === undefined || stored === undefined) return;
+  if (status === undefined || stored === undefined) return UNPREPARED;
   const names = newNames(actions, status, stored);
   const work = journals.dns.record(key, (current) => ({ ...current, ...names }));
-  await (isOwed(names, stored.spec) ? work : work.catch(survive));
+  return preparation(work, isOwed(names, stored.spec));
+}
+
+function preparation(work: Promise<unknown>, isVital: boolean): Preparation {
+  const whole = isVital ? work : work.catch(survive);
+  whole.catch(() => undefined);
+  return { whole, vital: isVital ? whole : Promise.resolve() };
 }
 
 /** Records that are to be cleaned one day may not be written under a name that nobody will remember. */

@@ -1,12 +1,14 @@
 import { expect, test } from "vitest";
 import { assignIP } from "../../src/apply/assign-ip.ts";
 import { type ApplyContext, applyContext } from "../../src/apply/context.ts";
+import type { Preparation } from "../../src/apply/preparations.ts";
 import type { AssignIP } from "../../src/model/action.ts";
+import type { PoolStatus } from "../../src/model/resource.ts";
 import type { ClusterWriter } from "../../src/ports/cluster.ts";
 import { digitaloceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
 import { FakeClock } from "../fake/fake-clock.ts";
 import { MemoryIPProvider } from "../fake/memory-ip-provider.ts";
-import { anObservation } from "../plan/builders.ts";
+import { anObservation, aPool } from "../plan/builders.ts";
 
 const IP = "203.0.113.1";
 
@@ -24,8 +26,17 @@ const MOVE: AssignIP = {
   mustNotCarry: [],
 };
 
-/** An address on droplet 101, which is to go to droplet 102. */
-function scene(): { readonly clock: FakeClock; readonly provider: MemoryIPProvider; readonly context: ApplyContext } {
+/** Everything that must be on record is, when the work has ended. */
+function onRecord(whole: Promise<unknown>): Preparation {
+  return { whole, vital: whole };
+}
+
+/** An address on droplet 101, which is to go to droplet 102; status does not know where it is, unless told so. */
+function scene(status: Partial<PoolStatus> = {}): {
+  readonly clock: FakeClock;
+  readonly provider: MemoryIPProvider;
+  readonly context: ApplyContext;
+} {
   const clock = new FakeClock();
   const state = {
     settings: { action_delay_ms: 0 },
@@ -51,23 +62,43 @@ function scene(): { readonly clock: FakeClock; readonly provider: MemoryIPProvid
     lock,
   };
   const bounds = { deadline: 60_000, signal: new AbortController().signal };
-  return { clock, provider, context: applyContext(access, anObservation({}), bounds) };
+  return { clock, provider, context: applyContext(access, anObservation({ pools: [aPool({ status })] }), bounds) };
 }
 
 const operations = ({ recorded }: MemoryIPProvider): readonly string[] => recorded.map(({ operation }) => operation);
 
 test("the address is read while what must be on record is being written, and moved only then", async () => {
   const { clock, provider, context } = scene();
-  const moved = assignIP(MOVE, context, clock.sleep(300));
+  const moved = assignIP(MOVE, context, onRecord(clock.sleep(300)));
   await clock.advance(299);
   expect(operations(provider)).toEqual(["get"]);
   expect(await clock.settle(moved)).toMatchObject({ outcome: "applied" });
   expect(operations(provider)).toEqual(["get", "assign", "get"]);
 });
 
+test("a move from a machine on record waits for what would be lost for good, and not for the next machine to be on record", async () => {
+  const { clock, provider, context } = scene({ ips: { [IP]: { state: "active", providerID: "digitalocean://101" } } });
+  const moved = assignIP(MOVE, context, { vital: clock.sleep(300), whole: new Promise(() => undefined) });
+  await clock.advance(299);
+  expect(operations(provider)).toEqual(["get"]);
+  expect(await clock.settle(moved)).toMatchObject({ outcome: "applied" });
+  expect(operations(provider)).toEqual(["get", "assign", "get"]);
+});
+
+test.each([
+  ["not on record", {}],
+  ["another one on record", { ips: { [IP]: { state: "active", providerID: "digitalocean://103" } } }],
+] as const)("a move waits until the next machine is on record with the present one %s", async (_case, status) => {
+  const { clock, provider, context } = scene(status);
+  const moved = assignIP(MOVE, context, { vital: Promise.resolve(), whole: clock.sleep(300) });
+  await clock.advance(299);
+  expect(operations(provider)).toEqual(["get"]);
+  expect(await clock.settle(moved)).toMatchObject({ outcome: "applied" });
+});
+
 test("an address that somebody moved while the record took long is left alone", async () => {
   const { clock, provider, context } = scene();
-  const moved = assignIP(MOVE, context, clock.sleep(5000));
+  const moved = assignIP(MOVE, context, onRecord(clock.sleep(5000)));
   await clock.advance(1000);
   const [address] = provider.cloud.state.reserved_ips;
   if (address === undefined) expect.fail("there is no address");
@@ -78,6 +109,6 @@ test("an address that somebody moved while the record took long is left alone", 
 
 test("nothing is moved when what must be on record cannot be written", async () => {
   const { provider, context } = scene();
-  await expect(assignIP(MOVE, context, Promise.reject(new Error("read-only")))).rejects.toThrow("read-only");
+  await expect(assignIP(MOVE, context, onRecord(Promise.reject(new Error("read-only"))))).rejects.toThrow("read-only");
   expect(operations(provider)).toEqual(["get"]);
 });

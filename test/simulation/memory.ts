@@ -59,6 +59,8 @@ function rivalOf({ records, simulation }: Monitor, process: Process, pool: Pool,
   // What an object that went during the pass was waiting for, nobody can tell any more; nor what the annotation of a node said that did.
   const changedMs = Math.max(records.lastChangeMs, ...records.nodeChangedMs.values());
   if (changedMs >= process.passStartMs) return undefined;
+  // What came when the candidates were on record already was made for somebody else.
+  const told = pool.status.pendingAcquisitions.flatMap(({ candidates = [] }) => candidates);
   const region = world.address(ip)?.region;
   const pools = world.pools();
   return world.cloud.state.reserved_ips.find(
@@ -67,6 +69,7 @@ function rivalOf({ records, simulation }: Monitor, process: Process, pool: Pool,
       address.droplet_id === null &&
       address.region === region &&
       !known.has(address.ip) &&
+      (!told.includes(ip) || told.includes(address.ip)) &&
       !pools.some((other) => isNamedBy(other, address.ip) || other.meta.note?.ips.includes(address.ip) === true) &&
       !records.handMoved.has(address.ip) &&
       (records.bornMs.get(address.ip) ?? 0) < process.passStartMs - LAG_MS,
