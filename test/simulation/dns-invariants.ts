@@ -230,8 +230,15 @@ function isInGrace({ simulation: { world } }: Monitor, owner: Publisher, ip: str
 }
 
 /** True for an address that its pool has in use and the pass could not look at. */
-function isUnread({ simulation: { world } }: Monitor, { readings }: Process, owner: Publisher, ip: string): boolean {
+function isUnread(
+  { simulation: { world }, records }: Monitor,
+  { readings, passStartMs }: Process,
+  owner: Publisher,
+  ip: string,
+): boolean {
   if (readings.seen.has(ip) || readings.singly.has(ip)) return false;
+  // The answer to its purchase showed it.
+  if (records.bought.get(ip)?.passStartMs === passStartMs) return false;
   const [pool, ...others] = world.pools().filter((candidate) => isNamedBy(candidate, ip));
   if (pool === undefined || others.length > 0) return false;
   const managed = managedBy(pool);

@@ -18,24 +18,37 @@ export function checkMemory(monitor: Monitor, process: Process, call: SimCall): 
   const isTakenForLost = status.pendingAcquisitions.some(({ restored }) => restored === true);
   if (isTakenForLost && !records.touchedAtMs.has(call.subject))
     return [{ invariant: "memory", text: `${process.identity}: takes the status of ${call.subject} for lost` }];
-  return status.acquired.flatMap(({ ip, adopted }): readonly Violation[] => {
-    if (before.has(ip)) return [];
+  const taken = status.acquired.filter(({ ip }) => !before.has(ip));
+  return taken.flatMap(({ ip, adopted }) => {
+    const fault = adopted === true ? adoptionFault(monitor, process, pool, ip) : purchaseFault(monitor, pool, ip);
     const what = `${process.identity}: takes ${ip} for its own in ${call.subject}`;
-    if (adopted !== true) {
-      if (records.bought.get(ip)?.uid === pool.meta.uid) return [];
-      if (!isOnTarget(simulation.world, pool, ip)) return [{ invariant: "P6", text: `${what}, and did not buy it` }];
-      records.takenOnTarget(ip, pool);
-      return [];
-    }
-    const rival = rivalOf(monitor, process, pool, ip);
-    return rival === undefined ? [] : [{ invariant: "P6", text: `${what}, though it could as well be ${rival}` }];
+    return fault === undefined ? [] : [{ invariant: "P6", text: `${what}, ${fault}` }];
   });
+}
+
+function purchaseFault({ records, simulation }: Monitor, pool: Pool, ip: string): string | undefined {
+  if (records.bought.get(ip)?.uid === pool.meta.uid) return undefined;
+  if (!isOnTarget(simulation.world, pool, ip)) return "and did not buy it";
+  records.takenOnTarget(ip, pool);
+  return undefined;
+}
+
+function adoptionFault(monitor: Monitor, process: Process, pool: Pool, ip: string): string | undefined {
+  const { records, simulation } = monitor;
+  if (isOnNotedTarget(simulation.world, pool, ip)) records.takenOnTarget(ip, pool);
+  const rival = rivalOf(monitor, process, pool, ip);
+  return rival === undefined ? undefined : `though it could as well be ${rival}`;
 }
 
 /** By the manual an unknown address on the machine of a lost answer is the answer's. */
 function isOnTarget(world: World, pool: Pool, ip: string): boolean {
   const holder = `digitalocean://${world.address(ip)?.droplet_id}`;
   return pool.status.pendingAcquisitions.some(({ providerID }) => providerID === holder);
+}
+
+/** The same where only the object's annotation tells of it, its status being lost. */
+function isOnNotedTarget(world: World, pool: Pool, ip: string): boolean {
+  return pool.meta.note?.pending.includes(`digitalocean://${world.address(ip)?.droplet_id}`) === true;
 }
 
 function isUnderWay(world: World, ip: string): boolean {
@@ -51,7 +64,7 @@ function rivalOf({ records, simulation }: Monitor, process: Process, pool: Pool,
   const isShown = Object.hasOwn(pool.status.ips, ip) || pool.meta.note?.ips.includes(ip) === true;
   const wasOwn = records.bought.get(ip)?.uid === pool.meta.uid || records.namerKeys.get(ip)?.has(objectKey(pool.meta));
   if (isShown && wasOwn === true) return undefined;
-  if (pool.meta.note?.pending.includes(`digitalocean://${world.address(ip)?.droplet_id}`) === true) return undefined;
+  if (isOnNotedTarget(world, pool, ip)) return undefined;
   const known = new Set(pool.status.pendingAcquisitions.flatMap(({ knownIPs }) => knownIPs));
   // With another pool's answer lost, too, which address belongs to which may follow from what each knew.
   if (world.pools().some((other) => other.meta.uid !== pool.meta.uid && other.status.pendingAcquisitions.length > 0))
