@@ -3,7 +3,7 @@ import { machineID } from "../model/provider-id.ts";
 import { UNANSWERED_WATCH_MS } from "./acquisition-intent.ts";
 import type { ManagedIP } from "./in-use.ts";
 import type { PoolView } from "./pool-view.ts";
-import { statusOf } from "./standing.ts";
+import { statusOf, storedMachines } from "./standing.ts";
 import { pastMs } from "./time.ts";
 
 /** Why a machine cannot take an address, or which addresses must leave it first. */
@@ -62,14 +62,14 @@ export class MachineLedger {
     }
   }
 
-  /** What only status knows: where an unreadable address was, and where one is on its way to. */
+  /** What only status knows: where an unreadable address may be, and where one is on its way to. */
   #enterRemembered(provider: string, view: PoolView): void {
     for (const { ip, standing } of view.managed) {
-      if (standing.kind !== "gap" && standing.kind !== "busy") continue;
-      const entry = statusOf(view.pool, ip);
-      const stored = entry?.providerID === undefined ? undefined : machineID(provider, entry.providerID);
-      if (standing.kind === "gap") this.#enter(stored, ip);
-      else if (entry?.state === "in-progress" && stored !== undefined) this.#promised.set(stored, view.key);
+      if (standing.kind === "gap") for (const machine of storedMachines(view.pool, ip)) this.#enter(machine, ip);
+      if (standing.kind !== "busy") continue;
+      const { state, providerID = "" } = statusOf(view.pool, ip) ?? {};
+      const target = machineID(provider, providerID);
+      if (state === "in-progress" && target !== undefined) this.#promised.set(target, view.key);
     }
   }
 

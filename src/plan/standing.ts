@@ -113,6 +113,14 @@ export function statusOf(pool: Pool, ip: string): IPStatus | undefined {
   return Object.hasOwn(pool.status.ips, ip) ? pool.status.ips[ip] : undefined;
 }
 
+/** The machines that status has an address at: the one where it is or is sent, then the one it came from. */
+export function storedMachines(pool: Pool, ip: string): readonly string[] {
+  const entry = statusOf(pool, ip);
+  return [entry?.providerID, entry?.previousProviderID].flatMap((id) =>
+    id === undefined ? [] : (machineID(pool.spec.provider, id) ?? []),
+  );
+}
+
 function isAt(entry: IPStatus | undefined, machine: string, provider: string): boolean {
   return entry?.providerID !== undefined && machineID(provider, entry.providerID) === machine;
 }
@@ -126,9 +134,7 @@ function isAskedFor(intent: PendingAcquisition, ip: string, machine: string, pro
 /** True when status shows that this machine held the address as a node of the cluster. */
 function isFormerNode(ip: string, machine: string, pool: Pool): boolean {
   const { provider } = pool.spec;
-  const entry = statusOf(pool, ip);
-  if (isAt(entry, machine, provider)) return true;
-  if (entry?.previousProviderID !== undefined && machineID(provider, entry.previousProviderID) === machine) return true;
+  if (storedMachines(pool, ip).includes(machine)) return true;
   if (pool.status.pendingAcquisitions.some((intent) => isAskedFor(intent, ip, machine, provider))) return true;
   return pool.status.released.some(
     (released) =>

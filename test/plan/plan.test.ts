@@ -449,6 +449,24 @@ test.for<[string, Observation, string[]]>([
     ],
   ],
   [
+    "an unreadable address that was on its way keeps both nodes, and the others go on",
+    anObservation({
+      pools: [
+        aPool({
+          spec: { ips: [A, B] },
+          status: { ips: { [A]: { ...active(1), state: "in-progress", previousProviderID: "digitalocean://102" } } },
+        }),
+      ],
+      nodes: [1, 2, 3].map((at) => aNode({ name: `n${at}`, droplet: 100 + at })),
+      addresses: [[A, { kind: "gap", error: "500" }], known(B)],
+    }),
+    [
+      `assign-ip ${B} to n3: NodeMatched`,
+      `annotate-node n3 with ${B}: Verified`,
+      `hold assign-ip ${A}: Unreadable (500)`,
+    ],
+  ],
+  [
     "an address active with one pool stays there, though an older one still shows it as on its way",
     anObservation({
       pools: [

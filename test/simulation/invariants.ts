@@ -132,7 +132,9 @@ function deletion(
   const found: Violation[] = [];
   const say = (text: string): number => found.push({ invariant: "P6", text: `${what} ${text}` });
   if (!monitor.records.bought.has(ip) && !monitor.records.onTarget.has(ip)) say("which flipop did not buy");
-  if (holder !== undefined) say("while it is attached");
+  // What somebody else does between the last look and the call nobody can see.
+  const isJustMoved = (monitor.records.handMoved.get(ip) ?? 0) >= monitor.simulation.world.nowMs() - RACE_MS;
+  if (holder !== undefined && !isJustMoved) say("while it is attached");
   const stable = namers.filter((pool) => monitor.isStable(process, pool));
   if (stable.some((pool) => pool.spec.ips.includes(ip))) say("which a spec lists");
   if (
@@ -188,6 +190,7 @@ function heldBy(monitor: Monitor, pool: Pool): ReadonlySet<string> {
     ({ ip, uid }) =>
       uid === pool.meta.uid &&
       !records.handMoved.has(ip) &&
+      !isDisowned(monitor, ip) &&
       !others.some(
         (other) =>
           managedBy(other).has(ip) || other.status.pendingAcquisitions.some(({ knownIPs }) => !knownIPs.includes(ip)),
@@ -197,6 +200,14 @@ function heldBy(monitor: Monitor, pool: Pool): ReadonlySet<string> {
     .map(({ ip }) => ip)
     .filter((ip) => world.address(ip) !== undefined);
   return new Set([...pool.spec.ips, ...acquired]);
+}
+
+/** True when a person who was told that an address may be the answer of a lost creation has said that it is another one. */
+function isDisowned({ records, simulation }: Monitor, ip: string): boolean {
+  const isOpen = simulation.world
+    .pools()
+    .some(({ status }) => status.pendingAcquisitions.some(({ knownIPs }) => !knownIPs.includes(ip)));
+  return records.told.has(ip) && !isOpen && records.namers(ip).length === 0;
 }
 
 /** What writing or clearing a node's annotations breaks. */

@@ -3,7 +3,7 @@ import { portText } from "../../model/port-range.ts";
 import { machineID } from "../../model/provider-id.ts";
 import { isWritable } from "../machine-ledger.ts";
 import type { PoolView } from "../pool-view.ts";
-import { type Standing, statusOf } from "../standing.ts";
+import { type Standing, storedMachines } from "../standing.ts";
 
 /** What an object needs of one firewall: nothing of it may be taken away, whoever put it there. */
 export interface FirewallNeeds {
@@ -67,9 +67,5 @@ function seenAt(standing: Standing): readonly string[] {
 
 /** Where status has an address that is on its way, or cannot be looked at. */
 function rememberedAt(view: PoolView, ip: string, standing: Standing): readonly string[] {
-  if (standing.kind !== "busy" && standing.kind !== "gap") return [];
-  const entry = statusOf(view.pool, ip);
-  return [entry?.providerID, entry?.previousProviderID].flatMap((id) =>
-    id === undefined ? [] : (machineID(view.pool.spec.provider, id) ?? []),
-  );
+  return standing.kind === "busy" || standing.kind === "gap" ? storedMachines(view.pool, ip) : [];
 }
