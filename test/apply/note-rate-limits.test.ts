@@ -1,7 +1,10 @@
 import { expect, test } from "vitest";
+import { type Limits, limitNoting } from "../../src/apply/limit-noting.ts";
 import { noteRateLimits } from "../../src/apply/note-rate-limits.ts";
-import { KubeError } from "../../src/model/errors.ts";
+import { KubeError, ProviderError } from "../../src/model/errors.ts";
 import { NOT_BEFORE_PREFIX } from "../../src/model/lease-annotations.ts";
+import type { IPProvider } from "../../src/ports/ip-provider.ts";
+import { FakeClock } from "../fake/fake-clock.ts";
 import { anObservation } from "../plan/builders.ts";
 import { firewallFacts } from "../plan/firewall-builders.ts";
 
@@ -31,20 +34,48 @@ test("a rate limit that may not be noted on a Lease that is held is an error", a
   await expect(noteWith(true)).rejects.toThrow("Lost Lease");
 });
 
-test("a rate limit that only a list of firewalls has met is noted for later runs, too", async () => {
+/** A Lease that is held and takes every note; `noted` are the changes in order. */
+function takingLease(): {
+  readonly lock: Parameters<typeof noteRateLimits>[1]["lock"];
+  readonly noted: Readonly<Record<string, string | null>>[];
+} {
   const noted: Readonly<Record<string, string | null>>[] = [];
-  const lock = {
-    isHeld: () => true,
-    lost: new AbortController().signal,
-    annotations: () => ({}),
-    annotate: async (changes: Readonly<Record<string, string | null>>) => {
-      noted.push(changes);
-    },
+  const annotate = async (changes: Readonly<Record<string, string | null>>): Promise<void> => {
+    noted.push(changes);
   };
+  const lock = { isHeld: () => true, lost: new AbortController().signal, annotations: () => ({}), annotate };
+  return { lock, noted };
+}
+
+test("a rate limit that only a list of firewalls has met is noted for later runs, too", async () => {
+  const { lock, noted } = takingLease();
   const cluster = { now: () => 0 } as Parameters<typeof noteRateLimits>[1]["cluster"];
   const clock = { monotonicMs: () => 0, wallMs: () => 0, sleep: () => Promise.resolve() };
   const unusable = { reason: "RateLimited", message: "wait", notBeforeMs: 5000 } as const;
   const observation = anObservation({ firewalls: [{ ...firewallFacts([]), unusable }] });
   await noteRateLimits(observation, { lock, limits: new Map(), cluster, clock });
   expect(noted).toEqual([{ [`${NOT_BEFORE_PREFIX}digitalocean`]: "1970-01-01T00:00:05Z" }]);
+});
+
+test("a clock that leaps after a rate limit was met changes nothing of when it ends by the API server's clock", async () => {
+  const clock = new FakeClock();
+  const limits: Limits = new Map();
+  const notBeforeMs = clock.wallMs() + 60_000;
+  const refusal = {
+    failure: "rate-limited",
+    provider: "digitalocean",
+    operation: "get",
+    subject: "",
+    status: 429,
+  } as const;
+  const getAddress = (): Promise<never> =>
+    Promise.reject(new ProviderError({ ...refusal, message: "wait", notBeforeMs }));
+  const provider = limitNoting({ name: "digitalocean", getAddress } as unknown as IPProvider, limits, clock);
+  await expect(provider.getAddress("203.0.113.1")).rejects.toThrow("wait");
+  clock.shiftWall(3_600_000);
+  await clock.advance(10_000);
+  const { lock, noted } = takingLease();
+  const cluster = { now: () => 10_000 } as Parameters<typeof noteRateLimits>[1]["cluster"];
+  await noteRateLimits(anObservation({}), { lock, limits, cluster, clock });
+  expect(noted).toEqual([{ [`${NOT_BEFORE_PREFIX}digitalocean`]: "1970-01-01T00:01:00Z" }]);
 });

@@ -436,6 +436,15 @@ test.for<[string, Observation, string[]]>([
     ["clear-annotation n2: AboveDesired", `unassign-ip ${B} from n2: AboveDesired`, `delete-ip ${B}: ReclaimDelete`],
   ],
   [
+    "a next attempt later than any schedule has was stored by a clock that was wrong: it is made now",
+    anObservation({
+      pools: [aPool({ spec: { ips: [A] }, status: { retries: [retry(`ip/${A}`, 2, 3600)] } })],
+      nodes: nodes(1),
+      addresses: [known(A)],
+    }),
+    [`assign-ip ${A} to n1: NodeMatched`, `annotate-node n1 with ${A}: Verified`],
+  ],
+  [
     "an unreadable address keeps its node, and the others go on",
     anObservation({
       pools: [aPool({ spec: { ips: [A, B] }, status: { ips: { [A]: active(1) } } })],
