@@ -221,7 +221,7 @@ export function checkShownOpen(monitor: Monitor, process: Process, pool: Pool, w
   const { firewall: wish, status } = pool;
   const { world } = monitor.simulation;
   const isMoving = monitor.firewalls.lastChangedMs >= process.passStartMs;
-  if (wish === undefined || isMoving || !monitor.isStable(process, pool)) return;
+  if (wish === undefined || isMoving || process.isMisled || !monitor.isStable(process, pool)) return;
   const newest = process.readings.firewalls.of(wish.firewall).at(-1);
   const [machine] = Object.keys(status.ips).flatMap((ip) => world.address(ip)?.droplet_id ?? []);
   const isIn =
