@@ -2,6 +2,7 @@ import type { AssignIP } from "../model/action.ts";
 import type { Address } from "../model/address.ts";
 import { providerIDOf } from "../model/provider-id.ts";
 import { objectKey } from "../model/resource.ts";
+import { statusOf } from "../plan/standing.ts";
 import { timestamp } from "../plan/time.ts";
 import type { IPProvider } from "../ports/ip-provider.ts";
 import { type ApplyContext, ownerJournal } from "./context.ts";
@@ -51,8 +52,8 @@ export async function assignIP(action: AssignIP, context: ApplyContext, prepared
 
 function leavesKnownMachine({ object, ip, provider, before }: AssignIP, { journals }: ApplyContext): boolean {
   if (before === undefined) return false;
-  const ips = ownerJournal(object, journals).object(objectKey(object))?.status.ips ?? {};
-  return Object.hasOwn(ips, ip) && ips[ip]?.providerID === providerIDOf(provider, before.machineID);
+  const stored = ownerJournal(object, journals).object(objectKey(object));
+  return stored !== undefined && statusOf(stored, ip)?.providerID === providerIDOf(provider, before.machineID);
 }
 
 /** What speaks against the change as things are now; undefined when nothing does. */

@@ -7,12 +7,12 @@ import {
   type IPStatus,
   objectKey,
   type Pool,
-  type PoolStatus,
   type ReclaimPolicy,
   type RecordSet,
   type RoutedIPStatus,
 } from "../model/resource.ts";
 import { onItsWay } from "../plan/on-its-way.ts";
+import { statusOf } from "../plan/standing.ts";
 import { type ApplyContext, ownerJournal } from "./context.ts";
 import { survive } from "./survive.ts";
 
@@ -62,7 +62,7 @@ function preparePool(
   if (status === undefined || stored === undefined) return UNPREPARED;
   const memory = memoryOf(status);
   const isVital = !isDeepStrictEqual(memory, memoryOf(stored.status));
-  const sent = sentAddresses(actions, stored.status);
+  const sent = sentAddresses(actions, stored);
   const names = newNames(actions, status, stored);
   const work = journal.record(key, ({ firewalls: _former, ...current }) => ({
     ...current,
@@ -133,13 +133,12 @@ function newNames(
 }
 
 /** The pool's addresses that are about to be sent somewhere, unless status knows that machine already. */
-function sentAddresses(actions: readonly Action[], { ips }: PoolStatus): Readonly<Record<string, IPStatus>> {
+function sentAddresses(actions: readonly Action[], pool: Pool): Readonly<Record<string, IPStatus>> {
   return Object.fromEntries(
     actions.flatMap((action) => {
       if (action.kind !== "assign-ip" && action.kind !== "move-ip") return [];
       const entry = onItsWay(action);
-      const stored = Object.hasOwn(ips, action.ip) ? ips[action.ip] : undefined;
-      return stored?.providerID === entry.providerID ? [] : [[action.ip, entry] as const];
+      return statusOf(pool, action.ip)?.providerID === entry.providerID ? [] : [[action.ip, entry] as const];
     }),
   );
 }

@@ -65,7 +65,8 @@ export class MachineLedger {
   /** What only status knows: where an unreadable address may be, and where one is on its way to. */
   #enterRemembered(provider: string, view: PoolView): void {
     for (const { ip, standing } of view.managed) {
-      if (standing.kind === "gap") for (const machine of storedMachines(view.pool, ip)) this.#enter(machine, ip);
+      if (standing.kind === "gap")
+        for (const machine of storedMachines(provider, view.pool, ip)) this.#enter(machine, ip);
       if (standing.kind !== "busy") continue;
       const { state, providerID = "" } = statusOf(view.pool, ip) ?? {};
       const target = machineID(provider, providerID);

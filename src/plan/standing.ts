@@ -113,11 +113,11 @@ export function statusOf(pool: Pool, ip: string): IPStatus | undefined {
   return Object.hasOwn(pool.status.ips, ip) ? pool.status.ips[ip] : undefined;
 }
 
-/** The machines that status has an address at: the one where it is or is sent, then the one it came from. */
-export function storedMachines(pool: Pool, ip: string): readonly string[] {
+/** The machines of a provider that status has an address at, whatever provider `spec` names now: the one where it is or is sent, then the one it came from. */
+export function storedMachines(provider: string, pool: Pool, ip: string): readonly string[] {
   const entry = statusOf(pool, ip);
   return [entry?.providerID, entry?.previousProviderID].flatMap((id) =>
-    id === undefined ? [] : (machineID(pool.spec.provider, id) ?? []),
+    id === undefined ? [] : (machineID(provider, id) ?? []),
   );
 }
 
@@ -134,7 +134,7 @@ function isAskedFor(intent: PendingAcquisition, ip: string, machine: string, pro
 /** True when status shows that this machine held the address as a node of the cluster. */
 function isFormerNode(ip: string, machine: string, pool: Pool): boolean {
   const { provider } = pool.spec;
-  if (storedMachines(pool, ip).includes(machine)) return true;
+  if (storedMachines(provider, pool, ip).includes(machine)) return true;
   if (pool.status.pendingAcquisitions.some((intent) => isAskedFor(intent, ip, machine, provider))) return true;
   return pool.status.released.some(
     (released) =>

@@ -172,8 +172,8 @@ describeCluster("every permission of the shipped ServiceAccount is used", () => 
         await expect
           .poll(
             async () => {
-              await freeLease();
               if (resource === "leases" && verb === "create") await api.request("DELETE", LEASE);
+              else await freeLease();
               const { stdout, stderr } = await runWithWork();
               return stdout + stderr;
             },

@@ -77,6 +77,17 @@ export function kubernetesScenarios(scenario: Register): void {
     });
   }
 
+  scenario("44c the machine of an address gets no other one while the pool names another provider", async (world) => {
+    await ip1OnN1(world, "n2");
+    for (const number of [2, 3]) world.cloud.address(ip(number));
+    await world.pools.edit("web", { provider: "cloudflare" });
+    await world.pools.create("other", { ips: [ip(2), ip(3)] });
+    for (let pass = 0; pass < 3; pass++) {
+      await world.pass();
+      expect(await world.show("other")).toEqual(["ip2 active n2", "ip3 unassigned (NoCandidate)"]);
+    }
+  });
+
   scenario("a bad entry in ips is an error of that entry alone", async (world) => {
     await world.machines("n1");
     world.cloud.address(ip(1));

@@ -5,7 +5,7 @@ import { firewallsAtRest } from "./firewall-at-rest.ts";
 import { isHeldByFirewall } from "./firewall-truth.ts";
 import type { Violation } from "./monitor.ts";
 import type { Simulation } from "./simulation.ts";
-import { annotationOf, dropletOf, isBlocked, isNamedBy, isValid, managedBy, serves } from "./truth.ts";
+import { annotationOf, dropletOf, isBlocked, isNamedBy, isValid, managedBy, mayBeAnswer, serves } from "./truth.ts";
 import type { World } from "./world.ts";
 
 /** What is wrong with a world in which the program had all the time it needs. */
@@ -204,7 +204,7 @@ function leaks(simulation: Simulation): readonly Violation[] {
   const { world, monitor } = simulation;
   return [...monitor.records.bought.values()].flatMap(({ ip, key, uid }) => {
     const owner = world.pools().find(({ meta }) => meta.uid === uid);
-    const isWaitedFor = owner?.status.pendingAcquisitions.some(({ knownIPs }) => !knownIPs.includes(ip)) === true;
+    const isWaitedFor = owner !== undefined && mayBeAnswer(owner, ip);
     // By the manual another address on the machine of a lost answer is the answer's, also one that somebody moved there.
     const isMistaken = monitor.records.mistaken.has(uid);
     const isNamed =

@@ -6,7 +6,7 @@ import { checkPrecautions, checkTarget, hadOther } from "./precautions.ts";
 import type { Process } from "./process.ts";
 import type { Reading } from "./readings.ts";
 import { nameOf } from "./records.ts";
-import { dropletOf, isBlocked, managedBy } from "./truth.ts";
+import { dropletOf, isBlocked, managedBy, mayBeAnswer } from "./truth.ts";
 
 /** How long before a call takes effect its preconditions may have been read, milliseconds: a few calls with their time. */
 const RACE_MS = 1500;
@@ -191,10 +191,7 @@ function heldBy(monitor: Monitor, pool: Pool): ReadonlySet<string> {
       uid === pool.meta.uid &&
       !records.handMoved.has(ip) &&
       !isDisowned(monitor, ip) &&
-      !others.some(
-        (other) =>
-          managedBy(other).has(ip) || other.status.pendingAcquisitions.some(({ knownIPs }) => !knownIPs.includes(ip)),
-      ),
+      !others.some((other) => managedBy(other).has(ip) || mayBeAnswer(other, ip)),
   );
   const acquired = [...bought, ...pool.status.acquired]
     .map(({ ip }) => ip)
@@ -204,9 +201,7 @@ function heldBy(monitor: Monitor, pool: Pool): ReadonlySet<string> {
 
 /** True when a person who was told that an address may be the answer of a lost creation has said that it is another one. */
 function isDisowned({ records, simulation }: Monitor, ip: string): boolean {
-  const isOpen = simulation.world
-    .pools()
-    .some(({ status }) => status.pendingAcquisitions.some(({ knownIPs }) => !knownIPs.includes(ip)));
+  const isOpen = simulation.world.pools().some((pool) => mayBeAnswer(pool, ip));
   return records.told.has(ip) && !isOpen && records.namers(ip).length === 0;
 }
 

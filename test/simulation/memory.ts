@@ -42,13 +42,17 @@ function adoptionFault(monitor: Monitor, process: Process, pool: Pool, ip: strin
 
 /** By the manual an unknown address on the machine of a lost answer is the answer's. */
 function isOnTarget(world: World, pool: Pool, ip: string): boolean {
-  const holder = `digitalocean://${world.address(ip)?.droplet_id}`;
-  return pool.status.pendingAcquisitions.some(({ providerID }) => providerID === holder);
+  return pool.status.pendingAcquisitions.some(({ providerID }) => providerID === holderOf(world, ip));
 }
 
 /** The same where only the object's annotation tells of it, its status being lost. */
 function isOnNotedTarget(world: World, pool: Pool, ip: string): boolean {
-  return pool.meta.note?.pending.includes(`digitalocean://${world.address(ip)?.droplet_id}`) === true;
+  return pool.meta.note?.pending.includes(holderOf(world, ip)) === true;
+}
+
+/** The machine that has the address, as a node's `providerID`. */
+function holderOf(world: World, ip: string): string {
+  return `digitalocean://${world.address(ip)?.droplet_id}`;
 }
 
 function isUnderWay(world: World, ip: string): boolean {

@@ -114,8 +114,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "An address on the machine of a node that went is left there as a stranger's.",
     file: "src/plan/standing.ts",
-    find: "storedMachines(pool, ip).includes(machine)",
-    replace: "storedMachines(pool, ip).slice(1).includes(machine)",
+    find: "storedMachines(provider, pool, ip).includes(machine)",
+    replace: "storedMachines(provider, pool, ip).slice(1).includes(machine)",
   },
   {
     name: "A suspended pool is changed.",

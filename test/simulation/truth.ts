@@ -39,6 +39,11 @@ export function isNamedBy(pool: Pool, ip: string): boolean {
   );
 }
 
+/** True when an address may be what a creation without an answer made for the pool. */
+export function mayBeAnswer({ status }: Pool, ip: string): boolean {
+  return status.pendingAcquisitions.some(({ knownIPs }) => !knownIPs.includes(ip));
+}
+
 /** The droplet of a node, when its providerID names one. */
 export function dropletOf(node: NodeFacts): number | undefined {
   const id = machineID("digitalocean", node.providerID);

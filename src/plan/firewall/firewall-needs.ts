@@ -67,5 +67,7 @@ function seenAt(standing: Standing): readonly string[] {
 
 /** Where status has an address that is on its way, or cannot be looked at. */
 function rememberedAt(view: PoolView, ip: string, standing: Standing): readonly string[] {
-  return standing.kind === "busy" || standing.kind === "gap" ? storedMachines(view.pool, ip) : [];
+  return standing.kind === "busy" || standing.kind === "gap"
+    ? storedMachines(view.pool.spec.provider, view.pool, ip)
+    : [];
 }
