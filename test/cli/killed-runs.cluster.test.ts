@@ -21,12 +21,14 @@ describeCluster("flipop ended at a random moment, again and again", () => {
       try {
         let wholeMs = await world.firstRun();
         const endings: RunEnding[] = [];
-        for (const round of rounds(RUNS_EACH, name)) {
+        for (const round of rounds(2 * RUNS_EACH, name)) {
+          // Which runs get as far as a purchase or a deletion is a matter of the machine, too: a few more when none did.
+          if (round.number >= RUNS_EACH && world.changes.bought > 0 && world.changes.deleted > 0) break;
           await world.prepare(round);
           const ending = await endRun(["reconcile"], world.env, round, wholeMs);
           endings.push(ending);
           // What else the machine has to do changes; about one run in ten is to end before its signal, so that the signals come in all of a run.
-          wholeMs *= ending.endedBy === "itself" ? 0.9 : 1.01;
+          wholeMs *= ending.endedBy === "itself" ? 0.67 : 1.05;
           check(await world.broken(ending), `${JSON.stringify(round)} ${ending.stderr}`).toEqual([]);
           check(ending.farewellMs, JSON.stringify(round)).toBeLessThan(LONGEST_FAREWELL_MS);
         }
