@@ -46,7 +46,7 @@ test("the package holds the program as a bundle, its manifests, licences and REA
   const kinds = [
     /^lib\/[\w-]+\.js(\.map)?$/,
     /^cronjob\/[\w/-]+\.(yaml|json)$/,
-    /^src\/sandbox\/example\/\w+\.yaml$/,
+    /^src\/sandbox\/example\/[\w-]+\.yaml$/,
     /^(LICENSE|README\.md|THIRD-PARTY-LICENSES\.txt|package\.json|bin\/flipop|bin\/start\.js|lib\/main\.js)$/,
   ];
   const paths = packed.files.map(({ path }) => path);

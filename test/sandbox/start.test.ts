@@ -7,6 +7,7 @@ import { loadConfig } from "../../src/adapters/kube/config.ts";
 import { FaultList } from "../../src/sandbox/faults.ts";
 import type { RecordedCall } from "../../src/sandbox/http-server.ts";
 import { type Sandbox, type SandboxOptions, startSandbox } from "../../src/sandbox/start.ts";
+import { uncomment } from "../setup/uncomment.ts";
 
 let parent: string;
 let running: Sandbox[];
@@ -54,9 +55,12 @@ test("a new directory is filled with the example, each file beginning with what 
     "digitalocean.yaml",
     "dns.yaml",
     "faults.yaml",
+    "issuers.yaml",
     "nodes.yaml",
     "pods.yaml",
     "pools.yaml",
+    "routed-ips.yaml",
+    "services.yaml",
   ];
   expect(readdirSync(dir).filter((name) => name.endsWith(".yaml"))).toEqual(files);
   for (const file of files) expect(readFileSync(join(dir, file), "utf8")).toMatch(/^# \S/);
@@ -66,6 +70,22 @@ test("a new directory is filled with the example, each file beginning with what 
   expect(await names(sandbox, "/apis/flipop.digitalocean.com/v1alpha1/nodednsrecordsets")).toEqual(["nodes"]);
   expect(await (await account(sandbox)).json()).toMatchObject({ meta: { total: 4 } });
   expect(await (await zones(sandbox)).json()).toMatchObject({ success: true, result: [{ name: "example.net" }] });
+});
+
+test("the RoutedIP of the example is there once it is no comment, and so is all that it names", async () => {
+  const dir = join(parent, "w");
+  const sandbox = await start({ dir });
+  const of = async (plural: string): Promise<readonly string[]> =>
+    await names(sandbox, `/apis/flipop.digitalocean.com/v1alpha1/namespaces/ingress/${plural}`);
+  expect(await of("routedips")).toEqual([]);
+  const file = join(dir, "routed-ips.yaml");
+  writeFileSync(file, uncomment(readFileSync(file, "utf8")));
+  expect(await of("routedips")).toEqual(["web"]);
+  const { issuer, serviceName, address } = parse(readFileSync(file, "utf8")).spec;
+  expect(await of("routedipissuers")).toEqual([issuer]);
+  expect(await names(sandbox, "/api/v1/namespaces/ingress/services")).toEqual([serviceName]);
+  const { reserved_ips } = (await (await account(sandbox)).json()) as { reserved_ips: readonly { ip: string }[] };
+  expect(reserved_ips.map(({ ip }) => ip)).toContain(address);
 });
 
 test("the kubeconfig is one that flipop can use, and is gone when the sandbox is closed", async () => {

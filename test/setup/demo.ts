@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { failNode } from "./fail-node.ts";
+import { uncomment } from "./uncomment.ts";
 
 const FLIPOP = fileURLToPath(new URL("../../bin/flipop", import.meta.url));
 const isTTY = process.stdout.isTTY === true;
@@ -38,6 +39,13 @@ say(
 run("reconcile");
 run("status");
 say("Another run finds nothing to do, and says so in one line:");
+run("reconcile");
+say(
+  "A Service can have an address of its own, and a cloud firewall that lets its clients in. In routed-ips.yaml of the sandbox one is no comment any more:",
+);
+const routedIPs = join(world, "routed-ips.yaml");
+writeFileSync(routedIPs, uncomment(readFileSync(routedIPs, "utf8")));
+run("plan");
 run("reconcile");
 say("Keep such a world and play with its files: bin/flipop --sandbox world plan");
 
