@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { LeaseRecord } from "../../src/ports/cluster.ts";
-import { POOL_KIND, RECORD_SET_KIND, seeded } from "./cluster-custom-kind.ts";
+import { POOL_KIND, RECORD_SET_KIND, ROUTED_IP_KIND, seeded } from "./cluster-custom-kind.ts";
 import type { ContractWorld } from "./cluster-world.ts";
 import { failsWith } from "./fails-with.ts";
 
@@ -52,13 +52,16 @@ export function describeLease(world: () => ContractWorld): void {
 
 /** Declares the tests of createEvent, now and server. */
 export function describeEvents(world: () => ContractWorld): void {
-  test.for(["FloatingIPPool", "NodeDNSRecordSet"] as const)(
+  const seedings = {
+    FloatingIPPool: () => seeded(POOL_KIND, world(), "event"),
+    NodeDNSRecordSet: () => seeded(RECORD_SET_KIND, world(), "event"),
+    RoutedIP: () => seeded(ROUTED_IP_KIND, world(), "event"),
+  } as const;
+  test.for(["FloatingIPPool", "NodeDNSRecordSet", "RoutedIP"] as const)(
     "createEvent accepts an Event about a %s, and the same one again",
     async (kind) => {
       const { cluster } = world();
-      const { meta } = await (kind === "FloatingIPPool"
-        ? seeded(POOL_KIND, world(), "event")
-        : seeded(RECORD_SET_KIND, world(), "event"));
+      const { meta } = await seedings[kind]();
       const event = {
         regarding: { kind, meta },
         type: "Normal",
