@@ -39,7 +39,8 @@ export interface PlanFlags extends CommonFlags, LeaseFlags {
 export interface ReconcileFlags extends CommonFlags, LeaseFlags {
   readonly settle?: boolean;
   readonly watch?: boolean;
-  readonly interval: number;
+  /** Absent = a minute, with `--watch`. */
+  readonly interval?: number;
   /** `HOST:PORT` or `:PORT`. */
   readonly metricsAddr?: string;
   readonly timeout: number;

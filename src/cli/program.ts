@@ -111,7 +111,9 @@ function withLockFlags(command: Command): Command {
 function withWatchFlags(command: Command): Command {
   return command
     .option("--watch", "go on, and pass again whenever something changes")
-    .addOption(duration("--interval <DURATION>", "with --watch: time between two looks at the providers", "60s"))
+    .addOption(
+      duration("--interval <DURATION>", "with --watch: time between two looks at the providers; 60s by default"),
+    )
     .option("--metrics-addr <ADDRESS>", "with --watch: serve /metrics, /healthz and /readyz here, such as :8080");
 }
 

@@ -46,13 +46,15 @@ export async function runReconcile(session: Session, names: readonly string[], f
   }
 }
 
-/** A port that is never opened would be missed by whoever asks it. */
-function refuseWatchFlags({ metricsAddr }: ReconcileFlags): void {
+/** A port that is never opened would be missed by whoever asks it, and so would the second look. */
+function refuseWatchFlags({ metricsAddr, interval }: ReconcileFlags): void {
   if (metricsAddr !== undefined)
     throw new ConfigError(
       "usage",
       "--metrics-addr needs --watch: a single run serves nothing. Use --pushgateway for it.",
     );
+  if (interval !== undefined)
+    throw new ConfigError("usage", "--interval needs --watch: a single run looks once. Add --watch, or leave it out.");
 }
 
 /** False for what a person did: a signal, a wrong command line. */

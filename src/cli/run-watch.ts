@@ -16,19 +16,23 @@ import { WatchHealth } from "./watch-health.ts";
 import { WatchMetrics } from "./watch-metrics.ts";
 import { WatchVoice } from "./watch-voice.ts";
 
+/** How often the providers are looked at when nothing says otherwise. */
+const INTERVAL_MS = 60_000;
+
 type World = Parameters<Parameters<Backend["withWatchWorld"]>[1]>[0];
 
 /** Runs `reconcile --watch` until a signal comes, or something that does not pass. Returns the exit code. */
 export async function runWatch(session: Session, names: readonly string[], flags: ReconcileFlags): Promise<number> {
   checkFlags(session, flags);
   const { invocation } = session;
+  const { interval: intervalMs = INTERVAL_MS } = flags;
   const targets = objectTargets(names, "reconcile");
   const address = flags.metricsAddr === undefined ? undefined : parseListenAddress(flags.metricsAddr);
   const backend = await invocation.loadBackend();
   return backend.withWatchWorld(resolveConfig(flags, invocation.env), async (world) => {
     const health = new WatchHealth({
       clock: backend.clock,
-      intervalMs: flags.interval,
+      intervalMs,
       passMs: flags.timeout,
       staleness: () => world.staleness(),
     });
@@ -41,7 +45,7 @@ export async function runWatch(session: Session, names: readonly string[], flags
     const endpoints = address === undefined ? undefined : await serveEndpoints(address, sources);
     try {
       const selection = await resolveSelection(selectionFlags(targets, flags), world.cluster);
-      return await watchUntilEnd(session, flags, { world, selection, health, metrics, endpoints });
+      return await watchUntilEnd(session, flags, { intervalMs, world, selection, health, metrics, endpoints });
     } finally {
       await endpoints?.close();
     }
@@ -49,6 +53,7 @@ export async function runWatch(session: Session, names: readonly string[], flags
 }
 
 interface Parts {
+  readonly intervalMs: number;
   readonly world: World;
   readonly selection: Selection;
   readonly health: WatchHealth;
@@ -57,7 +62,7 @@ interface Parts {
 }
 
 async function watchUntilEnd(session: Session, flags: ReconcileFlags, parts: Parts): Promise<number> {
-  const { world, selection, health, metrics, endpoints } = parts;
+  const { intervalMs, world, selection, health, metrics, endpoints } = parts;
   const { invocation } = session;
   const voice = new WatchVoice(session);
   const lease = flags.lock ? `${flags.leaseNamespace}/${flags.leaseName}` : undefined;
@@ -66,7 +71,7 @@ async function watchUntilEnd(session: Session, flags: ReconcileFlags, parts: Par
   const answer = await world.watch({
     selection,
     identity: invocation.identity,
-    intervalMs: flags.interval,
+    intervalMs,
     passMs: flags.timeout,
     signal: invocation.signal,
     ...(flags.lock ? { lock: lockRequest(invocation.identity, flags, flags.onLocked ?? "wait") } : {}),

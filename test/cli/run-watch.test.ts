@@ -146,6 +146,7 @@ describe("reconcile --watch", () => {
     [["--watch", "--metrics-addr", "8080"], "is no address to listen on"],
     [["--watch", "--metrics-addr", ":99999"], "is no address to listen on"],
     [["--metrics-addr", ":8080"], "--metrics-addr needs --watch"],
+    [["--interval", "1m"], "--interval needs --watch"],
   ] as const)("%j is refused before anything is done", async ([flags, why]) => {
     const scene = watching();
     const { exitCode, stderr, configs } = await invoke(["reconcile", ...flags], scene);
