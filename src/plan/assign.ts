@@ -167,7 +167,7 @@ function assignment(
 
 function unassignLeaver({ ip, owner }: Leaver, place: Place): UnassignIP {
   const standing = owner.managed.find((managed) => managed.ip === ip)?.standing;
-  const holderVersion = standing?.kind === "free" ? standing.holderVersion : undefined;
+  const { from = place, holderVersion } = standing?.kind === "free" ? standing : {};
   return {
     kind: "unassign-ip",
     id: actionID("unassign-ip", owner.object, ip),
@@ -177,7 +177,8 @@ function unassignLeaver({ ip, owner }: Leaver, place: Place): UnassignIP {
     follows: [],
     provider: owner.pool.spec.provider,
     ip,
-    before: place,
+    // The node as the owner sees it: a machine may have two, and the version is of that one.
+    before: from,
     after: undefined,
     ...(holderVersion === undefined ? {} : { holderVersion }),
   };

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Observation } from "../../src/model/observation.ts";
-import type { IPStatus, RetryStatus } from "../../src/model/resource.ts";
+import type { IPStatus, MatchSpec, RetryStatus } from "../../src/model/resource.ts";
 import { aNode, anObservation, aPool, known, NOW, nodes } from "./builders.ts";
 import { planText } from "./plan-text.ts";
 
@@ -10,6 +10,7 @@ const active = (n: number): IPStatus => ({
   nodeName: `n${n}`,
   providerID: `digitalocean://${100 + n}`,
 });
+const matching = (nodeLabel: string): MatchSpec => ({ nodeLabel, podNamespace: "", podLabel: "", tolerations: [] });
 const ago = (seconds: number): string => new Date(NOW - seconds * 1000).toISOString();
 const retry = (subject: string, attempts: number, inSeconds: number): RetryStatus => ({
   subject,
@@ -320,6 +321,27 @@ test.for<[string, Observation, string[]]>([
       `assign-ip ${B} to n1: NodeMatched`,
       `annotate-node n1 with ${B}: Verified`,
       `unassign-ip ${A} from n1: DropletNeeded`,
+    ],
+  ],
+  [
+    "on a droplet with two nodes an address leaves the node that its own pool sees, whose version is looked at before",
+    anObservation({
+      pools: [
+        aPool({
+          name: "a",
+          spec: { ips: [C], desiredIPs: 1, match: matching("role=none") },
+          status: { acquired: [{ ip: A, acquiredAt: ago(60) }], ips: { [A]: active(1) } },
+        }),
+        aPool({ name: "b", spec: { ips: [B], match: matching("role=edge") } }),
+      ],
+      nodes: [aNode({ name: "n0" }), aNode({ labels: { role: "edge" } })],
+      addresses: [known(A, { holderID: "101" }), known(B), known(C)],
+    }),
+    [
+      `unassign-ip ${A} from n0: DropletNeeded`,
+      `assign-ip ${B} to n1: NodeMatched`,
+      `annotate-node n1 with ${B}: Verified`,
+      `hold assign-ip ${C}: NoCandidate`,
     ],
   ],
   [
