@@ -2,6 +2,7 @@ import { canonicalIPv4 } from "../model/address.ts";
 import { ownerKey } from "../model/owner-key.ts";
 import type { Pool } from "../model/resource.ts";
 import { bySeniority } from "./object-order.ts";
+import { statusOf } from "./standing.ts";
 
 /** Who owns which address, over all objects of the cluster. */
 export interface Claims {
@@ -42,7 +43,7 @@ export function managedIPs(pool: Pool): readonly string[] {
 /** How firmly a pool holds an address by its status: 2 = acquired or active, 1 = shown, as one that may have stopped being its own while it could not be looked at, 0 = not. */
 function holdByStatus(pool: Pool, ip: string): 0 | 1 | 2 {
   if (pool.status.acquired.some((acquired) => acquired.ip === ip)) return 2;
-  const entry = Object.hasOwn(pool.status.ips, ip) ? pool.status.ips[ip] : undefined;
+  const entry = statusOf(pool, ip);
   if (entry === undefined || entry.reason === "Conflict") return 0;
   return entry.state === "active" ? 2 : 1;
 }

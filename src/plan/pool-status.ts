@@ -11,6 +11,7 @@ import type { ObjectFirewalls } from "./firewall/plan-firewalls.ts";
 import { ipStatuses } from "./ip-status.ts";
 import { poolReadiness } from "./pool-readiness.ts";
 import { countedIPs, type PoolView } from "./pool-view.ts";
+import { statusOf } from "./standing.ts";
 import { pastMs, timestamp } from "./time.ts";
 
 /** What is known of a pool once everything is planned. */
@@ -201,7 +202,7 @@ function released(view: PoolView): readonly ReleasedIP[] {
   return view.released.map(({ ip }) => {
     const stored = view.pool.status.released.find((entry) => entry.ip === ip);
     if (stored !== undefined) return stored;
-    const shown = Object.hasOwn(view.pool.status.ips, ip) ? view.pool.status.ips[ip] : undefined;
+    const shown = statusOf(view.pool, ip);
     return {
       ip,
       ...(shown?.providerID === undefined ? {} : { providerID: shown.providerID }),

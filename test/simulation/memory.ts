@@ -42,7 +42,8 @@ function adoptionFault(monitor: Monitor, process: Process, pool: Pool, ip: strin
 
 /** By the manual an unknown address on the machine of a lost answer is the answer's. */
 function isOnTarget(world: World, pool: Pool, ip: string): boolean {
-  return pool.status.pendingAcquisitions.some(({ providerID }) => providerID === holderOf(world, ip));
+  const holder = holderOf(world, ip);
+  return pool.status.pendingAcquisitions.some(({ providerID }) => providerID === holder);
 }
 
 /** The same where only the object's annotation tells of it, its status being lost. */
