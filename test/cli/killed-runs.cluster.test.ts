@@ -22,8 +22,9 @@ describeCluster("flipop ended at a random moment, again and again", () => {
         let wholeMs = await world.firstRun();
         const endings: RunEnding[] = [];
         for (const round of rounds(2 * RUNS_EACH, name)) {
-          // Which runs get as far as a purchase or a deletion is a matter of the machine, too: a few more when none did.
-          if (round.number >= RUNS_EACH && world.changes.bought > 0 && world.changes.deleted > 0) break;
+          // Which runs get as far as a purchase or a deletion is a matter of the machine, too: a few more when too few did.
+          if (round.number >= RUNS_EACH && Math.min(world.changes.bought, world.changes.deleted) > RUNS_EACH / 20)
+            break;
           await world.prepare(round);
           const ending = await endRun(["reconcile"], world.env, round, wholeMs);
           endings.push(ending);
@@ -37,8 +38,8 @@ describeCluster("flipop ended at a random moment, again and again", () => {
         // How many runs end before their signal comes is a matter of the machine.
         check(count("SIGKILL")).toBeGreaterThan(RUNS_EACH / 10);
         check(count("SIGTERM")).toBeGreaterThan(RUNS_EACH / 20);
-        check(world.changes.bought).toBeGreaterThan(0);
-        check(world.changes.deleted).toBeGreaterThan(0);
+        check(world.changes.bought).toBeGreaterThan(RUNS_EACH / 20);
+        check(world.changes.deleted).toBeGreaterThan(RUNS_EACH / 20);
 
         check(await world.finish()).toBe("Nothing to do: 1 pool, 3 of 3 addresses active, 1 record set as desired.\n");
         const { held, attached, acquired, www, nodes } = await world.truth();

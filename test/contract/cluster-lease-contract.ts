@@ -52,28 +52,24 @@ export function describeLease(world: () => ContractWorld): void {
 
 /** Declares the tests of createEvent, now and server. */
 export function describeEvents(world: () => ContractWorld): void {
-  const seedings = {
-    FloatingIPPool: () => seeded(POOL_KIND, world(), "event"),
-    NodeDNSRecordSet: () => seeded(RECORD_SET_KIND, world(), "event"),
-    RoutedIP: () => seeded(ROUTED_IP_KIND, world(), "event"),
-  } as const;
-  test.for(["FloatingIPPool", "NodeDNSRecordSet", "RoutedIP"] as const)(
-    "createEvent accepts an Event about a %s, and the same one again",
-    async (kind) => {
-      const { cluster } = world();
-      const { meta } = await seedings[kind]();
-      const event = {
-        regarding: { kind, meta },
-        type: "Normal",
-        reason: "NodeMatched",
-        action: "AssignIP",
-        note: "ü".repeat(2_000),
-      } as const;
-      await cluster.createEvent(event);
-      await cluster.createEvent(event);
-      await expect(cluster.createEvent({ ...event, type: "Warning", note: "short" })).resolves.toBeUndefined();
-    },
-  );
+  test.for([
+    ["FloatingIPPool", () => seeded(POOL_KIND, world(), "event")],
+    ["NodeDNSRecordSet", () => seeded(RECORD_SET_KIND, world(), "event")],
+    ["RoutedIP", () => seeded(ROUTED_IP_KIND, world(), "event")],
+  ] as const)("createEvent accepts an Event about a %s, and the same one again", async ([kind, seed]) => {
+    const { cluster } = world();
+    const { meta } = await seed();
+    const event = {
+      regarding: { kind, meta },
+      type: "Normal",
+      reason: "NodeMatched",
+      action: "AssignIP",
+      note: "ü".repeat(2_000),
+    } as const;
+    await cluster.createEvent(event);
+    await cluster.createEvent(event);
+    await expect(cluster.createEvent({ ...event, type: "Warning", note: "short" })).resolves.toBeUndefined();
+  });
 
   test("now is the time, and server is a URL", async () => {
     const { cluster } = world();

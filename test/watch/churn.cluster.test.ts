@@ -7,6 +7,7 @@ import { SECRET_TOKEN } from "../fake/fake-tokens.ts";
 import { shippedFiles, shippedText } from "../manifests/shipped.ts";
 import { Gate } from "./gate.ts";
 import { gatedKubeconfig } from "./gated-kubeconfig.ts";
+import { lateWrites } from "./late-writes.ts";
 import { startWatch, type WatchProcess } from "./watch-process.ts";
 
 const GROUP = "/apis/flipop.digitalocean.com/v1alpha1/namespaces/default";
@@ -123,17 +124,9 @@ describeCluster("a watching process on a real API server, while fifty nodes flap
     await expect.poll(annotated, WAIT).toBe(true);
     expect(new Set(holders()).size).toBe(ADDRESSES.length);
     expect(robbed).toEqual([]);
-    // The last Events, and the nodes that wait, are written when a busy machine gets to it.
-    await expect.poll(isQuiet, WAIT).toBe(true);
+    expect(await lateWrites(cloud, cluster)).toEqual([]);
     expect(watcher.child.exitCode).toBe(null);
   });
-
-  /** True when nothing is written for a while. */
-  const isQuiet = async (): Promise<boolean> => {
-    const before = cloud.writes.length + cluster.writes.length;
-    await new Promise((resolve) => setTimeout(resolve, 2000));
-    return cloud.writes.length + cluster.writes.length === before;
-  };
 
   /** True when exactly the nodes that have an address say so. */
   const annotated = async (): Promise<boolean> => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { describeCluster } from "../cluster/context.ts";
 import type { Stop } from "./gate.ts";
 import { type GatedProcess, KilledLeaders, type Truth } from "./killed-leaders.ts";
+import { lateWrites } from "./late-writes.ts";
 
 const WAIT = { timeout: 30_000, interval: 50 };
 const NODES = ["k1", "k2", "k3"];
@@ -67,7 +68,7 @@ describeCluster("a leader killed in the middle of a failover, with a standby wat
         const after = await atRest(world, serving);
         expect(after.holders).toEqual([serving.find((node) => node !== healthy), healthy]);
         expect(world.assigns(), "moved once").toBe(assigns + 1);
-        expect(await writesOfRest(standby), "nothing is left to do").toEqual([]);
+        expect(await lateWrites(standby.cloud, standby.cluster), "nothing is left to do").toEqual([]);
       } finally {
         await world.setReady(lost, true);
       }
@@ -96,19 +97,6 @@ async function atRest(world: KilledLeaders, serving: readonly string[]): Promise
       isServed: true,
     });
   return truth;
-}
-
-/** What a process still writes once its last pass has ended; on a busy machine the last Events take a while. */
-async function writesOfRest({ cloud, cluster }: GatedProcess): Promise<readonly unknown[]> {
-  const written = (): readonly unknown[] => [...cloud.writes, ...cluster.writes];
-  let late: readonly unknown[] = [];
-  for (let tries = 0; tries < 10; tries += 1) {
-    const { length } = written();
-    await new Promise((resolve) => setTimeout(resolve, 1000));
-    late = written().slice(length);
-    if (late.length === 0) break;
-  }
-  return late;
 }
 
 function isSame(a: unknown, b: unknown): boolean {
