@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type DigitalOceanSandbox, digitaloceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
 import { FaultList } from "../../src/sandbox/faults.ts";
+import type { RecordedCall } from "../../src/sandbox/http-server.ts";
 import { FLIPOP } from "../programs/entry.ts";
 
 /** What a run of the real program printed and how it ended. */
@@ -40,11 +41,15 @@ export interface EmulatedAccount {
   close(): Promise<void>;
 }
 
-/** Starts an emulated account; `droplets` are made in nyc3. */
-export async function startAccount(droplets: readonly number[], ips: readonly string[]): Promise<EmulatedAccount> {
+/** Starts an emulated account; `droplets` are made in nyc3. `onCall` learns of every request, before its answer. */
+export async function startAccount(
+  droplets: readonly number[],
+  ips: readonly string[],
+  onCall?: (call: RecordedCall) => void,
+): Promise<EmulatedAccount> {
   const faults = new FaultList();
   const file = join(mkdtempSync(join(tmpdir(), "flipop-account-")), "digitalocean.yaml");
-  const sandbox = digitaloceanSandbox({ file, faults, now: Date.now });
+  const sandbox = digitaloceanSandbox({ file, faults, now: Date.now, ...(onCall && { onCall }) });
   for (const id of droplets) sandbox.addDroplet({ id, region: "nyc3" });
   for (const ip of ips) sandbox.addAddress({ ip, region: "nyc3" }, "reserved");
   const server = await sandbox.serve();

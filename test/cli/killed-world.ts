@@ -3,6 +3,7 @@ import { API } from "../cluster/api.ts";
 import { type Cluster, startCluster } from "../cluster/start.ts";
 import { CLOUDFLARE_SECRET, SECRET_TOKEN } from "../fake/fake-tokens.ts";
 import { shippedFiles, shippedText } from "../manifests/shipped.ts";
+import { CallClock } from "./call-clock.ts";
 import { type EmulatedAccount, runProgram, startAccount } from "./cluster-run.ts";
 import type { Round, RunEnding } from "./killed-run.ts";
 
@@ -15,6 +16,8 @@ const MERGE = "application/merge-patch+json";
 export class KilledWorld {
   /** Addresses bought and deleted since the world began. */
   readonly changes: { bought: number; deleted: number } = { bought: 0, deleted: 0 };
+  /** Counts what the providers were asked. */
+  readonly clock: CallClock;
   readonly #cluster: Cluster;
   readonly #api: API;
   readonly #account: EmulatedAccount;
@@ -29,9 +32,11 @@ export class KilledWorld {
   private constructor(
     cluster: Cluster,
     account: EmulatedAccount,
+    clock: CallClock,
     zones: { readonly sandbox: CloudflareSandbox; readonly url: string; readonly close: () => Promise<void> },
   ) {
     this.#cluster = cluster;
+    this.clock = clock;
     this.#api = new API({ ...cluster, token: cluster.adminToken });
     this.#account = account;
     this.#zones = zones.sandbox;
@@ -48,18 +53,21 @@ export class KilledWorld {
   /** Starts cluster and accounts; nothing has run yet. */
   static async open(): Promise<KilledWorld> {
     const cluster = await startCluster();
-    const account = await startAccount(
-      NUMBERS.map((number) => 100 + number),
-      [],
-    );
+    const clock = new CallClock();
+    const droplets = NUMBERS.map((number) => 100 + number);
+    const account = await startAccount(droplets, [], clock.tick);
     const { settings } = account.sandbox.cloud().state;
     Object.assign(settings, { action_delay_ms: 100, creations_per_minute: 1000 });
     // More runs a minute than a CronJob makes in hours.
     Object.assign(settings.rate_limit, { per_hour: 1_000_000, per_minute: 1_000_000 });
     account.sandbox.setDomain({ name: "example.com" });
-    const sandbox = cloudflareSandbox({ now: Date.now, state: { zones: [{ name: "example.net" }] } });
+    const sandbox = cloudflareSandbox({
+      now: Date.now,
+      onCall: clock.tick,
+      state: { zones: [{ name: "example.net" }] },
+    });
     const server = await sandbox.serve();
-    const world = new KilledWorld(cluster, account, { sandbox, url: server.url, close: server.close });
+    const world = new KilledWorld(cluster, account, clock, { sandbox, url: server.url, close: server.close });
     await world.#populate();
     return world;
   }
@@ -80,7 +88,11 @@ export class KilledWorld {
   }
 
   /** Makes what the round says true of the cluster. */
-  async prepare({ unready, desiredIPs, isDeleted }: Round): Promise<void> {
+  async prepare({
+    unready,
+    desiredIPs,
+    isDeleted,
+  }: Pick<Round, "unready" | "desiredIPs" | "isDeleted">): Promise<void> {
     if (this.#isDeleting) await this.#makeAgain();
     await Promise.all(NUMBERS.map((number) => this.#api.setNodeReady(`n${number}`, number !== unready)));
     this.#desired = desiredIPs;
@@ -116,7 +128,7 @@ export class KilledWorld {
 
   /** Makes everything servable, runs to the end, and once more. Returns what that last run printed. */
   async finish(): Promise<string> {
-    await this.prepare({ number: -1, unready: 0, desiredIPs: 3, signal: "SIGKILL", share: 0, isDeleted: false });
+    await this.prepare({ unready: 0, desiredIPs: 3, isDeleted: false });
     const settled = await runProgram(["reconcile", "--settle", "--timeout", "60s"], this.#env);
     if (settled.code !== 0) throw new Error(`the last run ended with ${settled.code}: ${settled.stderr}`);
     return (await runProgram(["reconcile"], this.#env)).stdout;
