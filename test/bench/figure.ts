@@ -68,7 +68,7 @@ function megabytes(mb: number): string {
 }
 
 function percent(share: number): string {
-  return `${(share * 100).toFixed(1)} %`;
+  return `${(share * 100).toFixed(2)} %`;
 }
 
 function number(value: number): string {

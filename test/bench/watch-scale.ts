@@ -12,6 +12,8 @@ const RUNS = 3;
 const HEARTBEAT_MS = 300_000;
 /** One whole interval: with the pass that is made then. */
 const IDLE_MS = 60_000;
+/** Node compiles what reads a report once it has seen many: a process that watches for weeks is not judged by its first minutes. */
+const MINUTES = { before: 2, measured: 3 } as const;
 /** What is left of the start, code that is compiled and memory that is given back, is over, milliseconds. */
 const SETTLE_MS = 20_000;
 
@@ -19,11 +21,11 @@ const SETTLE_MS = 20_000;
 export interface WatchSamples {
   readonly syncedMs: readonly number[];
   readonly peakMB: readonly number[];
-  /** Part of one core, while nothing but heartbeats happens. */
+  /** Part of one core, while nothing but heartbeats happens; one for each minute. */
   readonly idleShare: readonly number[];
 }
 
-/** Starts a process several times. With a number of nodes these report in the last one that all is well, for a minute and as often as they do. */
+/** Starts a process several times. With a number of nodes these report in the last one that all is well, for minutes and as often as they do. */
 export async function watchAWhile(
   world: World,
   cloud: Cloud,
@@ -59,7 +61,15 @@ export function watchFigures(what: string, samples: WatchSamples, memory: Beside
   ];
 }
 
-async function idleShare({ api }: World, watcher: Watcher, nodes: number): Promise<readonly number[]> {
+/** One part of a core for each minute that is measured. */
+async function idleShare(world: World, watcher: Watcher, nodes: number): Promise<readonly number[]> {
+  const shares: (number | undefined)[] = [];
+  for (let minute = 0; minute < MINUTES.before + MINUTES.measured; minute += 1)
+    shares.push(await minuteShare(world, watcher, nodes));
+  return shares.slice(MINUTES.before).filter((share) => share !== undefined);
+}
+
+async function minuteShare({ api }: World, watcher: Watcher, nodes: number): Promise<number | undefined> {
   const before = watcher.cpuMs();
   const startedAtMs = performance.now();
   const pauseMs = HEARTBEAT_MS / nodes;
@@ -70,6 +80,6 @@ async function idleShare({ api }: World, watcher: Watcher, nodes: number): Promi
     await api.call("PATCH", path, { status: { conditions: [condition] } }, "application/strategic-merge-patch+json");
   }
   const after = watcher.cpuMs();
-  if (before === undefined || after === undefined) return [];
-  return [(after - before) / (performance.now() - startedAtMs)];
+  if (before === undefined || after === undefined) return undefined;
+  return (after - before) / (performance.now() - startedAtMs);
 }

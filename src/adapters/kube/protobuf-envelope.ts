@@ -1,5 +1,4 @@
-import { asRecord } from "./json-value.ts";
-import { decodeMessage, type Fields } from "./protobuf-message.ts";
+import { Cursor } from "./protobuf-cursor.ts";
 
 /** What to ask for where a list is long: protobuf, which the server writes in half the time of JSON, or JSON from whoever has no other. */
 export const PROTOBUF_OR_JSON = "application/vnd.kubernetes.protobuf, application/json";
@@ -8,10 +7,11 @@ export const PROTOBUF_OR_JSON = "application/vnd.kubernetes.protobuf, applicatio
 export const PROTOBUF_OR_JSON_EVENTS = "application/vnd.kubernetes.protobuf;stream=watch, application/json";
 
 const MAGIC = Buffer.from("k8s\0");
-const ENVELOPE: Fields = {
-  1: { name: "typeMeta", kind: "message", fields: { 2: { name: "kind", kind: "text" } } },
-  2: { name: "raw", kind: "bytes" },
-};
+/** Fields of the envelope, and of the `typeMeta` in it. */
+const TYPE_META = 1;
+const KIND = 2;
+const RAW = 2;
+const NOTHING = Buffer.alloc(0);
 
 /** A message as the API server wraps it. */
 export interface Envelope {
@@ -26,9 +26,9 @@ export interface Envelope {
  * @see https://kubernetes.io/docs/reference/using-api/api-concepts/#protobuf-encoding verified 2026-08-08
  */
 export function openEnvelope(body: Buffer): Envelope | undefined {
-  if (!body.subarray(0, MAGIC.length).equals(MAGIC)) return undefined;
-  const { typeMeta, raw } = decodeMessage(body.subarray(MAGIC.length), ENVELOPE);
-  const kind = asRecord(typeMeta)?.["kind"];
-  if (typeof kind !== "string") throw new Error("the envelope names no kind");
-  return { kind, message: raw instanceof Buffer ? raw : Buffer.alloc(0) };
+  if (body.length < MAGIC.length || MAGIC.compare(body, 0, MAGIC.length) !== 0) return undefined;
+  const envelope = new Cursor(body, MAGIC.length, body.length);
+  const kind = envelope.find(TYPE_META)?.find(KIND)?.text() ?? "";
+  if (kind === "") throw new Error("the envelope names no kind");
+  return { kind, message: envelope.find(RAW)?.rest() ?? NOTHING };
 }

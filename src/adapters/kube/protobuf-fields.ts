@@ -18,19 +18,6 @@ const TAINT: Fields = {
   4: { name: "timeAdded", kind: "time" },
 };
 
-/** What names an object of any kind, and its version. */
-export const IDENTITY_FIELDS: Fields = {
-  1: {
-    name: "metadata",
-    kind: "message",
-    fields: {
-      1: { name: "name", kind: "text" },
-      3: { name: "namespace", kind: "text" },
-      6: { name: "resourceVersion", kind: "text" },
-    },
-  },
-};
-
 /** What is read of a Node. */
 export const NODE_FIELDS: Fields = {
   1: {
@@ -159,10 +146,4 @@ export const STATUS_FIELDS: Fields = {
   3: { name: "message", kind: "text" },
   4: { name: "reason", kind: "text" },
   6: { name: "code", kind: "number" },
-};
-
-/** One event of a watch: its object is left as bytes, in an envelope of its own. */
-export const WATCH_EVENT_FIELDS: Fields = {
-  1: { name: "type", kind: "text" },
-  2: { name: "object", kind: "message", fields: { 1: { name: "raw", kind: "bytes" } } },
 };

@@ -9,12 +9,11 @@ import { type Listing, type ListRequest, listObjects, type PageSource } from "..
 import { networkFailure } from "../network-failure.ts";
 import { optional } from "../optional.ts";
 import { PROTOBUF_OR_JSON_EVENTS } from "../protobuf-envelope.ts";
-import { IDENTITY_FIELDS } from "../protobuf-fields.ts";
 import { Marker } from "../protobuf-mark.ts";
-import { decodeMessage, type Fields } from "../protobuf-message.ts";
+import type { Fields } from "../protobuf-message.ts";
 import { FrameSplitter } from "./frame-splitter.ts";
 import { readChunks } from "./read-chunks.ts";
-import { identityOf, type Sighting } from "./sighting.ts";
+import { identityOf, packedIdentity, type Sighting } from "./sighting.ts";
 import { SilenceGuard } from "./silence-guard.ts";
 import { jsonEvent, openEvent, type PackedEvent, type RawEvent, readEvent } from "./watch-event.ts";
 import type { Follower, WatchEvent, WatchSource } from "./watch-source.ts";
@@ -117,7 +116,9 @@ export class KubeWatchSource<T> implements WatchSource<T> {
       );
     await readChunks(response, (chunk) => {
       guard.hear();
-      follower.take(events(chunk));
+      const told = events(chunk);
+      // The length of a frame comes as a chunk of its own.
+      if (told.length > 0) follower.take(told);
     });
     if (!splitter.isBetweenFrames) throw broken("the answer is cut off within an event");
   }
@@ -128,7 +129,7 @@ export class KubeWatchSource<T> implements WatchSource<T> {
     const mayBeKnown = event.type === "MODIFIED" && atVersion !== undefined;
     if (!mayBeKnown) return this.#event(call, readEvent(event, fields));
     const mark = this.#marker.markOf(event.message, fields);
-    const identity = identityOf(decodeMessage(event.message, IDENTITY_FIELDS));
+    const identity = packedIdentity(event.message);
     const before = identity === undefined ? undefined : known(identity.key);
     if (identity === undefined || before?.facts === undefined || before.mark !== mark)
       return this.#event(call, readEvent(event, fields), mark);

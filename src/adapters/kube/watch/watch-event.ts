@@ -1,7 +1,8 @@
 import type { Answer } from "../exchange.ts";
 import { asNumber, asRecord, asText } from "../json-value.ts";
+import { Cursor } from "../protobuf-cursor.ts";
 import { openEnvelope } from "../protobuf-envelope.ts";
-import { STATUS_FIELDS, WATCH_EVENT_FIELDS } from "../protobuf-fields.ts";
+import { STATUS_FIELDS } from "../protobuf-fields.ts";
 import { decodeMessage, type Fields } from "../protobuf-message.ts";
 
 /** One event as it arrived, its object in the shape of its JSON as far as it is read. */
@@ -14,6 +15,10 @@ export interface RawEvent {
 }
 
 const NO_STATUS = 500;
+/** Fields of a `WatchEvent`, and of the `RawExtension` in it (generated.proto of k8s.io/apimachinery v0.35.4, verified 2026-11). */
+const TYPE = 1;
+const OBJECT = 2;
+const RAW = 1;
 
 /** Reads a line of a watch in JSON. @throws Error when it is no event */
 export function jsonEvent(frame: Buffer): RawEvent {
@@ -36,11 +41,11 @@ export interface PackedEvent {
 
 /** Opens a frame of a watch in protobuf: a `WatchEvent` whose object is wrapped as any answer is. @throws Error when it is no event */
 export function openEvent(frame: Buffer): PackedEvent {
-  const event = decodeMessage(frame, WATCH_EVENT_FIELDS);
-  const type = asText(event["type"]);
-  const raw = asRecord(event["object"])?.["raw"];
-  const envelope = raw instanceof Buffer ? openEnvelope(raw) : undefined;
-  if (type === undefined || envelope === undefined || !(raw instanceof Buffer)) throw new Error("no event");
+  const event = new Cursor(frame, 0, frame.length);
+  const type = event.find(TYPE)?.text() ?? "";
+  const raw = event.find(OBJECT)?.find(RAW)?.rest();
+  const envelope = raw === undefined ? undefined : openEnvelope(raw);
+  if (type === "" || raw === undefined || envelope === undefined) throw new Error("no event");
   return { type, raw, message: envelope.message };
 }
 

@@ -19,6 +19,18 @@ describe("an event in protobuf", () => {
     expect(protobufEvent(wrapped("ERROR", status), POD_FIELDS).refusal).toMatchObject({ status: 410, body: status });
   });
 
+  test("is the same whatever comes first", () => {
+    const pod = envelope("Pod", messageField(1, textField(1, "p")));
+    const turned = Buffer.concat([messageField(2, messageField(1, pod)), textField(1, "ADDED")]);
+    expect(protobufEvent(turned, POD_FIELDS)).toEqual(protobufEvent(wrapped("ADDED", pod), POD_FIELDS));
+  });
+
+  test("that ends too early is refused, wherever that is", () => {
+    const frame = wrapped("ADDED", envelope("Pod", messageField(1, textField(1, "p"))));
+    for (let end = 0; end < frame.length; end += 1)
+      expect(() => openEvent(frame.subarray(0, end)), `${end} bytes`).toThrow();
+  });
+
   test.for([
     ["no object", messageFreeEvent()],
     ["an object without its envelope", wrapped("ADDED", Buffer.from("pod"))],
