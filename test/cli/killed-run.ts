@@ -10,7 +10,7 @@ export interface Round {
   readonly number: number;
   /** The node that cannot serve; 0 = all can. */
   readonly unready: number;
-  /** Up for two rounds and down for two: what an ended run began, the next one completes. */
+  /** Up for a few rounds, then down for two: what an ended run began, the next one completes. */
   readonly desiredIPs: number;
   readonly signal: "SIGTERM" | "SIGKILL";
   /** When the signal comes. By calls, every phase is hit however fast the machine is. */

@@ -4,7 +4,7 @@ import { Cursor, LENGTH_DELIMITED, VARINT } from "./protobuf-cursor.ts";
 export type Field =
   | {
       readonly name: string;
-      readonly kind: "text" | "number" | "flag" | "time" | "text-map" | "bytes" | "list";
+      readonly kind: "text" | "number" | "flag" | "time" | "text-map" | "list";
       /** True where it is another one after every write, which says nothing of what was written. */
       readonly isVersion?: boolean;
     }
@@ -58,9 +58,6 @@ function addField(message: Message, field: Field, cursor: Cursor): void {
       return;
     case "text-map":
       addEntry(message, name, cursor.inner());
-      return;
-    case "bytes":
-      message[name] = cursor.inner().rest();
       return;
     case "list":
       append(message, name, cursor.inner().rest());
