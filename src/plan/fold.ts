@@ -4,6 +4,7 @@ import type { Observation, ProviderFacts } from "../model/observation.ts";
 import type { Outcome } from "../model/outcome.ts";
 import type { Pool, RecordSet } from "../model/resource.ts";
 import { foldDNS, foldDNSRetries } from "./dns/fold-dns.ts";
+import { foldFinalizerRetries } from "./finalizer-step.ts";
 import { foldFirewalls } from "./firewall/fold-firewalls.ts";
 import { foldIntoStatus, isMachineUnfit } from "./fold-status.ts";
 import { rateLimitIn } from "./rate-limit-in.ts";
@@ -60,7 +61,7 @@ function foldPool(pool: Pool, outcomes: readonly Outcome[], nowMs: number): Pool
 }
 
 function foldRecordSet(recordSet: RecordSet, outcomes: readonly Outcome[], nowMs: number): RecordSet {
-  const retries = foldDNSRetries(recordSet.status.retries, outcomes, nowMs);
+  const retries = foldFinalizerRetries(foldDNSRetries(recordSet.status.retries, outcomes, nowMs), outcomes, nowMs);
   return retries === recordSet.status.retries ? recordSet : { ...recordSet, status: { ...recordSet.status, retries } };
 }
 
@@ -87,7 +88,8 @@ function foldProvider(facts: ProviderFacts, outcomes: readonly Outcome[], skewMs
   const bought = outcomes.filter(
     ({ action, outcome, address }) => action.kind === "acquire-ip" && outcome !== "failed" && address !== undefined,
   ).length;
-  const count = facts.addressCount === undefined ? {} : { addressCount: facts.addressCount + bought };
+  const given = outcomes.filter(({ action, outcome }) => action.kind === "delete-ip" && outcome === "applied").length;
+  const count = facts.addressCount === undefined ? {} : { addressCount: facts.addressCount + bought - given };
   const limit = rateLimitIn(outcomes, skewMs);
   const unusable = limit === undefined ? {} : { unusable: limit };
   return { ...facts, addresses, ...count, ...unusable };
