@@ -101,7 +101,7 @@ export interface ClusterWriter extends ClusterReader {
     name: string,
     annotations: { readonly address: string | null; readonly pool: string | null },
   ): Promise<void>;
-  /** Writes one Event. Best effort: callers survive its failure. */
+  /** Writes one Event; a Warning that says the same again is counted in the Event that is there (a series). Best effort: callers survive its failure. */
   createEvent(event: ClusterEvent): Promise<void>;
   /** Creates the Lease; KubeError `already-exists`, or `not-found` when the namespace does not exist. */
   createLease(lease: Omit<LeaseRecord, "resourceVersion">): Promise<LeaseRecord>;
