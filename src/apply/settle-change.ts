@@ -12,6 +12,8 @@ export interface Change {
   readonly provider: IPProvider;
   readonly confirmer: Confirmer;
   readonly call: () => Promise<AcceptedAction>;
+  /** What speaks against the call as things are now; asked right before every attempt. Undefined when nothing does. */
+  readonly objection: () => Promise<Result | undefined>;
   readonly isTrue: (address: Address) => boolean;
   /** Whether the address is still where the plan saw it; asked again after every wait. */
   readonly isAsPlanned: (address: Address) => boolean;
@@ -67,6 +69,8 @@ async function changedMeanwhile(change: Change): Promise<Result | undefined> {
 }
 
 async function attempt(change: Change, context: ApplyContext): Promise<Result | Busy> {
+  const objection = await change.objection();
+  if (objection !== undefined) return objection;
   const reason = obstacle(context);
   if (reason !== undefined) return skipped(reason);
   const acceptedAtMs = context.cluster.now();

@@ -29,6 +29,7 @@ export function fold(observation: Observation, outcomes: readonly Outcome[], { n
     observedAtMs: nowMs,
     providers: foldProviders(observation, outcomes, nowMs - wallMs),
     nodes: foldNodes(observation, outcomes),
+    pods: foldPods(observation.pods, outcomes),
     pools: observation.pools
       .filter((pool) => !isFinished(of(pool.kind, pool)) || !pool.meta.isDeleting)
       .map((pool) => foldPool(pool, of(pool.kind, pool), nowMs)),
@@ -106,6 +107,20 @@ function afterwards(outcome: Outcome, address: Address): Address {
   return outcome.outcome === "unconfirmed" ? { ...address, isLocked: true } : address;
 }
 
+/** What was read of the pods of one node replaces what was observed of them. */
+function foldPods(pods: Observation["pods"], outcomes: readonly Outcome[]): Observation["pods"] {
+  const learned = outcomes.flatMap(({ learnedPods }) => learnedPods ?? []);
+  if (learned.length === 0) return pods;
+  const folded = new Map(pods);
+  for (const { key, nodeName, pods: onNode } of learned) {
+    const byNode = new Map(folded.get(key));
+    if (onNode === undefined) byNode.delete(nodeName);
+    else byNode.set(nodeName, onNode);
+    folded.set(key, byNode);
+  }
+  return folded;
+}
+
 function foldNodes(observation: Observation, outcomes: readonly Outcome[]): Observation["nodes"] {
   const written = new Map(
     outcomes.flatMap(({ action, outcome }) =>
@@ -119,7 +134,9 @@ function foldNodes(observation: Observation, outcomes: readonly Outcome[]): Obse
       learnedNode === undefined ? [] : [[learnedNode.name, learnedNode] as const],
     ),
   );
-  return observation.nodes.map((observed) => {
+  const known = new Set(observation.nodes.map(({ name }) => name));
+  const returned = [...learned.values()].filter(({ name }) => !known.has(name));
+  return [...observation.nodes, ...returned].map((observed) => {
     const node = learned.get(observed.name) ?? observed;
     const after = written.get(node.name);
     if (after === undefined) return node;

@@ -67,6 +67,13 @@ export interface ClusterReader {
   readRoutedIP(meta: Pick<ObjectMeta, "namespace" | "name">): Promise<RoutedIP | undefined>;
   /** One node as it is now; undefined when it is gone. */
   readNode(name: string): Promise<NodeFacts | undefined>;
+  /** The pods of the selector on one node as they are now, in no order: asked of the API server, also by who keeps lists in memory. */
+  readPodsOn(selector: PodSelector, nodeName: string): Promise<readonly PodFacts[]>;
+  /** As {@link listEndpointSlices}, as they are now. */
+  readEndpointSlices(service: {
+    readonly namespace: string;
+    readonly name: string;
+  }): Promise<readonly EndpointSliceFacts[]>;
   /** The Lease; undefined when it does not exist. */
   readLease(namespace: string, name: string): Promise<LeaseRecord | undefined>;
 }

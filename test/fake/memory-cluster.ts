@@ -101,6 +101,15 @@ export class MemoryCluster extends MemoryCalls implements ClusterWriter {
     return this.list("pods", namespace, query, decodePod);
   }
 
+  async readPodsOn({ namespace, label }: PodSelector, nodeName: string): Promise<readonly PodFacts[]> {
+    const fieldSelector = `${UNFINISHED},spec.nodeName=${nodeName}`;
+    return this.list("pods", namespace, new URLSearchParams({ fieldSelector, labelSelector: label }), decodePod);
+  }
+
+  async readEndpointSlices(service: ServicePlace): Promise<readonly EndpointSliceFacts[]> {
+    return await MemoryCluster.prototype.listEndpointSlices.call(this, service);
+  }
+
   async readPool(meta: Pick<ObjectMeta, "namespace" | "name">): Promise<Pool | undefined> {
     return this.read("pools", objectKey(meta), decodePool);
   }

@@ -22,6 +22,7 @@ import { lostStatusScenarios } from "./lost-status-scenarios.ts";
 import { matchScenarios } from "./match-scenarios.ts";
 import { mishapScenarios } from "./mishap-scenarios.ts";
 import { reclaimScenarios } from "./reclaim-scenarios.ts";
+import { recoveredHolderScenarios } from "./recovered-holder-scenarios.ts";
 import { removedAddressScenarios } from "./removed-address-scenarios.ts";
 import { retryScenarios } from "./retry-scenarios.ts";
 import { routedIPFaultScenarios } from "./routed-ip-fault-scenarios.ts";
@@ -36,6 +37,7 @@ export const SCENARIO_GROUPS: Readonly<Record<string, (scenario: Register) => vo
   assignment: assignmentScenarios,
   "skipped nodes": skippedNodeScenarios,
   waiting: waitingScenarios,
+  "recovered holders": recoveredHolderScenarios,
   "faults at the provider": cloudFaultScenarios,
   unreadable: unreadableScenarios,
   retries: retryScenarios,
