@@ -3,7 +3,7 @@ import { ProviderError } from "../model/errors.ts";
 import { recordFQDN } from "../model/record-name.ts";
 import type { Pool, PublishedName, RecordSet } from "../model/resource.ts";
 import { type DNSWish, type NamedWish, poolWish, recordSetWish } from "../plan/dns/dns-wish.ts";
-import type { DNSProviderReader } from "../ports/dns-provider.ts";
+import type { DNSProviderReader, ZoneListing } from "../ports/dns-provider.ts";
 import { type AskOptions, CircuitBreaker, refusalOf, SkewNotes, unusableWhy } from "./asking.ts";
 import { factKey } from "./reusable-facts.ts";
 
@@ -14,8 +14,9 @@ export interface ReadNamesOptions extends AskOptions<DNSProviderReader> {
 }
 
 /**
- * Reads the zones and names that objects ask for, or why the provider cannot be used; undefined when no object names it. One call per zone, then one filtered list per
- * name, never a scan of a zone. A zone or name that cannot be read is a gap of its own. Never throws for a provider's failure.
+ * Reads the zones and names that objects ask for, or why the provider cannot be used; undefined when no object names it. One call per zone; then the names the cheapest
+ * way: a list of the zone's A records where that takes no more calls than asking name by name. A zone or name that cannot be read is a gap of its own. Never throws for
+ * a provider's failure.
  */
 export async function readNames(options: ReadNamesOptions): Promise<DNSFacts | undefined> {
   const { name, access, pools, recordSets, skewMs } = options;
@@ -33,12 +34,8 @@ export async function readNames(options: ReadNamesOptions): Promise<DNSFacts | u
   const names = [...zones].flatMap(([text, fact]) =>
     fact.kind === "known" ? wanted.namesIn(text, fact.zone).map((fqdn) => ({ zone: fact.zone, fqdn })) : [],
   );
-  const byKey = new Map(names.map((entry) => [recordsKey(entry.zone, entry.fqdn), entry]));
-  const records = await breaker.all(
-    [...byKey.keys()],
-    async (key) => reuse.records(key) ?? readName(provider, byKey.get(key)),
-    away,
-  );
+  const reading = { provider, breaker, reuse, remembered: wanted.remembered };
+  const records = await readSets(reading, names);
   const facts = { name, ttlRules: provider.ttlRules, isBatched: provider.isBatched, zones, records };
   const { failure } = breaker;
   return failure === undefined ? facts : { ...facts, unusable: refusalOf(failure, skews.of(failure)) };
@@ -67,6 +64,93 @@ function reusing({ name, reusable }: ReadNamesOptions): Reuse {
     zone: (text) => unlessDue(factKey("zone", name, text), known.zones.get(text)),
     records: (key) => unlessDue(factKey("records", name, key), known.records.get(key)),
   };
+}
+
+/** A name whose records are wanted, in its zone. */
+interface WantedName {
+  readonly zone: Zone;
+  readonly fqdn: string;
+}
+
+/** What the records of names are read with. */
+interface SetReading {
+  readonly provider: DNSProviderReader;
+  readonly breaker: CircuitBreaker;
+  readonly reuse: Reuse;
+  /** The addresses that status has under a name. */
+  readonly remembered: ReadonlyMap<string, readonly string[]>;
+}
+
+/** The records of each name, by {@link recordsKey}. */
+async function readSets(reading: SetReading, names: readonly WantedName[]): Promise<DNSFacts["records"]> {
+  const byKey = new Map(names.map((entry) => [recordsKey(entry.zone, entry.fqdn), entry]));
+  const known = new Map<string, RecordsFact>();
+  for (const key of byKey.keys()) {
+    const fact = reading.reuse.records(key);
+    if (fact !== undefined) known.set(key, fact);
+  }
+  const open = [...byKey.values()].filter(({ zone, fqdn }) => !known.has(recordsKey(zone, fqdn)));
+  for (const [key, fact] of await readLists(reading, open)) known.set(key, fact);
+  const left = [...byKey.keys()].filter((key) => !known.has(key));
+  const { provider, breaker } = reading;
+  for (const [key, fact] of await breaker.all(left, async (one) => readName(provider, byKey.get(one)), away))
+    known.set(key, fact);
+  return new Map([...byKey.keys()].map((key) => [key, known.get(key) ?? away("it was not read")]));
+}
+
+/**
+ * What lists of whole zones tell of the names: the others are to be read by themselves. A list that gets no answer is a gap of all names of its zone: asking for each
+ * would fail as often.
+ */
+async function readLists(
+  { provider, breaker, remembered }: SetReading,
+  names: readonly WantedName[],
+): Promise<ReadonlyMap<string, RecordsFact>> {
+  const byZone = Map.groupBy(names, ({ zone }) => zone.id);
+  const worthwhile = [...byZone].filter(([, own]) => own.length > 1).map(([id]) => id);
+  const zoneOf = (id: string): readonly WantedName[] => byZone.get(id) ?? [];
+  const lists = await breaker.all(worthwhile, async (id) => readList(provider, zoneOf(id)), away);
+  return new Map(
+    [...lists].flatMap(([id, list]) =>
+      zoneOf(id).flatMap(({ zone, fqdn }): readonly (readonly [string, RecordsFact])[] => {
+        const fact = list.kind === "gap" ? list : factIn(list.listing, fqdn, remembered.get(fqdn) ?? []);
+        return fact === undefined ? [] : [[recordsKey(zone, fqdn), fact]];
+      }),
+    ),
+  );
+}
+
+/** `listing` is undefined where names are to be read by themselves: the list is too long, or the provider refuses it or tells it wrong, which says nothing of one name. */
+async function readList(
+  provider: DNSProviderReader,
+  names: readonly WantedName[],
+): Promise<{ readonly kind: "listed"; readonly listing: ZoneListing | undefined } | UnreadDNS> {
+  const [first] = names;
+  if (first === undefined) return away("it was not read");
+  return guarded(async () => {
+    try {
+      return { kind: "listed", listing: await provider.listRecords(first.zone, names.length) };
+    } catch (error) {
+      if (error instanceof ProviderError && (error.failure === "refused" || error.failure === "malformed"))
+        return { kind: "listed", listing: undefined };
+      throw error;
+    }
+  });
+}
+
+/**
+ * What a list tells of a name; undefined where the name is to be read by itself: the list was too long, a record of the name cannot be understood, or pages that may
+ * have shifted lack an address that flipop has under it.
+ */
+function factIn(
+  listing: ZoneListing | undefined,
+  fqdn: string,
+  remembered: readonly string[],
+): RecordsFact | undefined {
+  if (listing === undefined || listing.unclear.has(fqdn)) return undefined;
+  const records = listing.names.get(fqdn) ?? { fqdn, addresses: [], isTTLAutomatic: false, hasDuplicates: false };
+  const isWhole = listing.isOneAnswer || remembered.every((ip) => records.addresses.includes(ip));
+  return isWhole ? { kind: "known", records } : undefined;
 }
 
 function nothing(name: string, unusable: DNSFacts["unusable"]): DNSFacts {
@@ -111,13 +195,22 @@ interface WantedNames {
   readonly zones: readonly string[];
   /** The names within one zone once that is found, canonical and once. */
   readonly namesIn: (text: string, zone: Zone) => readonly string[];
+  /** The addresses that status has under a name, by FQDN. */
+  readonly remembered: ReadonlyMap<string, readonly string[]>;
 }
 
 /** Collects what objects ask for, and the names they had before where their records are to be cleaned. Pure. */
 function wantedNames(provider: string, pools: readonly Pool[], recordSets: readonly RecordSet[]): WantedNames {
   const wishes = [...pools.map(poolWish), ...recordSets.map(recordSetWish)].filter(isNamedAt(provider));
   const former = [...pools, ...recordSets].flatMap(cleanable).filter((name) => name.provider === provider);
+  const published = [...pools, ...recordSets].flatMap(publishedNames).filter((name) => name.provider === provider);
   return {
+    remembered: new Map(
+      [...Map.groupBy(published, ({ name }) => name)].map(([name, all]) => [
+        name,
+        [...new Set(all.flatMap(({ addresses }) => addresses))],
+      ]),
+    ),
     zones: [...new Set([...wishes, ...former].map(({ zone }) => zone))],
     namesIn: (text, zone) => {
       const present = wishes
@@ -134,7 +227,10 @@ function isNamedAt(provider: string): (wish: DNSWish) => wish is NamedWish {
   return (wish): wish is NamedWish => wish.kind === "named" && wish.provider === provider;
 }
 
-function cleanable({ spec, status }: Pool | RecordSet): readonly PublishedName[] {
-  if (spec.reclaimPolicy !== "Delete") return [];
+function cleanable(object: Pool | RecordSet): readonly PublishedName[] {
+  return object.spec.reclaimPolicy === "Delete" ? publishedNames(object) : [];
+}
+
+function publishedNames({ status }: Pool | RecordSet): readonly PublishedName[] {
   return [...status.formerDNS, ...(status.publishedDNS === undefined ? [] : [status.publishedDNS])];
 }

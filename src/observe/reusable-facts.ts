@@ -78,7 +78,7 @@ export class ReusableFacts {
     return entry === undefined || entry.dueMs <= this.#clock.monotonicMs();
   }
 
-  /** Takes over the facts of a world as a pass left it. A subject that was read since the last call gets its next wait. */
+  /** Takes over the facts of a world as a pass left it. A subject that was read since the last call, or that was due and was not read, gets its next wait. */
   keep(world: Observation): void {
     const nowMs = this.#clock.monotonicMs();
     this.#facts = { providers: world.providers, dns: world.dns, firewalls: world.firewalls };
@@ -95,7 +95,7 @@ export class ReusableFacts {
 }
 
 function entryOf({ state, mark }: Reading, before: Entry | undefined, nowMs: number): Entry {
-  if (before !== undefined && before.mark === mark && before.state === state) return before;
+  if (before !== undefined && before.mark === mark && before.state === state && before.dueMs > nowMs) return before;
   if (state === "settled") {
     const count = before === undefined || before.state === "failed" ? 0 : before.count;
     return { state, mark, count, readAtMs: nowMs, dueMs: Number.POSITIVE_INFINITY };
@@ -153,7 +153,8 @@ function nameReadings({ dns }: Observation): readonly Reading[] {
     const records = [...facts.records].map(
       ([key, fact]): Reading => ({ key: factKey("records", name, key), state: nameState(fact), mark: fact }),
     );
-    return [{ key: factKey("names", name), state: providerState(facts), mark: facts.unusable }, ...zones, ...records];
+    const whole: Reading = { key: factKey("names", name), state: providerState(facts), mark: facts.unusable };
+    return facts.unusable === undefined ? [whole, ...zones, ...records] : [whole];
   });
 }
 
@@ -164,7 +165,8 @@ function firewallReadings({ firewalls }: Observation): readonly Reading[] {
       const state = fact.kind === "gap" ? "failed" : isMoving ? "moving" : "settled";
       return { key: factKey("firewall", name, wanted), state, mark: fact };
     });
-    return [{ key: factKey("firewalls", name), state: providerState(facts), mark: facts.unusable }, ...single];
+    const whole: Reading = { key: factKey("firewalls", name), state: providerState(facts), mark: facts.unusable };
+    return facts.unusable === undefined ? [whole, ...single] : [whole];
   });
 }
 

@@ -20,12 +20,15 @@ export interface LookWaits {
  * When another pass can change something: the first end of a hold, the next reading of what is moving or could not be read, or the wait for actions that are left.
  * Undefined when only a change from outside can. Pure.
  */
-export function nextLook({ holds, actions }: Plan, nowMs: number, waits: LookWaits): NextLook | undefined {
-  const { leftOverMs, nextReadInMs } = waits;
+export function nextLook(plan: Plan, nowMs: number, { leftOverMs, nextReadInMs }: LookWaits): NextLook | undefined {
+  const { holds, actions, observedAtMs } = plan;
   const looks = holds.flatMap((hold): readonly NextLook[] => {
-    const inMs = hold.notBeforeMs === undefined ? undefined : Math.max(0, hold.notBeforeMs - nowMs);
-    const dueInMs = inMs ?? (isInProgress(hold) ? nextReadInMs : undefined);
-    return dueInMs === undefined ? [] : [{ inMs: dueInMs, hold }];
+    const { notBeforeMs } = hold;
+    // A time that was over when the plan was made ended nothing: only a reading can.
+    if (notBeforeMs !== undefined && notBeforeMs > observedAtMs)
+      return [{ inMs: Math.max(0, notBeforeMs - nowMs), hold }];
+    const isAwaited = notBeforeMs !== undefined || isInProgress(hold);
+    return isAwaited && nextReadInMs !== undefined ? [{ inMs: nextReadInMs, hold }] : [];
   });
   const readings = nextReadInMs === undefined ? [] : [{ inMs: nextReadInMs }];
   const left = actions.length > 0 ? [{ inMs: leftOverMs }] : [];

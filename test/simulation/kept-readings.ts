@@ -11,7 +11,7 @@ export class KeptReadings extends Readings {
   #keepsAddresses = false;
 
   override name(key: string): NameReading {
-    const known = this.#names.get(key) ?? { reads: 0, last: "nothing", sets: [] };
+    const known = this.#names.get(key) ?? this.unseenName(key);
     this.#names.set(key, known);
     return known;
   }
@@ -26,7 +26,10 @@ export class KeptReadings extends Readings {
     this.learnedMs.clear();
     if (this.reusesAddresses) this.#keepsAddresses = true;
     else this.#forgetAddresses();
-    if (!this.reusesNames) this.#names.clear();
+    if (!this.reusesNames) {
+      this.#names.clear();
+      this.zones.clear();
+    }
     // Whoever writes a name reads it once more, in the same pass.
     for (const name of this.#names.values()) name.reads = Math.min(1, name.reads);
   }

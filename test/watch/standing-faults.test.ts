@@ -207,6 +207,9 @@ const FAULTS: readonly StandingFault[] = [
   },
 ];
 
+/** Passes a minute that come of a wait that is over, not of a change. */
+const MOST_UNASKED = 20;
+
 /** A pool whose pods decide, on n1 and n2 of five nodes, with one standing fault; at rest, as far as that fault lets it. */
 async function aWorldWith(fault: StandingFault | undefined): Promise<{ world: WatchWorld; watcher: Watcher }> {
   const world = new WatchWorld();
@@ -250,13 +253,16 @@ describe("four pod changes a second, beside one thing that stays wrong", async (
   });
 
   test.for(FAULTS.map((fault) => [fault.title, fault] as const))(
-    "%s: few Events and few refused writes",
+    "%s: few Events and few refused writes, and few passes that no change asks for",
     async ([, fault]) => {
       const { world, watcher } = await aWorldWith(fault);
       const before = watcher.cluster.writes.length;
+      const turns = watcher.turns.length;
       await callsUnderChurn({ world, watcher });
       const written = watcher.cluster.writes.slice(before).filter(({ operation }) => !operation.includes("leases"));
       expect(written.length / 2, JSON.stringify(written.slice(0, 12))).toBeLessThanOrEqual(MOST_MORE);
+      const unasked = watcher.turns.slice(turns).filter(({ cause }) => cause.kind !== "change");
+      expect(unasked.length / 2).toBeLessThanOrEqual(MOST_UNASKED);
     },
   );
 });
