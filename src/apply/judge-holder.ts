@@ -3,9 +3,10 @@ import type { NodeFacts } from "../model/node.ts";
 import type { PodSummary } from "../model/observation.ts";
 import { machineID } from "../model/provider-id.ts";
 import { objectKey, type Pool } from "../model/resource.ts";
-import { keepsAddress, podsKeyOf } from "../plan/judge-nodes.ts";
+import { keepsAddress } from "../plan/judge-nodes.ts";
 import { summarizeEndpoints, summarizePods } from "../plan/pod-summary.ts";
 import { statusOf } from "../plan/standing.ts";
+import { podsKeyOf } from "../plan/validate.ts";
 import { type ApplyContext, ownerJournal } from "./context.ts";
 import { type Result, skipped } from "./result.ts";
 
@@ -56,18 +57,15 @@ export async function holderKeeps(
   if (node === undefined || machineOf(node, pool) !== before.machineID) return undefined;
   const holder = { node, machine: before.machineID, pods };
   if (!keepsAddress(pool, ip, holder, context.cluster.now())) return undefined;
-  const learnedPods = { key: podsKeyOf(pool), nodeName: name, ...(pods === undefined ? {} : { pods }) };
+  const key = podsKeyOf(pool);
+  const learned =
+    key === undefined ? {} : { learnedPods: { key, nodeName: name, ...(pods === undefined ? {} : { pods }) } };
   const why = `node ${name}, which has the address, can serve again`;
-  return { ...skipped("Stale", why), learnedNode: node, ...(asksForPods(pool) ? { learnedPods } : {}) };
+  return { ...skipped("Stale", why), learnedNode: node, ...learned };
 }
 
 function machineOf({ providerID }: NodeFacts, { spec }: Pool): string | undefined {
   return machineID(spec.provider, providerID);
-}
-
-function asksForPods({ spec, endpoints }: Pool): boolean {
-  const { podNamespace, podLabel } = spec.match;
-  return endpoints !== undefined || podNamespace !== "" || podLabel !== "";
 }
 
 async function podsOn(
@@ -75,7 +73,7 @@ async function podsOn(
   pool: Pool,
   { cluster }: Pick<ApplyContext, "cluster">,
 ): Promise<PodSummary | undefined> {
-  if (!asksForPods(pool)) return undefined;
+  if (podsKeyOf(pool) === undefined) return undefined;
   if (pool.endpoints !== undefined)
     return summarizeEndpoints(await cluster.readEndpointSlices(pool.endpoints)).get(nodeName);
   const { podNamespace, podLabel } = pool.spec.match;

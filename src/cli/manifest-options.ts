@@ -25,7 +25,7 @@ export function manifestOptions(): readonly Option[] {
   ];
 }
 
-/** What is said of a flag that names no namespace. */
+/** The message for a flag whose value is no name of a namespace. */
 export const NO_NAMESPACE = "It is no name of a namespace.";
 
 /** Returns an option whose value must be valid; the hint says what is wrong with another one. */

@@ -13,11 +13,11 @@ import { isNamespaceName, isSubdomain, NAMESPACE_RULE, shownText } from "./objec
 export interface LabelSelector {
   /** The keys that must be present. */
   readonly required: readonly string[];
-  /** Key → all that the selector asks of its value, in one place: a selector of a mebibyte is judged as fast as a short one. */
+  /** Key → all that the selector asks of its value. So a selector of a mebibyte is judged as fast as a short one. */
   readonly demands: ReadonlyMap<string, Demand>;
 }
 
-/** What a selector asks of one key, if the key is present. */
+/** All that a selector asks of one key. It is looked at only where the key is present. */
 interface Demand {
   /** False where the key must be absent. */
   readonly mayExist: boolean;
@@ -30,7 +30,7 @@ interface Demand {
   readonly below: bigint | undefined;
 }
 
-/** With more keys than this, a selector is judged label by label, since an object has few labels. */
+/** A selector with more keys than this is judged label by label, since an object has few labels. */
 const MANY_KEYS = 32;
 
 /** True if the labels satisfy the whole selector. */
@@ -162,7 +162,7 @@ function parseKey(cursor: Cursor): string {
 const VALUE = /^(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?)?$/;
 
 /** True for the value of a label: at most 63 letters, digits, `-`, `_` and `.`, with a letter or digit at both ends; or nothing. */
-function isLabelValue(text: string): boolean {
+export function isLabelValue(text: string): boolean {
   return text.length <= 63 && VALUE.test(text);
 }
 
@@ -174,7 +174,7 @@ function parseValue(cursor: Cursor, ...ends: readonly string[]): string {
   return value;
 }
 
-/** What `>` and `<` compare with: an integer of 64 bits that is also the value of a label, which has no sign. */
+/** Returns the number that `>` or `<` compares with: an integer of 64 bits. It must be the value of a label, too, and so has no sign. */
 function parseBound(cursor: Cursor): string {
   const isNumber = INTEGER.test(cursor.peek());
   const shown = shownText(cursor.peek());
@@ -194,7 +194,7 @@ function parseValues(cursor: Cursor): readonly string[] {
   return values;
 }
 
-/** All requirements of a selector, gathered by key. */
+/** Gathers the requirements of a selector by key. */
 function compile(requirements: readonly Requirement[]): LabelSelector {
   const byKey = Map.groupBy(requirements, ({ key }) => key);
   const isRequired = ({ operator }: Requirement): boolean => operator !== "notin" && operator !== "absent";
@@ -232,7 +232,7 @@ function demandOf(requirements: readonly Requirement[]): Demand {
  */
 const MOST_URL_BYTES = 1_000_000;
 
-/** Why no list of pods can be asked for with this selector; undefined for one that the API server accepts. Empty parts restrict nothing. */
+/** Returns why the API server would refuse to list the pods of this selector; undefined if it accepts the selector. Empty parts restrict nothing. */
 export function podSelectorProblem({ namespace, label }: PodSelector): string | undefined {
   const parsed = parseLabelSelector(label);
   if ("error" in parsed) return parsed.error;

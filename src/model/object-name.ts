@@ -2,7 +2,7 @@ const LABEL = "[a-z0-9](?:[-a-z0-9]*[a-z0-9])?";
 const NAMESPACE = new RegExp(`^${LABEL}$`);
 const SUBDOMAIN = new RegExp(`^${LABEL}(?:\\.${LABEL})*$`);
 
-/** What {@link isNamespaceName} asks of a name, for messages. */
+/** The rule of {@link isNamespaceName}, for messages. */
 export const NAMESPACE_RULE = "at most 63 lower-case letters, digits and '-', with a letter or digit at both ends";
 
 /** True if a namespace can have this name: an RFC 1123 label of at most 63 characters. */
@@ -19,7 +19,7 @@ export function isSubdomain(text: string): boolean {
 const MOST_SHOWN = 100;
 
 /**
- * Returns a text of somebody else for a message. Characters outside printable ASCII become `\u{a0}`, because a reader
+ * Returns a text that somebody else wrote, for a message. Characters outside printable ASCII become `\u{a0}`, because a reader
  * cannot see a non-breaking space or tell a Cyrillic letter from a Latin one. More than 100 characters are cut, with `…`.
  */
 export function shownText(text: string): string {

@@ -113,10 +113,13 @@ function foldPods(pods: Observation["pods"], outcomes: readonly Outcome[]): Obse
   if (learned.length === 0) return pods;
   const folded = new Map(pods);
   for (const { key, nodeName, pods: onNode } of learned) {
-    const byNode = new Map(folded.get(key));
+    const reading = folded.get(key);
+    // What is known of one node says nothing of the others.
+    if (reading?.kind !== "read") continue;
+    const byNode = new Map(reading.byNode);
     if (onNode === undefined) byNode.delete(nodeName);
     else byNode.set(nodeName, onNode);
-    folded.set(key, byNode);
+    folded.set(key, { kind: "read", byNode });
   }
   return folded;
 }

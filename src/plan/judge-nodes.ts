@@ -1,12 +1,11 @@
-import { type NodeFacts, podSelectorKey } from "../model/node.ts";
+import type { NodeFacts } from "../model/node.ts";
 import type { Observation, PodSummary } from "../model/observation.ts";
 import { ownerKey } from "../model/owner-key.ts";
 import type { NodeVerdict } from "../model/plan.ts";
-import type { MatchSpec, ObjectMeta, Pool } from "../model/resource.ts";
-import { endpointsKey } from "../model/service.ts";
-import { judge, type Matcher, type MatchVerdict } from "./match.ts";
+import type { ObjectMeta, Pool } from "../model/resource.ts";
+import { judge, type MatchVerdict } from "./match.ts";
 import { standingOf } from "./standing.ts";
-import { type Validation, validatePool } from "./validate.ts";
+import { podsKeyOf, type Validation, validatePool } from "./validate.ts";
 
 /** Which nodes an object's `spec.match` wants, and why not the others. */
 export interface Verdicts {
@@ -16,24 +15,18 @@ export interface Verdicts {
   readonly of: (node: NodeFacts) => MatchVerdict;
 }
 
-/** An object that wants nodes. */
-interface Matching {
-  readonly meta: ObjectMeta;
-  readonly spec: { readonly match: MatchSpec };
-  readonly endpoints?: Pool["endpoints"];
-}
-
-/** Judges every node for one object; none matches an object that is invalid or being deleted. Pure. */
+/** Judges every node for one object; none matches an object that is blocked or being deleted. Pure. */
 export function judgeNodes(
-  { meta, spec, endpoints }: Matching,
+  { meta }: { readonly meta: ObjectMeta },
   validation: Validation,
   observation: Observation,
 ): Verdicts {
-  if (validation.kind === "invalid" || meta.isDeleting) {
-    const verdict: MatchVerdict = { kind: "excluded", reason: "InvalidSpec", detail: "" };
+  if (validation.kind === "blocked" || meta.isDeleting) {
+    const reason = validation.kind === "blocked" ? validation.reason : "InvalidSpec";
+    const verdict: MatchVerdict = { kind: "excluded", reason, detail: "" };
     return { matches: [], notMatching: [], of: () => verdict };
   }
-  const matcher = matcherOf(spec.match, endpoints, validation, observation);
+  const { matcher } = validation;
   const matches: NodeFacts[] = [];
   const notMatching: NodeVerdict[] = [];
   for (const node of observation.nodes) {
@@ -58,11 +51,10 @@ export function keepsAddress(
   }: { readonly node: NodeFacts; readonly machine: string; readonly pods: PodSummary | undefined },
   nowMs: number,
 ): boolean {
-  const validation = validatePool(pool);
-  if (validation.kind === "invalid" || pool.meta.isDeleting) return false;
-  const key = podsKeyOf(pool);
-  const onNode = new Map(pods === undefined ? [] : [[node.name, pods] as const]);
-  const matcher = matcherOf(pool.spec.match, pool.endpoints, validation, { pods: new Map([[key, onNode]]) });
+  const byNode = new Map(pods === undefined ? [] : [[node.name, pods] as const]);
+  const validation = validatePool(pool, new Map([[podsKeyOf(pool) ?? "", { kind: "read", byNode }]]));
+  if (validation.kind === "blocked" || pool.meta.isDeleting) return false;
+  const { matcher } = validation;
   const own = ownerKey({ kind: pool.kind, ...pool.meta });
   const address = { ip, region: "", holderID: machine, isLocked: false };
   const standing = standingOf(
@@ -78,29 +70,4 @@ export function keepsAddress(
     },
   );
   return standing.kind === "placed";
-}
-
-/** Where the pods that a pool asks for stand in an observation; a key that nothing has, where it asks for none. */
-export function podsKeyOf({ spec, endpoints }: Pick<Pool, "spec" | "endpoints">): string {
-  const { podNamespace, podLabel } = spec.match;
-  return endpoints === undefined
-    ? podSelectorKey({ namespace: podNamespace, label: podLabel })
-    : endpointsKey(endpoints);
-}
-
-function matcherOf(
-  { nodeLabel, podLabel, podNamespace, tolerations }: MatchSpec,
-  endpoints: Pool["endpoints"],
-  { nodeSelector }: Extract<Validation, { kind: "valid" }>,
-  { pods }: Pick<Observation, "pods">,
-): Matcher {
-  const needsPods = podNamespace !== "" || podLabel !== "" || endpoints !== undefined;
-  const key =
-    endpoints === undefined ? podSelectorKey({ namespace: podNamespace, label: podLabel }) : endpointsKey(endpoints);
-  return {
-    nodeSelector,
-    nodeLabel,
-    tolerations,
-    podsByNode: needsPods ? (pods.get(key) ?? new Map()) : undefined,
-  };
 }

@@ -33,7 +33,7 @@ export interface StatusFacts {
 export function poolStatus(facts: StatusFacts): RoutedIPStatus {
   const { view, nowMs, blocked } = facts;
   const { status, meta } = view.pool;
-  if (view.provider === undefined || blocked?.reason === "InvalidSpec") return blockedStatus(facts);
+  if (view.provider === undefined) return blockedStatus(facts);
   const ips = ipStatuses(view, nowMs);
   const waiting = meta.isDeleting ? [] : (facts.assignments?.waiting ?? []);
   const retries = currentRetries(facts);

@@ -49,8 +49,9 @@ export function reclaim(
 }
 
 function blocked(view: PoolView): Hold {
-  const reason: Reason =
-    view.validation.kind === "invalid" ? "InvalidSpec" : view.pool.spec.suspend ? "Suspended" : "ProviderUnavailable";
+  const { validation, pool } = view;
+  const other = pool.spec.suspend ? "Suspended" : "ProviderUnavailable";
+  const reason: Reason = validation.kind === "blocked" ? validation.reason : other;
   return {
     kind: "remove-finalizer",
     object: view.object,

@@ -1,6 +1,7 @@
 import type { Hold } from "../model/plan.ts";
 import type { RecordSetStatus, RetryStatus } from "../model/resource.ts";
-import { type Blocked, conditionsOf, type Readiness } from "./conditions.ts";
+import { blockedByValidation } from "./blocked.ts";
+import { conditionsOf, type Readiness } from "./conditions.ts";
 import { dnsReadiness, raisedText } from "./dns/dns-readiness.ts";
 import { dnsError, isOpenName } from "./dns/open-names.ts";
 import type { ObjectNames } from "./dns/plan-dns.ts";
@@ -20,10 +21,7 @@ export interface RecordSetStatusFacts {
 /** The status a record set should have: the stored one where it still holds, so that an unchanged world changes nothing. Pure. */
 export function recordSetStatus({ view, names, holds, pendingActions, nowMs }: RecordSetStatusFacts): RecordSetStatus {
   const { meta, status } = view.recordSet;
-  const blocked: Blocked | undefined =
-    view.validation.kind === "invalid"
-      ? { reason: "InvalidSpec", message: view.validation.error, needsPerson: true }
-      : undefined;
+  const blocked = blockedByValidation(view.validation);
   const readiness = recordSetReadiness(names);
   const conditions = conditionsOf(
     {

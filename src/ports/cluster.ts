@@ -50,14 +50,17 @@ export interface ClusterReader {
   listRoutedIPIssuers(): Promise<readonly RoutedIPIssuer[]>;
   /** Every Service of every namespace, sorted by namespace and name. */
   listServices(): Promise<readonly ServiceFacts[]>;
-  /** The EndpointSlices of one Service, in no order. The server selects them. */
+  /** The EndpointSlices of one Service, in no order. The server selects them. Refusals as of {@link listPods}. */
   listEndpointSlices(service: {
     readonly namespace: string;
     readonly name: string;
   }): Promise<readonly EndpointSliceFacts[]>;
   /** Every node, sorted by name. */
   listNodes(): Promise<readonly NodeFacts[]>;
-  /** Pods of the selector that are bound to a node, in no order. The label selector is applied by the server. */
+  /**
+   * Pods of the selector that are bound to a node, in no order. The label selector is applied by the server. If the server refuses
+   * what this selector asks, and still answers others, {@link isRequestRefusal} is true of the KubeError.
+   */
   listPods(selector: PodSelector): Promise<readonly PodFacts[]>;
   /** One pool as it is now; undefined when it is gone. */
   readPool(meta: Pick<ObjectMeta, "namespace" | "name">): Promise<Pool | undefined>;

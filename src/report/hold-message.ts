@@ -94,7 +94,12 @@ export function whyHold(hold: Hold, nowMs: number): string {
 }
 
 /** Reasons whose particulars are a whole sentence: what failed, and what to do. */
-const TOLD_BY_DETAIL: ReadonlySet<Reason> = new Set(["ProviderUnavailable", "Unreadable", "RateLimited"]);
+const TOLD_BY_DETAIL: ReadonlySet<Reason> = new Set([
+  "ProviderUnavailable",
+  "SelectorRefused",
+  "Unreadable",
+  "RateLimited",
+]);
 
 function reasonSentence({ reason, object }: Hold, detail: string): string {
   const general = reasonText(reason, object.kind);

@@ -32,6 +32,7 @@ export function poolSection(pool: PoolAssessment, plan: Plan, layout: PlanLayout
 
 function headingFacts(pool: PoolAssessment, holds: readonly Hold[]): string {
   if (holds.some(({ reason }) => reason === "InvalidSpec")) return ": invalid";
+  if (holds.some(({ reason }) => reason === "SelectorRefused")) return ": its nodes are unknown";
   if (isRouted(pool)) return `: ${routedText(pool)}, ${matchText(pool)}`;
   const active = Object.values(pool.status.ips).filter(({ state }) => state === "active").length;
   return `: ${active} of ${countText(pool.desired, "address", "addresses")} active, ${matchText(pool)}`;

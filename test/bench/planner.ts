@@ -26,7 +26,9 @@ function measure(size: PlannerSize): number[] {
   const { observation, pods } = plannerWorld(size);
   return Array.from({ length: RUNS }, () => {
     const startedAtMs = performance.now();
-    const summaries = new Map(pods.map(([selector, list]) => [selector, summarizePods(list)]));
+    const summaries = new Map(
+      pods.map(([selector, list]) => [selector, { kind: "read", byNode: summarizePods(list) } as const]),
+    );
     const { actions } = plan({ ...observation, pods: summaries }, {});
     const ms = performance.now() - startedAtMs;
     const names = size.recordSets === 0 ? 0 : size.pools + size.recordSets;

@@ -41,7 +41,7 @@ export interface MemoryClusterOptions {
   readonly sandbox?: KubernetesSandbox;
   /** Milliseconds since the epoch; default: the machine's clock. */
   readonly now?: () => number;
-  /** Called once per call that is about to reach the cluster; a fault it returns is thrown in place of the answer. */
+  /** Called once per call that is about to reach the cluster, for a list with its namespace; a fault it returns is thrown in place of the answer. */
   readonly beforeCall?: (operation: string, subject: string, part?: "note") => ClusterFault | undefined;
 }
 

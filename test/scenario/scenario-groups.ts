@@ -28,6 +28,7 @@ import { retryScenarios } from "./retry-scenarios.ts";
 import { routedIPFaultScenarios } from "./routed-ip-fault-scenarios.ts";
 import { routedIPScenarios } from "./routed-ip-scenarios.ts";
 import type { Register } from "./scenario.ts";
+import { selectorScenarios } from "./selector-scenarios.ts";
 import { skippedNodeScenarios } from "./skipped-node-scenarios.ts";
 import { unreadableScenarios } from "./unreadable-scenarios.ts";
 import { waitingScenarios } from "./waiting-scenarios.ts";
@@ -49,6 +50,7 @@ export const SCENARIO_GROUPS: Readonly<Record<string, (scenario: Register) => vo
   "lost statuses": lostStatusScenarios,
   "lost memory": lostMemoryScenarios,
   matching: matchScenarios,
+  selectors: selectorScenarios,
   claims: claimScenarios,
   crashes: crashScenarios,
   mishaps: mishapScenarios,

@@ -300,8 +300,10 @@ export class World {
   }
 
   #named(fault: OperationFault): OperationFault {
-    const isNode = fault.operation === "annotateNode" && fault.subject !== undefined;
-    return isNode ? { ...fault, subject: `${this.backend.prefix}${fault.subject}` } : fault;
+    const isNamed = ["annotateNode", "listPods", "listEndpointSlices"].includes(fault.operation);
+    return isNamed && fault.subject !== undefined
+      ? { ...fault, subject: `${this.backend.prefix}${fault.subject}` }
+      : fault;
   }
 
   /** Whether a method of a port changes something, the Lease aside. */
