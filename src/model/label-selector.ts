@@ -35,6 +35,7 @@ const MANY_KEYS = 32;
 
 /** True if the labels satisfy the whole selector. */
 export function selects({ required, demands }: LabelSelector, labels: Readonly<Record<string, string>>): boolean {
+  if (demands.size === 0) return true;
   if (!required.every((key) => Object.hasOwn(labels, key))) return false;
   for (const key of demands.size <= MANY_KEYS ? demands.keys() : Object.keys(labels)) {
     const demand = demands.get(key);
@@ -77,13 +78,12 @@ interface Requirement {
  */
 export function parseLabelSelector(text: string): { readonly selector: LabelSelector } | { readonly error: string } {
   const tokens = tokenize(text);
+  if (tokens.length === 0) return EVERYTHING;
   const requirements: Requirement[] = [];
   const cursor = new Cursor(tokens);
   try {
-    if (tokens.length > 0) {
-      do requirements.push(parseRequirement(cursor));
-      while (cursor.accept(","));
-    }
+    do requirements.push(parseRequirement(cursor));
+    while (cursor.accept(","));
     if (!cursor.isAtEnd()) throw new SyntaxError(`found '${shownText(cursor.peek())}', expected: ',' or the end`);
   } catch (error) {
     if (error instanceof SyntaxError) return { error: `unable to parse requirement: ${error.message}` };
@@ -91,6 +91,8 @@ export function parseLabelSelector(text: string): { readonly selector: LabelSele
   }
   return { selector: compile(requirements) };
 }
+
+const EVERYTHING = { selector: { required: [], demands: new Map() } };
 
 /** White space is a blank, a tab, CR or LF, and nothing else. */
 const TOKEN = /[ \t\r\n]*(!=|==|[=!(),<>]|[^ \t\r\n=!(),<>\0]+)\0?/gy;
