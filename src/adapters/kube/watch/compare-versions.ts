@@ -10,3 +10,12 @@ export function compareVersions(a: string, b: string): number | undefined {
   if (a.length !== b.length) return a.length - b.length;
   return a < b ? -1 : a > b ? 1 : 0;
 }
+
+/**
+ * Returns the version to go on from: `next` if it is known to be newer, else `present`. Text that is no number replaces only text; `""` replaces nothing. Pure.
+ */
+export function laterVersion(present: string, next: string): string {
+  const order = compareVersions(next, present);
+  if (order !== undefined) return order > 0 ? next : present;
+  return next === "" || DECIMAL.test(present) ? present : next;
+}

@@ -2,7 +2,7 @@ import { ConfigError, InternalError, KubeError } from "../../../model/errors.ts"
 import type { Clock } from "../../../ports/clock.ts";
 import type { Staleness } from "../../../ports/warm-cluster.ts";
 import { Announcer } from "./announcer.ts";
-import { compareVersions } from "./compare-versions.ts";
+import { compareVersions, laterVersion } from "./compare-versions.ts";
 import { Freshness, failureOf } from "./freshness.ts";
 import { isRefusal, retryDelayMs } from "./retry-delay.ts";
 import type { Sighting } from "./sighting.ts";
@@ -47,6 +47,8 @@ export class Reflector<T> {
   #mustList = true;
   #mayGoBack = false;
   #isResyncing = false;
+  /** Counts how often the list was read from the start, resyncs not included. */
+  #listings = 0;
   #failures = 0;
   #failedAtMs = 0;
   /** Ends the wait for the next attempt. */
@@ -125,14 +127,15 @@ export class Reflector<T> {
     // In a history that was set back, a version may stand for something else than it did.
     const { items, resourceVersion } = await source.list(this.#mayGoBack ? () => undefined : this.#known);
     if (this.#ending.signal.aborted) return;
-    const isBehind = (compareVersions(resourceVersion, this.#version) ?? 0) < 0;
-    if (isBehind && !this.#mayGoBack) {
+    const isOlder = (compareVersions(resourceVersion, this.#version) ?? 0) < 0 || this.#store.isBehind(resourceVersion);
+    if (isOlder && !this.#mayGoBack) {
       // A server that lags says so once; a cluster that was set back to a backup says so for ever.
       this.#mayGoBack = true;
       throw source.refuse(`the list is older (${resourceVersion}) than what was seen before (${this.#version})`);
     }
-    if (isBehind) this.#store.forgetVersions();
-    const changed = this.#store.replace(items, resourceVersion);
+    if (isOlder) this.#store.forgetVersions();
+    const changed = this.#store.replace(items, resourceVersion) ?? [];
+    this.#listings += 1;
     const isNewsToNobody = !this.#freshness.isListed && this.#freshness.isAwaited;
     this.#mayGoBack = false;
     this.#mustList = false;
@@ -204,7 +207,7 @@ export class Reflector<T> {
   }
 
   #advance(version: string): void {
-    if (version !== "" && (compareVersions(version, this.#version) ?? 1) > 0) this.#version = version;
+    this.#version = laterVersion(this.#version, version);
   }
 
   #fail(error: unknown): void {
@@ -226,15 +229,21 @@ export class Reflector<T> {
     }
   }
 
-  /** Reads the list while the watch goes on. What fails is tried again at the next time; the watch tells of trouble. */
+  /**
+   * Reads the list while the watch goes on. What fails is tried again at the next time; the watch tells of trouble. The answer is dropped in two cases:
+   * 1. The list was read from the start meanwhile: its history may be another one.
+   * 2. The watch went on meanwhile, and versions cannot be compared.
+   */
   async #resync(): Promise<void> {
     const { source } = this.#options;
-    const version = this.#version;
+    const [listings, version] = [this.#listings, this.#version];
     this.#isResyncing = true;
     try {
       const { items, resourceVersion } = await source.list(this.#known);
-      if (this.#ending.signal.aborted || (compareVersions(resourceVersion, version) ?? 0) < 0) return;
-      this.#announcer.announce(this.#store.replace(items, resourceVersion));
+      const isComparable = compareVersions(resourceVersion, version) !== undefined;
+      const isOvertaken = this.#listings !== listings || (!isComparable && this.#version !== version);
+      if (!this.#ending.signal.aborted && !isOvertaken)
+        this.#announcer.announce(this.#store.replace(items, resourceVersion) ?? []);
     } catch (error) {
       if (!(error instanceof KubeError || error instanceof ConfigError)) throw error;
     } finally {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { compareVersions } from "./compare-versions.ts";
+import { compareVersions, laterVersion } from "./compare-versions.ts";
 import type { Sighting } from "./sighting.ts";
 
 /** How the objects of a store are compared. */
@@ -13,8 +13,12 @@ export interface StoreRules<T> {
 type Entry<T> = Sighting<T> & { readonly facts: T };
 
 /**
- * The objects of one list, in memory. Whatever arrives twice, late or in the wrong order changes nothing that is newer: of each object the highest resourceVersion
- * stays; of one that is gone the version of its end is remembered; and what is older than a whole list or a bookmark is not news at all.
+ * The objects of one list, in memory. Whatever arrives twice, late or in the wrong order changes nothing that is newer:
+ *
+ * 1. The highest resourceVersion of each object stays.
+ * 2. The version at which an object ended is remembered until a whole list or a bookmark is newer.
+ * 3. An object that is older than such a list or bookmark is no news.
+ * 4. A whole list that is older than it is refused: it would bring back what has ended since.
  */
 export class WatchedStore<T> {
   readonly #rules: StoreRules<T>;
@@ -53,16 +57,26 @@ export class WatchedStore<T> {
     return isNews(version, this.#completeTo) && this.#end(key, version);
   }
 
-  /** Takes over a whole list as it was at a version; what is newer here stays. Returns the keys of the objects in which a plan can see a difference. */
-  replace(items: readonly Sighting<T>[], version: string): readonly string[] {
+  /**
+   * Takes over a whole list as it was at a version; newer objects here stay. Returns the keys of the objects in which a plan can see a difference.
+   * Refuses a list that {@link isBehind}: returns undefined and changes nothing.
+   */
+  replace(items: readonly Sighting<T>[], version: string): readonly string[] | undefined {
+    if (this.isBehind(version)) return undefined;
     const changed = this.#entries.size === 0 ? this.#fill(items) : this.#merge(items, version);
     this.completeTo(version);
     return changed;
   }
 
-  /** Nothing up to this version is news any more. Not to be called while a list is read that is older: it would bring back what has gone since. */
+  /** True if a list of this version is known to be older than the last whole list or bookmark. */
+  isBehind(version: string): boolean {
+    return isAfter(this.#completeTo, version);
+  }
+
+  /** Notes that everything up to this version is known. Older objects are no news, and older lists are refused, from now on. Text that is no number changes nothing. */
   completeTo(version: string): void {
-    if (isNews(version, this.#completeTo)) this.#completeTo = version;
+    this.#completeTo = laterVersion(this.#completeTo, version);
+    if (this.#completeTo !== version) return;
     for (const [key, end] of this.#ends) if (!isAfter(end, version)) this.#ends.delete(key);
   }
 
@@ -114,8 +128,9 @@ export class WatchedStore<T> {
 
   /** An empty store takes a list without searching a place for each object. */
   #fill(items: readonly Sighting<T>[]): readonly string[] {
-    const kept = items.filter(counts).filter(({ key, version }) => isNews(version, this.#ends.get(key)));
-    for (const item of kept) this.#entries.set(item.key, item);
+    for (const item of items)
+      if (counts(item) && isNews(item.version, this.#entries.get(item.key)?.version ?? this.#ends.get(item.key)))
+        this.#entries.set(item.key, item);
     this.#order = [...this.#entries.keys()].sort();
     this.#values = this.#order.flatMap((key) => this.#entries.get(key)?.facts ?? []);
     this.#isLent = false;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { compareVersions } from "../../../../src/adapters/kube/watch/compare-versions.ts";
+import { compareVersions, laterVersion } from "../../../../src/adapters/kube/watch/compare-versions.ts";
 
 test.for([
   ["9", "10", "older"],
@@ -14,4 +14,18 @@ test.for([
   const compared = compareVersions(a, b);
   const word = compared === undefined ? "unknown" : compared < 0 ? "older" : compared > 0 ? "newer" : "same";
   expect(word).toBe(wanted);
+});
+
+test.for([
+  ["9", "10", "10"],
+  ["10", "9", "10"],
+  ["10", "", "10"],
+  ["10", "soon", "10"],
+  ["", "10", "10"],
+  ["", "soon", "soon"],
+  ["soon", "", "soon"],
+  ["soon", "later", "later"],
+  ["soon", "10", "10"],
+] as const)("who stands at %j and is told of %j goes on from %j", ([present, next, wanted]) => {
+  expect(laterVersion(present, next)).toBe(wanted);
 });

@@ -1,7 +1,8 @@
 import { failureOf } from "../../../../src/adapters/kube/watch/freshness.ts";
 import { Reflector } from "../../../../src/adapters/kube/watch/reflector.ts";
+import type { WatchSource } from "../../../../src/adapters/kube/watch/watch-source.ts";
 import { FakeClock } from "../../../fake/fake-clock.ts";
-import { ModelList, THING_RULES, type Thing } from "./model-list.ts";
+import { ModelList, THING_RULES, type Thing, withOpaqueVersions } from "./model-list.ts";
 
 /** A model's list, followed. */
 export interface Following {
@@ -16,12 +17,29 @@ export interface Following {
 
 /** A reflector of a model with these things, not started. Nothing is left to chance: the random number is always 0. */
 export function aReflector(...names: readonly string[]): Following {
+  return reflectorOf(names, (model) => model);
+}
+
+/** The same of a server whose versions are no numbers. */
+export function aReflectorOfOpaqueVersions(...names: readonly string[]): Following {
+  return reflectorOf(names, withOpaqueVersions);
+}
+
+/** {@link aReflector}, started and read once. */
+export async function following(...names: readonly string[]): Promise<Following> {
+  const one = aReflector(...names);
+  one.reflector.start();
+  await one.list();
+  return one;
+}
+
+function reflectorOf(names: readonly string[], sourceOf: (model: ModelList) => WatchSource<Thing>): Following {
   const clock = new FakeClock();
   const model = new ModelList(clock);
   for (const name of names) model.put(name, { spec: "s0" });
   const heard: string[] = [];
   const reflector = new Reflector({
-    source: model,
+    source: sourceOf(model),
     rules: THING_RULES,
     clock,
     random: () => 0,
@@ -33,12 +51,4 @@ export function aReflector(...names: readonly string[]): Following {
     return things.map(({ name, spec, own }) => `${name} ${spec} ${own}`.trimEnd());
   };
   return { model, clock, reflector, heard, list };
-}
-
-/** The same, started and read once. */
-export async function following(...names: readonly string[]): Promise<Following> {
-  const one = aReflector(...names);
-  one.reflector.start();
-  await one.list();
-  return one;
 }

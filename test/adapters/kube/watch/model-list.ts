@@ -147,6 +147,25 @@ export class ModelList implements WatchSource<Thing> {
   }
 }
 
+/** The same list as a server tells it whose versions are no numbers. */
+export function withOpaqueVersions(model: ModelList): WatchSource<Thing> {
+  const opaque = (version: string): string => `v${version}`;
+  const hidden = (event: WatchEvent<Thing>): WatchEvent<Thing> => {
+    if ("sighting" in event) return { ...event, sighting: renamed(event.sighting) };
+    return event.kind === "bookmark" ? { ...event, version: opaque(event.version) } : event;
+  };
+  const renamed = (one: Sighting<Thing>): Sighting<Thing> => ({ ...one, version: opaque(one.version) });
+  return {
+    list: async () => {
+      const { items, resourceVersion } = await model.list(() => undefined);
+      return { items: items.map(renamed), resourceVersion: opaque(resourceVersion) };
+    },
+    watch: async (version, follower) =>
+      await model.watch(version.slice(1), { ...follower, take: (events) => follower.take(events.map(hidden)) }),
+    refuse: (why) => model.refuse(why),
+  };
+}
+
 class Stream {
   /** Up to here this watch has told everything. */
   from: number;

@@ -80,12 +80,25 @@ async function step(random: Random, listener: Listener, clock: FakeClock): Promi
       model.refusal = random.chance(0.3) ? failing(random.pick(["unavailable", "forbidden", "timeout"])) : undefined;
     },
     () => {
-      model.listMs = random.pick([0, 0, 500, 5_000]);
+      model.listMs = random.pick([0, 0, 500, 5_000, 90_000]);
     },
-    () => clock.advance(random.pick([1, 900, 3_000, 40_000, 660_000])),
+    () => clock.advance(random.pick([1, 900, 3_000, 40_000, 640_000, 660_000])),
     () => clock.advance(0),
+    () => overtakenResync(random, listener, clock),
   ];
   await random.pick(happenings)();
+}
+
+/** A resync is answered late: meanwhile an object ends, and history is lost or the connection breaks. */
+async function overtakenResync(random: Random, { model }: Listener, clock: FakeClock): Promise<void> {
+  model.listMs = 90_000;
+  await clock.advance(650_000);
+  model.listMs = 0;
+  model.delete(random.pick(NAMES));
+  if (random.chance(0.3)) model.bookmark();
+  if (random.chance(0.5)) model.compact();
+  if (random.chance(0.7)) model.end(random.chance(0.5) ? failing("gone") : undefined);
+  await clock.advance(random.pick([0, 1_000, 40_000]));
 }
 
 /** A write whose answer comes before, with or after the event that echoes it, and sometimes never. */
@@ -123,7 +136,7 @@ async function play(random: Random, clock: FakeClock): Promise<Listener> {
     if (random.chance(0.5)) await listener.look();
   }
   model.refusal = undefined;
-  await clock.advance(120_000);
+  await clock.advance(300_000);
   await listener.look();
   return listener;
 }

@@ -172,6 +172,22 @@ describe("an interrupted watch", () => {
     expect(await list()).toEqual(["a s0", "b", "c s1"]);
   });
 
+  test.for(["", "soon", "-7"])(
+    "goes on from the last version that says something, whatever an object's version %j says",
+    async (version) => {
+      const { model, clock, list } = await following("a");
+      model.put("b", {});
+      const facts = { name: "odd", spec: "", own: "", heartbeat: 0 };
+      model.say({ kind: "changed", sighting: { key: "\0odd", version, facts } }, { kind: "bookmark", version });
+      await clock.advance(20_000);
+      model.end();
+      model.put("c", {});
+      await clock.advance(1_000);
+      expect(model.watches).toEqual(["101", "102"]);
+      expect(await list()).toEqual(["a s0", "b", "c", "odd"]);
+    },
+  );
+
   test("is invisible when it goes on within 2 s", async () => {
     const { model, clock, reflector, list } = await following("a");
     model.end(failing("unavailable"));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { following } from "./follow.ts";
+import { aReflectorOfOpaqueVersions, following } from "./follow.ts";
 import { failing } from "./model-list.ts";
 
 const RESYNC_MS = 540_000;
@@ -47,6 +47,93 @@ describe("the list read anew every ten minutes", () => {
     expect(model.lists).toBe(3);
   });
 });
+
+/** A followed list whose resync was asked for while it still had `b`, and is answered a minute later. */
+async function resyncInFlight(...names: readonly string[]) {
+  const one = await following(...names);
+  one.model.listMs = 60_000;
+  await one.clock.advance(RESYNC_MS);
+  expect(one.model.lists).toBe(2);
+  one.model.listMs = 0;
+  return one;
+}
+
+describe("a resync in flight", () => {
+  test("that is overtaken by lost history and a new list brings nothing back", async () => {
+    const { model, clock, heard, list } = await resyncInFlight("a", "b");
+    model.isDeaf = true;
+    model.delete("b");
+    model.compact();
+    model.isDeaf = false;
+    model.end(failing("gone"));
+    await clock.advance(1_000);
+    expect(model.lists).toBe(3);
+    expect(await list()).toEqual(["a s0"]);
+    await clock.advance(120_000);
+    expect(await list()).toEqual(["a s0"]);
+    expect(heard).toEqual(["b"]);
+  });
+
+  test("that is overtaken by an end and a bookmark brings nothing back, on the watch of then or a new one", async () => {
+    const { model, clock, heard, list } = await resyncInFlight("a", "b", "c");
+    model.delete("b");
+    model.bookmark();
+    await clock.advance(20_000);
+    model.end();
+    await clock.advance(1_000);
+    model.put("d", {});
+    model.delete("c");
+    model.bookmark();
+    await clock.advance(120_000);
+    expect(model.watches).toHaveLength(2);
+    expect(await list()).toEqual(["a s0", "d"]);
+    expect(heard).toEqual(["b", "d", "c"]);
+  });
+
+  test("that comes from a history which was set back meanwhile brings nothing back", async () => {
+    const { model, clock, list } = await resyncInFlight("a", "b");
+    model.setBack(50, [{ key: "\0old", version: "40", facts: { name: "old", spec: "", own: "", heartbeat: 0 } }]);
+    await clock.advance(58_000);
+    expect(await list()).toEqual(["old"]);
+    await clock.advance(5_000);
+    expect(await list()).toEqual(["old"]);
+  });
+
+  test.for<[string, (one: Awaited<ReturnType<typeof following>>) => void]>([
+    ["by an end", ({ model }) => model.delete("b")],
+    [
+      "by an end and a bookmark",
+      ({ model }) => {
+        model.delete("b");
+        model.bookmark();
+      },
+    ],
+  ])("that is overtaken %s brings nothing back where versions cannot be compared", async ([, overtake]) => {
+    const one = await resyncInFlightWithOpaqueVersions();
+    overtake(one);
+    await one.clock.advance(120_000);
+    expect(await one.list()).toEqual(["a s0"]);
+  });
+
+  test("shows what the watch has lost where versions cannot be compared, once nothing overtakes it", async () => {
+    const { model, clock, list } = await resyncInFlightWithOpaqueVersions();
+    model.isDeaf = true;
+    model.delete("b");
+    model.isDeaf = false;
+    await clock.advance(RESYNC_MS + 60_000);
+    expect(await list()).toEqual(["a s0"]);
+  });
+});
+
+async function resyncInFlightWithOpaqueVersions() {
+  const one = aReflectorOfOpaqueVersions("a", "b");
+  one.reflector.start();
+  await one.list();
+  one.model.listMs = 60_000;
+  await one.clock.advance(RESYNC_MS);
+  one.model.listMs = 0;
+  return one;
+}
 
 describe("an own write", () => {
   const annotate = (one: Awaited<ReturnType<typeof following>>, own: string, answerMs: number): Promise<unknown> =>
