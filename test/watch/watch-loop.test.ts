@@ -104,6 +104,39 @@ test("an address that the provider is still at work on lets nobody look at names
   expect(operations).not.toContain("zone");
 });
 
+test.for([
+  ["30 minutes", 30, 25],
+  ["2 hours", 120, 100],
+] as const)(
+  "with %s between readings, a pod that fails in a quiet time is a reason to pass at once",
+  async ([, interval, quiet]) => {
+    const world = new WatchWorld();
+    await world.setUp("n1", "n2");
+    for (const name of ["n1", "n2"]) await world.pods.create(`p-${name}`, { node: name, labels: { app: "web" } });
+    world.cloud.address("203.0.113.1", { on: "n1" });
+    await world.pools.create("web", { ...SPEC, match: { podNamespace: "shop", podLabel: "app=web" } });
+    const watcher = world.watch({ intervalMs: interval * 60_000, hasRealLists: true });
+    await world.clock.advance(5000);
+    expect(watcher.isLeading).toBe(true);
+    for (const [from, to] of [
+      ["n1", "n2"],
+      ["n2", "n1"],
+    ] as const) {
+      await world.clock.advance(quiet * 60_000);
+      expect(world.cloud.addresses()).toEqual({ ip1: from });
+      const turns = watcher.turns.length;
+      await world.pods.setReady(`p-${from}`, false);
+      await world.pods.setReady(`p-${to}`, true);
+      await world.clock.advance(5_000);
+      expect(causes(watcher.turns.slice(turns))[0]).toBe("change");
+      expect(world.cloud.addresses()).toEqual({ ip1: to });
+    }
+    watcher.stop();
+    await world.clock.advance(60_000);
+    expect(await watcher.end).toEqual({ kind: "stopped" });
+  },
+);
+
 test("what is held until a time is done at that time", async () => {
   const { world, watcher } = await aWatchedPool();
   await world.pools.edit("web", { gracePeriodSeconds: 20 });

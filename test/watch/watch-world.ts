@@ -10,6 +10,7 @@ import { FakeClock } from "../fake/fake-clock.ts";
 import { MemoryDNSProvider } from "../fake/memory-dns-provider.ts";
 import { MemoryIPProvider } from "../fake/memory-ip-provider.ts";
 import { MemoryWarmCluster } from "../fake/memory-warm-cluster.ts";
+import { sandboxWarmCluster } from "../fake/sandbox-warm-cluster.ts";
 import { emptyAccount } from "../scenario/account.ts";
 import { type MemoryDNS, memoryDNS } from "../scenario/memory-dns.ts";
 import { sandboxRest } from "../scenario/memory-world.ts";
@@ -38,6 +39,8 @@ export interface WatcherOptions {
   readonly onLocked?: "fail" | "wait";
   /** Faults of its calls to the cluster, from the first on. */
   readonly beforeCall?: NonNullable<MemoryWarmCluster["beforeCall"]>;
+  /** True = with the lists and watches that users have, instead of those of the fake. */
+  readonly hasRealLists?: boolean;
 }
 
 /** A cluster and accounts in which watchers run by a clock that the test moves. */
@@ -74,12 +77,13 @@ export class WatchWorld {
   }
 
   /** Starts a watcher; it does nothing until the clock is moved. */
-  watch({ intervalMs = 60_000, onLocked = "wait", beforeCall }: WatcherOptions = {}): Watcher {
+  watch({ intervalMs = 60_000, onLocked = "wait", beforeCall, hasRealLists = false }: WatcherOptions = {}): Watcher {
     this.#watchers += 1;
     const identity = `watcher-${this.#watchers}`;
     const { clock } = this;
-    const cluster = new MemoryWarmCluster({ sandbox: this.#kubernetes, now: () => clock.wallMs() });
-    cluster.beforeCall = beforeCall;
+    const memory = new MemoryWarmCluster({ sandbox: this.#kubernetes, now: () => clock.wallMs() });
+    memory.beforeCall = beforeCall;
+    const cluster = hasRealLists ? sandboxWarmCluster({ sandbox: this.#kubernetes, clock }) : memory;
     const provider = new MemoryIPProvider({ cloud: this.#account.cloud(), clock });
     const dns = {
       digitalocean: new MemoryDNSProvider({ account: this.dns.digitalocean, clock }),
@@ -116,7 +120,7 @@ export class WatchWorld {
     );
     end.catch(() => undefined);
     const watcher: Watcher = {
-      cluster,
+      cluster: memory,
       provider,
       dns,
       turns: [],

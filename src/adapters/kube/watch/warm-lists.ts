@@ -1,4 +1,4 @@
-import { isRequestRefusal } from "../../../model/errors.ts";
+import { isRequestRefusal, KubeError } from "../../../model/errors.ts";
 import { type NodeFacts, type PodFacts, type PodSelector, podSelectorKey } from "../../../model/node.ts";
 import { type ObjectMeta, objectKey, type Pool, type RecordSet } from "../../../model/resource.ts";
 import type { RoutedIP, RoutedIPIssuer } from "../../../model/routed-ip.ts";
@@ -20,7 +20,7 @@ import { Reflector } from "./reflector.ts";
 import { subjectOf } from "./sighting.ts";
 import { smallPods } from "./small-pods.ts";
 import { CUSTOM_RULES, ISSUER_RULES, NODE_RULES, POD_RULES, VERSIONED_RULES } from "./store-rules.ts";
-import { UsedLists } from "./used-lists.ts";
+import { Readings, UsedLists } from "./used-lists.ts";
 import type { StoreRules } from "./watched-store.ts";
 
 /** What the lists are made from. */
@@ -34,6 +34,7 @@ export class WarmLists {
   readonly #access: ListAccess;
   readonly #listeners: ((change: ClusterChange) => void)[] = [];
   readonly #ending = new AbortController();
+  readonly #readings = new Readings();
   readonly #pods: UsedLists<PodFacts>;
   readonly #endpointSlices: UsedLists<EndpointSliceFacts>;
   #nodes: Reflector<NodeFacts> | undefined;
@@ -45,14 +46,14 @@ export class WarmLists {
 
   constructor(access: ListAccess) {
     this.#access = access;
-    this.#pods = new UsedLists(access.clock, this.#ending.signal);
-    this.#endpointSlices = new UsedLists(access.clock, this.#ending.signal);
+    this.#pods = new UsedLists(access.clock, this.#readings, this.#ending.signal);
+    this.#endpointSlices = new UsedLists(access.clock, this.#readings, this.#ending.signal);
   }
 
   /** See {@link Reflector.values}; so are all that follow. */
   async nodes(): Promise<readonly NodeFacts[]> {
     this.#nodes ??= this.#follow("node", NODES_REQUEST, NODE_RULES);
-    return await this.#nodes.values();
+    return await this.#first("nodes", this.#nodes);
   }
 
   async services(): Promise<readonly ServiceFacts[]> {
@@ -62,17 +63,17 @@ export class WarmLists {
 
   async pools(): Promise<readonly Pool[]> {
     this.#pools ??= this.#follow("pool", this.#requestOf(CUSTOM_RESOURCES.pools), CUSTOM_RULES);
-    return await this.#pools.values();
+    return await this.#first("pools", this.#pools);
   }
 
   async recordSets(): Promise<readonly RecordSet[]> {
     this.#recordSets ??= this.#follow("record-set", this.#requestOf(CUSTOM_RESOURCES.recordSets), CUSTOM_RULES);
-    return await this.#recordSets.values();
+    return await this.#first("record sets", this.#recordSets);
   }
 
   async routedIPs(): Promise<readonly RoutedIP[]> {
     this.#routedIPs ??= this.#follow("routed-ip", this.#requestOf(CUSTOM_RESOURCES.routedIPs), CUSTOM_RULES);
-    return await this.#routedIPs.values();
+    return await this.#first("routed IPs", this.#routedIPs);
   }
 
   async issuers(): Promise<readonly RoutedIPIssuer[]> {
@@ -84,14 +85,14 @@ export class WarmLists {
     const isRefused = (error: unknown): boolean => isRequestRefusal(error, selector.namespace !== "");
     const follow = (): Reflector<PodFacts> =>
       this.#follow("pod", smallPods(podsRequest(selector)), POD_RULES, isRefused);
-    return await this.#pods.values(podSelectorKey(selector), follow);
+    return await this.#pods.values(`pods ${podSelectorKey(selector)}`, follow);
   }
 
   async endpointSlices(service: ServicePlace): Promise<readonly EndpointSliceFacts[]> {
     const isRefused = (error: unknown): boolean => isRequestRefusal(error, true);
     const follow = (): Reflector<EndpointSliceFacts> =>
       this.#follow("endpoint-slice", endpointSlicesRequest(service), VERSIONED_RULES, isRefused);
-    return await this.#endpointSlices.values(objectKey(service), follow);
+    return await this.#endpointSlices.values(`endpoints ${objectKey(service)}`, follow);
   }
 
   /** The nodes, if they are followed, for what this process writes itself; so are the next three. */
@@ -129,6 +130,19 @@ export class WarmLists {
   close(): void {
     this.#ending.abort();
     for (const one of this.#followed()) one.close();
+  }
+
+  /** Reads one of the lists that every reading begins with. An unknown kind counts as an answer: the cluster has no such objects. */
+  async #first<T>(name: string, list: Reflector<T>): Promise<readonly T[]> {
+    const attempt = this.#readings.begin(name);
+    try {
+      const values = await list.values();
+      this.#readings.answered(attempt);
+      return values;
+    } catch (error) {
+      if (error instanceof KubeError && error.failure === "missing-resource") this.#readings.answered(attempt);
+      throw error;
+    }
   }
 
   #followed(): readonly Pick<Reflector<unknown>, "staleness" | "close">[] {
