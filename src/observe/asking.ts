@@ -1,5 +1,6 @@
 import { ProviderError } from "../model/errors.ts";
 import type { ProviderFacts } from "../model/observation.ts";
+import { formatTime } from "../model/time.ts";
 import type { ProviderAccess } from "../ports/provider-access.ts";
 import type { ReusableFacts } from "./reusable-facts.ts";
 
@@ -33,7 +34,7 @@ export function unusableWhy({
       message: `provider "${name}" cannot be used: set ${access.variables.join(" or ")}`,
     };
   if (notBeforeMs === undefined || notBeforeMs <= nowMs) return undefined;
-  const message = `${name} asked for no calls until ${new Date(notBeforeMs).toISOString()}`;
+  const message = `${name} asked for no calls until ${formatTime(notBeforeMs)}`;
   return { reason: "RateLimited", message, notBeforeMs };
 }
 

@@ -1,7 +1,7 @@
 import type { Hold } from "../model/plan.ts";
 import type { Reason } from "../model/reason.ts";
 import type { Condition, IPStatus, ObjectMeta } from "../model/resource.ts";
-import { timestamp } from "./time.ts";
+import { isPast, timestamp } from "./time.ts";
 
 /** What the conditions of an object are computed from. */
 export interface ConditionFacts {
@@ -42,7 +42,7 @@ export function conditionsOf(facts: ConditionFacts, readiness: Readiness): reado
     ({ type, isTrue, reason, message }) => {
       const status = isTrue ? "True" : "False";
       const stored = facts.conditions.find((condition) => condition.type === type);
-      const isSame = stored?.status === status && Date.parse(stored.lastTransitionTime) <= facts.nowMs;
+      const isSame = stored?.status === status && isPast(stored.lastTransitionTime, facts.nowMs);
       return {
         type,
         status,

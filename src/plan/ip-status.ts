@@ -4,7 +4,7 @@ import { providerIDOf } from "../model/provider-id.ts";
 import type { IPStatus } from "../model/resource.ts";
 import type { BadEntry, PoolView } from "./pool-view.ts";
 import { type Standing, statusOf } from "./standing.ts";
-import { pastMs, timestamp } from "./time.ts";
+import { isPast, pastMs, timestamp } from "./time.ts";
 import { retryOf } from "./try-rule.ts";
 
 /** The status of every managed address and every bad entry, by address; keys sorted. Pure. */
@@ -95,7 +95,7 @@ function ownPlace({ rank, from }: Extract<Standing, { kind: "free" }>): Place | 
 /** The stored time when it means the same instant, so that an unchanged world leaves the text unchanged. */
 function keepTime(view: PoolView, ip: string, sinceMs: number, nowMs: number): string {
   const stored = statusOf(view.pool, ip)?.notMatchingSince;
-  return stored !== undefined && Date.parse(stored) <= nowMs && pastMs(stored, nowMs) === sinceMs
+  return stored !== undefined && isPast(stored, nowMs) && pastMs(stored, nowMs) === sinceMs
     ? stored
     : timestamp(sinceMs);
 }

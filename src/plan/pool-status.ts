@@ -13,7 +13,7 @@ import { ipStatuses } from "./ip-status.ts";
 import { poolReadiness } from "./pool-readiness.ts";
 import { countedIPs, type PoolView } from "./pool-view.ts";
 import { statusOf } from "./standing.ts";
-import { pastMs, timestamp } from "./time.ts";
+import { isPast, pastMs, timestamp } from "./time.ts";
 
 /** What is known of a pool once everything is planned. */
 export interface StatusFacts {
@@ -99,7 +99,7 @@ function routedFields(
 function lastAssignment(stored: string | undefined, nowMs: number): Pick<PoolStatus, "lastAssignmentTime"> {
   const ms = pastMs(stored, nowMs);
   if (stored === undefined || ms === undefined) return {};
-  return { lastAssignmentTime: Date.parse(stored) === ms ? stored : timestamp(ms) };
+  return { lastAssignmentTime: isPast(stored, nowMs) ? stored : timestamp(ms) };
 }
 
 const NOT_LOOKED_AT: Readiness = { isTrue: false, reason: "ProviderUnavailable", message: "It was not looked at." };
@@ -196,7 +196,7 @@ function openIntents(view: PoolView, nowMs: number): readonly PendingAcquisition
     const resolution = view.intents[index];
     if (resolution?.kind !== "waiting" && resolution?.kind !== "ambiguous") return [];
     const told = resolution.kind === "ambiguous" ? { candidates: resolution.candidates } : {};
-    const startedAt = Date.parse(intent.startedAt) <= nowMs ? intent.startedAt : timestamp(nowMs);
+    const startedAt = isPast(intent.startedAt, nowMs) ? intent.startedAt : timestamp(nowMs);
     return [{ ...intent, ...told, startedAt }];
   });
 }

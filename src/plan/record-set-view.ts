@@ -10,7 +10,7 @@ import { recordSetPublisher } from "./dns/publishers.ts";
 import { nodeAddresses, recordSetAddresses } from "./dns/record-set-addresses.ts";
 import type { VerifiedAddresses } from "./dns/verified-addresses.ts";
 import { judgeNodes, type Verdicts } from "./judge-nodes.ts";
-import { pastMs, timestamp } from "./time.ts";
+import { isPast, pastMs, timestamp } from "./time.ts";
 import { type Validation, validateRecordSet } from "./validate.ts";
 
 /** A published node that does not match any more because it became unready. */
@@ -118,7 +118,7 @@ export function unreadyNodes(
   if (target.kind === "blocked") return stored;
   return unready.map(({ node, sinceMs }) => {
     const known = stored.find(({ nodeName }) => nodeName === node.name);
-    const isSame = known !== undefined && Date.parse(known.since) <= nowMs && Date.parse(known.since) === sinceMs;
+    const isSame = known !== undefined && isPast(known.since, nowMs) && pastMs(known.since, nowMs) === sinceMs;
     return isSame ? known : { nodeName: node.name, since: timestamp(sinceMs) };
   });
 }

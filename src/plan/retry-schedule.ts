@@ -1,4 +1,5 @@
 import type { RetryStatus } from "../model/resource.ts";
+import { parseTime } from "../model/time.ts";
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -20,6 +21,6 @@ export function retryDelayMs(retryClass: "fast" | "slow", attempts: number): num
 
 /** When a stored retry is due, milliseconds; at most the longest wait from now, whatever the clock said when it was stored. */
 export function retryDueMs(retry: RetryStatus, nowMs: number): number {
-  const due = Date.parse(retry.nextAttemptTime);
-  return Number.isNaN(due) || due > nowMs + LONGEST_RETRY_MS ? nowMs : due;
+  const dueMs = parseTime(retry.nextAttemptTime) ?? nowMs;
+  return dueMs > nowMs + LONGEST_RETRY_MS ? nowMs : dueMs;
 }

@@ -1,8 +1,9 @@
+import { formatTime } from "../model/time.ts";
 import { oneLine } from "./one-line.ts";
 
 /** Returns `2026-08-01T12:00:00Z`: RFC 3339, UTC, whole seconds. */
 export function rfc3339(ms: number): string {
-  return new Date(ms).toISOString().replace(/\.\d{3}Z$/, "Z");
+  return formatTime(ms).replace(/\.\d{3}Z$/, "Z");
 }
 
 /** Returns `12:00:30 UTC`, with the date in front when it is another day than `nowMs`. */

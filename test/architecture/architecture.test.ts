@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { wrongDirections } from "./direction.ts";
-import { longFiles, undocumentedExports } from "./form.ts";
+import { longFiles, throwingTimes, undocumentedExports } from "./form.ts";
 import { heavyStarts, strangePackages } from "./packages.ts";
 import { impurities, moduleState } from "./purity.ts";
 import { importsOf, readSources, type Source } from "./sources.ts";
@@ -23,6 +23,7 @@ describe("the sources", () => {
     ["keep no state at module level", moduleState],
     ["are at most 500 lines long", isShort],
     ["explain every export", undocumentedExports],
+    ["write no time in a way that throws", throwingTimes],
   ] as const)("%s", ([, rule]) => {
     expect(rule(src)).toEqual([]);
   });
@@ -110,6 +111,7 @@ describe("a planted violation is found", () => {
     ["the network in plan", impurities, file("src/plan/a.ts", 'const a = fetch("x");')],
     ["an order by locale in plan", impurities, file("src/plan/a.ts", "a.localeCompare(b);")],
     ["a module's variable", moduleState, file("src/cli/a.ts", "let count = 0;")],
+    ["a time that throws", throwingTimes, file("src/plan/a.ts", "const a = new Date(ms).toISOString();")],
     ["501 lines", isShort, file("src/cli/a.ts", ...Array.from({ length: 501 }, () => "x"))],
     [
       "a function without a docstring",

@@ -22,3 +22,10 @@ export function undocumentedExports(sources: readonly Source[]): readonly string
     });
   });
 }
+
+/** Files that write a time in a way that throws for what is none, one sentence each. */
+export function throwingTimes(sources: readonly Source[]): readonly string[] {
+  return sources.flatMap(({ path, text }) =>
+    path !== "src/model/time.ts" && text.includes(".toISOString(") ? [`${path} writes a time without formatTime`] : [],
+  );
+}

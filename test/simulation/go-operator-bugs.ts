@@ -5,8 +5,8 @@ export const GO_OPERATOR_BUGS: readonly Mutation[] = [
   {
     name: "A pair whose time to be tried again has come is never tried again, as the Go operator reads an elapsed backoff.",
     file: "src/plan/retry-schedule.ts",
-    find: "return Number.isNaN(due) || due > nowMs + LONGEST_RETRY_MS ? nowMs : due;",
-    replace: "return due > nowMs + LONGEST_RETRY_MS ? nowMs : due <= nowMs ? Number.POSITIVE_INFINITY : due;",
+    find: "return dueMs > nowMs + LONGEST_RETRY_MS ? nowMs : dueMs;",
+    replace: "return dueMs > nowMs + LONGEST_RETRY_MS ? nowMs : dueMs <= nowMs ? Number.POSITIVE_INFINITY : dueMs;",
   },
   {
     name: "What failed is tried again at once: a hot loop.",

@@ -1,3 +1,5 @@
+import { parseTime } from "../../model/time.ts";
+
 /** The value as an object with unknown members; undefined for null, arrays and everything else. No effects. */
 export function asRecord(value: unknown): Readonly<Record<string, unknown>> | undefined {
   return typeof value === "object" && value !== null && !Array.isArray(value)
@@ -20,10 +22,9 @@ export function asNumber(value: unknown): number | undefined {
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }
 
-/** Milliseconds since the epoch of an RFC 3339 text (`Time` or `MicroTime`); undefined for everything else. */
+/** Milliseconds since the epoch of an RFC 3339 text (`Time` or `MicroTime`), see {@link parseTime}; undefined for everything else. */
 export function asTimeMs(value: unknown): number | undefined {
-  const ms = typeof value === "string" ? Date.parse(value) : Number.NaN;
-  return Number.isNaN(ms) ? undefined : ms;
+  return typeof value === "string" ? parseTime(value) : undefined;
 }
 
 /** The members of an object whose values are text, in their order; empty for everything that is no object. */

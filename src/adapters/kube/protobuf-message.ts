@@ -1,3 +1,4 @@
+import { formatTime } from "../../model/time.ts";
 import { Cursor, LENGTH_DELIMITED, VARINT } from "./protobuf-cursor.ts";
 
 /** How one field of a message is read. `text-map` is a map of text to text; `list` is a repeated message, each left as bytes. */
@@ -82,7 +83,7 @@ function addText(message: Message, name: string, cursor: Cursor): void {
 
 function addTime(message: Message, name: string, cursor: Cursor): void {
   const { seconds } = readMessage(cursor, TIME);
-  if (typeof seconds === "number" && seconds > 0) message[name] = new Date(seconds * 1000).toISOString();
+  if (typeof seconds === "number" && seconds > 0) message[name] = formatTime(seconds * 1000);
 }
 
 function addEntry(message: Message, name: string, cursor: Cursor): void {

@@ -1,4 +1,5 @@
 import type { ProviderFailure } from "../../model/errors.ts";
+import { formatTime } from "../../model/time.ts";
 import type { CallFacts } from "./call-facts.ts";
 import type { ProviderVoice } from "./provider-voice.ts";
 
@@ -20,8 +21,7 @@ export function failureText({ label, scopeAdvice }: ProviderVoice, call: CallFac
   const { doing, notFoundAdvice } = call;
   const why = `${details.reason}${answerNote(details)}`;
   const doubt = details.isAmbiguous === true ? "; it may have taken effect all the same" : "";
-  const when =
-    details.notBeforeMs === undefined ? "" : ` No call before ${new Date(details.notBeforeMs).toISOString()}.`;
+  const when = details.notBeforeMs === undefined ? "" : ` No call before ${formatTime(details.notBeforeMs)}.`;
   switch (details.failure) {
     case "unauthorized":
       return `${label} did not accept the token when asked to ${doing}: ${why}. Check the token and its expiry.`;

@@ -1,3 +1,4 @@
+import { formatTime } from "../../model/time.ts";
 import type { AccountState, RecordState, ZoneState } from "./account-state.ts";
 import { noRecord, refusal } from "./api-refusal.ts";
 import { newRecordID } from "./complete-account.ts";
@@ -16,7 +17,7 @@ export class RecordEdits {
     this.zone = zone;
     this.records = zone.dns_records;
     // Cloudflare's times have microseconds.
-    this.time = new Date(nowMs).toISOString().replace("Z", "000Z");
+    this.time = formatTime(nowMs).replace("Z", "000Z");
   }
 
   /** Adds a record and returns it. */

@@ -1,3 +1,4 @@
+import { formatTime } from "../../model/time.ts";
 import type { ActionState, AddressState, CloudState, DropletState } from "./cloud-state.ts";
 
 /** How many finished actions stay readable. */
@@ -88,7 +89,7 @@ export function remember(state: CloudState, ip: string, before: AddressState | n
 
 /** RFC 3339 in UTC, with milliseconds when there are some. */
 export function timeText(ms: number): string {
-  return new Date(ms).toISOString().replace(".000Z", "Z");
+  return formatTime(ms).replace(".000Z", "Z");
 }
 
 function finish(state: CloudState, action: ActionState): void {

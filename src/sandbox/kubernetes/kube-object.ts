@@ -1,3 +1,4 @@
+import { formatTime } from "../../model/time.ts";
 /** `metadata` of a stored object; the server's own fields are always there. */
 export interface ObjectMetadata {
   readonly name: string;
@@ -31,5 +32,5 @@ export function keyOf(metadata: { readonly namespace?: unknown; readonly name?: 
 
 /** A time as Kubernetes writes it in metadata: RFC 3339, whole seconds. */
 export function timestamp(ms: number): string {
-  return new Date(ms).toISOString().replace(/\.\d{3}Z$/, "Z");
+  return formatTime(ms).replace(/\.\d{3}Z$/, "Z");
 }

@@ -1,0 +1,33 @@
+const RFC_3339 = /^(\d{4}-\d\d-(\d\d))T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
+/** What RFC 3339 and Kubernetes can write: the years 0000 to 9999. */
+const EARLIEST_MS = Date.parse("0000-01-01T00:00:00Z");
+const LATEST_MS = Date.parse("9999-12-31T23:59:59.999Z");
+/** The zero of Go's clock. Kubernetes means "no time" by it, and by the zero of Unix (apimachinery v0.35.4, time_proto.go). */
+const GO_ZERO_MS = Date.parse("0001-01-01T00:00:00Z");
+
+/** True for milliseconds since the epoch that RFC 3339 can write and that mean a time. Pure. */
+function isTime(ms: number): boolean {
+  return ms >= EARLIEST_MS && ms <= LATEST_MS && !isZeroTime(ms);
+}
+
+/** True for the two times by which Kubernetes means none. Pure. */
+function isZeroTime(ms: number): boolean {
+  return ms === 0 || ms === GO_ZERO_MS;
+}
+
+/**
+ * Returns the milliseconds since the epoch of an RFC 3339 time. Undefined for every other text, for days that do not exist, and for the two times by which Kubernetes
+ * means none. Fractions below a millisecond are cut off. Pure.
+ */
+export function parseTime(text: string): number | undefined {
+  const [, date, day] = RFC_3339.exec(text) ?? [];
+  if (date === undefined || new Date(`${date}T00:00:00Z`).getUTCDate() !== Number(day)) return undefined;
+  const ms = Date.parse(text);
+  return isTime(ms) ? ms : undefined;
+}
+
+/** Returns RFC 3339 in UTC with milliseconds: `2026-08-01T12:00:00.000Z`. Never throws: it writes the nearest time of the years 0000 to 9999, and the earliest for NaN. Pure. */
+export function formatTime(ms: number): string {
+  const written = Number.isNaN(ms) ? EARLIEST_MS : Math.min(Math.max(ms, EARLIEST_MS), LATEST_MS);
+  return new Date(written).toISOString();
+}
