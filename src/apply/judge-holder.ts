@@ -4,7 +4,7 @@ import type { PodSummary } from "../model/observation.ts";
 import { machineID } from "../model/provider-id.ts";
 import { objectKey, type Pool } from "../model/resource.ts";
 import { keepsAddress } from "../plan/judge-nodes.ts";
-import { summarizeEndpoints, summarizePods } from "../plan/pod-summary.ts";
+import { summarizeEndpoints, summarizePods, summaryOn } from "../plan/pod-summary.ts";
 import { statusOf } from "../plan/standing.ts";
 import { podsKeyOf } from "../plan/validate.ts";
 import { type ApplyContext, ownerJournal } from "./context.ts";
@@ -41,7 +41,7 @@ export class LastLook {
 }
 
 /**
- * Judges the holder of an address once more, node and pods, as they are now: one that matches again, or is in grace, keeps its address. Reads the node and, where the
+ * Judges the holder of an address once more, node and pods, as they are now: one that matches again, is in grace, or cannot be read keeps its address. Reads the node and, where the
  * pool asks for pods, its pods. Undefined when the address may leave.
  */
 export async function holderKeeps(
@@ -54,18 +54,24 @@ export async function holderKeeps(
   const name = before.nodeName ?? statusOf(pool, ip)?.nodeName;
   if (name === undefined) return undefined;
   const [node, pods] = await Promise.all([context.cluster.readNode(name), podsOn(name, pool, context)]);
-  if (node === undefined || machineOf(node, pool) !== before.machineID) return undefined;
+  if (node === undefined || !mayBe(node, before.machineID, pool)) return undefined;
   const holder = { node, machine: before.machineID, pods };
   if (!keepsAddress(pool, ip, holder, context.cluster.now())) return undefined;
   const key = podsKeyOf(pool);
   const learned =
     key === undefined ? {} : { learnedPods: { key, nodeName: name, ...(pods === undefined ? {} : { pods }) } };
-  const why = `node ${name}, which has the address, can serve again`;
+  const why = `node ${name}, which has the address, ${abilityOf(node, pods)}`;
   return { ...skipped("Stale", why), learnedNode: node, ...learned };
 }
 
-function machineOf({ providerID }: NodeFacts, { spec }: Pool): string | undefined {
-  return machineID(spec.provider, providerID);
+function abilityOf({ unreadable }: NodeFacts, pods: PodSummary | undefined): string {
+  const doubt = unreadable ?? (pods?.ready === 0 ? pods.unreadable : undefined);
+  return doubt === undefined ? "can serve again" : `may serve: ${doubt} cannot be read`;
+}
+
+/** True if the machine is the node's, or if the node's machine cannot be read. */
+function mayBe({ providerID, unreadable }: NodeFacts, machine: string, { spec }: Pool): boolean {
+  return machineID(spec.provider, providerID) === machine || (providerID === "" && unreadable !== undefined);
 }
 
 async function podsOn(
@@ -75,8 +81,8 @@ async function podsOn(
 ): Promise<PodSummary | undefined> {
   if (podsKeyOf(pool) === undefined) return undefined;
   if (pool.endpoints !== undefined)
-    return summarizeEndpoints(await cluster.readEndpointSlices(pool.endpoints)).get(nodeName);
+    return summaryOn(summarizeEndpoints(await cluster.readEndpointSlices(pool.endpoints)), nodeName);
   const { podNamespace, podLabel } = pool.spec.match;
   const pods = await cluster.readPodsOn({ namespace: podNamespace, label: podLabel }, nodeName);
-  return summarizePods(pods).get(nodeName);
+  return summaryOn(summarizePods(pods), nodeName);
 }

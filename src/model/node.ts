@@ -27,6 +27,8 @@ export interface NodeFacts {
   /** Our two annotations; absent when the node does not carry them. */
   readonly addressAnnotation?: string;
   readonly poolAnnotation?: string;
+  /** The first part that matters and cannot be read, such as `spec.taints`. Then nobody can tell whether the node matches. Absent if everything can be read. */
+  readonly unreadable?: string;
 }
 
 /** What flipop needs of a pod. */
@@ -36,8 +38,10 @@ export interface PodFacts {
   readonly nodeName: string;
   readonly phase: string;
   readonly ready: Readiness;
-  /** When the delete was asked for (`deletionTimestamp` − `deletionGracePeriodSeconds`); absent while it is not terminating. */
+  /** When the delete was asked for (`deletionTimestamp` − `deletionGracePeriodSeconds`); absent while it is not terminating. It is also absent if the time cannot be read: then `ready` is false. */
   readonly deletedAtMs?: number;
+  /** Set if nobody can tell whether the pod serves. `nodeName` is `""` if the node cannot be read either. */
+  readonly isUnreadable?: true;
 }
 
 /** A distinct pod selector, as pushed to the server; at least one of the two is not empty. */

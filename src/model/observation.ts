@@ -12,11 +12,13 @@ export interface PodSummary {
   readonly notReady: number;
   /** When the last of them stopped being ready, as far as the pods themselves show; absent when one is ready or none shows it. */
   readonly unreadySinceMs?: number;
+  /** A pod or EndpointSlice that cannot be read and may serve, such as `pod shop/web-0`; not counted above. Absent if everything can be read. */
+  readonly unreadable?: string;
 }
 
 /** The pods of one selector, or the endpoints of one Service. */
 export type PodReading =
-  /** Node name → pods. Nodes without such pods are absent. */
+  /** Node name, or {@link NO_NODE} → pods. Nodes without such pods are absent. */
   | { readonly kind: "read"; readonly byNode: ReadonlyMap<string, PodSummary> }
   /** The API server refuses this list and answers others. Nobody knows which nodes run such pods. */
   | { readonly kind: "refused"; readonly error: string };

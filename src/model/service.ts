@@ -10,6 +10,8 @@ export interface ServiceFacts {
   /** Empty when it has none: then its EndpointSlices say where it is served. */
   readonly selector: Readonly<Record<string, string>>;
   readonly ports: readonly ServicePort[];
+  /** The first part that cannot be read. Then nothing is done for a RoutedIP that needs the part. Absent if everything can be read. */
+  readonly unreadable?: "spec" | "spec.type" | "spec.selector" | "spec.ports";
 }
 
 /** One port of a Service. */
@@ -20,6 +22,9 @@ export interface ServicePort {
   /** 0 when the Service has none. */
   readonly nodePort: number;
 }
+
+/** Stands for the node of pods and endpoints whose node cannot be read. No node has this name. */
+export const NO_NODE = "";
 
 /** The endpoints of one discovery.k8s.io/v1 EndpointSlice, summed up by node; endpoints without a node are left out. */
 export interface EndpointSliceFacts {

@@ -6,12 +6,12 @@ const LATEST_MS = Date.parse("9999-12-31T23:59:59.999Z");
 const GO_ZERO_MS = Date.parse("0001-01-01T00:00:00Z");
 
 /** True for milliseconds since the epoch that RFC 3339 can write and that mean a time. Pure. */
-function isTime(ms: number): boolean {
+export function isTime(ms: number): boolean {
   return ms >= EARLIEST_MS && ms <= LATEST_MS && !isZeroTime(ms);
 }
 
 /** True for the two times by which Kubernetes means none. Pure. */
-function isZeroTime(ms: number): boolean {
+export function isZeroTime(ms: number): boolean {
   return ms === 0 || ms === GO_ZERO_MS;
 }
 

@@ -2,17 +2,41 @@ import type { DNSFacts } from "../model/dns.ts";
 import type { FirewallFacts } from "../model/firewall.ts";
 import type { Observation, ProviderFacts } from "../model/observation.ts";
 import type { Gap } from "../model/plan.ts";
+import { undecidedText } from "./match.ts";
 import { compareText } from "./object-order.ts";
 
-/** Everything that could not be read: kinds the cluster does not know, whole providers, addresses, zones, names and firewalls. Addresses first, then DNS, then firewalls; sorted within each provider. Pure. */
-export function findGaps({ providers, dns, firewalls, missingKinds }: Observation): readonly Gap[] {
-  const missing = missingKinds.map(({ resource, error }) => ({ provider: "kubernetes", subject: resource, error }));
+/** So many unreadable objects of the cluster are named; the others are counted. */
+const NAMED = 20;
+
+/**
+ * Everything that could not be read: kinds the cluster does not know, its nodes, pods and EndpointSlices, whole providers, addresses, zones, names and firewalls. The cluster
+ * first, then addresses, DNS, firewalls; sorted within each provider. Pure.
+ */
+export function findGaps(observation: Observation): readonly Gap[] {
+  const { providers, dns, firewalls } = observation;
   const gaps = [...providers.values()].flatMap(addressGaps);
   const known = new Set(gaps.map(({ provider, subject, error }) => `${provider} ${subject} ${error}`));
   const named = [...sortedByName(dns).flatMap(dnsGaps), ...sortedByName(firewalls).flatMap(firewallGaps)].filter(
     ({ provider, subject, error }) => !known.has(`${provider} ${subject} ${error}`),
   );
-  return [...missing, ...gaps, ...named];
+  return [...clusterGaps(observation), ...gaps, ...named];
+}
+
+function clusterGaps({ missingKinds, nodes, pods }: Observation): readonly Gap[] {
+  const missing = missingKinds.map(({ resource, error }) => ({ subject: resource, error }));
+  const broken = nodes.flatMap((node) =>
+    node.unreadable === undefined
+      ? []
+      : [{ subject: node.name, error: undecidedText(node, `${node.unreadable} cannot be read`) }],
+  );
+  const served = [...pods.values()].flatMap((reading) =>
+    [...(reading.kind === "read" ? reading.byNode.values() : [])].flatMap(({ unreadable }) => unreadable ?? []),
+  );
+  const serving = [...new Set(served)].map((subject) => ({ subject, error: `${subject} cannot be read` }));
+  const all = [...sorted(broken), ...sorted(serving)];
+  const rest = all.length - NAMED;
+  const more = rest > 0 ? [{ subject: "", error: `${rest} more nodes, pods or EndpointSlices cannot be read` }] : [];
+  return [...missing, ...all.slice(0, NAMED), ...more].map((gap) => ({ provider: "kubernetes", ...gap }));
 }
 
 function sortedByName<T extends { readonly name: string }>(facts: ReadonlyMap<string, T>): readonly T[] {
@@ -50,6 +74,6 @@ function dnsGaps({ name, unusable, zones, records }: DNSFacts): readonly Gap[] {
   );
 }
 
-function sorted(gaps: readonly Gap[]): readonly Gap[] {
+function sorted<T extends Pick<Gap, "subject">>(gaps: readonly T[]): readonly T[] {
   return gaps.toSorted((a, b) => compareText(a.subject, b.subject));
 }

@@ -3,7 +3,7 @@ import type { Observation, PodSummary } from "../model/observation.ts";
 import { ownerKey } from "../model/owner-key.ts";
 import type { NodeVerdict } from "../model/plan.ts";
 import type { ObjectMeta, Pool } from "../model/resource.ts";
-import { judge, type MatchVerdict } from "./match.ts";
+import { judge, type MatchVerdict, undecidedText } from "./match.ts";
 import { standingOf } from "./standing.ts";
 import { podsKeyOf, type Validation, validatePool } from "./validate.ts";
 
@@ -12,6 +12,8 @@ export interface Verdicts {
   /** Nodes that match, in the order of the observation. */
   readonly matches: readonly NodeFacts[];
   readonly notMatching: readonly NodeVerdict[];
+  /** Unreadable nodes, which are among those that do not match, with the text why. */
+  readonly undecided: readonly { readonly node: NodeFacts; readonly why: string }[];
   readonly of: (node: NodeFacts) => MatchVerdict;
 }
 
@@ -24,21 +26,23 @@ export function judgeNodes(
   if (validation.kind === "blocked" || meta.isDeleting) {
     const reason = validation.kind === "blocked" ? validation.reason : "InvalidSpec";
     const verdict: MatchVerdict = { kind: "excluded", reason, detail: "" };
-    return { matches: [], notMatching: [], of: () => verdict };
+    return { matches: [], notMatching: [], undecided: [], of: () => verdict };
   }
   const { matcher } = validation;
   const matches: NodeFacts[] = [];
   const notMatching: NodeVerdict[] = [];
+  const undecided: { readonly node: NodeFacts; readonly why: string }[] = [];
   for (const node of observation.nodes) {
     const verdict = judge(node, matcher, observation.nodesReadAtMs);
+    if (verdict.kind === "unreadable") undecided.push({ node, why: undecidedText(node, verdict.detail) });
     if (verdict.kind === "match") matches.push(node);
     else notMatching.push({ nodeName: node.name, reason: verdict.reason, detail: verdict.detail });
   }
-  return { matches, notMatching, of: (node) => judge(node, matcher, observation.nodesReadAtMs) };
+  return { matches, notMatching, undecided, of: (node) => judge(node, matcher, observation.nodesReadAtMs) };
 }
 
 /**
- * True when an address stays on a machine as things are now: the machine's node matches, or is in grace. Pure.
+ * True when an address stays on a machine as things are now: the machine's node matches, is in grace, or cannot be read. Pure.
  * @param pods - the pods of the pool's selector on that node; undefined when none is there, or none is asked for
  */
 export function keepsAddress(
@@ -65,9 +69,10 @@ export function keepsAddress(
       key: own,
       nowMs,
       nodeByMachine: new Map([[machine, node]]),
+      machineless: [],
       verdictOf: (one) => judge(one, matcher, nowMs),
       ownerOf: () => own,
     },
   );
-  return standing.kind === "placed";
+  return standing.kind === "placed" || standing.kind === "gap";
 }

@@ -9,30 +9,34 @@ export interface MachineNodes {
   readonly byMachine: ReadonlyMap<string, NodeFacts>;
   /** Machines with more than one node, with all of them, by name. */
   readonly shared: ReadonlyMap<string, readonly NodeFacts[]>;
+  /** Nodes whose providerID cannot be read: each may be any machine. Sorted by name. */
+  readonly machineless: readonly NodeFacts[];
 }
 
 /** Groups nodes by their machine. Pure; the order of the nodes changes nothing. */
 export function machineNodes(nodes: readonly NodeFacts[], provider: string): MachineNodes {
   const byMachine = new Map<string, NodeFacts>();
   const shared = new Map<string, readonly NodeFacts[]>();
+  const machineless: NodeFacts[] = [];
   for (const node of nodes.toSorted((a, b) => compareText(a.name, b.name))) {
+    if (node.unreadable !== undefined && node.providerID === "" && !node.isDeleting) machineless.push(node);
     const machine = machineID(provider, node.providerID);
     if (machine === undefined) continue;
     const first = byMachine.get(machine);
     if (first === undefined) byMachine.set(machine, node);
     else shared.set(machine, [...(shared.get(machine) ?? [first]), node]);
   }
-  return { byMachine, shared };
+  return { byMachine, shared, machineless };
 }
 
-/** Machine id → its node as one pool sees it: one that matches, else one that is merely unready, else the first by name. Pure. */
+/** Machine id → its node as one pool sees it: one that matches, else one that may, else one that is merely unready, else the first by name. Pure. */
 export function nodeByMachine(
   { byMachine, shared }: MachineNodes,
   verdictOf: (node: NodeFacts) => MatchVerdict,
 ): ReadonlyMap<string, NodeFacts> {
   if (shared.size === 0) return byMachine;
   const best = (nodes: readonly NodeFacts[]): readonly NodeFacts[] =>
-    (["match", "unready", "excluded"] as const).flatMap((kind) =>
+    (["match", "unreadable", "unready", "excluded"] as const).flatMap((kind) =>
       nodes.filter((node) => verdictOf(node).kind === kind),
     );
   const chosen = [...shared].flatMap(([machine, nodes]) =>

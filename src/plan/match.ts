@@ -9,11 +9,13 @@ import { isTolerated } from "./toleration.ts";
  * Whether a node satisfies `spec.match`.
  *
  * A node that does not match is `unready` when only its own or its pods' readiness is missing: grace can apply. `sinceMs` is then the
- * earliest time at which the cluster itself shows that it stopped matching, when it shows one. Any other violation makes it `excluded`.
+ * earliest time at which the cluster itself shows that it stopped matching, when it shows one. Any other violation makes it `excluded`. A node is `unreadable`
+ * if nobody can tell whether it matches; then nothing about it is changed.
  */
 export type MatchVerdict =
   | { readonly kind: "match" }
   | { readonly kind: "unready"; readonly reason: Reason; readonly detail: string; readonly sinceMs?: number }
+  | { readonly kind: "unreadable"; readonly reason: "Unreadable"; readonly detail: string }
   | { readonly kind: "excluded"; readonly reason: Reason; readonly detail: string };
 
 /** A parsed `spec.match`, ready to be asked about many nodes. */
@@ -24,6 +26,8 @@ export interface Matcher {
   readonly tolerations: readonly Toleration[];
   /** Undefined when no pod is needed; else the pods by node. */
   readonly podsByNode: ReadonlyMap<string, PodSummary> | undefined;
+  /** An unreadable list of endpoints, which may say of any node that it serves. */
+  readonly unplaced?: string;
 }
 
 interface Violation {
@@ -31,12 +35,15 @@ interface Violation {
   readonly detail: string;
   readonly isReadiness: boolean;
   readonly sinceMs?: number | undefined;
+  /** What cannot be read; it may show that there is no violation. */
+  readonly doubt?: string | undefined;
 }
 
 const MATCH: MatchVerdict = { kind: "match" };
 
-/** Asks every check. The reported violation is the first that excludes, else the first of readiness. Pure. */
+/** Asks every check. The reported violation is the first that excludes, else the first of readiness. An unreadable node is excluded only by its deletion. Pure. */
 export function judge(node: NodeFacts, matcher: Matcher, nowMs: number): MatchVerdict {
+  if (node.unreadable !== undefined && !node.isDeleting) return unreadable(node.unreadable);
   let first: Violation | undefined;
   let sinceMs = Number.POSITIVE_INFINITY;
   for (const check of CHECKS) {
@@ -47,8 +54,9 @@ export function judge(node: NodeFacts, matcher: Matcher, nowMs: number): MatchVe
     sinceMs = Math.min(sinceMs, violation.sinceMs ?? Number.POSITIVE_INFINITY);
   }
   if (first === undefined) return MATCH;
-  const { reason, detail } = first;
+  const { reason, detail, doubt } = first;
   if (node.taints.some((taint) => taint.key === OUT_OF_SERVICE)) return { kind: "excluded", reason, detail };
+  if (doubt !== undefined) return unreadable(doubt);
   if (sinceMs === Number.POSITIVE_INFINITY) return { kind: "unready", reason, detail };
   return { kind: "unready", reason, detail, sinceMs: Math.min(nowMs, sinceMs) };
 }
@@ -126,10 +134,20 @@ function untolerated(
   };
 }
 
-function noReadyPod(node: NodeFacts, matcher: Matcher): Violation | undefined {
-  if (matcher.podsByNode === undefined) return undefined;
-  const pods = matcher.podsByNode.get(node.name);
-  if (pods === undefined) return { reason: "NoMatchingPod", detail: "", isReadiness: true };
+function unreadable(what: string): MatchVerdict {
+  return { kind: "unreadable", reason: "Unreadable", detail: `${what} cannot be read` };
+}
+
+/** Returns the text of holds and gaps about an unreadable node. `what` is the detail of its verdict. Pure. */
+export function undecidedText({ name }: NodeFacts, what: string): string {
+  return `nobody can tell whether node ${name} matches: ${what}`;
+}
+
+function noReadyPod(node: NodeFacts, { podsByNode, unplaced }: Matcher): Violation | undefined {
+  if (podsByNode === undefined) return undefined;
+  const pods = podsByNode.get(node.name);
+  const doubt = pods?.unreadable ?? unplaced;
+  if (pods === undefined) return { reason: "NoMatchingPod", detail: "", isReadiness: true, doubt };
   if (pods.ready > 0) return undefined;
-  return { reason: "PodNotReady", detail: "", isReadiness: true, sinceMs: pods.unreadySinceMs };
+  return { reason: "PodNotReady", detail: "", isReadiness: true, sinceMs: pods.unreadySinceMs, doubt };
 }

@@ -1,8 +1,8 @@
 import type { PodFacts } from "../model/node.ts";
 import type { PodSummary } from "../model/observation.ts";
-import type { EndpointSliceFacts } from "../model/service.ts";
+import { type EndpointSliceFacts, NO_NODE } from "../model/service.ts";
 
-/** Sums pods up by node: how many can serve, and if none, when the last of them stopped, as far as they show it. Pure. */
+/** Sums pods up by node: how many can serve, and if none, when the last of them stopped, as far as they show it. Names one unreadable pod per node. Pure. */
 export function summarizePods(pods: readonly PodFacts[]): ReadonlyMap<string, PodSummary> {
   const byNode = new Map<string, Sum>();
   // There can be fifty thousand, and each pass sums them up: nothing is made for a pod.
@@ -18,6 +18,12 @@ export function summarizePods(pods: readonly PodFacts[]): ReadonlyMap<string, Po
 type Sum = { -readonly [K in keyof PodSummary]: PodSummary[K] };
 
 function add(sum: Sum, pod: PodFacts): void {
+  if (pod.isUnreadable) {
+    const name = `pod ${pod.namespace}/${pod.name}`;
+    // The first by name, so that the order of the pods does not matter.
+    if (sum.unreadable === undefined || name < sum.unreadable) sum.unreadable = name;
+    return;
+  }
   if (canServe(pod)) {
     sum.ready += 1;
     if (sum.unreadySinceMs !== undefined) delete sum.unreadySinceMs;
@@ -47,9 +53,22 @@ function later(a: number | undefined, b: number | undefined): number | undefined
 export function summarizeEndpoints(slices: readonly EndpointSliceFacts[]): ReadonlyMap<string, PodSummary> {
   const byNode = new Map<string, PodSummary>();
   for (const { endpointsByNode } of slices)
-    for (const [node, { ready, notReady }] of endpointsByNode) {
+    for (const [node, { ready, notReady, unreadable }] of endpointsByNode) {
       const known = byNode.get(node);
-      byNode.set(node, { ready: ready + (known?.ready ?? 0), notReady: notReady + (known?.notReady ?? 0) });
+      // The first by name, so that the order of the slices does not matter.
+      const [odd] = [unreadable, known?.unreadable].filter((name) => name !== undefined).toSorted();
+      byNode.set(node, {
+        ready: ready + (known?.ready ?? 0),
+        notReady: notReady + (known?.notReady ?? 0),
+        ...(odd === undefined ? {} : { unreadable: odd }),
+      });
     }
   return byNode;
+}
+
+/** Sums up one node, for which these pods or endpoints were read: an unreadable one without a node may be on it. Undefined if there is none. Pure. */
+export function summaryOn(byNode: ReadonlyMap<string, PodSummary>, nodeName: string): PodSummary | undefined {
+  const own = byNode.get(nodeName);
+  const unreadable = own?.unreadable ?? byNode.get(NO_NODE)?.unreadable;
+  return unreadable === undefined ? own : { ready: 0, notReady: 0, ...own, unreadable };
 }

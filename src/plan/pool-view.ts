@@ -88,6 +88,7 @@ export function viewPool(pool: Pool, context: ViewContext): PoolView {
       key,
       nowMs: observation.nodesReadAtMs,
       nodeByMachine: nodes,
+      machineless: context.machines.machineless,
       verdictOf: verdicts.of,
       ownerOf: (address) => claims.ownerOf(address) ?? key,
     });

@@ -3,9 +3,9 @@ import type { Reason } from "../model/reason.ts";
 import { FINALIZER, objectKey } from "../model/resource.ts";
 import type { RecordSetView } from "./record-set-view.ts";
 
-/** What is held for a record set for a reason of its own: invalid, suspended, nodes in grace, annotations that are no addresses. Pure. */
+/** What is held for a record set for a reason of its own: invalid, suspended, nodes in grace or that cannot be read, annotations that are no addresses. Pure. */
 export function recordSetHolds(view: RecordSetView, nowMs: number): readonly Hold[] {
-  const { recordSet, validation, unready, badAnnotations } = view;
+  const { recordSet, validation, unready, undecided, badAnnotations } = view;
   const { meta, spec } = recordSet;
   const whole = (kind: Hold["kind"], reason: Reason, detail: string, needsPerson: boolean): Hold => ({
     kind,
@@ -27,6 +27,7 @@ export function recordSetHolds(view: RecordSetView, nowMs: number): readonly Hol
     ...unready
       .filter(({ graceUntilMs }) => graceUntilMs > nowMs)
       .map(({ node, graceUntilMs }): Hold => ({ ...onNode(view, node.name, "Grace"), notBeforeMs: graceUntilMs })),
+    ...undecided.map(({ node, why }) => ({ ...onNode(view, node.name, "Unreadable"), detail: why })),
     ...badAnnotations.map(({ name, addressAnnotation = "" }) => ({
       ...onNode(view, name, "InvalidAddress"),
       detail: `"${addressAnnotation}"`,

@@ -7,7 +7,7 @@ import { ADDRESS_ANNOTATION, type RecordSet, type UnreadyNode } from "../model/r
 import type { NameTarget } from "./dns/name-target.ts";
 import type { Publisher, ServedAddresses } from "./dns/publisher.ts";
 import { recordSetPublisher } from "./dns/publishers.ts";
-import { nodeAddresses, recordSetAddresses } from "./dns/record-set-addresses.ts";
+import { type NodeAddress, nodeAddresses, recordSetAddresses } from "./dns/record-set-addresses.ts";
 import type { VerifiedAddresses } from "./dns/verified-addresses.ts";
 import { judgeNodes, type Verdicts } from "./judge-nodes.ts";
 import { isPast, pastMs, timestamp } from "./time.ts";
@@ -31,6 +31,8 @@ export interface RecordSetView {
   readonly notMatching: readonly NodeVerdict[];
   /** Nodes whose addresses stand in the records though they became unready; sorted by name. */
   readonly unready: readonly UnreadyPublished[];
+  /** Unreadable nodes, with the text why; sorted by name. */
+  readonly undecided: Verdicts["undecided"];
   /** Matches whose annotation is no canonical IPv4 address; sorted by name. */
   readonly badAnnotations: readonly NodeFacts[];
   readonly publisher: Publisher;
@@ -74,13 +76,20 @@ export function viewRecordSet(
     matching: [...verdicts.matches.map(({ name }) => name), ...gracedNames].toSorted(),
     notMatching: verdicts.notMatching.filter(({ nodeName }) => !gracedNames.has(nodeName)),
     unready,
+    undecided: verdicts.undecided,
     badAnnotations: spec.addressType === ADDRESS_ANNOTATION ? verdicts.matches.filter(hasBadAnnotation) : [],
     publisher,
-    served: recordSetAddresses(
-      verdicts.matches.map(offered),
-      graced.map(({ node }) => offered(node)),
-    ),
+    served: recordSetAddresses(verdicts.matches.map(offered), [
+      ...graced.map(({ node }) => offered(node)),
+      ...verdicts.undecided.map(({ node }) => mayOffer(offered(node), target)),
+    ]),
   };
+}
+
+/** Returns the addresses that an unreadable node may have in the records. If its addresses cannot be read either, these are all published ones. */
+function mayOffer(offered: readonly NodeAddress[], target: NameTarget): readonly NodeAddress[] {
+  if (offered.length > 0 || target.kind !== "ready") return offered;
+  return target.records.addresses.map((address) => ({ address, isUndecided: true }));
 }
 
 function hasBadAnnotation({ addressAnnotation }: NodeFacts): boolean {

@@ -85,11 +85,23 @@ function problemOf(
     return `address "${spec.address}" is not a canonical IPv4 address`;
   if (spec.serviceName === "") return "serviceName must be provided";
   if (service === undefined) return `Service "${spec.serviceName}" not found in namespace ${namespace}`;
+  const unreadable = unreadablePart(service, spec, issuer);
+  if (unreadable !== undefined) return `Service "${spec.serviceName}" cannot be used: its ${unreadable} cannot be read`;
   if (service.type === "ExternalName") return `Service "${spec.serviceName}" is an ExternalName: no node runs it`;
   const bad = spec.ports.find(
     ({ protocol, port }) => portRange(protocol, port) === undefined && !isUnsupported(protocol),
   );
   return bad === undefined ? undefined : `port "${bad.protocol}/${bad.port}" is not a port or a range of ports`;
+}
+
+/** The part of the Service that is needed and cannot be read. Its ports are needed only for a firewall, and only if the RoutedIP has none of its own. */
+function unreadablePart(
+  { unreadable }: ServiceFacts,
+  { ports }: RoutedIP["spec"],
+  issuer: RoutedIPIssuer,
+): ServiceFacts["unreadable"] {
+  const arePortsNeeded = ports.length === 0 && issuer.spec.firewallName !== "";
+  return unreadable === "spec.ports" && !arePortsNeeded ? undefined : unreadable;
 }
 
 function deletionProblem({ spec, status }: RoutedIP, issuer: RoutedIPIssuer | undefined): string | undefined {

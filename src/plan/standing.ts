@@ -4,7 +4,7 @@ import type { Address, AddressFact } from "../model/address.ts";
 import type { NodeFacts } from "../model/node.ts";
 import { machineID } from "../model/provider-id.ts";
 import type { IPStatus, Pool } from "../model/resource.ts";
-import type { MatchVerdict } from "./match.ts";
+import { type MatchVerdict, undecidedText } from "./match.ts";
 import { pastMs } from "./time.ts";
 
 /**
@@ -45,6 +45,8 @@ export interface StandingContext {
   /** The API server's clock when the nodes had been listed, milliseconds. */
   readonly nowMs: number;
   readonly nodeByMachine: ReadonlyMap<string, NodeFacts>;
+  /** Nodes whose machine cannot be read. */
+  readonly machineless: readonly NodeFacts[];
   readonly verdictOf: (node: NodeFacts) => MatchVerdict;
   readonly ownerOf: (ip: string) => string | undefined;
   readonly key: string;
@@ -74,6 +76,8 @@ function knownStanding(address: Address, context: StandingContext): Standing {
   }
   if (holder === undefined) return { kind: "free", from: undefined, rank: "unassigned" };
   if (node !== undefined) return onNode(address.ip, node, holder.machineID, context);
+  const hidden = hiddenNode(address.ip, holder.machineID, context);
+  if (hidden !== undefined) return onNode(address.ip, hidden, holder.machineID, context);
   if (isFormerNode(address.ip, holder.machineID, context.pool))
     return { kind: "free", from: holder, rank: "node-gone" };
   return context.pool.spec.foreignHolder === "TakeOver"
@@ -88,14 +92,21 @@ function holderOf(address: Address, context: StandingContext): Place | undefined
   return node === undefined ? { machineID: address.holderID } : { machineID: address.holderID, nodeName: node.name };
 }
 
+/** Returns a node that this machine may be, among those whose machine cannot be read: the node that status names for the address, or any if status names none. */
+function hiddenNode(ip: string, machine: string, { pool, machineless }: StandingContext): NodeFacts | undefined {
+  const entry = statusOf(pool, ip);
+  const nodeName = isAt(entry, machine, pool.spec.provider) ? entry?.nodeName : undefined;
+  return machineless.find(({ name }) => nodeName === undefined || name === nodeName);
+}
+
 function onNode(ip: string, node: NodeFacts, machine: string, context: StandingContext): Standing {
+  const verdict = context.verdictOf(node);
+  if (verdict.kind === "unreadable") return { kind: "gap", error: undecidedText(node, verdict.detail) };
   const on = { machineID: machine, nodeName: node.name };
+  const wasActive = wasActiveOn(ip, node, machine, context);
+  if (verdict.kind === "match") return { kind: "placed", on, wasActive };
   const entry = statusOf(context.pool, ip);
   const isKnownHere = isAt(entry, machine, context.pool.spec.provider);
-  const isAnnotated = node.addressAnnotation === ip && (node.poolAnnotation ?? context.key) === context.key;
-  const wasActive = (entry?.state === "active" && isKnownHere) || (entry === undefined && isAnnotated);
-  const verdict = context.verdictOf(node);
-  if (verdict.kind === "match") return { kind: "placed", on, wasActive };
   const storedMs = isKnownHere ? pastMs(entry?.notMatchingSince, context.nowMs) : undefined;
   const evidenceMs = verdict.kind === "unready" ? verdict.sinceMs : undefined;
   const sinceMs = Math.min(storedMs ?? context.nowMs, evidenceMs ?? context.nowMs, context.nowMs);
@@ -104,6 +115,13 @@ function onNode(ip: string, node: NodeFacts, machine: string, context: StandingC
     return { kind: "placed", on, wasActive, unready: { sinceMs, graceUntilMs } };
   }
   return { kind: "free", from: on, rank: "not-matching", sinceMs };
+}
+
+/** True if the address served on the node: status says so, or the node's annotation if there is no status. */
+function wasActiveOn(ip: string, node: NodeFacts, machine: string, { pool, key }: StandingContext): boolean {
+  const entry = statusOf(pool, ip);
+  if (entry === undefined) return node.addressAnnotation === ip && (node.poolAnnotation ?? key) === key;
+  return entry.state === "active" && isAt(entry, machine, pool.spec.provider);
 }
 
 /** The stored status of one address; own keys only. */

@@ -3,7 +3,7 @@ import { podSelectorKey } from "../model/node.ts";
 import { shownText } from "../model/object-name.ts";
 import type { Observation, PodReading } from "../model/observation.ts";
 import { ADDRESS_ANNOTATION, type MatchSpec, type ObjectMeta, type Pool, type RecordSet } from "../model/resource.ts";
-import { endpointsKey } from "../model/service.ts";
+import { endpointsKey, NO_NODE } from "../model/service.ts";
 import { recordSetWish } from "./dns/dns-wish.ts";
 import type { Matcher } from "./match.ts";
 import { capabilitiesOf } from "./provider-capabilities.ts";
@@ -61,11 +61,16 @@ function validateMatch(object: Matching, pods: Pods): Validation {
   if (problem !== undefined) return invalid(`Error parsing pod selector: ${problem}`);
   const reading = readingOf(object, pods);
   if (reading?.kind === "refused") return { kind: "blocked", reason: "SelectorRefused", error: reading.error };
-  const nodeSelector = parsed.selector;
-  return {
-    kind: "valid",
-    matcher: { nodeSelector, nodeLabel: shownText(nodeLabel), tolerations, podsByNode: reading?.byNode },
+  // An unreadable slice may speak of any node, and concerns one object. A pod is on one node: it must not hold up the others.
+  const unplaced = object.endpoints === undefined ? undefined : reading?.byNode.get(NO_NODE)?.unreadable;
+  const matcher: Matcher = {
+    nodeSelector: parsed.selector,
+    nodeLabel: shownText(nodeLabel),
+    tolerations,
+    podsByNode: reading?.byNode,
+    ...(unplaced === undefined ? {} : { unplaced }),
   };
+  return { kind: "valid", matcher };
 }
 
 /** The pods that the object asks for; undefined where it needs none, as when it is being deleted. */

@@ -35,6 +35,16 @@ test.for<[string, PodFacts[], PodSummary | undefined]>([
   ],
   ["a pod without evidence says nothing", [unready(), unready(300)], { ready: 0, notReady: 2, unreadySinceMs: 300 }],
   ["one ready pod is enough, whatever the order", [unready(300), pod({}), unready(400)], { ready: 1, notReady: 2 }],
+  [
+    "one that cannot be read is told by its name, the same one whatever the order, and counts for nothing",
+    [pod({ name: "c", isUnreadable: true }), pod({ name: "b", isUnreadable: true }), unready(300)],
+    { ready: 0, notReady: 1, unreadySinceMs: 300, unreadable: "pod a/b" },
+  ],
+  [
+    "one that cannot be read takes nothing from a ready one",
+    [pod({ isUnreadable: true }), pod({})],
+    { ready: 1, notReady: 0, unreadable: "pod a/p" },
+  ],
 ])("%s", ([, pods, expected]) => {
   expect(summarizePods(pods).get("n1")).toEqual(expected);
 });

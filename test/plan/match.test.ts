@@ -52,6 +52,50 @@ test.for<[string, Row, string]>([
     { node: { ready: { isReady: false, sinceMs: NOW + 60_000 } } },
     "unready NodeNotReady since -0s",
   ],
+  [
+    "a time before every calendar counts as the evidence that it is",
+    { node: { ready: { isReady: false, sinceMs: NOW - 7_000 }, taints: [{ ...notReady, timeAddedMs: NOW - 9e12 }] } },
+    "unready NodeNotReady since -9000000000s",
+  ],
+  [
+    "of a node that cannot be read nobody can tell, whatever else is known",
+    { node: { unreadable: "spec.taints", ready: unready, providerID: "" }, nodeLabel: "role=edge" },
+    "unreadable Unreadable spec.taints cannot be read",
+  ],
+  [
+    "a node that is being deleted does not match although it cannot be read",
+    { node: { unreadable: "spec.taints", isDeleting: true } },
+    "excluded NodeDeleting",
+  ],
+  [
+    "of a node whose only pod cannot be read nobody can tell",
+    { pods: { ready: 0, notReady: 0, unreadable: "pod shop/web-0" } },
+    "unreadable Unreadable pod shop/web-0 cannot be read",
+  ],
+  [
+    "nor of one whose other pods are not ready",
+    { pods: { ready: 0, notReady: 2, unreadable: "pod shop/web-0", unreadySinceMs: NOW - 1000 } },
+    "unreadable Unreadable pod shop/web-0 cannot be read",
+  ],
+  [
+    "a pod that cannot be read takes nothing from one that is ready",
+    { pods: { ready: 1, notReady: 0, unreadable: "pod shop/web-0" } },
+    "match",
+  ],
+  [
+    "a node that is known not to be ready is not, although its pod cannot be read",
+    { node: { ready: unready }, pods: { ready: 0, notReady: 0, unreadable: "pod shop/web-0" } },
+    "unready NodeNotReady since -5s",
+  ],
+  [
+    "a node that is out of service is, although its pod cannot be read",
+    {
+      node: { taints: [{ key: "node.kubernetes.io/out-of-service", value: "", effect: "NoExecute" }] },
+      tolerations: [{ operator: "Exists" }],
+      pods: { ready: 0, notReady: 0, unreadable: "pod shop/web-0" },
+    },
+    "excluded PodNotReady",
+  ],
   ["another label excludes", { nodeLabel: "role=edge" }, "excluded NodeLabelMismatch role=edge"],
   [
     "a label that excludes is reported before readiness",

@@ -136,6 +136,18 @@ describe("what it refers to and cannot be used", () => {
     ["no Service", routedIP({ serviceName: "" }), {}, "serviceName must be provided"],
     ["a Service that is not there", routedIP(), { services: [] }, 'Service "web" not found in namespace ingress'],
     [
+      "a Service that cannot be read",
+      routedIP(),
+      { services: [service({ unreadable: "spec.selector" })] },
+      'Service "web" cannot be used: its spec.selector cannot be read',
+    ],
+    [
+      "a Service whose ports cannot be read and are to be opened",
+      routedIP(),
+      { issuers: [issuer({ firewallName: "web" })], services: [service({ unreadable: "spec.ports" })] },
+      'Service "web" cannot be used: its spec.ports cannot be read',
+    ],
+    [
       "an ExternalName Service",
       routedIP(),
       { services: [service({ type: "ExternalName" })] },
@@ -149,6 +161,13 @@ describe("what it refers to and cannot be used", () => {
     ],
   ])("is told: %s", (_, from, references, text) => {
     expect(convert(from, references).decodeError).toBe(text);
+  });
+
+  test("unreadable ports of its Service cost a RoutedIP nothing where none of them is to be opened", () => {
+    const services = [service({ unreadable: "spec.ports", ports: [] })];
+    const own = routedIP({ ports: [{ protocol: "tcp", port: "80" }] });
+    expect(convert(own, { issuers: [issuer({ firewallName: "web" })], services }).decodeError).toBeUndefined();
+    expect(convert(routedIP(), { services }).decodeError).toBeUndefined();
   });
 
   test("in another namespace is not found", () => {

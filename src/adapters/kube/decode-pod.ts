@@ -1,29 +1,70 @@
-import type { PodFacts } from "../../model/node.ts";
-import { decodeMeta } from "./decode-meta.ts";
+import type { PodFacts, Readiness } from "../../model/node.ts";
 import { decodeReadiness } from "./decode-readiness.ts";
-import { asNumber, asRecord, asText, asTimeMs } from "./json-value.ts";
+import { asNumber, asRecord, asText, asTimeMs, isCutOff, isOdd, isPresent } from "./json-value.ts";
 
-/** What flipop needs of a `v1` Pod; undefined when it is not bound to a node yet. Never throws. */
+type Part = Readonly<Record<string, unknown>> | undefined;
+
+/** The longest `deletionGracePeriodSeconds` that flipop believes: a hundred years. */
+const LONGEST_GRACE_SECONDS = 100 * 365 * 86_400;
+
+/**
+ * Returns what flipop needs of a `v1` Pod. `isUnreadable` is set if a part that matters cannot be read. Undefined for a pod without a node, and for something without a name.
+ * A pod with an unreadable `deletionTimestamp` is not ready. Never throws.
+ */
 export function decodePod(object: unknown): PodFacts | undefined {
-  const meta = decodeMeta(object);
   const pod = asRecord(object);
-  const nodeName = asText(asRecord(pod?.["spec"])?.["nodeName"]);
-  if (meta === undefined || nodeName === undefined) return undefined;
+  const metadata = asRecord(pod?.["metadata"]);
+  const spec = asRecord(pod?.["spec"]);
+  const name = asText(metadata?.["name"]);
+  const nodeName = asText(spec?.["nodeName"]);
+  if (metadata === undefined || name === undefined) return undefined;
+  // A pod that is being deleted serves nowhere, so its node does not matter.
+  const isEnding = isPresent(metadata["deletionTimestamp"]);
+  if (nodeName === undefined && (isEnding || !isPlaceOdd(pod, spec))) return undefined;
   const status = asRecord(pod?.["status"]);
-  const deletedAtMs = deletionMs(asRecord(pod?.["metadata"]));
   return {
-    namespace: meta.namespace,
-    name: meta.name,
-    nodeName,
+    namespace: asText(metadata["namespace"]) ?? "",
+    name,
+    nodeName: nodeName ?? "",
     phase: asText(status?.["phase"]) ?? "",
-    ready: decodeReadiness(status?.["conditions"]),
-    ...(deletedAtMs === undefined ? {} : { deletedAtMs }),
+    ...(isEnding ? endOf(metadata, status) : lifeOf(pod, metadata, status, nodeName === undefined)),
   };
 }
 
+function lifeOf(
+  pod: Part,
+  metadata: Part,
+  status: Part,
+  isPlaceUnknown: boolean,
+): Pick<PodFacts, "ready" | "isUnreadable"> {
+  const ready = decodeReadiness(status?.["conditions"]);
+  const isUnreadable = isPlaceUnknown || ready === undefined || isOddElsewhere(pod, metadata, status);
+  return isUnreadable ? { ready: ready ?? NOT_READY, isUnreadable } : { ready };
+}
+
+function endOf(metadata: Part, status: Part): Pick<PodFacts, "ready" | "deletedAtMs"> {
+  const ready = decodeReadiness(status?.["conditions"]) ?? NOT_READY;
+  const deletedAtMs = deletionMs(metadata);
+  if (deletedAtMs !== undefined) return { ready, deletedAtMs };
+  return { ready: ready.isReady ? NOT_READY : ready };
+}
+
+const NOT_READY: Readiness = { isReady: false };
+
+/** True if a pod that shows no node may have one: its node name, or what holds it, cannot be read. */
+function isPlaceOdd(pod: Part, spec: Part): boolean {
+  return isCutOff(pod) || isOdd(pod?.["spec"], asRecord) || isOdd(spec?.["nodeName"], asText);
+}
+
+/** True if an unreadable part may say that the pod is being deleted or does not run. */
+function isOddElsewhere(pod: Part, metadata: Part, status: Part): boolean {
+  return isCutOff(pod) || isCutOff(metadata) || isOdd(pod?.["status"], asRecord) || isOdd(status?.["phase"], asText);
+}
+
 /** `deletionTimestamp` lies in the future by the grace period: it is when the pod must be gone, not when it was deleted. */
-function deletionMs(metadata: Readonly<Record<string, unknown>> | undefined): number | undefined {
+function deletionMs(metadata: Part): number | undefined {
   const goneByMs = asTimeMs(metadata?.["deletionTimestamp"]);
-  if (goneByMs === undefined) return undefined;
-  return goneByMs - (asNumber(metadata?.["deletionGracePeriodSeconds"]) ?? 0) * 1000;
+  const seconds = asNumber(metadata?.["deletionGracePeriodSeconds"]) ?? 0;
+  const isBelievable = seconds >= 0 && seconds <= LONGEST_GRACE_SECONDS;
+  return goneByMs === undefined ? undefined : goneByMs - (isBelievable ? seconds : 0) * 1000;
 }

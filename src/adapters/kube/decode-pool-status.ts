@@ -1,7 +1,7 @@
 import type { AcquiredIP, PendingAcquisition, ReleasedIP } from "../../model/acquired-ip.ts";
 import type { IPState, IPStatus, PoolStatus } from "../../model/resource.ts";
 import { decodeCommonStatus } from "./decode-common-status.ts";
-import { asList, asNumber, asRecord, asText, asTexts } from "./json-value.ts";
+import { asFlag, asList, asNumber, asRecord, asText, asTexts } from "./json-value.ts";
 import { optional } from "./optional.ts";
 
 const STATES: readonly IPState[] = ["active", "in-progress", "error", "no-match", "unassigned", "disabled"];
@@ -81,8 +81,4 @@ function decodeReleased(value: unknown): readonly ReleasedIP[] {
 
 function unlessNone(list: readonly string[]): readonly string[] | undefined {
   return list.length === 0 ? undefined : list;
-}
-
-function asFlag(value: unknown): boolean | undefined {
-  return typeof value === "boolean" ? value : undefined;
 }

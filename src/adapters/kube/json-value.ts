@@ -1,5 +1,25 @@
 import { parseTime } from "../../model/time.ts";
 
+/** Stands for a value that is there and cannot be read: of a type that it cannot have, or broken. */
+export const UNREADABLE: unique symbol = Symbol("unreadable");
+/** A member of an object, or of a list's entry, whose bytes ended too early: anything that it does not have may be missing. */
+export const CUT_OFF: unique symbol = Symbol("cut off");
+
+/** False for what Kubernetes means nothing by: absent, `null` and `""`. */
+export function isPresent(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== "";
+}
+
+/** True for an object that ended too early. */
+export function isCutOff(value: unknown): boolean {
+  return typeof value === "object" && value !== null && CUT_OFF in value;
+}
+
+/** True for a value that is there and that `read` makes nothing of; `read` is one of the functions below. */
+export function isOdd(value: unknown, read: (value: unknown) => unknown): boolean {
+  return isPresent(value) && (read(value) === undefined || isCutOff(value));
+}
+
 /** The value as an object with unknown members; undefined for null, arrays and everything else. No effects. */
 export function asRecord(value: unknown): Readonly<Record<string, unknown>> | undefined {
   return typeof value === "object" && value !== null && !Array.isArray(value)
@@ -22,8 +42,14 @@ export function asNumber(value: unknown): number | undefined {
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }
 
-/** Milliseconds since the epoch of an RFC 3339 text (`Time` or `MicroTime`), see {@link parseTime}; undefined for everything else. */
+/** The value as true or false; undefined for everything else. */
+export function asFlag(value: unknown): boolean | undefined {
+  return typeof value === "boolean" ? value : undefined;
+}
+
+/** Milliseconds since the epoch of an RFC 3339 text (`Time` or `MicroTime`), see {@link parseTime}, or of a Date, as protobuf is read; undefined for everything else. */
 export function asTimeMs(value: unknown): number | undefined {
+  if (value instanceof Date) return value.getTime();
   return typeof value === "string" ? parseTime(value) : undefined;
 }
 
@@ -31,6 +57,12 @@ export function asTimeMs(value: unknown): number | undefined {
 export function asTextMap(value: unknown): Readonly<Record<string, string>> {
   const members = Object.entries(asRecord(value) ?? {});
   return Object.fromEntries(members.filter((member): member is [string, string] => typeof member[1] === "string"));
+}
+
+/** The value where it is an object whose members are all text; undefined for everything else. */
+export function asWholeTextMap(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  const map = asRecord(value);
+  return map !== undefined && Object.values(map).every((member) => typeof member === "string") ? map : undefined;
 }
 
 /** The entries of a list that are text, in their order; empty for everything that is no list. */

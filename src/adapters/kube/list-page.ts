@@ -5,7 +5,7 @@ import type { Answer } from "./exchange.ts";
 import { asList, asRecord, asText } from "./json-value.ts";
 import { openEnvelope } from "./protobuf-envelope.ts";
 import { LIST_FIELDS } from "./protobuf-fields.ts";
-import { decodeMessage, type Fields } from "./protobuf-message.ts";
+import { decodeItem, decodeMessage, type Fields } from "./protobuf-message.ts";
 import { stripManagedFields } from "./strip-managed-fields.ts";
 
 const ITEMS = Buffer.from('"items":[');
@@ -60,12 +60,12 @@ function jsonPage(body: Buffer, parse: () => unknown, broken: () => Error): Page
   };
 }
 
-/** `metadata.continue` where metadata comes before items, as in lists of built-in objects; `""` when it is not there. */
+/** `metadata.continue` where metadata comes before items, as in lists of built-in objects; `""` when it is not there. A token that is not base64 counts as absent. */
 function continueBeforeItems(body: Buffer): string {
   const end = body.indexOf(ITEMS);
   const head = end < 0 ? "" : body.subarray(0, end).toString("utf8");
-  const [, token] = /"continue":("(?:[^"\\]|\\.)*")/.exec(head) ?? [];
-  return token === undefined ? "" : (JSON.parse(token) as string);
+  const [, token] = /"continue":"([\w=+/-]*)"/.exec(head) ?? [];
+  return token ?? "";
 }
 
 /** The list with its items unread; undefined when the answer is no protobuf. */
@@ -84,7 +84,7 @@ function protobufPage(list: Readonly<Record<string, unknown>>, fields: Fields, b
   const read = (): PageContent => {
     const bytes = asList(list["items"]) as readonly Buffer[];
     return {
-      items: bytes.map((item) => decodeMessage(item, fields)),
+      items: bytes.map((item) => decodeItem(item, fields)),
       bytes,
       token,
       resourceVersion: asText(metadata?.["resourceVersion"]) ?? "",

@@ -18,6 +18,19 @@ const TAINT: Fields = {
   4: { name: "timeAdded", kind: "time" },
 };
 
+/** The fields that name an object and its version. */
+export const IDENTITY_FIELDS: Fields = {
+  1: {
+    name: "metadata",
+    kind: "message",
+    fields: {
+      1: { name: "name", kind: "text" },
+      3: { name: "namespace", kind: "text" },
+      6: { name: "resourceVersion", kind: "text" },
+    },
+  },
+};
+
 /** What is read of a Node. */
 export const NODE_FIELDS: Fields = {
   1: {
@@ -26,7 +39,7 @@ export const NODE_FIELDS: Fields = {
     fields: {
       1: { name: "name", kind: "text" },
       6: { name: "resourceVersion", kind: "text", isVersion: true },
-      9: { name: "deletionTimestamp", kind: "time" },
+      9: { name: "deletionTimestamp", kind: "time", isSign: true },
       11: { name: "labels", kind: "text-map" },
       12: { name: "annotations", kind: "text-map" },
     },
@@ -62,7 +75,7 @@ export const POD_FIELDS: Fields = {
       1: { name: "name", kind: "text" },
       3: { name: "namespace", kind: "text" },
       6: { name: "resourceVersion", kind: "text" },
-      9: { name: "deletionTimestamp", kind: "time" },
+      9: { name: "deletionTimestamp", kind: "time", isSign: true },
       10: { name: "deletionGracePeriodSeconds", kind: "number" },
     },
   },

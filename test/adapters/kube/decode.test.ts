@@ -7,6 +7,7 @@ import { encodePoolStatus } from "../../../src/adapters/kube/encode-pool-status.
 import { EMPTY_STATUS, FULL_STATUS } from "../../contract/pool-status-samples.ts";
 
 const metadata = { name: "web", namespace: "ingress" };
+type Odd = { readonly metadata?: object };
 const poolOf = (spec: unknown): ReturnType<typeof decodePool> => decodePool({ metadata, spec });
 
 describe("decodePool", () => {
@@ -205,6 +206,46 @@ describe("decodeNode", () => {
     });
     expect(decodeNode({ spec: {} })).toBeUndefined();
   });
+
+  test.for<[string, object]>([
+    ["metadata.labels", { metadata: { labels: [] } }],
+    ["metadata.labels", { metadata: { labels: { role: 1 } } }],
+    ["metadata.annotations", { metadata: { annotations: "none" } }],
+    ["metadata.annotations", { metadata: { annotations: { "flipop.digitalocean.com/pool": 7 } } }],
+    ["spec", { spec: "x" }],
+    ["spec", { spec: [] }],
+    ["spec.providerID", { spec: { providerID: 5 } }],
+    ["spec.taints", { spec: { taints: {} } }],
+    ["spec.taints", { spec: { taints: [null] } }],
+    ["spec.taints", { spec: { taints: [{ effect: "NoSchedule" }] } }],
+    ["spec.taints", { spec: { taints: [{ key: "k", effect: 5 }] } }],
+    ["status", { status: 5 }],
+    ["status.conditions", { status: { conditions: {} } }],
+    ["status.conditions", { status: { conditions: [{ type: "Ready", status: true }] } }],
+    ["status.conditions", { status: { conditions: [{ type: 5, status: "True" }] } }],
+    ["status.conditions", { status: { conditions: [null] } }],
+    ["status.addresses", { status: { addresses: {} } }],
+    ["status.addresses", { status: { addresses: [{ type: "ExternalIP", address: 5 }] } }],
+    ["status.addresses", { status: { addresses: [{ type: 5, address: "198.51.100.1" }] } }],
+  ])("a node says when its %s cannot be read: %j", ([unreadable, { metadata: rest = {}, ...parts }]: [string, Odd]) => {
+    expect(decodeNode({ metadata: { name: "n", ...rest }, ...parts })).toMatchObject({ name: "n", unreadable });
+  });
+
+  test.for<[string, object]>([
+    ["another annotation", { metadata: { annotations: { other: 5 } } }],
+    ["the time of a taint", { spec: { taints: [{ key: "k", effect: "NoSchedule", timeAdded: [] }] } }],
+    ["another condition", { status: { conditions: [{ type: "DiskPressure", status: 5, lastTransitionTime: {} }] } }],
+    [
+      "a condition whose type is unknown beside the one that counts",
+      { status: { conditions: [{ type: 5 }, { type: "Ready", status: "True" }] } },
+    ],
+    ["an address of another type", { status: { addresses: [{ type: "Hostname", address: 5 }] } }],
+    ["what flipop does not look at", { spec: { podCIDR: 5, taints: null }, status: { images: 5, conditions: null } }],
+  ])("a node is read whatever stands in %s", ([, { metadata: rest = {}, ...parts }]: [string, Odd]) => {
+    const node = decodeNode({ metadata: { name: "n", resourceVersion: 5, generation: "x", ...rest }, ...parts });
+    expect(node).toMatchObject({ name: "n" });
+    expect(node).not.toHaveProperty("unreadable");
+  });
 });
 
 describe("decodePod", () => {
@@ -214,6 +255,50 @@ describe("decodePod", () => {
     const deleting = { ...pod, metadata: { ...pod.metadata, ...deletion } };
     expect(decodePod(deleting)?.deletedAtMs).toBe(Date.UTC(2026, 0, 2, 3, 4, 5));
     expect(decodePod(pod)).not.toHaveProperty("deletedAtMs");
+  });
+
+  test.for<[string, unknown]>([
+    ["yesterday", "yesterday"],
+    ["Go's zero", "0001-01-01T00:00:00Z"],
+    ["a number", 1_785_585_600],
+    ["nothing that is a time", {}],
+  ])("a pod that is being deleted since %s is not ready, since an unknown time", ([, deletionTimestamp]) => {
+    const conditions = [{ type: "Ready", status: "True", lastTransitionTime: "2026-01-02T03:04:05Z" }];
+    const status = { phase: "Running", conditions };
+    const read = decodePod({ ...pod, metadata: { ...pod.metadata, deletionTimestamp }, status });
+    expect(read?.ready).toEqual({ isReady: false });
+    expect(read).not.toHaveProperty("deletedAtMs");
+    expect(decodeNode({ metadata: { name: "n", deletionTimestamp } })?.isDeleting).toBe(true);
+    expect(decodePool({ metadata: { ...metadata, deletionTimestamp } })?.meta.isDeleting).toBe(true);
+  });
+
+  test.for([-1, -(2 ** 63), 1e300, 2 ** 63, "30", null, {}])(
+    "a time to end of %j counts as none, so that what is written of the deletion is a time",
+    (deletionGracePeriodSeconds) => {
+      const deletion = { deletionTimestamp: "2026-01-02T03:04:35Z", deletionGracePeriodSeconds };
+      const deletedAtMs = decodePod({ ...pod, metadata: { ...pod.metadata, ...deletion } })?.deletedAtMs;
+      expect(deletedAtMs).toBe(Date.UTC(2026, 0, 2, 3, 4, 35));
+    },
+  );
+
+  test.for([
+    ["0001-01-01T00:00:00Z", undefined],
+    ["1970-01-01T00:00:00Z", undefined],
+    ["yesterday", undefined],
+    ["12", undefined],
+    [1_785_585_600, undefined],
+    ["1960-01-01T00:00:00Z", Date.UTC(1960, 0, 1)],
+    ["9999-12-31T23:59:59Z", Date.UTC(9999, 11, 31, 23, 59, 59)],
+    ["10000-01-01T00:00:00Z", undefined],
+    ["275760-09-13T00:00:01Z", undefined],
+  ] as const)("a condition since %j is since %j", ([lastTransitionTime, sinceMs]) => {
+    const conditions = [{ type: "Ready", status: "False", lastTransitionTime }];
+    const taints = [{ key: "k", effect: "NoExecute", timeAdded: lastTransitionTime }];
+    const node = decodeNode({ metadata: { name: "n" }, spec: { taints }, status: { conditions } });
+    expect(node?.ready.sinceMs).toBe(sinceMs);
+    expect(node?.taints[0]?.timeAddedMs).toBe(sinceMs);
+    expect(node).not.toHaveProperty("unreadable");
+    expect(decodePod({ ...pod, status: { conditions } })?.ready.sinceMs).toBe(sinceMs);
   });
 
   test("a pod without a node is nothing", () => {

@@ -1,5 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { envelope, listOf, messageField, numberField, sayProtobuf, textField, timeField } from "./protobuf-writer.ts";
+import {
+  envelope,
+  listOf,
+  messageField,
+  numberField,
+  sayProtobuf,
+  secondsField,
+  textField,
+  timeField,
+} from "./protobuf-writer.ts";
 import { list } from "./scripted-server.ts";
 import { rejection, withServer } from "./with-server.ts";
 
@@ -88,6 +97,56 @@ describe("lists in protobuf", () => {
           deletedAtMs: Date.parse("2026-08-01T12:00:00Z"),
         },
       ]);
+    });
+  });
+
+  test.for<[string, number | bigint, number | undefined]>([
+    ["1960", -315_619_200, Date.UTC(1960, 0, 1)],
+    ["the year 1, which is Go's zero", -62_135_596_800, undefined],
+    ["the end of 9999", 253_402_300_799, Date.UTC(9999, 11, 31, 23, 59, 59)],
+    ["a second that no calendar has", 2n ** 63n - 1n, undefined],
+    ["a second before all calendars", -(2n ** 63n), undefined],
+  ])("a node that changed in %s is read, and so are all others", async ([, seconds, sinceMs]) => {
+    const node = (name: string, since: Buffer): Buffer => {
+      const ready = [textField(1, "Ready"), textField(2, "True"), since];
+      return Buffer.concat([named(name), messageField(3, messageField(4, ...ready))]);
+    };
+    const items = [node("a", secondsField(4, seconds)), node("b", timeField(4, "2026-08-01T11:00:00Z"))];
+    await withServer([sayProtobuf(listOf("NodeList", items))], async ({ reader }) => {
+      const [odd, other] = await reader.listNodes();
+      expect(odd?.ready).toEqual({ isReady: true, ...(sinceMs === undefined ? {} : { sinceMs }) });
+      expect(odd).not.toHaveProperty("unreadable");
+      expect(other?.ready.sinceMs).toBe(Date.UTC(2026, 7, 1, 11));
+    });
+  });
+
+  test.for<[string, readonly Buffer[], object]>([
+    ["of a time that nobody can tell", [secondsField(9, 2n ** 63n - 1n)], { isReady: false }],
+    ["of a time that is nothing", [messageField(9)], { isReady: false }],
+    [
+      "in the past, with a negative time to end",
+      [timeField(9, "2026-08-01T11:00:00Z"), numberField(10, -30)],
+      { isReady: true, deletedAtMs: Date.UTC(2026, 7, 1, 11) },
+    ],
+    [
+      "with more time to end than anybody has",
+      [timeField(9, "2026-08-01T11:00:00Z"), numberField(10, 2n ** 63n - 1n)],
+      { isReady: true, deletedAtMs: Date.UTC(2026, 7, 1, 11) },
+    ],
+  ])("a pod with a deletionTimestamp %s is being deleted, and so is a node", async ([, deletion, life]) => {
+    const ready = messageField(2, textField(1, "Ready"), textField(2, "True"));
+    const pod = [metadata("p", textField(3, "web"), ...deletion), messageField(2, textField(10, "n"))];
+    const script = [
+      sayProtobuf(listOf("PodList", [Buffer.concat([...pod, messageField(3, textField(1, "Running"), ready)])])),
+      sayProtobuf(listOf("NodeList", [metadata("n", ...deletion)])),
+    ];
+    await withServer(script, async ({ reader }) => {
+      const [read, ...others] = await reader.listPods({ namespace: "web", label: "" });
+      expect(others).toEqual([]);
+      const { ready: readiness, deletedAtMs } = read ?? { ready: undefined, deletedAtMs: undefined };
+      expect({ ...readiness, ...(deletedAtMs === undefined ? {} : { deletedAtMs }) }).toEqual(life);
+      expect(read).not.toHaveProperty("isUnreadable");
+      expect((await reader.listNodes())[0]?.isDeleting).toBe(true);
     });
   });
 

@@ -50,7 +50,7 @@ function at(field: number, minute: string): Buffer {
 }
 
 const marker = new Marker();
-const mark = (message: Buffer): string => marker.markOf(message, NODE_FIELDS);
+const mark = (message: Buffer): string | undefined => marker.markOf(message, NODE_FIELDS);
 const taint = (...fields: readonly Buffer[]): Buffer => messageField(5, ...fields);
 
 describe("the mark of a node", () => {
@@ -94,6 +94,6 @@ describe("the mark of a node", () => {
 });
 
 test("what is no message has no mark", () => {
-  expect(() => mark(Buffer.from([8 + 2, 100, 1]))).toThrow("cut off");
-  expect(() => mark(Buffer.concat([numberField(9, 1), Buffer.from([9 * 8 + 3])]))).toThrow("wire type 3");
+  expect(mark(Buffer.from([8 + 2, 100, 1]))).toBeUndefined();
+  expect(mark(Buffer.concat([numberField(9, 1), Buffer.from([9 * 8 + 6])]))).toBeUndefined();
 });

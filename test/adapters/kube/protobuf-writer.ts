@@ -1,8 +1,8 @@
 // Writes protobuf as an API server does, field by field; only as much as tests need.
 import type { Say } from "./scripted-server.ts";
 
-/** A field that is a number. */
-export function numberField(field: number, value: number): Buffer {
+/** A field that is a number; negative ones take ten bytes, as the API server sends them. */
+export function numberField(field: number, value: number | bigint): Buffer {
   return Buffer.concat([varint(field * 8), varint(value)]);
 }
 
@@ -18,7 +18,12 @@ export function messageField(field: number, ...fields: readonly Buffer[]): Buffe
 
 /** A `metav1.Time`. */
 export function timeField(field: number, rfc3339: string): Buffer {
-  return messageField(field, numberField(1, Date.parse(rfc3339) / 1000), numberField(2, 0));
+  return secondsField(field, Date.parse(rfc3339) / 1000);
+}
+
+/** A `metav1.Time` of any seconds and nanoseconds. */
+export function secondsField(field: number, seconds: number | bigint, nanos: number | bigint = 0): Buffer {
+  return messageField(field, numberField(1, seconds), numberField(2, nanos));
 }
 
 /** A whole message in the API server's wrapping. */
@@ -42,14 +47,14 @@ export function sayProtobuf(body: Buffer, status = 200): Say {
   };
 }
 
-function bytesField(field: number, bytes: Buffer): Buffer {
+/** A field of bytes as they are: text, a message, or something broken. */
+export function bytesField(field: number, bytes: Buffer): Buffer {
   return Buffer.concat([varint(field * 8 + 2), varint(bytes.length), bytes]);
 }
 
-function varint(value: number): Buffer {
+function varint(value: number | bigint): Buffer {
   const bytes: number[] = [];
-  for (let rest = value; bytes.length === 0 || rest > 0; rest = Math.floor(rest / 128)) {
-    bytes.push((rest % 128) + (rest >= 128 ? 128 : 0));
-  }
+  for (let rest = BigInt.asUintN(64, BigInt(value)); bytes.length === 0 || rest > 0n; rest >>= 7n)
+    bytes.push(Number(rest & 0x7fn) + (rest >= 128n ? 128 : 0));
   return Buffer.from(bytes);
 }

@@ -129,9 +129,9 @@ export class KubeWatchSource<T> implements WatchSource<T> {
     const mayBeKnown = event.type === "MODIFIED" && atVersion !== undefined;
     if (!mayBeKnown) return this.#event(call, readEvent(event, fields));
     const mark = this.#marker.markOf(event.message, fields);
-    const identity = packedIdentity(event.message);
+    const identity = mark === undefined ? undefined : packedIdentity(event.message);
     const before = identity === undefined ? undefined : known(identity.key);
-    if (identity === undefined || before?.facts === undefined || before.mark !== mark)
+    if (identity === undefined || mark === undefined || before?.facts === undefined || before.mark !== mark)
       return this.#event(call, readEvent(event, fields), mark);
     return { kind: "changed", sighting: { ...identity, facts: atVersion(before.facts, identity.version), mark } };
   }
@@ -158,7 +158,7 @@ export class KubeWatchSource<T> implements WatchSource<T> {
   #mark(bytes: Buffer | undefined): { readonly mark?: string } {
     const { fields, atVersion } = this.#request;
     if (bytes === undefined || fields === undefined || atVersion === undefined) return {};
-    return { mark: this.#marker.markOf(bytes, fields) };
+    return optional("mark", this.#marker.markOf(bytes, fields));
   }
 
   #call(version: string, seconds: number): Call {

@@ -1,23 +1,22 @@
 import type { ClusterChange } from "../../../ports/warm-cluster.ts";
-import { asRecord, asText } from "../json-value.ts";
-import { Cursor } from "../protobuf-cursor.ts";
+import { asRecord, asText, isCutOff, isOdd } from "../json-value.ts";
+import { IDENTITY_FIELDS } from "../protobuf-fields.ts";
+import { decodeItem } from "../protobuf-message.ts";
 
-/** One object as a list or an event shows it. */
-export interface Sighting<T> {
+/** Names one version of one object. */
+export interface Identity {
   /** See {@link keyOf}. */
   readonly key: string;
   readonly version: string;
+}
+
+/** One object as a list or an event shows it. */
+export interface Sighting<T> extends Identity {
   /** Undefined for an object that is there and does not count, such as a pod without a node. */
   readonly facts: T | undefined;
   /** The same on two sightings of an object whose facts differ at most in their version; absent where nobody has made one. */
   readonly mark?: string;
 }
-
-/** Fields of any object, and of its ObjectMeta (generated.proto of k8s.io/apimachinery v0.35.4, verified 2026-11). */
-const METADATA = 1;
-const NAME = 1;
-const NAMESPACE = 3;
-const RESOURCE_VERSION = 6;
 
 /** Names an object within a list. Keys sort as namespaces do, then as names do. */
 export function keyOf(meta: { readonly namespace?: string; readonly name: string }): string {
@@ -29,20 +28,21 @@ export function subjectOf(key: string): ClusterChange["subject"] {
   return key.startsWith("\0") ? key.slice(1) : key.replace("\0", "/");
 }
 
-/** Key and resourceVersion of any object, in JSON or decoded from protobuf; undefined for one without a name. */
-export function identityOf(object: unknown): Pick<Sighting<never>, "key" | "version"> | undefined {
+/**
+ * Key and resourceVersion of any object, in JSON or decoded from protobuf. Undefined if the name or the namespace cannot be read.
+ * Metadata that ends too early may have lost its namespace, unless the resourceVersion is there: it comes after the namespace.
+ */
+export function identityOf(object: unknown): Identity | undefined {
   const metadata = asRecord(asRecord(object)?.["metadata"]);
   const name = asText(metadata?.["name"]);
-  if (name === undefined) return undefined;
-  const key = keyOf({ namespace: asText(metadata?.["namespace"]) ?? "", name });
-  return { key, version: asText(metadata?.["resourceVersion"]) ?? "" };
+  const namespace = asText(metadata?.["namespace"]) ?? "";
+  const version = asText(metadata?.["resourceVersion"]) ?? "";
+  const isMissing = namespace === "" && version === "" && isCutOff(metadata);
+  const isUnsure = isMissing || isOdd(metadata?.["namespace"], asText);
+  return name === undefined || isUnsure ? undefined : { key: keyOf({ namespace, name }), version };
 }
 
-/** The same of an object in protobuf of which nothing else is read. @throws Error when the bytes end too early. */
-export function packedIdentity(message: Buffer): Pick<Sighting<never>, "key" | "version"> | undefined {
-  const metadata = new Cursor(message, 0, message.length).find(METADATA);
-  const name = metadata?.find(NAME)?.text() ?? "";
-  if (metadata === undefined || name === "") return undefined;
-  const key = keyOf({ namespace: metadata.find(NAMESPACE)?.text() ?? "", name });
-  return { key, version: metadata.find(RESOURCE_VERSION)?.text() ?? "" };
+/** Key and resourceVersion of an object in protobuf, without reading the rest. Undefined as for {@link identityOf}. */
+export function packedIdentity(message: Buffer): Identity | undefined {
+  return identityOf(decodeItem(message, IDENTITY_FIELDS));
 }

@@ -3,7 +3,7 @@ import { asNumber, asRecord, asText } from "../json-value.ts";
 import { Cursor } from "../protobuf-cursor.ts";
 import { openEnvelope } from "../protobuf-envelope.ts";
 import { STATUS_FIELDS } from "../protobuf-fields.ts";
-import { decodeMessage, type Fields } from "../protobuf-message.ts";
+import { decodeItem, type Fields } from "../protobuf-message.ts";
 
 /** One event as it arrived, its object in the shape of its JSON as far as it is read. */
 export interface RawEvent {
@@ -49,10 +49,10 @@ export function openEvent(frame: Buffer): PackedEvent {
   return { type, raw, message: envelope.message };
 }
 
-/** Reads an event. @param fields what is read of the object. @throws Error when the object is no message */
+/** Reads an event; its object may be unreadable in parts. @param fields what is read of the object. */
 export function readEvent({ type, raw, message }: PackedEvent, fields: Fields): RawEvent {
-  if (type !== "ERROR") return { type, object: decodeMessage(message, fields) };
-  const object = decodeMessage(message, STATUS_FIELDS);
+  if (type !== "ERROR") return { type, object: decodeItem(message, fields) };
+  const object = decodeItem(message, STATUS_FIELDS);
   return { type, object, refusal: refusal(object, raw) };
 }
 

@@ -8,6 +8,7 @@ const NAME = textField(1, "web-0");
 const NAMESPACE = textField(3, "shop");
 const VERSION = textField(6, "42");
 const LABELS = messageField(11, textField(1, "app"), textField(2, "web"));
+const METADATA = Buffer.concat([NAME, NAMESPACE, VERSION, LABELS]);
 const SPEC = messageField(2, textField(10, "worker-1"), numberField(4, 30));
 
 describe("the identity of an object in protobuf", () => {
@@ -27,9 +28,29 @@ describe("the identity of an object in protobuf", () => {
     expect(packedIdentity(message)).toEqual(identityOf(decodeMessage(message, POD_FIELDS)));
   });
 
-  test("is never that of another, wherever the bytes end too early", () => {
-    const message = Buffer.concat([messageField(1, NAME, NAMESPACE, VERSION)]);
-    for (let end = 1; end < message.length; end += 1)
-      expect(() => packedIdentity(message.subarray(0, end)), `${end} bytes`).toThrow("cut off");
+  test.for([
+    ["whole", (end: number, whole: Buffer) => whole.subarray(0, end)],
+    ["within its metadata", (end: number) => messageField(1, METADATA.subarray(0, end))],
+  ] as const)("is never that of another, wherever the bytes end too early, the object %s", ([, cut]) => {
+    const whole = messageField(1, METADATA);
+    const read = [];
+    for (let end = 1; end < METADATA.length; end += 1) {
+      // Right behind the name nothing shows that there was more.
+      if (end === NAME.length) continue;
+      const identity = packedIdentity(cut(end, whole));
+      read.push(identity);
+      if (identity !== undefined) expect(identity, `${end} bytes`).toMatchObject({ key: "shop\0web-0" });
+    }
+    expect(read[0]).toBeUndefined();
+  });
+
+  test("is that of the last fields where some come twice, and of all parts of metadata that comes in parts", () => {
+    const twice = Buffer.concat([
+      messageField(1, textField(1, "old"), NAMESPACE, NAME),
+      SPEC,
+      messageField(1, textField(6, "41"), VERSION),
+    ]);
+    expect(packedIdentity(twice)).toEqual({ key: "shop\0web-0", version: "42" });
+    expect(packedIdentity(twice)).toEqual(identityOf(decodeMessage(twice, POD_FIELDS)));
   });
 });
