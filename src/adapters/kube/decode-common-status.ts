@@ -1,5 +1,5 @@
 import type { Condition, PoolStatus, PublishedName, RecordSetStatus, RetryStatus } from "../../model/resource.ts";
-import { asList, asNumber, asRecord, asText, asTexts } from "./json-value.ts";
+import { asInteger, asList, asRecord, asText, asTexts } from "./json-value.ts";
 import { optional } from "./optional.ts";
 
 /** The status fields that both kinds have, with the same meaning. */
@@ -12,7 +12,7 @@ export type CommonStatus = Pick<PoolStatus, keyof PoolStatus & keyof RecordSetSt
 export function decodeCommonStatus(status: Readonly<Record<string, unknown>>): CommonStatus {
   const [publishedDNS] = decodeName(status["publishedDNS"]);
   return {
-    ...optional("observedGeneration", asNumber(status["observedGeneration"])),
+    ...optional("observedGeneration", asInteger(status["observedGeneration"])),
     conditions: asList(status["conditions"]).flatMap(decodeCondition),
     ...optional("error", asText(status["error"])),
     ...optional("publishedDNS", publishedDNS),
@@ -31,7 +31,7 @@ function decodeCondition(value: unknown): readonly Condition[] {
     {
       type,
       status,
-      observedGeneration: asNumber(entry["observedGeneration"]) ?? 0,
+      observedGeneration: asInteger(entry["observedGeneration"]) ?? 0,
       lastTransitionTime: asText(entry["lastTransitionTime"]) ?? "",
       reason: asText(entry["reason"]) ?? "",
       message: asText(entry["message"]) ?? "",
@@ -53,7 +53,7 @@ function decodeRetry(value: unknown): readonly RetryStatus[] {
   const entry = asRecord(value);
   const subject = asText(entry?.["subject"]);
   if (entry === undefined || subject === undefined) return [];
-  const attempts = Math.max(1, asNumber(entry["attempts"]) ?? 1);
+  const attempts = Math.max(1, asInteger(entry["attempts"]) ?? 1);
   const nextAttemptTime = asText(entry["nextAttemptTime"]) ?? "";
   return [{ subject, attempts, nextAttemptTime, error: asText(entry["error"]) ?? "" }];
 }

@@ -1,5 +1,5 @@
 import { ACQUIRED_ANNOTATION, type ObjectMeta } from "../../model/resource.ts";
-import { asNumber, asRecord, asText, asTextMap, asTexts, asTimeMs, isPresent } from "./json-value.ts";
+import { asInteger, asRecord, asText, asTextMap, asTexts, asTimeMs, isPresent } from "./json-value.ts";
 import { decodeNote } from "./note-codec.ts";
 
 /** `metadata` of a Kubernetes object; undefined when the value is no object or has no name, which no API server answers. Any `deletionTimestamp` means that the object is being deleted, an unreadable one too. */
@@ -14,7 +14,7 @@ export function decodeMeta(object: unknown): ObjectMeta | undefined {
     name,
     uid,
     resourceVersion: asText(metadata["resourceVersion"]) ?? "",
-    generation: asNumber(metadata["generation"]) ?? 0,
+    generation: asInteger(metadata["generation"]) ?? 0,
     createdAtMs: asTimeMs(metadata["creationTimestamp"]) ?? 0,
     isDeleting: isPresent(metadata["deletionTimestamp"]),
     finalizers: asTexts(metadata["finalizers"]),

@@ -1,7 +1,7 @@
 import type { AcquiredIP, PendingAcquisition, ReleasedIP } from "../../model/acquired-ip.ts";
 import type { IPState, IPStatus, PoolStatus } from "../../model/resource.ts";
 import { decodeCommonStatus } from "./decode-common-status.ts";
-import { asFlag, asList, asNumber, asRecord, asText, asTexts } from "./json-value.ts";
+import { asFlag, asInteger, asList, asRecord, asText, asTexts } from "./json-value.ts";
 import { optional } from "./optional.ts";
 
 const STATES: readonly IPState[] = ["active", "in-progress", "error", "no-match", "unassigned", "disabled"];
@@ -18,7 +18,7 @@ export function decodePoolStatus(value: unknown): PoolStatus {
     pendingAcquisitions: asList(status["pendingAcquisitions"]).flatMap(decodePending),
     released: asList(status["released"]).flatMap(decodeReleased),
     ...optional("lastAssignmentTime", asText(status["lastAssignmentTime"])),
-    ...optional("assignments", asNumber(status["assignments"])),
+    ...optional("assignments", asInteger(status["assignments"])),
   };
 }
 

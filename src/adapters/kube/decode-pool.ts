@@ -3,6 +3,7 @@ import { decodeDNSSpec } from "./decode-dns-spec.ts";
 import { decodeMatch } from "./decode-match.ts";
 import { decodeObject } from "./decode-object.ts";
 import { decodePoolStatus } from "./decode-pool-status.ts";
+import { jsonText } from "./json-value.ts";
 import type { SpecReader } from "./spec-reader.ts";
 
 /** A FloatingIPPool, see {@link decodeObject}. Never throws. */
@@ -16,7 +17,7 @@ function decodeSpec(spec: SpecReader): PoolSpec {
     provider: spec.text("provider"),
     region: spec.text("region"),
     // Anything that is no text stays, as JSON, so that it is refused as an entry and the other entries are served.
-    ips: spec.list("ips").map((entry) => (typeof entry === "string" ? entry : JSON.stringify(entry))),
+    ips: spec.list("ips").map((entry) => (typeof entry === "string" ? entry : (jsonText(entry) ?? "[…]"))),
     desiredIPs: spec.integer("desiredIPs"),
     assignmentCoolOffSeconds: spec.seconds("assignmentCoolOffSeconds"),
     gracePeriodSeconds: spec.seconds("gracePeriodSeconds"),

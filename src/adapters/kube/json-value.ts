@@ -1,11 +1,11 @@
 import { parseTime } from "../../model/time.ts";
 
-/** Stands for a value that is there and cannot be read: of a type that it cannot have, or broken. */
+/** Stands for a value that is there but cannot be read: it is broken, or has a wrong type. */
 export const UNREADABLE: unique symbol = Symbol("unreadable");
-/** A member of an object, or of a list's entry, whose bytes ended too early: anything that it does not have may be missing. */
+/** Marks an object whose bytes ended too early. Any member that it lacks may have been lost. */
 export const CUT_OFF: unique symbol = Symbol("cut off");
 
-/** False for what Kubernetes means nothing by: absent, `null` and `""`. */
+/** False for absent, `null` and `""`: Kubernetes means nothing by them. */
 export function isPresent(value: unknown): boolean {
   return value !== undefined && value !== null && value !== "";
 }
@@ -15,7 +15,7 @@ export function isCutOff(value: unknown): boolean {
   return typeof value === "object" && value !== null && CUT_OFF in value;
 }
 
-/** True for a value that is there and that `read` makes nothing of; `read` is one of the functions below. */
+/** True for a value that is there but that `read`, one of the functions below, cannot read. */
 export function isOdd(value: unknown, read: (value: unknown) => unknown): boolean {
   return isPresent(value) && (read(value) === undefined || isCutOff(value));
 }
@@ -42,12 +42,27 @@ export function asNumber(value: unknown): number | undefined {
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }
 
+/** The value as an integer that is kept exactly; undefined for everything else. */
+export function asInteger(value: unknown): number | undefined {
+  return Number.isSafeInteger(value) ? (value as number) : undefined;
+}
+
+/** The value as JSON; undefined for `undefined`, and for a value nested too deeply for JSON.stringify. The API server takes such a value if the schema does not forbid it. */
+export function jsonText(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
 /** The value as true or false; undefined for everything else. */
 export function asFlag(value: unknown): boolean | undefined {
   return typeof value === "boolean" ? value : undefined;
 }
 
-/** Milliseconds since the epoch of an RFC 3339 text (`Time` or `MicroTime`), see {@link parseTime}, or of a Date, as protobuf is read; undefined for everything else. */
+/** Milliseconds since the epoch of an RFC 3339 text (see {@link parseTime}) or of a Date, which protobuf is read as; undefined for everything else. */
 export function asTimeMs(value: unknown): number | undefined {
   if (value instanceof Date) return value.getTime();
   return typeof value === "string" ? parseTime(value) : undefined;
@@ -59,7 +74,7 @@ export function asTextMap(value: unknown): Readonly<Record<string, string>> {
   return Object.fromEntries(members.filter((member): member is [string, string] => typeof member[1] === "string"));
 }
 
-/** The value where it is an object whose members are all text; undefined for everything else. */
+/** The value if it is an object whose members are all text; undefined for everything else. */
 export function asWholeTextMap(value: unknown): Readonly<Record<string, unknown>> | undefined {
   const map = asRecord(value);
   return map !== undefined && Object.values(map).every((member) => typeof member === "string") ? map : undefined;

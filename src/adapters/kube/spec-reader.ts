@@ -1,4 +1,4 @@
-import { asRecord } from "./json-value.ts";
+import { asRecord, jsonText } from "./json-value.ts";
 
 /** A hundred years. RFC 3339 ends with the year 9999, a JSON number does not. */
 const LONGEST_SECONDS = 100 * 365 * 86_400;
@@ -106,7 +106,7 @@ export class SpecReader {
 
 /** The value as JSON when it is short, else its type. */
 function describe(value: unknown): string {
-  const json = JSON.stringify(value);
+  const json = jsonText(value);
   if (json !== undefined && json.length <= 40) return json;
   return Array.isArray(value) ? "a list" : typeof value === "object" ? "an object" : `a long ${typeof value}`;
 }

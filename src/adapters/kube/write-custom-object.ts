@@ -7,7 +7,7 @@ import { type Call, type Resource, resourcePath } from "./call.ts";
 import { kubeError } from "./call-failure.ts";
 import type { CustomResource } from "./custom-resource.ts";
 import type { Answer } from "./exchange.ts";
-import { asRecord } from "./json-value.ts";
+import { asRecord, jsonText } from "./json-value.ts";
 import { encodeNote } from "./note-codec.ts";
 import type { WriteAccess } from "./write-access.ts";
 
@@ -153,8 +153,8 @@ function lastSeen(
 ): Answer | undefined {
   const object = asRecord(access.seen.objectOf(meta));
   if (refusal.failure !== "not-found" || object === undefined) return undefined;
-  const last = { ...object, metadata: { ...asRecord(object["metadata"]), finalizers } };
-  return { status: 200, headers: {}, body: Buffer.from(JSON.stringify(last)) };
+  const last = jsonText({ ...object, metadata: { ...asRecord(object["metadata"]), finalizers } });
+  return last === undefined ? undefined : { status: 200, headers: {}, body: Buffer.from(last) };
 }
 
 function decoded<T extends Decoded<Status>, Status>(
