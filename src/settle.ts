@@ -4,7 +4,8 @@ import type { Pass, PassResult, RunTiming } from "./model/run.ts";
 import { Interrupted } from "./observe/interrupt.ts";
 import { ReusableFacts } from "./observe/reusable-facts.ts";
 import { nextLook } from "./plan/next-look.ts";
-import { CLOSING_MS, type PassOptions, pass, type WriterDeps } from "./reconcile.ts";
+import { pass } from "./reconcile.ts";
+import { CLOSING_MS, type PassOptions, type WriterDeps } from "./rounds.ts";
 
 /** Where actions are left that have no time of their own, the next pass comes after this, milliseconds. */
 const LEFT_OVER_MS = 2000;

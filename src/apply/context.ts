@@ -50,8 +50,8 @@ export interface ApplyContext {
   readonly confirmers: ReadonlyMap<string, Confirmer>;
   readonly clock: Clock;
   readonly lock: LockState;
-  /** By provider, when its addresses began to be read, by the cluster's clock, milliseconds. */
-  readonly readAtMs: ReadonlyMap<string, number>;
+  /** By provider, when its addresses began to be read, by the cluster's clock, milliseconds. Filled as they arrive. */
+  readonly readAtMs: Map<string, number>;
   /** Monotonic milliseconds after which nothing new is started. */
   readonly deadline: number;
   /** Aborted when the run is asked to end, or the lock is lost. */
@@ -96,7 +96,7 @@ export function applyContext(
     cluster,
     clock,
     lock,
-    readAtMs: new Map([...observation.providers].map(([name, facts]) => [name, facts.readAtMs])),
+    readAtMs: new Map(),
     deadline,
     signal: stop,
     patience,

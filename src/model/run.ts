@@ -64,3 +64,9 @@ export interface RunEnd {
   /** The annotations of the Lease as earlier runs left them. */
   readonly notes: Readonly<Record<string, string>>;
 }
+
+/**
+ * Says of a plan which record sets are to wait, by namespace and name, and until when, milliseconds since 1970. `unread` are those, named the same way, of whose records the plan
+ * knows nothing yet.
+ */
+export type Settling = (plan: Plan, unread: ReadonlySet<string>) => ReadonlyMap<string, number>;

@@ -4,6 +4,7 @@ import type { NodeFacts } from "../model/node.ts";
 import type { ProviderFacts } from "../model/observation.ts";
 import { machineID } from "../model/provider-id.ts";
 import type { Pool } from "../model/resource.ts";
+import { compareText } from "../plan/object-order.ts";
 import type { IPProviderReader } from "../ports/ip-provider.ts";
 import { type Listing, readAllPages } from "../ports/listing.ts";
 import { type AskOptions, concernsWholeProvider, refusalOf, SkewNotes, unusableWhy } from "./asking.ts";
@@ -18,6 +19,17 @@ export interface ReadAddressesOptions extends AskOptions<IPProviderReader> {
 
 /** How many single reads are under way at once. */
 const PARALLEL_READS = 4;
+
+/** What objects ask a provider of addresses, as a text; undefined when none names it. Pure. */
+export function askedOfAddresses({
+  name,
+  pools,
+  nodes,
+}: Pick<ReadAddressesOptions, "name" | "pools" | "nodes">): string | undefined {
+  if (!pools.some(({ spec }) => spec.provider === name)) return undefined;
+  const { ips, mayAcquire } = wantedAddresses(name, pools, nodes);
+  return JSON.stringify([[...ips].toSorted(compareText), mayAcquire]);
+}
 
 /**
  * Reads what a pass must know of a provider's addresses, or why the provider cannot be used; undefined when no object names it. Never throws for a provider's failure.

@@ -2,6 +2,7 @@ import { ProviderError } from "../model/errors.ts";
 import type { Firewall, FirewallFact, FirewallFacts, FirewallMemory } from "../model/firewall.ts";
 import type { Pool } from "../model/resource.ts";
 import { shownPorts } from "../plan/firewall/shown-ports.ts";
+import { compareText } from "../plan/object-order.ts";
 import type { FirewallProviderReader } from "../ports/firewall-provider.ts";
 import { type AskOptions, concernsWholeProvider, refusalOf, unusableWhy } from "./asking.ts";
 import { factKey } from "./reusable-facts.ts";
@@ -12,6 +13,13 @@ export interface ReadFirewallsOptions extends AskOptions<FirewallProviderReader>
 }
 
 const NO_LIMITS = { rules: 0, machines: 0 };
+
+/** What objects ask a provider of firewalls, as a text; undefined when none names it. Pure. */
+export function askedOfFirewalls({ name, pools }: Pick<ReadFirewallsOptions, "name" | "pools">): string | undefined {
+  const { wished, changed } = wantedFirewalls(name, pools);
+  const all = [...wished, ...changed.keys()];
+  return all.length === 0 ? undefined : JSON.stringify([...new Set(all)].toSorted(compareText));
+}
 
 /**
  * Reads the firewalls that objects name, or that were changed for them, or why that cannot be done; undefined when no object does. One call per 200 firewalls of the account, and

@@ -3,6 +3,7 @@ import { ProviderError } from "../model/errors.ts";
 import { recordFQDN } from "../model/record-name.ts";
 import type { Pool, PublishedName, RecordSet } from "../model/resource.ts";
 import { type DNSWish, type NamedWish, poolWish, recordSetWish } from "../plan/dns/dns-wish.ts";
+import { compareText } from "../plan/object-order.ts";
 import type { DNSProviderReader, ZoneListing } from "../ports/dns-provider.ts";
 import { type AskOptions, CircuitBreaker, refusalOf, SkewNotes, unusableWhy } from "./asking.ts";
 import { factKey } from "./reusable-facts.ts";
@@ -11,6 +12,16 @@ import { factKey } from "./reusable-facts.ts";
 export interface ReadNamesOptions extends AskOptions<DNSProviderReader> {
   readonly pools: readonly Pool[];
   readonly recordSets: readonly RecordSet[];
+}
+
+/** What objects ask a DNS provider, as a text; undefined when none names it. Pure. */
+export function askedOfNames({
+  name,
+  pools,
+  recordSets,
+}: Pick<ReadNamesOptions, "name" | "pools" | "recordSets">): string | undefined {
+  const { zones, asked } = wantedNames(name, pools, recordSets);
+  return zones.length === 0 ? undefined : JSON.stringify(asked);
 }
 
 /**
@@ -193,6 +204,8 @@ function away(error: string): UnreadDNS {
 interface WantedNames {
   /** Every zone, as objects write it, canonical and once. */
   readonly zones: readonly string[];
+  /** Each name as it is written with its zone, once. */
+  readonly asked: readonly string[];
   /** The names within one zone once that is found, canonical and once. */
   readonly namesIn: (text: string, zone: Zone) => readonly string[];
   /** The addresses that status has under a name, by FQDN. */
@@ -212,6 +225,12 @@ function wantedNames(provider: string, pools: readonly Pool[], recordSets: reado
       ]),
     ),
     zones: [...new Set([...wishes, ...former].map(({ zone }) => zone))],
+    asked: [
+      ...new Set([
+        ...wishes.map(({ zone, recordName }) => `${recordName} ${zone}`),
+        ...former.map(({ zone, name }) => `${name}. ${zone}`),
+      ]),
+    ].toSorted(compareText),
     namesIn: (text, zone) => {
       const present = wishes
         .filter((wish) => wish.zone === text)

@@ -1,5 +1,7 @@
+import type { DNSFacts } from "../model/dns.ts";
 import { KubeError } from "../model/errors.ts";
-import type { Observation } from "../model/observation.ts";
+import type { KnownFacts, LeaseFacts, Observation } from "../model/observation.ts";
+import type { Pool, RecordSet } from "../model/resource.ts";
 import { restoreMemory } from "../plan/restore-memory.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { ClusterReader, LeaseRecord } from "../ports/cluster.ts";
@@ -7,12 +9,13 @@ import type { DNSProviderReader } from "../ports/dns-provider.ts";
 import type { FirewallProviderReader } from "../ports/firewall-provider.ts";
 import type { IPProviderReader } from "../ports/ip-provider.ts";
 import type { ProviderAccess } from "../ports/provider-access.ts";
-import { readAddresses } from "./addresses.ts";
+import { askedOfAddresses, readAddresses } from "./addresses.ts";
 import type { AskOptions } from "./asking.ts";
-import { readFirewalls } from "./firewalls.ts";
+import { askedOfFirewalls, readFirewalls } from "./firewalls.ts";
 import { leaseFacts } from "./lease-facts.ts";
-import { readNames } from "./names.ts";
-import { readCluster } from "./read-cluster.ts";
+import { type Enter, Looking, type Piece, Readings } from "./looking.ts";
+import { askedOfNames, readNames } from "./names.ts";
+import { type ClusterLists, readCluster } from "./read-cluster.ts";
 import type { ReusableFacts } from "./reusable-facts.ts";
 
 /** What an observation reads from. */
@@ -29,61 +32,141 @@ export interface ObserveDeps {
   readonly notes?: LeaseRecord["annotations"] | undefined;
 }
 
+/** A look at the world: what is known of it by now, and the pieces of it that are still to arrive. A provider that has not answered yet is a gap. */
+export interface Sight {
+  readonly observation: Observation;
+  readonly looking: Looking;
+}
+
 /**
  * Reads the world once: objects, nodes, the pods that some selector asks for, and what the providers show of every address that some object names.
  * Reads only. A failed provider read becomes a gap.
  *
  * @throws KubeError when a list of the cluster fails: then nothing is known well enough to act on.
  */
-export async function observe({
-  cluster,
-  providers,
-  dnsProviders,
-  firewallProviders,
-  clock,
-  leaseName,
-  reusable,
-  notes,
-}: ObserveDeps): Promise<Observation> {
-  const [{ pools, recordSets, missingKinds, nodes, nodesReadAtMs, pods }, lease] = await Promise.all([
+export async function observe(deps: ObserveDeps): Promise<Observation> {
+  const { observation, looking } = await look(deps);
+  await looking.whole();
+  return enterAll(observation, looking.take());
+}
+
+/**
+ * As {@link observe}, for who goes to work on what is known: the cluster is read whole, and of the providers what answers about as fast as the first of them.
+ *
+ * @throws KubeError when a list of the cluster fails.
+ */
+export async function look(deps: ObserveDeps): Promise<Sight> {
+  const { cluster, clock, leaseName, reusable, notes } = deps;
+  const [lists, lease] = await Promise.all([
     readCluster(cluster),
     notes === undefined ? readLease(cluster, leaseName) : { annotations: notes },
   ]);
-  const remembering = pools.map((pool) => restoreMemory(pool, cluster.now()));
   const facts = leaseFacts(lease, cluster.now());
+  const pieces = piecesOf(deps, lists, facts);
+  const looking = new Looking(pieces, reusable?.readings ?? new Readings(), clock);
+  const observation: Observation = {
+    observedAtMs: cluster.now(),
+    cluster: cluster.server,
+    ...lists,
+    ...unanswered(pieces),
+    lease: facts,
+  };
+  await looking.firstPieces();
+  return { observation: enterAll({ ...observation, observedAtMs: cluster.now() }, looking.take()), looking };
+}
+
+/** Enters what has arrived. Pure. */
+export function enterAll(observation: Observation, arrived: readonly Enter[]): Observation {
+  return arrived.reduce((known, enter) => enter(known), observation);
+}
+
+/** True when an object asks for something of a piece. Pure. */
+export function needs(object: Pool | RecordSet, { kind, provider }: Pick<Piece, "kind" | "provider">): boolean {
+  const pools = "kind" in object ? [object] : [];
+  const recordSets = "kind" in object ? [] : [object];
+  const asked = { name: provider, pools, recordSets, nodes: [] };
+  const askedOf = { addresses: askedOfAddresses, names: askedOfNames, firewalls: askedOfFirewalls }[kind];
+  return askedOf(asked) !== undefined;
+}
+
+/** What objects ask of each provider. */
+function piecesOf(
+  { cluster, providers, dnsProviders, firewallProviders, clock, reusable }: ObserveDeps,
+  { pools, recordSets, nodes }: ClusterLists,
+  lease: LeaseFacts,
+): readonly Piece[] {
+  const remembering = pools.map((pool) => restoreMemory(pool, cluster.now()));
   const asking = <P>([name, access]: readonly [string, ProviderAccess<P>]): AskOptions<P> => ({
     name,
     access,
-    notBeforeMs: facts.providerNotBeforeMs.get(name),
+    notBeforeMs: lease.providerNotBeforeMs.get(name),
     nowMs: cluster.now(),
     skewMs: () => cluster.now() - clock.wallMs(),
     reusable,
   });
-  const [read, dns, firewalls] = await Promise.all([
-    Promise.all([...providers].map((one) => readAddresses({ ...asking(one), pools: remembering, nodes }))),
-    Promise.all([...dnsProviders].map((one) => readNames({ ...asking(one), pools, recordSets }))),
-    Promise.all([...firewallProviders].map((one) => readFirewalls({ ...asking(one), pools }))),
-  ]);
-  const observation: Observation = {
-    observedAtMs: cluster.now(),
-    nodesReadAtMs,
-    cluster: cluster.server,
-    pools,
-    recordSets,
-    missingKinds,
-    nodes,
-    pods,
-    providers: byName(read),
-    dns: byName(dns),
-    firewalls: byName(firewalls),
-    lease: facts,
-  };
-  reusable?.keep(observation);
-  return observation;
+  const addresses = [...providers].map((one) => ({ ...asking(one), pools: remembering, nodes }));
+  const names = [...dnsProviders].map((one) => ({ ...asking(one), pools, recordSets }));
+  const firewalls = [...firewallProviders].map((one) => ({ ...asking(one), pools }));
+  return [
+    ...addresses.flatMap((options) =>
+      piece("addresses", options.name, askedOfAddresses(options), async () =>
+        entering("providers", await readAddresses(options)),
+      ),
+    ),
+    ...names.flatMap((options) =>
+      piece("names", options.name, askedOfNames(options), async () => entering("dns", await readNames(options))),
+    ),
+    ...firewalls.flatMap((options) =>
+      piece("firewalls", options.name, askedOfFirewalls(options), async () =>
+        entering("firewalls", await readFirewalls(options)),
+      ),
+    ),
+  ];
 }
 
-function byName<T extends { readonly name: string }>(facts: readonly (T | undefined)[]): ReadonlyMap<string, T> {
-  return new Map(facts.flatMap((one) => (one === undefined ? [] : [[one.name, one] as const])));
+function piece(
+  kind: Piece["kind"],
+  provider: string,
+  asked: string | undefined,
+  read: Piece["read"],
+): readonly Piece[] {
+  return asked === undefined ? [] : [{ kind, provider, asked, read }];
+}
+
+function entering<K extends keyof KnownFacts>(
+  kind: K,
+  facts: (KnownFacts[K] extends ReadonlyMap<string, infer F> ? F & { readonly name: string } : never) | undefined,
+): Enter {
+  return (observation) => {
+    const known = new Map<string, unknown>(observation[kind]);
+    if (facts === undefined) return observation;
+    known.set(facts.name, facts);
+    return { ...observation, [kind]: known };
+  };
+}
+
+/** What is known of providers that have not answered yet. */
+function unanswered(pieces: readonly Piece[]): KnownFacts {
+  const of = <F>(
+    kind: Piece["kind"],
+    facts: F,
+  ): ReadonlyMap<string, F & { readonly name: string; readonly unusable: Unusable }> =>
+    new Map(
+      pieces
+        .filter((one) => one.kind === kind)
+        .map(({ provider }) => [provider, { ...facts, name: provider, unusable: notYet(provider) }] as const),
+    );
+  return {
+    providers: of("addresses", { addresses: new Map(), isComplete: false, readAtMs: 0 }),
+    dns: of("names", { ttlRules: { minimumSeconds: 0 }, isBatched: false, zones: new Map(), records: new Map() }),
+    firewalls: of("firewalls", { limits: { rules: 0, machines: 0 }, firewalls: new Map() }),
+  };
+}
+
+type Unusable = NonNullable<DNSFacts["unusable"]>;
+
+function notYet(provider: string): Unusable {
+  return { reason: "Unreadable", message: `${provider} has not answered yet` };
 }
 
 /** A reader who may not see the Lease, or a cluster without its namespace, only lacks what earlier runs noted there. */

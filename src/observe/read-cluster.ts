@@ -30,12 +30,28 @@ export async function readCluster(cluster: ClusterReader): Promise<ClusterLists>
   ]);
   const pools = [...floating, ...routed.pools];
   const { recordSets } = sets;
-  const pods = new Map([
-    ...(await readPods(cluster, [...pools, ...recordSets])),
-    ...(await readEndpoints(cluster, pools)),
-  ]);
+  const pods = await readAllPods(cluster, { pools, recordSets });
   const missing = [...(sets.missing ?? []), ...(routed.missing ?? [])];
   return { pools, recordSets, missingKinds: missing, nodes, nodesReadAtMs, pods };
+}
+
+/**
+ * Lists nodes and pods once more, for objects that are known.
+ * @throws KubeError as {@link readCluster}
+ */
+export async function readNodesAgain(
+  cluster: ClusterReader,
+  objects: Pick<Observation, "pools" | "recordSets">,
+): Promise<Pick<Observation, "nodes" | "nodesReadAtMs" | "pods">> {
+  const read = await readNodes(cluster);
+  return { ...read, pods: await readAllPods(cluster, objects) };
+}
+
+async function readAllPods(
+  cluster: ClusterReader,
+  { pools, recordSets }: Pick<Observation, "pools" | "recordSets">,
+): Promise<Observation["pods"]> {
+  return new Map([...(await readPods(cluster, [...pools, ...recordSets])), ...(await readEndpoints(cluster, pools))]);
 }
 
 /** The time is taken after the answer: before a first one nothing is known of the API server's clock. */

@@ -1,6 +1,7 @@
 import type { AddressFact } from "../model/address.ts";
 import type { KnownFacts, Observation } from "../model/observation.ts";
 import type { Clock } from "../ports/clock.ts";
+import { type Piece, pieceKey, Readings } from "./looking.ts";
 import { wantedAddresses } from "./wanted-addresses.ts";
 
 /**
@@ -32,11 +33,14 @@ export function factKey(kind: FactKind, provider: string, name = ""): string {
 /** A subject as a pass left it. A reading is recognised by its `mark`: the fact itself, or when it was read. */
 interface Reading {
   readonly key: string;
+  /** {@link pieceKey} of what it is read with. */
+  readonly piece: string;
   readonly state: ReadState;
   readonly mark: unknown;
 }
 
 interface Entry {
+  readonly piece: string;
   readonly state: ReadState;
   readonly mark: unknown;
   /** How many readings in a row had this state; of a settled subject, how many were moving before. */
@@ -54,6 +58,8 @@ const NOTHING: KnownFacts = { providers: new Map(), dns: new Map(), firewalls: n
  * full is reused until the next full look. What is moving or could not be read is read again by itself, after waits that grow.
  */
 export class ReusableFacts {
+  /** Those that have begun and that no pass has taken. */
+  readonly readings: Readings = new Readings();
   readonly #clock: Clock;
   #facts: KnownFacts = NOTHING;
   #entries: ReadonlyMap<string, Entry> = new Map();
@@ -69,6 +75,7 @@ export class ReusableFacts {
 
   /** Makes the next pass read everything: a full look. The waits of what is not settled go on growing. */
   forget(): void {
+    this.readings.forget();
     this.#facts = NOTHING;
   }
 
@@ -78,12 +85,26 @@ export class ReusableFacts {
     return entry === undefined || entry.dueMs <= this.#clock.monotonicMs();
   }
 
-  /** Takes over the facts of a world as a pass left it. A subject that was read since the last call, or that was due and was not read, gets its next wait. */
-  keep(world: Observation): void {
+  /**
+   * Takes over the facts of a world as a pass left it. A subject that was read since the last call, or that was due and was not read, gets its next wait. Of pieces that
+   * are still under way what was known before stands.
+   */
+  keep(world: Observation, underWay: readonly Piece[] = []): void {
     const nowMs = this.#clock.monotonicMs();
-    this.#facts = { providers: world.providers, dns: world.dns, firewalls: world.firewalls };
+    const left = new Set(underWay.map(pieceKey));
+    const before = this.#facts;
+    this.#facts = {
+      providers: kept("addresses", before.providers, world.providers, left),
+      dns: kept("names", before.dns, world.dns, left),
+      firewalls: kept("firewalls", before.firewalls, world.firewalls, left),
+    };
+    const standing = [...this.#entries].filter(([, { piece }]) => left.has(piece));
+    const readings = [
+      ...standing.map(([key, entry]): Reading => ({ ...entry, key })),
+      ...readingsOf(world).filter(({ piece }) => !left.has(piece)),
+    ];
     this.#entries = new Map(
-      readingsOf(world).map((reading) => [reading.key, entryOf(reading, this.#entries.get(reading.key), nowMs)]),
+      readings.map((reading) => [reading.key, entryOf(reading, this.#entries.get(reading.key), nowMs)]),
     );
   }
 
@@ -94,14 +115,25 @@ export class ReusableFacts {
   }
 }
 
-function entryOf({ state, mark }: Reading, before: Entry | undefined, nowMs: number): Entry {
+/** Facts of the pieces that are under way as they were before, of all others as the world has them. */
+function kept<F>(
+  kind: Piece["kind"],
+  before: ReadonlyMap<string, F>,
+  world: ReadonlyMap<string, F>,
+  left: ReadonlySet<string>,
+): ReadonlyMap<string, F> {
+  const isLeft = ([provider]: readonly [string, F]): boolean => left.has(pieceKey({ kind, provider }));
+  return new Map([...[...world].filter((one) => !isLeft(one)), ...[...before].filter(isLeft)]);
+}
+
+function entryOf({ piece, state, mark }: Reading, before: Entry | undefined, nowMs: number): Entry {
   if (before !== undefined && before.mark === mark && before.state === state && before.dueMs > nowMs) return before;
   if (state === "settled") {
     const count = before === undefined || before.state === "failed" ? 0 : before.count;
-    return { state, mark, count, readAtMs: nowMs, dueMs: Number.POSITIVE_INFINITY };
+    return { piece, state, mark, count, readAtMs: nowMs, dueMs: Number.POSITIVE_INFINITY };
   }
   const count = 1 + (before === undefined ? 0 : countBefore(before, state, nowMs));
-  return { state, mark, count, readAtMs: nowMs, dueMs: nowMs + waitMs(WAITS[state], count) };
+  return { piece, state, mark, count, readAtMs: nowMs, dueMs: nowMs + waitMs(WAITS[state], count) };
 }
 
 /** A subject that was settled only for a moment between two changes (its machine is busy at every attempt) goes on with its waits. */
@@ -121,18 +153,26 @@ function readingsOf(world: Observation): readonly Reading[] {
 
 function addressReadings({ providers, pools, nodes }: Observation): readonly Reading[] {
   return [...providers].flatMap(([name, facts]): readonly Reading[] => {
-    const whole: Reading = { key: factKey("addresses", name), state: providerState(facts), mark: facts.unusable };
+    const piece = pieceKey({ kind: "addresses", provider: name });
+    const whole: Reading = {
+      key: factKey("addresses", name),
+      piece,
+      state: providerState(facts),
+      mark: facts.unusable,
+    };
     if (facts.unusable !== undefined) return [whole];
     const wanted = wantedAddresses(name, pools, nodes);
     const listState = facts.isComplete ? (wanted.hasOpenIntent ? "moving" : "settled") : "failed";
     // A list that nobody needs has no state: it is read as soon as somebody does.
     const list: readonly Reading[] = wanted.mayAcquire
-      ? [{ key: factKey("list", name), state: listState, mark: facts.readAtMs }]
+      ? [{ key: factKey("list", name), piece, state: listState, mark: facts.readAtMs }]
       : [];
     const singles = [...wanted.ips].flatMap((ip): readonly Reading[] => {
       const fact = facts.addresses.get(ip);
       if (fact === undefined) return [];
-      return [{ key: factKey("address", name, ip), state: addressState(fact, wanted.holders.get(ip)), mark: fact }];
+      return [
+        { key: factKey("address", name, ip), piece, state: addressState(fact, wanted.holders.get(ip)), mark: fact },
+      ];
     });
     return [whole, ...list, ...singles];
   });
@@ -147,25 +187,32 @@ function addressState(fact: AddressFact, expected: string | undefined): ReadStat
 
 function nameReadings({ dns }: Observation): readonly Reading[] {
   return [...dns].flatMap(([name, facts]): readonly Reading[] => {
+    const piece = pieceKey({ kind: "names", provider: name });
     const zones = [...facts.zones].map(
-      ([text, fact]): Reading => ({ key: factKey("zone", name, text), state: nameState(fact), mark: fact }),
+      ([text, fact]): Reading => ({ key: factKey("zone", name, text), piece, state: nameState(fact), mark: fact }),
     );
     const records = [...facts.records].map(
-      ([key, fact]): Reading => ({ key: factKey("records", name, key), state: nameState(fact), mark: fact }),
+      ([key, fact]): Reading => ({ key: factKey("records", name, key), piece, state: nameState(fact), mark: fact }),
     );
-    const whole: Reading = { key: factKey("names", name), state: providerState(facts), mark: facts.unusable };
+    const whole: Reading = { key: factKey("names", name), piece, state: providerState(facts), mark: facts.unusable };
     return facts.unusable === undefined ? [whole, ...zones, ...records] : [whole];
   });
 }
 
 function firewallReadings({ firewalls }: Observation): readonly Reading[] {
   return [...firewalls].flatMap(([name, facts]): readonly Reading[] => {
+    const piece = pieceKey({ kind: "firewalls", provider: name });
     const single = [...facts.firewalls].map(([wanted, fact]): Reading => {
       const isMoving = fact.kind === "known" && !fact.firewall.isSettled;
       const state = fact.kind === "gap" ? "failed" : isMoving ? "moving" : "settled";
-      return { key: factKey("firewall", name, wanted), state, mark: fact };
+      return { key: factKey("firewall", name, wanted), piece, state, mark: fact };
     });
-    const whole: Reading = { key: factKey("firewalls", name), state: providerState(facts), mark: facts.unusable };
+    const whole: Reading = {
+      key: factKey("firewalls", name),
+      piece,
+      state: providerState(facts),
+      mark: facts.unusable,
+    };
     return facts.unusable === undefined ? [whole, ...single] : [whole];
   });
 }

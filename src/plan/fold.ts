@@ -48,6 +48,23 @@ export function fold(observation: Observation, outcomes: readonly Outcome[], { n
   };
 }
 
+/** The observation as it would be read while these actions are under way: what they are about is being worked on, and nothing else is decided for it. Pure. */
+export function duringActions(observation: Observation, actions: readonly Action[], now: Now): Observation {
+  const outcomes = actions.filter(isOnItsWay).map((action): Outcome => ({ action, ms: 0, outcome: "unconfirmed" }));
+  return fold(observation, outcomes, now);
+}
+
+/** What a plan cannot tell from the records it was made from: the other actions change things that only one of them at a time may touch. */
+function isOnItsWay({ kind }: Action): boolean {
+  return (
+    kind === "assign-ip" ||
+    kind === "move-ip" ||
+    kind === "unassign-ip" ||
+    kind === "delete-ip" ||
+    kind === "acquire-ip"
+  );
+}
+
 /** A creation that was refused because of its machine was asked for all the same. */
 function wasAskedFor(outcome: Outcome): boolean {
   return outcome.outcome !== "skipped" || isMachineUnfit(outcome.reason);

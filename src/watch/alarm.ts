@@ -16,6 +16,7 @@ export class Alarm {
   #changes: ClusterChange[] = [];
   #count = 0;
   #rung = new AbortController();
+  #next = new AbortController();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -26,10 +27,17 @@ export class Alarm {
     return this.#rung.signal;
   }
 
+  /** Returns a signal that the next change aborts, whatever came before. */
+  next(): AbortSignal {
+    if (this.#next.signal.aborted) this.#next = new AbortController();
+    return this.#next.signal;
+  }
+
   ring(change: ClusterChange): void {
     this.#count += 1;
     if (this.#changes.length < KEPT) this.#changes.push(change);
     this.#rung.abort();
+    this.#next.abort();
   }
 
   /** Returns what has changed, and begins anew. */

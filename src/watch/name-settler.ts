@@ -1,4 +1,3 @@
-import { refKey } from "../model/action.ts";
 import type { Plan } from "../model/plan.ts";
 import { objectKey } from "../model/resource.ts";
 
@@ -20,20 +19,25 @@ interface Wish {
  * after the other would cost as many. Addresses of pools wait for nothing: they follow their nodes, and their names stay the same.
  */
 export class NameSettler {
+  /** By {@link objectKey} of the record set. */
   #wishes: ReadonlyMap<string, Wish> = new Map();
 
-  /** The record sets whose names are to wait, by {@link objectKey}, and until when, milliseconds; asked once per pass. */
-  waiting({ actions, observedAtMs: nowMs }: Plan): ReadonlyMap<string, number> {
-    const wishes = new Map<string, Wish>();
+  /**
+   * The record sets whose names are to wait, by {@link objectKey}, and until when, milliseconds.
+   *
+   * @param unread - record sets of whose records the plan knows nothing yet, by {@link objectKey}: what they wished for before stands
+   */
+  waiting({ actions, observedAtMs: nowMs }: Plan, unread: ReadonlySet<string>): ReadonlyMap<string, number> {
+    const wishes = new Map([...this.#wishes].filter(([key]) => unread.has(key)));
     const waiting = new Map<string, number>();
     for (const action of actions) {
       if (action.kind !== "update-dns" || action.object.kind !== "dns") continue;
-      const key = refKey(action.object);
+      const key = objectKey(action.object);
       const wish = wishFor(this.#wishes.get(key), action.after.addresses.join(), nowMs);
       const untilMs = Math.min(wish.sinceMs + QUIET_MS, wish.firstMs + LONGEST_MS);
       if (untilMs <= nowMs) continue;
       wishes.set(key, wish);
-      waiting.set(objectKey(action.object), untilMs);
+      waiting.set(key, untilMs);
     }
     this.#wishes = wishes;
     return waiting;

@@ -1,6 +1,5 @@
 import type { KubeError } from "../model/errors.ts";
-import type { Plan } from "../model/plan.ts";
-import type { Pass } from "../model/run.ts";
+import type { Pass, Settling } from "../model/run.ts";
 import { Interrupted } from "../observe/interrupt.ts";
 import { type NextLook, nextLook } from "../plan/next-look.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -41,8 +40,10 @@ export interface LoopPass {
   readonly isFullLook: boolean;
   /** Aborted when a change has come that the next pass should see soon: then nothing is waited for. */
   readonly hurry: AbortSignal;
+  /** Returns a signal that the next change of the cluster aborts. */
+  readonly nextChange: () => AbortSignal;
   /** Says of a plan which record sets are to wait a moment, and until when. */
-  readonly settling: (plan: Plan) => ReadonlyMap<string, number>;
+  readonly settling: Settling;
 }
 
 /** What the loop works with. */
@@ -65,7 +66,7 @@ export interface WatchLoopOptions {
   readonly signal: AbortSignal;
 }
 
-/** The least time between the end of a pass and the next one, milliseconds; lengthened to what the last pass cost, so that at most half of the time goes into passes. */
+/** The least time between the beginnings of two passes, milliseconds; lengthened to twice what the last pass cost, so that at most half of the time goes into passes. */
 const REST_MS = 50;
 /** After passes that leave actions and achieve nothing the next one comes after these, milliseconds; the last one repeats. */
 const FRUITLESS_WAITS: readonly number[] = [250, 500, 1000, 2000, 4000, 8000, 15_000, 30_000];
@@ -115,9 +116,10 @@ class WatchLoop {
   private async turn(cause: Cause, startMs: number): Promise<Turn | "interrupted"> {
     const isFullLook = startMs - this.readAtMs >= this.options.intervalMs;
     const hurry = this.alarm.rung;
-    const settling = (plan: Plan): ReadonlyMap<string, number> => this.settler.waiting(plan);
+    const settling: Settling = (plan, unread) => this.settler.waiting(plan, unread);
     try {
-      const pass = await this.deps.pass({ hurry, settling, isFullLook });
+      const nextChange = (): AbortSignal => this.alarm.next();
+      const pass = await this.deps.pass({ hurry, nextChange, settling, isFullLook });
       this.remember(pass, isFullLook ? startMs : this.readAtMs);
       const waits = { leftOverMs: this.leftOverMs(), nextReadInMs: pass.nextReadInMs };
       const look = nextLook(pass.result.remaining, this.deps.cluster.now(), waits);
@@ -146,7 +148,7 @@ class WatchLoop {
   private async nextCause(turn: Turn, startMs: number): Promise<Cause> {
     const { clock } = this.deps;
     const costMs = turn.kind === "passed" ? ownWorkMs(turn.pass) : 0;
-    await clock.sleep(Math.max(REST_MS, costMs), this.stop);
+    await clock.sleep(startMs + Math.max(REST_MS, 2 * costMs) - clock.monotonicMs(), this.stop);
     const endMs = clock.monotonicMs();
     const { ms, cause } =
       turn.kind === "failed" ? { ms: turn.retryInMs, cause: AGAIN } : this.due(turn, startMs, endMs);

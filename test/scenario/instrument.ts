@@ -1,4 +1,5 @@
 import type { ClusterWriter } from "../../src/ports/cluster.ts";
+import { LOCAL_METHODS } from "../fake/slowed.ts";
 import type { Ports } from "./backend.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
 
@@ -10,17 +11,6 @@ export interface Process {
   /** What the scenario wants done just before this call leaves. */
   before(method: string, args: readonly unknown[]): Promise<void>;
 }
-
-/** Methods that answer at once, without a call. */
-const LOCAL: ReadonlySet<string> = new Set([
-  "now",
-  "calls",
-  "durations",
-  "rateLimit",
-  "onChange",
-  "staleness",
-  "close",
-]);
 
 /** Every port as one process has it; see {@link instrument}. */
 export function instrumented<C extends ClusterWriter>(
@@ -56,7 +46,7 @@ function instrument<T extends object>(
     get(target, key) {
       const value: unknown = Reflect.get(target, key, target);
       if (typeof value !== "function") return value;
-      if (typeof key !== "string" || LOCAL.has(key)) return value.bind(target);
+      if (typeof key !== "string" || LOCAL_METHODS.has(key)) return value.bind(target);
       return async (...args: unknown[]) => {
         if (process.isDead() || process.diesAt(key)) return await never();
         const call = clock.during(async () => {

@@ -21,6 +21,7 @@ import { lostMemoryScenarios } from "./lost-memory-scenarios.ts";
 import { lostStatusScenarios } from "./lost-status-scenarios.ts";
 import { matchScenarios } from "./match-scenarios.ts";
 import { mishapScenarios } from "./mishap-scenarios.ts";
+import { neighbourScenarios } from "./neighbour-scenarios.ts";
 import { reclaimScenarios } from "./reclaim-scenarios.ts";
 import { recoveredHolderScenarios } from "./recovered-holder-scenarios.ts";
 import { removedAddressScenarios } from "./removed-address-scenarios.ts";
@@ -55,6 +56,7 @@ export const SCENARIO_GROUPS: Readonly<Record<string, (scenario: Register) => vo
   crashes: crashScenarios,
   mishaps: mishapScenarios,
   interruptions: interruptedScenarios,
+  neighbours: neighbourScenarios,
   "DNS of pools": dnsPoolScenarios,
   "DNS take-down": dnsTakeDownScenarios,
   "DNS drift": dnsDriftScenarios,

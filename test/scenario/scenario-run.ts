@@ -1,7 +1,8 @@
 import type { PassResult, Selection } from "../../src/model/run.ts";
 import type { Clock } from "../../src/ports/clock.ts";
 import type { LockState } from "../../src/ports/lock.ts";
-import { reconcilePass, type WriterDeps } from "../../src/reconcile.ts";
+import { reconcilePass } from "../../src/reconcile.ts";
+import type { WriterDeps } from "../../src/rounds.ts";
 import { settle } from "../../src/settle.ts";
 import { withLease } from "../../src/watch/lease.ts";
 import type { DNSName } from "./dns-account.ts";

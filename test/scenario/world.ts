@@ -2,7 +2,9 @@ import type { Plan } from "../../src/model/plan.ts";
 import type { PoolStatus } from "../../src/model/resource.ts";
 import type { PassResult, Selection } from "../../src/model/run.ts";
 import type { Clock } from "../../src/ports/clock.ts";
-import { planPass, type WriterDeps } from "../../src/reconcile.ts";
+import { planPass } from "../../src/reconcile.ts";
+import type { WriterDeps } from "../../src/rounds.ts";
+import { type PortCall, slowed } from "../fake/slowed.ts";
 import type { Backend, Ports, WorldKind } from "./backend.ts";
 import { DNSSafety, isServedBy } from "./dns-safety.ts";
 import { instrumented } from "./instrument.ts";
@@ -61,6 +63,8 @@ export class World {
   protected readonly backend: Backend;
   /** Called after every run that ended by itself, to look at what it left. */
   afterRun: (() => Promise<void>) | undefined;
+  /** How long a call takes before it leaves, milliseconds; absent = no time. */
+  takesMs: ((call: PortCall) => number | undefined) | undefined;
   #runs = 0;
   #before: { readonly method: string; readonly action: () => Promise<void> }[] = [];
 
@@ -273,18 +277,20 @@ export class World {
     { withoutToken = [] }: RunOptions = {},
   ): Omit<WriterDeps, "lock"> {
     const leaseName = { namespace: `${this.backend.prefix}shop`, name: "flipop" };
+    const slow = <T extends object>(name: string, port: T): T =>
+      slowed(name, port, clock, (call) => this.takesMs?.(call));
     return {
-      cluster,
+      cluster: slow("cluster", cluster),
       clock,
       leaseName,
-      providers: new Map([["digitalocean", { kind: "usable", provider }]]),
-      firewallProviders: new Map([["digitalocean", { kind: "usable", provider: firewalls }]]),
+      providers: new Map([["digitalocean", { kind: "usable", provider: slow("addresses", provider) }]]),
+      firewallProviders: new Map([["digitalocean", { kind: "usable", provider: slow("firewalls", firewalls) }]]),
       dnsProviders: new Map(
         (["digitalocean", "cloudflare"] as const).map((name) => [
           name,
           withoutToken.includes(name)
             ? { kind: "no-token", name, variables: [`${name.toUpperCase()}_TOKEN`] }
-            : { kind: "usable", provider: dns[name] },
+            : { kind: "usable", provider: slow(name, dns[name]) },
         ]),
       ),
     };

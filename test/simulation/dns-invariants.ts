@@ -236,7 +236,7 @@ function isUnread(
   owner: Publisher,
   ip: string,
 ): boolean {
-  if (readings.seen.has(ip) || readings.singly.has(ip)) return false;
+  if (readings.seen.has(ip) || readings.everSingly.has(ip)) return false;
   // The answer to its purchase showed it.
   if (records.bought.get(ip)?.passStartMs === passStartMs) return false;
   const [pool, ...others] = world.pools().filter((candidate) => isNamedBy(candidate, ip));

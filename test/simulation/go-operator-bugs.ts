@@ -141,7 +141,7 @@ export const GO_OPERATOR_BUGS: readonly Mutation[] = [
   },
   {
     name: "One refused call ends the pass.",
-    file: "src/apply/apply.ts",
+    file: "src/apply/execution.ts",
     find: "if (error instanceof ProviderError || error instanceof KubeError || error instanceof ConfigError)",
     replace: "if (error instanceof KubeError || error instanceof ConfigError)",
   },

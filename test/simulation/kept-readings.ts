@@ -37,6 +37,6 @@ export class KeptReadings extends Readings {
   #forgetAddresses(): void {
     this.#keepsAddresses = false;
     this.listedMs = undefined;
-    for (const memory of [this.newest, this.listed, this.seen]) memory.clear();
+    for (const memory of [this.newest, this.everSingly, this.listed, this.seen]) memory.clear();
   }
 }

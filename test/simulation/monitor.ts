@@ -120,10 +120,10 @@ export class Monitor {
   }
 
   /** A call that failed as planned, with or without its effect. */
-  failed(process: Process, call: SimCall, failure: Failure): void {
+  failed(process: Process, call: SimCall, failure: Failure, startedAtMs: number): void {
     this.begin(process, call);
     process.readings.asked(call);
-    if (CLUSTER_LISTS.has(call.operation)) process.hasFailedList = true;
+    process.hasFailedList ||= CLUSTER_LISTS.has(call.operation) && startedAtMs >= process.passBeganMs;
     if (call.operation === "get") process.readings.newest.set(call.subject, "failed");
     if (call.operation.endsWith("status")) this.records.refusals.clear();
     if (failure.how === "429" && failure.error instanceof ProviderError)
@@ -239,14 +239,15 @@ export class Monitor {
     }
   }
 
-  /** A pass begins with lists of pools and of nodes, side by side. */
+  /** A pass of a single run begins with lists of pools and of nodes, side by side. */
   private begin(process: Process, { operation }: SimCall): void {
+    if (process.tellsOfPasses) return;
     if (operation !== "list-pools" && operation !== "list-nodes") return;
     if (!process.isListing) this.beginPass(process);
     process.isListing = !process.isListing;
   }
 
-  private beginPass(process: Process): void {
+  beginPass(process: Process): void {
     const { world, history } = this.simulation;
     process.passStartMs = Math.min(world.nowMs(), process.factsReadAtMs());
     process.hasFailedList = false;

@@ -9,7 +9,8 @@ import type { DNSProvider } from "../../src/ports/dns-provider.ts";
 import type { IPProvider } from "../../src/ports/ip-provider.ts";
 import type { LockState } from "../../src/ports/lock.ts";
 import type { ProviderAccess } from "../../src/ports/provider-access.ts";
-import { type PassOptions, planPass, reconcilePass, type WriterDeps } from "../../src/reconcile.ts";
+import { planPass, reconcilePass } from "../../src/reconcile.ts";
+import type { PassOptions, WriterDeps } from "../../src/rounds.ts";
 import { settle } from "../../src/settle.ts";
 import { withLease } from "../../src/watch/lease.ts";
 import type { MemoryDNSAccount } from "../fake/memory-dns-account.ts";
@@ -36,6 +37,10 @@ export class Process {
   /** When the pass under way began to read, milliseconds; and whether its reading of the cluster failed. */
   passStartMs = 0;
   hasFailedList = false;
+  /** Since when it is in this pass, of the clock it sleeps by, where it tells of its passes: what it asked for before is none of the pass's. */
+  passBeganMs = 0;
+  /** True for a process that reads the cluster for more than its passes: it says itself when one begins. */
+  readonly tellsOfPasses: boolean = false;
   /** True between the first and the second of its two lists; and once it has written something. */
   isListing = false;
   hasWritten = false;
@@ -137,6 +142,7 @@ export class Process {
   /** Makes one call: its time, its faults and its effect. */
   async call<T>(call: SimCall, effect: () => Promise<T>): Promise<T> {
     const { simulation } = this;
+    const startedAtMs = this.clock.monotonicMs();
     await this.pass(simulation.latency());
     const struck = simulation.strike(call);
     const death = deathOf(struck) ?? simulation.faults.takeCrash(call, this.slot);
@@ -147,7 +153,7 @@ export class Process {
     const failure = failureBy(struck, call, nowMs) ?? simulation.faults.take(call, nowMs);
     simulation.trace(this, call, failure);
     if (failure !== undefined && !failure.hasEffect) {
-      simulation.monitor.failed(this, call, failure);
+      simulation.monitor.failed(this, call, failure, startedAtMs);
       await this.pass(failure.waitMs);
       throw failure.error;
     }
@@ -155,7 +161,7 @@ export class Process {
     if (death === "after") return this.die();
     await this.freeze(frozenMsOf(struck) || simulation.faults.takeFreezeMs(call, this.slot));
     if (failure !== undefined) {
-      simulation.monitor.failed(this, call, failure);
+      simulation.monitor.failed(this, call, failure, startedAtMs);
       await this.pass(failure.waitMs);
       throw failure.error;
     }

@@ -29,6 +29,8 @@ export class Readings {
   readonly newest: Map<string, Reading | "failed"> = new Map();
   /** Addresses read by themselves. */
   readonly singly: Set<string> = new Set();
+  /** Addresses that were asked for by themselves, in this pass or in one whose facts it reuses: one that is gone is believed to be gone. */
+  readonly everSingly: Set<string> = new Set();
   /** What a list said of an address that had been read by itself before. */
   readonly listed: Map<string, Reading> = new Map();
   /** The newest of each address that decisions rest on: those of the account's list while the world is observed, then single ones. */
@@ -47,7 +49,16 @@ export class Readings {
   /** Forgets everything: a pass begins. */
   clear(): void {
     this.listedMs = undefined;
-    for (const memory of [this.newest, this.singly, this.listed, this.seen, this.nodes, this.learnedMs]) memory.clear();
+    for (const memory of [
+      this.newest,
+      this.singly,
+      this.everSingly,
+      this.listed,
+      this.seen,
+      this.nodes,
+      this.learnedMs,
+    ])
+      memory.clear();
     this.#names.clear();
     this.zones.clear();
     this.firewalls.clear();
@@ -76,6 +87,7 @@ export class Readings {
   enter(call: SimCall, result: unknown, isObserving: boolean, nowMs: number): void {
     const { operation, subject } = call;
     if (operation === "get") this.singly.add(subject);
+    if (operation === "get") this.everSingly.add(subject);
     if (operation === "records") this.#showNames(call, result as readonly ShownRecord[]);
     if (operation === "read-node") this.nodes.add(subject);
     this.firewalls.enter(call, result);

@@ -5,7 +5,8 @@ import type { PassResult } from "../../src/model/run.ts";
 import { Interrupted } from "../../src/observe/interrupt.ts";
 import { ReusableFacts } from "../../src/observe/reusable-facts.ts";
 import type { LockState } from "../../src/ports/lock.ts";
-import { pass, type WriterDeps } from "../../src/reconcile.ts";
+import { pass } from "../../src/reconcile.ts";
+import type { WriterDeps } from "../../src/rounds.ts";
 import { watch } from "../../src/watch/watch.ts";
 import type { WatchLoopDeps } from "../../src/watch/watch-loop.ts";
 import { KeptReadings } from "./kept-readings.ts";
@@ -20,6 +21,7 @@ const INTERVAL_MS = 10_000;
 /** One incarnation of `reconcile --watch`. */
 export class WatchingProcess extends Process {
   override readonly readings: KeptReadings = new KeptReadings();
+  override readonly tellsOfPasses = true;
   readonly #stopping = new AbortController();
   /** When the facts that passes reuse were read, milliseconds. */
   #readAtMs = 0;
@@ -83,17 +85,26 @@ export class WatchingProcess extends Process {
     };
     const reusable = new ReusableFacts(this.clock);
     const attempts = new Attempts();
-    return async ({ isFullLook, ...manner }) => {
+    return async ({ isFullLook, nextChange, ...manner }) => {
       const nowMs = world.nowMs();
       if (isFullLook) reusable.forget();
-      this.readings.reusesAddresses = reusable.facts.providers.size > 0;
-      this.readings.reusesNames = reusable.facts.dns.size > 0;
+      // A pass may also take what an earlier one asked for and did not wait for.
+      this.readings.reusesAddresses = !isFullLook;
+      this.readings.reusesNames = !isFullLook;
       if (isFullLook) this.#readAtMs = nowMs;
+      this.passBeganMs = this.clock.monotonicMs();
+      this.simulation.monitor.beginPass(this);
       const deps: WriterDeps = { ...access, cluster, lock, reusable, attempts };
       const deadline = this.clock.monotonicMs() + this.settings.timeoutMs;
       const { target } = this.settings;
       const selection = target === undefined ? {} : { objects: [`pool/${target}`] };
-      const made = await pass(deps, { selection, deadline, signal: this.#stopping.signal, ...manner });
+      const goesOn = (): AbortSignal => {
+        // A list that fails from now on leaves the pass with what it knew.
+        this.passBeganMs = Number.POSITIVE_INFINITY;
+        return nextChange();
+      };
+      const bounds = { selection, deadline, signal: this.#stopping.signal };
+      const made = await pass(deps, { ...bounds, ...manner, nextChange: goesOn });
       this.result = made.result;
       this.simulation.monitor.ended(this, made.result);
       return made;

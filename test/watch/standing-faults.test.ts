@@ -7,6 +7,8 @@ import { type Watcher, WatchWorld } from "./watch-world.ts";
 /** Four pod changes a second. */
 const PERIOD_MS = 250;
 const MINUTE_MS = 60_000;
+/** After this an adapter has given up, milliseconds: every attempt of a call was cut off. */
+const HANGS_MS = 25_000;
 /** Calls a minute that one standing fault may add, looks at it and retries included. */
 const MOST_MORE = 10;
 
@@ -66,6 +68,15 @@ const FAULTS: readonly StandingFault[] = [
         await world.recordSets.create("www", { dnsRecordSet: DNS(provider, "example.com"), match: ALL });
       },
       spoil: (watcher) => failAll(watcher, provider, ({ operation }) => operation === "records", "unavailable", 500),
+    },
+    {
+      title: `a provider of names that never answers, ${provider}`,
+      arrange: async (world) => {
+        world.dns.world.zone(provider);
+        await world.recordSets.create("www", { dnsRecordSet: DNS(provider, "example.com"), match: ALL });
+        world.takesMs = ({ port }) => (port === provider ? HANGS_MS : undefined);
+      },
+      spoil: (watcher) => failAll(watcher, provider, () => true, "timeout", 0),
     },
     {
       title: `a name that cannot be written at ${provider}`,

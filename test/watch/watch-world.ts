@@ -11,6 +11,7 @@ import { MemoryDNSProvider } from "../fake/memory-dns-provider.ts";
 import { MemoryIPProvider } from "../fake/memory-ip-provider.ts";
 import { MemoryWarmCluster } from "../fake/memory-warm-cluster.ts";
 import { sandboxWarmCluster } from "../fake/sandbox-warm-cluster.ts";
+import { type PortCall, slowed } from "../fake/slowed.ts";
 import { emptyAccount } from "../scenario/account.ts";
 import { type MemoryDNS, memoryDNS } from "../scenario/memory-dns.ts";
 import { sandboxRest } from "../scenario/memory-world.ts";
@@ -52,6 +53,8 @@ export class WatchWorld {
   readonly recordSets: WorldRecordSets;
   readonly cloud: WorldCloud;
   readonly dns: MemoryDNS = memoryDNS();
+  /** How long a call to a provider takes before it leaves, milliseconds; absent = no time. */
+  takesMs: ((call: PortCall) => number | undefined) | undefined;
   readonly #kubernetes = kubernetesSandbox({ now: () => this.clock.wallMs(), crds: shippedCRDs() });
   readonly #account = emptyAccount({ now: () => this.clock.wallMs() });
   readonly #rest = sandboxRest(this.#kubernetes);
@@ -91,7 +94,15 @@ export class WatchWorld {
     };
     const stopping = new AbortController();
     const leaseName = { namespace: "shop", name: "flipop" };
-    const access = { providers: usable({ digitalocean: provider }), dnsProviders: usable(dns) };
+    const slow = <T extends object>(name: string, port: T): T =>
+      slowed(name, port, clock, (call) => this.takesMs?.(call));
+    const access = {
+      providers: usable({ digitalocean: slow("addresses", provider) }),
+      dnsProviders: usable({
+        digitalocean: slow("digitalocean", dns.digitalocean),
+        cloudflare: slow("cloudflare", dns.cloudflare),
+      }),
+    };
     const end = watch(
       {
         cluster,

@@ -1,0 +1,219 @@
+import { type Action, type AssignIP, type ObjectRef, refKey, subjectOf } from "../model/action.ts";
+import { ACTIONS } from "../model/action-facts.ts";
+import { ConfigError, KubeError, ProviderError } from "../model/errors.ts";
+import type { Outcome } from "../model/outcome.ts";
+import type { Plan } from "../model/plan.ts";
+import { acquireIP } from "./acquire-ip.ts";
+import { annotateNode } from "./annotate-node.ts";
+import { assignIP } from "./assign-ip.ts";
+import { changeMachines, changePorts } from "./change-firewall.ts";
+import type { ApplyContext } from "./context.ts";
+import { deleteIP } from "./delete-ip.ts";
+import { type Preparation, preparations, UNPREPARED } from "./preparations.ts";
+import { failed, type Result, skipped } from "./result.ts";
+import { setFinalizer } from "./set-finalizer.ts";
+import { unassignIP } from "./unassign-ip.ts";
+import { writeDNS } from "./write-dns.ts";
+
+/**
+ * Carries out the actions of one plan after the other, each action as soon as those it requires or follows have ended; nothing else waits for anything. A failed action is
+ * an outcome, and stops only what requires it.
+ *
+ * An object is planned on when its actions have ended: a newer plan has nothing to say of one that is at work, except that an address of it is to go elsewhere. That never waits for
+ * anything but itself.
+ */
+export class Execution {
+  readonly #context: ApplyContext;
+  readonly #running = new Map<string, Action>();
+  readonly #waiting = new Map<string, Waiting>();
+  readonly #ends = new Map<string, Outcome>();
+  #untold: Outcome[] = [];
+  #failure: { readonly error: unknown } | undefined;
+  #bell = Promise.withResolvers<void>();
+
+  constructor(context: ApplyContext) {
+    this.#context = context;
+  }
+
+  /** The actions that have begun and not ended. */
+  get running(): readonly Action[] {
+    return [...this.#running.values()];
+  }
+
+  /** True while an action has not ended or waits for one. */
+  get isBusy(): boolean {
+    return this.#running.size > 0;
+  }
+
+  /** True while an action of this object has not ended, or waits for one. */
+  isAtWorkFor(object: ObjectRef): boolean {
+    return this.#known().some((one) => refKey(one.object) === refKey(object));
+  }
+
+  /** Begins what a new plan has for objects that are at rest, and address changes of the others where nothing under way touches the same. */
+  begin(plan: Plan, actions: readonly Action[]): void {
+    const fresh = withoutConflicts(actions, this.#known());
+    const prepared = preparations(plan, fresh, this.#context);
+    for (const action of fresh) this.#waiting.set(action.id, { action, prepared });
+    this.#advance();
+  }
+
+  #known(): readonly Action[] {
+    return [...this.#running.values(), ...[...this.#waiting.values()].map(({ action }) => action)];
+  }
+
+  /** Resolves when an action has ended since {@link take}. */
+  get end(): Promise<void> {
+    return this.#bell.promise;
+  }
+
+  /** Returns what has ended since it was last asked, in that order. @throws what an action was rejected with, which is a mistake in the program */
+  take(): readonly Outcome[] {
+    if (this.#failure !== undefined) throw this.#failure.error;
+    const ended = this.#untold;
+    this.#untold = [];
+    this.#bell = Promise.withResolvers<void>();
+    return ended;
+  }
+
+  /** Begins those of the actions whose turn has come. */
+  #advance(): void {
+    for (const { action, prepared } of [...this.#waiting.values()]) {
+      const ahead = [...action.follows, ...action.requires];
+      if (!this.#waiting.has(action.id) || ahead.some((id) => this.#waiting.has(id) || this.#running.has(id))) continue;
+      const missing = action.requires
+        .flatMap((id) => this.#ends.get(id) ?? [])
+        .find(({ outcome }) => outcome !== "applied");
+      this.#waiting.delete(action.id);
+      this.#running.set(action.id, action);
+      this.#ends.delete(action.id);
+      void this.#run(action, prepared, missing?.action);
+    }
+  }
+
+  async #run(action: Action, prepared: Waiting["prepared"], missing: Action | undefined): Promise<void> {
+    const { clock, cluster } = this.#context;
+    const startedAt = clock.monotonicMs();
+    try {
+      const result =
+        missing === undefined
+          ? await operate(action, prepared, this.#context)
+          : skipped("PrerequisiteFailed", unmet(missing));
+      const ms = Math.round(clock.monotonicMs() - startedAt);
+      const outcome: Outcome = { action, ms, endedAtMs: cluster.now(), ...result };
+      this.#ends.set(action.id, outcome);
+      this.#untold.push(outcome);
+    } catch (error) {
+      this.#failure ??= { error };
+    }
+    this.#running.delete(action.id);
+    this.#advance();
+    this.#bell.resolve();
+  }
+}
+
+/** An action whose turn has not come, with what its object must have on record. */
+interface Waiting {
+  readonly action: Action;
+  readonly prepared: (object: ObjectRef) => Preparation;
+}
+
+/** The actions that may be added to those that are known. */
+function withoutConflicts(actions: readonly Action[], known: readonly Action[]): readonly Action[] {
+  if (known.length === 0) return actions;
+  const touched = new Set(known.flatMap(touchedBy));
+  const atWork = new Set(known.map(({ object }) => refKey(object)));
+  const mayJoin = (action: Action): boolean =>
+    (!atWork.has(refKey(action.object)) || action.kind === "assign-ip" || action.kind === "move-ip") &&
+    !touchedBy(action).some((thing) => touched.has(thing));
+  const left = new Set(actions.filter((action) => !mayJoin(action)).map(({ id }) => id));
+  return withoutDependents(actions, left, new Set(known.map(({ id }) => id)));
+}
+
+/** Leaves out, too, what waits for something that is left out; but not what waits for a known action. */
+function withoutDependents(
+  actions: readonly Action[],
+  left: ReadonlySet<string>,
+  known: ReadonlySet<string>,
+): readonly Action[] {
+  const waitsForLeft = ({ requires, follows }: Action): boolean =>
+    [...requires, ...follows].some((id) => left.has(id) && !known.has(id));
+  const all = new Set([...left, ...actions.filter(waitsForLeft).map(({ id }) => id)]);
+  return all.size === left.size ? actions.filter(({ id }) => !left.has(id)) : withoutDependents(actions, all, known);
+}
+
+/** Returns names of the things that an action changes and only one action at a time may. Pure. */
+export function touchedBy(action: Action): readonly string[] {
+  switch (action.kind) {
+    case "assign-ip":
+    case "move-ip":
+      return [`ip ${action.ip}`, `machine ${action.after.machineID}`];
+    case "unassign-ip":
+    case "delete-ip":
+      return [`ip ${action.ip}`];
+    case "acquire-ip":
+      return "node" in action.after ? [`machine ${action.after.node.machineID}`] : [];
+    case "annotate-node":
+    case "clear-annotation":
+      return [`node ${action.nodeName}`];
+    case "add-finalizer":
+    case "remove-finalizer":
+      return [`finalizer of ${refKey(action.object)}`];
+    case "update-dns":
+    case "withdraw-dns":
+    case "delete-dns":
+      return [`name ${action.dnsProvider} ${action.fqdn}`];
+    case "open-ports":
+    case "close-ports":
+    case "add-to-firewall":
+    case "remove-from-firewall":
+      return [`firewall ${action.firewall.id} of ${refKey(action.object)}`];
+  }
+}
+
+function unmet(action: Action): string {
+  return `"${ACTIONS[action.kind].verb} ${subjectOf(action)}" has not succeeded`;
+}
+
+async function operate(
+  action: Action,
+  prepared: (object: Action["object"]) => Preparation,
+  context: ApplyContext,
+): Promise<Result> {
+  try {
+    // What an annotation alone shows to be the pool's must be on record before the annotation goes.
+    const isPrepared = ACTIONS[action.kind].target === "provider" || action.kind === "clear-annotation";
+    const ready = isPrepared ? prepared(action.object) : UNPREPARED;
+    if (action.kind === "assign-ip" || action.kind === "move-ip") return await assignIP(action, context, ready);
+    await ready.whole;
+    return await OPERATIONS[action.kind](action as never, context);
+  } catch (error) {
+    if (error instanceof ProviderError || error instanceof KubeError || error instanceof ConfigError)
+      return failed(error);
+    throw error;
+  }
+}
+
+type Operations = {
+  readonly [K in Exclude<Action["kind"], AssignIP["kind"]>]: (
+    action: Extract<Action, { kind: K }>,
+    context: ApplyContext,
+  ) => Promise<Result>;
+};
+
+const OPERATIONS: Operations = {
+  "acquire-ip": acquireIP,
+  "unassign-ip": unassignIP,
+  "delete-ip": deleteIP,
+  "open-ports": changePorts,
+  "close-ports": changePorts,
+  "add-to-firewall": changeMachines,
+  "remove-from-firewall": changeMachines,
+  "withdraw-dns": writeDNS,
+  "update-dns": writeDNS,
+  "delete-dns": writeDNS,
+  "annotate-node": annotateNode,
+  "clear-annotation": annotateNode,
+  "add-finalizer": setFinalizer,
+  "remove-finalizer": setFinalizer,
+};

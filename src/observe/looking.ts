@@ -1,0 +1,160 @@
+import type { Observation } from "../model/observation.ts";
+import type { Clock } from "../ports/clock.ts";
+
+/** Enters what was read into an observation. Pure. */
+export type Enter = (observation: Observation) => Observation;
+
+/** What is read by itself: everything of one kind at one provider. */
+export interface Piece {
+  readonly kind: "addresses" | "names" | "firewalls";
+  readonly provider: string;
+  /** What is asked for, as a text: where a reading of the same has begun already, that is waited for instead. */
+  readonly asked: string;
+  /** Never throws for a provider's failure. */
+  readonly read: () => Promise<Enter>;
+}
+
+/** A reading that has begun. */
+interface Reading {
+  readonly asked: string;
+  readonly end: Promise<Enter>;
+  isAnswered: boolean;
+}
+
+/** The readings that a process has begun and no pass has taken: a pass that ends before a provider answers leaves its reading to the next, which does not ask anew. */
+export class Readings {
+  readonly #begun = new Map<string, Reading>();
+
+  /** Forgets them all: what is asked from now on is read anew. */
+  forget(): void {
+    this.#begun.clear();
+  }
+
+  /** True when a reading of the same has begun and has no answer yet. */
+  isAwaited(piece: Piece): boolean {
+    const reading = this.#begun.get(pieceKey(piece));
+    return reading?.asked === piece.asked && !reading.isAnswered;
+  }
+
+  /** Waits for the reading of the same that has begun, or begins one. */
+  async of(piece: Piece): Promise<Enter> {
+    const before = this.#begun.get(pieceKey(piece));
+    const reading = before?.asked === piece.asked ? before : this.#begin(piece);
+    this.#begun.set(pieceKey(piece), reading);
+    return await reading.end;
+  }
+
+  /** Lets go of a reading that a pass has taken: the next one begins anew. */
+  taken(piece: Piece): void {
+    if (this.#begun.get(pieceKey(piece))?.asked === piece.asked) this.#begun.delete(pieceKey(piece));
+  }
+
+  #begin(piece: Piece): Reading {
+    const end = piece.read();
+    const reading: Reading = { asked: piece.asked, end, isAnswered: false };
+    const note = (): void => {
+      reading.isAnswered = true;
+    };
+    end.then(note, note);
+    return reading;
+  }
+}
+
+/** What answers at about the same time is waited for at least so long, milliseconds. */
+const SHORTEST_PATIENCE_MS = 50;
+
+/**
+ * A look at the providers that goes on while a pass is at work: what they show arrives piece by piece. So a provider that is slow, or hangs, holds up nothing but what
+ * needs it.
+ */
+export class Looking {
+  readonly #clock: Clock;
+  readonly #old: ReadonlySet<Piece>;
+  readonly #underWay = new Map<Piece, Promise<void>>();
+  #arrived: Enter[] = [];
+  #failure: { readonly error: unknown } | undefined;
+  #isLeft = false;
+  #bell = Promise.withResolvers<void>();
+
+  /** Begins to read the pieces, or waits on for those that an earlier pass began to read. */
+  constructor(pieces: readonly Piece[], readings: Readings, clock: Clock) {
+    this.#clock = clock;
+    this.#old = new Set(pieces.filter((piece) => readings.isAwaited(piece)));
+    for (const piece of pieces) this.#underWay.set(piece, this.#follow(piece, readings));
+  }
+
+  /** The pieces that have not arrived yet. */
+  get underWay(): readonly Piece[] {
+    return [...this.#underWay.keys()];
+  }
+
+  /** Resolves when something has arrived since {@link take}. */
+  get arrival(): Promise<void> {
+    return this.#bell.promise;
+  }
+
+  /** Returns what has arrived since it was last asked. @throws what a reading was rejected with */
+  take(): readonly Enter[] {
+    if (this.#failure !== undefined) throw this.#failure.error;
+    const arrived = this.#arrived;
+    this.#arrived = [];
+    this.#bell = Promise.withResolvers<void>();
+    return arrived;
+  }
+
+  /** Waits until everything has arrived. */
+  async whole(): Promise<void> {
+    await Promise.all(this.#underWay.values());
+  }
+
+  /** Waits for the first piece, and for what arrives within as long again. What an earlier pass has waited for already is not waited for. */
+  async firstPieces(): Promise<void> {
+    const startMs = this.#clock.monotonicMs();
+    let patienceMs: number | undefined;
+    for (let left = this.#fresh(); left.length > 0; left = this.#fresh()) {
+      const isOver = await this.#isOver(left, patienceMs);
+      if (isOver) return;
+      patienceMs = Math.max(SHORTEST_PATIENCE_MS, this.#clock.monotonicMs() - startMs);
+    }
+  }
+
+  /** Ends the look: what has not arrived is left to the next one. */
+  leave(): void {
+    this.#isLeft = true;
+  }
+
+  #fresh(): readonly Promise<void>[] {
+    return [...this.#underWay].flatMap(([piece, end]) => (this.#old.has(piece) ? [] : [end]));
+  }
+
+  /** Waits for the next piece; true when the patience ended before. */
+  async #isOver(left: readonly Promise<void>[], patienceMs: number | undefined): Promise<boolean> {
+    if (patienceMs === undefined) {
+      await Promise.race(left);
+      return false;
+    }
+    const timer = new AbortController();
+    const arrived = Promise.race(left).then(() => false);
+    const isOver = await Promise.race([arrived, this.#clock.sleep(patienceMs, timer.signal).then(() => true)]);
+    timer.abort();
+    return isOver;
+  }
+
+  async #follow(piece: Piece, readings: Readings): Promise<void> {
+    try {
+      const enter = await readings.of(piece);
+      if (this.#isLeft) return;
+      this.#arrived.push(enter);
+    } catch (error) {
+      this.#failure ??= { error };
+    }
+    readings.taken(piece);
+    this.#underWay.delete(piece);
+    this.#bell.resolve();
+  }
+}
+
+/** Names what is read by itself, whatever is asked of it. */
+export function pieceKey({ kind, provider }: Pick<Piece, "kind" | "provider">): string {
+  return `${kind} ${provider}`;
+}

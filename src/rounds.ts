@@ -1,0 +1,397 @@
+import { type Attempts, laterTime } from "./apply/attempts.ts";
+import {
+  type ApplyContext,
+  applyContext,
+  type Journals,
+  obstacle,
+  ownerJournal,
+  type WriteAccess,
+} from "./apply/context.ts";
+import { Execution, touchedBy } from "./apply/execution.ts";
+import { skipped } from "./apply/result.ts";
+import { untried } from "./apply/untried.ts";
+import { writeStatuses } from "./apply/write-back.ts";
+import { type Action, type ObjectRef, refKey } from "./model/action.ts";
+import { KubeError } from "./model/errors.ts";
+import type { Observation } from "./model/observation.ts";
+import type { Outcome } from "./model/outcome.ts";
+import type { Plan } from "./model/plan.ts";
+import type { Reason } from "./model/reason.ts";
+import { type DNSMemory, type ObjectMeta, objectKey, type Pool, type RecordSet } from "./model/resource.ts";
+import type { ReportFailure, Selection, Settling } from "./model/run.ts";
+import type { Enter, Looking } from "./observe/looking.ts";
+import { enterAll, needs, type ObserveDeps, type Sight } from "./observe/observe.ts";
+import { readNodesAgain } from "./observe/read-cluster.ts";
+import { duringActions, fold } from "./plan/fold.ts";
+import { plan } from "./plan/plan.ts";
+import { failoverSeconds } from "./report/metrics/failover-seconds.ts";
+
+/** What a mutating run works with. */
+export type WriterDeps = ObserveDeps &
+  WriteAccess & {
+    /** What this process remembers of its own attempts. Absent for a process that makes one pass. */
+    readonly attempts?: Attempts | undefined;
+  };
+
+/** How a mutating run is bounded. */
+export interface PassOptions {
+  readonly selection: Selection;
+  /** Monotonic milliseconds by which the run must have ended; the last of it is kept for writing statuses. */
+  readonly deadline: number;
+  /** Aborted when the run is asked to end: what is in flight is finished, statuses are written. */
+  readonly signal: AbortSignal;
+  /** Aborted when something more urgent has come up: everything planned is still begun, but nothing is waited for. Absent = never. */
+  readonly hurry?: AbortSignal;
+  /** Returns a signal that the next change of the cluster aborts: what a pass cannot end is gone on with beside what has changed. Absent = nobody tells of changes. */
+  readonly nextChange?: () => AbortSignal;
+  /** Says which record sets are to wait. Absent = none. */
+  readonly settling?: Settling;
+}
+
+/** Kept at the end of a run for statuses, Events and the Lease, milliseconds. */
+export const CLOSING_MS = 3000;
+/** Most rounds of one pass in which something is begun for one object: an address goes on to the next candidate within the pass. */
+const MAX_ROUNDS = 25;
+/** What came of actions is planned on after this, milliseconds, where all of it says "done": more is about to come. */
+const TOGETHER_MS = 250;
+/** It is planned on after this, milliseconds, where something is left to be decided; after what the last plan cost where that is longer, so that at most half of the time goes into planning. */
+const AT_ONCE_MS = 5;
+/** What is still under way so long after a change of the cluster, milliseconds, no longer keeps the pass from looking at it. */
+const OVERTAKEN_MS = 50;
+const NEVER = Number.POSITIVE_INFINITY;
+
+/**
+ * The rounds of one pass: plan, begin what is new, wait until something is known that was not. A round begins when all actions of an object have ended or a piece of the
+ * world has arrived, whatever else is still under way. So one slow action, or a provider that hangs, holds up nobody but its own object.
+ */
+export class Rounds {
+  readonly context: ApplyContext;
+  readonly outcomes: Outcome[] = [];
+  readonly failovers: number[] = [];
+  /** What planning has cost, milliseconds. */
+  planMs = 0;
+  /** The world as it is known, what came of actions included. */
+  observation: Observation;
+  /** The newest plan: at the end, what remains. */
+  remaining: Plan;
+  /** What was to be done, as far as the world was known when it was begun. */
+  announced: Plan;
+  readonly #deps: WriterDeps;
+  readonly #options: PassOptions;
+  readonly #looking: Looking;
+  readonly #execution: Execution;
+  readonly #statuses: StatusWriter;
+  readonly #plans = new Map<Action, Plan>();
+  readonly #begun = new Map<string, number>();
+  #lastPlanMs = 0;
+  /** Aborted by a change of the cluster that no round has looked at. */
+  #change: AbortSignal | undefined;
+
+  constructor(deps: WriterDeps, options: PassOptions, { observation, looking }: Sight) {
+    const { deadline, signal, hurry } = options;
+    this.#deps = deps;
+    this.#options = options;
+    this.#change = hurry;
+    this.#looking = looking;
+    this.observation = deps.attempts?.recall(observation) ?? observation;
+    this.context = applyContext(deps, observation, { deadline: deadline - CLOSING_MS, signal, hurry });
+    this.#execution = new Execution(this.context);
+    this.#statuses = new StatusWriter(this.context.journals, deps.attempts);
+    this.#learn([]);
+    this.remaining = this.#plan({ mayBeUnsettled: true });
+    this.announced = this.remaining;
+  }
+
+  /** Goes on until nothing is left that was not tried. */
+  async run(): Promise<void> {
+    while (this.#beginWhatIsNew()) {
+      this.#statuses.write(this.#atRest(), this.outcomes.length);
+      const { arrived, ended } = await this.#news();
+      const isOvertaken = await this.#lookAgain();
+      this.#learn(arrived, ended);
+      const isNew = isOvertaken || arrived.length > 0;
+      this.remaining = this.#plan({ mayBeUnsettled: isNew });
+      if (isNew) this.announced = this.#announce();
+    }
+    this.#looking.leave();
+    this.#deps.reusable?.keep(this.observation, this.#looking.underWay);
+  }
+
+  /** Writes the statuses that are left to be written, all of them at once. */
+  async writeStatuses(): Promise<readonly ReportFailure[]> {
+    return await this.#statuses.writeRest(this.#withStatusToTell(), this.outcomes.length);
+  }
+
+  /** Begins the actions that were not tried; false when nothing is left to wait for. */
+  #beginWhatIsNew(): boolean {
+    const actions = untried(this.remaining.actions, this.outcomes).filter(({ object }) => this.#mayBegin(object));
+    const reason = obstacle(this.context);
+    if (reason === undefined) {
+      for (const action of actions) this.#plans.set(action, this.remaining);
+      for (const key of new Set(actions.map(({ object }) => refKey(object))))
+        this.#begun.set(key, (this.#begun.get(key) ?? 0) + 1);
+      this.#execution.begin(this.remaining, actions);
+    } else if (!this.#execution.isBusy) {
+      this.outcomes.push(...notBegun(actions, reason, this.#deps.cluster.now()));
+      return false;
+    }
+    return this.#execution.isBusy || this.#awaitsPieces();
+  }
+
+  /** Looks at nodes and pods once more where they have changed while something is under way that may take long. Returns false where nothing is new, or cannot be read. */
+  async #lookAgain(): Promise<boolean> {
+    const { cluster } = this.#deps;
+    if (!this.#isOvertaken()) return false;
+    this.#change = this.#options.nextChange?.();
+    try {
+      this.observation = { ...this.observation, ...(await readNodesAgain(cluster, this.observation)) };
+      return true;
+    } catch (error) {
+      if (error instanceof KubeError) return false;
+      throw error;
+    }
+  }
+
+  #isOvertaken(): boolean {
+    return this.#change?.aborted === true && this.#options.nextChange !== undefined && this.#execution.isBusy;
+  }
+
+  #mayBegin(object: ObjectRef): boolean {
+    return (this.#begun.get(refKey(object)) ?? 0) < MAX_ROUNDS;
+  }
+
+  /** True while a piece of the world is worth waiting for. */
+  #awaitsPieces(): boolean {
+    const { context } = this;
+    return this.#looking.underWay.length > 0 && !context.patience.aborted && obstacle(context) === undefined;
+  }
+
+  /** Waits until something is to be planned on, and a moment more for what comes with it. */
+  async #news(): Promise<{ readonly arrived: readonly Enter[]; readonly ended: readonly Outcome[] }> {
+    const { clock } = this.context;
+    const arrived: Enter[] = [];
+    const ended: Outcome[] = [];
+    let newsAtMs = NEVER;
+    let overtakenAtMs = NEVER;
+    for (;;) {
+      arrived.push(...this.#looking.take());
+      ended.push(...this.#execution.take());
+      const nowMs = clock.monotonicMs();
+      if (arrived.length + ended.length > 0) newsAtMs = Math.min(newsAtMs, nowMs);
+      if (this.#isOvertaken()) overtakenAtMs = Math.min(overtakenAtMs, nowMs);
+      const dueMs = Math.min(newsAtMs + this.#restMs(arrived, ended), overtakenAtMs + OVERTAKEN_MS + this.#lastPlanMs);
+      if (dueMs <= nowMs || !(this.#execution.isBusy || this.#awaitsPieces())) break;
+      await this.#somethingWithin(dueMs - nowMs);
+    }
+    return { arrived, ended };
+  }
+
+  /** How long to wait for more before it is planned on, milliseconds. */
+  #restMs(arrived: readonly Enter[], ended: readonly Outcome[]): number {
+    const isOpen = ({ action, outcome }: Outcome): boolean =>
+      outcome !== "applied" && !this.#execution.isAtWorkFor(action.object);
+    const atOnceMs = Math.max(AT_ONCE_MS, this.#lastPlanMs);
+    return arrived.length > 0 || ended.some(isOpen) ? atOnceMs : Math.max(TOGETHER_MS, atOnceMs);
+  }
+
+  /** Resolves when an action ends, a piece arrives, the cluster changes, nothing is worth waiting for any more, or after `ms`. */
+  async #somethingWithin(ms: number): Promise<void> {
+    const { clock, deadline, patience } = this.context;
+    const timer = new AbortController();
+    const leftMs = deadline - clock.monotonicMs();
+    // What is in flight ends by itself: only for pieces is there anything to give up.
+    const isPatient = this.#awaitsPieces();
+    const limitMs = isPatient ? Math.min(ms, leftMs) : ms;
+    const stop = isPatient ? AbortSignal.any([timer.signal, patience]) : timer.signal;
+    const limit = limitMs === NEVER ? [] : [clock.sleep(limitMs, stop)];
+    const change = this.#change === undefined ? [] : [aborted(this.#change, timer.signal)];
+    await Promise.race([this.#execution.end, this.#looking.arrival, ...limit, ...change]);
+    timer.abort();
+  }
+
+  #learn(arrived: readonly Enter[], ended: readonly Outcome[] = []): void {
+    const { cluster, clock, reusable } = this.#deps;
+    const now = { nowMs: cluster.now(), wallMs: clock.wallMs() };
+    const written = this.#statuses.takeWritten(this.outcomes);
+    this.outcomes.push(...ended);
+    for (const outcome of ended) {
+      const by = this.#plans.get(outcome.action);
+      if (by !== undefined) this.failovers.push(...failoverSeconds(by, [outcome]));
+    }
+    const entered = enterAll(this.observation, arrived);
+    if (arrived.length > 0) reusable?.keep(entered, this.#looking.underWay);
+    for (const [name, { readAtMs }] of entered.providers) this.context.readAtMs.set(name, readAtMs);
+    const journaled = withJournals(entered, this.context.journals, written);
+    this.observation = { ...fold(journaled, ended, now), observedAtMs: now.nowMs };
+  }
+
+  /** Plans on what is known. What has just arrived may be about names that are to wait a moment. */
+  #plan({ mayBeUnsettled }: { readonly mayBeUnsettled: boolean }): Plan {
+    const { cluster, clock } = this.#deps;
+    const { selection, settling } = this.#options;
+    const startMs = clock.monotonicMs();
+    const now = { nowMs: cluster.now(), wallMs: clock.wallMs() };
+    const during = (): Observation => duringActions(this.observation, this.#execution.running, now);
+    if (mayBeUnsettled && settling !== undefined) {
+      const { settling: _before, ...settled } = this.observation;
+      this.observation = settled;
+      const waiting = settling(this.#withoutBegun(plan(during(), selection)), this.#unreadRecordSets());
+      if (waiting.size > 0) this.observation = { ...settled, settling: waiting };
+    }
+    const made = plan(during(), selection);
+    this.#lastPlanMs = clock.monotonicMs() - startMs;
+    this.planMs += this.#lastPlanMs;
+    return made;
+  }
+
+  /** A plan without objects that something was begun for: what they wished for no longer waits. */
+  #withoutBegun(planned: Plan): Plan {
+    return { ...planned, actions: planned.actions.filter(({ object }) => !this.#begun.has(refKey(object))) };
+  }
+
+  #unreadRecordSets(): ReadonlySet<string> {
+    const isUnread = (recordSet: RecordSet): boolean => this.#looking.underWay.some((piece) => needs(recordSet, piece));
+    return new Set(this.observation.recordSets.filter(isUnread).map(({ meta }) => objectKey(meta)));
+  }
+
+  /** The newest plan with what was begun before, except for what it decides anew. */
+  #announce(): Plan {
+    const { actions } = this.remaining;
+    const decided = new Set(actions.flatMap(touchedBy));
+    const begun = this.announced.actions.filter((action) => !touchedBy(action).some((thing) => decided.has(thing)));
+    return { ...this.remaining, actions: [...begun, ...actions] };
+  }
+
+  /** The newest plan without objects that an action is under way for, or is still to be begun. */
+  #atRest(): Plan {
+    const told = this.#withStatusToTell();
+    const toBegin = new Set(untried(this.remaining.actions, this.outcomes).map(({ object }) => refKey(object)));
+    const isAtRest = ({ object }: { readonly object: ObjectRef }): boolean =>
+      !toBegin.has(refKey(object)) && !this.#execution.isAtWorkFor(object);
+    return { ...told, pools: told.pools.filter(isAtRest), recordSets: told.recordSets.filter(isAtRest) };
+  }
+
+  /** The newest plan without objects of which nothing new can be said before a piece of the world has arrived: they keep their status. */
+  #withStatusToTell(): Plan {
+    const { underWay } = this.#looking;
+    if (underWay.length === 0) return this.remaining;
+    const changed = new Set(this.outcomes.map(({ action }) => refKey(action.object)));
+    const waiting = new Set([
+      ...this.observation.pools
+        .filter((pool) => underWay.some((piece) => needs(pool, piece)))
+        .map((pool) => refKey({ kind: pool.kind, ...pool.meta })),
+      ...this.observation.recordSets
+        .filter((recordSet) => underWay.some((piece) => needs(recordSet, piece)))
+        .map(({ meta }) => refKey({ kind: "dns", ...meta })),
+    ]);
+    const isTold = ({ object }: { readonly object: ObjectRef }): boolean =>
+      changed.has(refKey(object)) || !waiting.has(refKey(object));
+    return {
+      ...this.remaining,
+      pools: this.remaining.pools.filter(isTold),
+      recordSets: this.remaining.recordSets.filter(isTold),
+    };
+  }
+}
+
+/** Writes statuses as objects come to rest, each as soon as the one before is stored. */
+class StatusWriter {
+  readonly #journals: Journals;
+  readonly #attempts: Attempts | undefined;
+  readonly #failures = new Map<string, ReportFailure>();
+  #work: Promise<void> = Promise.resolve();
+  /** By {@link refKey}, objects whose status was stored since {@link takeWritten}, with the number of outcomes it was planned on. */
+  #written = new Map<string, number>();
+
+  constructor(journals: Journals, attempts: Attempts | undefined) {
+    this.#journals = journals;
+    this.#attempts = attempts;
+  }
+
+  /** Begins to write; nobody waits for it. @param outcomes - how many the plan was made on */
+  write(planned: Plan, outcomes: number): void {
+    this.#work = this.#work.then(() => this.#write(planned, outcomes));
+  }
+
+  /** Writes what is left. @returns the failures of all writes */
+  async writeRest(planned: Plan, outcomes: number): Promise<readonly ReportFailure[]> {
+    this.write(planned, outcomes);
+    await this.#work;
+    return [...this.#failures.values()];
+  }
+
+  /** Objects whose status was stored since it was last asked, by {@link refKey}; none that has an outcome which the status does not tell of. */
+  takeWritten(outcomes: readonly Outcome[]): ReadonlySet<string> {
+    const isWhole = ([key, count]: readonly [string, number]): boolean =>
+      !outcomes.slice(count).some(({ action }) => refKey(action.object) === key);
+    const written = new Set([...this.#written].filter(isWhole).map(([key]) => key));
+    this.#written = new Map();
+    return written;
+  }
+
+  async #write({ pools, recordSets, ...planned }: Plan, outcomes: number): Promise<void> {
+    const isOpen = ({ object }: { readonly object: ObjectRef }): boolean => !this.#failures.has(refKey(object));
+    const open = { ...planned, pools: pools.filter(isOpen), recordSets: recordSets.filter(isOpen) };
+    const failures = await writeStatuses(open, this.#journals, this.#attempts);
+    for (const failure of failures) this.#failures.set(refKey(failure.object), failure);
+    for (const { object } of [...open.pools, ...open.recordSets])
+      if (!this.#failures.has(refKey(object))) this.#written.set(refKey(object), outcomes);
+  }
+}
+
+/** Resolves when a signal is aborted that was not; never after `stop`. */
+function aborted(signal: AbortSignal, stop: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    signal.addEventListener("abort", () => resolve(), { once: true, signal: stop });
+  });
+}
+
+/** What there was no time, or no lock, left to begin: a run that did nothing for such a reason has not done well. */
+function notBegun(actions: readonly Action[], reason: Reason, endedAtMs: number): readonly Outcome[] {
+  return actions.map((action) => ({ action, ms: 0, endedAtMs, ...skipped(reason) }));
+}
+
+/**
+ * Takes over what was put on record while actions ran: the object's version, what was acquired, what was added to firewalls, the name it publishes under, and, where a cool-off needs it,
+ * the time of an assignment. Of an object whose status was written in the middle of the pass all of it.
+ */
+function withJournals(observation: Observation, journals: Journals, written: ReadonlySet<string>): Observation {
+  const mergePool = (pool: Pool): Pool => {
+    const ref = { kind: pool.kind, ...pool.meta };
+    const stored = ownerJournal(ref, journals).object(objectKey(pool.meta));
+    if (stored === undefined || stored === pool) return pool;
+    const meta = atReadGeneration(stored.meta, pool.meta);
+    if (written.has(refKey(ref))) return { ...pool, meta, status: stored.status };
+    const { acquired, pendingAcquisitions, lastAssignmentTime, firewalls } = stored.status;
+    const latest = laterTime(lastAssignmentTime, pool.status.lastAssignmentTime);
+    const time = pool.spec.assignmentCoolOffSeconds > 0 && latest !== undefined ? { lastAssignmentTime: latest } : {};
+    const added = firewalls === undefined ? {} : { firewalls };
+    const status = { ...pool.status, acquired, pendingAcquisitions, ...time, ...added, ...namesOf(stored.status) };
+    return { ...pool, meta, status };
+  };
+  const mergeRecordSet = (recordSet: RecordSet): RecordSet => {
+    const stored = journals.dns.object(objectKey(recordSet.meta));
+    if (stored === undefined || stored === recordSet) return recordSet;
+    const meta = atReadGeneration(stored.meta, recordSet.meta);
+    const isWritten = written.has(refKey({ kind: "dns", ...recordSet.meta }));
+    return {
+      ...recordSet,
+      meta,
+      status: isWritten ? stored.status : { ...recordSet.status, ...namesOf(stored.status) },
+    };
+  };
+  return {
+    ...observation,
+    pools: observation.pools.map(mergePool),
+    recordSets: observation.recordSets.map(mergeRecordSet),
+  };
+}
+
+/** The spec is the one that was read: a status computed from it must not pass for one of an edit that came meanwhile. */
+function atReadGeneration(stored: ObjectMeta, { generation }: ObjectMeta): ObjectMeta {
+  return { ...stored, generation };
+}
+
+function namesOf({ publishedDNS, formerDNS }: DNSMemory): DNSMemory {
+  return publishedDNS === undefined ? { formerDNS } : { publishedDNS, formerDNS };
+}

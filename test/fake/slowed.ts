@@ -1,0 +1,40 @@
+import type { Clock } from "../../src/ports/clock.ts";
+
+/** One call of a port's method. */
+export interface PortCall {
+  readonly port: string;
+  readonly method: string;
+  readonly args: readonly unknown[];
+}
+
+/** Methods of ports that answer at once, without a call. */
+export const LOCAL_METHODS: ReadonlySet<string> = new Set([
+  "now",
+  "calls",
+  "durations",
+  "rateLimit",
+  "onChange",
+  "staleness",
+  "close",
+]);
+
+/** A port whose calls each take as long as `takesMs` says, milliseconds by this clock, before they leave. */
+export function slowed<T extends object>(
+  name: string,
+  port: T,
+  clock: Clock,
+  takesMs: (call: PortCall) => number | undefined,
+): T {
+  return new Proxy(port, {
+    get(target, key) {
+      const value: unknown = Reflect.get(target, key, target);
+      if (typeof value !== "function") return value;
+      if (typeof key !== "string" || LOCAL_METHODS.has(key)) return value.bind(target);
+      return async (...args: unknown[]) => {
+        const ms = takesMs({ port: name, method: key, args }) ?? 0;
+        if (ms > 0) await clock.sleep(ms);
+        return await value.apply(target, args);
+      };
+    },
+  });
+}

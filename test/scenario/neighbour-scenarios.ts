@@ -1,0 +1,86 @@
+import { expect } from "vitest";
+import type { ObjectMeta } from "../../src/model/resource.ts";
+import type { PortCall } from "../fake/slowed.ts";
+import type { Register } from "./scenario.ts";
+import { ip } from "./scenario-names.ts";
+import type { World } from "./world.ts";
+
+const SECOND = 1000;
+
+/** When calls of interest began, milliseconds since the stopwatch was started. */
+function stopwatch(world: World, takesMs: (call: PortCall) => number, isWanted: (call: PortCall) => boolean): number[] {
+  const startMs = world.nowMs();
+  const times: number[] = [];
+  world.takesMs = (call) => {
+    if (isWanted(call)) times.push(world.nowMs() - startMs);
+    return takesMs(call);
+  };
+  return times;
+}
+
+function isAssignment(address: string): (call: PortCall) => boolean {
+  return ({ port, method, args }) => port === "addresses" && method === "assign" && args[0] === address;
+}
+
+/** What hangs, or is slow, holds up nothing but what needs it. */
+export function neighbourScenarios(scenario: Register): void {
+  for (const neighbour of ["digitalocean", "cloudflare"] as const)
+    scenario(`names at ${neighbour} are read for 30 s: the address of a lost node moves at once`, async (world) => {
+      await world.machines("n1", "n2", "n3");
+      world.cloud.address(ip(1));
+      world.dns.zone(neighbour);
+      await world.pools.create("web", { ips: [ip(1)] });
+      const dnsRecordSet = { provider: neighbour, zone: "example.com", recordName: "www", ttl: 60 };
+      await world.recordSets.create("www", { dnsRecordSet, addressType: "ExternalIP", match: { nodeLabel: "" } });
+      await world.pass({ settle: true });
+      const holder = (await world.show())[0]?.split(" ").at(-1) ?? "";
+      await world.nodes.setReady(holder, false);
+      const hang = ({ port }: PortCall): number => (port === neighbour ? 30 * SECOND : 0);
+      const moves = stopwatch(world, hang, isAssignment(ip(1)));
+      await world.pass();
+      world.takesMs = undefined;
+      expect(moves).toHaveLength(1);
+      expect(moves[0]).toBeLessThan(SECOND);
+      await world.pass({ settle: true });
+      expect(world.dns.addresses(neighbour, "www.example.com")).toHaveLength(2);
+    });
+
+  scenario("an assignment takes 40 s: another pool's next candidate and status wait for none of it", async (world) => {
+    await twoPools(world);
+    world.fail({ side: "cloud", operation: "assign", subject: ip(2), kind: "422", times: 1 });
+    const slow = (call: PortCall): number => (isAssignment(ip(1))(call) ? 40 * SECOND : 0);
+    const told: number[] = [];
+    const moves = stopwatch(world, slow, (call) => {
+      if (isStatusOf("quick", call)) told.push(world.nowMs());
+      return isAssignment(ip(2))(call);
+    });
+    const startMs = world.nowMs();
+    await world.pass();
+    world.takesMs = undefined;
+    expect(moves).toHaveLength(2);
+    expect(Math.max(...moves)).toBeLessThan(5 * SECOND);
+    expect(told[0]).toBeLessThan(startMs + 10 * SECOND);
+    expect([await world.show("slow"), await world.show("quick")]).toEqual([["ip1 active n2"], ["ip2 active n5"]]);
+  });
+}
+
+function isStatusOf(pool: string, { method, args: [object] }: PortCall): boolean {
+  return method === "patchPoolStatus" && (object as ObjectMeta).name.endsWith(pool);
+}
+
+/** ip1 of `slow` on n1 and ip2 of `quick` on n3, both just lost; n2, n4 and n5 are there for them. */
+async function twoPools(world: World): Promise<void> {
+  for (const [number, role] of [
+    [1, "slow"],
+    [2, "quick"],
+  ] as const) {
+    const names = role === "slow" ? ["n1", "n2"] : ["n3", "n4", "n5"];
+    await world.machines(...names);
+    for (const name of names) await world.nodes.patch(name, { metadata: { labels: { role } } });
+    world.cloud.address(ip(number));
+    await world.pools.create(role, { ips: [ip(number)], match: { nodeLabel: `role=${role}` } });
+  }
+  await world.pass();
+  expect([await world.show("slow"), await world.show("quick")]).toEqual([["ip1 active n1"], ["ip2 active n3"]]);
+  for (const name of ["n1", "n3"]) await world.nodes.setReady(name, false);
+}

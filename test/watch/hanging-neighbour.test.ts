@@ -1,0 +1,91 @@
+import { expect, test } from "vitest";
+import type { PortCall } from "../fake/slowed.ts";
+import { ip } from "../scenario/scenario-names.ts";
+import { WatchWorld } from "./watch-world.ts";
+
+const SECOND = 1000;
+/** So long a call takes that nobody answers, milliseconds. */
+const HANGS_MS = 25 * SECOND;
+
+/** How long it takes from the moment a pod of ip1's node is unready until the address is sent elsewhere, milliseconds. */
+async function failoverMs(hangs: (call: PortCall) => boolean, beforeMs: number): Promise<number> {
+  const world = new WatchWorld();
+  await world.setUp("n1", "n2");
+  world.cloud.address(ip(1), { on: "n1" });
+  for (const number of [1, 2]) await world.pods.create(`p${number}`, { node: `n${number}`, labels: { app: "web" } });
+  world.dns.world.zone("cloudflare");
+  await world.recordSets.create("www", {
+    dnsRecordSet: { provider: "cloudflare", zone: "example.com", recordName: "www", ttl: 60 },
+    match: { nodeLabel: "" },
+  });
+  await world.pools.create("web", { ips: [ip(1)], match: { podNamespace: "shop", podLabel: "app=web" } });
+  const watcher = world.watch();
+  await world.clock.advance(90 * SECOND);
+  let sentMs: number | undefined;
+  world.takesMs = (call) => {
+    if (call.method === "assign") sentMs ??= world.clock.monotonicMs();
+    return hangs(call) ? HANGS_MS : 20;
+  };
+  await world.clock.advance(beforeMs);
+  const lostMs = world.clock.monotonicMs();
+  await world.pods.setReady("p1", false);
+  await world.clock.advance(60 * SECOND);
+  watcher.stop();
+  return (sentMs ?? Number.POSITIVE_INFINITY) - lostMs;
+}
+
+/** How long after the loss of its node ip1 is sent elsewhere, milliseconds, while a change of another thing has been under way for three seconds. */
+async function failoverBesideMs(slow: (call: PortCall) => boolean): Promise<number> {
+  const world = new WatchWorld();
+  await world.setUp("n1", "n2", "n3", "n4");
+  for (const [number, role] of ["web", "web", "api", "api"].entries())
+    await world.nodes.patch(`n${number + 1}`, { metadata: { labels: { role } } });
+  world.dns.world.zone("cloudflare");
+  for (const [number, role] of ["web", "api"].entries()) {
+    world.cloud.address(ip(number + 1), { on: `n${2 * number + 1}` });
+    await world.pools.create(role, { ips: [ip(number + 1)], match: { nodeLabel: `role=${role}` } });
+  }
+  const dnsRecordSet = { provider: "cloudflare", zone: "example.com", recordName: "www", ttl: 60 };
+  await world.recordSets.create("www", { dnsRecordSet, match: { nodeLabel: "role=api" } });
+  const watcher = world.watch();
+  await world.clock.advance(70 * SECOND);
+  let sentMs: number | undefined;
+  world.takesMs = (call) => {
+    if (call.method === "assign" && call.args[0] === ip(1)) sentMs ??= world.clock.monotonicMs();
+    return slow(call) ? HANGS_MS : 20;
+  };
+  await world.nodes.setReady("n3", false);
+  await world.clock.advance(3 * SECOND);
+  await world.nodes.setReady("n1", false);
+  const lostMs = world.clock.monotonicMs();
+  await world.clock.advance(120 * SECOND);
+  const before = watcher.cluster.writes.length;
+  expect([await world.pools.status("web"), await world.pools.status("api")]).toMatchObject([
+    { ips: { [ip(1)]: { state: "active", nodeName: "n2" } } },
+    { ips: { [ip(2)]: { state: "active", nodeName: "n4" } } },
+  ]);
+  expect(world.dns.world.addresses("cloudflare", "www.example.com")).toHaveLength(1);
+  await world.clock.advance(120 * SECOND);
+  expect(watcher.cluster.writes.slice(before).filter(({ operation }) => !operation.includes("leases"))).toEqual([]);
+  watcher.stop();
+  return (sentMs ?? Number.POSITIVE_INFINITY) - lostMs;
+}
+
+test.for([
+  ["records are written for 25 s", ({ port, method }: PortCall) => port === "cloudflare" && method === "writeRecords"],
+  ["names hang altogether", ({ port }: PortCall) => port === "cloudflare"],
+  ["another address is assigned for 25 s", ({ method, args }: PortCall) => method === "assign" && args[0] === ip(2)],
+] as const)("%s: an address that loses its node meanwhile moves at once", async ([, slow]) => {
+  expect(await failoverBesideMs(() => false)).toBeLessThan(300);
+  expect(await failoverBesideMs(slow)).toBeLessThan(300);
+});
+
+test.for([1, 40, 60, 61, 70, 90, 130])(
+  "Cloudflare hangs since %i s: a failover takes at most twice as long as without",
+  async (seconds) => {
+    const undisturbed = await failoverMs(() => false, seconds * SECOND);
+    const beside = await failoverMs(({ port }) => port === "cloudflare", seconds * SECOND);
+    expect(undisturbed).toBeLessThan(SECOND);
+    expect(beside).toBeLessThanOrEqual(2 * undisturbed);
+  },
+);
