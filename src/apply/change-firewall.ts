@@ -1,6 +1,6 @@
 import type { ChangeMachines, ChangePorts } from "../model/action.ts";
 import { ProviderError } from "../model/errors.ts";
-import type { Firewall } from "../model/firewall.ts";
+import { type Firewall, progressAt } from "../model/firewall.ts";
 import type { LearnedFirewall } from "../model/outcome.ts";
 import { portText } from "../model/port-range.ts";
 import type { FirewallProvider } from "../ports/firewall-provider.ts";
@@ -20,9 +20,11 @@ interface Change {
   readonly call: (left: readonly string[]) => Promise<void>;
   /** True for what takes something away: the firewall is read again right before. */
   readonly isDestructive: boolean;
+  /** Machines that must have it before it is done. */
+  readonly awaited: readonly string[];
 }
 
-/** Opens or closes ports of a firewall and waits until it shows that and the machines have it; one change of a firewall at a time. */
+/** Opens or closes ports of a firewall and waits until it shows that and the awaited machines have it; one change of a firewall at a time. */
 export async function changePorts(action: ChangePorts, context: ApplyContext): Promise<Result> {
   const { provider, turns } = firewallToolsOf(action, context);
   const { id } = action.firewall;
@@ -30,6 +32,7 @@ export async function changePorts(action: ChangePorts, context: ApplyContext): P
   const change: Change = {
     id,
     provider,
+    awaited: action.awaited,
     isDestructive: !isOpening,
     left: ({ rules }) => {
       const shown = new Set(
@@ -53,6 +56,7 @@ export async function changeMachines(action: ChangeMachines, context: ApplyConte
   const change: Change = {
     id,
     provider,
+    awaited: action.awaited,
     isDestructive: !isAdding,
     left: ({ machineIDs }) =>
       action.machines.map(({ machineID }) => machineID).filter((one) => machineIDs.includes(one) !== isAdding),
@@ -85,7 +89,17 @@ async function carryOut(change: Change, providerName: string, context: ApplyCont
 }
 
 /** A firewall without anything: everything is left to be done. */
-const NOTHING_YET: Firewall = { id: "", name: "", rules: [], ruleCount: 0, machineIDs: [], tags: [], isSettled: true };
+const NOTHING_YET: Firewall = {
+  id: "",
+  name: "",
+  rules: [],
+  ruleCount: 0,
+  machineIDs: [],
+  tags: [],
+  isWaiting: false,
+  pendingMachineIDs: [],
+  failedMachineIDs: [],
+};
 
 type FirewallReading = LearnedFirewall["fact"];
 type Telling = (fact: FirewallReading) => { readonly firewall: LearnedFirewall };
@@ -114,11 +128,13 @@ async function confirm(change: Change, acceptedAtMs: number, learned: Telling, c
     if (reading.kind === "known") last = reading;
     if (isDone(reading, change)) return { outcome: "applied", acceptedAtMs, ...learned(reading) };
   }
-  return { outcome: "unconfirmed", acceptedAtMs, ...learned(unsettled(last)) };
+  return { outcome: "unconfirmed", acceptedAtMs, ...learned(unfinished(last, change)) };
 }
 
-function isDone(reading: FirewallReading, change: Change): boolean {
-  return reading.kind === "known" && reading.firewall.isSettled && change.left(reading.firewall).length === 0;
+function isDone(reading: FirewallReading, { left, awaited }: Change): boolean {
+  if (reading.kind !== "known") return false;
+  const { firewall } = reading;
+  return awaited.every((machine) => progressAt(firewall, machine) === "in-force") && left(firewall).length === 0;
 }
 
 /** Waits for its turn of the n-th reading; false when time, or patience, is over. The first one is always made. */
@@ -128,9 +144,10 @@ async function mayRead(reads: number, { clock, deadline, patience }: ApplyContex
   return reads === 0 || (!patience.aborted && clock.monotonicMs() < deadline);
 }
 
-/** What was accepted and is not seen to be true counts as being worked on, whatever the provider shows meanwhile. */
-function unsettled(reading: FirewallReading): FirewallReading {
-  return reading.kind === "known" ? { ...reading, firewall: { ...reading.firewall, isSettled: false } } : reading;
+/** What was accepted and is not shown counts as being worked on for every machine, whatever the provider says meanwhile. */
+function unfinished(reading: FirewallReading, { left }: Change): FirewallReading {
+  if (reading.kind !== "known" || left(reading.firewall).length === 0) return reading;
+  return { ...reading, firewall: { ...reading.firewall, isWaiting: true } };
 }
 
 async function read({ provider, id }: Change): Promise<FirewallReading> {

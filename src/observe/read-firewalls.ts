@@ -1,5 +1,11 @@
 import { ProviderError } from "../model/errors.ts";
-import type { Firewall, FirewallFact, FirewallFacts, FirewallMemory } from "../model/firewall.ts";
+import {
+  FIREWALL_PATIENCE_MS,
+  type Firewall,
+  type FirewallFact,
+  type FirewallFacts,
+  type FirewallMemory,
+} from "../model/firewall.ts";
 import type { Pool } from "../model/resource.ts";
 import { shownPorts } from "../plan/firewall/shown-ports.ts";
 import type { FirewallProviderReader } from "../ports/firewall-provider.ts";
@@ -38,7 +44,7 @@ export async function readFirewalls(options: ReadFirewallsOptions): Promise<Fire
   const none = { name, limits: NO_LIMITS, firewalls: new Map() };
   const why = unusableWhy(options);
   if (why !== undefined || access.kind === "no-token") return why === undefined ? none : { ...none, unusable: why };
-  if (known?.unusable === undefined && wanted.every((one) => known?.firewalls.get(one)?.kind === "known")) return known;
+  if (known !== undefined && isEnough(known, wanted, options)) return known;
   const { provider } = access;
   const facts = { ...none, limits: provider.firewallLimits };
   try {
@@ -48,6 +54,14 @@ export async function readFirewalls(options: ReadFirewallsOptions): Promise<Fire
     if (concernsWholeProvider(error)) return { ...facts, unusable: refusalOf(error, options.skewMs()) };
     return { ...facts, firewalls: new Map(wanted.map((one) => [one, { kind: "gap", error: error.message }])) };
   }
+}
+
+/** True when every firewall is known, and no object waits for a change that may end by itself. */
+function isEnough(known: FirewallFacts, wanted: readonly string[], { pools, nowMs }: ReadFirewallsOptions): boolean {
+  if (known.unusable !== undefined) return false;
+  const pending = pools.flatMap(({ status }) => status.pendingFirewalls ?? []);
+  if (pending.some(({ since }) => nowMs - Date.parse(since) < FIREWALL_PATIENCE_MS)) return false;
+  return wanted.every((one) => known.firewalls.get(one)?.kind === "known");
 }
 
 /** What objects name, by name or id, and what was changed for them: by id, what they have on record there. */

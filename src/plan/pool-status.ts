@@ -85,11 +85,12 @@ function routedFields(
   const [address] = inUse;
   const { state, nodeName } = ips[address ?? ""] ?? {};
   const issuer = pool.issuer ?? pool.status.issuer;
-  const { memory = [] } = firewall ?? {};
+  const { memory = [], pending = [] } = firewall ?? {};
   return {
     ...(address === undefined ? {} : { address }),
     ...(state === "active" && nodeName !== undefined ? { nodeName } : {}),
     ...(memory.length === 0 ? {} : { firewalls: memory }),
+    ...(pending.length === 0 ? {} : { pendingFirewalls: pending }),
     ...(issuer === undefined ? {} : { issuer }),
   };
 }

@@ -3,12 +3,13 @@ import type { Firewall, FirewallFact } from "../../src/model/firewall.ts";
 import { readFirewalls } from "../../src/observe/read-firewalls.ts";
 import type { FirewallProviderReader } from "../../src/ports/firewall-provider.ts";
 import { NOW } from "../plan/builders.ts";
-import { aFirewall, aRoutedIP, memoryOf } from "../plan/firewall-builders.ts";
+import { aFirewall, aRoutedIP, firewallFacts, memoryOf } from "../plan/firewall-builders.ts";
 
 /** Reads the firewall `web` of a RoutedIP that has tcp/80 and machine 101 on record there, from a list and single readings that may differ. */
 async function read(
   listed: readonly Firewall[],
   single: Firewall | undefined,
+  earlier: { readonly known?: Firewall; readonly pendingSince?: string } = {},
 ): Promise<{ readonly fact: FirewallFact | undefined; readonly calls: readonly string[] }> {
   const calls: string[] = [];
   const provider: FirewallProviderReader = {
@@ -24,10 +25,14 @@ async function read(
     },
     machinesWithTag: async () => new Set<string>(),
   };
+  const { pendingSince: since } = earlier;
+  const pendingFirewalls =
+    since === undefined ? {} : { pendingFirewalls: [{ id: "fw-web", name: "web", machineID: "101", since }] };
   const facts = await readFirewalls({
     name: "digitalocean",
     access: { kind: "usable", provider },
-    pools: [aRoutedIP({ status: { firewalls: [memoryOf(["tcp/80"], ["101"])] } })],
+    pools: [aRoutedIP({ status: { firewalls: [memoryOf(["tcp/80"], ["101"])], ...pendingFirewalls } })],
+    ...(earlier.known === undefined ? {} : { known: firewallFacts([earlier.known]) }),
     notBeforeMs: undefined,
     nowMs: NOW,
     skewMs: () => 0,
@@ -59,3 +64,17 @@ test("a firewall that a list shows and a single reading does not is as the list 
   const { fact } = await read([aFirewall({})], undefined);
   expect(fact).toMatchObject({ kind: "gap" });
 });
+
+test.each([
+  ["in force everywhere", WHOLE, undefined, []],
+  ["pending where no object waits for it", { ...WHOLE, pendingMachineIDs: ["999"] }, undefined, []],
+  ["pending where an object waits for it", { ...WHOLE, pendingMachineIDs: ["101"] }, 60_000, ["list"]],
+  ["pending where an object waits for it in vain", { ...WHOLE, pendingMachineIDs: ["101"] }, 300_000, []],
+] as const)(
+  "a firewall that the last pass left %s is read again within seconds only while that may end by itself",
+  async (_, known, agoMs, expected) => {
+    const pendingSince = agoMs === undefined ? {} : { pendingSince: new Date(NOW - agoMs).toISOString() };
+    const { calls } = await read([WHOLE], WHOLE, { known, ...pendingSince });
+    expect(calls).toEqual(expected);
+  },
+);

@@ -21,6 +21,7 @@ import { lostMemoryScenarios } from "./lost-memory-scenarios.ts";
 import { lostStatusScenarios } from "./lost-status-scenarios.ts";
 import { matchScenarios } from "./match-scenarios.ts";
 import { mishapScenarios } from "./mishap-scenarios.ts";
+import { pendingFirewallScenarios } from "./pending-firewall-scenarios.ts";
 import { reclaimScenarios } from "./reclaim-scenarios.ts";
 import { removedAddressScenarios } from "./removed-address-scenarios.ts";
 import { retryScenarios } from "./retry-scenarios.ts";
@@ -65,4 +66,5 @@ export const SCENARIO_GROUPS: Readonly<Record<string, (scenario: Register) => vo
   "DNS annotations": dnsAnnotationScenarios,
   "routed IPs": routedIPScenarios,
   "faults at firewalls": routedIPFaultScenarios,
+  "pending firewalls": pendingFirewallScenarios,
 };

@@ -1,4 +1,5 @@
 import type { AcquireIP, AssignIP } from "../../model/action.ts";
+import { progressAt } from "../../model/firewall.ts";
 import { portText } from "../../model/port-range.ts";
 import { machineID } from "../../model/provider-id.ts";
 import { isWritable } from "../machine-ledger.ts";
@@ -12,6 +13,8 @@ export interface FirewallNeeds {
   readonly wanted: ReadonlySet<string>;
   /** Those, and machines where an address of the object may be for all that is known. */
   readonly machines: ReadonlySet<string>;
+  /** Matching machines that a change is pending for while the address serves nowhere: one of them may have it next. */
+  readonly coming: ReadonlySet<string>;
 }
 
 /** What sends an address to a machine. */
@@ -25,7 +28,8 @@ export function destinationOf(action: Sending): string | undefined {
 
 /** What an object needs of its present firewall, once what is planned for it is done. Pure. */
 export function presentNeeds(view: PoolView, sending: readonly Sending[]): FirewallNeeds {
-  if (view.pool.meta.isDeleting) return { ports: new Set(), wanted: new Set(), machines: new Set() };
+  const nothing = new Set<string>();
+  if (view.pool.meta.isDeleting) return { ports: nothing, wanted: nothing, machines: nothing, coming: nothing };
   const sent = new Set(sending.flatMap((action) => ("ip" in action ? [action.ip] : [])));
   const destinations = sending.flatMap((action) => destinationOf(action) ?? []);
   const staying = view.managed.filter(({ ip }) => view.inUse.has(ip) && !sent.has(ip));
@@ -39,7 +43,14 @@ export function presentNeeds(view: PoolView, sending: readonly Sending[]): Firew
     ports: new Set((view.pool.firewall?.ports ?? []).map(portText)),
     wanted,
     machines: new Set([...wanted, ...maybe, ...asked]),
+    coming: wanted.size === 0 ? new Set(unfinishedMatches(view)) : nothing,
   };
+}
+
+function unfinishedMatches({ firewall, matches, pool }: PoolView): readonly string[] {
+  if (firewall.kind !== "ready") return [];
+  const machines = matches.flatMap(({ providerID }) => machineID(pool.spec.provider, providerID) ?? []);
+  return machines.filter((machine) => progressAt(firewall.fact.firewall, machine) !== "in-force");
 }
 
 /**
