@@ -1,3 +1,4 @@
+import { type ListPage, readList } from "../../ports/listing.ts";
 import { AnswerFault } from "../provider-http/answer-value.ts";
 import type { CallFacts } from "../provider-http/call-facts.ts";
 import type { Call } from "./call.ts";
@@ -17,29 +18,20 @@ export function readFacts(fqdn: string): CallFacts {
 
 /**
  * The A records of one name, all pages, in no order.
- * @throws ProviderError; `malformed` when the pages do not add up to the total, so that a part is never taken for the whole
+ * @throws ProviderError; `malformed` when the pages are not the whole list, see {@link readList}, so that a part is never taken for
+ * the whole
  */
 export async function listRecords(caller: Caller, subject: NameSubject): Promise<readonly DNSRecord[]> {
-  const byID = new Map<string, DNSRecord>();
-  for (let page = 1; ; page += 1) {
-    const known = byID.size;
-    const { records, hasMore, total } = await caller.call(pageCall(subject, page));
-    for (const record of records) byID.set(record.id, record);
-    if (hasMore && byID.size > known) continue;
-    if (total === undefined || total === byID.size) return [...byID.values()];
-    const reason = `the pages have ${byID.size} records, result_info.total_count is ${total}`;
-    throw providerError(readFacts(subject.fqdn), { failure: "malformed", status: 200, reason });
-  }
+  const { items, problem } = await readList((page) => caller.call(pageCall(subject, page)), {
+    keyOf: ({ id }) => id,
+    noun: "records",
+    totalField: "result_info.total_count",
+  });
+  if (problem === undefined) return items;
+  throw providerError(readFacts(subject.fqdn), { failure: "malformed", status: 200, reason: problem });
 }
 
-interface RecordPage {
-  readonly records: readonly DNSRecord[];
-  readonly hasMore: boolean;
-  /** How many there are on all pages, when the answer says so. */
-  readonly total: number | undefined;
-}
-
-function pageCall({ zoneID, fqdn }: NameSubject, page: number): Call<RecordPage> {
+function pageCall({ zoneID, fqdn }: NameSubject, page: number): Call<ListPage<DNSRecord>> {
   return {
     ...readFacts(fqdn),
     send: (client) =>
@@ -47,14 +39,20 @@ function pageCall({ zoneID, fqdn }: NameSubject, page: number): Call<RecordPage>
         .list({ zone_id: zoneID, name: { exact: fqdn }, type: "A", page, per_page: pageSize })
         .asResponse(),
     decode(envelope) {
-      const records = envelope
+      const items = envelope
         .at("result")
         .items()
         .map((record) => decodeRecord(record, fqdn));
-      if (new Set(records.map(({ id }) => id)).size < records.length) throw new AnswerFault("result has an id twice");
+      if (new Set(items.map(({ id }) => id)).size < items.length) throw new AnswerFault("result has an id twice");
       const pages = infoCount(envelope, "total_pages");
-      const hasMore = pages === undefined ? records.length >= pageSize : page < pages;
-      return { records, hasMore, total: infoCount(envelope, "total_count") };
+      const hasMore = pages === undefined ? items.length >= pageSize : page < pages;
+      const total = infoCount(envelope, "total_count");
+      return {
+        items,
+        hasMore,
+        ...(total === undefined ? {} : { total }),
+        ...(pages === undefined ? {} : { pages }),
+      };
     },
   };
 }

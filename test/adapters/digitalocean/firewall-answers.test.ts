@@ -232,3 +232,35 @@ describe("malformed answers about firewalls", () => {
     });
   }
 });
+
+describe("pages that change while they are read", () => {
+  const all = Array.from({ length: 201 }, (_, at) => firewallJSON({ id: id.slice(0, -4) + (1000 + at) }));
+  const droplets = Array.from({ length: 201 }, (_, at) => ({ ...dropletJSON(at + 1, []), tags: ["k8s"] }));
+  test.for([
+    [
+      "a total that sinks to what was seen",
+      list,
+      [firewallPage(all.slice(0, 200), 450), firewallPage(all.slice(200), 201)],
+      "meta.total changed from 450 to 201 between pages",
+    ],
+    [
+      "a firewall that is shown twice beside as many as there are",
+      list,
+      [firewallPage(all.slice(0, 200), 201), firewallPage(all.slice(199), 201)],
+      "is shown twice",
+    ],
+    [
+      "a total of droplets that sinks to what was seen",
+      tagged,
+      [dropletPage(droplets.slice(0, 200), 450), dropletPage(droplets.slice(200), 201)],
+      "meta.total changed from 450 to 201 between pages",
+    ],
+  ] as const)("are an error, never the whole: %s", async ([, call, pages, reason]) => {
+    const replies = pages.map((json) => ({ json }));
+    await withFirewallServer(replies, async ({ firewalls }) => {
+      const error = await failureOf(call(firewalls));
+      expect(error.failure).toBe("malformed");
+      expect(error.message).toContain(reason);
+    });
+  });
+});
