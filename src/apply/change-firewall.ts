@@ -10,6 +10,8 @@ import { failed, type Result, skipped } from "./result.ts";
 
 /** Waits before the 1st, 2nd, … reading of a changed firewall, milliseconds; the last one repeats. */
 const WAITS: readonly number[] = [0, 150, 350, 500, 1000, 1000, 2000];
+/** For so long after something was taken away the machines that lose it are waited for, milliseconds: a dead one never has it. */
+const REST_MS = 2000;
 
 /** A change of one firewall, and how to see that it is true. */
 interface Change {
@@ -79,13 +81,28 @@ async function carryOut(change: Change, providerName: string, context: ApplyCont
   const late = obstacle(context);
   if (late !== undefined) return skipped(late);
   const acceptedAtMs = context.cluster.now();
+  const wait: Wait = {
+    acceptedAtMs,
+    restsAtMs: context.clock.monotonicMs() + REST_MS,
+    pendingBefore: before?.firewall.pendingMachineIDs,
+  };
   try {
     await change.call(left ?? change.left(NOTHING_YET));
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
-    return await afterRefusal(change, error, acceptedAtMs, learned, context);
+    return await afterRefusal(change, error, wait, learned, context);
   }
-  return await confirm(change, acceptedAtMs, learned, context);
+  return await confirm(change, wait, learned, context);
+}
+
+/** What is waited for after a change was accepted. */
+interface Wait {
+  /** By the API server's clock, milliseconds. */
+  readonly acceptedAtMs: number;
+  /** Monotonic milliseconds until when machines are waited for that nobody needs. */
+  readonly restsAtMs: number;
+  /** Machines that a change was pending for before; absent = only those awaited matter. */
+  readonly pendingBefore: readonly string[] | undefined;
 }
 
 /** A firewall without anything: everything is left to be done. */
@@ -108,7 +125,7 @@ type Telling = (fact: FirewallReading) => { readonly firewall: LearnedFirewall }
 async function afterRefusal(
   change: Change,
   error: ProviderError,
-  acceptedAtMs: number,
+  wait: Wait,
   learned: Telling,
   context: ApplyContext,
 ): Promise<Result> {
@@ -117,17 +134,20 @@ async function afterRefusal(
   const reading = await read(change);
   const isTrue = reading.kind === "known" && change.left(reading.firewall).length === 0;
   if (isDone(reading, change)) return { outcome: "applied", ...learned(reading) };
-  if (isTrue) return await confirm(change, acceptedAtMs, learned, context);
+  if (isTrue) return await confirm(change, wait, learned, context);
   return { ...failed(error), ...learned(reading) };
 }
 
-async function confirm(change: Change, acceptedAtMs: number, learned: Telling, context: ApplyContext): Promise<Result> {
+async function confirm(change: Change, wait: Wait, learned: Telling, context: ApplyContext): Promise<Result> {
+  const { acceptedAtMs } = wait;
   let last: FirewallReading = { kind: "gap", error: "it was not read after it was changed" };
   for (let reads = 0; await mayRead(reads, context); reads += 1) {
     const reading = await read(change);
     if (reading.kind === "known") last = reading;
-    if (isDone(reading, change)) return { outcome: "applied", acceptedAtMs, ...learned(reading) };
+    const isOver = isAtRest(reading, wait) || context.clock.monotonicMs() >= wait.restsAtMs;
+    if (isDone(reading, change) && isOver) return { outcome: "applied", acceptedAtMs, ...learned(reading) };
   }
+  if (isDone(last, change)) return { outcome: "applied", acceptedAtMs, ...learned(last) };
   return { outcome: "unconfirmed", acceptedAtMs, ...learned(unfinished(last, change)) };
 }
 
@@ -135,6 +155,12 @@ function isDone(reading: FirewallReading, { left, awaited }: Change): boolean {
   if (reading.kind !== "known") return false;
   const { firewall } = reading;
   return awaited.every((machine) => progressAt(firewall, machine) === "in-force") && left(firewall).length === 0;
+}
+
+/** True when the provider is at work for no machine that it was not at work for before. */
+function isAtRest(reading: FirewallReading, { pendingBefore }: Wait): boolean {
+  if (reading.kind !== "known" || pendingBefore === undefined) return true;
+  return reading.firewall.pendingMachineIDs.every((machine) => pendingBefore.includes(machine));
 }
 
 /** Waits for its turn of the n-th reading; false when time, or patience, is over. The first one is always made. */
