@@ -26,8 +26,11 @@ export function destinationOf(action: Sending): string | undefined {
   return "node" in action.after ? action.after.node.machineID : undefined;
 }
 
-/** What an object needs of its present firewall, once what is planned for it is done. Pure. */
-export function presentNeeds(view: PoolView, sending: readonly Sending[]): FirewallNeeds {
+/**
+ * What an object needs of its present firewall, once what is planned for it is done. Pure.
+ * @param shown - addresses that DNS shows: clients come for them, so their machines stay until DNS is written
+ */
+export function presentNeeds(view: PoolView, sending: readonly Sending[], shown: ReadonlySet<string>): FirewallNeeds {
   const nothing = new Set<string>();
   if (view.pool.meta.isDeleting) return { ports: nothing, wanted: nothing, machines: nothing, coming: nothing };
   const sent = new Set(sending.flatMap((action) => ("ip" in action ? [action.ip] : [])));
@@ -39,10 +42,17 @@ export function presentNeeds(view: PoolView, sending: readonly Sending[]): Firew
     ({ providerID = "" }) => machineID(view.pool.spec.provider, providerID) ?? [],
   );
   const wanted = new Set([...destinations, ...placed]);
+  const unused = view.managed.filter(({ ip }) => !view.inUse.has(ip) && shown.has(ip));
+  const published = [
+    ...unused.flatMap(({ standing }) => (standing.kind === "placed" ? [standing.on.machineID] : seenAt(standing))),
+    ...view.released.flatMap(({ ip, fact }) =>
+      shown.has(ip) && fact.kind === "known" ? (fact.address.holderID ?? []) : [],
+    ),
+  ];
   return {
     ports: new Set((view.pool.firewall?.ports ?? []).map(portText)),
     wanted,
-    machines: new Set([...wanted, ...maybe, ...asked]),
+    machines: new Set([...wanted, ...maybe, ...asked, ...published]),
     coming: wanted.size === 0 ? new Set(unfinishedMatches(view)) : nothing,
   };
 }

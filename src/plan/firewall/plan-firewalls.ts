@@ -36,16 +36,23 @@ export interface FirewallPlan {
   readonly byObject: ReadonlyMap<string, ObjectFirewalls>;
 }
 
+/** What DNS shows while firewalls are planned. */
+export interface PublishedNow {
+  /** Addresses that cannot be taken out of DNS in this pass, with the name. */
+  readonly stillPublished: ReadonlyMap<string, string>;
+  /** Addresses that DNS shows now, or showed last. */
+  readonly shown: ReadonlySet<string>;
+}
+
 /**
  * Plans the firewalls of all objects: first what is added, object after object, so that what several need is brought once; then what nobody needs any more. An
  * address goes to a machine only after the machine is behind its firewall with all ports open, and is not sent where that cannot be.
  *
- * @param stillPublished - addresses that cannot be taken out of DNS in this pass, with the name
  */
 export function planFirewalls(
   decisions: readonly Decision[],
   { firewalls, observedAtMs: nowMs }: Observation,
-  stillPublished: ReadonlyMap<string, string>,
+  { stillPublished, shown }: PublishedNow,
 ): FirewallPlan {
   const isUsed = decisions.some(
     ({ view }) => view.firewall.kind !== "none" || view.pool.status.firewalls !== undefined,
@@ -54,7 +61,7 @@ export function planFirewalls(
   const planned = new Planned();
   const works = decisions.map(({ view, actions }): FirewallWork => {
     const sending = actions.filter(isSending);
-    const needs = presentNeeds(view, sending);
+    const needs = presentNeeds(view, sending, shown);
     const extension = isWritable(view) ? extendFirewall(view, needs, planned) : heldOnly(view, needs);
     return { view, sending, needs, extension };
   });
