@@ -1,4 +1,5 @@
 import type { PendingAcquisition, ReleasedIP } from "../model/acquired-ip.ts";
+import { entryOf } from "../model/address.ts";
 import type { Hold, NodeVerdict } from "../model/plan.ts";
 import { providerIDOf } from "../model/provider-id.ts";
 import { REASONS } from "../model/reason.ts";
@@ -86,7 +87,7 @@ function routedFields(
 ): Omit<RoutedIPStatus, keyof PoolStatus> {
   if (pool.kind !== "routedip") return {};
   const [address] = inUse;
-  const { state, nodeName } = ips[address ?? ""] ?? {};
+  const { state, nodeName } = entryOf(ips, address ?? "") ?? {};
   const issuer = pool.issuer ?? pool.status.issuer;
   const { memory = [], pending = [] } = firewall ?? {};
   return {
@@ -152,19 +153,21 @@ function currentRetries({ view, holds, pendingActions, names }: StatusFacts): re
     served.add(standing.on.nodeName);
   }
   const matching = new Set(view.matches.map(({ name }) => name));
-  const isOpen: Readonly<Record<string, (name: string) => boolean>> = {
-    ip: (name) =>
-      isLeaving(view, name) || view.succession?.bought === name || (isAsked(view, name) && !placed.has(name)),
-    node: (name) => matching.has(name) && !served.has(name),
-    acquire: () => countedIPs(view) < view.desired,
-    dns: (name) => isOpenName(names, name),
-    firewall: () => pendingActions > 0 || holds.some(({ kind }) => kind === "open-ports" || kind === "close-ports"),
-    annotate: () =>
-      pendingActions > 0 || holds.some(({ kind }) => kind === "annotate-node" || kind === "clear-annotation"),
-  };
+  const isOpen: ReadonlyMap<string, (name: string) => boolean> = new Map<string, (name: string) => boolean>(
+    Object.entries({
+      ip: (name) =>
+        isLeaving(view, name) || view.succession?.bought === name || (isAsked(view, name) && !placed.has(name)),
+      node: (name) => matching.has(name) && !served.has(name),
+      acquire: () => countedIPs(view) < view.desired,
+      dns: (name) => isOpenName(names, name),
+      firewall: () => pendingActions > 0 || holds.some(({ kind }) => kind === "open-ports" || kind === "close-ports"),
+      annotate: () =>
+        pendingActions > 0 || holds.some(({ kind }) => kind === "annotate-node" || kind === "clear-annotation"),
+    }),
+  );
   const isCurrent = ({ subject }: RetryStatus): boolean => {
     const [kind = "", ...rest] = subject.split("/");
-    return Object.hasOwn(isOpen, kind) && isOpen[kind]?.(rest.join("/")) === true;
+    return isOpen.get(kind)?.(rest.join("/")) === true;
   };
   return view.pool.status.retries.filter(isCurrent).toSorted((a, b) => (a.subject < b.subject ? -1 : 1));
 }

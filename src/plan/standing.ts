@@ -1,6 +1,6 @@
 import type { PendingAcquisition } from "../model/acquired-ip.ts";
 import type { Place } from "../model/action.ts";
-import type { Address, AddressFact } from "../model/address.ts";
+import { type Address, type AddressFact, entryOf } from "../model/address.ts";
 import type { NodeFacts } from "../model/node.ts";
 import { nodeVersion } from "../model/node-version.ts";
 import { machineID } from "../model/provider-id.ts";
@@ -108,9 +108,9 @@ function onNode(ip: string, node: NodeFacts, machine: string, context: StandingC
   return { kind: "free", from: on, rank: "not-matching", sinceMs, holderVersion: nodeVersion(node) };
 }
 
-/** The stored status of one address; own keys only. */
+/** The stored status of one address; undefined where there is none. Pure. */
 export function statusOf(pool: Pool, ip: string): IPStatus | undefined {
-  return Object.hasOwn(pool.status.ips, ip) ? pool.status.ips[ip] : undefined;
+  return entryOf(pool.status.ips, ip);
 }
 
 /** The machines of a provider that status has an address at, whatever provider `spec` names now: the one where it is or is sent, then the one it came from. */

@@ -87,7 +87,8 @@ function addTime(message: Message, name: string, cursor: Cursor): void {
 
 function addEntry(message: Message, name: string, cursor: Cursor): void {
   const { key = "", value = "" } = readMessage(cursor, MAP_ENTRY);
-  message[name] ??= {};
+  // Without a prototype every key is one of the map's own, __proto__, too.
+  message[name] ??= Object.create(null);
   (message[name] as Message)[String(key)] = value;
 }
 
