@@ -40,7 +40,7 @@ export interface LeaseFacts {
   readonly providerNotBeforeMs: ReadonlyMap<string, number>;
 }
 
-/** What a process still knows of the providers from its last pass; a pass that a change of the cluster alone causes need not ask for it again. */
+/** What is known of all providers, as a pass may reuse it from the one before. */
 export type KnownFacts = Pick<Observation, "providers" | "dns" | "firewalls">;
 
 /** Everything one pass knows, read before anything is decided. */

@@ -3,11 +3,10 @@ import { type PodSelector, podSelectorKey } from "../model/node.ts";
 import type { Observation, PodSummary } from "../model/observation.ts";
 import type { Pool, RecordSet } from "../model/resource.ts";
 import { endpointsKey } from "../model/service.ts";
+import { summarizeEndpoints, summarizePods } from "../plan/pod-summary.ts";
 import type { ClusterReader } from "../ports/cluster.ts";
 import { listRecordSets } from "./list-record-sets.ts";
 import { readRoutedIPs } from "./read-routed-ips.ts";
-import { summarizeEndpoints } from "./summarize-endpoints.ts";
-import { summarizePods } from "./summarize-pods.ts";
 
 /** The lists of one cluster, as an {@link Observation} has them. */
 export type ClusterLists = Pick<

@@ -1,10 +1,12 @@
 import { type NodeFacts, podSelectorKey } from "../model/node.ts";
-import type { Observation } from "../model/observation.ts";
+import type { Observation, PodSummary } from "../model/observation.ts";
+import { ownerKey } from "../model/owner-key.ts";
 import type { NodeVerdict } from "../model/plan.ts";
 import type { MatchSpec, ObjectMeta, Pool } from "../model/resource.ts";
 import { endpointsKey } from "../model/service.ts";
 import { judge, type Matcher, type MatchVerdict } from "./match.ts";
-import type { Validation } from "./validate.ts";
+import { standingOf } from "./standing.ts";
+import { type Validation, validatePool } from "./validate.ts";
 
 /** Which nodes an object's `spec.match` wants, and why not the others. */
 export interface Verdicts {
@@ -42,11 +44,55 @@ export function judgeNodes(
   return { matches, notMatching, of: (node) => judge(node, matcher, observation.nodesReadAtMs) };
 }
 
+/**
+ * True when an address stays on a machine as things are now: the machine's node matches, or is in grace. Pure.
+ * @param pods - the pods of the pool's selector on that node; undefined when none is there, or none is asked for
+ */
+export function keepsAddress(
+  pool: Pool,
+  ip: string,
+  {
+    node,
+    machine,
+    pods,
+  }: { readonly node: NodeFacts; readonly machine: string; readonly pods: PodSummary | undefined },
+  nowMs: number,
+): boolean {
+  const validation = validatePool(pool);
+  if (validation.kind === "invalid" || pool.meta.isDeleting) return false;
+  const key = podsKeyOf(pool);
+  const onNode = new Map(pods === undefined ? [] : [[node.name, pods] as const]);
+  const matcher = matcherOf(pool.spec.match, pool.endpoints, validation, { pods: new Map([[key, onNode]]) });
+  const own = ownerKey({ kind: pool.kind, ...pool.meta });
+  const address = { ip, region: "", holderID: machine, isLocked: false };
+  const standing = standingOf(
+    ip,
+    { kind: "known", address },
+    {
+      pool,
+      key: own,
+      nowMs,
+      nodeByMachine: new Map([[machine, node]]),
+      verdictOf: (one) => judge(one, matcher, nowMs),
+      ownerOf: () => own,
+    },
+  );
+  return standing.kind === "placed";
+}
+
+/** Where the pods that a pool asks for stand in an observation; a key that nothing has, where it asks for none. */
+export function podsKeyOf({ spec, endpoints }: Pick<Pool, "spec" | "endpoints">): string {
+  const { podNamespace, podLabel } = spec.match;
+  return endpoints === undefined
+    ? podSelectorKey({ namespace: podNamespace, label: podLabel })
+    : endpointsKey(endpoints);
+}
+
 function matcherOf(
   { nodeLabel, podLabel, podNamespace, tolerations }: MatchSpec,
   endpoints: Pool["endpoints"],
   { nodeSelector }: Extract<Validation, { kind: "valid" }>,
-  observation: Observation,
+  { pods }: Pick<Observation, "pods">,
 ): Matcher {
   const needsPods = podNamespace !== "" || podLabel !== "" || endpoints !== undefined;
   const key =
@@ -55,6 +101,6 @@ function matcherOf(
     nodeSelector,
     nodeLabel,
     tolerations,
-    podsByNode: needsPods ? (observation.pods.get(key) ?? new Map()) : undefined,
+    podsByNode: needsPods ? (pods.get(key) ?? new Map()) : undefined,
   };
 }

@@ -8,17 +8,28 @@ export interface NextLook {
   readonly hold?: Hold;
 }
 
+/** Waits that a plan does not know. */
+export interface LookWaits {
+  /** After a pass that leaves actions, milliseconds. */
+  readonly leftOverMs: number;
+  /** Until something that is moving or could not be read may be read again, milliseconds; undefined when there is nothing of that kind. */
+  readonly nextReadInMs: number | undefined;
+}
+
 /**
- * When another pass can change something: the first end of a hold, or `openMs` from now while the provider is at work or actions are left. Undefined when only a change
- * from outside can. Pure.
+ * When another pass can change something: the first end of a hold, the next reading of what is moving or could not be read, or the wait for actions that are left.
+ * Undefined when only a change from outside can. Pure.
  */
-export function nextLook({ holds, actions }: Plan, nowMs: number, openMs: number): NextLook | undefined {
+export function nextLook({ holds, actions }: Plan, nowMs: number, waits: LookWaits): NextLook | undefined {
+  const { leftOverMs, nextReadInMs } = waits;
   const looks = holds.flatMap((hold): readonly NextLook[] => {
-    const dueMs = hold.notBeforeMs ?? (isInProgress(hold) ? nowMs + openMs : undefined);
-    return dueMs === undefined ? [] : [{ inMs: Math.max(0, dueMs - nowMs), hold }];
+    const inMs = hold.notBeforeMs === undefined ? undefined : Math.max(0, hold.notBeforeMs - nowMs);
+    const dueInMs = inMs ?? (isInProgress(hold) ? nextReadInMs : undefined);
+    return dueInMs === undefined ? [] : [{ inMs: dueInMs, hold }];
   });
-  const left = actions.length > 0 ? [{ inMs: openMs }] : [];
-  return [...looks, ...left].toSorted((a, b) => a.inMs - b.inMs)[0];
+  const readings = nextReadInMs === undefined ? [] : [{ inMs: nextReadInMs }];
+  const left = actions.length > 0 ? [{ inMs: leftOverMs }] : [];
+  return [...looks, ...readings, ...left].toSorted((a, b) => a.inMs - b.inMs)[0];
 }
 
 function isInProgress({ reason }: Hold): boolean {

@@ -8,6 +8,7 @@ import type { Assignments } from "./assign.ts";
 import { type Blocked, conditionsOf, type Readiness } from "./conditions.ts";
 import { dnsError, isOpenName } from "./dns/open-names.ts";
 import type { ObjectNames } from "./dns/plan-dns.ts";
+import { FINALIZER_SUBJECT } from "./finalizer-step.ts";
 import { firewallReadiness } from "./firewall/firewall-readiness.ts";
 import type { ObjectFirewalls } from "./firewall/plan-firewalls.ts";
 import { ipStatuses } from "./ip-status.ts";
@@ -161,6 +162,8 @@ function currentRetries({ view, holds, pendingActions, names }: StatusFacts): re
       acquire: () => countedIPs(view) < view.desired,
       dns: (name) => isOpenName(names, name),
       firewall: () => pendingActions > 0 || holds.some(({ kind }) => kind === "open-ports" || kind === "close-ports"),
+      [FINALIZER_SUBJECT]: () =>
+        pendingActions > 0 || holds.some(({ kind }) => kind === "add-finalizer" || kind === "remove-finalizer"),
       annotate: () =>
         pendingActions > 0 || holds.some(({ kind }) => kind === "annotate-node" || kind === "clear-annotation"),
     }),

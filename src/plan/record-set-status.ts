@@ -5,6 +5,7 @@ import { dnsReadiness, raisedText } from "./dns/dns-readiness.ts";
 import { dnsError, isOpenName } from "./dns/open-names.ts";
 import type { ObjectNames } from "./dns/plan-dns.ts";
 import { isSettling } from "./dns/settling.ts";
+import { FINALIZER_SUBJECT } from "./finalizer-step.ts";
 import { type RecordSetView, unreadyNodes } from "./record-set-view.ts";
 
 /** What is known of a record set once everything is planned. */
@@ -39,6 +40,10 @@ export function recordSetStatus({ view, names, holds, pendingActions, nowMs }: R
   if (blocked !== undefined)
     return { ...status, observedGeneration: meta.generation, conditions, state: "error", error: blocked.message };
   const error = dnsError(names);
+  const isOpen =
+    pendingActions > 0 ||
+    isSettling(names.present) ||
+    holds.some(({ kind }) => kind === "add-finalizer" || kind === "remove-finalizer");
   return {
     observedGeneration: meta.generation,
     conditions,
@@ -46,7 +51,7 @@ export function recordSetStatus({ view, names, holds, pendingActions, nowMs }: R
     ...(error === undefined ? {} : { error }),
     // What is on record waits, too, for the little while that the records do.
     unreadyNodes: isSettling(names.present) ? status.unreadyNodes : unreadyNodes(view, nowMs),
-    retries: status.retries.filter((retry) => isCurrent(retry, names)),
+    retries: status.retries.filter((retry) => isCurrent(retry, names) || (isAboutFinalizer(retry) && isOpen)),
     ...names.memory,
   };
 }
@@ -59,6 +64,10 @@ function stateOf({ isTrue, reason }: Readiness): NonNullable<RecordSetStatus["st
 
 function isCurrent({ subject }: RetryStatus, names: ObjectNames): boolean {
   return subject.startsWith("dns/") && isOpenName(names, subject.slice("dns/".length));
+}
+
+function isAboutFinalizer({ subject }: RetryStatus): boolean {
+  return subject === FINALIZER_SUBJECT;
 }
 
 /** What a record set's condition Ready says: its records are as desired, and at least one address is published. Pure. */

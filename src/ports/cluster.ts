@@ -67,6 +67,13 @@ export interface ClusterReader {
   readRoutedIP(meta: Pick<ObjectMeta, "namespace" | "name">): Promise<RoutedIP | undefined>;
   /** One node as it is now; undefined when it is gone. */
   readNode(name: string): Promise<NodeFacts | undefined>;
+  /** The pods of the selector on one node as they are now, in no order: asked of the API server, also by who keeps lists in memory. */
+  readPodsOn(selector: PodSelector, nodeName: string): Promise<readonly PodFacts[]>;
+  /** As {@link listEndpointSlices}, as they are now. */
+  readEndpointSlices(service: {
+    readonly namespace: string;
+    readonly name: string;
+  }): Promise<readonly EndpointSliceFacts[]>;
   /** The Lease; undefined when it does not exist. */
   readLease(namespace: string, name: string): Promise<LeaseRecord | undefined>;
 }
@@ -101,7 +108,7 @@ export interface ClusterWriter extends ClusterReader {
     name: string,
     annotations: { readonly address: string | null; readonly pool: string | null },
   ): Promise<void>;
-  /** Writes one Event. Best effort: callers survive its failure. */
+  /** Writes one Event; a Warning that says the same again is counted in the Event that is there (a series). Best effort: callers survive its failure. */
   createEvent(event: ClusterEvent): Promise<void>;
   /** Creates the Lease; KubeError `already-exists`, or `not-found` when the namespace does not exist. */
   createLease(lease: Omit<LeaseRecord, "resourceVersion">): Promise<LeaseRecord>;

@@ -141,6 +141,8 @@ function readerOf(scene: Scene): ClusterReader {
     readRecordSet: async () => undefined,
     readRoutedIP: async () => undefined,
     readNode: async () => undefined,
+    readPodsOn: async () => [],
+    readEndpointSlices: async () => [],
     readLease: async () => {
       if (scene.leaseError !== undefined) throw scene.leaseError;
       return scene.lease;

@@ -25,6 +25,7 @@ import { namedAddressScenarios } from "./named-address-scenarios.ts";
 import { oddNameScenarios } from "./odd-name-scenarios.ts";
 import { pendingFirewallScenarios } from "./pending-firewall-scenarios.ts";
 import { reclaimScenarios } from "./reclaim-scenarios.ts";
+import { recoveredHolderScenarios } from "./recovered-holder-scenarios.ts";
 import { removedAddressScenarios } from "./removed-address-scenarios.ts";
 import { retryScenarios } from "./retry-scenarios.ts";
 import { routedIPFaultScenarios } from "./routed-ip-fault-scenarios.ts";
@@ -39,6 +40,7 @@ export const SCENARIO_GROUPS: Readonly<Record<string, (scenario: Register) => vo
   assignment: assignmentScenarios,
   "skipped nodes": skippedNodeScenarios,
   waiting: waitingScenarios,
+  "recovered holders": recoveredHolderScenarios,
   "faults at the provider": cloudFaultScenarios,
   unreadable: unreadableScenarios,
   retries: retryScenarios,

@@ -39,6 +39,14 @@ const WRITES: ReadonlySet<string> = new Set([
   "createEvent",
 ]);
 
+/** An Event as stored. */
+interface StoredEvent {
+  readonly type: string;
+  readonly action: string;
+  readonly reason: string;
+  readonly series?: { readonly count: number };
+}
+
 /** A cluster and an account in which scenarios play; the same for every backend. */
 export class World {
   readonly kind: WorldKind;
@@ -179,6 +187,16 @@ export class World {
   /** Lets a process that goes on see what the providers show now, before anything else happens; a single run knows nothing from before. */
   async look(): Promise<void> {
     await Promise.resolve();
+  }
+
+  /** The Warnings of namespace `shop`, as `ACTION REASON xCOUNT`, sorted. */
+  async warnings(): Promise<readonly string[]> {
+    const path = `/apis/events.k8s.io/v1/namespaces/${this.namespaceName("shop")}/events`;
+    const { items } = (await this.backend.rest("GET", path)) as { readonly items: readonly StoredEvent[] };
+    return items
+      .filter(({ type }) => type === "Warning")
+      .map(({ action, reason, series }) => `${action} ${reason} x${series?.count ?? 1}`)
+      .toSorted();
   }
 
   /** What a run would do; writes nothing. */

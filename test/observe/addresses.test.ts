@@ -1,12 +1,14 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ProviderError, type ProviderFailure } from "../../src/model/errors.ts";
 import type { ProviderFacts } from "../../src/model/observation.ts";
 import type { IPStatus, Pool } from "../../src/model/resource.ts";
-import { readProvider } from "../../src/observe/read-provider.ts";
+import { readAddresses } from "../../src/observe/addresses.ts";
+import { ReusableFacts } from "../../src/observe/reusable-facts.ts";
 import { Cloud } from "../../src/sandbox/digitalocean/cloud.ts";
 import { completeState } from "../../src/sandbox/digitalocean/complete-state.ts";
+import { FakeClock } from "../fake/fake-clock.ts";
 import { MemoryIPProvider } from "../fake/memory-ip-provider.ts";
-import { aPool, NOW, nodes } from "../plan/builders.ts";
+import { anObservation, aPool, NOW, nodes } from "../plan/builders.ts";
 
 const ips = (count: number): string[] => Array.from({ length: count }, (_, n) => `203.0.${n >> 8}.${n & 255}`);
 
@@ -29,10 +31,11 @@ async function read(
   provider: MemoryIPProvider,
   pool: Pool,
   notBeforeMs?: number,
-  known?: ProviderFacts,
+  reusable?: ReusableFacts,
   seen = nodes(3),
 ): Promise<{ facts: ProviderFacts | undefined; calls: string[] }> {
-  const facts = await readProvider({
+  provider.recorded.length = 0;
+  const facts = await readAddresses({
     name: "digitalocean",
     access: { kind: "usable", provider },
     pools: [pool],
@@ -40,8 +43,10 @@ async function read(
     notBeforeMs,
     nowMs: NOW,
     skewMs: () => 0,
-    known,
+    reusable,
   });
+  if (facts !== undefined)
+    reusable?.keep({ ...anObservation({ pools: [pool], nodes: seen }), providers: new Map([["digitalocean", facts]]) });
   return { facts, calls: provider.recorded.map(({ operation }) => operation) };
 }
 
@@ -135,56 +140,136 @@ test("what an earlier run was told is obeyed without a call", async () => {
   expect(facts?.unusable).toMatchObject({ reason: "RateLimited", notBeforeMs: NOW + 5000 });
 });
 
-/** What a pass that read everything would leave. */
-async function knowledge(provider: MemoryIPProvider, pool: Pool): Promise<ProviderFacts> {
-  const { facts } = await read(provider, pool);
-  provider.recorded.length = 0;
-  if (facts === undefined) throw new Error("nothing was read");
-  return facts;
+/** The facts of a process, by a clock that the test moves. */
+function aProcess(): { readonly clock: FakeClock; readonly reusable: ReusableFacts } {
+  const clock = new FakeClock();
+  return { clock, reusable: new ReusableFacts(clock) };
 }
 
-test("what the last pass left spares every call", async () => {
-  const provider = account(3, true);
-  const known = await knowledge(provider, poolOf(3));
-  const { facts, calls } = await read(provider, poolOf(3), undefined, known);
-  expect(calls).toEqual([]);
-  expect(facts).toBe(known);
-});
-
-test("an address that it does not know, or that is being worked on, or that is not where status has it, is asked for", async () => {
-  const provider = account(3, true);
-  const known = await knowledge(provider, poolOf(2));
-  const busy = new Map(known.addresses);
-  busy.set("203.0.0.0", {
-    kind: "known",
-    address: { ip: "203.0.0.0", region: "nyc3", holderID: "101", isLocked: true },
+describe("a process that goes on", () => {
+  test("asks for nothing that is settled, whatever changes in the cluster", async () => {
+    const { reusable } = aProcess();
+    const provider = account(3, true);
+    const { facts } = await read(provider, poolOf(3), undefined, reusable);
+    expect(await read(provider, poolOf(3), undefined, reusable, nodes(2))).toEqual({ facts, calls: [] });
+    expect(reusable.nextDueInMs()).toBeUndefined();
   });
-  const elsewhere = aPool({
-    spec: { ips: ips(2) },
-    status: { ips: { "203.0.0.1": { state: "active", providerID: "digitalocean://103" } } },
-  });
-  for (const [pool, facts] of [
-    [poolOf(4), known],
-    [poolOf(2), { ...known, addresses: busy }],
-    [elsewhere, known],
-    [poolOf(2), { ...known, unusable: { reason: "RateLimited", message: "later" } }],
-  ] as const) {
-    provider.recorded.length = 0;
-    expect((await read(provider, pool, undefined, facts)).calls).not.toEqual([]);
-  }
-});
 
-test("where an address is to be bought, the whole account is read, whatever is known", async () => {
-  const provider = account(3, true);
-  const pool = aPool({ spec: { ips: ips(2), desiredIPs: 3 } });
-  const known = await knowledge(provider, pool);
-  expect((await read(provider, pool, undefined, known)).calls).toContain("list");
+  test("asks for an address that is new to it, and for that alone", async () => {
+    const { reusable } = aProcess();
+    const provider = account(3, true);
+    const { facts } = await read(provider, poolOf(1, "active"), undefined, reusable);
+    expect(facts?.addresses.size).toBe(1);
+    expect((await read(provider, poolOf(2, "active"), undefined, reusable)).calls).toEqual(["get"]);
+  });
+
+  test.each([
+    ["an address that the account does not have", aPool({ spec: { ips: ["203.0.113.9", ...ips(2)] } }), undefined],
+    ["a token that is refused", poolOf(2), failure("unauthorized")],
+    ["a full account", aPool({ spec: { ips: ips(2), desiredIPs: 9 } }), undefined],
+  ] as const)("takes %s for what it is until the next full look", async (_, pool, fault) => {
+    const { clock, reusable } = aProcess();
+    const provider = account(2, true);
+    provider.beforeCall = () => fault;
+    await read(provider, pool, undefined, reusable);
+    await clock.advance(600_000);
+    expect((await read(provider, pool, undefined, reusable)).calls).toEqual([]);
+    reusable.forget();
+    expect((await read(provider, pool, undefined, reusable)).calls).not.toEqual([]);
+  });
+
+  test("looks at an address that is locked again and again, less and less often, and at nothing else", async () => {
+    const { clock, reusable } = aProcess();
+    const provider = account(452, true);
+    provider.cloud.state.reserved_ips[1] = { ...provider.cloud.state.reserved_ips[1], locked: true } as never;
+    await read(provider, poolOf(3), undefined, reusable);
+    const waits: number[] = [];
+    for (let look = 0; look < 10; look += 1) {
+      const inMs = reusable.nextDueInMs() ?? Number.NaN;
+      waits.push(inMs);
+      await clock.advance(inMs - 1);
+      expect((await read(provider, poolOf(3), undefined, reusable)).calls).toEqual([]);
+      await clock.advance(1);
+      expect((await read(provider, poolOf(3), undefined, reusable)).calls).toEqual(["get"]);
+    }
+    expect(waits).toEqual([250, 500, 1000, 2000, 4000, 8000, 15_000, 30_000, 60_000, 60_000]);
+  });
+
+  test("reads what could not be read again after waits that grow, and forgets them once it could", async () => {
+    const { clock, reusable } = aProcess();
+    const provider = account(3, true);
+    provider.beforeCall = () => failure("unavailable");
+    await read(provider, poolOf(3), undefined, reusable);
+    const waits: number[] = [];
+    for (let look = 0; look < 7; look += 1) {
+      waits.push(reusable.nextDueInMs() ?? Number.NaN);
+      await clock.advance(waits.at(-1) ?? 0);
+      await read(provider, poolOf(3), undefined, reusable);
+    }
+    expect(waits).toEqual([1000, 2000, 5000, 10_000, 30_000, 60_000, 60_000]);
+    provider.beforeCall = undefined;
+    await clock.advance(60_000);
+    await read(provider, poolOf(3), undefined, reusable);
+    expect(reusable.nextDueInMs()).toBeUndefined();
+    provider.beforeCall = () => failure("unavailable");
+    reusable.forget();
+    await read(provider, poolOf(3), undefined, reusable);
+    expect(reusable.nextDueInMs()).toBe(1000);
+  });
+
+  test("looks again at an address that is elsewhere than status has it", async () => {
+    const { clock, reusable } = aProcess();
+    const provider = account(3, true);
+    await read(provider, poolOf(2), undefined, reusable);
+    const status = { ips: { "203.0.0.1": { state: "active" as const, providerID: "digitalocean://103" } } };
+    const elsewhere = aPool({ spec: { ips: ips(2) }, status });
+    await read(provider, elsewhere, undefined, reusable);
+    expect(reusable.nextDueInMs()).toBe(250);
+    await clock.advance(250);
+    expect((await read(provider, elsewhere, undefined, reusable)).calls).toEqual(["get"]);
+  });
+
+  test("reads the account once when an address is to be bought, and again while it waits for an answer", async () => {
+    const { clock, reusable } = aProcess();
+    const provider = account(3, true);
+    const wanting = aPool({ spec: { ips: ips(2), desiredIPs: 3 } });
+    await read(provider, poolOf(2, "active"), undefined, reusable);
+    expect((await read(provider, wanting, undefined, reusable)).calls).toContain("list");
+    expect((await read(provider, wanting, undefined, reusable)).calls).toEqual([]);
+    const pendingAcquisitions = [{ startedAt: new Date(NOW).toISOString(), region: "nyc3", knownIPs: ips(3) }];
+    const asking = aPool({ spec: { ips: ips(2), desiredIPs: 3 }, status: { pendingAcquisitions } });
+    await read(provider, asking, undefined, reusable);
+    await clock.advance(250);
+    expect((await read(provider, asking, undefined, reusable)).calls).toContain("list");
+  });
+
+  test("sees an address that vanishes in a whole list before it counts as gone", async () => {
+    const { clock, reusable } = aProcess();
+    const provider = account(3, true);
+    const wanting = aPool({ spec: { ips: ips(3), desiredIPs: 4 } });
+    provider.cloud.state.reserved_ips[1] = { ...provider.cloud.state.reserved_ips[1], locked: true } as never;
+    await read(provider, wanting, undefined, reusable);
+    provider.cloud.state.reserved_ips.splice(1, 1);
+    await clock.advance(250);
+    expect((await read(provider, wanting, undefined, reusable)).calls.slice(0, 2)).toEqual(["get", "list"]);
+  });
+
+  test("asks a provider anew once the time of its rate limit is over", async () => {
+    const { reusable } = aProcess();
+    const provider = account(2);
+    provider.beforeCall = () => failure("rate-limited", NOW + 20_000);
+    await read(provider, poolOf(2), undefined, reusable);
+    expect((await read(provider, poolOf(2), NOW + 20_000, reusable)).calls).toEqual([]);
+    provider.beforeCall = undefined;
+    expect((await read(provider, poolOf(2), undefined, reusable)).facts?.unusable).toBeUndefined();
+  });
 });
 
 test("no call is made before the provider allows one, whatever is known", async () => {
+  const { reusable } = aProcess();
   const provider = account(3, true);
-  const known = await knowledge(provider, poolOf(3));
-  const { facts, calls } = await read(provider, poolOf(3), NOW + 1000, known);
+  await read(provider, poolOf(3), undefined, reusable);
+  const { facts, calls } = await read(provider, poolOf(3), NOW + 1000, reusable);
   expect([calls, facts?.unusable?.reason]).toEqual([[], "RateLimited"]);
 });
 

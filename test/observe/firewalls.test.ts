@@ -1,15 +1,17 @@
 import { expect, test } from "vitest";
 import type { Firewall, FirewallFact } from "../../src/model/firewall.ts";
-import { readFirewalls } from "../../src/observe/read-firewalls.ts";
+import { readFirewalls } from "../../src/observe/firewalls.ts";
+import { ReusableFacts } from "../../src/observe/reusable-facts.ts";
 import type { FirewallProviderReader } from "../../src/ports/firewall-provider.ts";
-import { NOW } from "../plan/builders.ts";
+import { FakeClock } from "../fake/fake-clock.ts";
+import { anObservation, NOW, nodes } from "../plan/builders.ts";
 import { aFirewall, aRoutedIP, firewallFacts, memoryOf } from "../plan/firewall-builders.ts";
 
 /** Reads the firewall `web` of a RoutedIP that has tcp/80 and machine 101 on record there, from a list and single readings that may differ. */
 async function read(
   listed: readonly Firewall[],
   single: Firewall | undefined,
-  earlier: { readonly known?: Firewall; readonly pendingSince?: string } = {},
+  reusable?: ReusableFacts,
 ): Promise<{ readonly fact: FirewallFact | undefined; readonly calls: readonly string[] }> {
   const calls: string[] = [];
   const provider: FirewallProviderReader = {
@@ -25,14 +27,11 @@ async function read(
     },
     machinesWithTag: async () => new Set<string>(),
   };
-  const { pendingSince: since } = earlier;
-  const pendingFirewalls =
-    since === undefined ? {} : { pendingFirewalls: [{ id: "fw-web", name: "web", machineID: "101", since }] };
   const facts = await readFirewalls({
     name: "digitalocean",
     access: { kind: "usable", provider },
-    pools: [aRoutedIP({ status: { firewalls: [memoryOf(["tcp/80"], ["101"])], ...pendingFirewalls } })],
-    ...(earlier.known === undefined ? {} : { known: firewallFacts([earlier.known]) }),
+    pools: [aRoutedIP({ status: { firewalls: [memoryOf(["tcp/80"], ["101"])] } })],
+    reusable,
     notBeforeMs: undefined,
     nowMs: NOW,
     skewMs: () => 0,
@@ -65,16 +64,24 @@ test("a firewall that a list shows and a single reading does not is as the list 
   expect(fact).toMatchObject({ kind: "gap" });
 });
 
+/** n1 on machine 101 is ready, n2 on machine 102 is not. */
+const ONE_READY = nodes(2).map((node, at) => (at === 0 ? node : { ...node, ready: { isReady: false } }));
+
 test.each([
-  ["in force everywhere", WHOLE, undefined, []],
-  ["pending where no object waits for it", { ...WHOLE, pendingMachineIDs: ["999"] }, undefined, []],
-  ["pending where an object waits for it", { ...WHOLE, pendingMachineIDs: ["101"] }, 60_000, ["list"]],
-  ["pending where an object waits for it in vain", { ...WHOLE, pendingMachineIDs: ["101"] }, 300_000, []],
+  ["in force everywhere", WHOLE, []],
+  ["pending for a machine without a node", { ...WHOLE, pendingMachineIDs: ["999"] }, []],
+  ["pending for the machine of a node that is not ready", { ...WHOLE, pendingMachineIDs: ["102"] }, []],
+  ["pending for the machine of a ready node", { ...WHOLE, pendingMachineIDs: ["101", "102"] }, ["list"]],
+  ["waiting as a whole", { ...WHOLE, isWaiting: true }, ["list"]],
 ] as const)(
-  "a firewall that the last pass left %s is read again within seconds only while that may end by itself",
-  async (_, known, agoMs, expected) => {
-    const pendingSince = agoMs === undefined ? {} : { pendingSince: new Date(NOW - agoMs).toISOString() };
-    const { calls } = await read([WHOLE], WHOLE, { known, ...pendingSince });
-    expect(calls).toEqual(expected);
+  "a firewall that the last pass left %s is read again soon only where that may matter",
+  async (_, left, expected) => {
+    const clock = new FakeClock();
+    const reusable = new ReusableFacts(clock);
+    const world = anObservation({ nodes: ONE_READY, firewalls: [firewallFacts([left])] });
+    reusable.keep(world);
+    expect((await read([WHOLE], WHOLE, reusable)).calls).toEqual([]);
+    await clock.advance(1000);
+    expect((await read([WHOLE], WHOLE, reusable)).calls).toEqual(expected);
   },
 );
