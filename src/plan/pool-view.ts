@@ -104,7 +104,7 @@ export function viewPool(pool: Pool, context: ViewContext): PoolView {
   const badEntries = findBadEntries(pool.spec.ips);
   const isValid = validation.kind === "valid";
   const listed = new Set(pool.spec.ips.map((entry) => canonicalIPv4(entry) ?? entry)).size;
-  const succession = successionOf(pool, remaining);
+  const succession = isValid ? successionOf(pool, remaining) : undefined;
   const desired = !isValid ? 0 : pool.spec.desiredIPs > 0 ? pool.spec.desiredIPs : listed;
   return {
     pool,
