@@ -119,6 +119,8 @@ interface AtFirewall extends Common {
   readonly before: readonly string[];
   /** What it brings; sorted. */
   readonly after: readonly string[];
+  /** Ids of machines that the provider must have carried the change out to before it counts as done. Sorted. */
+  readonly awaited: readonly string[];
 }
 
 /** Lets everybody in on ports of a cloud firewall, or no longer. */

@@ -78,6 +78,8 @@ export const REASONS = {
     "Firewalls whose name starts with k8s- belong to DigitalOcean Kubernetes, which overwrites changes.",
   FirewallFull: "The firewall can take no more rules or machines.",
   FirewallPending: "The firewall does not let everything in yet.",
+  FirewallStuck: "The provider has been carrying out a change of the firewall for five minutes or longer.",
+  FirewallFailed: "The provider gave up a change of the firewall at the machine.",
   UnusablePort: "No cloud firewall can open the port.",
   LastServing: "It is the last address of a name that serves, and leaves once another one is in.",
   StillPublished: "The address could not be taken out of DNS first.",

@@ -1,5 +1,7 @@
 import type { AddressFact } from "../model/address.ts";
+import type { Firewall } from "../model/firewall.ts";
 import type { KnownFacts, Observation } from "../model/observation.ts";
+import { machineID } from "../model/provider-id.ts";
 import type { Clock } from "../ports/clock.ts";
 import { wantedAddresses } from "./wanted-addresses.ts";
 
@@ -158,16 +160,23 @@ function nameReadings({ dns }: Observation): readonly Reading[] {
   });
 }
 
-function firewallReadings({ firewalls }: Observation): readonly Reading[] {
+/** A change that is pending for a machine without a ready node moves nothing: it may never end, and nobody waits for it. */
+function firewallReadings({ firewalls, nodes }: Observation): readonly Reading[] {
   return [...firewalls].flatMap(([name, facts]): readonly Reading[] => {
+    const ready = nodes.flatMap((node) => (node.ready.isReady ? (machineID(name, node.providerID) ?? []) : []));
+    const machines = new Set(ready);
     const single = [...facts.firewalls].map(([wanted, fact]): Reading => {
-      const isMoving = fact.kind === "known" && !fact.firewall.isSettled;
+      const isMoving = fact.kind === "known" && isMovingAt(fact.firewall, machines);
       const state = fact.kind === "gap" ? "failed" : isMoving ? "moving" : "settled";
       return { key: factKey("firewall", name, wanted), state, mark: fact };
     });
     const whole: Reading = { key: factKey("firewalls", name), state: providerState(facts), mark: facts.unusable };
     return facts.unusable === undefined ? [whole, ...single] : [whole];
   });
+}
+
+function isMovingAt({ isWaiting, pendingMachineIDs }: Firewall, machines: ReadonlySet<string>): boolean {
+  return isWaiting || pendingMachineIDs.some((machine) => machines.has(machine));
 }
 
 /** A refused token stays refused. A rate limit has its own time, which the provider told. */

@@ -36,13 +36,13 @@ export function findCandidates(
       continue;
     }
     machines.add(machine);
-    const closed = firewallObstacle(view.firewall, machine);
+    const place = { machineID: machine, nodeName: node.name };
+    const closed = firewallObstacle(view.firewall, place);
     if (closed !== undefined) {
       skipped.push({ nodeName: node.name, reason: closed.reason, detail: closed.detail });
       continue;
     }
     const availability = ledger.availability(machine);
-    const place = { machineID: machine, nodeName: node.name };
     if (availability.kind === "empty") candidates.push({ node, place, leaving: [] });
     else if (availability.kind === "after-leaving") candidates.push({ node, place, leaving: availability.leaving });
     else skipped.push(...skippedNode(node.name, availability, view));

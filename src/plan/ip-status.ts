@@ -2,6 +2,7 @@ import type { Place } from "../model/action.ts";
 import { ownerText } from "../model/owner-key.ts";
 import { providerIDOf } from "../model/provider-id.ts";
 import type { IPStatus } from "../model/resource.ts";
+import { isAsked } from "./named-address.ts";
 import type { BadEntry, PoolView } from "./pool-view.ts";
 import { type Standing, statusOf } from "./standing.ts";
 import { isPast, pastMs, timestamp } from "./time.ts";
@@ -43,7 +44,7 @@ function ipStatus(view: PoolView, ip: string, standing: Standing, nowMs: number)
       return busy(view, standing.isForeign ? undefined : standing.holder, stored);
     case "placed":
     case "free":
-      return view.inUse.has(ip) ? settled(view, ip, standing, nowMs) : disabled(view, standing);
+      return isAsked(view, ip) ? settled(view, ip, standing, nowMs) : disabled(view, standing);
   }
 }
 

@@ -18,7 +18,7 @@ import { type ObjectNames, planDNS, untouchedNames } from "./dns/plan-dns.ts";
 import { poolAddresses } from "./dns/pool-addresses.ts";
 import type { ServedAddresses } from "./dns/publisher.ts";
 import { poolPublisher } from "./dns/publishers.ts";
-import { stillPublished } from "./dns/still-published.ts";
+import { shownAddresses, stillPublished } from "./dns/still-published.ts";
 import { verifiedAddresses } from "./dns/verified-addresses.ts";
 import { finalizerStep, NOTHING_TO_CLEAN, withoutRefusedFinalizers } from "./finalizer-step.ts";
 import { findGaps } from "./find-gaps.ts";
@@ -62,16 +62,17 @@ export function plan(observed: Observation, selection: Selection): Plan {
   const { decisions: orderly, byObject: firewalls } = planFirewalls(
     keepOneServing(decided, publishers, nameClaims, serving),
     observation,
-    published,
+    { stillPublished: published, shown: shownAddresses(publishers, nameClaims) },
   );
   const assigns = orderly.flatMap(({ actions }) => actions.filter(isAssign));
-  const verified = verifiedAddresses(views, assigns);
+  const used = decided.map(({ view }) => view);
+  const verified = verifiedAddresses(used, assigns);
   const recordSets = checked.map((recordSet) => viewRecordSet(recordSet, sorted, verified));
   const names = namePlans(orderly, recordSets, nameClaims, observation);
   const decisions = keepPublished(orderly, [...names.values()]);
   const stillShown = new Map([...published, ...keptServing(orderly)]);
   const isInScope = (namespace: string): boolean => isNamespaceSelected(selection, namespace);
-  const annotating = { observation, views, claims, assignments: assigns, stillPublished: stillShown };
+  const annotating = { observation, views: used, claims, assignments: assigns, stillPublished: stillShown };
   const annotations = planAnnotations({ ...annotating, isNamespaceSelected: isInScope });
   const writes = writesOf(decisions, recordSets, { names, firewalls }, annotations.actions, serving);
   const due = withoutRefusedFinalizers(writes, retriesOf(views, recordSets), nowMs);

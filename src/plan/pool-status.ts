@@ -1,5 +1,7 @@
 import type { PendingAcquisition, ReleasedIP } from "../model/acquired-ip.ts";
+import { entryOf } from "../model/address.ts";
 import type { Hold, NodeVerdict } from "../model/plan.ts";
+import { providerIDOf } from "../model/provider-id.ts";
 import { REASONS } from "../model/reason.ts";
 import type { PoolStatus, RetryStatus, RoutedIPStatus } from "../model/resource.ts";
 import type { Assignments } from "./assign.ts";
@@ -10,6 +12,8 @@ import { FINALIZER_SUBJECT } from "./finalizer-step.ts";
 import { firewallReadiness } from "./firewall/firewall-readiness.ts";
 import type { ObjectFirewalls } from "./firewall/plan-firewalls.ts";
 import { ipStatuses } from "./ip-status.ts";
+import { isAsked } from "./named-address.ts";
+import { compareText } from "./object-order.ts";
 import { poolReadiness } from "./pool-readiness.ts";
 import { countedIPs, type PoolView } from "./pool-view.ts";
 import { statusOf } from "./standing.ts";
@@ -68,7 +72,7 @@ export function poolStatus(facts: StatusFacts): RoutedIPStatus {
     nodeErrors: nodeErrors(retries, facts.assignments?.skipped ?? []),
     acquired: view.acquired,
     pendingAcquisitions: openIntents(view, nowMs),
-    released: released(view),
+    released: [...released(view), ...replaced(view)].toSorted((a, b) => compareText(a.ip, b.ip)),
     retries,
     ...lastAssignment(status.lastAssignmentTime, nowMs),
     ...(status.assignments === undefined ? {} : { assignments: status.assignments }),
@@ -84,13 +88,14 @@ function routedFields(
 ): Omit<RoutedIPStatus, keyof PoolStatus> {
   if (pool.kind !== "routedip") return {};
   const [address] = inUse;
-  const { state, nodeName } = ips[address ?? ""] ?? {};
+  const { state, nodeName } = entryOf(ips, address ?? "") ?? {};
   const issuer = pool.issuer ?? pool.status.issuer;
-  const { memory = [] } = firewall ?? {};
+  const { memory = [], pending = [] } = firewall ?? {};
   return {
     ...(address === undefined ? {} : { address }),
     ...(state === "active" && nodeName !== undefined ? { nodeName } : {}),
     ...(memory.length === 0 ? {} : { firewalls: memory }),
+    ...(pending.length === 0 ? {} : { pendingFirewalls: pending }),
     ...(issuer === undefined ? {} : { issuer }),
   };
 }
@@ -149,20 +154,23 @@ function currentRetries({ view, holds, pendingActions, names }: StatusFacts): re
     served.add(standing.on.nodeName);
   }
   const matching = new Set(view.matches.map(({ name }) => name));
-  const isOpen: Readonly<Record<string, (name: string) => boolean>> = {
-    ip: (name) => isLeaving(view, name) || (view.inUse.has(name) && !placed.has(name)),
-    node: (name) => matching.has(name) && !served.has(name),
-    acquire: () => countedIPs(view) < view.desired,
-    dns: (name) => isOpenName(names, name),
-    firewall: () => pendingActions > 0 || holds.some(({ kind }) => kind === "open-ports" || kind === "close-ports"),
-    [FINALIZER_SUBJECT]: () =>
-      pendingActions > 0 || holds.some(({ kind }) => kind === "add-finalizer" || kind === "remove-finalizer"),
-    annotate: () =>
-      pendingActions > 0 || holds.some(({ kind }) => kind === "annotate-node" || kind === "clear-annotation"),
-  };
+  const isOpen: ReadonlyMap<string, (name: string) => boolean> = new Map<string, (name: string) => boolean>(
+    Object.entries({
+      ip: (name) =>
+        isLeaving(view, name) || view.succession?.bought === name || (isAsked(view, name) && !placed.has(name)),
+      node: (name) => matching.has(name) && !served.has(name),
+      acquire: () => countedIPs(view) < view.desired,
+      dns: (name) => isOpenName(names, name),
+      firewall: () => pendingActions > 0 || holds.some(({ kind }) => kind === "open-ports" || kind === "close-ports"),
+      [FINALIZER_SUBJECT]: () =>
+        pendingActions > 0 || holds.some(({ kind }) => kind === "add-finalizer" || kind === "remove-finalizer"),
+      annotate: () =>
+        pendingActions > 0 || holds.some(({ kind }) => kind === "annotate-node" || kind === "clear-annotation"),
+    }),
+  );
   const isCurrent = ({ subject }: RetryStatus): boolean => {
     const [kind = "", ...rest] = subject.split("/");
-    return Object.hasOwn(isOpen, kind) && isOpen[kind]?.(rest.join("/")) === true;
+    return isOpen.get(kind)?.(rest.join("/")) === true;
   };
   return view.pool.status.retries.filter(isCurrent).toSorted((a, b) => (a.subject < b.subject ? -1 : 1));
 }
@@ -211,5 +219,18 @@ function released(view: PoolView): readonly ReleasedIP[] {
       ...(shown?.providerID === undefined ? {} : { providerID: shown.providerID }),
       ...(shown?.nodeName === undefined ? {} : { nodeName: shown.nodeName }),
     };
+  });
+}
+
+/** The addresses bought for a RoutedIP that its spec has replaced, as long as they are attached. They stay acquired: without spec.address they are used again. */
+function replaced(view: PoolView): readonly ReleasedIP[] {
+  if (view.pool.kind !== "routedip" || view.pool.spec.ips.length === 0 || view.pool.meta.isDeleting) return [];
+  return view.managed.flatMap((address): readonly ReleasedIP[] => {
+    const { ip, acquired, standing } = address;
+    const place = standing.kind === "placed" ? standing.on : standing.kind === "free" ? standing.from : undefined;
+    if (acquired === undefined || isAsked(view, ip) || place === undefined) return [];
+    const providerID = providerIDOf(view.pool.spec.provider, place.machineID);
+    const node = place.nodeName === undefined ? {} : { nodeName: place.nodeName };
+    return [{ ip, providerID, ...node, ...(acquired.isAdopted ? {} : { acquired: true }) }];
   });
 }

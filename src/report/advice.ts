@@ -25,6 +25,10 @@ const ADVICE: Advice = {
   FirewallAmbiguous: "Put the id of the right one into routedIPFirewallName of the issuer.",
   FirewallReserved:
     "Create a firewall of your own with the cluster's tag k8s:CLUSTER-ID, and put its name into routedIPFirewallName of the issuer.",
+  FirewallStuck:
+    "Look at the machine and the firewall at the provider; taking the machine out of the firewall and adding it again makes the provider try anew.",
+  FirewallFailed:
+    "Look at the machine and the firewall at the provider; taking the machine out of the firewall and adding it again makes the provider try anew.",
   UnusablePort: "Leave it out with spec.ports, or open it by other means.",
   CRDTooOld: "Apply the CRDs of this version.",
 };

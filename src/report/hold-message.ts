@@ -64,6 +64,8 @@ const HELD_FIREWALL: Readonly<Partial<Record<Reason, string>>> = {
   FirewallFull: "has no room",
   UnusablePort: "one port stays closed",
   InProgress: "not ready yet",
+  FirewallStuck: "not in force everywhere",
+  FirewallFailed: "not in force everywhere",
   Unreadable: "left as it is",
   ProviderUnavailable: "left as it is",
   RateLimited: "left as it is",

@@ -23,6 +23,8 @@ const PHRASES: Readonly<Partial<Record<Reason, string>>> = {
   FirewallAmbiguous: "several firewalls of that name",
   FirewallReserved: "firewall of DigitalOcean Kubernetes",
   FirewallFull: "firewall without room",
+  FirewallStuck: "change of its firewall pending for long",
+  FirewallFailed: "change of its firewall failed",
   InProgress: "provider still at work",
   ProviderUnavailable: "provider unavailable",
   RateLimited: "provider asked for no calls",

@@ -1,6 +1,6 @@
 import type { DNSMemory, RetryStatus } from "../model/resource.ts";
 import { API_VERSION, type JSONObject } from "./document.ts";
-import { firewallField } from "./firewall-field.ts";
+import { firewallField, pendingFirewallField } from "./firewall-field.ts";
 import { oneLine } from "./one-line.ts";
 import {
   type AddressRow,
@@ -91,6 +91,7 @@ function routedIPField({
     lastAssignmentTime: status.lastAssignmentTime ?? null,
     addresses: addressRows(status).map(addressField),
     firewalls: (status.firewalls ?? []).map(firewallField),
+    pendingFirewalls: (status.pendingFirewalls ?? []).map(pendingFirewallField),
     retries: status.retries.map(({ subject, attempts, nextAttemptTime, error }) => {
       return { subject, attempts, nextAttemptTime, error: oneLine(error) };
     }),

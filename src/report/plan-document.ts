@@ -2,7 +2,7 @@ import { type Action, type ObjectRef, type Place, refKey, subjectOf } from "../m
 import type { Hold, NodeVerdict, Plan, PoolAssessment, RecordSetAssessment } from "../model/plan.ts";
 import { actionLine, whyAction } from "./action-message.ts";
 import { API_VERSION, type JSONObject, type JSONValue } from "./document.ts";
-import { firewallField } from "./firewall-field.ts";
+import { firewallField, pendingFirewallField } from "./firewall-field.ts";
 import { whyHold } from "./hold-message.ts";
 import { impactOf } from "./impact.ts";
 import { isRouted } from "./is-routed.ts";
@@ -121,6 +121,7 @@ function routedIPField(routedIP: PoolAssessment): JSONObject {
     state: address?.entry.state ?? null,
     ...fields,
     firewalls: (routedIP.status.firewalls ?? []).map(firewallField),
+    pendingFirewalls: (routedIP.status.pendingFirewalls ?? []).map(pendingFirewallField),
     dns,
   };
 }
