@@ -1,7 +1,7 @@
 import { refKey } from "../model/action.ts";
 import { ConfigError } from "../model/errors.ts";
 import type { Observation } from "../model/observation.ts";
-import type { Plan } from "../model/plan.ts";
+import { announcedActions, type Plan } from "../model/plan.ts";
 import { untilInterrupted } from "../observe/interrupt.ts";
 import { exitCodeOfPlan } from "../report/exit-code.ts";
 import { narrowPlan } from "../report/narrow-plan.ts";
@@ -55,7 +55,7 @@ async function printPlan(session: Session, plan: Plan, shown: Pick<PlanLayout, "
   const { streams } = invocation;
   if (isDocument(output)) return writeDocument(streams, planDocument(plan), output);
   if (output === "name") {
-    const names = new Set(plan.actions.map(({ object }) => refKey(object)));
+    const names = new Set(announcedActions(plan).map(({ object }) => refKey(object)));
     return writeText(streams, [...names].map((name) => `${name}\n`).join(""));
   }
   const layout = {

@@ -57,6 +57,8 @@ export interface AcquireIP extends Common {
   readonly provider: string;
   /** 1, 2, … within the pool's plan. */
   readonly ordinal: number;
+  /** What stands for the new address in the follow-ups of a plan: `(new 1)`, unique within the plan. Absent in a plan that nobody announces. */
+  readonly newAddress?: string;
   readonly before: undefined;
   readonly after: { readonly node: Required<Place> } | { readonly region: string };
 }

@@ -83,8 +83,13 @@ export interface Plan {
   readonly planID: string;
   readonly observedAtMs: number;
   readonly cluster: string;
-  /** Sorted by object, phase, subject. */
+  /** What can be done at once. Sorted by object, phase, subject. */
   readonly actions: readonly Action[];
+  /**
+   * What the same run does once `actions` have succeeded: in the order of its rounds, each sorted as `actions`. It is announced, never carried out as it stands: after
+   * each round the run plans again. The address of an acquisition is not known yet: its {@link AcquireIP.newAddress} stands for it everywhere. Empty where nobody asked for it.
+   */
+  readonly followUps: readonly Action[];
   /** Sorted by object, subject. */
   readonly holds: readonly Hold[];
   readonly gaps: readonly Gap[];
@@ -102,4 +107,9 @@ export interface ProviderBudget {
   readonly calls: number;
   readonly addressCount?: number;
   readonly addressLimit?: number;
+}
+
+/** Everything that one run does by this plan: what can be done at once, then what follows. */
+export function announcedActions({ actions, followUps }: Pick<Plan, "actions" | "followUps">): readonly Action[] {
+  return [...actions, ...followUps];
 }

@@ -10,6 +10,7 @@ import {
 import type { PoolAssessment } from "../model/plan.ts";
 import { portText } from "../model/port-range.ts";
 import { FINALIZER } from "../model/resource.ts";
+import { addressText } from "./address-text.ts";
 import { listText } from "./count-text.ts";
 import { dnsChangeText, whenVisible } from "./dns-change.ts";
 import { nodePhrase } from "./node-phrase.ts";
@@ -48,17 +49,17 @@ export function amountOf(action: Action): number {
 export function actionObject(action: Action, newIP?: string): string {
   switch (action.kind) {
     case "assign-ip":
-      return `${action.ip} to ${placeText(action.after)}`;
+      return `${addressText(action.ip)} to ${placeText(action.after)}`;
     case "move-ip":
-      return `${action.ip}${action.before ? ` from ${placeText(action.before)}` : ""} to ${placeText(action.after)}`;
+      return `${addressText(action.ip)}${action.before ? ` from ${placeText(action.before)}` : ""} to ${placeText(action.after)}`;
     case "unassign-ip":
-      return `${action.ip} from ${placeText(action.before)}`;
+      return `${addressText(action.ip)} from ${placeText(action.before)}`;
     case "acquire-ip":
       return `${newIP ?? "a new address"} ${"node" in action.after ? `for ${placeText(action.after.node)}` : `in region ${action.after.region}`}`;
     case "delete-ip":
-      return `${action.ip} (given back to ${action.provider} for good)`;
+      return `${addressText(action.ip)} (given back to ${action.provider} for good)`;
     case "annotate-node":
-      return `node ${action.nodeName} with ${action.after.address ?? "its pool"}`;
+      return `node ${action.nodeName} with ${addressText(action.after.address ?? "its pool")}`;
     case "clear-annotation":
       return `the annotation ${action.before.address ?? ""} of node ${action.nodeName}`.replace("  ", " ");
     case "add-finalizer":
@@ -178,7 +179,7 @@ function whyAnnotate(action: AnnotateNode, pool: PoolAssessment | undefined): st
   if (verdict !== undefined && after.address === undefined)
     return `${nodeName} no longer matches (${nodePhrase(verdict)}).`;
   if (reason === "AnnotationDrift") {
-    return `The annotation says ${before.address ?? "nothing"}; ${after.address ?? "no address"} is verified there.`;
+    return `The annotation says ${before.address ?? "nothing"}; ${addressText(after.address ?? "no address")} is verified there.`;
   }
   if (reason === "HolderLost" && verdict !== undefined)
     return `${nodeName} no longer matches (${nodePhrase(verdict)}).`;

@@ -2,6 +2,7 @@ import { type ActionKind, refKey } from "../model/action.ts";
 import type { Hold } from "../model/plan.ts";
 import type { Reason } from "../model/reason.ts";
 import { objectKey } from "../model/resource.ts";
+import { addressText } from "./address-text.ts";
 import { adviceFor } from "./advice.ts";
 import { oneLine } from "./one-line.ts";
 import { reasonText } from "./reason-text.ts";
@@ -81,7 +82,7 @@ export function holdText(hold: Hold): string {
   const isObject = hold.subject === refKey(hold.object) || hold.subject === objectKey(hold.object);
   const told = HELD_FOR[hold.kind]?.[hold.reason] ?? HELD[hold.kind];
   const what = hold.object.kind === "routedip" ? told.replace("this pool", "this routed IP") : told;
-  return isObject || hold.subject === "" ? what : `${oneLine(hold.subject)}: ${what}`;
+  return isObject || hold.subject === "" ? what : `${addressText(oneLine(hold.subject))}: ${what}`;
 }
 
 /** Returns why something is not done, until when where that is known, and what a person can do where there is something. */

@@ -1,5 +1,5 @@
 import { type Action, type ObjectRef, refKey, subjectOf, type WriteDNS } from "../model/action.ts";
-import type { Plan, PoolAssessment } from "../model/plan.ts";
+import { announcedActions, type Plan, type PoolAssessment } from "../model/plan.ts";
 import { actionText } from "./action-message.ts";
 import { listText } from "./count-text.ts";
 import { dnsChange } from "./dns-change.ts";
@@ -20,7 +20,7 @@ const MOST_ADDRESSES = 3;
 export function impactOf(plan: Plan): readonly Impact[] {
   const pools = new Map(plan.pools.map((pool) => [refKey(pool.object), pool]));
   const serving = new Set(plan.pools.flatMap(servingAddresses));
-  return plan.actions.flatMap((action) => {
+  return announcedActions(plan).flatMap((action) => {
     const matching = new Set(pools.get(refKey(action.object))?.matching);
     const message = "fqdn" in action ? hurtName(action, serving) : hurt(action, matching);
     return message === undefined ? [] : [{ object: action.object, subject: subjectOf(action), message }];

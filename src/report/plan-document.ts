@@ -1,5 +1,12 @@
 import { type Action, type ObjectRef, type Place, refKey, subjectOf } from "../model/action.ts";
-import type { Hold, NodeVerdict, Plan, PoolAssessment, RecordSetAssessment } from "../model/plan.ts";
+import {
+  announcedActions,
+  type Hold,
+  type NodeVerdict,
+  type Plan,
+  type PoolAssessment,
+  type RecordSetAssessment,
+} from "../model/plan.ts";
 import { actionLine, whyAction } from "./action-message.ts";
 import { API_VERSION, type JSONObject, type JSONValue } from "./document.ts";
 import { firewallField } from "./firewall-field.ts";
@@ -28,7 +35,7 @@ export function planFields(plan: Plan): JSONObject {
     cluster: plan.cluster,
     summary: {
       message: summaryText(plan),
-      actions: Object.fromEntries(countKinds(plan.actions)),
+      actions: Object.fromEntries(countKinds(announcedActions(plan))),
       held: plan.holds.length,
       unreadable: plan.gaps.length,
       pools: pools.length,
@@ -38,6 +45,7 @@ export function planFields(plan: Plan): JSONObject {
     impact: impactOf(plan).map(({ object, subject, message }) => ({ object: objectField(object), subject, message })),
     budget: plan.budget.map((budget) => ({ ...budget })),
     actions: plan.actions.map((action) => actionField(action, plan.pools)),
+    followUps: plan.followUps.map((action) => actionField(action, plan.pools)),
     holds: plan.holds.map((hold) => holdField(hold, plan.observedAtMs)),
     gaps: plan.gaps.map((gap) => ({ ...gap, error: oneLine(gap.error) })),
     pools: pools.map(poolField),
@@ -59,6 +67,7 @@ export function actionField(action: Action, pools: readonly PoolAssessment[]): J
     object: objectField(action.object),
     subject: subjectOf(action),
     reason: action.reason,
+    ...(action.kind === "acquire-ip" ? { newAddress: action.newAddress } : {}),
     ...("firewall" in action ? { firewall: { provider: action.provider, ...action.firewall } } : {}),
     ...("fqdn" in action ? { dns: { provider: action.dnsProvider, zone: action.zoneText, name: action.fqdn } } : {}),
     message: `${actionLine(action)}: ${whyAction(action, pool)}`,

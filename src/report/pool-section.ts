@@ -1,6 +1,6 @@
 import { type Action, refKey } from "../model/action.ts";
 import { compareIPv4 } from "../model/address.ts";
-import type { Hold, Plan, PoolAssessment } from "../model/plan.ts";
+import { announcedActions, type Hold, type Plan, type PoolAssessment } from "../model/plan.ts";
 import type { IPState, IPStatus } from "../model/resource.ts";
 import { countText, listText } from "./count-text.ts";
 import { errorLines } from "./error-lines.ts";
@@ -15,7 +15,7 @@ import { routedAddress } from "./routed-address.ts";
 /** Returns the lines about one pool or routed IP of a plan: heading, nodes, actions, holds and, on demand, what stays. */
 export function poolSection(pool: PoolAssessment, plan: Plan, layout: PlanLayout): string[] {
   const key = refKey(pool.object);
-  const actions = plan.actions.filter(({ object }) => refKey(object) === key);
+  const actions = announcedActions(plan).filter(({ object }) => refKey(object) === key);
   const holds = plan.holds.filter(({ object }) => refKey(object) === key);
   const served = new Set(actions.flatMap((action) => servedNode(action)));
   const waiting = pool.waiting.filter((name) => !served.has(name));

@@ -1,5 +1,5 @@
 import { refKey } from "../model/action.ts";
-import type { Hold, Plan, RecordSetAssessment } from "../model/plan.ts";
+import { announcedActions, type Hold, type Plan, type RecordSetAssessment } from "../model/plan.ts";
 import { countText } from "./count-text.ts";
 import { errorLines } from "./error-lines.ts";
 import { headingLines, matchText, nodeLines } from "./node-lines.ts";
@@ -10,7 +10,7 @@ import { publishedLines } from "./published-lines.ts";
 /** Returns the lines about one record set of a plan: heading with its name, nodes, actions, holds and, on demand, what stays. */
 export function recordSetSection(recordSet: RecordSetAssessment, plan: Plan, layout: PlanLayout): string[] {
   const key = refKey(recordSet.object);
-  const actions = plan.actions.filter(({ object }) => refKey(object) === key);
+  const actions = announcedActions(plan).filter(({ object }) => refKey(object) === key);
   const holds = plan.holds.filter(({ object }) => refKey(object) === key);
   return [
     ...headingLines(key, headingFacts(recordSet, holds), layout),

@@ -1,6 +1,6 @@
 import type { Action, ActionKind } from "../model/action.ts";
 import { ACTIONS } from "../model/action-facts.ts";
-import type { Plan, PoolAssessment } from "../model/plan.ts";
+import { announcedActions, type Plan, type PoolAssessment } from "../model/plan.ts";
 import { amountOf, VERBS } from "./action-message.ts";
 import { countText } from "./count-text.ts";
 import { isRouted } from "./is-routed.ts";
@@ -29,7 +29,7 @@ function sums(actions: readonly Action[], weigh: (action: Action) => number): Re
 
 /** Returns `2 to assign, 1 to move, 1 held, 1 blocked.`, or that nothing is to do and how many addresses are active. */
 export function summaryText(plan: Plan): string {
-  const parts = [...countChanges(plan.actions)].map(([kind, n]) => countOf(n, VERBS[kind].count));
+  const parts = [...countChanges(announcedActions(plan))].map(([kind, n]) => countOf(n, VERBS[kind].count));
   const blocked = plan.holds.filter((hold) => hold.needsPerson).length;
   const unread = untoldGaps(plan).length;
   const held = plan.holds.length - blocked;

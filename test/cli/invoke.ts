@@ -7,6 +7,7 @@ import type { Observation } from "../../src/model/observation.ts";
 import type { RoutedIP } from "../../src/model/routed-ip.ts";
 import { plan } from "../../src/plan/plan.ts";
 import type { ClusterReader, LeaseRecord } from "../../src/ports/cluster.ts";
+import { announce } from "../../src/rehearse/announce.ts";
 import type { WatchAnswer } from "../../src/watch/watch.ts";
 import { FakeClock } from "../fake/fake-clock.ts";
 import { INVOKED_TOKENS, shownTokens } from "../fake/fake-tokens.ts";
@@ -84,7 +85,7 @@ function backendOf(scene: Scene, requests: ReconcileRequest[], configs: Config[]
         plan: async (selection) => {
           await cluster.listPools();
           const observation = observationOf(scene);
-          return { observation, plan: plan(observation, selection) };
+          return { observation, plan: announce(plan(observation, selection), observation, selection) };
         },
       });
     },

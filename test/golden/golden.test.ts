@@ -3,7 +3,7 @@ import type { Action } from "../../src/model/action.ts";
 import { KubeError, ProviderError } from "../../src/model/errors.ts";
 import type { Outcome } from "../../src/model/outcome.ts";
 import { invoke, type Scene } from "../cli/invoke.ts";
-import { afterFailureWithDNS } from "../report/dns-world.ts";
+import { afterFailureWithDNS, beforePurchase } from "../report/dns-world.ts";
 import { aQuietRun, aRun, applied, failed, steady } from "../report/runs.ts";
 import { afterRoutedFailure, ROUTED_FACTS } from "../report/routed-world.ts";
 import { aLease, afterFailure, reconciled } from "../report/world.ts";
@@ -36,6 +36,7 @@ const renamed: Scene = {
   observation: afterFailureWithDNS(),
   answer: async () => ({ kind: "done", value: aRun(afterFailureWithDNS(), afterFailureWithDNS(), applied) }),
 };
+const buying: Scene = { observation: beforePurchase() };
 const routed: Scene = { observation: afterRoutedFailure(), routedIPs: ROUTED_FACTS.routedIPs, lease: aLease() };
 const followed: Scene = {
   ...routed,
@@ -121,6 +122,9 @@ const ROWS: readonly (readonly [string, string, Scene])[] = [
   ["status with DNS wide", "status -o wide", named],
   ["status with DNS json", "status -o json dns/ingress/nodes", named],
   ["status with DNS name", "status -o name", named],
+  ["plan of a purchase", "plan", buying],
+  ["plan of a purchase for one node", "plan node/worker-3", buying],
+  ["plan of a purchase json", "plan -o json", buying],
   ["plan with routed IPs", "plan", routed],
   ["plan with routed IPs wide and all", "plan --all -o wide", routed],
   ["plan with routed IPs on a narrow terminal", "plan", { ...routed, terminal: 60, env: { TERM: "xterm" } }],

@@ -12,6 +12,7 @@ import type {
 } from "../../src/model/resource.ts";
 import { plan } from "../../src/plan/plan.ts";
 import type { LeaseRecord } from "../../src/ports/cluster.ts";
+import { announce } from "../../src/rehearse/announce.ts";
 
 /** 2026-08-01T12:00:00Z. */
 export const NOW_MS = 1_785_585_600_000;
@@ -191,8 +192,13 @@ export function afterFailure(): Observation {
   });
 }
 
-/** The plan for an observation, made by the real planner over the whole cluster. */
+/** What `flipop plan` says of an observation: made by the real planner over the whole cluster, with what follows. */
 export function planOf(observation: Observation): Plan {
+  return announce(plan(observation, {}), observation, {});
+}
+
+/** What a run plans once it has done all it could. */
+export function remainingOf(observation: Observation): Plan {
   return plan(observation, {});
 }
 

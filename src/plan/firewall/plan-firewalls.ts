@@ -30,7 +30,11 @@ export interface ObjectFirewalls {
 export interface FirewallPlan {
   readonly decisions: readonly Decision[];
   readonly byObject: ReadonlyMap<string, ObjectFirewalls>;
+  readonly lettingIn: LettingIn;
 }
+
+/** The ids of the actions of a plan after which the firewall of an object lets clients in to a machine: none where it does already; undefined where it will not. */
+export type LettingIn = (view: PoolView, machineID: string) => readonly string[] | undefined;
 
 /**
  * Plans the firewalls of all objects: first what is added, object after object, so that what several need is brought once; then what nobody needs any more. An
@@ -46,7 +50,7 @@ export function planFirewalls(
   const isUsed = decisions.some(
     ({ view }) => view.firewall.kind !== "none" || view.pool.status.firewalls !== undefined,
   );
-  if (!isUsed) return { decisions, byObject: new Map() };
+  if (!isUsed) return { decisions, byObject: new Map(), lettingIn: () => [] };
   const planned = new Planned();
   const works = decisions.map(({ view, actions }): FirewallWork => {
     const sending = actions.filter(isSending);
@@ -86,7 +90,16 @@ export function planFirewalls(
       : [];
     return [refKey(view.object), result(work, reductions, shared, firewalls)] as const;
   });
-  return { decisions: linkSending(decisions, works), byObject: new Map(byObject) };
+  return { decisions: linkSending(decisions, works), byObject: new Map(byObject), lettingIn: lettingInBy(works) };
+}
+
+function lettingInBy(works: readonly FirewallWork[]): LettingIn {
+  const extensions = new Map(works.map(({ view, extension }) => [view, extension]));
+  return (view, machine) => {
+    if (isLetIn(view.firewall, machine)) return [];
+    const { before, refused } = extensions.get(view) ?? {};
+    return refused?.has(machine) === true ? undefined : before?.get(machine);
+  };
 }
 
 /** An object that is not written shows what its firewall waits for, and plans nothing. */
