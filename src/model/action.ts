@@ -84,6 +84,8 @@ export interface AnnotateNode extends Common {
   readonly nodeName: string;
   readonly before: NodeAnnotations;
   readonly after: NodeAnnotations;
+  /** Where the address is whose annotation goes, when that is a machine which never was a node. */
+  readonly holder?: Place;
 }
 
 /** Adds or removes flipop's finalizer on an object. */

@@ -12,6 +12,8 @@ export interface Hold {
   readonly reason: Reason;
   /** One sentence with the particulars; `""` when the reason says it all. */
   readonly detail: string;
+  /** How many of the addresses that an object should have it lacks for it; only of what keeps addresses from being acquired. */
+  readonly missing?: { readonly count: number; readonly desired: number };
   /** When it will be looked at again without any other change, milliseconds. */
   readonly notBeforeMs?: number;
   /** True when a person must act; false when it ends by itself or is as wished. */
@@ -54,6 +56,8 @@ export interface PoolAssessment {
   readonly skipped: readonly NodeVerdict[];
   /** How many addresses the pool should hold; 0 when the spec is invalid. */
   readonly desired: number;
+  /** Why nothing of the object could be looked at: then `status` has its addresses as they were seen last. Absent where it was. */
+  readonly blocked?: Reason;
   /** The status the object should have if nothing else happened; equal to the stored one when nothing changed. */
   readonly status: RoutedIPStatus;
 }

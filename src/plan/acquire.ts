@@ -18,6 +18,8 @@ const CREATIONS_PER_WINDOW = 12;
 export interface AcquisitionBudget {
   /** Addresses the account may still get; Infinity when the limit is not known. */
   quotaLeft: number;
+  /** How many it may have; absent when that is not known. */
+  readonly limit?: number;
   /** Creations still allowed in the running minute. */
   rateLeft: number;
   /** When the next creation is allowed once `rateLeft` is used up, milliseconds. */
@@ -29,9 +31,10 @@ export function acquisitionBudget(observation: Observation, provider: string): A
   const facts = observation.providers.get(provider);
   const nowMs = observation.observedAtMs;
   const recent = observation.lease.acquisitionTimesMs.filter((ms) => ms > nowMs - ACQUISITION_WINDOW_MS);
-  const isLimited = facts?.addressLimit !== undefined && facts.addressCount !== undefined;
+  const { addressLimit: limit, addressCount: count } = facts ?? {};
   return {
-    quotaLeft: isLimited ? (facts.addressLimit ?? 0) - (facts.addressCount ?? 0) : Number.POSITIVE_INFINITY,
+    quotaLeft: limit === undefined || count === undefined ? Number.POSITIVE_INFINITY : limit - count,
+    ...(limit === undefined ? {} : { limit }),
     rateLeft: CREATIONS_PER_WINDOW - recent.length,
     rateResetMs: Math.min(...recent.map((ms) => Math.min(ms, nowMs)), nowMs) + ACQUISITION_WINDOW_MS,
   };
@@ -52,16 +55,20 @@ export function acquireForPool(
   const open = openIntents(view);
   if (open.length > 0) return { actions: [], holds: open };
   if (missing <= 0) return { actions: [], holds: [] };
+  const lacking = (held: Hold, count: number): readonly Hold[] => [
+    { ...held, missing: { count, desired: view.desired } },
+  ];
   const blocked = blocker(view, nowMs);
-  if (blocked !== undefined) return { actions: [], holds: [blocked] };
+  if (blocked !== undefined) return { actions: [], holds: lacking(blocked, missing) };
   const places = placesToBuyFor(view, assignments.leftOver, nowMs);
   const actions: AcquireIP[] = [];
   let coolOffUntilMs = assignments.coolOffUntilMs;
   for (let ordinal = 1; ordinal <= missing; ordinal += 1) {
     const place = places[ordinal - 1] ?? inRegion(view.pool.spec.region);
-    if (place === undefined) return { actions, holds: [withoutPlace(view, assignments.leftOver, nowMs)] };
+    const left = missing - actions.length;
+    if (place === undefined) return { actions, holds: lacking(withoutPlace(view, assignments.leftOver, nowMs), left) };
     const held = heldBy(view, budget, place.target, coolOffUntilMs);
-    if (held !== undefined) return { actions, holds: [held] };
+    if (held !== undefined) return { actions, holds: lacking(held, left) };
     actions.push(acquisition(view, ordinal, place.after));
     budget.quotaLeft -= 1;
     budget.rateLeft -= 1;
@@ -134,7 +141,7 @@ export function ambiguityOf({ status }: Pool, at: number): "AmbiguousAcquisition
 
 function blocker(view: PoolView, nowMs: number): Hold | undefined {
   if (view.provider?.isComplete !== true)
-    return hold(view, "Unreadable", "the account's list of addresses", undefined, false);
+    return hold(view, "Unreadable", "the account's list of addresses could not be read", undefined, false);
   const retry = retryOf(view, "acquire");
   if (retry === undefined || retryDueMs(retry, nowMs) <= nowMs) return undefined;
   return hold(view, "Backoff", retry.error, retryDueMs(retry, nowMs), false);
@@ -157,7 +164,10 @@ function heldBy(
   target: Candidate | undefined,
   coolOffUntilMs: number | undefined,
 ): Hold | undefined {
-  if (budget.quotaLeft <= 0) return hold(view, "QuotaExceeded", "", undefined, true);
+  if (budget.quotaLeft <= 0) {
+    const limit = budget.limit === undefined ? "" : ` of ${budget.limit}`;
+    return hold(view, "QuotaExceeded", `the account's limit${limit} reserved addresses is reached`, undefined, true);
+  }
   if (budget.rateLeft <= 0) return hold(view, "CreationRate", "", budget.rateResetMs, false);
   if (target !== undefined && coolOffUntilMs !== undefined) {
     return hold(view, "CoolOff", `for node ${target.node.name}`, coolOffUntilMs, false);

@@ -1,4 +1,5 @@
 import type { Hold } from "../model/plan.ts";
+import { problemText } from "../model/reason-text.ts";
 import type { IPStatus } from "../model/resource.ts";
 import type { Readiness } from "./conditions.ts";
 import { dnsReadiness, raisedText } from "./dns/dns-readiness.ts";
@@ -20,7 +21,9 @@ export function poolReadiness({ ips, holds, names, isWaiting, firewall }: PoolRe
   const active = Object.values(ips).filter(({ state }) => state === "active").length;
   if (active === 0) {
     const kept = holds.some(({ reason }) => reason === "NothingToPublish") ? " The DNS records stay as they are." : "";
-    return { isTrue: false, reason: "NoActiveIP", message: `No address is active.${kept}` };
+    const why = holds.find(({ kind, needsPerson }) => needsPerson && (kind === "assign-ip" || kind === "acquire-ip"));
+    const because = why === undefined ? "" : ` ${problemText(why)}`;
+    return { isTrue: false, reason: why?.reason ?? "NoActiveIP", message: `No address is active.${because}${kept}` };
   }
   if (isWaiting) {
     const message = "An address and a node that could take it wait for each other.";

@@ -1,6 +1,8 @@
 import type { PendingAcquisition, ReleasedIP } from "../model/acquired-ip.ts";
+import { plain } from "../model/plain-text.ts";
 import type { Hold, NodeVerdict } from "../model/plan.ts";
 import { REASONS } from "../model/reason.ts";
+import { problemText } from "../model/reason-text.ts";
 import type { PoolStatus, RetryStatus, RoutedIPStatus } from "../model/resource.ts";
 import type { Assignments } from "./assign.ts";
 import { type Blocked, conditionsOf, type Readiness } from "./conditions.ts";
@@ -33,7 +35,7 @@ export function poolStatus(facts: StatusFacts): RoutedIPStatus {
   const { view, nowMs, blocked } = facts;
   const { status, meta } = view.pool;
   if (view.provider === undefined || blocked?.reason === "InvalidSpec") return blockedStatus(facts);
-  const ips = ipStatuses(view, nowMs);
+  const ips = ipStatuses(view, [...(facts.assignments?.holds ?? []), ...facts.holds], nowMs);
   const waiting = meta.isDeleting ? [] : (facts.assignments?.waiting ?? []);
   const retries = currentRetries(facts);
   const isWaiting = facts.holds.some(
@@ -124,15 +126,20 @@ function blockedStatus({ view, holds, blocked, nowMs }: StatusFacts): RoutedIPSt
     observedGeneration: pool.meta.generation,
     conditions,
     ...(pool.issuer === undefined ? {} : { issuer: pool.issuer }),
-    ...(blocked === undefined ? {} : { error: blocked.message }),
+    ...(blocked === undefined ? {} : { error: plain(blocked.message) }),
   };
 }
 
-function poolError({ view, holds, blocked, names }: StatusFacts): string | undefined {
+/** On one line without control characters, whatever an API said. */
+function poolError(facts: StatusFacts): string | undefined {
+  const error = rawError(facts);
+  return error === undefined ? undefined : plain(error);
+}
+
+function rawError({ view, holds, blocked, names }: StatusFacts): string | undefined {
   if (blocked !== undefined) return blocked.message;
   const stuck = holds.find(({ kind, needsPerson }) => kind === "acquire-ip" && needsPerson);
-  if (stuck !== undefined)
-    return `cannot acquire an address: ${REASONS[stuck.reason]}${stuck.detail === "" ? "" : ` (${stuck.detail})`}`;
+  if (stuck !== undefined) return problemText(stuck);
   const failed = view.pool.status.retries.find(({ subject }) => subject === "acquire");
   if (failed !== undefined && countedIPs(view) < view.desired) return failed.error;
   return dnsError(names);
@@ -183,7 +190,9 @@ function nodeErrors(retries: readonly RetryStatus[], skipped: readonly NodeVerdi
   );
   const unusable = skipped
     .filter(({ reason }) => NODE_ERRORS.has(reason))
-    .map(({ nodeName, reason, detail }) => `${nodeName}: ${REASONS[reason]}${detail === "" ? "" : ` (${detail})`}`);
+    .map(({ nodeName, reason, detail }) =>
+      plain(`${nodeName}: ${REASONS[reason]}${detail === "" ? "" : ` (${detail})`}`),
+    );
   return [...new Set([...failed, ...unusable])].toSorted();
 }
 

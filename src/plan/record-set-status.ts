@@ -1,3 +1,4 @@
+import { plain } from "../model/plain-text.ts";
 import type { Hold } from "../model/plan.ts";
 import type { RecordSetStatus, RetryStatus } from "../model/resource.ts";
 import { type Blocked, conditionsOf, type Readiness } from "./conditions.ts";
@@ -37,13 +38,19 @@ export function recordSetStatus({ view, names, holds, pendingActions, nowMs }: R
     readiness,
   );
   if (blocked !== undefined)
-    return { ...status, observedGeneration: meta.generation, conditions, state: "error", error: blocked.message };
+    return {
+      ...status,
+      observedGeneration: meta.generation,
+      conditions,
+      state: "error",
+      error: plain(blocked.message),
+    };
   const error = dnsError(names);
   return {
     observedGeneration: meta.generation,
     conditions,
     state: stateOf(readiness),
-    ...(error === undefined ? {} : { error }),
+    ...(error === undefined ? {} : { error: plain(error) }),
     // What is on record waits, too, for the little while that the records do.
     unreadyNodes: isSettling(names.present) ? status.unreadyNodes : unreadyNodes(view, nowMs),
     retries: status.retries.filter((retry) => isCurrent(retry, names)),

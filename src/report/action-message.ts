@@ -9,13 +9,12 @@ import {
 } from "../model/action.ts";
 import type { PoolAssessment } from "../model/plan.ts";
 import { portText } from "../model/port-range.ts";
+import { nodePhrase, reasonText } from "../model/reason-text.ts";
 import { FINALIZER } from "../model/resource.ts";
 import { addressText } from "./address-text.ts";
 import { listText } from "./count-text.ts";
 import { dnsChangeText, whenVisible } from "./dns-change.ts";
-import { nodePhrase } from "./node-phrase.ts";
 import { placeText } from "./place-text.ts";
-import { reasonText } from "./reason-text.ts";
 
 /** The verb of each kind: to be done, done, and as in "2 to assign" in a summary, of the things that {@link amountOf} counts. */
 export const VERBS: Readonly<
@@ -176,12 +175,12 @@ function whyAnnotate(action: AnnotateNode, pool: PoolAssessment | undefined): st
       ? `${nodeName} does not serve ${before.address ?? "the address"}.`
       : "The annotation tells which address is confirmed on the node.";
   }
-  if (verdict !== undefined && after.address === undefined)
+  if (action.holder !== undefined)
+    return `${before.address ?? "The address"} is on ${placeText(action.holder)}, no longer on ${nodeName}.`;
+  if (reason === "HolderLost" && verdict !== undefined)
     return `${nodeName} no longer matches (${nodePhrase(verdict)}).`;
   if (reason === "AnnotationDrift") {
     return `The annotation says ${before.address ?? "nothing"}; ${addressText(after.address ?? "no address")} is verified there.`;
   }
-  if (reason === "HolderLost" && verdict !== undefined)
-    return `${nodeName} no longer matches (${nodePhrase(verdict)}).`;
   return reasonText(reason, object.kind);
 }

@@ -11,7 +11,7 @@ export interface PlanFocus {
   readonly nodeAddresses: readonly string[];
 }
 
-/** Returns the plan with only the actions, holds, gaps and objects that concern one of the nodes or addresses; budget and id stay. */
+/** Returns the plan with only the actions, holds, gaps and objects that concern one of the nodes or addresses; the budget is still that of the whole plan, and the id stays. Focus on nothing = the plan itself. */
 export function narrowPlan(plan: Plan, { nodes, ips, nodeAddresses }: PlanFocus): Plan {
   if (nodes.length === 0 && ips.length === 0) return plan;
   const wanted = new Set<string | undefined>([...nodes, ...ips]);

@@ -9,8 +9,7 @@ import {
   type RetryStatus,
 } from "../model/resource.ts";
 import type { RoutedIP } from "../model/routed-ip.ts";
-import { oneLine } from "./one-line.ts";
-import { type Readiness, readinessOf, whyReady } from "./readiness.ts";
+import { problemsOf, type Readiness, readinessOf } from "./readiness.ts";
 import { routedAddress } from "./routed-address.ts";
 import { durationText, rfc3339 } from "./time-text.ts";
 import { type WrittenName, writtenName } from "./written-name.ts";
@@ -106,16 +105,26 @@ export function overviewOf(facts: StoredFacts, maxAgeMs: number): Overview {
   const reconciler = reconcilerRow(facts);
   const routedIPs = facts.routedIPs.map(routedIPRow);
   const recordSets = facts.recordSets.map(recordSetRow);
-  const unready = [
+  const wrong = namedRows({ pools, routedIPs, recordSets }).flatMap(({ row, name }) => problemsOf(name, row));
+  const { cluster, nowMs } = facts;
+  const problems = [...wrong, ...ageProblem(reconciler, nowMs, maxAgeMs)];
+  return { cluster, nowMs, pools, routedIPs, recordSets, reconciler, problems };
+}
+
+/** Returns the row of every object with its name as a target: `pool/ingress/web`. Pools, then routed IPs, then record sets. */
+export function namedRows({
+  pools,
+  routedIPs,
+  recordSets,
+}: Pick<Overview, "pools" | "routedIPs" | "recordSets">): readonly {
+  readonly row: Readiness;
+  readonly name: string;
+}[] {
+  return [
     ...pools.map((row) => ({ row, name: `pool/${objectKey(row.pool.meta)}` })),
     ...routedIPs.map((row) => ({ row, name: `routedip/${objectKey(row.routedIP.meta)}` })),
     ...recordSets.map((row) => ({ row, name: `dns/${objectKey(row.recordSet.meta)}` })),
-  ]
-    .filter(({ row }) => row.ready !== "True")
-    .map(({ row, name }) => `${name} is not ready: ${whyReady(row)}`);
-  const { cluster, nowMs } = facts;
-  const problems = [...unready, ...ageProblem(reconciler, nowMs, maxAgeMs)];
-  return { cluster, nowMs, pools, routedIPs, recordSets, reconciler, problems };
+  ];
 }
 
 /** Returns the addresses of a status with what is tried again; sorted by address. */
@@ -170,7 +179,7 @@ function reconcilerRow({ lease, leaseKey, leaseError }: StoredFacts): Reconciler
     lastRun: lease?.annotations[LAST_RUN_ANNOTATION] ?? "",
     lastSuccess: lease?.annotations[LAST_SUCCESS_ANNOTATION] ?? "",
     lastResult: lease?.annotations[LAST_RESULT_ANNOTATION] ?? "",
-    error: oneLine(leaseError ?? ""),
+    error: leaseError ?? "",
   };
 }
 

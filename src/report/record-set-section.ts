@@ -3,7 +3,6 @@ import { announcedActions, type Hold, type Plan, type RecordSetAssessment } from
 import { countText } from "./count-text.ts";
 import { errorLines } from "./error-lines.ts";
 import { headingLines, matchText, nodeLines } from "./node-lines.ts";
-import { oneLine } from "./one-line.ts";
 import { actionLines, holdLines, type PlanLayout } from "./plan-entry.ts";
 import { publishedLines } from "./published-lines.ts";
 
@@ -32,6 +31,6 @@ function headingFacts(recordSet: RecordSetAssessment, holds: readonly Hold[]): s
 
 /** Returns `www.example.com at cloudflare`, or the name as written where the full one is not known: `www in zone example.com at cloudflare`. */
 function writtenName({ fqdn, written }: RecordSetAssessment): string {
-  const name = fqdn ?? oneLine(`${written.recordName || "no name"} in zone ${written.zone || "-"}`);
-  return written.provider === "" ? name : `${name} at ${oneLine(written.provider)}`;
+  const name = fqdn ?? `${written.recordName || "no name"} in zone ${written.zone || "-"}`;
+  return written.provider === "" ? name : `${name} at ${written.provider}`;
 }

@@ -1,5 +1,6 @@
 import { refKey, subjectOf } from "../model/action.ts";
 import type { Outcome } from "../model/outcome.ts";
+import { plainValue } from "../model/plain-text.ts";
 import type { Hold } from "../model/plan.ts";
 import type { PassResult } from "../model/run.ts";
 import { VERBS } from "./action-message.ts";
@@ -14,7 +15,8 @@ import { activeText, countChanges, countOf } from "./summary.ts";
 import { untoldGaps } from "./untold-gaps.ts";
 
 /** Returns a run for people: by object what was done, what failed and what is held, each with its reason; then one summary line, alone when there is nothing else. */
-export function renderRun(result: PassResult, layout: PlanLayout & { readonly verbosity: Verbosity }): string {
+export function renderRun(found: PassResult, layout: PlanLayout & { readonly verbosity: Verbosity }): string {
+  const result = plainValue(found);
   const objects = [
     ...result.remaining.pools.filter((pool) => !isRouted(pool)),
     ...result.remaining.pools.filter(isRouted),

@@ -1,13 +1,17 @@
 import { describe, expect, test } from "vitest";
 import type { Action } from "../../src/model/action.ts";
+import type { Observation, ProviderFacts } from "../../src/model/observation.ts";
 import type { Plan } from "../../src/model/plan.ts";
+import type { Pool } from "../../src/model/resource.ts";
 import { impactOf } from "../../src/report/impact.ts";
 import { narrowPlan } from "../../src/report/narrow-plan.ts";
 import { PLAIN } from "../../src/report/palette.ts";
 import { renderPlan } from "../../src/report/render-plan.ts";
 import { renderRun, runSummary } from "../../src/report/render-run.ts";
+import { activeText } from "../../src/report/summary.ts";
+import { afterRoutedFailure } from "./routed-world.ts";
 import { applied, aQuietRun, aRun, failed, steady } from "./runs.ts";
-import { afterFailure, aNode, anObservation, aPool, planOf, reconciled } from "./world.ts";
+import { afterFailure, aNode, anObservation, aPool, beyondLimit, planOf, reconciled, unreadable } from "./world.ts";
 
 const layout = { palette: PLAIN, all: false, wide: false } as const;
 const object = { kind: "pool", namespace: "ingress", name: "web" } as const;
@@ -53,7 +57,7 @@ describe("the impact of a plan", () => {
       mustNotCarry: [],
     });
     expect(impactOf(plan).map(({ message }) => message)).toEqual([
-      "move 203.0.113.10 from droplet 777 to worker-2: whatever uses it there would lose it",
+      "move 203.0.113.10 from machine 777 to worker-2: whatever uses it there would lose it",
     ]);
   });
 });
@@ -149,4 +153,72 @@ describe("a rendered run", () => {
     expect(text).toContain("  . did not move 203.0.113.10 from worker-1 to worker-3\n      it moved meanwhile\n");
     expect(text).toContain("  ! could not write its status\n      conflict\n");
   });
+});
+
+describe("numbers of what nobody could look at", () => {
+  const facts = (unusable: ProviderFacts["unusable"] & object): ReadonlyMap<string, ProviderFacts> => {
+    const addresses = new Map();
+    return new Map([["digitalocean", { name: "digitalocean", addresses, isComplete: false, readAtMs: 0, unusable }]]);
+  };
+  const offline = (world: Observation): Observation => ({
+    ...world,
+    providers: facts({ reason: "Unreadable", message: "no answer" }),
+  });
+
+  test("are told as what was seen last, and nothing is said of nodes without an address", () => {
+    const text = renderPlan(planOf(offline(beyondLimit())), layout);
+    expect(text).toContain("pool/ingress/web: 5 addresses, not readable now (3 of them active when last seen), 5 of 5");
+    expect(text).not.toContain("without an address");
+    expect(renderPlan(planOf(offline(steady())), layout)).toContain(
+      "pool/ingress/web: 1 address, not readable now (active when last seen), 1 of 1 node matches\n",
+    );
+    expect(renderPlan(planOf(unreadable()), layout)).not.toContain("without an address");
+  });
+
+  test("are no active addresses in a summary, and add up with those that are known", () => {
+    expect(activeText(planOf(offline(steady())))).toBe("1 pool, 1 address not readable now");
+    const { pools, nodes } = beyondLimit();
+    const both = { ...unreadable(), pools: [...pools, ...steady().pools.map((pool) => renamed(pool, "other"))], nodes };
+    expect(activeText(planOf(both))).toBe("2 pools, 0 of 3 addresses active, 3 not readable now");
+  });
+
+  test("of an invalid pool are how many stay as they are", () => {
+    const { pools, ...world } = unreadable();
+    const broken = pools.filter(({ meta }) => meta.name === "broken");
+    expect(activeText(planOf({ ...world, pools: broken }))).toBe("1 pool, 1 address stays as it is");
+    const twice = [...broken, ...broken.map((pool) => renamed(pool, "second"))];
+    expect(activeText(planOf({ ...world, pools: twice }))).toBe("2 pools, 2 addresses stay as they are");
+  });
+
+  test("of routed IPs are told as such", () => {
+    const plan = planOf(offline(afterRoutedFailure()));
+    expect(activeText(plan)).toMatch(/^(0 of \d routed IPs? active, )?\d (routed IPs )?not readable now/);
+    expect(renderPlan(plan, layout)).toMatch(
+      /routedip\/\S+: 203\.0\.113\.\d+, not readable now \(active on worker-\d when last seen\)/,
+    );
+  });
+});
+
+function renamed(pool: Pool, name: string): Pool {
+  return { ...pool, meta: { ...pool.meta, name, uid: name } };
+}
+
+describe("one problem", () => {
+  test("is told once: what is missing, why, and what to do", () => {
+    const text = renderPlan(planOf(beyondLimit()), layout);
+    expect(text.match(/limit of 4 reserved addresses/g)).toHaveLength(1);
+    expect(text.match(/^ {2}! /gm)).toHaveLength(1);
+    expect(text).toContain("Nothing to do now: 1 blocked.\n");
+  });
+});
+
+test("an annotation whose address is on a foreign machine is cleared with that as the reason, whatever else its node is", () => {
+  const world = afterFailure();
+  const nodes = [
+    aNode(1, { ready: { isReady: false }, addressAnnotation: "203.0.113.20", poolAnnotation: "ingress/mail" }),
+  ];
+  const text = renderPlan(planOf({ ...world, nodes }), layout);
+  expect(text).toContain(
+    "  - clear the annotation 203.0.113.20 of node worker-1\n      203.0.113.20 is on machine 777, no longer on worker-1.\n",
+  );
 });
