@@ -113,6 +113,8 @@ export interface WriteDNS extends Common {
   readonly fqdn: string;
   readonly before: RecordSetContent;
   readonly after: RecordSetContent & { readonly ttlSeconds: number };
+  /** Of the addresses that leave, those that no object has on record for the name: flipop did not write them. In the order of the records; absent = none. */
+  readonly unrecorded?: readonly string[];
 }
 
 /** The firewall an action is about. */
@@ -130,6 +132,8 @@ export interface ChangePorts extends AtFirewall {
   readonly kind: "open-ports" | "close-ports";
   /** Sorted by `portText`. */
   readonly ports: readonly PortRange[];
+  /** How many machines are behind the firewall that are no nodes of this cluster: the change is for them, too. Absent = none. */
+  readonly otherMachines?: number;
 }
 
 /** Puts machines behind a cloud firewall, or takes them from it. */

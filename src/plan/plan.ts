@@ -19,6 +19,7 @@ import { poolAddresses } from "./dns/pool-addresses.ts";
 import type { ServedAddresses } from "./dns/publisher.ts";
 import { poolPublisher } from "./dns/publishers.ts";
 import { stillPublished } from "./dns/still-published.ts";
+import { withUnrecorded } from "./dns/unrecorded.ts";
 import { verifiedAddresses } from "./dns/verified-addresses.ts";
 import { finalizerStep, NOTHING_TO_CLEAN } from "./finalizer-step.ts";
 import { findGaps } from "./find-gaps.ts";
@@ -191,7 +192,7 @@ function writesOf(
   const published = recordSets.flatMap(({ served }) =>
     [...served.serving].flatMap(([ip, first]) => (first.length === 0 ? [ip] : [])),
   );
-  return orderWrites(changes, dns, finalizers, new Set([...serving, ...published]));
+  return withUnrecorded(orderWrites(changes, dns, finalizers, new Set([...serving, ...published])), dns);
 }
 
 /** What the plan has for each object; grouped once, since a plan can be long. */

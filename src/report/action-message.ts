@@ -177,7 +177,7 @@ function whyAnnotate(action: AnnotateNode, pool: PoolAssessment | undefined): st
   }
   if (action.holder !== undefined)
     return `${before.address ?? "The address"} is on ${placeText(action.holder)}, no longer on ${nodeName}.`;
-  if (reason === "HolderLost" && verdict !== undefined)
+  if ((reason === "HolderLost" || reason === "AboveDesired") && verdict !== undefined)
     return `${nodeName} no longer matches (${nodePhrase(verdict)}).`;
   if (reason === "AnnotationDrift") {
     return `The annotation says ${before.address ?? "nothing"}; ${addressText(after.address ?? "no address")} is verified there.`;

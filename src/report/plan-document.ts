@@ -42,9 +42,10 @@ export function planFields(plan: Plan): JSONObject {
       routedIPs: routedIPs.length,
       recordSets: plan.recordSets.length,
     },
-    impact: impactOf(plan).map(({ object, subject, message }) => ({
+    impact: impactOf(plan).map(({ object, subject, touches, message }) => ({
       object: objectField(object),
       subject,
+      touches,
       message: plain(message),
     })),
     budget: plan.budget.map((budget) => ({ ...budget })),

@@ -2,7 +2,7 @@ import { plain, plainValue } from "../model/plain-text.ts";
 import type { Plan, ProviderBudget } from "../model/plan.ts";
 import { countText } from "./count-text.ts";
 import { goneSections } from "./gone-section.ts";
-import { impactOf } from "./impact.ts";
+import { type Impact, impactOf } from "./impact.ts";
 import { isRouted } from "./is-routed.ts";
 import { entryLines, type Layout } from "./layout.ts";
 import type { PlanLayout } from "./plan-entry.ts";
@@ -52,14 +52,19 @@ export function gapLines(plan: Plan, layout: Layout): string[] {
 
 function footer(plan: Plan, layout: Layout): string[] {
   const impact = impactOf(plan);
-  const hurt = impact.flatMap(({ message }) => entryLines("!", `${message}.`, "", layout));
+  const told = (touches: Impact["touches"], heading: string): string[] => {
+    const lines = impact
+      .filter((one) => one.touches === touches)
+      .flatMap(({ message }) => entryLines("!", `${message}.`, "", layout));
+    return lines.length === 0 ? [] : [`Impact: ${heading}`, ...lines];
+  };
   const read = plan.budget.filter(({ calls, addressCount }) => calls > 0 || addressCount !== undefined);
   const budget = read.flatMap((entry) => wrap(budgetText(entry), "", layout.width));
   return [
     ...wrap(summaryText(plan), "", layout.width).map((line) => layout.palette.strong(line)),
-    ...(impact.length === 0
-      ? ["Impact: nothing healthy is touched."]
-      : ["Impact: this hurts something healthy:", ...hurt]),
+    ...(impact.length === 0 ? ["Impact: nothing healthy is touched."] : []),
+    ...told("healthy", "this hurts something healthy:"),
+    ...told("others", "this touches what flipop did not make:"),
     ...budget,
   ];
 }

@@ -11,6 +11,7 @@ import {
   firewallObstacle,
   isBehind,
   machinesFull,
+  otherMachines,
   rulesFull,
 } from "./firewall-target.ts";
 import type { Planned, PlannedAt } from "./planned.ts";
@@ -118,6 +119,7 @@ function openPorts(view: PoolView, { fact, missing }: Ready, { ports: planned }:
     ports: own,
     before: [],
     after: own.map(portText),
+    ...otherMachines(fact, view.placeOf),
   };
   for (const ports of own) planned.set(portText(ports), action.id);
   return [action];

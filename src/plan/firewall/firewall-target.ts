@@ -1,3 +1,4 @@
+import type { Place } from "../../model/action.ts";
 import type { FirewallFact, FirewallFacts, FirewallLimits } from "../../model/firewall.ts";
 import { includesPorts, type PortRange, portText } from "../../model/port-range.ts";
 import type { Reason } from "../../model/reason.ts";
@@ -95,6 +96,16 @@ export function isLetIn(target: FirewallTarget, machineID: string): boolean {
 /** True for a machine that the firewall covers, by itself or by a tag. Pure. */
 export function isBehind(fact: Extract<FirewallFact, { kind: "known" }>, machineID: string): boolean {
   return fact.firewall.machineIDs.includes(machineID) || fact.taggedMachineIDs.has(machineID);
+}
+
+/** How many machines a firewall covers that are no nodes of this cluster, as an action tells of them; empty for none. Pure. */
+export function otherMachines(
+  { firewall, taggedMachineIDs }: Extract<FirewallFact, { kind: "known" }>,
+  placeOf: (machineID: string) => Place,
+): { readonly otherMachines?: number } {
+  const covered = new Set([...firewall.machineIDs, ...taggedMachineIDs]);
+  const others = [...covered].filter((machine) => placeOf(machine).nodeName === undefined).length;
+  return others === 0 ? {} : { otherMachines: others };
 }
 
 /** The retry subject of a firewall. */

@@ -1,5 +1,5 @@
 import { actionID, type ChangeMachines, type ChangePorts } from "../../model/action.ts";
-import type { FirewallFacts, FirewallMemory } from "../../model/firewall.ts";
+import type { FirewallFact, FirewallFacts, FirewallMemory } from "../../model/firewall.ts";
 import type { Hold } from "../../model/plan.ts";
 import { parsePortText } from "../../model/port-range.ts";
 import type { PoolView } from "../pool-view.ts";
@@ -7,7 +7,7 @@ import { retryDueMs } from "../retry-schedule.ts";
 import { retryOf } from "../try-rule.ts";
 import { factByID } from "./fact-by-id.ts";
 import type { Sending } from "./firewall-needs.ts";
-import { firewallSubject } from "./firewall-target.ts";
+import { firewallSubject, otherMachines } from "./firewall-target.ts";
 import { entryKey } from "./firewall-work.ts";
 import { shownPorts } from "./shown-ports.ts";
 
@@ -63,7 +63,7 @@ export function shrinkFirewall(view: PoolView, memory: FirewallMemory, context: 
   if (hold !== undefined) return { actions: [], holds: [hold] };
   for (const what of [...ports, ...machines]) context.taken.add(entryKey(memory.id, what));
   const wait = isPresent ? { requires: [], follows: context.adding } : { requires: context.adding, follows: [] };
-  const closing = ports.length === 0 ? [] : [closePorts(view, memory, ports, wait)];
+  const closing = ports.length === 0 ? [] : [closePorts(view, memory, ports, wait, fact)];
   const leaving = machines.length === 0 ? [] : [removeMachines(view, memory, machines, wait, closing, context)];
   return { actions: [...closing, ...leaving], holds: [] };
 }
@@ -77,7 +77,13 @@ interface Wait {
   readonly follows: readonly string[];
 }
 
-function closePorts(view: PoolView, memory: FirewallMemory, ports: readonly string[], wait: Wait): ChangePorts {
+function closePorts(
+  view: PoolView,
+  memory: FirewallMemory,
+  ports: readonly string[],
+  wait: Wait,
+  fact: Extract<FirewallFact, { kind: "known" }>,
+): ChangePorts {
   return {
     kind: "close-ports",
     ...commonOf(view, memory, "close-ports"),
@@ -86,6 +92,7 @@ function closePorts(view: PoolView, memory: FirewallMemory, ports: readonly stri
     ports: ports.flatMap((text) => parsePortText(text) ?? []),
     before: ports,
     after: [],
+    ...otherMachines(fact, view.placeOf),
   };
 }
 
