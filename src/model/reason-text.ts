@@ -31,6 +31,7 @@ const PHRASES: Readonly<Partial<Record<Reason, string>>> = {
   UnusableProviderID: "unusable providerID",
   NodeHasForeignIP: "already carrying an address no object names",
   NodeHasOtherIP: "already carrying another object's address",
+  NodePromised: "promised to another object",
   RegionMismatch: "in another region than the address",
   MachineNotFound: "machine not found at the provider",
   Backoff: "last attempt failed, next one not due",
@@ -124,12 +125,18 @@ export function whyHeld({ reason, object, detail }: Hold): string {
   if (detail === "") return general;
   if (reason === "FirewallAmbiguous") return sentence(`Several firewalls are named ${detail}`);
   if (reason === "Conflict" && detail.startsWith("owned by ")) return sentence(`It is ${detail}`);
-  if (TOLD_BY_DETAIL.has(reason)) return sentence(detail.charAt(0).toUpperCase() + detail.slice(1));
+  if (TOLD_BY_DETAIL.has(reason)) return sentence(capital(detail));
   return sentence(`${general.replace(/\.$/, "")}: ${detail}`);
 }
 
 function sentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
+}
+
+/** Returns the text with a capital letter in front: the beginning of a sentence. A provider has its own way to write itself there. */
+export function capital(text: string): string {
+  if (/^digitalocean\b/.test(text)) return text.replace("digitalocean", "DigitalOcean");
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** Returns `2 of 5 addresses are missing`; undefined for a hold that keeps no address from being acquired. */

@@ -2,10 +2,12 @@ import { ACQUISITION_WINDOW_MS } from "../model/acquisition-window.ts";
 import { type AcquireIP, actionID } from "../model/action.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Hold } from "../model/plan.ts";
+import { machineID } from "../model/provider-id.ts";
 import type { Reason } from "../model/reason.ts";
 import type { Pool } from "../model/resource.ts";
 import type { Assignments } from "./assign.ts";
 import { type Candidate, isSameRegion, regionOf } from "./candidates.ts";
+import { firewallObstacle } from "./firewall/firewall-target.ts";
 import type { MachineLedger } from "./machine-ledger.ts";
 import { countedIPs, type PoolView } from "./pool-view.ts";
 import { retryDueMs } from "./retry-schedule.ts";
@@ -147,15 +149,19 @@ function blocker(view: PoolView, nowMs: number): Hold | undefined {
   return hold(view, "Backoff", retry.error, retryDueMs(retry, nowMs), false);
 }
 
-/** A node that failed and will be asked for again is waited for; only without any is the region missing. */
+/** A node that failed and will be asked for again is waited for, and so is a firewall that keeps nodes waiting; only without either is the region missing. */
 function withoutPlace(view: PoolView, leftOver: readonly Candidate[], nowMs: number): Hold {
   const retries = leftOver
     .filter(({ leaving }) => leaving.length === 0)
     .flatMap(({ node }) => retryOf(view, `node/${node.name}`) ?? []);
   const [next] = retries.toSorted((a, b) => retryDueMs(a, nowMs) - retryDueMs(b, nowMs));
-  return next === undefined
-    ? hold(view, "NoRegion", "", undefined, true)
-    : hold(view, "Backoff", next.error, retryDueMs(next, nowMs), false);
+  if (next !== undefined) return hold(view, "Backoff", next.error, retryDueMs(next, nowMs), false);
+  const closed = view.matches.flatMap(({ providerID }) => {
+    const machine = machineID(view.pool.spec.provider, providerID);
+    return machine === undefined ? [] : (firewallObstacle(view.firewall, machine) ?? []);
+  })[0];
+  if (closed === undefined) return hold(view, "NoRegion", "", undefined, true);
+  return hold(view, closed.reason, closed.detail, closed.notBeforeMs, closed.needsPerson);
 }
 
 function heldBy(

@@ -45,7 +45,7 @@ export function assessPool(
       assignments,
       holds,
       pendingActions: actions.length,
-      pendingAddressActions: actions.filter(isAboutAddress).length,
+      pendingAddressActions: actions.filter(isAboutAddress),
       blocked,
       names,
       firewall,

@@ -1,8 +1,9 @@
 import type { PendingAcquisition, ReleasedIP } from "../model/acquired-ip.ts";
+import type { Action } from "../model/action.ts";
 import { plain } from "../model/plain-text.ts";
 import type { Hold, NodeVerdict } from "../model/plan.ts";
 import { REASONS } from "../model/reason.ts";
-import { problemText } from "../model/reason-text.ts";
+import { problemText, whyHeld } from "../model/reason-text.ts";
 import type { PoolStatus, RetryStatus, RoutedIPStatus } from "../model/resource.ts";
 import type { Assignments } from "./assign.ts";
 import { type Blocked, conditionsOf, type Readiness } from "./conditions.ts";
@@ -22,8 +23,8 @@ export interface StatusFacts {
   readonly assignments: Assignments | undefined;
   readonly holds: readonly Hold[];
   readonly pendingActions: number;
-  /** How many of them are about addresses. */
-  readonly pendingAddressActions: number;
+  /** Those of them that are about addresses. */
+  readonly pendingAddressActions: readonly Action[];
   readonly blocked: Blocked | undefined;
   readonly names: ObjectNames;
   readonly firewall: ObjectFirewalls | undefined;
@@ -38,9 +39,6 @@ export function poolStatus(facts: StatusFacts): RoutedIPStatus {
   const ips = ipStatuses(view, [...(facts.assignments?.holds ?? []), ...facts.holds], nowMs);
   const waiting = meta.isDeleting ? [] : (facts.assignments?.waiting ?? []);
   const retries = currentRetries(facts);
-  const isWaiting = facts.holds.some(
-    ({ kind, reason }) => kind === "assign-ip" && (reason === "CoolOff" || reason === "Backoff"),
-  );
   const conditions = conditionsOf(
     {
       meta,
@@ -56,7 +54,7 @@ export function poolStatus(facts: StatusFacts): RoutedIPStatus {
       holds: facts.holds,
       names: facts.names,
       firewall: firewallReadiness(view),
-      isWaiting: isWaiting || facts.pendingAddressActions > 0,
+      waiting: waitingText(facts),
     }),
   );
   const error = poolError(facts);
@@ -76,6 +74,18 @@ export function poolStatus(facts: StatusFacts): RoutedIPStatus {
     ...facts.names.memory,
     ...routedFields(facts, ips),
   };
+}
+
+/** What waits, and for what; undefined when nothing does. */
+function waitingText({ holds, pendingAddressActions }: StatusFacts): string | undefined {
+  const hold = holds.find(({ kind, reason }) => kind === "assign-ip" && (reason === "CoolOff" || reason === "Backoff"));
+  if (hold !== undefined) {
+    return `${hold.subject} and a node that could take it wait for each other. ${whyHeld(hold)}`;
+  }
+  const next = pendingAddressActions.find(({ kind }) => kind === "assign-ip" || kind === "move-ip");
+  if (next !== undefined && "ip" in next && next.after !== undefined)
+    return `${next.ip} and node ${next.after.nodeName} wait for each other.`;
+  return pendingAddressActions.length === 0 ? undefined : "Changes are waiting for the next run.";
 }
 
 /** What only a RoutedIP has: its one address for people, and what it remembers. */

@@ -49,6 +49,7 @@ function poolField({
   message,
   stalled,
   active,
+  unread,
   desired,
   addresses,
 }: PoolRow): JSONObject {
@@ -60,6 +61,7 @@ function poolField({
     message: plain(message),
     stalled: stalled === undefined ? null : { reason: stalled.reason, message: plain(stalled.message) },
     active,
+    unread,
     desired,
     waitingNodes: pool.status.assignableNodes,
     nodeErrors: pool.status.nodeErrors.map(plain),

@@ -48,7 +48,10 @@ export interface PoolRow extends Readiness {
   readonly pool: Pool;
   /** Absent when it asks for no name. */
   readonly name?: WrittenName;
+  /** How many addresses are known to be active. */
   readonly active: number;
+  /** How many of those in use could not be looked at: whether they are active is not known. */
+  readonly unread: number;
   readonly desired: number;
   /** Sorted by address. */
   readonly addresses: readonly AddressRow[];
@@ -144,10 +147,15 @@ function poolRow(pool: Pool): PoolRow {
     pool,
     ...readinessOf(pool),
     ...(spec.dnsRecordSet === undefined ? {} : { name: writtenName(spec.dnsRecordSet, status) }),
-    active: addresses.filter((address) => address.status.state === "active").length,
+    active: addresses.filter((address) => address.status.state === "active" && !isUnread(address)).length,
+    unread: addresses.filter((address) => address.status.state !== "disabled" && isUnread(address)).length,
     desired: spec.desiredIPs > 0 ? spec.desiredIPs : new Set(spec.ips).size,
     addresses,
   };
+}
+
+function isUnread({ status }: AddressRow): boolean {
+  return status.reason === "Unreadable";
 }
 
 function routedIPRow(routedIP: RoutedIP): RoutedIPRow {

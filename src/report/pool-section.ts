@@ -20,7 +20,8 @@ export function poolSection(pool: PoolAssessment, plan: Plan, layout: PlanLayout
   const served = new Set(actions.flatMap((action) => servedNode(action)));
   // A node may carry an address that could not be looked at.
   const isKnown = unreadInUse(pool) === 0;
-  const waiting = isKnown ? pool.waiting.filter((name) => !served.has(name)) : [];
+  const without = isRouted(pool) ? pool.waiting : pool.waiting.filter((name) => !keepersOf(pool).has(name));
+  const waiting = isKnown ? without.filter((name) => !served.has(name)) : [];
   return [
     ...headingLines(key, headingFacts(pool, holds), layout),
     ...nodeLines({ ...pool, waiting, isRouted: isRouted(pool) }, layout),
@@ -30,6 +31,12 @@ export function poolSection(pool: PoolAssessment, plan: Plan, layout: PlanLayout
     ...firewallLines(pool, actions, layout),
     ...publishedLines(pool.status, [...actions, ...holds], layout),
   ];
+}
+
+/** The nodes that still have an address of the pool, be it surplus or released. */
+function keepersOf({ status }: PoolAssessment): ReadonlySet<string> {
+  const surplus = Object.values(status.ips).filter(({ state }) => state === "disabled");
+  return new Set([...surplus, ...status.released].flatMap(({ nodeName }) => nodeName ?? []));
 }
 
 function headingFacts(pool: PoolAssessment, holds: readonly Hold[]): string {

@@ -79,7 +79,7 @@ function poolCells(
     { text: objectKey(meta) },
     { text: row.ready, paint: row.ready === "True" ? palette.good : palette.bad },
     ...problems.cells(row),
-    { text: `${row.active}/${row.desired}` },
+    { text: `${row.active}/${row.desired}${row.unread === 0 ? "" : ` (${row.unread} unread)`}` },
     { text: String(status.assignableNodes.length) },
     ...(hasDNS ? [{ text: wantedName(row.name) }] : []),
     { text: meta.createdAtMs === 0 ? "-" : durationText(nowMs - meta.createdAtMs) },

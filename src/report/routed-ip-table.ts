@@ -1,6 +1,7 @@
 import { objectKey } from "../model/resource.ts";
 import type { Layout } from "./layout.ts";
 import type { RoutedIPRow } from "./overview.ts";
+import type { Palette } from "./palette.ts";
 import { type ProblemColumn, problemColumn } from "./problem-column.ts";
 import { whyReady } from "./readiness.ts";
 import { retryText } from "./retry-text.ts";
@@ -47,7 +48,6 @@ function cells(
   { hasDNS, problems }: { readonly hasDNS: boolean; readonly problems: ProblemColumn },
 ): readonly Cell[] {
   const { meta, spec } = row.routedIP;
-  const state = row.status?.state;
   const suspended = spec.suspend ? "suspended; " : "";
   const why = row.ready === "True" && !wide ? row.reason : whyReady(row);
   return [
@@ -56,7 +56,7 @@ function cells(
     ...problems.cells(row),
     { text: row.address || "-" },
     { text: row.status?.nodeName ?? "-" },
-    state === undefined ? { text: "-" } : { text: state, paint: palette[STATE_PAINT[state]] },
+    stateCell(row, palette),
     { text: spec.issuer || "-" },
     { text: spec.serviceName || "-" },
     ...(hasDNS ? [{ text: wantedName(row.name) }] : []),
@@ -64,6 +64,12 @@ function cells(
     ...(wide ? wideCells(row, nowMs) : []),
     { text: suspended + why },
   ];
+}
+
+function stateCell({ status }: RoutedIPRow, palette: Palette): Cell {
+  if (status === undefined) return { text: "-" };
+  const unread = status.reason === "Unreadable" ? " (unread)" : "";
+  return { text: status.state + unread, paint: palette[STATE_PAINT[status.state]] };
 }
 
 function wideCells({ routedIP, status, retry }: RoutedIPRow, nowMs: number): readonly Cell[] {

@@ -179,6 +179,37 @@ describe("a failover", () => {
   });
 
   test.each([
+    [
+      "its last change failed",
+      [aFirewall()],
+      { retries: [{ subject: "firewall/fw-web", attempts: 1, nextAttemptTime: at(60), error: "500" }] },
+      { reason: "Backoff", detail: "500", needsPerson: false, notBeforeMs: NOW + 60_000 },
+    ],
+    ["it is being changed", [aFirewall({ isSettled: false })], {}, { reason: "InProgress", needsPerson: false }],
+    ["it is full of rules", [aFirewall({ ruleCount: 50 })], {}, { reason: "FirewallFull", needsPerson: true }],
+    ["it is not there", [], {}, { reason: "FirewallNotFound", detail: "web", needsPerson: true }],
+  ] as const)(
+    "does not ask for a region to buy in where the firewall keeps every node waiting: %s",
+    (_, all, status, hold) => {
+      const observation = anObservation({
+        pools: [aRoutedIP({ spec: { ips: [] }, status })],
+        nodes: [n2],
+        firewalls: [
+          {
+            ...firewallFacts(all),
+            firewalls: new Map([["web", { kind: "gone" as const }], ...firewallFacts(all).firewalls]),
+          },
+        ],
+      });
+      const { holds } = plan(observation, {});
+      expect(holds.filter(({ kind }) => kind === "acquire-ip")).toMatchObject([
+        { ...hold, missing: { count: 1, desired: 1 } },
+      ]);
+      expect(holds.map(({ reason }) => reason)).not.toContain("NoRegion");
+    },
+  );
+
+  test.each([
     ["the firewall is full of rules", aFirewall({ ruleCount: 50 }), {}, "FirewallFull", undefined],
     [
       "the firewall is full of machines",

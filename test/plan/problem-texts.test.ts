@@ -132,9 +132,107 @@ describe("the condition Ready of a pool on whose addresses nothing serves", () =
     expect(ready?.message).toMatch(/^No address is active\. 203\.0\.113\.1: The /);
   });
 
+  test("says in whole sentences that nothing can be bought", () => {
+    const observation = anObservation({ pools: [aRoutedIP({ firewall: "" })] });
+    expect(conditionOf(observation, "Ready", "vip")?.message).toBe(
+      "No address is active. Its address is missing: an address can be acquired only for a node or in the region of the issuer. Set region of the issuer.",
+    );
+  });
+
   test("is NoActiveIP where no person is needed", () => {
     const observation = anObservation({ pools: [aPool({ spec: { ips: [A] } })], addresses: [known(A)] });
     expect(conditionOf(observation, "Ready")).toMatchObject({ reason: "NoActiveIP", message: "No address is active." });
+  });
+});
+
+describe("the condition Ready of a pool whose addresses could not be looked at", () => {
+  const gap: AddressFact = { kind: "gap", error: "no answer" };
+  const stored = { [A]: active(101), [B]: active(102) };
+  const ready = (
+    addresses: readonly (readonly [string, AddressFact])[],
+    ips: Readonly<Record<string, IPStatus>> = stored,
+  ): Condition | undefined =>
+    conditionOf(
+      anObservation({
+        pools: [aPool({ spec: { ips: [A, B] }, status: { ips } })],
+        nodes: nodes(2).map((node, at) => ({
+          ...node,
+          addressAnnotation: at === 0 ? A : B,
+          poolAnnotation: "ingress/web",
+        })),
+        addresses: addresses.map(([ip, fact]): [string, AddressFact] => [ip, fact]),
+      }),
+      "Ready",
+    );
+
+  test("does not tell as a fact how many are active", () => {
+    expect(ready([known(A, { holderID: "101" }), known(B, { holderID: "102" })])).toMatchObject({
+      status: "True",
+      message: "2 addresses are active.",
+    });
+    expect(ready([known(A, { holderID: "101" }), [B, gap]])).toMatchObject({
+      status: "True",
+      message: "1 address is active. 1 address could not be read; it was active when last seen.",
+    });
+    expect(
+      ready([
+        [A, gap],
+        [B, gap],
+      ]),
+    ).toMatchObject({
+      status: "True",
+      message: "2 addresses could not be read; they were active when last seen.",
+    });
+  });
+
+  test("says that none is known to be active where none was", () => {
+    const away: IPStatus = { state: "unassigned" };
+    expect(
+      ready(
+        [
+          [A, gap],
+          [B, gap],
+        ],
+        { [A]: away, [B]: away },
+      )?.message,
+    ).toBe("No address is known to be active; 2 addresses could not be read.");
+  });
+});
+
+describe("the condition Ready while an address and a node wait for each other", () => {
+  const waiting = (status: Partial<Pool["status"]>, spec: Partial<Pool["spec"]> = {}): string | undefined =>
+    conditionOf(
+      anObservation({
+        pools: [aPool({ spec: { ips: [A, B], ...spec }, status: { ips: { [A]: active(101) }, ...status } })],
+        nodes: nodes(2),
+        addresses: [known(A, { holderID: "101" }), known(B)],
+      }),
+      "Ready",
+    )?.message;
+
+  test("names the address and the node that a change is planned for", () => {
+    expect(waiting({})).toBe(`${B} and node n2 wait for each other.`);
+  });
+
+  test("does not say so where only an annotation is missing", () => {
+    const observation = anObservation({
+      pools: [aPool({ spec: { ips: [A] }, status: { ips: { [A]: active(101) } } })],
+      nodes: nodes(1),
+      addresses: [known(A, { holderID: "101" })],
+    });
+    expect(conditionOf(observation, "Ready")?.message).toBe("Changes are waiting for the next run.");
+  });
+
+  test("names the address and why it waits", () => {
+    const later = new Date(NOW + 60_000).toISOString();
+    const retries = [{ subject: `ip/${B}`, attempts: 3, nextAttemptTime: later, error: "refused" }];
+    expect(waiting({ retries })).toBe(
+      `${B} and a node that could take it wait for each other. The last attempt failed and the next one is not due: refused.`,
+    );
+    const lastAssignmentTime = new Date(NOW - 1000).toISOString();
+    expect(waiting({ lastAssignmentTime }, { assignmentCoolOffSeconds: 20 })).toBe(
+      `${B} and a node that could take it wait for each other. assignmentCoolOffSeconds since the pool's last assignment are not over: for node n2.`,
+    );
   });
 });
 
@@ -148,6 +246,26 @@ describe("the condition Ready of a name", () => {
     expect(conditionOf(observation, "Ready", "rival")?.message).toBe(
       "nodes.example.com: It is owned by dns ingress/nodes. Remove it from one of the two objects.",
     );
+  });
+});
+
+describe("what is said of a node whose machine carries an address", () => {
+  test("knows the owner of an address that was found again after a lost answer in this pass", () => {
+    const startedAt = new Date(NOW - 4000).toISOString();
+    const intent = { startedAt, providerID: "digitalocean://101", nodeName: "n1", knownIPs: [B] };
+    const observation = anObservation({
+      pools: [
+        aPool({ name: "buyer", spec: { desiredIPs: 1 }, status: { pendingAcquisitions: [intent] } }),
+        aPool({ spec: { ips: [B] } }),
+      ],
+      nodes: nodes(2),
+      addresses: [known(A, { holderID: "101" }), known(B)],
+    });
+    const { pools } = plan(observation, {});
+    expect(pools.find(({ object }) => object.name === "buyer")?.status.ips[A]).toMatchObject({ nodeName: "n1" });
+    expect(pools.find(({ object }) => object.name === "web")?.skipped).toEqual([
+      { nodeName: "n1", reason: "NodeHasOtherIP", detail: A },
+    ]);
   });
 });
 

@@ -1,14 +1,15 @@
 import { describe, expect, test } from "vitest";
 import type { Action } from "../../src/model/action.ts";
 import type { Observation, ProviderFacts } from "../../src/model/observation.ts";
-import type { Plan } from "../../src/model/plan.ts";
+import { ownerKey } from "../../src/model/owner-key.ts";
+import type { Hold, Plan } from "../../src/model/plan.ts";
 import type { Pool } from "../../src/model/resource.ts";
 import { impactOf } from "../../src/report/impact.ts";
 import { narrowPlan } from "../../src/report/narrow-plan.ts";
 import { PLAIN } from "../../src/report/palette.ts";
 import { renderPlan } from "../../src/report/render-plan.ts";
 import { renderRun, runSummary } from "../../src/report/render-run.ts";
-import { activeText } from "../../src/report/summary.ts";
+import { activeText, summaryText } from "../../src/report/summary.ts";
 import { afterRoutedFailure } from "./routed-world.ts";
 import { applied, aQuietRun, aRun, failed, steady } from "./runs.ts";
 import { afterFailure, aNode, anObservation, aPool, beyondLimit, planOf, reconciled, unreadable } from "./world.ts";
@@ -97,6 +98,38 @@ describe("a rendered plan", () => {
     expect(renderPlan(plan, layout)).toContain("    Still without an address: worker-2.\n");
   });
 
+  test("does not say of a node that keeps a surplus address that it is still without one", () => {
+    const ips = ["203.0.113.1", "203.0.113.2"];
+    const pool = aPool("web", ips, {
+      spec: { desiredIPs: 1 },
+      status: { ips: { "203.0.113.1": { state: "active", nodeName: "worker-1", providerID: "digitalocean://1" } } },
+    });
+    const holders = { "203.0.113.1": "1", "203.0.113.2": "2" };
+    const text = renderPlan(planOf(anObservation([pool], [aNode(1), aNode(2), aNode(3)], holders)), layout);
+    expect(text).toContain("    Still without an address: worker-3.\n");
+  });
+
+  test("does not say of a node that keeps a released address that it is still without one", () => {
+    const released = [{ ip: "203.0.113.2", nodeName: "worker-2", providerID: "digitalocean://2" }];
+    const pool = aPool("web", ["203.0.113.1"], {
+      status: {
+        ips: { "203.0.113.1": { state: "active", nodeName: "worker-1", providerID: "digitalocean://1" } },
+        released,
+      },
+    });
+    const holders = { "203.0.113.1": "1", "203.0.113.2": "2" };
+    const text = renderPlan(planOf(anObservation([pool], [aNode(1), aNode(2), aNode(3)], holders)), layout);
+    expect(text).toContain("    Still without an address: worker-3.\n");
+  });
+
+  test("says of a node that another object's plan has taken that it is promised to it", () => {
+    const pools = [aPool("a", ["203.0.113.1"]), aPool("b", ["203.0.113.2"])];
+    const world = anObservation(pools, [aNode(1)], { "203.0.113.1": undefined, "203.0.113.2": undefined });
+    const text = renderPlan(planOf(world), layout);
+    expect(text).toContain("Cannot take an address: 1 promised to another object (worker-1).\n");
+    expect(text).not.toContain("already carrying");
+  });
+
   test("says who to ask when an address is narrowed to", () => {
     const plan = narrowPlan(planOf(afterFailure()), { nodes: [], ips: ["203.0.113.20"], nodeAddresses: [] });
     expect(plan.actions).toEqual([]);
@@ -112,6 +145,18 @@ describe("a rendered run", () => {
     expect(renderRun(result, { ...layout, verbosity: 0 })).toBe("Nothing to do: 1 pool, 1 of 1 address active.\n");
   });
 
+  test("does not say that nothing is to do without saying what waits, in the words of the plan", () => {
+    const plan = planOf(beyondLimit());
+    const { holds } = plan;
+    expect(holds).toHaveLength(1);
+    expect(summaryText(plan)).toBe("Nothing to do now: 1 blocked.");
+    const result = { ...aQuietRun(), plan, remaining: plan };
+    expect(runSummary(result)).toBe("Nothing to do now: 1 blocked; 1 pool, 3 of 5 addresses active.");
+    expect(runSummary({ ...result, wasInterrupted: true })).toBe(
+      "Nothing to do now: 1 blocked; 1 pool, 3 of 5 addresses active. Stopped early.",
+    );
+  });
+
   test("says that it stopped early, and what was accepted and is not confirmed", () => {
     const result = aRun(afterFailure(), afterFailure(), (action) => ({ action, outcome: "unconfirmed", ms: 1 }), {
       wasInterrupted: true,
@@ -121,6 +166,44 @@ describe("a rendered run", () => {
         "      Accepted, and not seen to be true yet. The next run looks again.\n",
     );
     expect(runSummary(result)).toBe("3 unconfirmed, 2 blocked; 3 pools, 1 of 3 addresses active. Stopped early.");
+  });
+
+  test("counts as held only what it tells as held: a failure that waits for its next attempt is one thing", () => {
+    const [move] = planOf(afterFailure()).actions;
+    if (move?.kind !== "move-ip") throw new Error("no move planned");
+    const backoff: Hold = {
+      kind: "assign-ip",
+      object: move.object,
+      subject: move.ip,
+      reason: "Backoff",
+      detail: "refused",
+      needsPerson: false,
+    };
+    const result = aRun(afterFailure(), afterFailure(), applied, { outcomes: [failed(move)] });
+    const waiting = { ...result, remaining: { ...result.remaining, holds: [backoff] } };
+    expect(renderRun(waiting, { ...layout, verbosity: 0 })).not.toContain("  . ");
+    expect(runSummary(waiting)).toBe("1 failed; 3 pools, 1 of 3 addresses active.");
+    const other = { ...backoff, subject: "203.0.113.11" };
+    const two = { ...result, remaining: { ...result.remaining, holds: [backoff, other] } };
+    expect(runSummary(two)).toBe("1 failed, 1 held; 3 pools, 1 of 3 addresses active.");
+  });
+
+  const buying = anObservation([aPool("web", [], { spec: { desiredIPs: 1 } })], [aNode(1)], {});
+  test.for([
+    ["an annotation", "annotate-node", afterFailure(), "pool"],
+    ["a purchase", "acquire-ip", buying, "pool"],
+    ["a purchase for a RoutedIP", "acquire-ip", buying, "routedip"],
+  ] as const)("tells %s that did not succeed once, as the failure that it is", ([, kind, world, owner]) => {
+    const planned = planOf(world).actions.find((action) => action.kind === kind);
+    if (planned === undefined) throw new Error("not planned");
+    const action = { ...planned, object: { ...planned.object, kind: owner } };
+    const { object } = action;
+    const subject = action.kind === "annotate-node" ? action.nodeName : ownerKey(object);
+    const backoff = { kind, object, subject, reason: "Backoff", detail: "refused", needsPerson: false } as const;
+    const result = aRun(world, world, applied, { outcomes: [failed(action)] });
+    const waiting = { ...result, remaining: { ...result.remaining, holds: [backoff] } };
+    expect(renderRun(waiting, { ...layout, verbosity: 0 })).not.toMatch(/not annotated|no address acquired/);
+    expect(runSummary(waiting)).toMatch(/^1 failed; /);
   });
 
   test("shows an address that went on to another node after a refusal as both", () => {

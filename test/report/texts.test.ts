@@ -138,6 +138,22 @@ describe("the text of a hold", () => {
       "The node became unready a moment ago and still counts as a match: stays on node worker-1. Due now.",
     ],
     [
+      {
+        ...hold,
+        kind: "reconcile",
+        subject: "ingress/web",
+        reason: "RateLimited",
+        detail: "digitalocean asked for no calls",
+      },
+      "nothing is changed",
+      "DigitalOcean asked for no calls.",
+    ],
+    [
+      { ...hold, kind: "reconcile", subject: "ingress/web", reason: "Unreadable", detail: "no answer" },
+      "nothing is changed",
+      "No answer.",
+    ],
+    [
       { ...hold, kind: "reconcile", subject: "ingress/web", reason: "Suspended" },
       "nothing is changed",
       "spec.suspend is true. To go on, set spec.suspend: false.",
