@@ -1,4 +1,5 @@
 import { apply } from "./apply/apply.ts";
+import { type Attempts, laterTime } from "./apply/attempts.ts";
 import { applyContext, type Journals, obstacle, ownerJournal, type WriteAccess } from "./apply/context.ts";
 import { noteRateLimits } from "./apply/note-rate-limits.ts";
 import { skipped } from "./apply/result.ts";
@@ -23,7 +24,11 @@ import { failoverSeconds } from "./report/metrics/failover-seconds.ts";
 export type ReaderDeps = ObserveDeps;
 
 /** What a mutating run works with. */
-export type WriterDeps = ObserveDeps & WriteAccess;
+export type WriterDeps = ObserveDeps &
+  WriteAccess & {
+    /** What this process remembers of its own attempts. Absent for a process that makes one pass. */
+    readonly attempts?: Attempts | undefined;
+  };
 
 /** How a mutating run is bounded. */
 export interface PassOptions {
@@ -61,13 +66,14 @@ export async function reconcilePass(deps: WriterDeps, options: PassOptions): Pro
   return { ...result, plan: announce(result.plan, seen, options.selection) };
 }
 
-/** As {@link reconcilePass}, for a process that goes on: tells also what it now knows of the world, and what it saw first. What follows is not announced. */
+/** As {@link reconcilePass}, for a process that goes on: leaves what it knows of the providers in `reusable`, and tells what it saw first and when something of that is to be read again. What follows is not announced. */
 export async function pass(
   deps: WriterDeps,
   { selection, deadline, signal, hurry, settling }: PassOptions,
 ): Promise<Pass & { readonly seen: Observation }> {
   const watch = stopwatch(deps.clock);
-  const seen = await untilInterrupted(observe(deps), signal);
+  const read = await untilInterrupted(observe(deps), signal);
+  const seen = deps.attempts?.recall(read) ?? read;
   let observation = seen;
   const observeMs = watch.lap();
   let first = plan(observation, selection);
@@ -78,7 +84,7 @@ export async function pass(
   }
   let planMs = watch.lap();
   let applyMs = 0;
-  const context = applyContext(deps, observation, { deadline: deadline - CLOSING_MS, signal, hurry });
+  const context = applyContext(deps, read, { deadline: deadline - CLOSING_MS, signal, hurry });
   const outcomes: Outcome[] = [];
   const failovers: number[] = [];
   let current = first;
@@ -99,7 +105,10 @@ export async function pass(
     current = plan(observation, selection);
     planMs += watch.lap();
   }
-  const failures = await writeStatuses(current, context.journals);
+  deps.reusable?.keep(observation);
+  const nextReadInMs = deps.reusable?.nextDueInMs();
+  const failures = await writeStatuses(current, context.journals, deps.attempts);
+  deps.attempts?.keep(current, observation, failures);
   const mayTell = (): boolean => deps.lock.isHeld() && deps.clock.monotonicMs() < deadline;
   const eventFailures = await writeEvents(outcomes, context.journals, deps.cluster, mayTell);
   await noteRateLimits(observation, context);
@@ -111,7 +120,7 @@ export async function pass(
     wasInterrupted: signal.aborted || !deps.lock.isHeld(),
     timing: { observeMs, planMs, applyMs, reportMs: watch.lap(), failoverSeconds: failovers },
   };
-  return { result, seen, world: observation };
+  return nextReadInMs === undefined ? { result, seen } : { result, seen, nextReadInMs };
 }
 
 /** What there was no time, or no lock, left to begin: a run that did nothing for such a reason has not done well. */
@@ -138,8 +147,8 @@ function withJournals(observation: Observation, journals: Journals): Observation
     const stored = ownerJournal({ kind: pool.kind, ...pool.meta }, journals).object(objectKey(pool.meta));
     if (stored === undefined || stored === pool) return pool;
     const { acquired, pendingAcquisitions, lastAssignmentTime, firewalls } = stored.status;
-    const time =
-      pool.spec.assignmentCoolOffSeconds > 0 && lastAssignmentTime !== undefined ? { lastAssignmentTime } : {};
+    const latest = laterTime(lastAssignmentTime, pool.status.lastAssignmentTime);
+    const time = pool.spec.assignmentCoolOffSeconds > 0 && latest !== undefined ? { lastAssignmentTime: latest } : {};
     const added = firewalls === undefined ? {} : { firewalls };
     const status = { ...pool.status, acquired, pendingAcquisitions, ...time, ...added, ...namesOf(stored.status) };
     return { ...pool, meta: atReadGeneration(stored.meta, pool.meta), status };

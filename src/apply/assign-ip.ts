@@ -7,7 +7,7 @@ import { timestamp } from "../plan/time.ts";
 import type { IPProvider } from "../ports/ip-provider.ts";
 import { type ApplyContext, ownerJournal } from "./context.ts";
 import { explainRefusal, missingMachine } from "./explain-refusal.ts";
-import { holderChanged } from "./holder-changed.ts";
+import { holderKeeps, LastLook } from "./judge-holder.ts";
 import type { Preparation } from "./preparations.ts";
 import { toolsOf } from "./provider-tools.ts";
 import { learn, type Result, skipped } from "./result.ts";
@@ -16,22 +16,17 @@ import { settleChange } from "./settle-change.ts";
 /** An address seen free longer ago than this may have been taken by somebody else, milliseconds. */
 const FRESH_MS = 2000;
 
-/** Where what must be on record first took so long, milliseconds, what was seen meanwhile is looked at again. */
-const LATE_MS = 500;
-
 /**
- * Assigns or moves one address. A move reads the address first, and so does an assignment that comes late; a target that may carry an unreadable address is looked at
- * first. All of that, and what goes on record, goes on at once: it is time in which nothing serves. An address that leaves a machine on record does not wait until
- * the next one is: that is on its way to the API server before anything is asked of the provider, and a write that takes its time delays no failover.
+ * Assigns or moves one address. A move reads the address and its holder first, and so does an assignment that comes late; a target that may carry an unreadable address
+ * is looked at first. All of that, and what goes on record, goes on at once: it is time in which nothing serves. An address that leaves a machine on record does not
+ * wait until the next one is: that is on its way to the API server before anything is asked of the provider, and a write that takes its time delays no failover.
  */
 export async function assignIP(action: AssignIP, context: ApplyContext, prepared: Preparation): Promise<Result> {
   const { provider, confirmer } = toolsOf(action.provider, context);
   const target = action.after.machineID;
   const ready = leavesKnownMachine(action, context) ? prepared.vital : prepared.whole;
-  const startedMs = context.clock.monotonicMs();
-  const [seen] = await Promise.all([objectionTo(action, provider, context), ready]);
-  const isLate = context.clock.monotonicMs() - startedMs > LATE_MS;
-  const objection = seen ?? (isLate ? await objectionTo(action, provider, context) : undefined);
+  const lastLook = new LastLook(() => objectionTo(action, provider, context), context);
+  const [objection] = await Promise.all([lastLook.objection(), ready]);
   if (objection !== undefined) return objection;
   const withdraw = await recordCoolOff(action, context);
   const result = await settleChange(
@@ -40,6 +35,7 @@ export async function assignIP(action: AssignIP, context: ApplyContext, prepared
       provider,
       confirmer,
       call: () => provider.assign(action.ip, target),
+      objection: () => lastLook.objection(),
       isTrue: ({ holderID }) => holderID === target,
       isAsPlanned: ({ holderID }) => holderID === action.before?.machineID,
       explain: (error, address) => explainRefusal(error, action.after, provider, [learn(action.ip, address)]),
@@ -61,7 +57,7 @@ async function objectionTo(action: AssignIP, provider: IPProvider, context: Appl
   const objections = await Promise.all([
     targetCarries(action, provider),
     hasMoved(action, provider, context),
-    holderChanged(action, context),
+    holderKeeps(action, context),
   ]);
   return objections.find((one) => one !== undefined);
 }

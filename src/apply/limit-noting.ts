@@ -39,6 +39,7 @@ export function limitNotingDNS(provider: DNSProvider, limits: Limits, clock: Clo
     isBatched,
     findZone: (zone) => noting(provider.findZone(zone)),
     readRecords: (zone, fqdn) => noting(provider.readRecords(zone, fqdn)),
+    listRecords: (zone, mostCalls) => noting(provider.listRecords(zone, mostCalls)),
     writeRecords: (zone, fqdn, change) => noting(provider.writeRecords(zone, fqdn, change)),
   };
 }

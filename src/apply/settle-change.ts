@@ -12,6 +12,8 @@ export interface Change {
   readonly provider: IPProvider;
   readonly confirmer: Confirmer;
   readonly call: () => Promise<AcceptedAction>;
+  /** What speaks against the call as things are now; asked right before every attempt. Undefined when nothing does. */
+  readonly objection: () => Promise<Result | undefined>;
   readonly isTrue: (address: Address) => boolean;
   /** Whether the address is still where the plan saw it; asked again after every wait. */
   readonly isAsPlanned: (address: Address) => boolean;
@@ -29,26 +31,30 @@ const BUSY_WAITS: readonly number[] = [500, 1000, 2000, 2000, 5000, 5000];
 export async function settleChange(change: Change, context: ApplyContext): Promise<Result> {
   for (const wait of BUSY_WAITS) {
     const result = await attempt(change, context);
-    if (result !== "busy") return result;
+    if (!isBusy(result)) return result;
     await context.clock.sleep(wait, context.patience);
-    if (context.patience.aborted) return left(change, context);
+    if (context.patience.aborted) return left(change, result, context);
     const objection = await changedMeanwhile(change);
     if (objection !== undefined) return objection;
   }
   const result = await attempt(change, context);
-  return result === "busy" ? left(change, context) : result;
+  return isBusy(result) ? left(change, result, context) : result;
+}
+
+/** The provider is busy with the machine or the address; the address as it was read right after it said so. */
+interface Busy {
+  readonly busyWith: Address;
+}
+
+function isBusy(result: Result | Busy): result is Busy {
+  return "busyWith" in result;
 }
 
 /** The provider stays busy longer than this pass waits: the next one goes on. */
-async function left(change: Change, context: ApplyContext): Promise<Result> {
+function left({ ip, provider }: Change, { busyWith }: Busy, context: ApplyContext): Result {
   const reason = obstacle(context);
   if (reason !== undefined) return skipped(reason);
-  const address = await readAgain(change);
-  return skipped(
-    "InProgress",
-    `${change.provider.name} is busy with it`,
-    address === undefined ? [] : [learn(change.ip, { ...address, isLocked: true })],
-  );
+  return skipped("InProgress", `${provider.name} is busy with it`, [learn(ip, { ...busyWith, isLocked: true })]);
 }
 
 /** A provider that was busy may have been busy with somebody else's change of this very address. */
@@ -62,7 +68,9 @@ async function changedMeanwhile(change: Change): Promise<Result | undefined> {
   return skipped("Stale", "it is not where it was when the pass began", [learn(change.ip, address)]);
 }
 
-async function attempt(change: Change, context: ApplyContext): Promise<Result | "busy"> {
+async function attempt(change: Change, context: ApplyContext): Promise<Result | Busy> {
+  const objection = await change.objection();
+  if (objection !== undefined) return objection;
   const reason = obstacle(context);
   if (reason !== undefined) return skipped(reason);
   const acceptedAtMs = context.cluster.now();
@@ -75,7 +83,7 @@ async function attempt(change: Change, context: ApplyContext): Promise<Result | 
   }
 }
 
-async function afterRefusal(change: Change, error: ProviderError, acceptedAtMs: number): Promise<Result | "busy"> {
+async function afterRefusal(change: Change, error: ProviderError, acceptedAtMs: number): Promise<Result | Busy> {
   if (error.failure === "rate-limited" || error.failure === "unauthorized" || error.failure === "forbidden")
     return failed(error);
   const reading = await readResult(change);
@@ -89,7 +97,7 @@ async function afterRefusal(change: Change, error: ProviderError, acceptedAtMs: 
   if (address.isLocked && (error.isAmbiguous || error.failure === "busy")) {
     return await confirm(change, { ip: change.ip, actionID: "" }, acceptedAtMs);
   }
-  if (error.failure === "busy") return "busy";
+  if (error.failure === "busy") return { busyWith: address };
   return await change.explain(error, address);
 }
 
@@ -139,9 +147,4 @@ async function readResult({ provider, ip }: Change): Promise<Reading> {
     if (error instanceof ProviderError) return { kind: "unreadable", error: error.message };
     throw error;
   }
-}
-
-async function readAgain(change: Change): Promise<Address | undefined> {
-  const reading = await readResult(change);
-  return reading.kind === "read" ? reading.address : undefined;
 }

@@ -1,3 +1,4 @@
+import type { ObjectRef } from "../model/action.ts";
 import { KubeError } from "../model/errors.ts";
 import type { Outcome } from "../model/outcome.ts";
 import type { Plan } from "../model/plan.ts";
@@ -5,25 +6,30 @@ import { objectKey } from "../model/resource.ts";
 import type { ReportFailure } from "../model/run.ts";
 import type { ClusterWriter } from "../ports/cluster.ts";
 import { eventOf } from "../report/events.ts";
+import type { Attempts } from "./attempts.ts";
 import { type Journals, ownerJournal } from "./context.ts";
 
-/** Writes every status that differs from what is stored. A failure is returned, never thrown: it stops no other object. */
+/**
+ * Writes every status that differs from what is stored, unless `attempts` says that it is not due again after a refusal. A failure is returned, never thrown: it stops
+ * no other object.
+ */
 export async function writeStatuses(
-  { pools, recordSets }: Plan,
+  { pools, recordSets, observedAtMs }: Plan,
   journals: Journals,
+  attempts?: Attempts,
 ): Promise<readonly ReportFailure[]> {
+  const write = async (object: ObjectRef, record: () => Promise<unknown>): Promise<readonly ReportFailure[]> => {
+    if (attempts?.mayWriteStatus(object, observedAtMs) === false) return [];
+    const failures = await attempt(object, record());
+    if (failures.length === 0) attempts?.wrote(object);
+    return failures;
+  };
   const failures = await Promise.all([
     ...pools.map(({ object, status }) =>
-      attempt(
-        object,
-        ownerJournal(object, journals).record(objectKey(object), () => status),
-      ),
+      write(object, () => ownerJournal(object, journals).record(objectKey(object), () => status)),
     ),
     ...recordSets.map(({ object, status }) =>
-      attempt(
-        object,
-        journals.dns.record(objectKey(object), () => status),
-      ),
+      write(object, () => journals.dns.record(objectKey(object), () => status)),
     ),
   ]);
   return failures.flat();

@@ -1,8 +1,8 @@
 import { InvalidArgumentError, Option } from "commander";
+import { isNamespaceName } from "../model/object-name.ts";
 import { isCronSchedule } from "./cron-schedule.ts";
 import { MANIFEST_MODES, MANIFEST_PARTS, type ManifestPart } from "./manifest-parts.ts";
 
-const NAMESPACE = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
 const IMAGE =
   /^(?:[\w.-]+(?::\d+)?\/)?[a-z0-9]+(?:[._/-]+[a-z0-9]+)*(?::(?<tag>\w[\w.-]{0,127}))?(?<digest>@sha256:[0-9a-f]{64})?$/;
 
@@ -10,9 +10,7 @@ const IMAGE =
 export function manifestOptions(): readonly Option[] {
   const names = MANIFEST_PARTS.join(", ");
   return [
-    checked("-n, --namespace <NAME>", "namespace to install into", "It is no name of a namespace.", (text) =>
-      NAMESPACE.test(text),
-    ),
+    checked("-n, --namespace <NAME>", "namespace to install into", NO_NAMESPACE, isNamespaceName),
     checked("--image <IMAGE>", "image to run", "Write it like NAME:TAG or NAME@sha256:DIGEST; not latest.", isPinned),
     checked(
       "--schedule <CRON>",
@@ -27,7 +25,11 @@ export function manifestOptions(): readonly Option[] {
   ];
 }
 
-function checked(flags: string, description: string, hint: string, isValid: (text: string) => boolean): Option {
+/** The message for a flag whose value is no name of a namespace. */
+export const NO_NAMESPACE = "It is no name of a namespace.";
+
+/** Returns an option whose value must be valid; the hint says what is wrong with another one. */
+export function checked(flags: string, description: string, hint: string, isValid: (text: string) => boolean): Option {
   return new Option(flags, description).argParser((text: string) => {
     if (!isValid(text)) throw new InvalidArgumentError(hint);
     return text;

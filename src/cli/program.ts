@@ -1,7 +1,10 @@
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
+import { ConfigError } from "../model/errors.ts";
+import { parseLabelSelector } from "../model/label-selector.ts";
+import { isNamespaceName, isSubdomain, shownText } from "../model/object-name.ts";
 import { parseDuration } from "./duration.ts";
 import type { ManifestFlags, PlanFlags, ReconcileFlags, StatusFlags } from "./flags.ts";
-import { manifestOptions } from "./manifest-options.ts";
+import { checked, manifestOptions, NO_NAMESPACE } from "./manifest-options.ts";
 
 /** What each command does with its targets and flags; returns the exit code. */
 export interface Handlers {
@@ -73,14 +76,20 @@ function withCommonFlags(command: Command): Command {
   return command
     .option("--kubeconfig <FILE>", "kubeconfig to use instead of $KUBECONFIG and ~/.kube/config")
     .option("--context <NAME>", "context of the kubeconfig")
-    .option("-n, --namespace <NAME>", "only objects of this namespace")
+    .addOption(checked("-n, --namespace <NAME>", "only objects of this namespace", NO_NAMESPACE, isNamespaceName))
     .option("-A, --all-namespaces", "objects of all namespaces (the default), whatever -n says")
-    .option("-l, --selector <LABELS>", "only objects with these labels, as in kubectl")
+    .addOption(
+      new Option("-l, --selector <LABELS>", "only objects with these labels, as in kubectl").argParser(readable),
+    )
     .addOption(duration("--request-timeout <DURATION>", "time for one call to the cluster"))
     .option("--as <USER>", "act as this user of the cluster")
     .addOption(new Option("--as-group <GROUP>", "act as this group, repeatable").argParser(collect).default([], "none"))
-    .option("--lease-namespace <NAME>", "namespace of the Lease", "flipop")
-    .option("--lease-name <NAME>", "name of the Lease", "flipop")
+    .addOption(
+      checked("--lease-namespace <NAME>", "namespace of the Lease", NO_NAMESPACE, isNamespaceName).default("flipop"),
+    )
+    .addOption(
+      checked("--lease-name <NAME>", "name of the Lease", "It is no name of a Lease.", isSubdomain).default("flipop"),
+    )
     .addOption(new Option("-o, --output <FORMAT>", "format of the result").choices(FORMATS).default("table"))
     .option("-q, --quiet", "print the result and errors only")
     .addOption(new Option("-v, --verbose", "say more; twice for stacks").default(0, "off"))
@@ -91,6 +100,13 @@ function withCommonFlags(command: Command): Command {
       const count = typeof before === "number" ? before + 1 : 1;
       command.setOptionValue("verboseCount", count).setOptionValueWithSource("verbose", count, "cli");
     });
+}
+
+/** A label selector as it was given. @throws ConfigError `usage` for one that cannot be read, before anything else is. */
+function readable(text: string): string {
+  const parsed = parseLabelSelector(text);
+  if ("selector" in parsed) return text;
+  throw new ConfigError("usage", `Cannot read the label selector '${shownText(text)}' of -l: ${parsed.error}.`);
 }
 
 const FORMATS = ["table", "wide", "json", "yaml", "name"];

@@ -1,3 +1,4 @@
+import { contentHash } from "../model/content-hash.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { DNSProvider, DNSProviderReader } from "../ports/dns-provider.ts";
 import type { FirewallProvider, FirewallProviderReader } from "../ports/firewall-provider.ts";
@@ -127,9 +128,32 @@ function hasToken(source: TokenSource): boolean {
   }
 }
 
-/** Names the providers that have a token now, for comparison: a Secret may be mounted, or emptied, while a process runs. */
-export function tokensOf({ digitalOcean, cloudflare }: Pick<Config, "digitalOcean" | "cloudflare">): string {
-  return [hasToken(digitalOcean.token) ? "digitalocean" : "", hasToken(cloudflare.token) ? "cloudflare" : ""].join(" ");
+/** The tokens as they are now, for comparison: a Secret may be mounted, replaced or emptied while a process runs. */
+export interface TokenState {
+  /** Names the providers that have one. */
+  readonly present: string;
+  /** A hash of all of them. */
+  readonly fingerprint: string;
+}
+
+/** Reads the state of all tokens; files are read anew. */
+export function tokenState({ digitalOcean, cloudflare }: Pick<Config, "digitalOcean" | "cloudflare">): TokenState {
+  const sources = [
+    ["digitalocean", digitalOcean.token],
+    ["cloudflare", cloudflare.token],
+  ] as const;
+  const tokens = sources.map(([name, source]) => (hasToken(source) ? `${name} ${textOf(source)}` : ""));
+  const present = sources.map(([name, source]) => (hasToken(source) ? name : "")).join(" ");
+  return { present, fingerprint: contentHash(tokens.join("\n")) };
+}
+
+/** The token, or why it cannot be read. */
+function textOf(source: TokenSource): string {
+  try {
+    return readToken(source) ?? "";
+  } catch (error) {
+    return String(error);
+  }
 }
 
 interface AdapterOptions {

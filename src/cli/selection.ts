@@ -1,6 +1,5 @@
 import { type ObjectRef, refKey } from "../model/action.ts";
 import { ConfigError } from "../model/errors.ts";
-import { parseLabelSelector } from "../model/label-selector.ts";
 import type { ObjectMeta, RecordSet } from "../model/resource.ts";
 import type { Selection } from "../model/run.ts";
 import { listRecordSets } from "../observe/list-record-sets.ts";
@@ -22,11 +21,10 @@ export type ObjectLists = Pick<ClusterReader, "listPools" | "listRoutedIPs" | "l
 
 /**
  * Returns the selection that the flags mean. Objects are read only when one is named, and each must exist.
- * @throws ConfigError `usage` for an unreadable `-l` or a name that several have, `invalid` for an object that does not exist.
+ * @throws ConfigError `usage` for a name that several have, `invalid` for an object that does not exist.
  */
 export async function resolveSelection(flags: SelectionFlags, lists: ObjectLists): Promise<Selection> {
   const { namespace, labelSelector } = flags;
-  if (labelSelector !== undefined) checkSelector(labelSelector);
   const named = flags.targets.filter(isObjectTarget);
   const known = named.length === 0 ? [] : await listObjects(named, lists);
   const objects = named.map((target) => refKey(findObject(target, namespace, known)));
@@ -79,12 +77,6 @@ export function whatThereIs(objects: readonly ObjectRef[]): string {
 
 /** How many objects are named where none was meant. */
 const MOST_OBJECTS = 5;
-
-function checkSelector(text: string): void {
-  const parsed = parseLabelSelector(text);
-  if ("selector" in parsed) return;
-  throw new ConfigError("usage", `Cannot read the label selector '${text}' of -l: ${parsed.error}.`);
-}
 
 /** Only kinds that are named are read. */
 async function listObjects(named: readonly ObjectTarget[], lists: ObjectLists): Promise<readonly ObjectRef[]> {

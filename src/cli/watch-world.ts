@@ -1,3 +1,5 @@
+import { Attempts } from "../apply/attempts.ts";
+import { ReusableFacts } from "../observe/reusable-facts.ts";
 import type { WarmCluster } from "../ports/warm-cluster.ts";
 import { pass } from "../reconcile.ts";
 import { type WatchDeps, type WatchLock, watch } from "../watch/watch.ts";
@@ -5,7 +7,7 @@ import type { Backend, WatchRequest } from "./backend.ts";
 import type { Config } from "./config.ts";
 import type { Machine } from "./machine.ts";
 import { NO_LOCK } from "./no-lock.ts";
-import { openProviders, tokensOf } from "./providers.ts";
+import { openProviders, tokenState } from "./providers.ts";
 import { readMeters } from "./read-meters.ts";
 import { WatchNotes } from "./watch-notes.ts";
 
@@ -37,30 +39,43 @@ async function passes(
   machine: Machine,
   { selection, passMs, signal, annotate, intervalMs, onRun }: WatchRequest,
 ): Promise<WatchDeps["passUnder"]> {
-  let tokens = tokensOf(config);
+  let tokens = tokenState(config);
   const { clock } = machine;
   let open = await openProviders(config, machine);
   return (lock) => {
-    const now = (): number => cluster.now();
     const counts = new WatchNotes({
       clock,
       lock,
-      now,
+      now: () => cluster.now(),
       readMeters: () => readMeters(open.meters),
       annotate,
       intervalMs,
     });
-    return async ({ known, ...manner }) => {
-      if (tokensOf(config) !== tokens) {
-        tokens = tokensOf(config);
-        open = await openProviders(config, machine);
-      }
+    const reusable = new ReusableFacts(clock);
+    const attempts = new Attempts();
+    return async ({ isFullLook, ...manner }) => {
+      const now = tokenState(config);
+      if (now.present !== tokens.present) open = await openProviders(config, machine);
+      // What another token was refused, this one may be allowed.
+      if (isFullLook || now.fingerprint !== tokens.fingerprint) reusable.forget();
+      tokens = now;
       const startMs = clock.monotonicMs();
       const { providers, dnsProviders, firewallProviders } = open;
       // As long as the providers need not be asked anew the Lease need not be, either: nobody else writes what this process renews.
-      const notes = known === undefined || lock === NO_LOCK ? undefined : lock.annotations();
+      const notes = isFullLook || lock === NO_LOCK ? undefined : lock.annotations();
       const made = await pass(
-        { cluster, providers, dnsProviders, firewallProviders, clock, lock, leaseName: config.lease, known, notes },
+        {
+          cluster,
+          providers,
+          dnsProviders,
+          firewallProviders,
+          clock,
+          lock,
+          leaseName: config.lease,
+          reusable,
+          attempts,
+          notes,
+        },
         { selection, deadline: startMs + passMs, signal, ...manner },
       );
       onRun(await counts.note(made.result, startMs));

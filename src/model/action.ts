@@ -36,8 +36,8 @@ export interface AssignIP extends Common {
   readonly after: Required<Place>;
   /** Addresses that could not be read in this pass; the machine must be seen to carry none of them first. Sorted. */
   readonly mustNotCarry: readonly string[];
-  /** The version of the node it leaves, as observed: changed since, and the node is judged again before it loses its address. Absent where it may leave any node. */
-  readonly holderVersion?: string;
+  /** True where it leaves its node because that does not match: the node is judged again right before each attempt. */
+  readonly isHolderJudged: boolean;
 }
 
 /** Detaches an address and leaves it unattached. */
@@ -47,8 +47,8 @@ export interface UnassignIP extends Common {
   readonly ip: string;
   readonly before: Place;
   readonly after: undefined;
-  /** As for {@link AssignIP}: set where the address leaves because its node does not match. */
-  readonly holderVersion?: string;
+  /** As for {@link AssignIP}. */
+  readonly isHolderJudged: boolean;
 }
 
 /** Buys one address for a node's machine, or unattached in a region. */

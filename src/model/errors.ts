@@ -46,6 +46,20 @@ export class KubeError extends Error {
   }
 }
 
+/** Bad, with a URL that is too long, that cannot be processed, with a head that is too long; 0 = flipop itself does not send it. */
+const REQUEST_REFUSALS: readonly number[] = [400, 414, 422, 431, 0];
+
+/**
+ * True if a list is refused because of what it asks for: its selector, or its namespace. Other lists are still answered, and
+ * the same one is refused again until somebody acts. A 404 counts for a list in one namespace only: elsewhere it means that
+ * the server lacks the resource, or is no API server.
+ */
+export function isRequestRefusal(error: unknown, isNamespaced: boolean): error is KubeError {
+  if (!(error instanceof KubeError)) return false;
+  if (error.failure === "not-found") return isNamespaced;
+  return error.failure === "invalid" && REQUEST_REFUSALS.includes(error.status);
+}
+
 /** What a provider refused, in the terms the program decides on. */
 export type ProviderFailure =
   | "unauthorized"

@@ -14,6 +14,13 @@ export interface PodSummary {
   readonly unreadySinceMs?: number;
 }
 
+/** The pods of one selector, or the endpoints of one Service. */
+export type PodReading =
+  /** Node name → pods. Nodes without such pods are absent. */
+  | { readonly kind: "read"; readonly byNode: ReadonlyMap<string, PodSummary> }
+  /** The API server refuses this list and answers others. Nobody knows which nodes run such pods. */
+  | { readonly kind: "refused"; readonly error: string };
+
 /** What could be read of one provider in this pass. */
 export interface ProviderFacts {
   /** `digitalocean`. */
@@ -40,7 +47,7 @@ export interface LeaseFacts {
   readonly providerNotBeforeMs: ReadonlyMap<string, number>;
 }
 
-/** What a process still knows of the providers from its last pass; a pass that a change of the cluster alone causes need not ask for it again. */
+/** What is known of all providers, as a pass may reuse it from the one before. */
 export type KnownFacts = Pick<Observation, "providers" | "dns" | "firewalls">;
 
 /** Everything one pass knows, read before anything is decided. */
@@ -57,8 +64,8 @@ export interface Observation {
   /** Kinds of ours that the cluster does not know, and so has none of, with the error that says it. */
   readonly missingKinds: readonly { readonly resource: string; readonly error: string }[];
   readonly nodes: readonly NodeFacts[];
-  /** {@link podSelectorKey} or {@link endpointsKey} → node name → pods. Nodes without such pods are absent. */
-  readonly pods: ReadonlyMap<string, ReadonlyMap<string, PodSummary>>;
+  /** By {@link podSelectorKey} or {@link endpointsKey}, for every object whose selectors can be read. */
+  readonly pods: ReadonlyMap<string, PodReading>;
   /** By provider name; a provider that some object names and that is unknown to flipop is absent. */
   readonly providers: ReadonlyMap<string, ProviderFacts>;
   /** By provider name; a DNS provider that no object names is absent. */

@@ -3,6 +3,7 @@ import type { Address, AddressFact } from "./address.ts";
 import type { RecordsFact } from "./dns.ts";
 import type { Firewall, FirewallFact } from "./firewall.ts";
 import type { NodeFacts } from "./node.ts";
+import type { PodSummary } from "./observation.ts";
 import type { Reason } from "./reason.ts";
 
 /** Something read about an address while an action was carried out. */
@@ -20,6 +21,15 @@ export interface LearnedFirewall {
     | Extract<FirewallFact, { readonly kind: "gap" }>;
 }
 
+/** Pods of one node that were read while an action was carried out. */
+export interface LearnedPods {
+  /** A key of the observation's pods. */
+  readonly key: string;
+  readonly nodeName: string;
+  /** Absent where none of them is on the node. */
+  readonly pods?: PodSummary;
+}
+
 interface Common {
   readonly action: Action;
   /** How long it took, milliseconds. */
@@ -30,8 +40,10 @@ interface Common {
   readonly address?: Address;
   /** Everything read on the way, newest last; replaces what was observed. */
   readonly learned?: readonly Learned[];
-  /** A node that was read again and had changed; replaces what was observed. */
+  /** A node that was read again; replaces what was observed. */
   readonly learnedNode?: NodeFacts;
+  /** The pods of one selector on one node, read again; replace what was observed. */
+  readonly learnedPods?: LearnedPods;
   /** What is now known of the firewall an action was about. */
   readonly firewall?: LearnedFirewall;
   /** What is now known of the records an action was about. */

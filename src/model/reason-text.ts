@@ -62,6 +62,7 @@ type Advice = Readonly<Partial<Record<Reason, string>>>;
 const ADVICE: Advice = {
   QuotaExceeded: "Ask DigitalOcean for a higher limit, or lower desiredIPs.",
   InvalidSpec: "Correct the object's spec.",
+  SelectorRefused: "Correct podNamespace or podLabel, or ask who runs the API server why it refuses them.",
   InvalidIP: "Correct or remove the entry in spec.ips.",
   DuplicateIP: "Remove one of the two entries from spec.ips.",
   Conflict: "Remove it from one of the two objects.",
@@ -86,6 +87,7 @@ const ADVICE: Advice = {
 /** The same for a RoutedIP, where its fields or those of its issuer are meant. */
 const ADVICE_FOR_ROUTED_IPS: Advice = {
   QuotaExceeded: "Ask DigitalOcean for a higher limit, or name an address of the account in spec.address.",
+  SelectorRefused: "Correct the Service, or ask who runs the API server why it refuses the list.",
   IPNotFound: "Correct spec.address, or check that the token belongs to the right account.",
   NoRegion: "Set region of the issuer.",
   AmbiguousAcquisition: "Name the right one in spec.address, or remove the others from the account.",
@@ -114,6 +116,7 @@ export function adviceFor({ reason, object, detail }: Hold): string | undefined 
 /** Reasons whose particulars are a whole sentence: what failed, and what to do. */
 const TOLD_BY_DETAIL: ReadonlySet<Reason> = new Set([
   "ProviderUnavailable",
+  "SelectorRefused",
   "Unreadable",
   "RateLimited",
   "QuotaExceeded",

@@ -55,6 +55,7 @@ export const REASONS = {
   DuplicateIP: "The address is listed twice.",
   InvalidIP: "The entry is not a canonical IPv4 address.",
   InvalidSpec: "The object's spec is invalid.",
+  SelectorRefused: "The API server does not list the pods that the object asks for; its nodes are unknown.",
   Suspended: "spec.suspend is true.",
   ProviderUnavailable: "The provider cannot be used: no token, or one that is not allowed to read.",
   Unreadable: "It could not be read in this pass.",

@@ -182,7 +182,7 @@ export interface IPStatus {
 
 /** `status.retries[]`: something whose last attempt failed, and when it may be tried again. Sorted by subject. */
 export interface RetryStatus {
-  /** `ip/ADDRESS`, `node/NAME`, `acquire`, `annotate` or `dns/NAME`. */
+  /** `ip/ADDRESS`, `node/NAME`, `acquire`, `annotate`, `finalizer`, `firewall/ID` or `dns/NAME`. */
   readonly subject: string;
   /** Failed attempts since the last success; at least 1. */
   readonly attempts: number;

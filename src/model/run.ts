@@ -1,6 +1,5 @@
 import type { ObjectRef } from "./action.ts";
 import type { MeterReading } from "./meter.ts";
-import type { Observation } from "./observation.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Plan } from "./plan.ts";
 
@@ -46,10 +45,11 @@ export interface PassResult {
   readonly timing: RunTiming;
 }
 
-/** A pass, and the world as it left it. */
+/** A pass of a process that goes on. */
 export interface Pass {
   readonly result: PassResult;
-  readonly world: Observation;
+  /** Until something that is moving or could not be read may be read again, milliseconds; absent when there is nothing of that kind. */
+  readonly nextReadInMs?: number;
 }
 
 /** How a run that could read the cluster ended, and what metrics need beside its result. */

@@ -1,5 +1,5 @@
 import { KubeError } from "../model/errors.ts";
-import type { KnownFacts, Observation } from "../model/observation.ts";
+import type { Observation } from "../model/observation.ts";
 import { restoreMemory } from "../plan/restore-memory.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { ClusterReader, LeaseRecord } from "../ports/cluster.ts";
@@ -7,11 +7,13 @@ import type { DNSProviderReader } from "../ports/dns-provider.ts";
 import type { FirewallProviderReader } from "../ports/firewall-provider.ts";
 import type { IPProviderReader } from "../ports/ip-provider.ts";
 import type { ProviderAccess } from "../ports/provider-access.ts";
+import { readAddresses } from "./addresses.ts";
+import type { AskOptions } from "./asking.ts";
+import { readFirewalls } from "./firewalls.ts";
 import { leaseFacts } from "./lease-facts.ts";
+import { readNames } from "./names.ts";
 import { readCluster } from "./read-cluster.ts";
-import { type ReadDNSOptions, readDNS } from "./read-dns.ts";
-import { readFirewalls } from "./read-firewalls.ts";
-import { readProvider } from "./read-provider.ts";
+import type { ReusableFacts } from "./reusable-facts.ts";
 
 /** What an observation reads from. */
 export interface ObserveDeps {
@@ -21,8 +23,8 @@ export interface ObserveDeps {
   readonly firewallProviders: ReadonlyMap<string, ProviderAccess<FirewallProviderReader>>;
   readonly clock: Clock;
   readonly leaseName: { readonly namespace: string; readonly name: string };
-  /** Absent = every provider is asked. */
-  readonly known?: KnownFacts | undefined;
+  /** What earlier passes of this process left; it is told what this one read. Absent = every provider is asked. */
+  readonly reusable?: ReusableFacts | undefined;
   /** The Lease's annotations, where this process keeps it and knows them. Absent = it is read. */
   readonly notes?: LeaseRecord["annotations"] | undefined;
 }
@@ -40,7 +42,7 @@ export async function observe({
   firewallProviders,
   clock,
   leaseName,
-  known,
+  reusable,
   notes,
 }: ObserveDeps): Promise<Observation> {
   const [{ pools, recordSets, missingKinds, nodes, nodesReadAtMs, pods }, lease] = await Promise.all([
@@ -49,29 +51,20 @@ export async function observe({
   ]);
   const remembering = pools.map((pool) => restoreMemory(pool, cluster.now()));
   const facts = leaseFacts(lease, cluster.now());
-  const times = (name: string): Pick<ReadDNSOptions, "notBeforeMs" | "nowMs" | "skewMs"> => ({
+  const asking = <P>([name, access]: readonly [string, ProviderAccess<P>]): AskOptions<P> => ({
+    name,
+    access,
     notBeforeMs: facts.providerNotBeforeMs.get(name),
     nowMs: cluster.now(),
     skewMs: () => cluster.now() - clock.wallMs(),
+    reusable,
   });
   const [read, dns, firewalls] = await Promise.all([
-    Promise.all(
-      [...providers].map(([name, access]) =>
-        readProvider({ name, access, pools: remembering, nodes, ...times(name), known: known?.providers.get(name) }),
-      ),
-    ),
-    Promise.all(
-      [...dnsProviders].map(([name, access]) =>
-        readDNS({ name, access, pools, recordSets, ...times(name), known: known?.dns.get(name) }),
-      ),
-    ),
-    Promise.all(
-      [...firewallProviders].map(([name, access]) =>
-        readFirewalls({ name, access, pools, ...times(name), known: known?.firewalls.get(name) }),
-      ),
-    ),
+    Promise.all([...providers].map((one) => readAddresses({ ...asking(one), pools: remembering, nodes }))),
+    Promise.all([...dnsProviders].map((one) => readNames({ ...asking(one), pools, recordSets }))),
+    Promise.all([...firewallProviders].map((one) => readFirewalls({ ...asking(one), pools }))),
   ]);
-  return {
+  const observation: Observation = {
     observedAtMs: cluster.now(),
     nodesReadAtMs,
     cluster: cluster.server,
@@ -85,6 +78,8 @@ export async function observe({
     firewalls: byName(firewalls),
     lease: facts,
   };
+  reusable?.keep(observation);
+  return observation;
 }
 
 function byName<T extends { readonly name: string }>(facts: readonly (T | undefined)[]): ReadonlyMap<string, T> {

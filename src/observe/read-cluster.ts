@@ -1,13 +1,14 @@
-import { parseLabelSelector } from "../model/label-selector.ts";
+import { isRequestRefusal } from "../model/errors.ts";
+import { isLabelValue, podSelectorProblem } from "../model/label-selector.ts";
 import { type PodSelector, podSelectorKey } from "../model/node.ts";
-import type { Observation, PodSummary } from "../model/observation.ts";
-import type { Pool, RecordSet } from "../model/resource.ts";
+import { shownText } from "../model/object-name.ts";
+import type { Observation, PodReading, PodSummary } from "../model/observation.ts";
+import { objectKey, type Pool, type RecordSet } from "../model/resource.ts";
 import { endpointsKey } from "../model/service.ts";
+import { summarizeEndpoints, summarizePods } from "../plan/pod-summary.ts";
 import type { ClusterReader } from "../ports/cluster.ts";
 import { listRecordSets } from "./list-record-sets.ts";
 import { readRoutedIPs } from "./read-routed-ips.ts";
-import { summarizeEndpoints } from "./summarize-endpoints.ts";
-import { summarizePods } from "./summarize-pods.ts";
 
 /** The lists of one cluster, as an {@link Observation} has them. */
 export type ClusterLists = Pick<
@@ -16,8 +17,9 @@ export type ClusterLists = Pick<
 >;
 
 /**
- * Lists objects, nodes, and the pods that some selector asks for.
- * @throws KubeError when any list fails: part of a cluster is never returned.
+ * Lists objects, nodes, and the pods that some selector asks for. A list of pods or endpoints that the API server refuses for
+ * what it asks is in the result as refused: it concerns nobody but the objects that ask for it.
+ * @throws KubeError when a list fails for any other reason: part of a cluster is never returned.
  */
 export async function readCluster(cluster: ClusterReader): Promise<ClusterLists> {
   const [floating, sets, routed, { nodes, nodesReadAtMs }] = await Promise.all([
@@ -44,11 +46,32 @@ async function readNodes(cluster: ClusterReader): Promise<Pick<Observation, "nod
 
 /** Lists each distinct pod selector once, one after another, so that at most one page of pods is in memory per list. */
 async function readPods(cluster: ClusterReader, objects: readonly Matching[]): Promise<Observation["pods"]> {
-  const pods = new Map<string, ReadonlyMap<string, PodSummary>>();
+  const pods = new Map<string, PodReading>();
   for (const selector of podSelectors(objects)) {
-    pods.set(podSelectorKey(selector), summarizePods(await cluster.listPods(selector)));
+    const read = async (): Promise<ReadonlyMap<string, PodSummary>> => summarizePods(await cluster.listPods(selector));
+    pods.set(podSelectorKey(selector), await readOrRefused(read, selectorText(selector), selector.namespace !== ""));
   }
   return pods;
+}
+
+/** Returns `the pods of label selector "app=web" in namespace "shop"`, without the part that the selector does not have. */
+function selectorText({ namespace, label }: PodSelector): string {
+  const pods = label === "" ? "the pods" : `the pods of label selector "${shownText(label)}"`;
+  return namespace === "" ? pods : `${pods} in namespace "${namespace}"`;
+}
+
+/** Reads one list; a refusal of what it asks is part of the answer. @throws KubeError for any other failure. */
+async function readOrRefused(
+  read: () => Promise<ReadonlyMap<string, PodSummary>>,
+  what: string,
+  isNamespaced: boolean,
+): Promise<PodReading> {
+  try {
+    return { kind: "read", byNode: await read() };
+  } catch (error) {
+    if (!isRequestRefusal(error, isNamespaced)) throw error;
+    return { kind: "refused", error: `Error listing ${what}: ${error.message}` };
+  }
 }
 
 /** The endpoints of each Service without selector that stands in for a selector, once. */
@@ -56,10 +79,16 @@ async function readEndpoints(cluster: ClusterReader, pools: readonly Pool[]): Pr
   const services = new Map(
     pools.flatMap(({ endpoints }) => (endpoints === undefined ? [] : [[endpointsKey(endpoints), endpoints]])),
   );
-  const read = [...services].map(
-    async ([key, service]) => [key, summarizeEndpoints(await cluster.listEndpointSlices(service))] as const,
-  );
-  return new Map(await Promise.all(read));
+  const readings = [...services].map(async ([key, service]) => {
+    const what = `the EndpointSlices of Service "${shownText(objectKey(service))}"`;
+    // The name becomes a part of a selector.
+    if (!isLabelValue(service.name))
+      return [key, { kind: "refused", error: `Error listing ${what}: its name is not a valid label value.` }] as const;
+    const read = async (): Promise<ReadonlyMap<string, PodSummary>> =>
+      summarizeEndpoints(await cluster.listEndpointSlices(service));
+    return [key, await readOrRefused(read, what, true)] as const;
+  });
+  return new Map(await Promise.all(readings));
 }
 
 /** What has a `spec.match`. */
@@ -68,6 +97,7 @@ type Matching = Pool | RecordSet;
 function podSelectors(objects: readonly Matching[]): readonly PodSelector[] {
   const selectors = objects
     .map(({ spec }) => ({ namespace: spec.match.podNamespace, label: spec.match.podLabel }))
-    .filter(({ namespace, label }) => (namespace !== "" || label !== "") && "selector" in parseLabelSelector(label));
+    .filter((selector) => selector.namespace !== "" || selector.label !== "")
+    .filter((selector) => podSelectorProblem(selector) === undefined);
   return [...new Map(selectors.map((selector) => [podSelectorKey(selector), selector])).values()];
 }

@@ -15,6 +15,8 @@ export interface WantedAddresses {
   readonly isSteady: boolean;
   /** True when some object lacks addresses or waits for the answer of an acquisition: then the whole account matters. */
   readonly mayAcquire: boolean;
+  /** True when the answer of an acquisition is waited for: only the account's list can show it. */
+  readonly hasOpenIntent: boolean;
 }
 
 /** Collects the addresses to read for one provider. Pure. */
@@ -42,6 +44,10 @@ export function wantedAddresses(
       ),
     ),
   );
+  // Where a person has to say which address it was, no further look helps.
+  const hasOpenIntent = own.some(({ status }) =>
+    status.pendingAcquisitions.some(({ candidates }) => candidates === undefined),
+  );
   return {
     ips,
     holders: new Map([...annotated.filter(([, machine]) => machine !== ""), ...own.flatMap(holdersByStatus)]),
@@ -49,6 +55,7 @@ export function wantedAddresses(
     isSteady: [...ips].every((ip) => active.has(ip)) && own.every(({ status }) => status.nodeErrors.length === 0),
     // An answer stays open also for a pool that wants nothing more: only the whole list shows which address it may be about.
     mayAcquire: own.some(({ spec, status }) => status.pendingAcquisitions.length > 0 || lacks(spec, status)),
+    hasOpenIntent,
   };
 }
 

@@ -160,14 +160,14 @@ function assignment(
     before: standing.from,
     after: candidate.place,
     mustNotCarry,
-    ...(standing.holderVersion === undefined ? {} : { holderVersion: standing.holderVersion }),
+    isHolderJudged: standing.rank === "not-matching" || standing.rank === "node-gone",
   };
   return [...leaving, assign];
 }
 
 function unassignLeaver({ ip, owner }: Leaver, place: Place): UnassignIP {
   const standing = owner.managed.find((managed) => managed.ip === ip)?.standing;
-  const { from = place, holderVersion } = standing?.kind === "free" ? standing : {};
+  const { from = place, rank } = standing?.kind === "free" ? standing : {};
   return {
     kind: "unassign-ip",
     id: actionID("unassign-ip", owner.object, ip),
@@ -177,9 +177,9 @@ function unassignLeaver({ ip, owner }: Leaver, place: Place): UnassignIP {
     follows: [],
     provider: owner.pool.spec.provider,
     ip,
-    // The node as the owner sees it: a machine may have two, and the version is of that one.
+    // The node as the owner sees it: a machine may have two.
     before: from,
     after: undefined,
-    ...(holderVersion === undefined ? {} : { holderVersion }),
+    isHolderJudged: rank === "not-matching",
   };
 }

@@ -31,7 +31,7 @@ export function dropActions(
 }
 
 /** The ids and those of every action that requires one of them. */
-function withDependents(actions: readonly Action[], ids: readonly string[]): ReadonlySet<string> {
+export function withDependents(actions: readonly Action[], ids: readonly string[]): ReadonlySet<string> {
   const found = new Set(ids);
   const more = actions.filter(({ id, requires }) => !found.has(id) && requires.some((other) => found.has(other)));
   return more.length === 0 ? found : withDependents(actions, [...found, ...more.map(({ id }) => id)]);

@@ -5,6 +5,7 @@ import { providerIDOf } from "../model/provider-id.ts";
 import type { Reason } from "../model/reason.ts";
 import type { IPStatus, Pool, PoolStatus } from "../model/resource.ts";
 import { foldDNSRetries } from "./dns/fold-dns.ts";
+import { FINALIZER_SUBJECT } from "./finalizer-step.ts";
 import { firewallSubject } from "./firewall/firewall-target.ts";
 import { onItsWay } from "./on-its-way.ts";
 import { retryClassOf } from "./retry-class.ts";
@@ -81,6 +82,9 @@ function succeeded(status: PoolStatus, pool: Pool, action: Action, outcome: Outc
     case "add-to-firewall":
     case "remove-from-firewall":
       return forget(status, [firewallSubject(action.firewall.id)]);
+    case "add-finalizer":
+    case "remove-finalizer":
+      return forget(status, [FINALIZER_SUBJECT]);
     default:
       return status;
   }
@@ -120,10 +124,9 @@ function failed(status: PoolStatus, outcome: Failed, nowMs: number): PoolStatus 
       return retry(withAddress, `node/${action.after.nodeName}`, retryClass, text, nowMs);
     }
     case "acquire-ip": {
-      if (error instanceof KubeError && error.failure !== "forbidden") return status;
       const held = retry(status, "acquire", retryClass, error.message, nowMs);
       // A refusal may be the machine's fault: other nodes are served first next time.
-      if (retryClass === "fast" || !("node" in action.after)) return held;
+      if (error instanceof KubeError || retryClass === "fast" || !("node" in action.after)) return held;
       const { nodeName } = action.after.node;
       return retry(held, `node/${nodeName}`, retryClass, `${nodeName}: ${error.message}`, nowMs);
     }
@@ -142,6 +145,9 @@ function failed(status: PoolStatus, outcome: Failed, nowMs: number): PoolStatus 
     case "close-ports":
     case "remove-from-firewall":
       return retry(status, firewallSubject(action.firewall.id), retryClass, error.message, nowMs);
+    case "add-finalizer":
+    case "remove-finalizer":
+      return retry(status, FINALIZER_SUBJECT, retryClass, error.message, nowMs);
     default:
       return status;
   }

@@ -4,6 +4,7 @@ import type { Observation, ProviderFacts } from "../model/observation.ts";
 import type { Outcome } from "../model/outcome.ts";
 import type { Pool, RecordSet } from "../model/resource.ts";
 import { foldDNS, foldDNSRetries } from "./dns/fold-dns.ts";
+import { foldFinalizerRetries } from "./finalizer-step.ts";
 import { foldFirewalls } from "./firewall/fold-firewalls.ts";
 import { foldIntoStatus, isMachineUnfit } from "./fold-status.ts";
 import { rateLimitIn } from "./rate-limit-in.ts";
@@ -28,6 +29,7 @@ export function fold(observation: Observation, outcomes: readonly Outcome[], { n
     observedAtMs: nowMs,
     providers: foldProviders(observation, outcomes, nowMs - wallMs),
     nodes: foldNodes(observation, outcomes),
+    pods: foldPods(observation.pods, outcomes),
     pools: observation.pools
       .filter((pool) => !isFinished(of(pool.kind, pool)) || !pool.meta.isDeleting)
       .map((pool) => foldPool(pool, of(pool.kind, pool), nowMs)),
@@ -60,7 +62,7 @@ function foldPool(pool: Pool, outcomes: readonly Outcome[], nowMs: number): Pool
 }
 
 function foldRecordSet(recordSet: RecordSet, outcomes: readonly Outcome[], nowMs: number): RecordSet {
-  const retries = foldDNSRetries(recordSet.status.retries, outcomes, nowMs);
+  const retries = foldFinalizerRetries(foldDNSRetries(recordSet.status.retries, outcomes, nowMs), outcomes, nowMs);
   return retries === recordSet.status.retries ? recordSet : { ...recordSet, status: { ...recordSet.status, retries } };
 }
 
@@ -87,7 +89,8 @@ function foldProvider(facts: ProviderFacts, outcomes: readonly Outcome[], skewMs
   const bought = outcomes.filter(
     ({ action, outcome, address }) => action.kind === "acquire-ip" && outcome !== "failed" && address !== undefined,
   ).length;
-  const count = facts.addressCount === undefined ? {} : { addressCount: facts.addressCount + bought };
+  const given = outcomes.filter(({ action, outcome }) => action.kind === "delete-ip" && outcome === "applied").length;
+  const count = facts.addressCount === undefined ? {} : { addressCount: facts.addressCount + bought - given };
   const limit = rateLimitIn(outcomes, skewMs);
   const unusable = limit === undefined ? {} : { unusable: limit };
   return { ...facts, addresses, ...count, ...unusable };
@@ -104,6 +107,23 @@ function afterwards(outcome: Outcome, address: Address): Address {
   return outcome.outcome === "unconfirmed" ? { ...address, isLocked: true } : address;
 }
 
+/** What was read of the pods of one node replaces what was observed of them. */
+function foldPods(pods: Observation["pods"], outcomes: readonly Outcome[]): Observation["pods"] {
+  const learned = outcomes.flatMap(({ learnedPods }) => learnedPods ?? []);
+  if (learned.length === 0) return pods;
+  const folded = new Map(pods);
+  for (const { key, nodeName, pods: onNode } of learned) {
+    const reading = folded.get(key);
+    // What is known of one node says nothing of the others.
+    if (reading?.kind !== "read") continue;
+    const byNode = new Map(reading.byNode);
+    if (onNode === undefined) byNode.delete(nodeName);
+    else byNode.set(nodeName, onNode);
+    folded.set(key, { kind: "read", byNode });
+  }
+  return folded;
+}
+
 function foldNodes(observation: Observation, outcomes: readonly Outcome[]): Observation["nodes"] {
   const written = new Map(
     outcomes.flatMap(({ action, outcome }) =>
@@ -117,7 +137,9 @@ function foldNodes(observation: Observation, outcomes: readonly Outcome[]): Obse
       learnedNode === undefined ? [] : [[learnedNode.name, learnedNode] as const],
     ),
   );
-  return observation.nodes.map((observed) => {
+  const known = new Set(observation.nodes.map(({ name }) => name));
+  const returned = [...learned.values()].filter(({ name }) => !known.has(name));
+  return [...observation.nodes, ...returned].map((observed) => {
     const node = learned.get(observed.name) ?? observed;
     const after = written.get(node.name);
     if (after === undefined) return node;

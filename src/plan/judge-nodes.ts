@@ -1,10 +1,11 @@
-import { type NodeFacts, podSelectorKey } from "../model/node.ts";
-import type { Observation } from "../model/observation.ts";
+import type { NodeFacts } from "../model/node.ts";
+import type { Observation, PodSummary } from "../model/observation.ts";
+import { ownerKey } from "../model/owner-key.ts";
 import type { NodeVerdict } from "../model/plan.ts";
-import type { MatchSpec, ObjectMeta, Pool } from "../model/resource.ts";
-import { endpointsKey } from "../model/service.ts";
-import { judge, type Matcher, type MatchVerdict } from "./match.ts";
-import type { Validation } from "./validate.ts";
+import type { ObjectMeta, Pool } from "../model/resource.ts";
+import { judge, type MatchVerdict } from "./match.ts";
+import { standingOf } from "./standing.ts";
+import { podsKeyOf, type Validation, validatePool } from "./validate.ts";
 
 /** Which nodes an object's `spec.match` wants, and why not the others. */
 export interface Verdicts {
@@ -14,24 +15,18 @@ export interface Verdicts {
   readonly of: (node: NodeFacts) => MatchVerdict;
 }
 
-/** An object that wants nodes. */
-interface Matching {
-  readonly meta: ObjectMeta;
-  readonly spec: { readonly match: MatchSpec };
-  readonly endpoints?: Pool["endpoints"];
-}
-
-/** Judges every node for one object; none matches an object that is invalid or being deleted. Pure. */
+/** Judges every node for one object; none matches an object that is blocked or being deleted. Pure. */
 export function judgeNodes(
-  { meta, spec, endpoints }: Matching,
+  { meta }: { readonly meta: ObjectMeta },
   validation: Validation,
   observation: Observation,
 ): Verdicts {
-  if (validation.kind === "invalid" || meta.isDeleting) {
-    const verdict: MatchVerdict = { kind: "excluded", reason: "InvalidSpec", detail: "" };
+  if (validation.kind === "blocked" || meta.isDeleting) {
+    const reason = validation.kind === "blocked" ? validation.reason : "InvalidSpec";
+    const verdict: MatchVerdict = { kind: "excluded", reason, detail: "" };
     return { matches: [], notMatching: [], of: () => verdict };
   }
-  const matcher = matcherOf(spec.match, endpoints, validation, observation);
+  const { matcher } = validation;
   const matches: NodeFacts[] = [];
   const notMatching: NodeVerdict[] = [];
   for (const node of observation.nodes) {
@@ -42,19 +37,37 @@ export function judgeNodes(
   return { matches, notMatching, of: (node) => judge(node, matcher, observation.nodesReadAtMs) };
 }
 
-function matcherOf(
-  { nodeLabel, podLabel, podNamespace, tolerations }: MatchSpec,
-  endpoints: Pool["endpoints"],
-  { nodeSelector }: Extract<Validation, { kind: "valid" }>,
-  observation: Observation,
-): Matcher {
-  const needsPods = podNamespace !== "" || podLabel !== "" || endpoints !== undefined;
-  const key =
-    endpoints === undefined ? podSelectorKey({ namespace: podNamespace, label: podLabel }) : endpointsKey(endpoints);
-  return {
-    nodeSelector,
-    nodeLabel,
-    tolerations,
-    podsByNode: needsPods ? (observation.pods.get(key) ?? new Map()) : undefined,
-  };
+/**
+ * True when an address stays on a machine as things are now: the machine's node matches, or is in grace. Pure.
+ * @param pods - the pods of the pool's selector on that node; undefined when none is there, or none is asked for
+ */
+export function keepsAddress(
+  pool: Pool,
+  ip: string,
+  {
+    node,
+    machine,
+    pods,
+  }: { readonly node: NodeFacts; readonly machine: string; readonly pods: PodSummary | undefined },
+  nowMs: number,
+): boolean {
+  const byNode = new Map(pods === undefined ? [] : [[node.name, pods] as const]);
+  const validation = validatePool(pool, new Map([[podsKeyOf(pool) ?? "", { kind: "read", byNode }]]));
+  if (validation.kind === "blocked" || pool.meta.isDeleting) return false;
+  const { matcher } = validation;
+  const own = ownerKey({ kind: pool.kind, ...pool.meta });
+  const address = { ip, region: "", holderID: machine, isLocked: false };
+  const standing = standingOf(
+    ip,
+    { kind: "known", address },
+    {
+      pool,
+      key: own,
+      nowMs,
+      nodeByMachine: new Map([[machine, node]]),
+      verdictOf: (one) => judge(one, matcher, nowMs),
+      ownerOf: () => own,
+    },
+  );
+  return standing.kind === "placed";
 }

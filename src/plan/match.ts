@@ -19,6 +19,7 @@ export type MatchVerdict =
 /** A parsed `spec.match`, ready to be asked about many nodes. */
 export interface Matcher {
   readonly nodeSelector: LabelSelector;
+  /** For messages. */
   readonly nodeLabel: string;
   readonly tolerations: readonly Toleration[];
   /** Undefined when no pod is needed; else the pods by node. */
@@ -78,7 +79,7 @@ function nodeNotReady(node: NodeFacts): Violation | undefined {
 }
 
 function nodeLabelMismatch(node: NodeFacts, matcher: Matcher): Violation | undefined {
-  if (matcher.nodeSelector.length === 0 || selects(matcher.nodeSelector, node.labels)) return undefined;
+  if (selects(matcher.nodeSelector, node.labels)) return undefined;
   return { reason: "NodeLabelMismatch", detail: matcher.nodeLabel, isReadiness: false };
 }
 

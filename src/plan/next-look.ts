@@ -8,17 +8,31 @@ export interface NextLook {
   readonly hold?: Hold;
 }
 
+/** Waits that a plan does not know. */
+export interface LookWaits {
+  /** After a pass that leaves actions, milliseconds. */
+  readonly leftOverMs: number;
+  /** Until something that is moving or could not be read may be read again, milliseconds; undefined when there is nothing of that kind. */
+  readonly nextReadInMs: number | undefined;
+}
+
 /**
- * When another pass can change something: the first end of a hold, or `openMs` from now while the provider is at work or actions are left. Undefined when only a change
- * from outside can. Pure.
+ * When another pass can change something: the first end of a hold, the next reading of what is moving or could not be read, or the wait for actions that are left.
+ * Undefined when only a change from outside can. Pure.
  */
-export function nextLook({ holds, actions }: Plan, nowMs: number, openMs: number): NextLook | undefined {
+export function nextLook(plan: Plan, nowMs: number, { leftOverMs, nextReadInMs }: LookWaits): NextLook | undefined {
+  const { holds, actions, observedAtMs } = plan;
   const looks = holds.flatMap((hold): readonly NextLook[] => {
-    const dueMs = hold.notBeforeMs ?? (isInProgress(hold) ? nowMs + openMs : undefined);
-    return dueMs === undefined ? [] : [{ inMs: Math.max(0, dueMs - nowMs), hold }];
+    const { notBeforeMs } = hold;
+    // A time that was over when the plan was made ended nothing: only a reading can.
+    if (notBeforeMs !== undefined && notBeforeMs > observedAtMs)
+      return [{ inMs: Math.max(0, notBeforeMs - nowMs), hold }];
+    const isAwaited = notBeforeMs !== undefined || isInProgress(hold);
+    return isAwaited && nextReadInMs !== undefined ? [{ inMs: nextReadInMs, hold }] : [];
   });
-  const left = actions.length > 0 ? [{ inMs: openMs }] : [];
-  return [...looks, ...left].toSorted((a, b) => a.inMs - b.inMs)[0];
+  const readings = nextReadInMs === undefined ? [] : [{ inMs: nextReadInMs }];
+  const left = actions.length > 0 ? [{ inMs: leftOverMs }] : [];
+  return [...looks, ...readings, ...left].toSorted((a, b) => a.inMs - b.inMs)[0];
 }
 
 function isInProgress({ reason }: Hold): boolean {

@@ -3,7 +3,7 @@ import { ACTIONS } from "../model/action-facts.ts";
 import { contentHash } from "../model/content-hash.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Hold, Plan } from "../model/plan.ts";
-import { objectKey } from "../model/resource.ts";
+import { objectKey, type RetryStatus } from "../model/resource.ts";
 import type { Selection } from "../model/run.ts";
 import { planAnnotations } from "./annotations.ts";
 import { assessPool, type OwnPlan } from "./assess-pool.ts";
@@ -21,7 +21,7 @@ import { poolPublisher } from "./dns/publishers.ts";
 import { stillPublished } from "./dns/still-published.ts";
 import { withUnrecorded } from "./dns/unrecorded.ts";
 import { verifiedAddresses } from "./dns/verified-addresses.ts";
-import { finalizerStep, NOTHING_TO_CLEAN } from "./finalizer-step.ts";
+import { finalizerStep, NOTHING_TO_CLEAN, withoutRefusedFinalizers } from "./finalizer-step.ts";
 import { findGaps } from "./find-gaps.ts";
 import { madeRules } from "./firewall/made-rules.ts";
 import { type LettingIn, type ObjectFirewalls, planFirewalls } from "./firewall/plan-firewalls.ts";
@@ -74,15 +74,16 @@ export function plan(observed: Observation, selection: Selection): Plan {
   const isInScope = (namespace: string): boolean => isNamespaceSelected(selection, namespace);
   const annotating = { observation, views, claims, assignments: assigns, stillPublished: stillShown };
   const annotations = planAnnotations({ ...annotating, isNamespaceSelected: isInScope });
-  const actions = writesOf(decisions, recordSets, { names, firewalls }, annotations.actions, serving).toSorted(
-    byObjectPhaseSubject,
-  );
+  const writes = writesOf(decisions, recordSets, { names, firewalls }, annotations.actions, serving);
+  const due = withoutRefusedFinalizers(writes, retriesOf(views, recordSets), nowMs);
+  const actions = due.actions.toSorted(byObjectPhaseSubject);
   const holds = [
     ...decisions.flatMap((decision) => decision.holds),
     ...recordSets.flatMap((view) => recordSetHolds(view, nowMs)),
     ...[...names.values()].flatMap((object) => object.holds),
     ...annotations.holds,
     ...[...firewalls.values()].flatMap((object) => object.holds),
+    ...due.holds,
   ].toSorted(byObjectSubject);
   const shownHolds = holds.filter(isShown(views, recordSets));
   const gaps = findGaps(observation);
@@ -193,6 +194,17 @@ function writesOf(
     [...served.serving].flatMap(([ip, first]) => (first.length === 0 ? [ip] : [])),
   );
   return withUnrecorded(orderWrites(changes, dns, finalizers, new Set([...serving, ...published])), dns);
+}
+
+function retriesOf(
+  views: readonly PoolView[],
+  recordSets: readonly RecordSetView[],
+): (object: ObjectRef) => readonly RetryStatus[] {
+  const retries = new Map([
+    ...views.map(({ object, pool }) => [refKey(object), pool.status.retries] as const),
+    ...recordSets.map(({ ref, recordSet }) => [refKey(ref), recordSet.status.retries] as const),
+  ]);
+  return (object) => retries.get(refKey(object)) ?? [];
 }
 
 /** What the plan has for each object; grouped once, since a plan can be long. */

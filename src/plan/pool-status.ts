@@ -9,6 +9,7 @@ import type { Assignments } from "./assign.ts";
 import { type Blocked, conditionsOf, type Readiness } from "./conditions.ts";
 import { dnsError, isOpenName } from "./dns/open-names.ts";
 import type { ObjectNames } from "./dns/plan-dns.ts";
+import { FINALIZER_SUBJECT } from "./finalizer-step.ts";
 import { firewallReadiness } from "./firewall/firewall-readiness.ts";
 import type { ObjectFirewalls } from "./firewall/plan-firewalls.ts";
 import { ipStatuses } from "./ip-status.ts";
@@ -35,7 +36,7 @@ export interface StatusFacts {
 export function poolStatus(facts: StatusFacts): RoutedIPStatus {
   const { view, nowMs, blocked } = facts;
   const { status, meta } = view.pool;
-  if (view.provider === undefined || blocked?.reason === "InvalidSpec") return blockedStatus(facts);
+  if (view.provider === undefined) return blockedStatus(facts);
   const ips = ipStatuses(view, [...(facts.assignments?.holds ?? []), ...facts.holds], nowMs);
   const waiting = meta.isDeleting ? [] : (facts.assignments?.waiting ?? []);
   const retries = currentRetries(facts);
@@ -171,6 +172,8 @@ function currentRetries({ view, holds, pendingActions, names }: StatusFacts): re
     acquire: () => countedIPs(view) < view.desired,
     dns: (name) => isOpenName(names, name),
     firewall: () => pendingActions > 0 || holds.some(({ kind }) => kind === "open-ports" || kind === "close-ports"),
+    [FINALIZER_SUBJECT]: () =>
+      pendingActions > 0 || holds.some(({ kind }) => kind === "add-finalizer" || kind === "remove-finalizer"),
     annotate: () =>
       pendingActions > 0 || holds.some(({ kind }) => kind === "annotate-node" || kind === "clear-annotation"),
   };

@@ -74,7 +74,7 @@ export function viewPool(pool: Pool, context: ViewContext): PoolView {
   const { observation, claims } = context;
   const object: ObjectRef = { kind: pool.kind, namespace: pool.meta.namespace, name: pool.meta.name };
   const key = ownerKey(object);
-  const validation = validatePool(pool);
+  const validation = validatePool(pool, observation.pods);
   const facts = observation.providers.get(pool.spec.provider);
   const provider = validation.kind === "valid" && facts?.unusable === undefined ? facts : undefined;
   const found = findAgain(pool, provider, context);

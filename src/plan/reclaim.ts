@@ -49,8 +49,9 @@ export function reclaim(
 }
 
 function blocked(view: PoolView): Hold {
-  const reason: Reason =
-    view.validation.kind === "invalid" ? "InvalidSpec" : view.pool.spec.suspend ? "Suspended" : "ProviderUnavailable";
+  const { validation, pool } = view;
+  const other = pool.spec.suspend ? "Suspended" : "ProviderUnavailable";
+  const reason: Reason = validation.kind === "blocked" ? validation.reason : other;
   return {
     kind: "remove-finalizer",
     object: view.object,
@@ -76,11 +77,11 @@ function giveBack(
   }
   switch (standing.kind) {
     case "placed":
-      return { actions: takeDown(view, ip, standing.on), holds: [] };
+      return { actions: takeDown(view, ip, standing.on, false), holds: [] };
     case "free":
       return standing.rank === "foreign"
         ? { actions: [], holds: [held(view, ip, "ForeignHolder", true)] }
-        : { actions: takeDown(view, ip, standing.from, standing.holderVersion), holds: [] };
+        : { actions: takeDown(view, ip, standing.from, standing.rank === "not-matching"), holds: [] };
     case "busy":
       return { actions: [], holds: [held(view, ip, "InProgress", false)] };
     case "foreign":
@@ -102,7 +103,7 @@ function takeDown(
   view: PoolView,
   ip: string,
   from: Place | undefined,
-  holderVersion?: string,
+  isNotMatching: boolean,
 ): readonly (UnassignIP | DeleteIP)[] {
   const reason: Reason = view.pool.meta.isDeleting ? "PoolDeleted" : "AboveDesired";
   const common = { object: view.object, provider: view.pool.spec.provider, ip, follows: [], after: undefined };
@@ -117,8 +118,9 @@ function takeDown(
   };
   if (from === undefined) return [remove];
   // A deleted pool has no matches: its addresses leave whatever becomes of their nodes.
-  const version = view.pool.meta.isDeleting || holderVersion === undefined ? {} : { holderVersion };
-  return [{ ...common, kind: "unassign-ip", id: unassignID, reason, requires: [], before: from, ...version }, remove];
+  const isHolderJudged = isNotMatching && !view.pool.meta.isDeleting;
+  const step = { ...common, id: unassignID, reason, requires: [], before: from, isHolderJudged } as const;
+  return [{ ...step, kind: "unassign-ip" }, remove];
 }
 
 /** A deletion waits for the answers of creations, and says so. */

@@ -15,11 +15,12 @@ export function recordSetHolds(view: RecordSetView, nowMs: number): readonly Hol
     detail,
     needsPerson,
   });
-  const reason = validation.kind === "invalid" ? "InvalidSpec" : spec.suspend ? "Suspended" : undefined;
+  const reason = validation.kind === "blocked" ? validation.reason : spec.suspend ? "Suspended" : undefined;
   const isWaitedFor = meta.isDeleting && meta.finalizers.includes(FINALIZER);
   const deletion =
     reason !== undefined && isWaitedFor ? [whole("remove-finalizer", reason, "the deletion waits for it", true)] : [];
-  if (validation.kind === "invalid") return [whole("reconcile", "InvalidSpec", validation.error, true), ...deletion];
+  if (validation.kind === "blocked")
+    return [whole("reconcile", validation.reason, validation.error, true), ...deletion];
   return [
     ...(spec.suspend ? [whole("reconcile", "Suspended", "", false)] : []),
     ...deletion,

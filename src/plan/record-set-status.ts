@@ -1,11 +1,13 @@
 import { plain } from "../model/plain-text.ts";
 import type { Hold } from "../model/plan.ts";
 import type { RecordSetStatus, RetryStatus } from "../model/resource.ts";
-import { type Blocked, conditionsOf, type Readiness } from "./conditions.ts";
+import { blockedByValidation } from "./blocked.ts";
+import { conditionsOf, type Readiness } from "./conditions.ts";
 import { dnsReadiness, raisedText } from "./dns/dns-readiness.ts";
 import { dnsError, isOpenName } from "./dns/open-names.ts";
 import type { ObjectNames } from "./dns/plan-dns.ts";
 import { isSettling } from "./dns/settling.ts";
+import { FINALIZER_SUBJECT } from "./finalizer-step.ts";
 import { type RecordSetView, unreadyNodes } from "./record-set-view.ts";
 
 /** What is known of a record set once everything is planned. */
@@ -20,10 +22,7 @@ export interface RecordSetStatusFacts {
 /** The status a record set should have: the stored one where it still holds, so that an unchanged world changes nothing. Pure. */
 export function recordSetStatus({ view, names, holds, pendingActions, nowMs }: RecordSetStatusFacts): RecordSetStatus {
   const { meta, status } = view.recordSet;
-  const blocked: Blocked | undefined =
-    view.validation.kind === "invalid"
-      ? { reason: "InvalidSpec", message: view.validation.error, needsPerson: true }
-      : undefined;
+  const blocked = blockedByValidation(view.validation);
   const readiness = recordSetReadiness(names);
   const conditions = conditionsOf(
     {
@@ -46,6 +45,10 @@ export function recordSetStatus({ view, names, holds, pendingActions, nowMs }: R
       error: plain(blocked.message),
     };
   const error = dnsError(names);
+  const isOpen =
+    pendingActions > 0 ||
+    isSettling(names.present) ||
+    holds.some(({ kind }) => kind === "add-finalizer" || kind === "remove-finalizer");
   return {
     observedGeneration: meta.generation,
     conditions,
@@ -53,7 +56,7 @@ export function recordSetStatus({ view, names, holds, pendingActions, nowMs }: R
     ...(error === undefined ? {} : { error: plain(error) }),
     // What is on record waits, too, for the little while that the records do.
     unreadyNodes: isSettling(names.present) ? status.unreadyNodes : unreadyNodes(view, nowMs),
-    retries: status.retries.filter((retry) => isCurrent(retry, names)),
+    retries: status.retries.filter((retry) => isCurrent(retry, names) || (isAboutFinalizer(retry) && isOpen)),
     ...names.memory,
   };
 }
@@ -66,6 +69,10 @@ function stateOf({ isTrue, reason }: Readiness): NonNullable<RecordSetStatus["st
 
 function isCurrent({ subject }: RetryStatus, names: ObjectNames): boolean {
   return subject.startsWith("dns/") && isOpenName(names, subject.slice("dns/".length));
+}
+
+function isAboutFinalizer({ subject }: RetryStatus): boolean {
+  return subject === FINALIZER_SUBJECT;
 }
 
 /** What a record set's condition Ready says: its records are as desired, and at least one address is published. Pure. */

@@ -2,7 +2,6 @@ import type { PendingAcquisition } from "../model/acquired-ip.ts";
 import type { Place } from "../model/action.ts";
 import type { Address, AddressFact } from "../model/address.ts";
 import type { NodeFacts } from "../model/node.ts";
-import { nodeVersion } from "../model/node-version.ts";
 import { machineID } from "../model/provider-id.ts";
 import type { IPStatus, Pool } from "../model/resource.ts";
 import type { MatchVerdict } from "./match.ts";
@@ -23,13 +22,12 @@ export type Standing =
   | { readonly kind: "gap"; readonly error: string }
   | { readonly kind: "conflict"; readonly owner: string };
 
-/** An address that can be assigned at once. On a node that does not match: since when, and the node's version. */
+/** An address that can be assigned at once. On a node that does not match: since when. */
 export interface Free {
   readonly kind: "free";
   readonly from: Place | undefined;
   readonly rank: FreeRank;
   readonly sinceMs?: number;
-  readonly holderVersion?: string;
 }
 
 /** A holder that is unready and still counts as a match. */
@@ -105,7 +103,7 @@ function onNode(ip: string, node: NodeFacts, machine: string, context: StandingC
   if (verdict.kind === "unready" && wasActive && graceUntilMs > context.nowMs) {
     return { kind: "placed", on, wasActive, unready: { sinceMs, graceUntilMs } };
   }
-  return { kind: "free", from: on, rank: "not-matching", sinceMs, holderVersion: nodeVersion(node) };
+  return { kind: "free", from: on, rank: "not-matching", sinceMs };
 }
 
 /** The stored status of one address; own keys only. */

@@ -1,48 +1,83 @@
-import { type LabelSelector, parseLabelSelector } from "../model/label-selector.ts";
-import { ADDRESS_ANNOTATION, type MatchSpec, type Pool, type RecordSet } from "../model/resource.ts";
+import { parseLabelSelector, podSelectorProblem } from "../model/label-selector.ts";
+import { podSelectorKey } from "../model/node.ts";
+import { shownText } from "../model/object-name.ts";
+import type { Observation, PodReading } from "../model/observation.ts";
+import { ADDRESS_ANNOTATION, type MatchSpec, type ObjectMeta, type Pool, type RecordSet } from "../model/resource.ts";
+import { endpointsKey } from "../model/service.ts";
 import { recordSetWish } from "./dns/dns-wish.ts";
+import type { Matcher } from "./match.ts";
 import { capabilitiesOf } from "./provider-capabilities.ts";
 
-/** A valid spec with its selectors parsed, or the one text that says what is wrong. */
+/**
+ * A valid spec, with all that is needed to judge nodes; or why nothing about the object may change in this pass.
+ * Without a matcher nobody can judge a node, so an object whose pods are unknown cannot be taken for one without pods.
+ */
 export type Validation =
-  | { readonly kind: "valid"; readonly nodeSelector: LabelSelector; readonly podSelector: LabelSelector }
-  | { readonly kind: "invalid"; readonly error: string };
+  | { readonly kind: "valid"; readonly matcher: Matcher }
+  | { readonly kind: "blocked"; readonly reason: "InvalidSpec" | "SelectorRefused"; readonly error: string };
+
+type Pods = Observation["pods"];
 
 /** Checks a pool's spec; the first failure wins. The texts are the Go operator's, so that alerts on them keep working. */
-export function validatePool(pool: Pool): Validation {
+export function validatePool(pool: Pool, pods: Pods): Validation {
   const { spec } = pool;
   const capabilities = capabilitiesOf(spec.provider);
-  if (pool.decodeError !== undefined) return { kind: "invalid", error: pool.decodeError };
-  if (capabilities === undefined) return { kind: "invalid", error: `unknown provider "${spec.provider}"` };
-  if (!capabilities.providesIPs) {
-    return { kind: "invalid", error: `provider "${spec.provider}" does not provide floating IPs` };
-  }
-  if (spec.ips.length === 0 && spec.desiredIPs <= 0) {
-    return { kind: "invalid", error: "ips or desiredIPs must be provided" };
-  }
-  return parsedSelectors(spec.match);
+  if (pool.decodeError !== undefined) return invalid(pool.decodeError);
+  if (capabilities === undefined) return invalid(`unknown provider "${spec.provider}"`);
+  if (!capabilities.providesIPs) return invalid(`provider "${spec.provider}" does not provide floating IPs`);
+  if (spec.ips.length === 0 && spec.desiredIPs <= 0) return invalid("ips or desiredIPs must be provided");
+  return validateMatch(pool, pods);
 }
 
 const ADDRESS_TYPES: readonly string[] = ["ExternalIP", "InternalIP", ADDRESS_ANNOTATION];
 
 /** Checks a record set's spec; the first failure wins. The texts are the Go operator's. */
-export function validateRecordSet(recordSet: RecordSet): Validation {
+export function validateRecordSet(recordSet: RecordSet, pods: Pods): Validation {
   const { spec, decodeError } = recordSet;
-  if (decodeError !== undefined) return { kind: "invalid", error: decodeError };
+  if (decodeError !== undefined) return invalid(decodeError);
   const wish = recordSetWish(recordSet);
-  if (wish.kind === "invalid") return wish;
+  if (wish.kind === "invalid") return invalid(wish.error);
   if (!ADDRESS_TYPES.includes(spec.addressType))
-    return {
-      kind: "invalid",
-      error: `invalid addressType "${spec.addressType}": it must be ${ADDRESS_TYPES.join(", ")}`,
-    };
-  return parsedSelectors(spec.match);
+    return invalid(`invalid addressType "${spec.addressType}": it must be ${ADDRESS_TYPES.join(", ")}`);
+  return validateMatch(recordSet, pods);
 }
 
-function parsedSelectors({ nodeLabel, podLabel }: MatchSpec): Validation {
-  const node = parseLabelSelector(nodeLabel);
-  if ("error" in node) return { kind: "invalid", error: `Error parsing node selector: ${node.error}` };
-  const pod = parseLabelSelector(podLabel);
-  if ("error" in pod) return { kind: "invalid", error: `Error parsing pod selector: ${pod.error}` };
-  return { kind: "valid", nodeSelector: node.selector, podSelector: pod.selector };
+function invalid(error: string): Validation {
+  return { kind: "blocked", reason: "InvalidSpec", error };
+}
+
+/** An object that wants nodes. */
+interface Matching {
+  readonly meta: ObjectMeta;
+  readonly spec: { readonly match: MatchSpec };
+  readonly endpoints?: Pool["endpoints"];
+}
+
+function validateMatch(object: Matching, pods: Pods): Validation {
+  const { nodeLabel, podLabel, podNamespace, tolerations } = object.spec.match;
+  const parsed = parseLabelSelector(nodeLabel);
+  if ("error" in parsed) return invalid(`Error parsing node selector: ${parsed.error}`);
+  const problem = podSelectorProblem({ namespace: podNamespace, label: podLabel });
+  if (problem !== undefined) return invalid(`Error parsing pod selector: ${problem}`);
+  const reading = readingOf(object, pods);
+  if (reading?.kind === "refused") return { kind: "blocked", reason: "SelectorRefused", error: reading.error };
+  const nodeSelector = parsed.selector;
+  return {
+    kind: "valid",
+    matcher: { nodeSelector, nodeLabel: shownText(nodeLabel), tolerations, podsByNode: reading?.byNode },
+  };
+}
+
+/** The pods that the object asks for; undefined where it needs none, as when it is being deleted. */
+function readingOf(object: Matching, pods: Pods): PodReading | undefined {
+  const key = podsKeyOf(object);
+  if (key === undefined || object.meta.isDeleting) return undefined;
+  return pods.get(key) ?? { kind: "refused", error: "Error listing pods: they were not asked for." };
+}
+
+/** Returns where the pods that an object asks for stand in {@link Observation.pods}; undefined if it asks for none. */
+export function podsKeyOf({ spec, endpoints }: Pick<Matching, "spec" | "endpoints">): string | undefined {
+  const { podLabel: label, podNamespace: namespace } = spec.match;
+  if (endpoints !== undefined) return endpointsKey(endpoints);
+  return namespace === "" && label === "" ? undefined : podSelectorKey({ namespace, label });
 }

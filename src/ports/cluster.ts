@@ -50,14 +50,17 @@ export interface ClusterReader {
   listRoutedIPIssuers(): Promise<readonly RoutedIPIssuer[]>;
   /** Every Service of every namespace, sorted by namespace and name. */
   listServices(): Promise<readonly ServiceFacts[]>;
-  /** The EndpointSlices of one Service, in no order. The server selects them. */
+  /** The EndpointSlices of one Service, in no order. The server selects them. Refusals as of {@link listPods}. */
   listEndpointSlices(service: {
     readonly namespace: string;
     readonly name: string;
   }): Promise<readonly EndpointSliceFacts[]>;
   /** Every node, sorted by name. */
   listNodes(): Promise<readonly NodeFacts[]>;
-  /** Pods of the selector that are bound to a node, in no order. The label selector is applied by the server. */
+  /**
+   * Pods of the selector that are bound to a node, in no order. The label selector is applied by the server. If the server refuses
+   * what this selector asks, and still answers others, {@link isRequestRefusal} is true of the KubeError.
+   */
   listPods(selector: PodSelector): Promise<readonly PodFacts[]>;
   /** One pool as it is now; undefined when it is gone. */
   readPool(meta: Pick<ObjectMeta, "namespace" | "name">): Promise<Pool | undefined>;
@@ -67,6 +70,13 @@ export interface ClusterReader {
   readRoutedIP(meta: Pick<ObjectMeta, "namespace" | "name">): Promise<RoutedIP | undefined>;
   /** One node as it is now; undefined when it is gone. */
   readNode(name: string): Promise<NodeFacts | undefined>;
+  /** The pods of the selector on one node as they are now, in no order: asked of the API server, also by who keeps lists in memory. */
+  readPodsOn(selector: PodSelector, nodeName: string): Promise<readonly PodFacts[]>;
+  /** As {@link listEndpointSlices}, as they are now. */
+  readEndpointSlices(service: {
+    readonly namespace: string;
+    readonly name: string;
+  }): Promise<readonly EndpointSliceFacts[]>;
   /** The Lease; undefined when it does not exist. */
   readLease(namespace: string, name: string): Promise<LeaseRecord | undefined>;
 }
@@ -107,7 +117,7 @@ export interface ClusterWriter extends ClusterReader {
     name: string,
     annotations: { readonly address: string | null; readonly pool: string | null },
   ): Promise<void>;
-  /** Writes one Event. Best effort: callers survive its failure. */
+  /** Writes one Event; a Warning that says the same again is counted in the Event that is there (a series). Best effort: callers survive its failure. */
   createEvent(event: ClusterEvent): Promise<void>;
   /** Creates the Lease; KubeError `already-exists`, or `not-found` when the namespace does not exist. */
   createLease(lease: Omit<LeaseRecord, "resourceVersion">): Promise<LeaseRecord>;

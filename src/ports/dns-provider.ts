@@ -15,6 +15,16 @@ export interface RecordSetResult {
   readonly records: RecordSetState;
 }
 
+/** The A records of a whole zone, as its list shows them. */
+export interface ZoneListing {
+  /** FQDN, lower case without trailing dot → its A records. A name without any is absent. */
+  readonly names: ReadonlyMap<string, RecordSetState>;
+  /** True where one answer held the whole list. Pages shift while others change the zone: then a name may lack an address that it has. */
+  readonly isOneAnswer: boolean;
+  /** Names with a record that cannot be understood: what {@link names} has of them is not all. */
+  readonly unclear: ReadonlySet<string>;
+}
+
 /** What flipop reads from a DNS provider. Throws ProviderError on failure (operations `zone`, `records`); own deadlines; after a 429 all calls fail without a request until the provider's reset. */
 export interface DNSProviderReader {
   /** The name used in `dnsRecordSet.provider`. */
@@ -24,8 +34,13 @@ export interface DNSProviderReader {
   readonly isBatched: boolean;
   /** The zone of this name (or, at Cloudflare, 32-hex id); undefined when the account has none. Never an empty answer taken for a missing zone. */
   findZone(zone: string): Promise<Zone | undefined>;
-  /** The A records of one name, read by a filtered list (paged), never by a scan of the zone. */
+  /** The A records of one name, read by a filtered list (paged). */
   readRecords(zone: Zone, fqdn: string): Promise<RecordSetState>;
+  /**
+   * The A records of all names of a zone; undefined where that takes more than `mostCalls` (at least 1): the first page tells, so one call was made then. Records of other
+   * people that cannot be understood are left out; they stop nobody.
+   */
+  listRecords(zone: Zone, mostCalls: number): Promise<ZoneListing | undefined>;
 }
 
 /** A DNS provider that may also be changed. */

@@ -41,6 +41,7 @@ function keepersOf({ status }: PoolAssessment): ReadonlySet<string> {
 
 function headingFacts(pool: PoolAssessment, holds: readonly Hold[]): string {
   if (holds.some(({ reason }) => reason === "InvalidSpec")) return ": invalid";
+  if (holds.some(({ reason }) => reason === "SelectorRefused")) return ": its nodes are unknown";
   return `: ${isRouted(pool) ? routedText(pool) : addressesText(pool)}, ${matchText(pool)}`;
 }
 

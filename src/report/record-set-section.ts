@@ -23,6 +23,7 @@ export function recordSetSection(recordSet: RecordSetAssessment, plan: Plan, lay
 
 function headingFacts(recordSet: RecordSetAssessment, holds: readonly Hold[]): string {
   if (holds.some(({ reason }) => reason === "InvalidSpec")) return ": invalid";
+  if (holds.some(({ reason }) => reason === "SelectorRefused")) return ": its nodes are unknown";
   const { published } = recordSet;
   const addresses =
     published === undefined ? "records unknown" : `${countText(published.length, "address", "addresses")} published`;

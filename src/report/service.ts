@@ -19,6 +19,7 @@ const WORST_FIRST: readonly Trouble[] = ["bug", "config", "permission", "refused
 /** What a hold on the whole object means for it. */
 const OBJECT_HOLDS: Readonly<Partial<Record<Reason, Service>>> = {
   InvalidSpec: "config",
+  SelectorRefused: "config",
   CRDTooOld: "config",
   Suspended: "idle",
   ProviderUnavailable: "permission",

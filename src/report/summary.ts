@@ -62,7 +62,7 @@ export function activeText(plan: Plan): string {
 function poolText(pools: readonly PoolAssessment[]): string {
   const sum = (count: (pool: PoolAssessment) => number): number =>
     pools.reduce((total, pool) => total + count(pool), 0);
-  const stay = sum((pool) => (pool.blocked === "InvalidSpec" ? Object.keys(pool.status.ips).length : 0));
+  const stay = sum((pool) => (isLeftAlone(pool) ? Object.keys(pool.status.ips).length : 0));
   const unread = sum(unreadInUse);
   const known = sum(({ desired }) => desired) - unread;
   return [
@@ -84,15 +84,22 @@ function unreadText(count: number, isBeside: boolean): readonly string[] {
 
 /** Returns how many of the addresses that a pool should have could not be looked at. */
 export function unreadInUse(pool: PoolAssessment): number {
-  if (pool.blocked !== undefined) return pool.blocked === "InvalidSpec" ? 0 : pool.desired;
+  if (pool.blocked !== undefined) return isLeftAlone(pool) ? 0 : pool.desired;
   return Math.min(unreadAddresses(pool).size, pool.desired);
 }
 
 /** Returns the addresses of a pool that could not be looked at: its status has them as they were seen last. */
-export function unreadAddresses({ blocked, status }: PoolAssessment): ReadonlySet<string> {
+export function unreadAddresses(pool: PoolAssessment): ReadonlySet<string> {
+  if (isLeftAlone(pool)) return new Set();
+  const { blocked, status } = pool;
   const entries = Object.entries(status.ips).filter(([, { state }]) => state !== "disabled");
   const unread = blocked === undefined ? entries.filter(([, { reason }]) => reason === "Unreadable") : entries;
-  return new Set(blocked === "InvalidSpec" ? [] : unread.map(([ip]) => ip));
+  return new Set(unread.map(([ip]) => ip));
+}
+
+/** True for a pool of which nothing changes whatever its addresses do, since what it wants is not known. */
+function isLeftAlone({ blocked }: PoolAssessment): boolean {
+  return blocked === "InvalidSpec" || blocked === "SelectorRefused";
 }
 
 /** Returns how many addresses of a pool are known to be active. */

@@ -39,10 +39,13 @@ export interface ServeOptions {
   readonly now?: () => number;
 }
 
+/** More answers 431, as at a kube-apiserver 1.35.4 (measured 2026-11-22); Node's own limit is 16 KiB. */
+const MOST_HEAD_BYTES = 1024 * 1024 + 8192;
+
 /** Serves one emulated API on a free loopback port; every answer carries a `Date` header. Faults are applied around `handle`. */
 export async function serve(options: ServeOptions): Promise<SandboxServer> {
   const closing = new AbortController();
-  const server = createServer((message, response) => {
+  const server = createServer({ maxHeaderSize: MOST_HEAD_BYTES }, (message, response) => {
     respond(options, closing.signal, message, response).catch(() => response.destroy());
   });
   // A client may reuse an idle connection at any time; the server never closes it first.

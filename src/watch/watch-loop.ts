@@ -1,5 +1,4 @@
 import type { KubeError } from "../model/errors.ts";
-import type { KnownFacts } from "../model/observation.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Pass } from "../model/run.ts";
 import { Interrupted } from "../observe/interrupt.ts";
@@ -9,7 +8,6 @@ import type { LockState } from "../ports/lock.ts";
 import type { WarmCluster } from "../ports/warm-cluster.ts";
 import { Alarm, type News } from "./alarm.ts";
 import { backoffMs } from "./backoff.ts";
-import { believed } from "./believed.ts";
 import { NameSettler } from "./name-settler.ts";
 import { isPassingFailure } from "./passing-failure.ts";
 
@@ -39,8 +37,8 @@ export type Turn =
 
 /** What a pass of the loop is made with. */
 export interface LoopPass {
-  /** What the last one left, where it is recent enough to be believed. */
-  readonly known?: KnownFacts;
+  /** True for a full look: the providers are asked for everything anew. Else what earlier passes left is reused. */
+  readonly isFullLook: boolean;
   /** Aborted when a change has come that the next pass should see soon: then nothing is waited for. */
   readonly hurry: AbortSignal;
   /** Says of a plan which record sets are to wait a moment, and until when. */
@@ -69,8 +67,8 @@ export interface WatchLoopOptions {
 
 /** The least time between the end of a pass and the next one, milliseconds; lengthened to what the last pass cost, so that at most half of the time goes into passes. */
 const REST_MS = 50;
-/** While a provider is at work, it is looked at again after these, milliseconds; the last one repeats. */
-const OPEN_LOOKS: readonly number[] = [250, 500, 1000, 2000];
+/** After passes that leave actions and achieve nothing the next one comes after these, milliseconds; the last one repeats. */
+const FRUITLESS_WAITS: readonly number[] = [250, 500, 1000, 2000, 4000, 8000, 15_000, 30_000];
 
 /**
  * Passes whenever something changes, something held is due, or the interval is over; never two at once. Returns when the signal is aborted.
@@ -87,12 +85,11 @@ class WatchLoop {
   private readonly alarm: Alarm;
   private readonly settler = new NameSettler();
   private readonly stop: AbortSignal;
-  /** What the last pass left, and when the providers were last asked for all of it. */
-  private known: KnownFacts | undefined;
+  /** When the last full look began. */
   private readAtMs = Number.NEGATIVE_INFINITY;
   private failures = 0;
   private hasPassed = false;
-  private fruitlessLooks = 0;
+  private fruitlessPasses = 0;
 
   constructor(deps: WatchLoopDeps, options: WatchLoopOptions) {
     this.deps = deps;
@@ -116,19 +113,19 @@ class WatchLoop {
   }
 
   private async turn(cause: Cause, startMs: number): Promise<Turn | "interrupted"> {
-    const known = startMs - this.readAtMs < this.options.intervalMs ? this.known : undefined;
+    const isFullLook = startMs - this.readAtMs >= this.options.intervalMs;
     const hurry = this.alarm.rung;
     const settling = (plan: Plan): ReadonlyMap<string, number> => this.settler.waiting(plan);
     try {
-      const pass = await this.deps.pass({ hurry, settling, ...(known === undefined ? {} : { known }) });
-      this.remember(pass, known === undefined ? startMs : this.readAtMs);
-      const look = nextLook(pass.result.remaining, this.deps.cluster.now(), this.openMs());
+      const pass = await this.deps.pass({ hurry, settling, isFullLook });
+      this.remember(pass, isFullLook ? startMs : this.readAtMs);
+      const waits = { leftOverMs: this.leftOverMs(), nextReadInMs: pass.nextReadInMs };
+      const look = nextLook(pass.result.remaining, this.deps.cluster.now(), waits);
       return { kind: "passed", cause, pass, ...(look === undefined ? {} : { next: look }) };
     } catch (error) {
       if (error instanceof Interrupted) return "interrupted";
       if (!isPassingFailure(error, this.hasPassed)) throw error;
       this.failures += 1;
-      this.known = undefined;
       const retryInMs = backoffMs(this.failures, this.deps.identity);
       return { kind: "failed", cause, error, failures: this.failures, retryInMs };
     }
@@ -136,15 +133,14 @@ class WatchLoop {
 
   private remember(pass: Pass, readAtMs: number): void {
     const { outcomes } = pass.result;
-    this.known = believed(pass);
     this.readAtMs = readAtMs;
     this.failures = 0;
     this.hasPassed = true;
-    this.fruitlessLooks = outcomes.some(({ outcome }) => outcome === "applied") ? 0 : this.fruitlessLooks + 1;
+    this.fruitlessPasses = outcomes.some(({ outcome }) => outcome === "applied") ? 0 : this.fruitlessPasses + 1;
   }
 
-  private openMs(): number {
-    return OPEN_LOOKS[Math.min(this.fruitlessLooks, OPEN_LOOKS.length - 1)] ?? 0;
+  private leftOverMs(): number {
+    return FRUITLESS_WAITS[Math.min(this.fruitlessPasses, FRUITLESS_WAITS.length - 1)] ?? 0;
   }
 
   private async nextCause(turn: Turn, startMs: number): Promise<Cause> {

@@ -24,6 +24,7 @@ const MOVE: AssignIP = {
   before: { machineID: "101" },
   after: { machineID: "102", nodeName: "n2" },
   mustNotCarry: [],
+  isHolderJudged: false,
 };
 
 /** Everything that must be on record is, when the work has ended. */

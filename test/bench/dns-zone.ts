@@ -4,7 +4,7 @@ import type { RecordedCall } from "../../src/sandbox/http-server.ts";
 
 /** The zone of every name in a benchmark. */
 export const ZONE = "example.com";
-/** How many records stand in the zone that are nobody's business. */
+/** How many records of another type stand in the zone that are nobody's business. */
 export const OTHER_RECORDS = 300;
 
 /** A zone of an emulated DNS provider over HTTP, without latency and with limits that no benchmark reaches. */
@@ -34,7 +34,7 @@ async function openDigitalOcean(): Promise<DNSZone> {
     onCall: (call) => calls.push(call),
     state: {
       settings: { rate_limit: { per_hour: NO_LIMIT, per_minute: NO_LIMIT } },
-      domains: [{ name: ZONE, records: others().map(({ name, address }) => ({ type: "A", name, data: address })) }],
+      domains: [{ name: ZONE, records: others().map(({ name, text }) => ({ type: "TXT", name, data: text })) }],
     },
   });
   const { url, close } = await account.serve();
@@ -56,7 +56,9 @@ async function openCloudflare(): Promise<DNSZone> {
     onCall: (call) => calls.push(call),
     state: {
       settings: { requests_per_5_minutes: NO_LIMIT, records_per_zone: NO_LIMIT },
-      zones: [{ name: ZONE, dns_records: others().map(({ name, address }) => ({ name, content: address, ttl: 300 })) }],
+      zones: [
+        { name: ZONE, dns_records: others().map(({ name, text }) => ({ type: "TXT", name, content: text, ttl: 300 })) },
+      ],
     },
   });
   const { url, close } = await account.serve();
@@ -71,10 +73,10 @@ async function openCloudflare(): Promise<DNSZone> {
   };
 }
 
-function others(): readonly { readonly name: string; readonly address: string }[] {
+function others(): readonly { readonly name: string; readonly text: string }[] {
   return Array.from({ length: OTHER_RECORDS }, (_, index) => ({
     name: `other-${index}`,
-    address: `203.0.113.${index % 250}`,
+    text: `of somebody else, ${index}`,
   }));
 }
 

@@ -1,5 +1,5 @@
-import { summarizePods } from "../../src/observe/summarize-pods.ts";
 import { plan } from "../../src/plan/plan.ts";
+import { summarizePods } from "../../src/plan/pod-summary.ts";
 import { timeFigure } from "./figure.ts";
 import { type PlannerSize, plannerWorld } from "./planner-world.ts";
 import type { Section } from "./table.ts";
@@ -26,7 +26,9 @@ function measure(size: PlannerSize): number[] {
   const { observation, pods } = plannerWorld(size);
   return Array.from({ length: RUNS }, () => {
     const startedAtMs = performance.now();
-    const summaries = new Map(pods.map(([selector, list]) => [selector, summarizePods(list)]));
+    const summaries = new Map(
+      pods.map(([selector, list]) => [selector, { kind: "read", byNode: summarizePods(list) } as const]),
+    );
     const { actions } = plan({ ...observation, pods: summaries }, {});
     const ms = performance.now() - startedAtMs;
     const names = size.recordSets === 0 ? 0 : size.pools + size.recordSets;

@@ -156,6 +156,56 @@ describe("bad input", () => {
     expect(requests).toEqual([]);
   });
 
+  test.for(
+    ["plan", "reconcile", "status"].flatMap((command) =>
+      [
+        [
+          "-l",
+          "app=web\u00a0",
+          "Cannot read the label selector 'app=web\\u{a0}' of -l: unable to parse requirement: value 'web\\u{a0}' is not a valid label value.",
+        ],
+        [
+          "--selector",
+          "size>-5",
+          "Cannot read the label selector 'size>-5' of -l: unable to parse requirement: value '-5' is not a valid label value.",
+        ],
+        [
+          "-l",
+          "a=b\u001b[31m",
+          "Cannot read the label selector 'a=b\\u{1b}[31m' of -l: unable to parse requirement: value 'b\\u{1b}[31m' is not a valid label value.",
+        ],
+        ["-n", "..", "Option '-n, --namespace <NAME>' argument '..' is invalid. It is no name of a namespace."],
+        ["-n", "a/b", "Option '-n, --namespace <NAME>' argument 'a/b' is invalid. It is no name of a namespace."],
+        ["-n", "", "Option '-n, --namespace <NAME>' argument '' is invalid. It is no name of a namespace."],
+        [
+          "--lease-namespace",
+          "..",
+          "Option '--lease-namespace <NAME>' argument '..' is invalid. It is no name of a namespace.",
+        ],
+        [
+          "--lease-namespace",
+          "",
+          "Option '--lease-namespace <NAME>' argument '' is invalid. It is no name of a namespace.",
+        ],
+        [
+          "--lease-name",
+          "../flipop",
+          "Option '--lease-name <NAME>' argument '../flipop' is invalid. It is no name of a Lease.",
+        ],
+        ["--lease-name", ".", "Option '--lease-name <NAME>' argument '.' is invalid. It is no name of a Lease."],
+      ].map(([flag = "", value = "", text = ""]) => [command, flag, value, text] as const),
+    ),
+  )("flipop %s %s %o is a usage error before the cluster is opened", async ([command, flag, value, text]) => {
+    const { stdout, stderr, exitCode, configs } = await invoke([command, flag, value], scene);
+    const see = text.startsWith("Option") ? ` See flipop ${command} --help.` : "";
+    expect({ stdout, stderr, exitCode, configs }).toEqual({
+      stdout: "",
+      stderr: `flipop: ${text}${see}\n`,
+      exitCode: 64,
+      configs: [],
+    });
+  });
+
   test("a bad flag beside -o json gives an Error document on stdout, too", async () => {
     const { stdout, exitCode } = await invoke(["plan", "-o", "json", "--al"], scene);
     expect(JSON.parse(stdout)).toMatchObject({ kind: "Error", exitCode: 64, category: "usage" });

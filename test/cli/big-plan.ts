@@ -31,6 +31,8 @@ const cluster: PlanWorld["cluster"] = {
   readRecordSet: async () => undefined,
   readRoutedIP: async () => undefined,
   readNode: async () => undefined,
+  readPodsOn: async () => [],
+  readEndpointSlices: async () => [],
   readLease: async () => undefined,
   hasNamespace: async () => undefined,
 };

@@ -145,6 +145,8 @@ function readerOf(scene: Scene): ClusterReader & NamespaceReader {
     readRoutedIP: async () => undefined,
     readNode: async () => undefined,
     hasNamespace: async (name) => scene.namespaces?.includes(name),
+    readPodsOn: async () => [],
+    readEndpointSlices: async () => [],
     readLease: async () => {
       if (scene.leaseError !== undefined) throw scene.leaseError;
       return scene.lease;

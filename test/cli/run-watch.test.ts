@@ -26,7 +26,7 @@ function watching(act: Act = () => undefined): Scene & { readonly requests: Watc
 
 const passed = (request: WatchRequest, result: PassResult): void => {
   request.onRun({ end: aToldRun({ result }), isNoted: true });
-  request.onTurn({ kind: "passed", cause: { kind: "start" }, pass: { result, world: steady() } });
+  request.onTurn({ kind: "passed", cause: { kind: "start" }, pass: { result } });
 };
 
 const moved = (): PassResult => aRun(afterFailure(), steady(), applied);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Zone } from "../../src/model/dns.ts";
 import { faultContract } from "./dns-provider-fault-contract.ts";
+import { listContract } from "./dns-provider-list-contract.ts";
 import { refusalContract } from "./dns-provider-refusal-contract.ts";
 import { staleContract } from "./dns-provider-stale-contract.ts";
 import { type DNSProviderWorld, type InDNSWorld, knownZone } from "./dns-provider-world.ts";
@@ -28,6 +29,7 @@ export function dnsProviderContract(name: string, makeWorld: () => DNSProviderWo
   describe(`${name} as a DNS provider`, () => {
     describe("findZone", () => findingZones(inWorld));
     describe("readRecords", () => readingRecords(inWorld));
+    listContract(inWorld);
     describe("readRecords of a name that resembles others", () => tellingNamesApart(inWorld));
     writeContract(inWorld);
     staleContract(inWorld);

@@ -33,6 +33,8 @@ const CONNECTION: Connection = {
 type Facts = Pick<Call, "verb" | "resource" | "subject" | "subresource"> & {
   /** What of the object is written, where the operation does not say. */
   readonly part?: "note";
+  /** The namespace of a list, where it has one. */
+  readonly place?: string;
 };
 
 /** Calls to the emulated Kubernetes API without HTTP: faults, the record of writes, and the adapter's error texts. */
@@ -42,7 +44,7 @@ export class MemoryCalls {
   readonly sandbox: KubernetesSandbox;
   /** Every write that reached the cluster. */
   readonly writes: ClusterWrite[] = [];
-  /** May be exchanged at any time. */
+  /** May be exchanged at any time. The subject of a list is its namespace. */
   beforeCall: ((operation: string, subject: string, part?: "note") => ClusterFault | undefined) | undefined;
 
   constructor(sandbox: KubernetesSandbox) {
@@ -56,7 +58,8 @@ export class MemoryCalls {
     query: URLSearchParams,
     decode: (object: unknown) => T | undefined,
   ): readonly T[] {
-    const list = this.call({ verb: "list", resource: RESOURCES[resource], subject: "" }, (type) =>
+    const facts = { verb: "list", resource: RESOURCES[resource], subject: "", place: namespace };
+    const list = this.call(facts, (type) =>
       listObjects(this.sandbox.api, type, namespace === "" ? undefined : namespace, query),
     );
     return arrayAt(list, "items").flatMap((object) => decode(object) ?? []);
@@ -87,7 +90,7 @@ export class MemoryCalls {
   }
 
   private call<T>(facts: Facts, work: (type: ResourceType) => T): T {
-    const fault = this.beforeCall?.(operationOf(facts), facts.subject, facts.part);
+    const fault = this.beforeCall?.(operationOf(facts), facts.place ?? facts.subject, facts.part);
     if (fault !== undefined && "throw" in fault) throw fault.throw;
     const result = this.attempt(facts, work);
     if (fault !== undefined) throw fault.throwAfter;

@@ -8,7 +8,7 @@ import { decodeRecordSet } from "../../src/adapters/kube/decode-record-set.ts";
 import { decodeRoutedIP } from "../../src/adapters/kube/decode-routed-ip.ts";
 import { decodeRoutedIPIssuer } from "../../src/adapters/kube/decode-routed-ip-issuer.ts";
 import { decodeService } from "../../src/adapters/kube/decode-service.ts";
-import { encodeEvent } from "../../src/adapters/kube/encode-event.ts";
+import { encodeEvent, nextSeries } from "../../src/adapters/kube/encode-event.ts";
 import { decodeLease, encodeLease } from "../../src/adapters/kube/lease-codec.ts";
 import type { ServicePlace } from "../../src/adapters/kube/list-requests.ts";
 import { encodeNote } from "../../src/adapters/kube/note-codec.ts";
@@ -41,7 +41,7 @@ export interface MemoryClusterOptions {
   readonly sandbox?: KubernetesSandbox;
   /** Milliseconds since the epoch; default: the machine's clock. */
   readonly now?: () => number;
-  /** Called once per call that is about to reach the cluster; a fault it returns is thrown in place of the answer. */
+  /** Called once per call that is about to reach the cluster, for a list with its namespace; a fault it returns is thrown in place of the answer. */
   readonly beforeCall?: (operation: string, subject: string, part?: "note") => ClusterFault | undefined;
 }
 
@@ -99,6 +99,15 @@ export class MemoryCluster extends MemoryCalls implements ClusterWriter {
   async listPods({ namespace, label }: PodSelector): Promise<readonly PodFacts[]> {
     const query = new URLSearchParams({ fieldSelector: UNFINISHED, labelSelector: label });
     return this.list("pods", namespace, query, decodePod);
+  }
+
+  async readPodsOn({ namespace, label }: PodSelector, nodeName: string): Promise<readonly PodFacts[]> {
+    const fieldSelector = `${UNFINISHED},spec.nodeName=${nodeName}`;
+    return this.list("pods", namespace, new URLSearchParams({ fieldSelector, labelSelector: label }), decodePod);
+  }
+
+  async readEndpointSlices(service: ServicePlace): Promise<readonly EndpointSliceFacts[]> {
+    return await MemoryCluster.prototype.listEndpointSlices.call(this, service);
   }
 
   async readPool(meta: Pick<ObjectMeta, "namespace" | "name">): Promise<Pool | undefined> {
@@ -171,7 +180,11 @@ export class MemoryCluster extends MemoryCalls implements ClusterWriter {
       do this.events += 1;
       while (this.sandbox.api.store.get(storeKey(type), `${subject}.${this.events}`) !== undefined);
       const stamp = { eventTimeMs: this.now(), reportingInstance: "memory", suffix: String(this.events) };
-      return this.sandbox.api.create(type, meta.namespace, encodeEvent(event, stamp));
+      const body = encodeEvent(event, stamp);
+      const key = `${body.metadata.namespace}/${body.metadata.name}`;
+      const stored = this.sandbox.api.store.get(storeKey(type), key);
+      if (stored === undefined) return this.sandbox.api.create(type, meta.namespace, body);
+      return this.sandbox.api.patch(type, key, nextSeries(stored, this.now()));
     });
   }
 

@@ -7,6 +7,8 @@ import { type MemoryRecord, MemoryZone } from "./memory-zone.ts";
 export interface MemoryDNSFlavour {
   readonly name: "digitalocean" | "cloudflare";
   readonly ttlRules: TTLRules;
+  /** How many records one page of a zone's list has. */
+  readonly pageSize: number;
   /** True: a write is one batch, all of it or nothing. False: one call per record, and one TTL per name. */
   readonly isBatched: boolean;
 }
@@ -15,6 +17,7 @@ export interface MemoryDNSFlavour {
 export const DIGITALOCEAN_DNS: MemoryDNSFlavour = {
   name: "digitalocean",
   ttlRules: { minimumSeconds: 30 },
+  pageSize: 200,
   isBatched: false,
 };
 
@@ -22,6 +25,7 @@ export const DIGITALOCEAN_DNS: MemoryDNSFlavour = {
 export const CLOUDFLARE_DNS: MemoryDNSFlavour = {
   name: "cloudflare",
   ttlRules: { minimumSeconds: 60, automaticSeconds: 1 },
+  pageSize: 5000,
   isBatched: true,
 };
 
@@ -66,7 +70,9 @@ export class MemoryDNSAccount {
   /** Adds a record by hand, of any type; duplicates are allowed. @throws Error without the zone */
   addRecord(zone: string, record: MemoryRecord): void {
     const own = { ...record, fqdn: canonicalDNSName(record.fqdn) ?? record.fqdn };
-    this.byHand(zone, (held) => void held.add(own));
+    const held = this.known(zone);
+    if (own.type === "A") this.change(held, own.fqdn, () => held.add(own), "hand");
+    else held.add(own);
   }
 
   /** Takes the records that fit away by hand. @throws Error without the zone */
@@ -154,6 +160,8 @@ export class MemoryDNSAccount {
 
 /** The A records of every name of a zone as one text. */
 function setsOf(held: MemoryZone): readonly (readonly [fqdn: string, set: string])[] {
-  const names = new Set(held.records.map((record) => record.fqdn));
-  return [...names].map((fqdn) => [fqdn, JSON.stringify(held.addressRecords(fqdn))]);
+  return [...Map.groupBy(held.allAddressRecords(), ({ fqdn }) => fqdn)].map(([fqdn, records]) => [
+    fqdn,
+    JSON.stringify(records),
+  ]);
 }

@@ -10,7 +10,7 @@ import { canonicalDNSName, relativeName } from "../../src/model/dns-name.ts";
 import { ProviderError } from "../../src/model/errors.ts";
 import type { CallCount, CallDuration, RateLimit } from "../../src/model/meter.ts";
 import type { Clock } from "../../src/ports/clock.ts";
-import type { DNSProvider, RecordSetChange, RecordSetResult } from "../../src/ports/dns-provider.ts";
+import type { DNSProvider, RecordSetChange, RecordSetResult, ZoneListing } from "../../src/ports/dns-provider.ts";
 import type { ProviderMeter } from "../../src/ports/ip-provider.ts";
 import { FakeClock } from "./fake-clock.ts";
 import type { MemoryCall, MemoryFault } from "./memory-cloud-calls.ts";
@@ -19,7 +19,10 @@ import { writeInBatch, writeSingly } from "./memory-dns-provider-write.ts";
 import type { HeldRecord, MemoryZone } from "./memory-zone.ts";
 
 /** What a call is about, as ProviderError has it: `zone`, `records`, and `write` or, one by one, `add-record`, `set-ttl`, `remove-record`. */
-export type MemoryDNSCall = Pick<CallFacts, "operation" | "subject" | "isWrite">;
+export type MemoryDNSCall = Pick<CallFacts, "operation" | "subject" | "isWrite"> & {
+  /** True for `records` of all names of a zone; then the subject is the zone. */
+  readonly isWholeZone?: true;
+};
 
 /** Carries a call out: as it is, late, never, or with another end than its own. */
 export type AroundDNSCall = <T>(call: MemoryDNSCall, effect: () => Promise<T>) => Promise<T>;
@@ -93,6 +96,26 @@ export class MemoryDNSProvider implements DNSProvider, ProviderMeter {
     return this.held(factsOf("records", fqdn, `read ${fqdn}`), zone).stateOf(fqdn, records);
   }
 
+  async listRecords(zone: Zone, mostCalls: number): Promise<ZoneListing | undefined> {
+    const names = new Map<string, HeldRecord[]>();
+    let pages = 1;
+    for (let page = 1; page <= pages; page += 1) {
+      const facts = factsOf("records", zone.name ?? zone.id, `list the A records of ${zone.name ?? zone.id}`);
+      const all = await this.call(facts, () => this.held(facts, zone).allAddressRecords(), { isWholeZone: true });
+      pages = Math.max(1, Math.ceil(all.length / this.account.flavour.pageSize));
+      if (pages > mostCalls) return undefined;
+      const shown = all.slice((page - 1) * this.account.flavour.pageSize, page * this.account.flavour.pageSize);
+      for (const record of shown) names.set(record.fqdn, [...(names.get(record.fqdn) ?? []), record]);
+    }
+    const facts = factsOf("records", zone.id, `list ${zone.id}`);
+    const held = this.held(facts, zone);
+    return {
+      names: new Map([...names].map(([fqdn, records]) => [fqdn, held.stateOf(fqdn, records)])),
+      isOneAnswer: pages === 1,
+      unclear: new Set(),
+    };
+  }
+
   async writeRecords(zone: Zone, fqdn: string, change: RecordSetChange): Promise<RecordSetResult> {
     this.check(zone, fqdn);
     const facts = factsOf("write", fqdn, `change the A records of ${fqdn}`);
@@ -131,7 +154,7 @@ export class MemoryDNSProvider implements DNSProvider, ProviderMeter {
   }
 
   /** One counted call. @throws ProviderError */
-  private async call<T>(facts: CallFacts, effect: () => T): Promise<T> {
+  private async call<T>(facts: CallFacts, effect: () => T, more: Pick<MemoryDNSCall, "isWholeZone"> = {}): Promise<T> {
     const notBeforeMs = this.closedUntilMs;
     if (this.clock.wallMs() < notBeforeMs) {
       const reason = "an earlier answer said that it is used up, so nothing was sent";
@@ -140,7 +163,9 @@ export class MemoryDNSProvider implements DNSProvider, ProviderMeter {
     const { operation, subject, isWrite, doing } = facts;
     this.recorded.push({ operation, subject, detail: doing });
     try {
-      const result = await this.around({ operation, subject, isWrite }, async () => this.attempt(facts, effect));
+      const result = await this.around({ operation, subject, isWrite, ...more }, async () =>
+        this.attempt(facts, effect),
+      );
       this.counter.add(operation, "success", 0);
       return result;
     } catch (error) {

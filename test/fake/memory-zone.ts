@@ -49,6 +49,11 @@ export class MemoryZone {
     return this.records.filter((record) => record.fqdn === fqdn && record.type === "A");
   }
 
+  /** The A records of all names, the oldest first. */
+  allAddressRecords(): readonly HeldRecord[] {
+    return this.records.filter(({ type }) => type === "A");
+  }
+
   /** Records of a name as the port shows them. */
   stateOf(fqdn: string, records: readonly HeldRecord[]): RecordSetState {
     const addresses = [...new Set(records.map((record) => record.content))].sort();

@@ -73,6 +73,8 @@ const WRITING = [
   `patch ${FLIPOP}/routedips`,
   "patch /nodes",
   "create events.k8s.io/events",
+  "get events.k8s.io/events",
+  "patch events.k8s.io/events",
 ];
 const LEASE = [
   "create coordination.k8s.io/leases",
@@ -199,6 +201,8 @@ describeCluster("the shipped RBAC on a real API server", (cluster) => {
       "GET",
       "/apis/rbac.authorization.k8s.io/v1/clusterroles/flipop-writer",
     );
-    expect(role.rules.map((rule) => permissions([rule]))).toEqual(WRITING.map((line) => [line]));
+    const events = WRITING.filter((line) => line.includes("events"));
+    const others = WRITING.filter((line) => !events.includes(line));
+    expect(role.rules.map((rule) => permissions([rule]))).toEqual([...others.map((line) => [line]), events]);
   });
 });

@@ -245,7 +245,7 @@ describe("a failover", () => {
       addresses: [known(A, { holderID: "101" })],
       firewalls: [firewallFacts([{ ...OPEN, machineIDs: ["101", "102"], isSettled: false }])],
     });
-    expect(nextLook(plan(observation, {}), NOW, 2000)?.inMs).toBe(2000);
+    expect(nextLook(plan(observation, {}), NOW, { leftOverMs: 30_000, nextReadInMs: 2000 })?.inMs).toBe(2000);
   });
 
   test("waits where the firewall could not be read, and nothing about it changes", () => {

@@ -14,9 +14,10 @@ interface Row {
 
 function verdict({ node = {}, nodeLabel = "", tolerations = [], pods }: Row): string {
   const parsed = parseLabelSelector(nodeLabel);
+  if ("error" in parsed) throw new Error(parsed.error);
   const podsByNode = pods === undefined ? undefined : new Map(pods === "none" ? [] : [["n1", pods]]);
   const matcher: Matcher = {
-    nodeSelector: "selector" in parsed ? parsed.selector : [],
+    nodeSelector: parsed.selector,
     nodeLabel,
     tolerations,
     podsByNode,

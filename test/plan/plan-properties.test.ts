@@ -105,3 +105,30 @@ test("suspended objects, and objects outside the selection, are planned nothing"
     ).toBe(true);
   }
 });
+
+test("of a pool whose pods the API server does not list nothing is planned, and its status keeps all but the error", () => {
+  let others = 0;
+  for (const seed of SEEDS) {
+    const world = randomWorld(seed);
+    const refused = world.pools[seed % world.pools.length];
+    if (refused === undefined || refused.meta.isDeleting) continue;
+    if (refused.spec.ips.length === 0 && refused.spec.desiredIPs === 0) continue;
+    const match = { ...refused.spec.match, podNamespace: "shop" };
+    const pool = { ...refused, spec: { ...refused.spec, match } };
+    const pools = world.pools.map((one) => (one === refused ? pool : one));
+    const pods: Observation["pods"] = new Map([["shop|", { kind: "refused", error: "no (400)" }]]);
+    const { actions, pools: assessed } = plan({ ...world, pools, pods }, {});
+    const { name } = refused.meta;
+    expect(
+      actions.filter(({ object }) => object.name === name).map(({ id }) => id),
+      `seed ${seed}`,
+    ).toEqual([]);
+    const { conditions, observedGeneration, ...status } =
+      assessed.find(({ object }) => object.name === name)?.status ?? {};
+    const { conditions: _, observedGeneration: __, ...stored } = refused.status;
+    expect(status, `seed ${seed}`).toEqual({ ...stored, error: "no (400)" });
+    expect(conditions?.[2], `seed ${seed}`).toMatchObject({ type: "Stalled", reason: "SelectorRefused" });
+    others += actions.length;
+  }
+  expect(others).toBeGreaterThan(100);
+});

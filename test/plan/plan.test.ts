@@ -11,6 +11,7 @@ const active = (n: number): IPStatus => ({
   providerID: `digitalocean://${100 + n}`,
 });
 const matching = (nodeLabel: string): MatchSpec => ({ nodeLabel, podNamespace: "", podLabel: "", tolerations: [] });
+const SHOP: MatchSpec = { ...matching(""), podNamespace: "shop" };
 const ago = (seconds: number): string => new Date(NOW - seconds * 1000).toISOString();
 const retry = (subject: string, attempts: number, inSeconds: number): RetryStatus => ({
   subject,
@@ -293,6 +294,40 @@ test.for<[string, Observation, string[]]>([
       pools: [aPool({ spec: { ips: [A], provider: "Ferengi" }, status: { ips: { [A]: active(1) } } })],
       nodes: [annotated(1, A)],
       addresses: [known(A, { holderID: "101" })],
+    }),
+    ['hold reconcile ingress/web: InvalidSpec (unknown provider "Ferengi")'],
+  ],
+  [
+    "a pool whose pods the API server does not list changes nothing: no address leaves, though its node is gone, and no node gets one",
+    anObservation({
+      pools: [
+        aPool({ spec: { ips: [A, B], match: SHOP }, status: { ips: { [A]: active(1), [B]: active(9) } } }),
+        aPool({ name: "other", createdAtMs: NOW, spec: { ips: [C] } }),
+      ],
+      pods: new Map([["shop|", { kind: "refused", error: "Cannot list pods: no (400)." }]]),
+      nodes: [
+        annotated(1, A),
+        aNode({ name: "n2", droplet: 102, isDeleting: true }),
+        aNode({ name: "n3", droplet: 103 }),
+      ],
+      addresses: [known(A, { holderID: "101" }), known(B, { holderID: "109" }), known(C)],
+    }),
+    [
+      `assign-ip ${C} to n3: NodeMatched`,
+      `annotate-node n3 with ${C}: Verified`,
+      "hold reconcile ingress/web: SelectorRefused (Cannot list pods: no (400).)",
+    ],
+  ],
+  [
+    "a pool whose pods nobody has listed is held as one whose pods cannot be listed",
+    anObservation({ pools: [aPool({ spec: { ips: [A], match: SHOP } })], nodes: nodes(1), addresses: [known(A)] }),
+    ["hold reconcile ingress/web: SelectorRefused (Error listing pods: they were not asked for.)"],
+  ],
+  [
+    "a pool that is invalid, too, is held for that",
+    anObservation({
+      pools: [aPool({ spec: { ips: [A], provider: "Ferengi", match: SHOP } })],
+      pods: new Map([["shop|", { kind: "refused", error: "Cannot list pods: no (400)." }]]),
     }),
     ['hold reconcile ingress/web: InvalidSpec (unknown provider "Ferengi")'],
   ],

@@ -9,6 +9,7 @@ import { failed, NO_TIME } from "./runs.ts";
 /** What is held of the record set, and the code when it is alone, and beside a served pool. */
 const HOLD_ROWS: readonly (readonly [Reason, Partial<Hold>, number, number])[] = [
   ["InvalidSpec", { kind: "reconcile" }, 78, 3],
+  ["SelectorRefused", { kind: "reconcile" }, 78, 3],
   ["InvalidDNS", {}, 78, 3],
   ["ZoneNotFound", {}, 78, 3],
   ["ProviderUnavailable", {}, 77, 3],

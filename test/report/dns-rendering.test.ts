@@ -128,6 +128,21 @@ cloudflare: at least 2 calls needed.
     expect(renderPlan(aDNSPlan({ holds: [hold] }), layout)).toContain("dns/ingress/nodes: invalid\n");
   });
 
+  test("says that the nodes of a record set are unknown where the API server does not list its pods, and what to do", () => {
+    const detail = 'Error listing the pods of label selector "app=web": Cannot list pods: it is too long (431).';
+    const hold = aDNSHold({
+      kind: "reconcile",
+      reason: "SelectorRefused",
+      subject: "ingress/nodes",
+      detail,
+      needsPerson: true,
+    });
+    expect(renderPlan(aDNSPlan({ holds: [hold] }), layout)).toContain(`dns/ingress/nodes: its nodes are unknown\n`);
+    expect(renderPlan(aDNSPlan({ holds: [hold] }), layout).replaceAll(/\s+/g, " ")).toContain(
+      `! nothing is changed ${detail} Correct podNamespace or podLabel, or ask who runs the API server why it refuses them.`,
+    );
+  });
+
   test("tells a gap of a zone once, as a hold where there is one", () => {
     const gap = { provider: "cloudflare", subject: "example.com", error: "HTTP 500" };
     const hold = aDNSHold({ reason: "Unreadable", detail: "HTTP 500" });

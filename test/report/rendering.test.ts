@@ -273,6 +273,15 @@ describe("numbers of what nobody could look at", () => {
     expect(activeText(planOf({ ...world, pools: twice }))).toBe("2 pools, 2 addresses stay as they are");
   });
 
+  test("of a pool whose pods the API server does not list are how many stay as they are", () => {
+    const match = { nodeLabel: "", podNamespace: "shop", podLabel: "", tolerations: [] };
+    const pools = steady().pools.map((pool) => ({ ...pool, spec: { ...pool.spec, match } }));
+    const pods = new Map([["shop|", { kind: "refused", error: "Cannot list pods: no (400)." } as const]]);
+    const plan = planOf({ ...steady(), pools, pods });
+    expect(activeText(plan)).toBe("1 pool, 1 address stays as it is");
+    expect(renderPlan(plan, layout)).toContain("pool/ingress/web: its nodes are unknown\n");
+  });
+
   test("of routed IPs are told as such", () => {
     const plan = planOf(offline(afterRoutedFailure()));
     expect(activeText(plan)).toMatch(/^(0 of \d routed IPs? active, )?\d (routed IPs )?not readable now/);

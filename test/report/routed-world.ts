@@ -1,7 +1,7 @@
 import { type DNSFacts, recordsKey, type Zone } from "../../src/model/dns.ts";
 import type { Firewall, FirewallFact, FirewallFacts, FirewallRule } from "../../src/model/firewall.ts";
 import { type NodeFacts, podSelectorKey } from "../../src/model/node.ts";
-import type { Observation, PodSummary } from "../../src/model/observation.ts";
+import type { Observation, PodReading, PodSummary } from "../../src/model/observation.ts";
 import { parsePortText } from "../../src/model/port-range.ts";
 import { objectKey, type RoutedIPStatus } from "../../src/model/resource.ts";
 import type { RoutedIP, RoutedIPIssuer, RoutedIPIssuerSpec, RoutedIPSpec } from "../../src/model/routed-ip.ts";
@@ -111,12 +111,13 @@ export function withRoutedIPs(world: Observation, facts: RoutedFacts): Observati
     services: new Map(facts.services.map((service) => [objectKey(service), service])),
   };
   const ready: PodSummary = { ready: 1, notReady: 0 };
-  const pods = facts.services.map((service): [string, ReadonlyMap<string, PodSummary>] => {
+  const pods = facts.services.map((service): [string, PodReading] => {
     const nodes = facts.podsOn[objectKey(service)] ?? [];
     const label = Object.entries(service.selector)
       .map(([key, value]) => `${key}=${value}`)
       .join(",");
-    return [podSelectorKey({ namespace: service.namespace, label }), new Map(nodes.map((name) => [name, ready]))];
+    const byNode = new Map(nodes.map((name) => [name, ready]));
+    return [podSelectorKey({ namespace: service.namespace, label }), { kind: "read", byNode }];
   });
   return {
     ...world,

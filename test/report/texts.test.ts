@@ -19,7 +19,7 @@ const common = { id: "x", object, requires: [], follows: [], provider: "digitalo
 const w1 = { machineID: "1", nodeName: "worker-1" };
 const w2 = { machineID: "2", nodeName: "worker-2" };
 const ip = "203.0.113.1";
-const assign = { ...common, ip, mustNotCarry: [] } as const;
+const assign = { ...common, ip, mustNotCarry: [], isHolderJudged: true } as const;
 
 /** An action, its text, and why. */
 const ACTION_ROWS: readonly (readonly [Action, string, string])[] = [
@@ -44,7 +44,15 @@ const ACTION_ROWS: readonly (readonly [Action, string, string])[] = [
     "It is on machine 9, which never was a node of this cluster; spec.foreignHolder: TakeOver allows taking it.",
   ],
   [
-    { ...common, kind: "unassign-ip", ip, reason: "DropletNeeded", before: w1, after: undefined },
+    {
+      ...common,
+      kind: "unassign-ip",
+      isHolderJudged: false,
+      ip,
+      reason: "DropletNeeded",
+      before: w1,
+      after: undefined,
+    },
     "unassign 203.0.113.1 from worker-1",
     "The machine is needed for another address.",
   ],

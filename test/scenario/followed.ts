@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
+import { isRequestRefusal } from "../../src/model/errors.ts";
 import { type PodSelector, podSelectorKey } from "../../src/model/node.ts";
 import { objectKey } from "../../src/model/resource.ts";
 import type { ClusterReader } from "../../src/ports/cluster.ts";
@@ -37,10 +38,13 @@ class SameLists {
     }
   }
 
-  async areAlike(a: ClusterReader, b: ClusterReader): Promise<boolean> {
-    const show = async (reader: ClusterReader): Promise<unknown> =>
-      await Promise.all(Array.from(this.#lists.values(), async (list) => await sorted(list(reader))));
-    return isDeepStrictEqual(await show(a), await show(b));
+  /** What the process is refused for good it does not lag behind in. */
+  async areAlike(own: ClusterReader, truth: ClusterReader): Promise<boolean> {
+    for (const list of this.#lists.values()) {
+      const shown = await sorted(list(own));
+      if (shown !== "refused" && !isDeepStrictEqual(shown, await sorted(list(truth)))) return false;
+    }
+    return true;
   }
 }
 
@@ -76,8 +80,8 @@ export function followed(
 async function sorted(list: Promise<readonly unknown[]>): Promise<unknown> {
   try {
     return (await list).map((one) => JSON.stringify(one, mapsToo)).sort();
-  } catch {
-    return "unreadable";
+  } catch (error) {
+    return isRequestRefusal(error, true) ? "refused" : "unreadable";
   }
 }
 

@@ -178,4 +178,19 @@ export function kubernetesScenarios(scenario: Register): void {
     expect(reportFailures.map(({ what }) => what)).toEqual(["event"]);
     expect(await world.show()).toEqual(["ip1 active n1"]);
   });
+
+  scenario("a failure that repeats over runs is one Event, which counts", async (world) => {
+    await world.machines("n1");
+    world.cloud.address(ip(1));
+    await world.pools.create("web", { ips: [ip(1)] });
+    world.fail({ side: "cloud", operation: "assign", kind: "500", times: 3 });
+    for (let run = 0; run < 3; run += 1) {
+      await world.pass();
+      world.advance(60 * SECOND);
+    }
+    expect(await world.warnings()).toEqual(["AssignIP Failed x3"]);
+    await world.pass();
+    expect(await world.show()).toEqual(["ip1 active n1"]);
+    expect(await world.warnings()).toEqual(["AssignIP Failed x3"]);
+  });
 }

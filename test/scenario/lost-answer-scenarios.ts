@@ -209,6 +209,8 @@ export function lostAnswerScenarios(scenario: Register): void {
     await world.pass();
     expect(world.cloudWrites()).toEqual([]);
     world.clearFaults();
+    // A process that goes on remembers that it was refused.
+    world.advance(60_000);
     await world.pass();
     expect(await world.show()).toEqual(["new1 active n1"]);
   });

@@ -12,7 +12,10 @@ import { faultBody, type OperationFault } from "./operation-fault.ts";
 const FAILURES = {
   "500": "unavailable",
   "429": "rate-limited",
+  "431": "refused",
   "422": "refused",
+  "414": "refused",
+  "400": "refused",
   "404": "not-found",
   "403": "forbidden",
   "401": "unauthorized",

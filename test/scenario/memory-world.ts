@@ -164,7 +164,7 @@ function memoryClusterOptions(
       const logged = loggedMemoryWrite(part ?? operation, subject);
       if (logged !== undefined) calls.push(logged);
       const fault = operation === undefined ? undefined : faults.take(operation, subject);
-      return fault === undefined ? undefined : clusterMemoryFault(fault, subject);
+      return fault === undefined ? undefined : clusterMemoryFault(fault, text.startsWith("list ") ? "" : subject);
     },
   };
 }

@@ -53,7 +53,10 @@ export type ClusterOperation =
 export type FaultKind =
   | "500"
   | "429"
+  | "431"
   | "422"
+  | "414"
+  | "400"
   | "404"
   | "403"
   | "401"
@@ -67,7 +70,7 @@ export type FaultKind =
 /** One misbehaviour, in terms of the port's operations: its next `times` calls (0 = all) after the first `skip` fail. */
 export type OperationFault = {
   readonly kind: FaultKind;
-  /** Address, machine, object or node, at a DNS provider the zone of a `zone`; absent = any. */
+  /** Address, machine, object or node; at a DNS provider the zone of a `zone`; of pods and EndpointSlices their namespace; absent = any. */
   readonly subject?: string;
   readonly times?: number;
   readonly skip?: number;
@@ -139,6 +142,7 @@ const OWN = "^/apis/flipop\\.digitalocean\\.com/v1alpha1";
 
 function clusterRoute(operation: ClusterOperation, subject: string | undefined): Route {
   const name = subject ?? "[^/]+";
+  const inNamespace = subject === undefined ? "" : `/namespaces/${subject}`;
   const get = (path: string): Route => ({ method: "GET", path });
   const patch = (path: string): Route => ({ method: "PATCH", path });
   const routes: Readonly<Record<ClusterOperation, Route>> = {
@@ -147,9 +151,9 @@ function clusterRoute(operation: ClusterOperation, subject: string | undefined):
     listRoutedIPs: get(`${OWN}/routedips$`),
     listRoutedIPIssuers: get(`${OWN}/routedipissuers$`),
     listServices: get("^/api/v1/services$"),
-    listEndpointSlices: get("/endpointslices$"),
+    listEndpointSlices: get(`${inNamespace}/endpointslices$`),
     listNodes: get("^/api/v1/nodes$"),
-    listPods: get("/pods$"),
+    listPods: get(`${inNamespace}/pods$`),
     readPool: get(`/floatingippools/${name}$`),
     patchPoolStatus: patch(`/floatingippools/${name}/status$`),
     setPoolFinalizer: patch(`/floatingippools/${name}$`),
@@ -231,6 +235,9 @@ function effect(fault: OperationFault): Partial<Fault> {
 }
 
 const WORDS: Readonly<Record<string, readonly [id: string, reason: string, message: string]>> = {
+  "400": ["bad_request", "BadRequest", "unable to parse requirement"],
+  "414": ["uri_too_long", "", "Request-URI Too Long"],
+  "431": ["header_too_large", "", "Request Header Fields Too Large"],
   "500": ["server_error", "InternalError", "an internal error occurred"],
   "429": ["too_many_requests", "TooManyRequests", "too many requests"],
   "422": ["unprocessable_entity", "Invalid", "it was refused"],

@@ -22,11 +22,13 @@ import { lostStatusScenarios } from "./lost-status-scenarios.ts";
 import { matchScenarios } from "./match-scenarios.ts";
 import { mishapScenarios } from "./mishap-scenarios.ts";
 import { reclaimScenarios } from "./reclaim-scenarios.ts";
+import { recoveredHolderScenarios } from "./recovered-holder-scenarios.ts";
 import { removedAddressScenarios } from "./removed-address-scenarios.ts";
 import { retryScenarios } from "./retry-scenarios.ts";
 import { routedIPFaultScenarios } from "./routed-ip-fault-scenarios.ts";
 import { routedIPScenarios } from "./routed-ip-scenarios.ts";
 import type { Register } from "./scenario.ts";
+import { selectorScenarios } from "./selector-scenarios.ts";
 import { skippedNodeScenarios } from "./skipped-node-scenarios.ts";
 import { unreadableScenarios } from "./unreadable-scenarios.ts";
 import { waitingScenarios } from "./waiting-scenarios.ts";
@@ -36,6 +38,7 @@ export const SCENARIO_GROUPS: Readonly<Record<string, (scenario: Register) => vo
   assignment: assignmentScenarios,
   "skipped nodes": skippedNodeScenarios,
   waiting: waitingScenarios,
+  "recovered holders": recoveredHolderScenarios,
   "faults at the provider": cloudFaultScenarios,
   unreadable: unreadableScenarios,
   retries: retryScenarios,
@@ -47,6 +50,7 @@ export const SCENARIO_GROUPS: Readonly<Record<string, (scenario: Register) => vo
   "lost statuses": lostStatusScenarios,
   "lost memory": lostMemoryScenarios,
   matching: matchScenarios,
+  selectors: selectorScenarios,
   claims: claimScenarios,
   crashes: crashScenarios,
   mishaps: mishapScenarios,

@@ -1,5 +1,7 @@
+import { Attempts } from "../../src/apply/attempts.ts";
 import type { Reason } from "../../src/model/reason.ts";
 import type { Pass, PassResult } from "../../src/model/run.ts";
+import { ReusableFacts } from "../../src/observe/reusable-facts.ts";
 import { pass, type WriterDeps } from "../../src/reconcile.ts";
 import { type LoopPass, type Turn, watchLoop } from "../../src/watch/watch-loop.ts";
 import type { WatchPorts } from "./backend.ts";
@@ -26,6 +28,8 @@ export class WatchedProcess {
   readonly #parts: ProcessParts;
   readonly #time: LoopClock;
   readonly #news: HeldNews;
+  readonly #reusable: ReusableFacts;
+  readonly #attempts = new Attempts();
   readonly #ending = new AbortController();
   readonly #loop: Promise<void>;
   #isOver = false;
@@ -44,6 +48,7 @@ export class WatchedProcess {
     this.#parts = parts;
     this.#time = new LoopClock(parts.running.clock);
     this.#news = new HeldNews(parts.ports.cluster);
+    this.#reusable = new ReusableFacts(this.#time);
     const { cluster } = parts.ports;
     this.#loop = watchLoop(
       {
@@ -108,13 +113,14 @@ export class WatchedProcess {
     this.#parts.ports.close();
   }
 
-  async #pass({ known, ...manner }: LoopPass): Promise<Pass> {
+  async #pass({ isFullLook, ...manner }: LoopPass): Promise<Pass> {
     const { deps } = this.#parts;
     const deadline = this.#time.monotonicMs() + PASS_MS;
     this.#heardAtStart = this.#news.heard;
-    this.#hasLooked = known === undefined;
+    this.#hasLooked = isFullLook;
+    if (isFullLook) this.#reusable.forget();
     return await pass(
-      { ...deps, clock: this.#time, lock: heldLock(), known },
+      { ...deps, clock: this.#time, lock: heldLock(), reusable: this.#reusable, attempts: this.#attempts },
       { selection: {}, deadline, signal: this.#ending.signal, ...manner },
     );
   }

@@ -40,6 +40,14 @@ const WRITES: ReadonlySet<string> = new Set([
   "createEvent",
 ]);
 
+/** An Event as stored. */
+interface StoredEvent {
+  readonly type: string;
+  readonly action: string;
+  readonly reason: string;
+  readonly series?: { readonly count: number };
+}
+
 /** A cluster and an account in which scenarios play; the same for every backend. */
 export class World {
   readonly kind: WorldKind;
@@ -195,6 +203,16 @@ export class World {
     await Promise.resolve();
   }
 
+  /** The Warnings of namespace `shop`, as `ACTION REASON xCOUNT`, sorted. */
+  async warnings(): Promise<readonly string[]> {
+    const path = `/apis/events.k8s.io/v1/namespaces/${this.namespaceName("shop")}/events`;
+    const { items } = (await this.backend.rest("GET", path)) as { readonly items: readonly StoredEvent[] };
+    return items
+      .filter(({ type }) => type === "Warning")
+      .map(({ action, reason, series }) => `${action} ${reason} x${series?.count ?? 1}`)
+      .toSorted();
+  }
+
   /** What a run would do; writes nothing. */
   async plan(selection: Selection = {}): Promise<Plan> {
     const running = this.backend.clock.process();
@@ -296,8 +314,10 @@ export class World {
   }
 
   #named(fault: OperationFault): OperationFault {
-    const isNode = fault.operation === "annotateNode" && fault.subject !== undefined;
-    return isNode ? { ...fault, subject: `${this.backend.prefix}${fault.subject}` } : fault;
+    const isNamed = ["annotateNode", "listPods", "listEndpointSlices"].includes(fault.operation);
+    return isNamed && fault.subject !== undefined
+      ? { ...fault, subject: `${this.backend.prefix}${fault.subject}` }
+      : fault;
   }
 
   /** Whether a method of a port changes something, the Lease aside. */

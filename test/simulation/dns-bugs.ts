@@ -119,7 +119,7 @@ export const DNS_BUGS: readonly Mutation[] = [
   },
   {
     name: "A DNS provider is asked although an earlier run was told to wait.",
-    file: "src/observe/read-dns.ts",
+    file: "src/observe/names.ts",
     find: 'if (why !== undefined || access.kind === "no-token")',
     replace: 'if (access.kind === "no-token")',
   },
@@ -137,14 +137,14 @@ export const DNS_BUGS: readonly Mutation[] = [
   },
   {
     name: "A name that cannot be read counts as empty.",
-    file: "src/observe/read-dns.ts",
+    file: "src/observe/names.ts",
     find: "records: await provider.readRecords(entry.zone, entry.fqdn)",
     replace:
       "records: await provider.readRecords(entry.zone, entry.fqdn).catch(() => ({ fqdn: entry.fqdn, addresses: [], isTTLAutomatic: false, hasDuplicates: false }))",
   },
   {
     name: "A zone that cannot be read counts as missing.",
-    file: "src/observe/read-dns.ts",
+    file: "src/observe/names.ts",
     find: "const zone = await provider.findZone(text);",
     replace: "const zone = await provider.findZone(text).catch(() => undefined);",
   },

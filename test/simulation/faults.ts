@@ -13,6 +13,8 @@ export interface SimCall {
   readonly subject: string;
   readonly isWrite: boolean;
   readonly args: readonly unknown[];
+  /** True for `records` of all names of a zone; then the subject is the zone. */
+  readonly isWholeZone?: true;
 }
 
 /** How a call fails: the error, and whether it has its effect all the same. */

@@ -40,13 +40,13 @@ export const FIREWALL_BUGS: readonly Mutation[] = [
   },
   {
     name: "A firewall that cannot be read counts as gone.",
-    file: "src/observe/read-firewalls.ts",
+    file: "src/observe/firewalls.ts",
     find: '[one, { kind: "gap", error: error.message }]',
     replace: '[one, { kind: "gone" }]',
   },
   {
     name: "A list of firewalls that lags behind is believed.",
-    file: "src/observe/read-firewalls.ts",
+    file: "src/observe/firewalls.ts",
     find: "!showsAll(shownIn.get(id), memories)",
     replace: "!showsAll(shownIn.get(id), memories.slice(0, 0)) && !shownIn.size",
   },

@@ -111,7 +111,7 @@ export const GO_OPERATOR_BUGS: readonly Mutation[] = [
   },
   {
     name: "An address that cannot be read counts as gone.",
-    file: "src/observe/read-provider.ts",
+    file: "src/observe/addresses.ts",
     find: 'return { fact: { kind: "gap", error: error.message }, isAnswered: error.status > 0 };',
     replace: 'return { fact: { kind: "gone" }, isAnswered: error.status > 0 };',
   },
@@ -166,7 +166,7 @@ export const GO_OPERATOR_BUGS: readonly Mutation[] = [
   },
   {
     name: "What a provider's rate limit said is not read.",
-    file: "src/observe/unusable-why.ts",
+    file: "src/observe/asking.ts",
     find: "if (notBeforeMs === undefined || notBeforeMs <= nowMs) return undefined;",
     replace: "if (notBeforeMs === undefined || notBeforeMs <= nowMs + 9e9) return undefined;",
   },

@@ -1,17 +1,17 @@
 import type { SimCall } from "./faults.ts";
 import { type NameReading, Readings } from "./readings.ts";
 
-/** What a watching process was shown, by its pass under way and those before it whose facts it believes. */
+/** What a process that makes several passes was shown, by its pass under way and those before it whose facts it reuses. */
 export class KeptReadings extends Readings {
-  /** Whether the pass that begins believes what earlier ones were shown of addresses, and of names. */
-  believesAddresses = false;
-  believesNames = false;
+  /** Whether the pass that begins reuses what earlier ones were shown of addresses, and of names. */
+  reusesAddresses = true;
+  reusesNames = true;
   readonly #names = new Map<string, NameReading>();
-  /** Until the pass under way lists the account: a pass that does believes nothing of what earlier ones were shown. */
+  /** Until the pass under way lists the account: a pass that does reuses nothing of what earlier ones were shown. */
   #keepsAddresses = false;
 
   override name(key: string): NameReading {
-    const known = this.#names.get(key) ?? { reads: 0, last: "nothing", sets: [] };
+    const known = this.#names.get(key) ?? this.unseenName(key);
     this.#names.set(key, known);
     return known;
   }
@@ -24,9 +24,12 @@ export class KeptReadings extends Readings {
     this.singly.clear();
     this.nodes.clear();
     this.learnedMs.clear();
-    if (this.believesAddresses) this.#keepsAddresses = true;
+    if (this.reusesAddresses) this.#keepsAddresses = true;
     else this.#forgetAddresses();
-    if (!this.believesNames) this.#names.clear();
+    if (!this.reusesNames) {
+      this.#names.clear();
+      this.zones.clear();
+    }
     // Whoever writes a name reads it once more, in the same pass.
     for (const name of this.#names.values()) name.reads = Math.min(1, name.reads);
   }

@@ -4,7 +4,7 @@ import type { Mutation } from "./mutations.ts";
 export const MEMORY_BUGS: readonly Mutation[] = [
   {
     name: "A provider's local time is taken for the server's when it asks for no calls.",
-    file: "src/observe/refusal-of.ts",
+    file: "src/observe/asking.ts",
     find: "notBeforeMs: error.notBeforeMs + skewMs };",
     replace: "notBeforeMs: error.notBeforeMs };",
   },

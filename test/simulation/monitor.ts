@@ -248,7 +248,7 @@ export class Monitor {
 
   private beginPass(process: Process): void {
     const { world, history } = this.simulation;
-    process.passStartMs = world.nowMs();
+    process.passStartMs = Math.min(world.nowMs(), process.factsReadAtMs());
     process.hasFailedList = false;
     process.hasWritten = false;
     process.misled = 0;

@@ -59,9 +59,9 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "A move does not look again at the node that loses the address.",
-    file: "src/apply/holder-changed.ts",
-    find: "if (before?.nodeName === undefined || holderVersion === undefined) return undefined;",
-    replace: 'if (before?.nodeName === undefined || holderVersion !== "") return undefined;',
+    file: "src/apply/judge-holder.ts",
+    find: "if (!action.isHolderJudged || before === undefined",
+    replace: 'if (ip !== "" || before === undefined',
   },
   {
     name: "A run goes on after it lost the Lease.",

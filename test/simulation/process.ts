@@ -17,6 +17,7 @@ import { deathOf, failureBy, frozenMsOf } from "./blow.ts";
 import type { SimCall } from "./faults.ts";
 import type { Slot, Strike } from "./history.ts";
 import { identityOf } from "./identity.ts";
+import { KeptReadings } from "./kept-readings.ts";
 import { Readings } from "./readings.ts";
 import { simCluster } from "./sim-cluster.ts";
 import { simDNS } from "./sim-dns.ts";
@@ -55,9 +56,10 @@ export class Process {
   intentOf: string | undefined;
   /** What its run came to, once it has. */
   result: PassResult | undefined;
-  readonly readings: Readings = new Readings();
+  readonly readings: Readings;
   readonly died: Promise<void>;
   readonly #stop = new AbortController();
+  #startedAtMs = Number.POSITIVE_INFINITY;
   /** Set once all lists of the cluster are answered as they were. */
   #past: Strike | undefined;
   #markDead: () => void = () => undefined;
@@ -67,6 +69,8 @@ export class Process {
     this.slot = slot;
     this.settings = settings;
     this.identity = identityOf(slot, incarnation);
+    // A run that settles goes on with what its first pass was shown.
+    this.readings = settings.settles ? new KeptReadings() : new Readings();
     const { scheduler } = simulation.world;
     this.clock = {
       monotonicMs: () => scheduler.elapsedMs(),
@@ -81,6 +85,11 @@ export class Process {
   /** How far its clock is ahead of the server's, milliseconds. */
   get skewMs(): number {
     return (this.settings.skewMs ?? 0) + (this.simulation.leaptMs[this.slot] ?? 0);
+  }
+
+  /** When the facts that its pass may reuse were read, milliseconds: what has changed since may surprise it. */
+  factsReadAtMs(): number {
+    return this.settings.settles ? this.#startedAtMs : Number.POSITIVE_INFINITY;
   }
 
   /** Ends it where it stands. */
@@ -229,6 +238,7 @@ export class Process {
 
   private async work(lock: LockState): Promise<PassResult> {
     const { target, timeoutMs, settles } = this.settings;
+    this.#startedAtMs = this.simulation.world.nowMs();
     const deps: WriterDeps = { ...this.access(), lock };
     const options: PassOptions = {
       selection: target === undefined ? {} : { objects: [`pool/${target}`] },

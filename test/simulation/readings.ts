@@ -9,6 +9,12 @@ export interface Reading {
   readonly isLocked: boolean;
 }
 
+/** A record as an answer of a DNS provider shows it. */
+interface ShownRecord {
+  readonly fqdn: string;
+  readonly content: string;
+}
+
 /** What a process was shown of a name in DNS. */
 export interface NameReading {
   reads: number;
@@ -35,20 +41,30 @@ export class Readings {
   readonly nodes: Set<string> = new Set();
   readonly firewalls: FirewallReadings = new FirewallReadings();
   readonly #names = new Map<string, NameReading>();
+  /** The zones that were listed whole, as keys of names. */
+  protected readonly zones: Set<string> = new Set();
 
   /** Forgets everything: a pass begins. */
   clear(): void {
     this.listedMs = undefined;
     for (const memory of [this.newest, this.singly, this.listed, this.seen, this.nodes, this.learnedMs]) memory.clear();
     this.#names.clear();
+    this.zones.clear();
     this.firewalls.clear();
   }
 
   /** A name in DNS, by its key. */
   name(key: string): NameReading {
-    const known = this.#names.get(key) ?? { reads: 0, last: "nothing", sets: [] };
+    const known = this.#names.get(key) ?? this.unseenName(key);
     this.#names.set(key, known);
     return known;
+  }
+
+  /** A name that no answer showed: one of a zone that was listed has no records. */
+  protected unseenName(key: string): NameReading {
+    const fqdn = key.slice(key.indexOf(" ") + 1);
+    const isListed = [...this.zones].some((zone) => key === zone || isWithin(fqdn, zone));
+    return isListed ? { reads: 1, last: "read", sets: [""] } : { reads: 0, last: "nothing", sets: [] };
   }
 
   /** Takes note that a call is about to be answered, or to fail. */
@@ -60,16 +76,23 @@ export class Readings {
   enter(call: SimCall, result: unknown, isObserving: boolean, nowMs: number): void {
     const { operation, subject } = call;
     if (operation === "get") this.singly.add(subject);
-    if (operation === "records") this.#showName(nameKey(call.provider ?? "", subject), result);
+    if (operation === "records") this.#showNames(call, result as readonly ShownRecord[]);
     if (operation === "read-node") this.nodes.add(subject);
     this.firewalls.enter(call, result);
     for (const shown of shownBy(call, result)) this.#show(shown, operation, isObserving);
     if (operation === "get" && !isObserving) this.learnedMs.set(subject, nowMs);
   }
 
-  #showName(key: string, result: unknown): void {
+  /** A list of a whole zone shows each name that has records. */
+  #showNames({ provider = "digitalocean", subject, isWholeZone }: SimCall, records: readonly ShownRecord[]): void {
+    const byName = isWholeZone === true ? Map.groupBy(records, ({ fqdn }) => fqdn) : new Map([[subject, records]]);
+    for (const [fqdn, own] of byName) this.#showName(nameKey(provider, fqdn), own);
+    if (isWholeZone === true) this.zones.add(nameKey(provider, subject));
+  }
+
+  #showName(key: string, records: readonly ShownRecord[]): void {
     const name = this.name(key);
-    const addresses = (result as readonly { readonly content: string }[]).map(({ content }) => content);
+    const addresses = records.map(({ content }) => content);
     name.reads += 1;
     name.last = "read";
     name.sets.unshift([...new Set(addresses)].toSorted().join(" "));
@@ -81,6 +104,10 @@ export class Readings {
     if (!isSecondHand || !this.singly.has(shown.ip)) this.newest.set(shown.ip, shown);
     else if (operation === "list") this.listed.set(shown.ip, shown);
   }
+}
+
+function isWithin(fqdn: string, zoneKey: string): boolean {
+  return fqdn.endsWith(`.${zoneKey.slice(zoneKey.indexOf(" ") + 1)}`);
 }
 
 /** The addresses that an answer shows, and where. */

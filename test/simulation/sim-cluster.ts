@@ -33,6 +33,9 @@ export function simCluster(process: Process, cluster: ClusterWriter = memoryClus
     readRecordSet: (meta) => read("read-record-set", objectKey(meta), () => cluster.readRecordSet(meta)),
     readRoutedIP: (meta) => read("read-routed-ip", objectKey(meta), () => cluster.readRoutedIP(meta)),
     readNode: (name) => read("read-node", name, () => cluster.readNode(name)),
+    readPodsOn: (selector, name) => read("read-pods", name, () => cluster.readPodsOn(selector, name)),
+    readEndpointSlices: (service) =>
+      read("read-endpoint-slices", objectKey(service), () => cluster.readEndpointSlices(service)),
     readLease: (namespace, name) => read("read-lease", "", () => cluster.readLease(namespace, name)),
     patchPoolStatus: (meta, status) =>
       write("status", objectKey(meta), [status], () => cluster.patchPoolStatus(meta, status)),

@@ -1,7 +1,9 @@
+import { Attempts } from "../../src/apply/attempts.ts";
 import { NO_LOCK } from "../../src/cli/no-lock.ts";
 import { ConfigError, KubeError } from "../../src/model/errors.ts";
 import type { PassResult } from "../../src/model/run.ts";
 import { Interrupted } from "../../src/observe/interrupt.ts";
+import { ReusableFacts } from "../../src/observe/reusable-facts.ts";
 import type { LockState } from "../../src/ports/lock.ts";
 import { pass, type WriterDeps } from "../../src/reconcile.ts";
 import { watch } from "../../src/watch/watch.ts";
@@ -19,8 +21,12 @@ const INTERVAL_MS = 10_000;
 export class WatchingProcess extends Process {
   override readonly readings: KeptReadings = new KeptReadings();
   readonly #stopping = new AbortController();
-  /** When the facts that passes believe were read, milliseconds. */
+  /** When the facts that passes reuse were read, milliseconds. */
   #readAtMs = 0;
+
+  override factsReadAtMs(): number {
+    return this.#readAtMs;
+  }
 
   override terminate(): void {
     this.#stopping.abort();
@@ -75,17 +81,15 @@ export class WatchingProcess extends Process {
       clock: this.clock,
       leaseName: { namespace: "flipop", name: "flipop" },
     };
-    return async ({ known, ...manner }) => {
+    const reusable = new ReusableFacts(this.clock);
+    const attempts = new Attempts();
+    return async ({ isFullLook, ...manner }) => {
       const nowMs = world.nowMs();
-      this.readings.believesAddresses = (known?.providers.size ?? 0) > 0;
-      this.readings.believesNames = (known?.dns.size ?? 0) > 0;
-      if (known === undefined) this.#readAtMs = nowMs;
-      const deps: WriterDeps = {
-        ...access,
-        cluster: this.#since(cluster),
-        lock,
-        ...(known === undefined ? {} : { known }),
-      };
+      if (isFullLook) reusable.forget();
+      this.readings.reusesAddresses = reusable.facts.providers.size > 0;
+      this.readings.reusesNames = reusable.facts.dns.size > 0;
+      if (isFullLook) this.#readAtMs = nowMs;
+      const deps: WriterDeps = { ...access, cluster, lock, reusable, attempts };
       const deadline = this.clock.monotonicMs() + this.settings.timeoutMs;
       const { target } = this.settings;
       const selection = target === undefined ? {} : { objects: [`pool/${target}`] };
@@ -93,20 +97,6 @@ export class WatchingProcess extends Process {
       this.result = made.result;
       this.simulation.monitor.ended(this, made.result);
       return made;
-    };
-  }
-
-  /** A pass knows of the world what it knew when it last asked the providers for all of it: what has changed since may surprise it. */
-  #since(cluster: ReturnType<typeof simWarmCluster>): ReturnType<typeof simWarmCluster> {
-    const dated = async <T>(list: Promise<T>): Promise<T> => {
-      const answer = await list;
-      this.passStartMs = Math.min(this.passStartMs, this.#readAtMs);
-      return answer;
-    };
-    return {
-      ...cluster,
-      listPools: () => dated(cluster.listPools()),
-      listNodes: () => dated(cluster.listNodes()),
     };
   }
 }

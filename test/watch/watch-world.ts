@@ -1,3 +1,5 @@
+import { Attempts } from "../../src/apply/attempts.ts";
+import { ReusableFacts } from "../../src/observe/reusable-facts.ts";
 import type { ProviderAccess } from "../../src/ports/provider-access.ts";
 import { pass } from "../../src/reconcile.ts";
 import { kubernetesSandbox } from "../../src/sandbox/kubernetes/kubernetes-sandbox.ts";
@@ -97,13 +99,17 @@ export class WatchWorld {
           watcher.isLeading = true;
         },
         tell: (turn) => watcher.turns.push(turn),
-        passUnder:
-          (lock) =>
-          ({ known, ...manner }) =>
-            pass(
-              { cluster, ...access, firewallProviders: new Map(), clock, lock, leaseName, known },
+        passUnder: (lock) => {
+          const reusable = new ReusableFacts(clock);
+          const attempts = new Attempts();
+          return ({ isFullLook, ...manner }) => {
+            if (isFullLook) reusable.forget();
+            return pass(
+              { cluster, ...access, firewallProviders: new Map(), clock, lock, leaseName, reusable, attempts },
               { selection: {}, deadline: clock.monotonicMs() + 50_000, signal: stopping.signal, ...manner },
-            ),
+            );
+          };
+        },
       },
       { ...leaseName, identity, durationMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2000, onLocked },
       { intervalMs, signal: stopping.signal },

@@ -1,8 +1,11 @@
+import type { Zone } from "../../model/dns.ts";
 import type { DNSProviderReader } from "../../ports/dns-provider.ts";
 import type { Caller } from "./caller.ts";
+import { zoneIDOf } from "./dns-name.ts";
 import { findZone } from "./find-zone.ts";
-import { listRecords, readFacts } from "./list-records.ts";
+import { listRecords, listZone, readFacts } from "./list-records.ts";
 import { nameSubject } from "./name-subject.ts";
+import { providerError } from "./provider-failure.ts";
 import { recordSetState } from "./record-set-state.ts";
 import { CLOUDFLARE_TTL_RULES } from "./ttl-rules.ts";
 
@@ -17,5 +20,14 @@ export function readOperations(caller: Caller): DNSProviderReader {
       const subject = nameSubject(readFacts(fqdn), zone, fqdn);
       return recordSetState(subject.fqdn, await listRecords(caller, subject));
     },
+    listRecords: async (zone, mostCalls) => await listZone(caller, zoneIDFor(zone), mostCalls),
   };
+}
+
+/** @throws ProviderError `not-found`, before anything is sent, for what is no zone id: Cloudflare would list the records of no zone for an empty one */
+function zoneIDFor({ id }: Zone): string {
+  const zoneID = zoneIDOf(id);
+  if (zoneID !== undefined) return zoneID;
+  const reason = `there is no zone with the id ${JSON.stringify(id)}, which is not one of Cloudflare's`;
+  throw providerError(readFacts(id), { failure: "not-found", status: 0, reason });
 }

@@ -5,7 +5,7 @@ import { AnswerFault } from "../provider-http/answer-value.ts";
 import type { Call } from "./call.ts";
 import type { Caller } from "./caller.ts";
 import { expectedFailure } from "./expected-failure.ts";
-import { listRecords } from "./list-records.ts";
+import { listRecords, listZone } from "./list-records.ts";
 import { recordName, zoneSubject } from "./record-name.ts";
 import { recordSetState } from "./record-set-state.ts";
 
@@ -19,6 +19,11 @@ export function dnsReadOperations(caller: Caller): DNSProviderReader {
     readRecords: async (zone, fqdn) => {
       const name = recordName(readFacts(zone, fqdn), zone, fqdn);
       return recordSetState(name.fqdn, await listRecords(caller, name));
+    },
+    listRecords: async (zone, mostCalls) => {
+      const doing = `list the A records of the zone ${JSON.stringify(zone.id)}`;
+      const facts = { operation: "records", doing, scope: "domain:read", isWrite: false };
+      return await listZone(caller, zoneSubject(facts, zone.id), mostCalls);
     },
   };
 }

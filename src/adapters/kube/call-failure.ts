@@ -93,6 +93,7 @@ function isResourceMissing(call: Call, said: StatusFacts | undefined): boolean {
 
 function whyWithoutStatus(answer: Answer): string {
   if (answer.status < 400) return "the server redirects instead of answering";
+  if (answer.status === 414 || answer.status === 431) return "the request's URL or headers are too long for the server";
   const type = answer.headers["content-type"]?.split(";", 1)[0];
   return type === undefined || type === "application/json" || type === "text/plain"
     ? "the server gives no reason"

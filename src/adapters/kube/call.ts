@@ -1,3 +1,5 @@
+import { KubeError } from "../../model/errors.ts";
+import { shownText } from "../../model/object-name.ts";
 import { GROUP, VERSION } from "../../model/resource.ts";
 
 /** One request to the API server, and what it means, for texts and repeats. */
@@ -55,7 +57,11 @@ export const RESOURCES: Readonly<Record<ResourceName, Resource>> = {
   events: { group: "events.k8s.io", version: "v1", plural: "events", noun: "Event" },
 };
 
-/** The path of a resource: of all its objects, those of a namespace, one object, or a part of it. Names are escaped. */
+/**
+ * The path of a resource: of all its objects, those of a namespace, one object, or a part of it. Names are escaped.
+ * @throws KubeError `invalid` with status 0 for a name that cannot stand in a path. URLs resolve `.` and `..`, escaped or not, so
+ *   `namespaces/../pods` would mean the pods of every namespace; an empty name would mean the whole list.
+ */
 export function resourcePath(
   resource: Resource,
   place: { readonly namespace?: string; readonly name?: string; readonly subresource?: string } = {},
@@ -68,7 +74,16 @@ export function resourcePath(
     ...(name === undefined ? [] : [name]),
     ...(subresource === undefined ? [] : [subresource]),
   ];
+  const wrong = parts.find((part) => UNUSABLE_SEGMENTS.includes(part) || !part.isWellFormed());
+  if (wrong !== undefined) throw unusableName(resource, wrong);
   return [...root, ...parts.map(encodeURIComponent)].join("/");
+}
+
+const UNUSABLE_SEGMENTS: readonly string[] = ["", ".", ".."];
+
+function unusableName({ plural, noun }: Resource, name: string): KubeError {
+  const message = `Cannot ask for ${plural}: "${shownText(name)}" is not the name of a ${noun} or a namespace.`;
+  return new KubeError({ failure: "invalid", operation: `get ${plural}`, subject: name, status: 0, message });
 }
 
 /** The resource as RBAC names it, with its group: `floatingippools.flipop.digitalocean.com/status`. */

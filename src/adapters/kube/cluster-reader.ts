@@ -114,6 +114,14 @@ export class KubeClusterReader implements ClusterReader, NamespaceReader {
     }
   }
 
+  async readPodsOn(selector: PodSelector, nodeName: string): Promise<readonly PodFacts[]> {
+    return (await listObjects(this.#access, podsRequest(selector, nodeName))).items;
+  }
+
+  async readEndpointSlices(service: ServicePlace): Promise<readonly EndpointSliceFacts[]> {
+    return (await listObjects(this.#access, endpointSlicesRequest(service))).items;
+  }
+
   async readLease(namespace: string, name: string): Promise<LeaseRecord | undefined> {
     const path = resourcePath(RESOURCES.leases, { namespace, name });
     const subject = `${namespace}/${name}`;

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { AcquisitionNote } from "../../model/acquisition-note.ts";
+import { KubeError } from "../../model/errors.ts";
 import {
   ADDRESS_ANNOTATION,
   type ObjectMeta,
@@ -17,7 +18,7 @@ import { answerJSON } from "./answer-json.ts";
 import { type Call, RESOURCES, resourcePath } from "./call.ts";
 import { KubeClusterReader } from "./cluster-reader.ts";
 import { CUSTOM_RESOURCES } from "./custom-resource.ts";
-import { encodeEvent } from "./encode-event.ts";
+import { encodeEvent, nextSeries } from "./encode-event.ts";
 import type { WriteAccess } from "./write-access.ts";
 import { noteAcquisitions, patchStatus, setFinalizer } from "./write-custom-object.ts";
 import { createLease, replaceLease } from "./write-lease.ts";
@@ -89,20 +90,28 @@ export class KubeClusterWriter extends KubeClusterReader implements ClusterWrite
   }
 
   async createEvent(event: ClusterEvent): Promise<void> {
-    const { meta } = event.regarding;
     const stamp = {
       eventTimeMs: this.now(),
       reportingInstance: this.#reportingInstance,
       suffix: randomBytes(8).toString("hex"),
     };
-    await this.#access.write({
-      method: "POST",
-      path: resourcePath(RESOURCES.events, { namespace: meta.namespace }),
-      verb: "create",
-      resource: RESOURCES.events,
-      subject: objectKey(meta),
-      body: encodeEvent(event, stamp),
-    });
+    const body = encodeEvent(event, stamp);
+    const call = { resource: RESOURCES.events, subject: objectKey(event.regarding.meta) };
+    const { namespace, name } = body.metadata;
+    try {
+      const path = resourcePath(RESOURCES.events, { namespace });
+      await this.#access.write({ ...call, method: "POST", path, verb: "create", body });
+    } catch (error) {
+      if (!(error instanceof KubeError && error.failure === "already-exists")) throw error;
+      await this.#countAgain({ ...call, path: resourcePath(RESOURCES.events, { namespace, name }) }).catch(survive);
+    }
+  }
+
+  /** Counts one more occurrence of an Event. */
+  async #countAgain(call: Pick<Call, "path" | "resource" | "subject">): Promise<void> {
+    const reading: Call = { ...call, method: "GET", verb: "get" };
+    const stored = answerJSON(reading, await this.#access.send(reading), this.#access.connection);
+    await this.#access.write({ ...call, method: "PATCH", verb: "patch", body: nextSeries(stored, this.now()) });
   }
 
   async createLease(lease: Omit<LeaseRecord, "resourceVersion">): Promise<LeaseRecord> {
@@ -112,4 +121,9 @@ export class KubeClusterWriter extends KubeClusterReader implements ClusterWrite
   async replaceLease(lease: LeaseRecord): Promise<LeaseRecord> {
     return await replaceLease(this.#access, lease);
   }
+}
+
+/** That an Event could not be counted once more hurts nobody: an older role may not read Events. */
+function survive(error: unknown): void {
+  if (!(error instanceof KubeError)) throw error;
 }

@@ -32,12 +32,13 @@ export const SERVICES_REQUEST: ListRequest<ServiceFacts> = {
   project: decodeService,
 };
 
-/** The list of a selector's pods that are bound to a node and not finished. Pure. */
-export function podsRequest({ namespace, label }: PodSelector): ListRequest<PodFacts> {
+/** The list of a selector's pods that are bound to a node (or to this one) and not finished. Pure. */
+export function podsRequest({ namespace, label }: PodSelector, nodeName?: string): ListRequest<PodFacts> {
+  const fieldSelector = nodeName === undefined ? UNFINISHED : `${UNFINISHED},spec.nodeName=${nodeName}`;
   return {
     resource: RESOURCES.pods,
     path: resourcePath(RESOURCES.pods, { namespace }),
-    query: { fieldSelector: UNFINISHED, ...(label === "" ? {} : { labelSelector: label }) },
+    query: { fieldSelector, ...(label === "" ? {} : { labelSelector: label }) },
     fields: POD_FIELDS,
     project: decodePod,
   };

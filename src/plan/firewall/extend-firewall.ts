@@ -33,7 +33,7 @@ const NOTHING: Extension = { actions: [], holds: [], before: new Map(), refused:
 /** Plans the ports that are still closed, then the machines that are not behind the firewall yet. What an earlier object brings is waited for, not brought twice. Enters its own in `planned`. */
 export function extendFirewall(view: PoolView, needs: FirewallNeeds, planned: Planned): Extension {
   const { firewall: target, pool } = view;
-  if (target.kind === "none" || pool.meta.isDeleting || view.validation.kind === "invalid") return NOTHING;
+  if (target.kind === "none" || pool.meta.isDeleting || view.validation.kind === "blocked") return NOTHING;
   const unusable = (pool.firewall?.unusable ?? []).map((port) =>
     held(view, { reason: "UnusablePort", detail: port, needsPerson: true }),
   );

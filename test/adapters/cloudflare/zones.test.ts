@@ -124,6 +124,7 @@ test("the reader has no method that writes, at run time either", () => {
     "durations",
     "findZone",
     "isBatched",
+    "listRecords",
     "name",
     "rateLimit",
     "readRecords",

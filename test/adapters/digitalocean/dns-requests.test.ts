@@ -157,7 +157,17 @@ describe("requests about DNS", () => {
       });
       expect(await reader.findZone("example.com")).toBeUndefined();
       expect((await reader.readRecords(zone, fqdn)).addresses).toEqual([ip1]);
-      const names = ["calls", "durations", "findZone", "isBatched", "name", "rateLimit", "readRecords", "ttlRules"];
+      const names = [
+        "calls",
+        "durations",
+        "findZone",
+        "isBatched",
+        "listRecords",
+        "name",
+        "rateLimit",
+        "readRecords",
+        "ttlRules",
+      ];
       expect(Object.keys(reader).sort()).toEqual(names);
       expect([reader.isBatched, reader.ttlRules]).toEqual([false, { minimumSeconds: 30 }]);
     });

@@ -54,6 +54,23 @@ describe("an answer that is no answer", () => {
     });
   });
 
+  test.for([414, 431])(
+    "a request that is too long (%i) is told as such, since the server says nothing else",
+    async (status) => {
+      const tooLong: Say = (response) => {
+        response.writeHead(status, { "Content-Type": "text/plain; charset=utf-8" });
+        response.end(`${status} too large`);
+      };
+      await withServer([tooLong], async ({ reader }) => {
+        const error = await rejection(reader.listPods({ namespace: "", label: "app=web" }));
+        expect(error).toMatchObject({ failure: "invalid", status });
+        expect(error.message).toBe(
+          `Cannot list pods: the request's URL or headers are too long for the server (${status}).`,
+        );
+      });
+    },
+  );
+
   test("a redirect is not followed and is malformed", async () => {
     const away: Say = (response) => {
       response.writeHead(302, { Location: "https://login.example.test/?token=secret" });

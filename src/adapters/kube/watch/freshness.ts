@@ -9,6 +9,7 @@ const TRUSTED_MS = 2_000;
 /** What is known about a list being current, and why it is not. */
 export class Freshness {
   readonly #clock: Clock;
+  readonly #refuses: (error: unknown) => boolean;
   #isListed = false;
   #failure: unknown;
   /** Since when nobody tells of changes, in monotonic time; undefined while the server watches. */
@@ -19,8 +20,13 @@ export class Freshness {
   #attempt: PromiseWithResolvers<void> | undefined;
   #waiting = 0;
 
-  constructor(clock: Clock) {
+  /**
+   * @param refuses - true for a refusal of what the list asks for: it is asked for again with growing waits, and who wants it
+   *   meanwhile is refused at once. Default: there is no such refusal.
+   */
+  constructor(clock: Clock, refuses: (error: unknown) => boolean = () => false) {
     this.#clock = clock;
+    this.#refuses = refuses;
     this.#downSinceMs = clock.monotonicMs();
   }
 
@@ -42,6 +48,11 @@ export class Freshness {
   /** True while somebody waits for the present attempt. */
   get isAwaited(): boolean {
     return this.#waiting > 0;
+  }
+
+  /** True since the server has refused what the list asks for, until it watches. */
+  get isRefused(): boolean {
+    return this.#failure !== undefined && this.#refuses(this.#failure);
   }
 
   /** An attempt begins, unless one is under way. */
@@ -85,10 +96,13 @@ export class Freshness {
     if (!this.#isCurrent()) throw this.#failure;
   }
 
-  /** Why the list may be behind; undefined while it is current, or being read for the first time. */
+  /**
+   * Why the list may be behind; undefined while it is current, or being read for the first time. A list that is refused for what
+   * it asks is not behind: whoever asks for it knows that it is refused.
+   */
   staleness(): Staleness | undefined {
     const sinceMs = this.#downSinceMs;
-    if (sinceMs === undefined || this.#failure === undefined || this.#isCurrent()) return undefined;
+    if (sinceMs === undefined || this.#failure === undefined || this.#isCurrent() || this.isRefused) return undefined;
     return { sinceMs, error: asKubeError(this.#failure) };
   }
 

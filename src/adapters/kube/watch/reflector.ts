@@ -19,6 +19,8 @@ export interface ReflectorOptions<T> {
   readonly random: () => number;
   /** Called with the keys of objects in which a plan can see a difference, once they are in the list. */
   readonly onChange: (keys: readonly string[]) => void;
+  /** See {@link Freshness}. */
+  readonly isRefused?: (error: unknown) => boolean;
 }
 
 /** So long after a long absence the server has told what happened in it. */
@@ -54,7 +56,7 @@ export class Reflector<T> {
     this.#options = options;
     this.#store = new WatchedStore(options.rules);
     this.#announcer = new Announcer(this.#store, options.onChange);
-    this.#freshness = new Freshness(options.clock);
+    this.#freshness = new Freshness(options.clock, options.isRefused);
   }
 
   /** Begins to list and watch; ends with {@link close}. */
@@ -74,15 +76,20 @@ export class Reflector<T> {
 
   /** The list as it is now, once it is known. @throws KubeError, ConfigError: why it is not known, or not known to be current. */
   async values(): Promise<readonly T[]> {
-    if (this.#rest !== undefined && this.#options.clock.monotonicMs() - this.#failedAtMs >= PATIENCE_MS) {
-      this.#freshness.attempt();
-      this.#rest.abort();
-    }
+    const isLongAgo = this.#options.clock.monotonicMs() - this.#failedAtMs >= PATIENCE_MS;
+    if (isLongAgo) this.askAgain(false);
     await this.#freshness.wait();
     return this.#store.values();
   }
 
-  /** Why the list may be behind; undefined while it is current, or being read for the first time. */
+  /** Begins the next attempt now, if the list is refused for what it asks; with `false`, if it is not. */
+  askAgain(isRefused = true): void {
+    if (this.#rest === undefined || this.#freshness.isRefused !== isRefused) return;
+    this.#freshness.attempt();
+    this.#rest.abort();
+  }
+
+  /** See {@link Freshness.staleness}. */
   staleness(): Staleness | undefined {
     return this.#freshness.staleness();
   }
@@ -105,7 +112,8 @@ export class Reflector<T> {
         if (signal.aborted) return;
         this.#fail(error);
         this.#rest = new AbortController();
-        await clock.sleep(retryDelayMs(failureOf(error), this.#failures, random()), this.#rest.signal);
+        const failure = this.#freshness.isRefused ? "refused" : failureOf(error);
+        await clock.sleep(retryDelayMs(failure, this.#failures, random()), this.#rest.signal);
         this.#rest = undefined;
       }
     }
@@ -204,8 +212,8 @@ export class Reflector<T> {
     this.#failures += 1;
     this.#failedAtMs = this.#options.clock.monotonicMs();
     const isDoubtful = this.#failures % DOUBTED_FAILURES === 0 && !isRefusal(failure);
-    if (failure === "gone" || isDoubtful) this.#mustList = true;
     this.#freshness.fail(error);
+    if (failure === "gone" || isDoubtful || this.#freshness.isRefused) this.#mustList = true;
   }
 
   async #resyncAgainAndAgain(): Promise<void> {

@@ -1,3 +1,4 @@
+import { isRequestRefusal } from "../../../model/errors.ts";
 import { type NodeFacts, type PodFacts, type PodSelector, podSelectorKey } from "../../../model/node.ts";
 import { type ObjectMeta, objectKey, type Pool, type RecordSet } from "../../../model/resource.ts";
 import type { RoutedIP, RoutedIPIssuer } from "../../../model/routed-ip.ts";
@@ -13,6 +14,7 @@ import {
   SERVICES_REQUEST,
   type ServicePlace,
 } from "../list-requests.ts";
+import { optional } from "../optional.ts";
 import { KubeWatchSource, type StreamSource } from "./kube-watch-source.ts";
 import { Reflector } from "./reflector.ts";
 import { subjectOf } from "./sighting.ts";
@@ -79,13 +81,16 @@ export class WarmLists {
   }
 
   async pods(selector: PodSelector): Promise<readonly PodFacts[]> {
-    const follow = (): Reflector<PodFacts> => this.#follow("pod", smallPods(podsRequest(selector)), POD_RULES);
+    const isRefused = (error: unknown): boolean => isRequestRefusal(error, selector.namespace !== "");
+    const follow = (): Reflector<PodFacts> =>
+      this.#follow("pod", smallPods(podsRequest(selector)), POD_RULES, isRefused);
     return await this.#pods.values(podSelectorKey(selector), follow);
   }
 
   async endpointSlices(service: ServicePlace): Promise<readonly EndpointSliceFacts[]> {
+    const isRefused = (error: unknown): boolean => isRequestRefusal(error, true);
     const follow = (): Reflector<EndpointSliceFacts> =>
-      this.#follow("endpoint-slice", endpointSlicesRequest(service), VERSIONED_RULES);
+      this.#follow("endpoint-slice", endpointSlicesRequest(service), VERSIONED_RULES, isRefused);
     return await this.#endpointSlices.values(objectKey(service), follow);
   }
 
@@ -128,17 +133,28 @@ export class WarmLists {
 
   #followed(): readonly Pick<Reflector<unknown>, "staleness" | "close">[] {
     const custom = [this.#pools, this.#recordSets, this.#routedIPs, this.#issuers];
-    const selected = [...this.#pods.all(), ...this.#endpointSlices.all()];
-    return [this.#nodes, this.#services, ...custom, ...selected].filter((one) => one !== undefined);
+    return [this.#nodes, this.#services, ...custom, ...this.#selected()].filter((one) => one !== undefined);
   }
 
-  #follow<T>(kind: ClusterChange["kind"], request: ListRequest<T>, rules: StoreRules<T>): Reflector<T> {
+  #selected(): readonly Pick<Reflector<unknown>, "staleness" | "close" | "askAgain">[] {
+    return [...this.#pods.all(), ...this.#endpointSlices.all()];
+  }
+
+  #follow<T>(
+    kind: ClusterChange["kind"],
+    request: ListRequest<T>,
+    rules: StoreRules<T>,
+    isRefused?: (error: unknown) => boolean,
+  ): Reflector<T> {
     const { clock, random } = this.#access;
     const onChange = (keys: readonly string[]): void => {
+      // Whoever edits an object, or its Service, may have mended why its list is refused.
+      const isOfObject = kind !== "node" && kind !== "pod" && kind !== "endpoint-slice";
+      if (isOfObject) for (const one of this.#selected()) one.askAgain();
       for (const key of keys) for (const tell of this.#listeners) tell({ kind, subject: subjectOf(key) });
     };
     const source = new KubeWatchSource(this.#access, request);
-    const reflector = new Reflector({ source, rules, clock, random, onChange });
+    const reflector = new Reflector({ source, rules, clock, random, onChange, ...optional("isRefused", isRefused) });
     if (this.#ending.signal.aborted) reflector.close();
     else reflector.start();
     return reflector;

@@ -1,3 +1,4 @@
+import { failureOf } from "../../../../src/adapters/kube/watch/freshness.ts";
 import { Reflector } from "../../../../src/adapters/kube/watch/reflector.ts";
 import { FakeClock } from "../../../fake/fake-clock.ts";
 import { ModelList, THING_RULES, type Thing } from "./model-list.ts";
@@ -24,6 +25,7 @@ export function aReflector(...names: readonly string[]): Following {
     rules: THING_RULES,
     clock,
     random: () => 0,
+    isRefused: (error) => failureOf(error) === "invalid",
     onChange: (keys) => heard.push(...keys.map((key) => key.slice(1))),
   });
   const list = async (): Promise<readonly string[]> => {

@@ -71,6 +71,89 @@ describe("a followed list", () => {
   });
 });
 
+describe("a list that is refused for what it asks", () => {
+  const refused = failing("invalid");
+
+  test("refuses everybody at once, and is asked for again with growing waits, five minutes at most", async () => {
+    const { model, clock, reflector, list } = aReflector("a");
+    model.refusal = refused;
+    reflector.start();
+    const askedAtS: number[] = [];
+    let seen = 0;
+    for (let ms = 0; ms < 1_200_000; ms += 100) {
+      await expect(list()).rejects.toThrow("invalid");
+      if (model.lists > seen) askedAtS.push(ms / 1000);
+      seen = model.lists;
+      await clock.advance(100);
+    }
+    expect(askedAtS).toEqual([0, 0.8, 2.4, 5.6, 12, 24.8, 50.4, 101.6, 204, 408.8, 708.8, 1008.8]);
+    reflector.close();
+  });
+
+  test("is not behind, since who asks for it knows that it is refused; once it is read it can be behind as any other", async () => {
+    const { model, clock, reflector, list } = aReflector("a");
+    model.refusal = refused;
+    reflector.start();
+    await expect(list()).rejects.toThrow("invalid");
+    await clock.advance(700);
+    expect(reflector.staleness()).toBeUndefined();
+    model.refusal = undefined;
+    await clock.advance(100);
+    expect(await list()).toEqual(["a s0"]);
+    model.refusal = failing("unavailable");
+    model.end(failing("unavailable"));
+    await clock.advance(5_000);
+    expect(reflector.staleness()).toMatchObject({ error: { failure: "unavailable" } });
+  });
+
+  test("is asked for again at once when somebody changed what may be the reason", async () => {
+    const { model, clock, reflector, list, heard } = aReflector("a");
+    model.refusal = refused;
+    reflector.start();
+    await clock.advance(100_000);
+    const { lists } = model;
+    model.refusal = undefined;
+    reflector.askAgain();
+    expect(await list()).toEqual(["a s0"]);
+    expect(model.lists).toBe(lists + 1);
+    expect(heard).toEqual([]);
+  });
+
+  test("is not asked for again because of a change while nothing is refused", async () => {
+    const { model, clock, reflector } = await following("a");
+    reflector.askAgain();
+    model.refusal = failing("unavailable");
+    model.end(failing("unavailable"));
+    await clock.advance(799);
+    reflector.askAgain();
+    await clock.advance(0);
+    expect([model.lists, model.watches.length]).toEqual([1, 1]);
+  });
+
+  test("whose watch is refused is read anew, and refused itself once that fails, too", async () => {
+    const { model, clock, reflector, list } = await following("a");
+    model.refusal = refused;
+    model.end(refused);
+    await clock.advance(800);
+    expect(model.lists).toBe(2);
+    await clock.advance(2_000);
+    await expect(list()).rejects.toThrow("invalid");
+    expect(reflector.staleness()).toBeUndefined();
+  });
+
+  test("never counts as refused where nobody says which refusals lie in the request", async () => {
+    const { model, clock, reflector, list } = aReflector("a");
+    model.refusal = failing("forbidden");
+    reflector.start();
+    await expect(list()).rejects.toThrow("forbidden");
+    expect(reflector.staleness()).toMatchObject({ error: { failure: "forbidden" } });
+    const { lists } = model;
+    reflector.askAgain();
+    await clock.advance(1);
+    expect(model.lists).toBe(lists);
+  });
+});
+
 describe("an interrupted watch", () => {
   test("goes on from the last version, bookmarks included, without reading the list", async () => {
     const { model, clock, list } = await following("a");

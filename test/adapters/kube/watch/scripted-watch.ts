@@ -9,7 +9,7 @@ import { type Asked, plainConnection, type Say, scriptedServer } from "../script
 /** The server's side of one watch, which goes on until the test ends it. */
 export class ScriptedWatch {
   readonly #open: Promise<ServerResponse>;
-  readonly say: Say;
+  readonly say: (response: ServerResponse) => void;
   /** Resolves when the client has gone. */
   readonly left: Promise<void>;
 

@@ -1,4 +1,5 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import type { ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -13,11 +14,19 @@ const queryOf = (url: string | undefined): Record<string, string> =>
   Object.fromEntries(new URL(url ?? "", "http://x").searchParams);
 
 /** Empty lists, a node, and watches that say nothing and never end. */
-const endless: Say = (response, { url }) => {
+const endless = ((response, { url }) => {
   response.writeHead(200, { "Content-Type": "application/json" });
   if (url.includes("watch=true")) response.flushHeaders();
   else response.end(JSON.stringify({ metadata: { resourceVersion: "7", name: "n" }, items: [] }));
-};
+}) satisfies Say;
+
+/** A refusal without a reason. */
+function no(status: number): (response: ServerResponse) => void {
+  return (response) => {
+    response.writeHead(status, { "Content-Type": "text/plain" });
+    response.end("no");
+  };
+}
 
 describe("a watch over HTTP", () => {
   test("begins at the version of the list, asks for bookmarks and an end, and for protobuf of nodes", async () => {
@@ -262,6 +271,57 @@ describe("a watch over HTTP", () => {
       });
     },
   );
+
+  test.for([
+    ["pods", 400, (cluster: WarmCluster) => cluster.listPods({ namespace: "shop", label: "app=web" })],
+    ["pods", 404, (cluster: WarmCluster) => cluster.listPods({ namespace: "shop", label: "" })],
+    ["pods", 431, (cluster: WarmCluster) => cluster.listPods({ namespace: "", label: "app=web" })],
+    ["endpointslices", 414, (cluster: WarmCluster) => cluster.listEndpointSlices({ namespace: "shop", name: "web" })],
+  ] as const)(
+    "of %s that is refused (%i) keeps nobody from being ready, and is asked for again with growing waits, and when an object changes",
+    async ([plural, status, list]) => {
+      let isRefused = true;
+      const pools = new ScriptedWatch();
+      const say: Say = (response, asked) => {
+        if (isRefused && asked.url.includes(`/${plural}?`)) no(status)(response);
+        else if (/floatingippools\?.*watch=true/.test(asked.url)) pools.say(response);
+        else endless(response, asked);
+      };
+      await withWarm([say], async ({ cluster, asked, clock, heard }) => {
+        const requests = (): number => asked.filter(({ url }) => url.includes(`/${plural}?`)).length;
+        await cluster.listNodes();
+        await cluster.listPools();
+        for (let second = 0; second < 60; second += 1) {
+          expect(await rejection(list(cluster))).toMatchObject({ name: "KubeError", status });
+          expect(cluster.staleness()).toBeUndefined();
+          await clock.advance(1_000);
+          await delay(1);
+        }
+        // Nothing is under way once this is answered, since time stands still.
+        await rejection(list(cluster));
+        expect(requests()).toBeGreaterThan(3);
+        expect(requests()).toBeLessThan(10);
+        isRefused = false;
+        const before = requests();
+        await pools.tell("ADDED", { metadata: { namespace: "shop", name: "web", resourceVersion: "9" } });
+        await until(() => heard.length > 0);
+        expect(await list(cluster)).toEqual([]);
+        // One list, and its watch.
+        await until(() => requests() >= before + 2);
+        expect(requests()).toBe(before + 2);
+      });
+    },
+  );
+
+  test("of all pods that is not found, which no API server answers, fails as any other", async () => {
+    const say: Say = (response, asked) =>
+      asked.url.startsWith("/api/v1/pods?") ? no(404)(response) : endless(response, asked);
+    await withWarm([say], async ({ cluster, clock }) => {
+      expect(await rejection(cluster.listPods({ namespace: "", label: "app=web" }))).toMatchObject({ status: 404 });
+      await clock.advance(2_000);
+      expect(cluster.staleness()).toMatchObject({ error: { failure: "not-found" } });
+    });
+  });
 
   test("ends with close, and nothing is left that waits", async () => {
     const watch = new ScriptedWatch();

@@ -1,5 +1,6 @@
 import type { PodFacts } from "../model/node.ts";
 import type { PodSummary } from "../model/observation.ts";
+import type { EndpointSliceFacts } from "../model/service.ts";
 
 /** Sums pods up by node: how many can serve, and if none, when the last of them stopped, as far as they show it. Pure. */
 export function summarizePods(pods: readonly PodFacts[]): ReadonlyMap<string, PodSummary> {
@@ -40,4 +41,15 @@ function stoppedAtMs({ ready, deletedAtMs }: PodFacts): number | undefined {
 function later(a: number | undefined, b: number | undefined): number | undefined {
   if (a === undefined) return b;
   return b === undefined ? a : Math.max(a, b);
+}
+
+/** The endpoints of all slices of a Service, by node, as if they were pods. Pure. */
+export function summarizeEndpoints(slices: readonly EndpointSliceFacts[]): ReadonlyMap<string, PodSummary> {
+  const byNode = new Map<string, PodSummary>();
+  for (const { endpointsByNode } of slices)
+    for (const [node, { ready, notReady }] of endpointsByNode) {
+      const known = byNode.get(node);
+      byNode.set(node, { ready: ready + (known?.ready ?? 0), notReady: notReady + (known?.notReady ?? 0) });
+    }
+  return byNode;
 }

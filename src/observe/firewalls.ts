@@ -3,24 +3,12 @@ import type { Firewall, FirewallFact, FirewallFacts, FirewallMemory } from "../m
 import type { Pool } from "../model/resource.ts";
 import { shownPorts } from "../plan/firewall/shown-ports.ts";
 import type { FirewallProviderReader } from "../ports/firewall-provider.ts";
-import type { ProviderAccess } from "../ports/provider-access.ts";
-import { refusalOf } from "./refusal-of.ts";
-import { unusableWhy } from "./unusable-why.ts";
-import { concernsWholeProvider } from "./whole-provider-failure.ts";
+import { type AskOptions, concernsWholeProvider, refusalOf, unusableWhy } from "./asking.ts";
+import { factKey } from "./reusable-facts.ts";
 
-/** What one provider is asked for. */
-export interface ReadFirewallsOptions {
-  readonly name: string;
-  readonly access: ProviderAccess<FirewallProviderReader>;
+/** What one provider of firewalls is asked for. */
+export interface ReadFirewallsOptions extends AskOptions<FirewallProviderReader> {
   readonly pools: readonly Pool[];
-  /** No call before this time, as an earlier run was told; milliseconds of the API server's clock. */
-  readonly notBeforeMs: number | undefined;
-  /** The API server's clock, milliseconds. */
-  readonly nowMs: number;
-  /** How far it is ahead of the local one at this moment, milliseconds: providers' times are local, an observation's are the server's. */
-  readonly skewMs: () => number;
-  /** What the last pass left; used where it says all that is wanted. */
-  readonly known?: FirewallFacts | undefined;
 }
 
 const NO_LIMITS = { rules: 0, machines: 0 };
@@ -31,14 +19,15 @@ const NO_LIMITS = { rules: 0, machines: 0 };
  * something on record the single read counts. Never throws for a provider's failure.
  */
 export async function readFirewalls(options: ReadFirewallsOptions): Promise<FirewallFacts | undefined> {
-  const { name, access, known } = options;
+  const { name, access } = options;
   const asked = wantedFirewalls(name, options.pools);
   const wanted = [...asked.wished, ...asked.changed.keys()];
   if (wanted.length === 0) return undefined;
   const none = { name, limits: NO_LIMITS, firewalls: new Map() };
   const why = unusableWhy(options);
   if (why !== undefined || access.kind === "no-token") return why === undefined ? none : { ...none, unusable: why };
-  if (known?.unusable === undefined && wanted.every((one) => known?.firewalls.get(one)?.kind === "known")) return known;
+  const known = stillKnown(options, wanted);
+  if (known !== undefined) return known;
   const { provider } = access;
   const facts = { ...none, limits: provider.firewallLimits };
   try {
@@ -48,6 +37,19 @@ export async function readFirewalls(options: ReadFirewallsOptions): Promise<Fire
     if (concernsWholeProvider(error)) return { ...facts, unusable: refusalOf(error, options.skewMs()) };
     return { ...facts, firewalls: new Map(wanted.map((one) => [one, { kind: "gap", error: error.message }])) };
   }
+}
+
+/** What earlier passes left, where it says all that is wanted and nothing of it is to be read again. */
+function stillKnown({ name, reusable }: ReadFirewallsOptions, wanted: readonly string[]): FirewallFacts | undefined {
+  const known = reusable?.facts.firewalls.get(name);
+  if (reusable === undefined || known === undefined) return undefined;
+  const { unusable } = known;
+  // The time of a rate limit is over: else nobody would ask.
+  if (unusable?.reason === "RateLimited") return undefined;
+  if (unusable !== undefined) return reusable.isDue(factKey("firewalls", name)) ? undefined : known;
+  return wanted.every((one) => known.firewalls.has(one) && !reusable.isDue(factKey("firewall", name, one)))
+    ? known
+    : undefined;
 }
 
 /** What objects name, by name or id, and what was changed for them: by id, what they have on record there. */

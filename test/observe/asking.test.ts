@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ProviderError, type ProviderFailure } from "../../src/model/errors.ts";
-import { Attentive } from "../../src/observe/attentive.ts";
+import { CircuitBreaker } from "../../src/observe/asking.ts";
 
 function failure(kind: ProviderFailure): ProviderError {
   const facts = { provider: "digitalocean", operation: "records", subject: "", status: 0, message: `${kind}!` };
@@ -11,7 +11,7 @@ test.for<[string, readonly [ProviderFailure, ProviderFailure]]>([
   ["before it", ["unauthorized", "rate-limited"]],
   ["after it", ["rate-limited", "unauthorized"]],
 ])("a rate limit is what a provider failed with, though another read beside it was refused %s", async ([, kinds]) => {
-  const attentive = new Attentive();
+  const attentive = new CircuitBreaker();
   const failures = kinds.map(failure);
   const read = async (key: string): Promise<never> => {
     throw failures[Number(key)];

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Firewall, FirewallFact } from "../../src/model/firewall.ts";
-import { readFirewalls } from "../../src/observe/read-firewalls.ts";
+import { readFirewalls } from "../../src/observe/firewalls.ts";
 import type { FirewallProviderReader } from "../../src/ports/firewall-provider.ts";
 import { NOW } from "../plan/builders.ts";
 import { aFirewall, aRoutedIP, memoryOf } from "../plan/firewall-builders.ts";

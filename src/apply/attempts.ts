@@ -1,0 +1,113 @@
+import { isDeepStrictEqual } from "node:util";
+import { type ObjectRef, refKey } from "../model/action.ts";
+import type { Observation } from "../model/observation.ts";
+import type { Plan } from "../model/plan.ts";
+import type { Pool, RecordSet, RetryStatus } from "../model/resource.ts";
+import type { ReportFailure } from "../model/run.ts";
+import { retryDelayMs } from "../plan/retry-schedule.ts";
+
+/** What a process tried for one object. */
+interface Memory {
+  /** The retries as the cluster stored them when a pass began, and as that pass left them. */
+  readonly stored: readonly RetryStatus[];
+  readonly own: readonly RetryStatus[];
+  readonly lastAssignmentTime: string | undefined;
+}
+
+/** A status that could not be written. */
+interface Refusal {
+  readonly count: number;
+  /** Milliseconds of the API server's clock. */
+  readonly dueMs: number;
+}
+
+/**
+ * What one process remembers of its own attempts, whatever the cluster stored of them. A status may be refused (403, 422), or an old definition may drop its fields:
+ * then a retry that was not stored would be no retry, and the process would try again at every pass.
+ *
+ *   next attempt, cool-off   the later of what is stored and what is remembered counts
+ *   a refused status         is written again after waits that grow
+ */
+export class Attempts {
+  #memories: ReadonlyMap<string, Memory> = new Map();
+  #stored: ReadonlyMap<string, readonly RetryStatus[]> = new Map();
+  readonly #refusals = new Map<string, Refusal>();
+
+  /** The observation with what this process remembers of each object entered into its status. */
+  recall(observation: Observation): Observation {
+    const pools = observation.pools.map((pool) => recalled(pool, this.#memories.get(keyOf(pool.kind, pool))));
+    const sets = observation.recordSets.map((set) => recalled(set, this.#memories.get(keyOf("dns", set))));
+    this.#stored = new Map([
+      ...observation.pools.map((pool) => [keyOf(pool.kind, pool), pool.status.retries] as const),
+      ...observation.recordSets.map((set) => [keyOf("dns", set), set.status.retries] as const),
+    ]);
+    return { ...observation, pools, recordSets: sets };
+  }
+
+  /** Takes over what a pass left: the statuses of its last plan, and which of them could not be written. */
+  keep({ pools, recordSets, observedAtMs }: Plan, observation: Observation, failures: readonly ReportFailure[]): void {
+    const uids = new Map([
+      ...observation.pools.map((pool) => [refKey({ kind: pool.kind, ...pool.meta }), pool.meta.uid] as const),
+      ...observation.recordSets.map((set) => [refKey({ kind: "dns", ...set.meta }), set.meta.uid] as const),
+    ]);
+    const left = [...pools, ...recordSets].map(({ object, status }): readonly [string, Memory] => {
+      const key = `${refKey(object)} ${uids.get(refKey(object)) ?? ""}`;
+      const lastAssignmentTime = "lastAssignmentTime" in status ? status.lastAssignmentTime : undefined;
+      return [key, { stored: this.#stored.get(key) ?? [], own: status.retries, lastAssignmentTime }];
+    });
+    // Objects that this run may not write keep what is remembered of them.
+    this.#memories = new Map([...[...this.#memories].filter(([key]) => this.#stored.has(key)), ...left]);
+    for (const { object, what } of failures) if (what === "status") this.#refuse(refKey(object), observedAtMs);
+  }
+
+  /** True unless the status of an object was refused, and the wait after that is not over. */
+  mayWriteStatus(object: ObjectRef, nowMs: number): boolean {
+    return (this.#refusals.get(refKey(object))?.dueMs ?? 0) <= nowMs;
+  }
+
+  /** Enters that the status of an object was written. */
+  wrote(object: ObjectRef): void {
+    this.#refusals.delete(refKey(object));
+  }
+
+  #refuse(key: string, nowMs: number): void {
+    const count = (this.#refusals.get(key)?.count ?? 0) + 1;
+    this.#refusals.set(key, { count, dueMs: nowMs + retryDelayMs("fast", count) });
+  }
+}
+
+function keyOf(kind: ObjectRef["kind"], { meta }: Pool | RecordSet): string {
+  return `${refKey({ kind, ...meta })} ${meta.uid}`;
+}
+
+function recalled<O extends Pool | RecordSet>(object: O, memory: Memory | undefined): O {
+  if (memory === undefined) return object;
+  const retries = laterRetries(object.status.retries, memory);
+  const before = "lastAssignmentTime" in object.status ? object.status.lastAssignmentTime : undefined;
+  const time = laterTime(before, memory.lastAssignmentTime);
+  if (retries === object.status.retries && time === before) return object;
+  const cool = time === undefined ? {} : { lastAssignmentTime: time };
+  return { ...object, status: { ...object.status, retries, ...cool } };
+}
+
+/** Of each subject the entry with the later next attempt. One that this process is done with does not come back because its removal could not be stored. */
+function laterRetries(stored: readonly RetryStatus[], memory: Memory): readonly RetryStatus[] {
+  if (isDeepStrictEqual(stored, memory.own)) return stored;
+  const isStale = (entry: RetryStatus): boolean => memory.stored.some((before) => isDeepStrictEqual(before, entry));
+  const bySubject = new Map(stored.filter((entry) => !isStale(entry)).map((entry) => [entry.subject, entry]));
+  for (const entry of memory.own) {
+    const other = bySubject.get(entry.subject);
+    if (other === undefined || isLater(entry, other)) bySubject.set(entry.subject, entry);
+  }
+  return [...bySubject.values()].toSorted((a, b) => (a.subject < b.subject ? -1 : 1));
+}
+
+function isLater(a: RetryStatus, b: RetryStatus): boolean {
+  return !(Date.parse(a.nextAttemptTime) < Date.parse(b.nextAttemptTime));
+}
+
+/** The later of two RFC 3339 times; one that is absent or unreadable loses. */
+export function laterTime(a: string | undefined, b: string | undefined): string | undefined {
+  const [aMs, bMs] = [Date.parse(a ?? ""), Date.parse(b ?? "")];
+  return Number.isNaN(bMs) || aMs >= bMs ? a : b;
+}

@@ -1,0 +1,227 @@
+import type { Address, AddressFact } from "../model/address.ts";
+import { ProviderError } from "../model/errors.ts";
+import type { NodeFacts } from "../model/node.ts";
+import type { ProviderFacts } from "../model/observation.ts";
+import { machineID } from "../model/provider-id.ts";
+import type { Pool } from "../model/resource.ts";
+import type { IPProviderReader } from "../ports/ip-provider.ts";
+import { type Listing, readAllPages } from "../ports/listing.ts";
+import { type AskOptions, concernsWholeProvider, refusalOf, SkewNotes, unusableWhy } from "./asking.ts";
+import { factKey, type ReusableFacts } from "./reusable-facts.ts";
+import { type WantedAddresses, wantedAddresses } from "./wanted-addresses.ts";
+
+/** What one provider of addresses is asked for. */
+export interface ReadAddressesOptions extends AskOptions<IPProviderReader> {
+  readonly pools: readonly Pool[];
+  readonly nodes: readonly NodeFacts[];
+}
+
+/** How many single reads are under way at once. */
+const PARALLEL_READS = 4;
+
+/**
+ * Reads what a pass must know of a provider's addresses, or why the provider cannot be used; undefined when no object names it. Never throws for a provider's failure.
+ *
+ *   nothing known, or a full look     the account's list, one call per 200 addresses; single calls for what is not in it
+ *   something moving or unreadable    single calls for that, once its wait is over
+ *   else                              no call
+ */
+export async function readAddresses(options: ReadAddressesOptions): Promise<ProviderFacts | undefined> {
+  const { name, access, pools, nodes } = options;
+  if (!pools.some(({ spec }) => spec.provider === name)) return undefined;
+  const why = unusableWhy(options);
+  if (why !== undefined) return unusable(name, why);
+  if (access.kind === "no-token") return undefined;
+  const skews = new SkewNotes(options.skewMs);
+  try {
+    return await readWhatIsOpen(access.provider, options, wantedAddresses(name, pools, nodes), skews);
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error;
+    const isPassing = error.failure !== "rate-limited" && !concernsWholeProvider(error);
+    const refusal = refusalOf(error, skews.of(error));
+    return unusable(name, isPassing ? { reason: "Unreadable", message: error.message } : refusal);
+  }
+}
+
+async function readWhatIsOpen(
+  provider: IPProviderReader,
+  options: ReadAddressesOptions,
+  wanted: WantedAddresses,
+  skews: SkewNotes,
+): Promise<ProviderFacts> {
+  const { name, reusable } = options;
+  const known = reusable?.facts.providers.get(name);
+  if (known === undefined || reusable === undefined) return await readAll(provider, options, wanted, skews);
+  const open = openWork(known, wanted, reusable);
+  if (open === "all") return await readAll(provider, options, wanted, skews);
+  return open.length === 0 ? known : await readAgain(provider, options, { known, wanted, open }, skews);
+}
+
+/** The addresses to read again; `all` where the whole list is to be read. */
+function openWork(known: ProviderFacts, wanted: WantedAddresses, reusable: ReusableFacts): readonly string[] | "all" {
+  const { name, unusable: refusal, isComplete } = known;
+  // The time of a rate limit is over: else the caller had not come this far.
+  if (refusal !== undefined)
+    return refusal.reason === "RateLimited" || reusable.isDue(factKey("addresses", name)) ? "all" : [];
+  if (wanted.mayAcquire && reusable.isDue(factKey("list", name))) return "all";
+  const open = [...wanted.ips].filter((ip) => !known.addresses.has(ip) || reusable.isDue(factKey("address", name, ip)));
+  // What was read by itself does not make a list complete, and a list costs one call per page.
+  const isListCheaper = isComplete && open.length > Math.max(PARALLEL_READS, (known.addressCount ?? 0) / 100);
+  return isListCheaper ? "all" : open;
+}
+
+async function readAgain(
+  provider: IPProviderReader,
+  options: ReadAddressesOptions,
+  { known, wanted, open }: { known: ProviderFacts; wanted: WantedAddresses; open: readonly string[] },
+  skews: SkewNotes,
+): Promise<ProviderFacts> {
+  const read = await readSingly(provider, open, false, skews);
+  const hasVanished = [...read].some(
+    ([ip, fact]) => fact.kind === "gone" && known.addresses.get(ip)?.kind === "known" && known.isComplete,
+  );
+  // An address is gone when a list and a single read say so, and this list is older than the reading.
+  if (hasVanished) return await readAll(provider, options, wanted, skews);
+  return { ...known, addresses: new Map([...known.addresses, ...read]) };
+}
+
+async function readAll(
+  provider: IPProviderReader,
+  { name, nodes, nowMs }: ReadAddressesOptions,
+  wanted: WantedAddresses,
+  skews: SkewNotes,
+): Promise<ProviderFacts> {
+  const listing = await readListing(provider, wanted);
+  const addresses = new Map<string, AddressFact>(
+    listing.addresses.map((address) => [address.ip, { kind: "known", address }]),
+  );
+  // A list can lag behind: what it shows elsewhere than status has it is looked at by itself.
+  const isDoubtful = (ip: string): boolean => {
+    const fact = addresses.get(ip);
+    const expected = wanted.holders.get(ip);
+    return fact?.kind !== "known" || (expected !== undefined && fact.address.holderID !== expected);
+  };
+  const doubtful = [...wanted.ips].filter(isDoubtful);
+  for (const [ip, fact] of await readSingly(provider, doubtful, listing.hasFailed, skews)) addresses.set(ip, fact);
+  const known = [...addresses.values()].flatMap((fact) => (fact.kind === "known" ? [fact.address] : []));
+  if (known.length > 0 || (listing.isComplete && wanted.mayAcquire)) {
+    await proveMachinesAreReadable(name, provider, known, nodes);
+  }
+  const limit = wanted.mayAcquire ? await readLimit(provider) : undefined;
+  return {
+    name,
+    addresses,
+    isComplete: listing.isComplete,
+    readAtMs: nowMs,
+    ...(listing.total === undefined ? {} : { addressCount: listing.total }),
+    ...(limit === undefined ? {} : { addressLimit: limit }),
+  };
+}
+
+/** What was read of the list; `hasFailed` when that is less than was asked for. */
+interface PartialListing extends Listing {
+  readonly hasFailed: boolean;
+}
+
+const NOT_ASKED: PartialListing = { addresses: [], isComplete: false, hasFailed: false };
+
+/**
+ * Reads the account's list, or nothing where single reads are cheaper and nothing seems to have changed. Of a list that fails, the pages that were read are
+ * kept; the other addresses are then read one by one.
+ *
+ * @throws ProviderError when the token is refused or calls are limited.
+ */
+async function readListing(provider: IPProviderReader, wanted: WantedAddresses): Promise<PartialListing> {
+  const isCheapLook = wanted.isSteady && !wanted.mayAcquire;
+  if (wanted.ips.size <= 1 && isCheapLook) return NOT_ASKED;
+  let read: Listing = NOT_ASKED;
+  try {
+    const { addresses, total } = await provider.listPage(1);
+    const pages = Math.ceil(total / provider.pageSize);
+    read = { addresses, total, isComplete: pages <= 1 };
+    const found = new Set(addresses.map(({ ip }) => ip));
+    const missing = [...wanted.ips].filter((ip) => !found.has(ip)).length;
+    if (!isCheapLook || missing >= pages - 1) read = await readAllPages(provider, addresses, total);
+    return { ...read, hasFailed: false };
+  } catch (error) {
+    if (error instanceof ProviderError && !concernsWholeProvider(error))
+      return { ...read, isComplete: false, hasFailed: true };
+    throw error;
+  }
+}
+
+/**
+ * Reads addresses one by one, a few at a time. Where the list has failed and a single read gets no answer either, the provider is taken to be away: what is
+ * left is not asked for, since every call would only wait for its deadline.
+ */
+async function readSingly(
+  provider: IPProviderReader,
+  ips: readonly string[],
+  hasListFailed: boolean,
+  skews: SkewNotes,
+): Promise<ReadonlyMap<string, AddressFact>> {
+  const facts = new Map<string, AddressFact>();
+  let away: AddressFact | undefined;
+  let failure: unknown;
+  const queue = ips.values();
+  const readNext = async (): Promise<void> => {
+    for (const ip of queue) {
+      if (failure !== undefined) return;
+      const reading = away === undefined ? await readOne(provider, ip) : { fact: away, isAnswered: false };
+      if (hasListFailed && !reading.isAnswered) away = reading.fact;
+      facts.set(ip, reading.fact);
+    }
+  };
+  const guarded = (): Promise<void> =>
+    readNext().catch((error: unknown) => {
+      skews.note(error);
+      // Until when to wait must reach later runs, whatever else failed beside it.
+      const isLimit = error instanceof ProviderError && error.failure === "rate-limited";
+      if (failure === undefined || isLimit) failure = error;
+    });
+  await Promise.all(Array.from({ length: PARALLEL_READS }, guarded));
+  if (failure !== undefined) throw failure;
+  return facts;
+}
+
+async function readOne(
+  provider: IPProviderReader,
+  ip: string,
+): Promise<{ readonly fact: AddressFact; readonly isAnswered: boolean }> {
+  try {
+    const address = await provider.getAddress(ip);
+    return { fact: address === undefined ? { kind: "gone" } : { kind: "known", address }, isAnswered: true };
+  } catch (error) {
+    if (!(error instanceof ProviderError) || concernsWholeProvider(error)) throw error;
+    return { fact: { kind: "gap", error: error.message }, isAnswered: error.status > 0 };
+  }
+}
+
+/** The account's limit only spares a refusal: without it the provider is asked. */
+async function readLimit(provider: IPProviderReader): Promise<number | undefined> {
+  try {
+    return await provider.addressLimit();
+  } catch (error) {
+    if (error instanceof ProviderError && !concernsWholeProvider(error)) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * A token without the right to read droplets makes every address look unattached (DigitalOcean, verified 2026-08). Any address with a holder proves the
+ * right; else one node's machine is asked for.
+ */
+async function proveMachinesAreReadable(
+  name: string,
+  provider: IPProviderReader,
+  known: readonly Address[],
+  nodes: readonly NodeFacts[],
+): Promise<void> {
+  if (known.some(({ holderID }) => holderID !== undefined)) return;
+  const [machine] = nodes.flatMap((node) => machineID(name, node.providerID) ?? []);
+  if (machine !== undefined) await provider.machineAddresses(machine);
+}
+
+function unusable(name: string, why: NonNullable<ProviderFacts["unusable"]>): ProviderFacts {
+  return { name, unusable: why, addresses: new Map(), isComplete: false, readAtMs: 0 };
+}

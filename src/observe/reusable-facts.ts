@@ -1,0 +1,181 @@
+import type { AddressFact } from "../model/address.ts";
+import type { KnownFacts, Observation } from "../model/observation.ts";
+import type { Clock } from "../ports/clock.ts";
+import { wantedAddresses } from "./wanted-addresses.ts";
+
+/**
+ * How a subject stands after it was read.
+ *
+ *   settled  nothing changes it but somebody else, at the provider: found, missing, refused or full. It is read again at the next full look.
+ *   moving   the provider is carrying out a change of it.
+ *   failed   it could not be read.
+ */
+type ReadState = "settled" | "moving" | "failed";
+
+/** Waits before the 1st, 2nd, … reading of a subject that is not settled, milliseconds; the last one repeats. */
+const WAITS: Readonly<Record<Exclude<ReadState, "settled">, readonly number[]>> = {
+  moving: [250, 500, 1000, 2000, 4000, 8000, 15_000, 30_000, 60_000],
+  failed: [1000, 2000, 5000, 10_000, 30_000, 60_000],
+};
+
+/** A subject that is settled for less than this between two changes goes on with its waits, milliseconds. */
+const MOMENT_MS = 60_000;
+
+/** What a provider is asked about: itself, its whole list of addresses, or one thing it has. */
+export type FactKind = "addresses" | "list" | "address" | "names" | "zone" | "records" | "firewalls" | "firewall";
+
+/** One subject of one provider, as a key. `name` is `""` for the provider itself and for its list. */
+export function factKey(kind: FactKind, provider: string, name = ""): string {
+  return `${kind} ${provider} ${name}`;
+}
+
+/** A subject as a pass left it. A reading is recognised by its `mark`: the fact itself, or when it was read. */
+interface Reading {
+  readonly key: string;
+  readonly state: ReadState;
+  readonly mark: unknown;
+}
+
+interface Entry {
+  readonly state: ReadState;
+  readonly mark: unknown;
+  /** How many readings in a row had this state; of a settled subject, how many were moving before. */
+  readonly count: number;
+  /** Monotonic milliseconds. */
+  readonly readAtMs: number;
+  /** Monotonic milliseconds; `Infinity` while it is settled. */
+  readonly dueMs: number;
+}
+
+const NOTHING: KnownFacts = { providers: new Map(), dns: new Map(), firewalls: new Map() };
+
+/**
+ * What one process knows of the providers, from pass to pass. A change of the cluster alone makes nobody ask a provider again: what was found, missing, refused or
+ * full is reused until the next full look. What is moving or could not be read is read again by itself, after waits that grow.
+ */
+export class ReusableFacts {
+  readonly #clock: Clock;
+  #facts: KnownFacts = NOTHING;
+  #entries: ReadonlyMap<string, Entry> = new Map();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** What the last pass left; empty before the first one and after {@link forget}. */
+  get facts(): KnownFacts {
+    return this.#facts;
+  }
+
+  /** Makes the next pass read everything: a full look. The waits of what is not settled go on growing. */
+  forget(): void {
+    this.#facts = NOTHING;
+  }
+
+  /** True for a subject that was not read yet, or that is not settled and whose wait is over. */
+  isDue(key: string): boolean {
+    const entry = this.#entries.get(key);
+    return entry === undefined || entry.dueMs <= this.#clock.monotonicMs();
+  }
+
+  /** Takes over the facts of a world as a pass left it. A subject that was read since the last call, or that was due and was not read, gets its next wait. */
+  keep(world: Observation): void {
+    const nowMs = this.#clock.monotonicMs();
+    this.#facts = { providers: world.providers, dns: world.dns, firewalls: world.firewalls };
+    this.#entries = new Map(
+      readingsOf(world).map((reading) => [reading.key, entryOf(reading, this.#entries.get(reading.key), nowMs)]),
+    );
+  }
+
+  /** Milliseconds until the first subject that is not settled may be read again, at least 0; undefined when all are settled. */
+  nextDueInMs(): number | undefined {
+    const dueMs = Math.min(...[...this.#entries.values()].map((entry) => entry.dueMs));
+    return dueMs === Number.POSITIVE_INFINITY ? undefined : Math.max(0, dueMs - this.#clock.monotonicMs());
+  }
+}
+
+function entryOf({ state, mark }: Reading, before: Entry | undefined, nowMs: number): Entry {
+  if (before !== undefined && before.mark === mark && before.state === state && before.dueMs > nowMs) return before;
+  if (state === "settled") {
+    const count = before === undefined || before.state === "failed" ? 0 : before.count;
+    return { state, mark, count, readAtMs: nowMs, dueMs: Number.POSITIVE_INFINITY };
+  }
+  const count = 1 + (before === undefined ? 0 : countBefore(before, state, nowMs));
+  return { state, mark, count, readAtMs: nowMs, dueMs: nowMs + waitMs(WAITS[state], count) };
+}
+
+/** A subject that was settled only for a moment between two changes (its machine is busy at every attempt) goes on with its waits. */
+function countBefore(before: Entry, state: ReadState, nowMs: number): number {
+  if (before.state === state) return before.count;
+  const isMomentary = nowMs - before.readAtMs <= MOMENT_MS;
+  return before.state === "settled" && state === "moving" && isMomentary ? before.count : 0;
+}
+
+function waitMs(waits: readonly number[], count: number): number {
+  return waits[Math.min(count, waits.length) - 1] ?? 0;
+}
+
+function readingsOf(world: Observation): readonly Reading[] {
+  return [...addressReadings(world), ...nameReadings(world), ...firewallReadings(world)];
+}
+
+function addressReadings({ providers, pools, nodes }: Observation): readonly Reading[] {
+  return [...providers].flatMap(([name, facts]): readonly Reading[] => {
+    const whole: Reading = { key: factKey("addresses", name), state: providerState(facts), mark: facts.unusable };
+    if (facts.unusable !== undefined) return [whole];
+    const wanted = wantedAddresses(name, pools, nodes);
+    const listState = facts.isComplete ? (wanted.hasOpenIntent ? "moving" : "settled") : "failed";
+    // A list that nobody needs has no state: it is read as soon as somebody does.
+    const list: readonly Reading[] = wanted.mayAcquire
+      ? [{ key: factKey("list", name), state: listState, mark: facts.readAtMs }]
+      : [];
+    const singles = [...wanted.ips].flatMap((ip): readonly Reading[] => {
+      const fact = facts.addresses.get(ip);
+      if (fact === undefined) return [];
+      return [{ key: factKey("address", name, ip), state: addressState(fact, wanted.holders.get(ip)), mark: fact }];
+    });
+    return [whole, ...list, ...singles];
+  });
+}
+
+/** An address that is not where status has it is looked at again, too: one of the two is about to change. */
+function addressState(fact: AddressFact, expected: string | undefined): ReadState {
+  if (fact.kind !== "known") return fact.kind === "gap" ? "failed" : "settled";
+  const { isLocked, holderID } = fact.address;
+  return isLocked || (expected !== undefined && holderID !== expected) ? "moving" : "settled";
+}
+
+function nameReadings({ dns }: Observation): readonly Reading[] {
+  return [...dns].flatMap(([name, facts]): readonly Reading[] => {
+    const zones = [...facts.zones].map(
+      ([text, fact]): Reading => ({ key: factKey("zone", name, text), state: nameState(fact), mark: fact }),
+    );
+    const records = [...facts.records].map(
+      ([key, fact]): Reading => ({ key: factKey("records", name, key), state: nameState(fact), mark: fact }),
+    );
+    const whole: Reading = { key: factKey("names", name), state: providerState(facts), mark: facts.unusable };
+    return facts.unusable === undefined ? [whole, ...zones, ...records] : [whole];
+  });
+}
+
+function firewallReadings({ firewalls }: Observation): readonly Reading[] {
+  return [...firewalls].flatMap(([name, facts]): readonly Reading[] => {
+    const single = [...facts.firewalls].map(([wanted, fact]): Reading => {
+      const isMoving = fact.kind === "known" && !fact.firewall.isSettled;
+      const state = fact.kind === "gap" ? "failed" : isMoving ? "moving" : "settled";
+      return { key: factKey("firewall", name, wanted), state, mark: fact };
+    });
+    const whole: Reading = { key: factKey("firewalls", name), state: providerState(facts), mark: facts.unusable };
+    return facts.unusable === undefined ? [whole, ...single] : [whole];
+  });
+}
+
+/** A refused token stays refused. A rate limit has its own time, which the provider told. */
+function providerState({ unusable }: { readonly unusable?: { readonly reason: string } }): ReadState {
+  return unusable?.reason === "Unreadable" ? "failed" : "settled";
+}
+
+/** A zone or name that the token may not read stays so. */
+function nameState(fact: { readonly kind: string; readonly isRefused?: boolean }): ReadState {
+  return fact.kind === "gap" && fact.isRefused !== true ? "failed" : "settled";
+}

@@ -1,0 +1,274 @@
+import { describe, expect, test } from "vitest";
+import { ProviderError, type ProviderFailure } from "../../src/model/errors.ts";
+import type { ProviderFacts } from "../../src/model/observation.ts";
+import type { IPStatus, Pool } from "../../src/model/resource.ts";
+import { readAddresses } from "../../src/observe/addresses.ts";
+import { ReusableFacts } from "../../src/observe/reusable-facts.ts";
+import { Cloud } from "../../src/sandbox/digitalocean/cloud.ts";
+import { completeState } from "../../src/sandbox/digitalocean/complete-state.ts";
+import { FakeClock } from "../fake/fake-clock.ts";
+import { MemoryIPProvider } from "../fake/memory-ip-provider.ts";
+import { anObservation, aPool, NOW, nodes } from "../plan/builders.ts";
+
+const ips = (count: number): string[] => Array.from({ length: count }, (_, n) => `203.0.${n >> 8}.${n & 255}`);
+
+/** An account of so many unattached addresses beside droplets 101–103; `held` ones are on droplet 101 (the first). */
+function account(count: number, held = false): MemoryIPProvider {
+  const reserved = ips(count).map((ip, n) => ({ ip, region: "nyc3", droplet_id: held && n === 0 ? 101 : null }));
+  return new MemoryIPProvider({
+    cloud: new Cloud(
+      completeState({ droplets: [101, 102, 103].map((id) => ({ id, region: "nyc3" })), reserved_ips: reserved }),
+    ),
+  });
+}
+
+function poolOf(count: number, state?: IPStatus["state"]): Pool {
+  const status = state === undefined ? {} : { ips: Object.fromEntries(ips(count).map((ip) => [ip, { state }])) };
+  return aPool({ spec: { ips: ips(count) }, status });
+}
+
+async function read(
+  provider: MemoryIPProvider,
+  pool: Pool,
+  notBeforeMs?: number,
+  reusable?: ReusableFacts,
+  seen = nodes(3),
+): Promise<{ facts: ProviderFacts | undefined; calls: string[] }> {
+  provider.recorded.length = 0;
+  const facts = await readAddresses({
+    name: "digitalocean",
+    access: { kind: "usable", provider },
+    pools: [pool],
+    nodes: seen,
+    notBeforeMs,
+    nowMs: NOW,
+    skewMs: () => 0,
+    reusable,
+  });
+  if (facts !== undefined)
+    reusable?.keep({ ...anObservation({ pools: [pool], nodes: seen }), providers: new Map([["digitalocean", facts]]) });
+  return { facts, calls: provider.recorded.map(({ operation }) => operation) };
+}
+
+function failure(kind: ProviderFailure, notBeforeMs?: number): { throw: ProviderError } {
+  const facts = {
+    provider: "digitalocean",
+    failure: kind,
+    operation: "x",
+    subject: "",
+    status: 0,
+    message: `${kind}!`,
+  };
+  return { throw: new ProviderError(notBeforeMs === undefined ? facts : { ...facts, notBeforeMs }) };
+}
+
+test("one steady address costs one call", async () => {
+  expect((await read(account(1, true), poolOf(1, "active"))).calls).toEqual(["get"]);
+});
+
+test("an address that the list shows elsewhere than on the node that is annotated with it is looked at by itself", async () => {
+  const annotated = nodes(3).map((node, n) =>
+    n === 1 ? { ...node, addressAnnotation: "203.0.0.1", poolAnnotation: "ingress/web" } : node,
+  );
+  const { calls } = await read(account(3), poolOf(3), undefined, undefined, annotated);
+  expect(calls).toContain("get");
+  expect((await read(account(3), poolOf(3))).calls).not.toContain("get");
+});
+
+test("200 addresses cost one call, 450 three", async () => {
+  expect((await read(account(200, true), poolOf(200, "active"))).calls).toEqual(["list"]);
+  expect((await read(account(450, true), poolOf(450, "active"))).calls).toEqual(["list", "list", "list"]);
+});
+
+test("three steady addresses of an account with 1,000 cost the first page and single reads of the rest", async () => {
+  const provider = account(1000, true);
+  const far = aPool({
+    spec: { ips: [ips(1000)[999] ?? "", ips(1000)[0] ?? ""] },
+    status: { ips: Object.fromEntries([999, 0].map((n) => [ips(1000)[n] ?? "", { state: "active" as const }])) },
+  });
+  expect((await read(provider, far)).calls).toEqual(["list", "get"]);
+});
+
+test("without any holder in sight one droplet is asked for, to see that the token may read them", async () => {
+  expect((await read(account(2), poolOf(2))).calls).toEqual(["list", "machine"]);
+});
+
+test("a token that may not read droplets makes the provider unusable", async () => {
+  const provider = account(2);
+  provider.beforeCall = (operation) => (operation === "machine" ? failure("forbidden") : undefined);
+  expect((await read(provider, poolOf(2))).facts?.unusable).toMatchObject({ reason: "ProviderUnavailable" });
+});
+
+test("a list that fails leaves single reads", async () => {
+  const provider = account(3, true);
+  provider.beforeCall = (operation) => (operation === "list" ? failure("unavailable") : undefined);
+  const { facts, calls } = await read(provider, poolOf(3));
+  expect(calls).toEqual(["list", "get", "get", "get"]);
+  expect(facts).toMatchObject({ isComplete: false });
+  expect([...(facts?.addresses.values() ?? [])].map(({ kind }) => kind)).toEqual(["known", "known", "known"]);
+});
+
+test("one address that cannot be read is a gap, and the others are known", async () => {
+  const provider = account(3, true);
+  provider.beforeCall = (operation, subject) =>
+    operation === "list" || subject === ips(3)[1] ? failure("unavailable") : undefined;
+  const kinds = [...((await read(provider, poolOf(3))).facts?.addresses.values() ?? [])].map(({ kind }) => kind);
+  expect(kinds.toSorted()).toEqual(["gap", "known", "known"]);
+});
+
+test("a provider that is away is not asked for every address: each call would wait for its deadline", async () => {
+  const provider = account(100, true);
+  provider.beforeCall = () => failure("timeout");
+  const { facts, calls } = await read(provider, poolOf(100));
+  expect(calls.length).toBeLessThanOrEqual(5);
+  expect([...(facts?.addresses.values() ?? [])].filter(({ kind }) => kind === "gap")).toHaveLength(100);
+});
+
+test("a rate limit is the provider's, and its time is turned to the server's clock", async () => {
+  const provider = account(2);
+  provider.beforeCall = () => failure("rate-limited", NOW + 20_000);
+  expect((await read(provider, poolOf(2))).facts?.unusable).toEqual({
+    reason: "RateLimited",
+    message: "rate-limited!",
+    notBeforeMs: NOW + 20_000,
+  });
+});
+
+test("what an earlier run was told is obeyed without a call", async () => {
+  const { facts, calls } = await read(account(2), poolOf(2), NOW + 5000);
+  expect(calls).toEqual([]);
+  expect(facts?.unusable).toMatchObject({ reason: "RateLimited", notBeforeMs: NOW + 5000 });
+});
+
+/** The facts of a process, by a clock that the test moves. */
+function aProcess(): { readonly clock: FakeClock; readonly reusable: ReusableFacts } {
+  const clock = new FakeClock();
+  return { clock, reusable: new ReusableFacts(clock) };
+}
+
+describe("a process that goes on", () => {
+  test("asks for nothing that is settled, whatever changes in the cluster", async () => {
+    const { reusable } = aProcess();
+    const provider = account(3, true);
+    const { facts } = await read(provider, poolOf(3), undefined, reusable);
+    expect(await read(provider, poolOf(3), undefined, reusable, nodes(2))).toEqual({ facts, calls: [] });
+    expect(reusable.nextDueInMs()).toBeUndefined();
+  });
+
+  test("asks for an address that is new to it, and for that alone", async () => {
+    const { reusable } = aProcess();
+    const provider = account(3, true);
+    const { facts } = await read(provider, poolOf(1, "active"), undefined, reusable);
+    expect(facts?.addresses.size).toBe(1);
+    expect((await read(provider, poolOf(2, "active"), undefined, reusable)).calls).toEqual(["get"]);
+  });
+
+  test.each([
+    ["an address that the account does not have", aPool({ spec: { ips: ["203.0.113.9", ...ips(2)] } }), undefined],
+    ["a token that is refused", poolOf(2), failure("unauthorized")],
+    ["a full account", aPool({ spec: { ips: ips(2), desiredIPs: 9 } }), undefined],
+  ] as const)("takes %s for what it is until the next full look", async (_, pool, fault) => {
+    const { clock, reusable } = aProcess();
+    const provider = account(2, true);
+    provider.beforeCall = () => fault;
+    await read(provider, pool, undefined, reusable);
+    await clock.advance(600_000);
+    expect((await read(provider, pool, undefined, reusable)).calls).toEqual([]);
+    reusable.forget();
+    expect((await read(provider, pool, undefined, reusable)).calls).not.toEqual([]);
+  });
+
+  test("looks at an address that is locked again and again, less and less often, and at nothing else", async () => {
+    const { clock, reusable } = aProcess();
+    const provider = account(452, true);
+    provider.cloud.state.reserved_ips[1] = { ...provider.cloud.state.reserved_ips[1], locked: true } as never;
+    await read(provider, poolOf(3), undefined, reusable);
+    const waits: number[] = [];
+    for (let look = 0; look < 10; look += 1) {
+      const inMs = reusable.nextDueInMs() ?? Number.NaN;
+      waits.push(inMs);
+      await clock.advance(inMs - 1);
+      expect((await read(provider, poolOf(3), undefined, reusable)).calls).toEqual([]);
+      await clock.advance(1);
+      expect((await read(provider, poolOf(3), undefined, reusable)).calls).toEqual(["get"]);
+    }
+    expect(waits).toEqual([250, 500, 1000, 2000, 4000, 8000, 15_000, 30_000, 60_000, 60_000]);
+  });
+
+  test("reads what could not be read again after waits that grow, and forgets them once it could", async () => {
+    const { clock, reusable } = aProcess();
+    const provider = account(3, true);
+    provider.beforeCall = () => failure("unavailable");
+    await read(provider, poolOf(3), undefined, reusable);
+    const waits: number[] = [];
+    for (let look = 0; look < 7; look += 1) {
+      waits.push(reusable.nextDueInMs() ?? Number.NaN);
+      await clock.advance(waits.at(-1) ?? 0);
+      await read(provider, poolOf(3), undefined, reusable);
+    }
+    expect(waits).toEqual([1000, 2000, 5000, 10_000, 30_000, 60_000, 60_000]);
+    provider.beforeCall = undefined;
+    await clock.advance(60_000);
+    await read(provider, poolOf(3), undefined, reusable);
+    expect(reusable.nextDueInMs()).toBeUndefined();
+    provider.beforeCall = () => failure("unavailable");
+    reusable.forget();
+    await read(provider, poolOf(3), undefined, reusable);
+    expect(reusable.nextDueInMs()).toBe(1000);
+  });
+
+  test("looks again at an address that is elsewhere than status has it", async () => {
+    const { clock, reusable } = aProcess();
+    const provider = account(3, true);
+    await read(provider, poolOf(2), undefined, reusable);
+    const status = { ips: { "203.0.0.1": { state: "active" as const, providerID: "digitalocean://103" } } };
+    const elsewhere = aPool({ spec: { ips: ips(2) }, status });
+    await read(provider, elsewhere, undefined, reusable);
+    expect(reusable.nextDueInMs()).toBe(250);
+    await clock.advance(250);
+    expect((await read(provider, elsewhere, undefined, reusable)).calls).toEqual(["get"]);
+  });
+
+  test("reads the account once when an address is to be bought, and again while it waits for an answer", async () => {
+    const { clock, reusable } = aProcess();
+    const provider = account(3, true);
+    const wanting = aPool({ spec: { ips: ips(2), desiredIPs: 3 } });
+    await read(provider, poolOf(2, "active"), undefined, reusable);
+    expect((await read(provider, wanting, undefined, reusable)).calls).toContain("list");
+    expect((await read(provider, wanting, undefined, reusable)).calls).toEqual([]);
+    const pendingAcquisitions = [{ startedAt: new Date(NOW).toISOString(), region: "nyc3", knownIPs: ips(3) }];
+    const asking = aPool({ spec: { ips: ips(2), desiredIPs: 3 }, status: { pendingAcquisitions } });
+    await read(provider, asking, undefined, reusable);
+    await clock.advance(250);
+    expect((await read(provider, asking, undefined, reusable)).calls).toContain("list");
+  });
+
+  test("sees an address that vanishes in a whole list before it counts as gone", async () => {
+    const { clock, reusable } = aProcess();
+    const provider = account(3, true);
+    const wanting = aPool({ spec: { ips: ips(3), desiredIPs: 4 } });
+    provider.cloud.state.reserved_ips[1] = { ...provider.cloud.state.reserved_ips[1], locked: true } as never;
+    await read(provider, wanting, undefined, reusable);
+    provider.cloud.state.reserved_ips.splice(1, 1);
+    await clock.advance(250);
+    expect((await read(provider, wanting, undefined, reusable)).calls.slice(0, 2)).toEqual(["get", "list"]);
+  });
+
+  test("asks a provider anew once the time of its rate limit is over", async () => {
+    const { reusable } = aProcess();
+    const provider = account(2);
+    provider.beforeCall = () => failure("rate-limited", NOW + 20_000);
+    await read(provider, poolOf(2), undefined, reusable);
+    expect((await read(provider, poolOf(2), NOW + 20_000, reusable)).calls).toEqual([]);
+    provider.beforeCall = undefined;
+    expect((await read(provider, poolOf(2), undefined, reusable)).facts?.unusable).toBeUndefined();
+  });
+});
+
+test("no call is made before the provider allows one, whatever is known", async () => {
+  const { reusable } = aProcess();
+  const provider = account(3, true);
+  await read(provider, poolOf(3), undefined, reusable);
+  const { facts, calls } = await read(provider, poolOf(3), NOW + 1000, reusable);
+  expect([calls, facts?.unusable?.reason]).toEqual([[], "RateLimited"]);
+});

@@ -1,0 +1,201 @@
+import { describe, expect, test } from "vitest";
+import { type DNSFacts, type RecordsFact, recordsKey } from "../../src/model/dns.ts";
+import { ProviderError, type ProviderFailure } from "../../src/model/errors.ts";
+import type { RecordSet } from "../../src/model/resource.ts";
+import { readNames } from "../../src/observe/names.ts";
+import { ReusableFacts } from "../../src/observe/reusable-facts.ts";
+import type { DNSProviderReader } from "../../src/ports/dns-provider.ts";
+import { FakeClock } from "../fake/fake-clock.ts";
+import {
+  CLOUDFLARE_DNS,
+  DIGITALOCEAN_DNS,
+  MemoryDNSAccount,
+  type MemoryDNSFlavour,
+} from "../fake/memory-dns-account.ts";
+import { MemoryDNSProvider } from "../fake/memory-dns-provider.ts";
+import { anObservation, NOW } from "../plan/builders.ts";
+import { aRecordSet } from "../plan/dns-builders.ts";
+
+const ZONE = "example.com";
+
+interface Scene {
+  readonly provider: MemoryDNSProvider;
+  readonly recordSets: readonly RecordSet[];
+}
+
+/** Names of three addresses each that are as status has them, in a zone with so many other A records. */
+function scene(flavour: MemoryDNSFlavour, { names, others = 0 }: { names: number; others?: number }): Scene {
+  const account = new MemoryDNSAccount(flavour);
+  account.addZone(ZONE);
+  const add = (fqdn: string, content: string): void =>
+    account.addRecord(ZONE, { fqdn, type: "A", content, ttlSeconds: 60 });
+  for (let at = 0; at < others; at += 1) add(`other-${at}.${ZONE}`, "198.51.100.1");
+  const recordSets = Array.from({ length: names }, (_, at) => {
+    const recordName = `n${at}`;
+    const addresses = [1, 2, 3].map((last) => `198.18.${at >> 6}.${((at & 63) << 2) + last}`);
+    for (const ip of addresses) add(`${recordName}.${ZONE}`, ip);
+    const published = { provider: flavour.name, zone: ZONE, name: `${recordName}.${ZONE}`, addresses };
+    return aRecordSet({
+      name: recordName,
+      spec: { dnsRecordSet: { provider: flavour.name, zone: ZONE, recordName, ttlSeconds: 60 } },
+      status: { publishedDNS: published },
+    });
+  });
+  return { provider: new MemoryDNSProvider({ account }), recordSets };
+}
+
+async function read(
+  { provider, recordSets }: Scene,
+  more: { reusable?: ReusableFacts; through?: DNSProviderReader } = {},
+): Promise<{ readonly facts: DNSFacts; readonly calls: readonly string[] }> {
+  provider.recorded.length = 0;
+  const facts = await readNames({
+    name: provider.name,
+    access: { kind: "usable", provider: more.through ?? provider },
+    pools: [],
+    recordSets,
+    notBeforeMs: undefined,
+    nowMs: NOW,
+    skewMs: () => 0,
+    reusable: more.reusable,
+  });
+  if (facts === undefined) throw new Error("nothing is asked for");
+  return { facts, calls: provider.recorded.map(({ detail }) => detail) };
+}
+
+/** Another provider in front of a real one: one method of it is exchanged. */
+function inFrontOf(provider: MemoryDNSProvider, other: Partial<DNSProviderReader>): DNSProviderReader {
+  return {
+    name: provider.name,
+    ttlRules: provider.ttlRules,
+    isBatched: provider.isBatched,
+    findZone: async (zone) => provider.findZone(zone),
+    readRecords: async (zone, fqdn) => provider.readRecords(zone, fqdn),
+    listRecords: async (zone, mostCalls) => provider.listRecords(zone, mostCalls),
+    ...other,
+  };
+}
+
+function failure(kind: ProviderFailure, status: number): ProviderError {
+  const facts = { provider: "digitalocean", operation: "records", subject: ZONE };
+  return new ProviderError({ ...facts, failure: kind, status, message: `${kind}!` });
+}
+
+function addressesOf(facts: DNSFacts, label: string): readonly string[] | string | undefined {
+  const fact = factOf(facts, label);
+  return fact?.kind === "known" ? fact.records.addresses : fact?.kind;
+}
+
+function factOf(facts: DNSFacts, label: string): RecordsFact | undefined {
+  const zone = facts.zones.get(ZONE);
+  if (zone?.kind !== "known") throw new Error("the zone is not known");
+  return facts.records.get(recordsKey(zone.zone, `${label}.${ZONE}`));
+}
+
+describe("calls that unchanged names take, their zone's included", () => {
+  test.each([
+    { flavour: DIGITALOCEAN_DNS, names: 1, others: 0, most: 2 },
+    { flavour: DIGITALOCEAN_DNS, names: 100, others: 0, most: 3 },
+    { flavour: DIGITALOCEAN_DNS, names: 400, others: 0, most: 8 },
+    { flavour: DIGITALOCEAN_DNS, names: 2, others: 2000, most: 4 },
+    { flavour: CLOUDFLARE_DNS, names: 1, others: 0, most: 2 },
+    { flavour: CLOUDFLARE_DNS, names: 100, others: 0, most: 2 },
+    { flavour: CLOUDFLARE_DNS, names: 400, others: 3000, most: 2 },
+  ])("$flavour.name: $names beside $others other records take at most $most", async ({ flavour, most, ...size }) => {
+    const { facts, calls } = await read(scene(flavour, size));
+    expect(calls.length).toBeLessThanOrEqual(most);
+    expect(facts.records.size).toBe(size.names);
+    expect(
+      [...facts.records.values()].every((fact) => fact.kind === "known" && fact.records.addresses.length === 3),
+    ).toBe(true);
+  });
+});
+
+describe("a list of a zone", () => {
+  test("is not asked for when what was read is still good", async () => {
+    const reusable = new ReusableFacts(new FakeClock());
+    const own = scene(DIGITALOCEAN_DNS, { names: 10 });
+    const { facts } = await read(own, { reusable });
+    reusable.keep({ ...anObservation({ recordSets: own.recordSets }), dns: new Map([["digitalocean", facts]]) });
+    const [, ...others] = own.recordSets;
+    const added = aRecordSet({
+      name: "added",
+      spec: { dnsRecordSet: { ...aRecordSet().spec.dnsRecordSet, provider: "digitalocean", recordName: "added" } },
+    });
+    const again = await read({ ...own, recordSets: [...others, added] }, { reusable });
+    expect(again.calls).toEqual([`read the A records of added.${ZONE} in the zone ${ZONE}`]);
+    expect(addressesOf(again.facts, "added")).toEqual([]);
+    expect(addressesOf(again.facts, "n3")).toHaveLength(3);
+  });
+
+  test("whose pages may have shifted is not believed about an address that it lacks: that name alone is read by itself", async () => {
+    const own = scene(DIGITALOCEAN_DNS, { names: 150 });
+    const through = inFrontOf(own.provider, {
+      listRecords: async (zone, mostCalls) => {
+        const listing = await own.provider.listRecords(zone, mostCalls);
+        if (listing === undefined) return undefined;
+        return { ...listing, names: new Map([...listing.names].filter(([fqdn]) => fqdn !== `n7.${ZONE}`)) };
+      },
+    });
+    const { facts, calls } = await read(own, { through });
+    expect(calls.filter((call) => call.startsWith("read"))).toEqual([
+      `read the A records of n7.${ZONE} in the zone ${ZONE}`,
+    ]);
+    expect(addressesOf(facts, "n7")).toHaveLength(3);
+  });
+
+  test("in one answer is the truth about names that it lacks", async () => {
+    const own = scene(CLOUDFLARE_DNS, { names: 5 });
+    own.provider.account.removeRecords(ZONE, ({ fqdn }) => fqdn === `n2.${ZONE}`);
+    const { facts, calls } = await read(own);
+    expect(calls).toHaveLength(2);
+    expect(addressesOf(facts, "n2")).toEqual([]);
+  });
+
+  test("with a record that cannot be understood leaves that name alone to be read by itself", async () => {
+    const own = scene(DIGITALOCEAN_DNS, { names: 5 });
+    const through = inFrontOf(own.provider, {
+      listRecords: async (zone, mostCalls) => {
+        const listing = await own.provider.listRecords(zone, mostCalls);
+        return listing === undefined ? undefined : { ...listing, unclear: new Set([`n2.${ZONE}`]) };
+      },
+    });
+    const { calls } = await read(own, { through });
+    expect(calls.filter((call) => call.startsWith("read"))).toEqual([
+      `read the A records of n2.${ZONE} in the zone ${ZONE}`,
+    ]);
+  });
+
+  test("that is refused or makes no sense is given up for the names themselves", async () => {
+    for (const error of [failure("refused", 400), failure("malformed", 200)]) {
+      const own = scene(DIGITALOCEAN_DNS, { names: 3 });
+      const through = inFrontOf(own.provider, { listRecords: async () => Promise.reject(error) });
+      const { facts, calls } = await read(own, { through });
+      expect(calls).toHaveLength(4);
+      expect(addressesOf(facts, "n2")).toHaveLength(3);
+    }
+  });
+
+  test("that gets no answer is a gap of its zone's names, and none of them is asked for", async () => {
+    const own = scene(DIGITALOCEAN_DNS, { names: 300 });
+    const through = inFrontOf(own.provider, { listRecords: async () => Promise.reject(failure("unavailable", 503)) });
+    const { facts, calls } = await read(own, { through });
+    expect(calls).toHaveLength(1);
+    expect(factOf(facts, "n2")).toEqual({ kind: "gap", error: "unavailable!", isRefused: false });
+    expect(facts.unusable).toBeUndefined();
+  });
+
+  test("that the token may not read is a refusal of its zone's names", async () => {
+    const own = scene(DIGITALOCEAN_DNS, { names: 3 });
+    const through = inFrontOf(own.provider, { listRecords: async () => Promise.reject(failure("forbidden", 403)) });
+    expect(factOf((await read(own, { through })).facts, "n0")).toMatchObject({ kind: "gap", isRefused: true });
+  });
+
+  test("that runs into the rate limit makes the provider unusable, and nothing more is asked", async () => {
+    const own = scene(DIGITALOCEAN_DNS, { names: 300 });
+    const through = inFrontOf(own.provider, { listRecords: async () => Promise.reject(failure("rate-limited", 429)) });
+    const { facts, calls } = await read(own, { through });
+    expect(calls).toHaveLength(1);
+    expect(facts.unusable).toMatchObject({ reason: "RateLimited" });
+  });
+});
