@@ -17,6 +17,7 @@ import { type ObserveDeps, observe } from "./observe/observe.ts";
 import { fold } from "./plan/fold.ts";
 import { plan } from "./plan/plan.ts";
 import type { Clock } from "./ports/clock.ts";
+import { announce, MOST_ROUNDS } from "./rehearse/announce.ts";
 import { failoverSeconds } from "./report/metrics/failover-seconds.ts";
 
 /** What a reading run works with: nothing in it can write. */
@@ -44,8 +45,6 @@ export interface PassOptions {
 
 /** Kept at the end of a run for statuses, Events and the Lease, milliseconds. */
 export const CLOSING_MS = 3000;
-/** Most times one pass plans again on what it learned: an address goes on to the next candidate within the pass. */
-const MAX_ROUNDS = 25;
 
 /** Reads the world and plans; what `reconcile` would do, by the same code. Writes nothing. */
 export async function planPass(
@@ -53,7 +52,7 @@ export async function planPass(
   selection: Selection,
 ): Promise<{ readonly observation: Observation; readonly plan: Plan }> {
   const observation = await observe(deps);
-  return { observation, plan: plan(observation, selection) };
+  return { observation, plan: announce(plan(observation, selection), observation, selection) };
 }
 
 /**
@@ -63,18 +62,19 @@ export async function planPass(
  * @throws KubeError when the cluster cannot be read, Interrupted when the signal came while the world was read; then nothing was written.
  */
 export async function reconcilePass(deps: WriterDeps, options: PassOptions): Promise<PassResult> {
-  const { result } = await pass(deps, options);
-  return result;
+  const { result, seen } = await pass(deps, options);
+  return { ...result, plan: announce(result.plan, seen, options.selection) };
 }
 
-/** As {@link reconcilePass}, for a process that goes on: leaves what it knows of the providers in `reusable`, and tells when something of that is to be read again. */
+/** As {@link reconcilePass}, for a process that goes on: leaves what it knows of the providers in `reusable`, and tells what it saw first and when something of that is to be read again. What follows is not announced. */
 export async function pass(
   deps: WriterDeps,
   { selection, deadline, signal, hurry, settling }: PassOptions,
-): Promise<Pass> {
+): Promise<Pass & { readonly seen: Observation }> {
   const watch = stopwatch(deps.clock);
   const read = await untilInterrupted(observe(deps), signal);
-  let observation = deps.attempts?.recall(read) ?? read;
+  const seen = deps.attempts?.recall(read) ?? read;
+  let observation = seen;
   const observeMs = watch.lap();
   let first = plan(observation, selection);
   const waiting = settling?.(first);
@@ -88,7 +88,7 @@ export async function pass(
   const outcomes: Outcome[] = [];
   const failovers: number[] = [];
   let current = first;
-  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+  for (let round = 0; round < MOST_ROUNDS; round += 1) {
     const actions = untried(current.actions, outcomes);
     if (actions.length === 0) break;
     const reason = obstacle(context);
@@ -120,7 +120,7 @@ export async function pass(
     wasInterrupted: signal.aborted || !deps.lock.isHeld(),
     timing: { observeMs, planMs, applyMs, reportMs: watch.lap(), failoverSeconds: failovers },
   };
-  return nextReadInMs === undefined ? { result } : { result, nextReadInMs };
+  return nextReadInMs === undefined ? { result, seen } : { result, seen, nextReadInMs };
 }
 
 /** What there was no time, or no lock, left to begin: a run that did nothing for such a reason has not done well. */

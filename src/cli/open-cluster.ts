@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import type { Connection } from "../adapters/kube/connection.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { ClusterReader, ClusterWriter } from "../ports/cluster.ts";
+import type { ClusterReader, ClusterWriter, NamespaceReader } from "../ports/cluster.ts";
 import type { WarmCluster } from "../ports/warm-cluster.ts";
 import type { Config } from "./config.ts";
 import { readVersion } from "./version.ts";
@@ -13,7 +13,10 @@ type Closable<C> = C & { close(): void };
  * Returns the cluster that the configuration chooses, for a run that only reads.
  * @throws ConfigError when there is none or its kubeconfig is broken
  */
-export async function openClusterReader(config: Config, clock: Clock): Promise<Closable<ClusterReader>> {
+export async function openClusterReader(
+  config: Config,
+  clock: Clock,
+): Promise<Closable<ClusterReader & NamespaceReader>> {
   const { createClusterReader } = await import("../adapters/kube/create-cluster-reader.ts");
   const { connection, reload } = await connect(config);
   return createClusterReader(connection, { ...transportOf(config, clock), reload });
@@ -27,7 +30,7 @@ export async function openClusterWriter(
   config: Config,
   clock: Clock,
   untilMs: number,
-): Promise<Closable<ClusterWriter>> {
+): Promise<Closable<ClusterWriter & NamespaceReader>> {
   const { createClusterWriter } = await import("../adapters/kube/create-cluster-writer.ts");
   const { connection, reload } = await connect(config);
   const options = { ...transportOf(config, clock), untilMs, reload, reportingInstance: hostname() };

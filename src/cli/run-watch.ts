@@ -75,7 +75,7 @@ async function watchUntilEnd(session: Session, flags: ReconcileFlags, parts: Par
     passMs: flags.timeout,
     signal: invocation.signal,
     ...(flags.lock ? { lock: lockRequest(invocation.identity, flags, flags.onLocked ?? "wait") } : {}),
-    annotate: (end) => runNotes(end, selection),
+    annotate: (end) => runNotes(end, selection, invocation.signal),
     onLead: () => {
       health.lead();
       metrics.lead();

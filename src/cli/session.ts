@@ -29,7 +29,7 @@ export async function openSession(invocation: Invocation, flags: Partial<CommonF
     output,
     verbosity: verbosityOf(flags.verbose ?? 0),
     palette: await loadPalette(isColoured),
-    ...(stdout.isTTY && stdout.columns !== undefined ? { width: stdout.columns } : {}),
+    ...(stdout.isTTY ? widthOf(stdout.columns) : {}),
     lines: {
       format: lineFormat(invocation, flags.logFormat ?? "auto"),
       isQuiet: flags.quiet ?? false,
@@ -38,6 +38,15 @@ export async function openSession(invocation: Invocation, flags: Partial<CommonF
     },
   };
 }
+
+/** A terminal that says nothing of its width, or that nothing fits in, counts as one of the usual width: some report 0 columns. */
+function widthOf(columns: number | undefined): { readonly width?: number } {
+  if (columns === undefined) return {};
+  return { width: columns < LEAST_COLUMNS ? USUAL_COLUMNS : columns };
+}
+
+const LEAST_COLUMNS = 40;
+const USUAL_COLUMNS = 80;
 
 function verbosityOf(count: number): Verbosity {
   if (count >= 2) return 2;

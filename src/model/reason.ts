@@ -15,6 +15,7 @@ export const REASONS = {
   UnusableProviderID: "The node's providerID does not name a machine of the pool's provider.",
   NodeHasForeignIP: "The machine already carries an address that no object names.",
   NodeHasOtherIP: "The machine already carries an address of another object.",
+  NodePromised: "The machine is to get an address of another object.",
   RegionMismatch: "The node is in another region than the address.",
   MachineNotFound: "The provider does not know the node's machine.",
   // Why something is done.

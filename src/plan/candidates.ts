@@ -67,7 +67,7 @@ function skippedNode(
   if (availability.kind === "promised") {
     return availability.to === view.key
       ? []
-      : [{ nodeName, reason: "NodeHasOtherIP", detail: `promised to ${ownerText(availability.to)}` }];
+      : [{ nodeName, reason: "NodePromised", detail: ownerText(availability.to) }];
   }
   if (availability.kind === "still-published")
     return [{ nodeName, reason: "StillPublished", detail: `${availability.ip} in ${availability.name}` }];

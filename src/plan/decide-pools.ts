@@ -32,7 +32,10 @@ export function decidePools(
 ): readonly Decision[] {
   const addresses = observation.providers.get("digitalocean")?.addresses ?? new Map();
   const nowMs = observation.observedAtMs;
-  let ledger = new MachineLedger("digitalocean", addresses, views, (ip) => claims.isNamed(ip), stillPublished, nowMs);
+  // What was found again in this pass, no claim knows yet.
+  const acquired = new Set(views.flatMap((view) => view.acquired.map(({ ip }) => ip)));
+  const isNamed = (ip: string): boolean => claims.isNamed(ip) || acquired.has(ip);
+  let ledger = new MachineLedger("digitalocean", addresses, views, isNamed, stillPublished, nowMs);
   const budget = acquisitionBudget(observation, "digitalocean");
   const inTurn = [...views.filter(isWritable), ...views.filter((view) => !isWritable(view))];
   return inTurn.map((view) => {

@@ -1,8 +1,11 @@
 import type { PendingAcquisition, ReleasedIP } from "../model/acquired-ip.ts";
+import type { Action } from "../model/action.ts";
 import { entryOf } from "../model/address.ts";
+import { plain } from "../model/plain-text.ts";
 import type { Hold, NodeVerdict } from "../model/plan.ts";
 import { providerIDOf } from "../model/provider-id.ts";
 import { REASONS } from "../model/reason.ts";
+import { problemText, whyHeld } from "../model/reason-text.ts";
 import type { PoolStatus, RetryStatus, RoutedIPStatus } from "../model/resource.ts";
 import type { Assignments } from "./assign.ts";
 import { type Blocked, conditionsOf, type Readiness } from "./conditions.ts";
@@ -25,8 +28,8 @@ export interface StatusFacts {
   readonly assignments: Assignments | undefined;
   readonly holds: readonly Hold[];
   readonly pendingActions: number;
-  /** How many of them are about addresses. */
-  readonly pendingAddressActions: number;
+  /** Those of them that are about addresses. */
+  readonly pendingAddressActions: readonly Action[];
   readonly blocked: Blocked | undefined;
   readonly names: ObjectNames;
   readonly firewall: ObjectFirewalls | undefined;
@@ -38,12 +41,9 @@ export function poolStatus(facts: StatusFacts): RoutedIPStatus {
   const { view, nowMs, blocked } = facts;
   const { status, meta } = view.pool;
   if (view.provider === undefined) return blockedStatus(facts);
-  const ips = ipStatuses(view, nowMs);
+  const ips = ipStatuses(view, [...(facts.assignments?.holds ?? []), ...facts.holds], nowMs);
   const waiting = meta.isDeleting ? [] : (facts.assignments?.waiting ?? []);
   const retries = currentRetries(facts);
-  const isWaiting = facts.holds.some(
-    ({ kind, reason }) => kind === "assign-ip" && (reason === "CoolOff" || reason === "Backoff"),
-  );
   const conditions = conditionsOf(
     {
       meta,
@@ -59,7 +59,7 @@ export function poolStatus(facts: StatusFacts): RoutedIPStatus {
       holds: facts.holds,
       names: facts.names,
       firewall: firewallReadiness(view),
-      isWaiting: isWaiting || facts.pendingAddressActions > 0,
+      waiting: waitingText(facts),
     }),
   );
   const error = poolError(facts);
@@ -79,6 +79,18 @@ export function poolStatus(facts: StatusFacts): RoutedIPStatus {
     ...facts.names.memory,
     ...routedFields(facts, ips),
   };
+}
+
+/** What waits, and for what; undefined when nothing does. */
+function waitingText({ holds, pendingAddressActions }: StatusFacts): string | undefined {
+  const hold = holds.find(({ kind, reason }) => kind === "assign-ip" && (reason === "CoolOff" || reason === "Backoff"));
+  if (hold !== undefined) {
+    return `${hold.subject} and a node that could take it wait for each other. ${whyHeld(hold)}`;
+  }
+  const next = pendingAddressActions.find(({ kind }) => kind === "assign-ip" || kind === "move-ip");
+  if (next !== undefined && "ip" in next && next.after !== undefined)
+    return `${next.ip} and node ${next.after.nodeName} wait for each other.`;
+  return pendingAddressActions.length === 0 ? undefined : "Changes are waiting for the next run.";
 }
 
 /** What only a RoutedIP has: its one address for people, and what it remembers. */
@@ -130,15 +142,20 @@ function blockedStatus({ view, holds, blocked, nowMs }: StatusFacts): RoutedIPSt
     observedGeneration: pool.meta.generation,
     conditions,
     ...(pool.issuer === undefined ? {} : { issuer: pool.issuer }),
-    ...(blocked === undefined ? {} : { error: blocked.message }),
+    ...(blocked === undefined ? {} : { error: plain(blocked.message) }),
   };
 }
 
-function poolError({ view, holds, blocked, names }: StatusFacts): string | undefined {
+/** On one line without control characters, whatever an API said. */
+function poolError(facts: StatusFacts): string | undefined {
+  const error = rawError(facts);
+  return error === undefined ? undefined : plain(error);
+}
+
+function rawError({ view, holds, blocked, names }: StatusFacts): string | undefined {
   if (blocked !== undefined) return blocked.message;
   const stuck = holds.find(({ kind, needsPerson }) => kind === "acquire-ip" && needsPerson);
-  if (stuck !== undefined)
-    return `cannot acquire an address: ${REASONS[stuck.reason]}${stuck.detail === "" ? "" : ` (${stuck.detail})`}`;
+  if (stuck !== undefined) return problemText(stuck);
   const failed = view.pool.status.retries.find(({ subject }) => subject === "acquire");
   if (failed !== undefined && countedIPs(view) < view.desired) return failed.error;
   return dnsError(names);
@@ -194,7 +211,9 @@ function nodeErrors(retries: readonly RetryStatus[], skipped: readonly NodeVerdi
   );
   const unusable = skipped
     .filter(({ reason }) => NODE_ERRORS.has(reason))
-    .map(({ nodeName, reason, detail }) => `${nodeName}: ${REASONS[reason]}${detail === "" ? "" : ` (${detail})`}`);
+    .map(({ nodeName, reason, detail }) =>
+      plain(`${nodeName}: ${REASONS[reason]}${detail === "" ? "" : ` (${detail})`}`),
+    );
   return [...new Set([...failed, ...unusable])].toSorted();
 }
 

@@ -58,11 +58,11 @@ function objectsOf({ pools, recordSets }: Plan): readonly (PoolAssessment | Reco
   return [...pools, ...recordSets];
 }
 
-/** Returns the code for how the selected objects stand. Precedence: 78, 77, 3, 75, 1. */
+/** Returns the code for how the selected objects stand: whatever waits for a person makes 3, on one object or another alike. Precedence: 78, 77, 3, 75, 1. */
 function exitCodeOfServices(services: readonly Service[], hasApplied: boolean): number {
   const troubles = services.filter((service) => service !== "served" && service !== "idle");
   if (troubles.length === 0) return EXIT.done;
-  if (services.includes("served")) return EXIT.partly;
+  if (services.includes("served") || services.includes("unattended")) return EXIT.partly;
   if (troubles.includes("config")) return EXIT.invalidConfiguration;
   if (troubles.includes("permission")) return EXIT.notPermitted;
   if (hasApplied) return EXIT.partly;

@@ -7,9 +7,9 @@ import { categoryOf, type ErrorCategory } from "./error-category.ts";
 
 /**
  * How one object came out of a run. `served`: as desired, or on its way with nothing but holds. `idle`: suspended, so neither
- * served nor in trouble. Everything else is why it is in error; the worst of several.
+ * served nor in trouble. `unattended`: served as far as it goes, and the rest waits for a person. Everything else is why it is in error; the worst of several.
  */
-export type Service = "served" | "idle" | Trouble;
+export type Service = "served" | "idle" | "unattended" | Trouble;
 
 /** Why an object is in error, worst first: the categories of errors, as far as an object can have them. */
 export type Trouble = Exclude<ErrorCategory, "usage">;
@@ -56,6 +56,8 @@ export function serviceOf(
   const states = [...held, ...troubles, ...(isUnreadable ? (["temporary"] as const) : [])];
   const worst = WORST_FIRST.find((trouble) => states.includes(trouble));
   if (worst !== undefined) return worst;
+  // Whatever it is about: it stays as it is until a person acts.
+  if (holds.some(({ needsPerson }) => needsPerson)) return "unattended";
   if (held.includes("idle")) return "idle";
   return object.status.error === undefined ? "served" : "refused";
 }

@@ -7,6 +7,7 @@ const RANKS: Readonly<Record<string, number>> = {
   report: 1,
   ports: 1,
   observe: 2,
+  rehearse: 2,
   apply: 2,
   adapters: 2,
   "(top)": 3,
@@ -19,6 +20,7 @@ const CLI_ONLY: readonly string[] = ["adapters", "sandbox"];
 /** Parts that know less than their rank allows, and what they know. */
 const KNOWS_ONLY: Readonly<Record<string, readonly string[]>> = {
   sandbox: ["model"],
+  rehearse: ["model", "plan"],
   "adapters/provider-http": ["model", "ports"],
 };
 /** The adapters that may import what they have in common, provider-http. */

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
-import type { Firewall } from "../../src/model/firewall.ts";
-import type { IPStatus, Pool, RoutedIPStatus } from "../../src/model/resource.ts";
+import type { Firewall, FirewallFacts } from "../../src/model/firewall.ts";
+import type { Observation } from "../../src/model/observation.ts";
+import { ADDRESS_ANNOTATION, type IPStatus, type Pool, type RoutedIPStatus } from "../../src/model/resource.ts";
 import { nextLook } from "../../src/plan/next-look.ts";
 import { plan } from "../../src/plan/plan.ts";
 import { aNode, anObservation, known, NOW, nodes } from "./builders.ts";
-import { dnsFacts, WWW } from "./dns-builders.ts";
+import { aRecordSet, dnsFacts, WWW } from "./dns-builders.ts";
 import { aFirewall, aRoutedIP, firewallFacts, memoryOf, type RoutedParts } from "./firewall-builders.ts";
 import { planText } from "./plan-text.ts";
 
@@ -176,6 +177,37 @@ describe("a failover", () => {
     expect(actions.filter(({ kind }) => kind === "move-ip")).toEqual([]);
     expect(pools[0]?.skipped).toMatchObject([{ nodeName: "n2", reason }]);
   });
+
+  test.each([
+    [
+      "its last change failed",
+      [aFirewall()],
+      { retries: [{ subject: "firewall/fw-web", attempts: 1, nextAttemptTime: at(60), error: "500" }] },
+      { reason: "Backoff", detail: "500", needsPerson: false, notBeforeMs: NOW + 60_000 },
+    ],
+    ["it is being changed", [aFirewall({ isWaiting: true })], {}, { reason: "InProgress", needsPerson: false }],
+    ["it is full of rules", [aFirewall({ ruleCount: 50 })], {}, { reason: "FirewallFull", needsPerson: true }],
+    ["it is not there", [], {}, { reason: "FirewallNotFound", detail: "web", needsPerson: true }],
+  ] as const)(
+    "does not ask for a region to buy in where the firewall keeps every node waiting: %s",
+    (_, all, status, hold) => {
+      const observation = anObservation({
+        pools: [aRoutedIP({ spec: { ips: [] }, status })],
+        nodes: [n2],
+        firewalls: [
+          {
+            ...firewallFacts(all),
+            firewalls: new Map([["web", { kind: "gone" as const }], ...firewallFacts(all).firewalls]),
+          },
+        ],
+      });
+      const { holds } = plan(observation, {});
+      expect(holds.filter(({ kind }) => kind === "acquire-ip")).toMatchObject([
+        { ...hold, missing: { count: 1, desired: 1 } },
+      ]);
+      expect(holds.map(({ reason }) => reason)).not.toContain("NoRegion");
+    },
+  );
 
   test.each([
     ["the firewall is full of rules", aFirewall({ ruleCount: 50 }), {}, "FirewallFull", undefined],
@@ -467,22 +499,57 @@ describe("what is taken from a firewall", () => {
 });
 
 describe("DNS of a RoutedIP", () => {
-  test("does not get an address whose ports are closed, and does not lose one either", () => {
-    const closed = aFirewall({ machineIDs: ["101"] });
-    const world = (shown: readonly string[]): readonly string[] =>
-      planText(
-        anObservation({
-          pools: [serving({ spec: { dnsRecordSet: WWW } })],
-          nodes: [onN1],
-          addresses: [known(A, { holderID: "101" })],
-          dns: [dnsFacts({ "www.example.com": [...shown] })],
-          firewalls: [firewallFacts([closed])],
-        }),
-      );
-    expect(world([]).filter((line) => line.includes("dns"))).toEqual([
-      "hold update-dns www.example.com: NothingToPublish",
+  const world = (shown: readonly string[], firewalls: FirewallFacts): Observation =>
+    anObservation({
+      pools: [serving({ spec: { dnsRecordSet: WWW } })],
+      nodes: [onN1],
+      addresses: [known(A, { holderID: "101" })],
+      dns: [dnsFacts({ "www.example.com": [...shown] })],
+      firewalls: [firewalls],
+    });
+  const dnsLines = (observation: Observation): readonly string[] =>
+    planText(observation).filter((line) => line.includes("dns"));
+
+  test("does not get an address whose ports stay closed, and does not lose one either", () => {
+    const full = { ...firewallFacts([aFirewall({ machineIDs: ["101"] })]), limits: { rules: 0, machines: 10 } };
+    expect(dnsLines(world([], full))).toEqual(["hold update-dns www.example.com: NothingToPublish"]);
+    expect(dnsLines(world([A], full))).toEqual([]);
+  });
+
+  test.for([
+    ["a port is opened", aFirewall({ machineIDs: ["101"] }), ["open-ports routedip/ingress/vip web"]],
+    ["its node is put behind it", aFirewall({ open: ["tcp/80"] }), ["add-to-firewall routedip/ingress/vip web"]],
+    ["both are done", aFirewall(), ["open-ports routedip/ingress/vip web", "add-to-firewall routedip/ingress/vip web"]],
+  ] as const)("gets the address in the plan in which %s, behind that", ([, firewall, first]) => {
+    const observation = world([], firewallFacts([firewall]));
+    expect(dnsLines(observation)).toEqual([`update-dns www.example.com {} -> {${A}}/60: RecordsDiffer`]);
+    const write = plan(observation, {}).actions.find(({ kind }) => kind === "update-dns");
+    expect(write?.requires).toEqual(first);
+  });
+
+  test("keeps a record that it has already while its port is opened again", () => {
+    expect(dnsLines(world([A], firewallFacts([aFirewall({ machineIDs: ["101"] })])))).toEqual([]);
+  });
+
+  test("keeps what a name shows until the firewall lets the new address in", () => {
+    const observation = world(["192.0.2.9"], firewallFacts([aFirewall({ machineIDs: ["101"] })]));
+    expect(dnsLines(observation)).toEqual([`update-dns www.example.com {192.0.2.9}/60 -> {${A}}/60: RecordsDiffer`]);
+    const write = plan(observation, {}).actions.find(({ kind }) => kind === "update-dns");
+    expect(write?.requires).toEqual(["open-ports routedip/ingress/vip web"]);
+  });
+
+  test("of a record set that publishes annotations gets the address behind its firewall, too", () => {
+    const recordSet = aRecordSet({ spec: { addressType: ADDRESS_ANNOTATION } });
+    const observation = {
+      ...world([A], firewallFacts([aFirewall({ machineIDs: ["101"] })])),
+      recordSets: [recordSet],
+      dns: new Map([["digitalocean", dnsFacts({ "www.example.com": [A], "nodes.example.com": [] })]]),
+    };
+    const write = plan(observation, {}).actions.find(({ kind }) => kind === "update-dns");
+    expect([write?.id, write?.requires]).toEqual([
+      "update-dns dns/ingress/nodes nodes.example.com digitalocean",
+      ["open-ports routedip/ingress/vip web"],
     ]);
-    expect(world([A]).filter((line) => line.includes("dns"))).toEqual([]);
   });
 });
 

@@ -97,7 +97,7 @@ const OBSTACLES: readonly {
       world.cloud.removeAddress(ip(1));
       world.cloud.address(ip(1));
     },
-    state: "ip1 unassigned (NoCandidate)",
+    state: "ip1 unassigned (RegionMismatch)",
     stalled: "RegionMismatch",
   },
 ];
@@ -391,7 +391,7 @@ export function namedAddressScenarios(scenario: Register): void {
     await world.pass();
     await world.pods.setReady("web-n1", false);
     await passIdlyButAnnotations(world);
-    expect(await world.showRouted()).toEqual(["ip1 no-match n1 (HolderLost)", "new1 disabled (AboveDesired)"]);
+    expect(await world.showRouted()).toEqual(["ip1 no-match n1 (NoCandidate)", "new1 disabled (AboveDesired)"]);
     expect((await world.routedIPs.status("vip")).address).toBe(ip(1));
     await world.machines("n2");
     await world.pods.create("web-n2", { node: "n2", labels: { app: "web" } });

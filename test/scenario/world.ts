@@ -3,6 +3,7 @@ import type { PoolStatus } from "../../src/model/resource.ts";
 import type { PassResult, Selection } from "../../src/model/run.ts";
 import type { Clock } from "../../src/ports/clock.ts";
 import { planPass, type WriterDeps } from "../../src/reconcile.ts";
+import { checkAnnounced } from "./announced.ts";
 import type { Backend, Ports, WorldKind } from "./backend.ts";
 import { DNSSafety, isServedBy } from "./dns-safety.ts";
 import { instrumented } from "./instrument.ts";
@@ -62,6 +63,7 @@ export class World {
   /** Called after every run that ended by itself, to look at what it left. */
   afterRun: (() => Promise<void>) | undefined;
   #runs = 0;
+  #hasFaults = false;
   #before: { readonly method: string; readonly action: () => Promise<void> }[] = [];
 
   constructor(backend: Backend) {
@@ -111,10 +113,12 @@ export class World {
 
   /** Plans a fault; it applies to whatever run comes next. */
   fail(fault: OperationFault): void {
+    this.#hasFaults = true;
     this.backend.fail(this.#named(fault));
   }
 
   clearFaults(): void {
+    this.#hasFaults = false;
     this.backend.clearFaults();
   }
 
@@ -144,10 +148,20 @@ export class World {
 
   /** One run of a new process; the log of calls begins with it. */
   async run(options: RunOptions = {}): Promise<RunEnd> {
+    const planned = await this.#planBefore(options);
     this.backend.clearLog();
+    // What happens in the middle of a run can be announced by nobody.
+    const isClear = this.#before.length === 0 && options.settle !== true;
     const end = await this.runBeside(options);
+    if (end.kind === "done" && isClear) checkAnnounced(end.result, planned);
     if (end.kind === "done") await this.afterRun?.();
     return end;
+  }
+
+  /** What `plan` says right before a run in a clear world: no fault is planned that its reading could use up. Undefined elsewhere. */
+  async #planBefore({ selection, ...others }: RunOptions): Promise<Plan | undefined> {
+    const isClear = this.kind === "memory" && !this.#hasFaults && Object.keys(others).length === 0;
+    return isClear ? await this.plan(selection ?? {}) : undefined;
   }
 
   /** As {@link run}, beside another one: the log goes on. */

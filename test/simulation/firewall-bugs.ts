@@ -101,8 +101,8 @@ export const FIREWALL_BUGS: readonly Mutation[] = [
   {
     name: "An address is published while its firewall keeps it out.",
     file: "src/plan/dns/pool-addresses.ts",
-    find: "if (isUndecided(standing) || !isReachable(view, standing)) undecided.add(ip);",
-    replace: "if (isUndecided(standing)) undecided.add(ip);",
+    find: "reachableAfter(view, standing, lettingIn);",
+    replace: "reachableAfter(view, standing, () => []);",
   },
   {
     name: "A former firewall is left before the new one is in step.",

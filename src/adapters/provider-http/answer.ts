@@ -1,3 +1,4 @@
+import { plain } from "../../model/plain-text.ts";
 import { AnswerFault, AnswerValue } from "./answer-value.ts";
 
 const excerptLength = 160;
@@ -31,7 +32,7 @@ export function jsonOf(answer: Answer): AnswerValue {
 
 /** The text with everything that breaks a line or cannot be seen turned into single spaces. */
 export function oneLine(text: string): string {
-  return text.replace(/[\p{Cc}\s]+/gu, " ").trim();
+  return plain(text.replace(/\s+/gu, " "));
 }
 
 function nameOfType(type: string, text: string): string {

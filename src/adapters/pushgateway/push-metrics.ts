@@ -1,3 +1,4 @@
+import { plain } from "../../model/plain-text.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { groupPath, type PushGroup } from "./group-path.ts";
 
@@ -109,5 +110,5 @@ function messageOf(error: unknown): string {
 }
 
 function oneLine(text: string): string {
-  return text.replace(/[\p{Cc}\s]+/gu, " ").trim();
+  return plain(text.replace(/\s+/gu, " "));
 }

@@ -11,6 +11,7 @@ import {
   firewallObstacle,
   isBehind,
   machinesFull,
+  otherMachines,
   rulesFull,
   unfinishedAt,
 } from "./firewall-target.ts";
@@ -130,6 +131,7 @@ function openPorts(view: PoolView, { fact, missing }: Ready, { ports: planned }:
     before: [],
     after: own.map(portText),
     awaited: [],
+    ...otherMachines(fact, view.placeOf),
   };
   for (const ports of own) planned.set(portText(ports), action.id);
   return [action];

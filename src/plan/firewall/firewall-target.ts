@@ -159,6 +159,16 @@ export function isBehind(fact: Extract<FirewallFact, { kind: "known" }>, machine
   return fact.firewall.machineIDs.includes(machineID) || fact.taggedMachineIDs.has(machineID);
 }
 
+/** How many machines a firewall covers that are no nodes of this cluster, as an action tells of them; empty for none. Pure. */
+export function otherMachines(
+  { firewall, taggedMachineIDs }: Extract<FirewallFact, { kind: "known" }>,
+  placeOf: (machineID: string) => Place,
+): { readonly otherMachines?: number } {
+  const covered = new Set([...firewall.machineIDs, ...taggedMachineIDs]);
+  const others = [...covered].filter((machine) => placeOf(machine).nodeName === undefined).length;
+  return others === 0 ? {} : { otherMachines: others };
+}
+
 /** The retry subject of a firewall. */
 export function firewallSubject(id: string): string {
   return `firewall/${id}`;

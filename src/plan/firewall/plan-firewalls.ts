@@ -34,6 +34,7 @@ export interface ObjectFirewalls {
 export interface FirewallPlan {
   readonly decisions: readonly Decision[];
   readonly byObject: ReadonlyMap<string, ObjectFirewalls>;
+  readonly lettingIn: LettingIn;
 }
 
 /** What DNS shows while firewalls are planned. */
@@ -43,6 +44,9 @@ export interface PublishedNow {
   /** Addresses that DNS shows now, or showed last. */
   readonly shown: ReadonlySet<string>;
 }
+
+/** The ids of the actions of a plan after which the firewall of an object lets clients in to a machine: none where it does already; undefined where it will not. */
+export type LettingIn = (view: PoolView, machineID: string) => readonly string[] | undefined;
 
 /**
  * Plans the firewalls of all objects: first what is added, object after object, so that what several need is brought once; then what nobody needs any more. An
@@ -57,7 +61,7 @@ export function planFirewalls(
   const isUsed = decisions.some(
     ({ view }) => view.firewall.kind !== "none" || view.pool.status.firewalls !== undefined,
   );
-  if (!isUsed) return { decisions, byObject: new Map() };
+  if (!isUsed) return { decisions, byObject: new Map(), lettingIn: () => [] };
   const planned = new Planned();
   const works = decisions.map(({ view, actions }): FirewallWork => {
     const sending = actions.filter(isSending);
@@ -101,7 +105,16 @@ export function planFirewalls(
     const waiting = actions.map((action) => ({ ...action, awaited: awaited(work, action) }));
     return [refKey(view.object), { ...others, actions: waiting }] as const;
   });
-  return { decisions: linkSending(decisions, works), byObject: new Map(byObject) };
+  return { decisions: linkSending(decisions, works), byObject: new Map(byObject), lettingIn: lettingInBy(works) };
+}
+
+function lettingInBy(works: readonly FirewallWork[]): LettingIn {
+  const extensions = new Map(works.map(({ view, extension }) => [view, extension]));
+  return (view, machine) => {
+    if (isLetIn(view.firewall, machine)) return [];
+    const { before, refused } = extensions.get(view) ?? {};
+    return refused?.has(machine) === true ? undefined : before?.get(machine);
+  };
 }
 
 /** An object that is not written shows what its firewall waits for, and plans nothing. */

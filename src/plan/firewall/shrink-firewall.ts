@@ -1,5 +1,5 @@
 import { actionID, type ChangeMachines, type ChangePorts } from "../../model/action.ts";
-import type { FirewallFacts, FirewallMemory } from "../../model/firewall.ts";
+import type { FirewallFact, FirewallFacts, FirewallMemory } from "../../model/firewall.ts";
 import type { Hold } from "../../model/plan.ts";
 import { parsePortText } from "../../model/port-range.ts";
 import type { PoolView } from "../pool-view.ts";
@@ -7,7 +7,7 @@ import { retryDueMs } from "../retry-schedule.ts";
 import { retryOf } from "../try-rule.ts";
 import { factByID } from "./fact-by-id.ts";
 import type { Sending } from "./firewall-needs.ts";
-import { type BlockedFirewall, firewallSubject } from "./firewall-target.ts";
+import { type BlockedFirewall, firewallSubject, otherMachines } from "./firewall-target.ts";
 import { entryKey } from "./firewall-work.ts";
 import { shownPorts } from "./shown-ports.ts";
 
@@ -65,7 +65,7 @@ export function shrinkFirewall(view: PoolView, memory: FirewallMemory, context: 
   if (hold !== undefined) return { actions: [], holds: [hold] };
   for (const what of [...ports, ...machines]) context.taken.add(entryKey(memory.id, what));
   const wait = isPresent ? { requires: [], follows: context.adding } : { requires: context.adding, follows: [] };
-  const closing = ports.length === 0 ? [] : [closePorts(view, memory, ports, wait)];
+  const closing = ports.length === 0 ? [] : [closePorts(view, memory, ports, wait, fact)];
   const leaving = machines.length === 0 ? [] : [removeMachines(view, memory, machines, wait, closing, context)];
   return { actions: [...closing, ...leaving], holds: [] };
 }
@@ -79,7 +79,13 @@ interface Wait {
   readonly follows: readonly string[];
 }
 
-function closePorts(view: PoolView, memory: FirewallMemory, ports: readonly string[], wait: Wait): ChangePorts {
+function closePorts(
+  view: PoolView,
+  memory: FirewallMemory,
+  ports: readonly string[],
+  wait: Wait,
+  fact: Extract<FirewallFact, { kind: "known" }>,
+): ChangePorts {
   return {
     kind: "close-ports",
     ...commonOf(view, memory, "close-ports"),
@@ -89,6 +95,7 @@ function closePorts(view: PoolView, memory: FirewallMemory, ports: readonly stri
     before: ports,
     after: [],
     awaited: [],
+    ...otherMachines(fact, view.placeOf),
   };
 }
 

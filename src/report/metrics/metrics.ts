@@ -23,7 +23,7 @@ export const METRICS = {
   flipop_last_run_result: {
     type: "gauge",
     labels: "result",
-    help: "1 for the result of the last run (done, partly, temporary, not-permitted, invalid-configuration, unexpected), 0 for the others.",
+    help: "1 for the result of the last run (done, partly, temporary, not-permitted, invalid-configuration, interrupted, unexpected), 0 for the others.",
   },
   flipop_last_run_duration_seconds: {
     type: "gauge",
