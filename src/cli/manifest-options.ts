@@ -6,6 +6,9 @@ const NAMESPACE = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
 const IMAGE =
   /^(?:[\w.-]+(?::\d+)?\/)?[a-z0-9]+(?:[._/-]+[a-z0-9]+)*(?::(?<tag>\w[\w.-]{0,127}))?(?<digest>@sha256:[0-9a-f]{64})?$/;
 
+/** No space, quotation mark or brace: the text goes into YAML, where Prometheus reads it as a template. */
+const RUNBOOKS = /^https?:\/\/[^\s#"'{}<>\\]+$/;
+
 /** Returns the options of `manifests`. Each refuses what the API server would, and an image that may change by itself. */
 export function manifestOptions(): readonly Option[] {
   const names = MANIFEST_PARTS.join(", ");
@@ -19,6 +22,12 @@ export function manifestOptions(): readonly Option[] {
       "schedule of the CronJob, in UTC",
       "Write five fields like '*/5 * * * *', or a macro like @hourly.",
       isCronSchedule,
+    ),
+    checked(
+      "--runbooks <URL>",
+      "page with the README's sections on alerts, for those who are called",
+      "Write it like https://wiki.example.com/flipop, without a #.",
+      (text) => RUNBOOKS.test(text) && URL.canParse(text),
     ),
     new Option("--mode <MODE>", "run by a CronJob, or as a Deployment that watches")
       .choices(MANIFEST_MODES)
