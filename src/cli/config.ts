@@ -1,9 +1,9 @@
-import { type Environment, type EnvironmentSettings, resolveEnvironment } from "./environment.ts";
+import { type Environment, type EnvironmentSettings, resolveEnvironment, withoutSecrets } from "./environment.ts";
 import type { CommonFlags, LeaseFlags } from "./flags.ts";
 
 /** Everything a command is built from, resolved once from flags and environment, frozen. */
 export interface Config extends EnvironmentSettings {
-  /** What exec plugins of the kubeconfig inherit. Holds secrets; for nothing else. */
+  /** What exec plugins of the kubeconfig inherit: everything but flipop's own secrets. */
   readonly environment: Environment;
   /** Run on the embedded world in this directory. */
   readonly sandboxDir?: string;
@@ -24,7 +24,7 @@ export function resolveConfig(flags: CommonFlags & LeaseFlags, env: Environment)
   const { sandbox, kubeconfig, context, requestTimeout, as, asGroup } = flags;
   return Object.freeze({
     ...resolveEnvironment(env),
-    environment: env,
+    environment: withoutSecrets(env),
     ...(sandbox === undefined ? {} : { sandboxDir: sandbox === true ? DEFAULT_SANDBOX_DIR : sandbox }),
     ...(kubeconfig === undefined ? {} : { kubeconfigFlag: kubeconfig }),
     ...(context === undefined ? {} : { context }),

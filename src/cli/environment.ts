@@ -27,9 +27,35 @@ export interface EnvironmentSettings {
   readonly inCluster: { readonly host?: string; readonly port?: string };
 }
 
-/** Returns a copy of the process's environment. The only place that reads it. */
-export function processEnvironment(): Environment {
-  return { ...process.env };
+/**
+ * Returns a copy of the process's environment. The only place that reads it. Effect: the secrets in it are taken out of the process's own, so that no
+ * library passes them on: client-node starts the program of a legacy auth-provider with all of it (2.0.1, read 2026-11-22).
+ */
+export function takeEnvironment(): Environment {
+  const env = { ...process.env };
+  for (const name of SECRET_VARIABLES) delete process.env[name];
+  return env;
+}
+
+/** Variables that hold secrets; each has a twin `…_FILE` that names a file with it. Of several the first that is set wins. */
+const SECRETS = {
+  digitalOcean: ["DIGITALOCEAN_ACCESS_TOKEN", "DIGITALOCEAN_TOKEN"],
+  cloudflare: ["CLOUDFLARE_TOKEN", "CLOUDFLARE_API_TOKEN"],
+  pushPassword: ["PUSHGATEWAY_PASSWORD"],
+  pushToken: ["PUSHGATEWAY_TOKEN"],
+} as const;
+
+const SECRET_VARIABLES: ReadonlySet<string> = new Set(
+  Object.values(SECRETS).flatMap((names) => names.flatMap(withTwin)),
+);
+
+/** Returns the environment without the secrets that flipop reads and the names of files with them: what other programs inherit. */
+export function withoutSecrets(env: Environment): Environment {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !SECRET_VARIABLES.has(name)));
+}
+
+function withTwin(name: string): readonly string[] {
+  return [name, `${name}_FILE`];
 }
 
 /** Returns what the environment says, frozen. Empty variables count as absent. */
@@ -40,8 +66,8 @@ export function resolveEnvironment(env: Environment): EnvironmentSettings {
   const host = text("KUBERNETES_SERVICE_HOST");
   const port = text("KUBERNETES_SERVICE_PORT");
   return Object.freeze({
-    digitalOcean: providerSettings(env, "DIGITALOCEAN", ["DIGITALOCEAN_ACCESS_TOKEN", "DIGITALOCEAN_TOKEN"]),
-    cloudflare: providerSettings(env, "CLOUDFLARE", ["CLOUDFLARE_TOKEN", "CLOUDFLARE_API_TOKEN"]),
+    digitalOcean: providerSettings(env, "DIGITALOCEAN", SECRETS.digitalOcean),
+    cloudflare: providerSettings(env, "CLOUDFLARE", SECRETS.cloudflare),
     ...(kubeconfig === undefined ? {} : { kubeconfig }),
     ...(home === undefined ? {} : { home }),
     inCluster: Object.freeze({ ...(host === undefined ? {} : { host }), ...(port === undefined ? {} : { port }) }),
@@ -64,8 +90,8 @@ export function resolvePushgateway(env: Environment): PushgatewaySettings {
   return Object.freeze({
     ...(url === undefined ? {} : { url }),
     ...(username === undefined ? {} : { username }),
-    password: tokenSource(env, ["PUSHGATEWAY_PASSWORD"]),
-    token: tokenSource(env, ["PUSHGATEWAY_TOKEN"]),
+    password: tokenSource(env, SECRETS.pushPassword),
+    token: tokenSource(env, SECRETS.pushToken),
   });
 }
 
@@ -87,5 +113,5 @@ function tokenSource(env: Environment, names: readonly string[]): TokenSource {
     const path = env[`${name}_FILE`];
     if (path) return { kind: "file", variable: `${name}_FILE`, path };
   }
-  return { kind: "none", variables: names.flatMap((name) => [name, `${name}_FILE`]) };
+  return { kind: "none", variables: names.flatMap(withTwin) };
 }

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import type { Backend } from "./backend.ts";
 import { runCommandLine } from "./command-line.ts";
-import { processEnvironment } from "./environment.ts";
+import { takeEnvironment } from "./environment.ts";
 import type { OutputStream } from "./write.ts";
 
 const SIGNAL_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
@@ -24,7 +24,7 @@ export async function runProcess(loadBackend: () => Promise<Backend>): Promise<v
   const runID = randomBytes(4).toString("hex");
   const exitCode = await runCommandLine({
     argv: process.argv.slice(2),
-    env: processEnvironment(),
+    env: takeEnvironment(),
     streams: { stdout: outputStream(process.stdout), stderr: outputStream(process.stderr) },
     signal: stopping.signal,
     runID,

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { ConfigError } from "../model/errors.ts";
+import { isTokenText, UNUSABLE_TOKEN } from "../model/token-text.ts";
 import type { TokenSource } from "./environment.ts";
 
 /**
@@ -12,12 +13,9 @@ export function readToken(source: TokenSource): string | undefined {
   if (source.kind === "none") return undefined;
   const text = source.kind === "value" ? source.token : readTokenFile(source).replace(/[\r\n]+$/, "");
   if (text === "") return undefined;
-  if (/^[\x21-\x7e]+$/.test(text)) return text;
+  if (isTokenText(text)) return text;
   const where = source.kind === "value" ? source.variable : `${source.path} (${source.variable})`;
-  throw new ConfigError(
-    "invalid",
-    `The token in ${where} has characters that no token has, such as a space or a line end inside. Copy it again.`,
-  );
+  throw new ConfigError("invalid", `The token in ${where} ${UNUSABLE_TOKEN}. Copy it again.`);
 }
 
 function readTokenFile({ variable, path }: { readonly variable: string; readonly path: string }): string {

@@ -1,6 +1,9 @@
 /** How to run an exec credential plugin (`client.authentication.k8s.io`). */
 export interface ExecPlugin {
+  /** An absolute path, or a name without a slash that is looked for in {@link searchPath}; `""` when the kubeconfig has none. */
   readonly command: string;
+  /** The `$PATH` of flipop itself: what the kubeconfig adds to the plugin's environment does not count. */
+  readonly searchPath: string;
   readonly args: readonly string[];
   /** The whole environment of the plugin. May hold secrets. */
   readonly environment: Readonly<Record<string, string | undefined>>;

@@ -1,13 +1,14 @@
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import type { Agent } from "node:http";
 import { ConfigError } from "../../model/errors.ts";
+import { isTokenText, UNUSABLE_TOKEN } from "../../model/token-text.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Connection } from "./connection.ts";
 import { Delegate } from "./delegate.ts";
 import { type ExecCredential, runExecPlugin } from "./exec-plugin.ts";
 import { impersonationHeaders } from "./impersonation-headers.ts";
 import { optional } from "./optional.ts";
+import { readSmallFile, whyUnreadable } from "./small-file.ts";
 import type { TLSMaterial } from "./tls-material.ts";
 
 const MEMO_MS = 10_000;
@@ -114,10 +115,18 @@ export class Credentials {
   async #authorization(exec: ExecCredential | undefined): Promise<string | undefined> {
     const { user } = this.#connection;
     if (exec?.token !== undefined) return `Bearer ${exec.token}`;
-    if (user.tokenFile !== undefined) return `Bearer ${(await this.#file(user.tokenFile, "token")).trim()}`;
-    if (user.token !== undefined) return `Bearer ${user.token}`;
+    if (user.tokenFile !== undefined)
+      return this.#bearer((await this.#file(user.tokenFile, "token")).trim(), user.tokenFile);
+    if (user.token !== undefined) return this.#bearer(user.token);
     if (user.username === undefined) return undefined;
     return `Basic ${Buffer.from(`${user.username}:${user.password ?? ""}`).toString("base64")}`;
+  }
+
+  #bearer(token: string, file?: string): string {
+    const what = `The token${file === undefined ? "" : ` in ${file}`} of ${this.#connection.source}`;
+    if (token === "") throw new ConfigError("invalid", `${what} is empty. Log in again, or correct the path.`);
+    if (!isTokenText(token)) throw new ConfigError("invalid", `${what} ${UNUSABLE_TOKEN}. Copy it again.`);
+    return `Bearer ${token}`;
   }
 
   async #pem(data: string | undefined, file: string | undefined): Promise<string | undefined> {
@@ -126,12 +135,12 @@ export class Credentials {
 
   async #file(file: string, what: string): Promise<string> {
     try {
-      return await readFile(file, "utf8");
+      return await readSmallFile(file);
     } catch (error) {
-      const code = (error as NodeJS.ErrnoException).code ?? "unknown error";
       throw new ConfigError(
         "invalid",
-        `Cannot read the ${what} ${file} of ${this.#connection.source}: ${code}. Correct the path, or make it readable.`,
+        `Cannot read the ${what} ${file} of ${this.#connection.source}: ${whyUnreadable(error)}. ` +
+          "Correct the path, or make it readable.",
         { cause: error },
       );
     }

@@ -1,5 +1,8 @@
 import { execFile } from "node:child_process";
+import { access, constants, stat } from "node:fs/promises";
+import { delimiter, isAbsolute, join, sep } from "node:path";
 import { ConfigError } from "../../model/errors.ts";
+import { isTokenText, UNUSABLE_TOKEN } from "../../model/token-text.ts";
 import type { ExecPlugin } from "./connection.ts";
 import { asRecord, asText, asTimeMs } from "./json-value.ts";
 
@@ -26,14 +29,43 @@ export interface ExecCredential {
  */
 export async function runExecPlugin(plugin: ExecPlugin, source: string): Promise<ExecCredential> {
   if (plugin.needsTerminal) throw failed(plugin, source, "it wants a terminal (interactiveMode: Always)");
-  const output = await run(plugin, source);
+  if (plugin.command === "") throw failed(plugin, source, "the kubeconfig names no command");
+  const program = await programOf(plugin);
+  if (program === undefined) throw failed(plugin, source, NOT_INSTALLED);
+  const output = await run(program, plugin, source);
   const credential = decodeCredential(output);
   if (credential === undefined)
     throw failed(plugin, source, "its output is not an ExecCredential with a token or certificate");
+  if (credential.token !== undefined && !isTokenText(credential.token))
+    throw failed(plugin, source, `its token ${UNUSABLE_TOKEN}`);
   return credential;
 }
 
-function run(plugin: ExecPlugin, source: string): Promise<string> {
+const NOT_INSTALLED = "it is not installed, or not in $PATH";
+
+/**
+ * The program to start: a path as it is, a name as the first program of that name in the absolute folders of the search path. Like kubectl
+ * it takes none from the working folder (exec.ErrDot of Go 1.19 and newer).
+ */
+async function programOf({ command, searchPath }: ExecPlugin): Promise<string | undefined> {
+  if (command.includes(sep)) return command;
+  for (const folder of searchPath.split(delimiter).filter((path) => isAbsolute(path))) {
+    const file = join(folder, command);
+    if (await isProgram(file)) return file;
+  }
+  return undefined;
+}
+
+async function isProgram(file: string): Promise<boolean> {
+  try {
+    await access(file, constants.X_OK);
+    return (await stat(file)).isFile();
+  } catch {
+    return false;
+  }
+}
+
+function run(program: string, plugin: ExecPlugin, source: string): Promise<string> {
   const info = {
     apiVersion: plugin.apiVersion,
     kind: "ExecCredential",
@@ -42,7 +74,7 @@ function run(plugin: ExecPlugin, source: string): Promise<string> {
   const env = { ...plugin.environment, KUBERNETES_EXEC_INFO: JSON.stringify(info) };
   const options = { env, timeout: TIMEOUT_MS, maxBuffer: MAX_OUTPUT_BYTES, encoding: "utf8" } as const;
   return new Promise((resolve, reject) => {
-    const child = execFile(plugin.command, plugin.args, options, (error, stdout, stderr) => {
+    const child = execFile(program, plugin.args, options, (error, stdout, stderr) => {
       if (error === null) resolve(stdout);
       else reject(failed(plugin, source, reasonOf(error, stderr), error));
     });
@@ -52,8 +84,9 @@ function run(plugin: ExecPlugin, source: string): Promise<string> {
 }
 
 function reasonOf(error: Error & { readonly code?: unknown; readonly killed?: boolean }, stderr: string): string {
-  if (error.code === "ENOENT") return "it is not installed, or not in $PATH";
+  if (error.code === "ENOENT") return NOT_INSTALLED;
   if (error.code === "EACCES") return "it is not executable";
+  if (error.code === "ERR_CHILD_PROCESS_STDIO_MAXBUFFER") return "its output is larger than 1 MiB";
   if (error.killed === true) return `it did not finish within ${TIMEOUT_MS / 1000} s`;
   const said = stderr
     .replace(/\p{Cc}+/gu, " ")

@@ -118,6 +118,7 @@ function execOf(
   const told = members.flatMap((name) => (cluster[name] === undefined ? [] : [[name, cluster[name]] as const]));
   return {
     command: asText(exec["command"]) ?? "",
+    searchPath: environment["PATH"] ?? "",
     args: asTexts(exec["args"]),
     environment: { ...environment, ...Object.fromEntries(added) },
     apiVersion: asText(exec["apiVersion"]) ?? "client.authentication.k8s.io/v1",

@@ -20,8 +20,8 @@ test.for<readonly [string, ProviderOptions["token"]]>([
 test.for([
   ["", "it is empty"],
   [" \n", "it is empty"],
-  [`${token}\nsecond line`, "it has spaces or characters that no token has"],
-  [`${token}é`, "it has spaces or characters that no token has"],
+  [`${token}\nsecond line`, "it has characters that no token has, such as a space or a line end"],
+  [`${token}é`, "it has characters that no token has, such as a space or a line end"],
 ] as const)("%j is refused, since no header could carry it", async ([source, reason]) => {
   const error = await providerFailureOf(readToken(SOMECLOUD, call, source), token);
   expect(error).toMatchObject({ provider: "somecloud", failure: "unauthorized", status: 0, isAmbiguous: false });

@@ -1,0 +1,7 @@
+/** What is wrong with a text that is no token, for sentences: `The token of X ${UNUSABLE_TOKEN}.` */
+export const UNUSABLE_TOKEN = "has characters that no token has, such as a space or a line end";
+
+/** True for a text that can be a bearer token: printable ASCII without spaces, at least one character. */
+export function isTokenText(text: string): boolean {
+  return /^[\x21-\x7e]+$/.test(text);
+}
