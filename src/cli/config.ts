@@ -1,10 +1,19 @@
-import { type Environment, type EnvironmentSettings, resolveEnvironment, withoutSecrets } from "./environment.ts";
+import { type ChooseProxy, proxyChoice } from "../adapters/http/proxy-choice.ts";
+import {
+  type Environment,
+  type EnvironmentSettings,
+  resolveEnvironment,
+  resolveProxies,
+  withoutSecrets,
+} from "./environment.ts";
 import type { CommonFlags, LeaseFlags } from "./flags.ts";
 
 /** Everything a command is built from, resolved once from flags and environment, frozen. */
 export interface Config extends EnvironmentSettings {
   /** What exec plugins of the kubeconfig inherit: everything but flipop's own secrets. */
   readonly environment: Environment;
+  /** The proxy that the environment names for a URL. */
+  readonly chooseProxy: ChooseProxy;
   /** Run on the embedded world in this directory. */
   readonly sandboxDir?: string;
   readonly kubeconfigFlag?: string;
@@ -25,6 +34,7 @@ export function resolveConfig(flags: CommonFlags & LeaseFlags, env: Environment)
   return Object.freeze({
     ...resolveEnvironment(env),
     environment: withoutSecrets(env),
+    chooseProxy: proxyChoice(resolveProxies(env)),
     ...(sandbox === undefined ? {} : { sandboxDir: sandbox === true ? DEFAULT_SANDBOX_DIR : sandbox }),
     ...(kubeconfig === undefined ? {} : { kubeconfigFlag: kubeconfig }),
     ...(context === undefined ? {} : { context }),

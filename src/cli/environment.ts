@@ -1,3 +1,5 @@
+import type { ProxySettings, ProxyVariable } from "../adapters/http/proxy-choice.ts";
+
 /** Environment variables by name; also what tests pass instead of the process's own. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -92,6 +94,21 @@ export function resolvePushgateway(env: Environment): PushgatewaySettings {
     ...(username === undefined ? {} : { username }),
     password: tokenSource(env, SECRETS.pushPassword),
     token: tokenSource(env, SECRETS.pushToken),
+  });
+}
+
+/** Returns what the environment says of proxies, by Go's precedence: upper case before lower case, and empty variables count as absent. */
+export function resolveProxies(env: Environment): ProxySettings {
+  const variable = (...names: readonly string[]): ProxyVariable | undefined => {
+    const name = names.find((one) => env[one]);
+    return name === undefined ? undefined : { name, text: env[name] ?? "" };
+  };
+  const [http, https] = [variable("HTTP_PROXY", "http_proxy"), variable("HTTPS_PROXY", "https_proxy")];
+  return Object.freeze({
+    ...(http === undefined ? {} : { http }),
+    ...(https === undefined ? {} : { https }),
+    except: variable("NO_PROXY", "no_proxy")?.text ?? "",
+    isCGI: Boolean(env["REQUEST_METHOD"]),
   });
 }
 

@@ -59,6 +59,7 @@ interface KubeInputs {
   readonly home: string;
   readonly inCluster: Config["inCluster"];
   readonly environment: Config["environment"];
+  readonly chooseProxy: Config["chooseProxy"];
   readonly kubeconfig?: string;
   readonly kubeconfigEnv?: string;
   readonly context?: string;
@@ -72,6 +73,7 @@ function inputsOf(config: Config): KubeInputs {
     home: config.home ?? "",
     inCluster: config.inCluster,
     environment: config.environment,
+    chooseProxy: config.chooseProxy,
     ...(kubeconfigFlag === undefined ? {} : { kubeconfig: kubeconfigFlag }),
     ...(kubeconfig === undefined ? {} : { kubeconfigEnv: kubeconfig }),
     ...(context === undefined ? {} : { context }),

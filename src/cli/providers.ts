@@ -83,14 +83,16 @@ interface Makers<IP, DNS, Firewalls> {
 }
 
 async function mapsOf<IP, DNS, Firewalls>(
-  { digitalOcean, cloudflare }: Config,
+  { digitalOcean, cloudflare, chooseProxy }: Config,
   machine: Machine,
   make: Makers<IP, DNS, Firewalls>,
 ): Promise<ProviderMaps<IP, DNS, Firewalls>> {
   const ofDigitalOcean = hasToken(digitalOcean.token)
-    ? await make.digitalOcean(optionsOf(digitalOcean, machine))
+    ? await make.digitalOcean(optionsOf(digitalOcean, machine, chooseProxy))
     : undefined;
-  const ofCloudflare = hasToken(cloudflare.token) ? await make.cloudflare(optionsOf(cloudflare, machine)) : undefined;
+  const ofCloudflare = hasToken(cloudflare.token)
+    ? await make.cloudflare(optionsOf(cloudflare, machine, chooseProxy))
+    : undefined;
   return {
     // All of DigitalOcean's count on one meter.
     meters: new Map<string, ProviderMeter>([
@@ -136,6 +138,7 @@ interface AdapterOptions {
   readonly token: () => string;
   readonly userAgent: string;
   readonly clock: Clock;
+  readonly chooseProxy: Config["chooseProxy"];
   readonly baseURL?: string;
   readonly timeoutMs?: number;
   readonly untilMs?: number;
@@ -144,11 +147,13 @@ interface AdapterOptions {
 function optionsOf(
   { token, apiURL, userAgent }: ProviderSettings,
   { clock, providerTimeoutMs: timeoutMs, untilMs }: Machine,
+  chooseProxy: Config["chooseProxy"],
 ): AdapterOptions {
   return {
     token: () => readToken(token) ?? "",
     userAgent: userAgent ?? `flipop/${readVersion()}`,
     clock,
+    chooseProxy,
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(untilMs === undefined ? {} : { untilMs }),
     ...(apiURL === undefined ? {} : { baseURL: apiURL }),

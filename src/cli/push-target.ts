@@ -1,13 +1,15 @@
+import { proxyChoice } from "../adapters/http/proxy-choice.ts";
+import { proxiedFetch } from "../adapters/http/request.ts";
 import type { PushTarget } from "../adapters/pushgateway/push-metrics.ts";
 import { ConfigError } from "../model/errors.ts";
 import { METRICS } from "../report/metrics/metrics.ts";
-import { type Environment, type PushgatewaySettings, resolvePushgateway } from "./environment.ts";
+import { type Environment, type PushgatewaySettings, resolveProxies, resolvePushgateway } from "./environment.ts";
 import type { ReconcileFlags } from "./flags.ts";
 import { readToken } from "./token.ts";
 
 /**
  * Returns where a run's metrics go; undefined without a Pushgateway. The flag goes before `PUSHGATEWAY_URL`.
- * @throws ConfigError `usage` when URL, job or grouping cannot be used; never with the URL's user or password
+ * @throws ConfigError `usage` when URL, job or grouping cannot be used; never with the URL's user or password; `invalid` for a proxy that is none
  */
 export function pushTarget(
   flags: Pick<ReconcileFlags, "pushgateway" | "pushJob" | "pushGrouping">,
@@ -20,7 +22,16 @@ export function pushTarget(
   const grouping = flags.pushGrouping.map(label);
   const twice = grouping.find(([name], at) => grouping.findIndex(([other]) => other === name) !== at);
   if (twice !== undefined) throw refusedGrouping(`${twice[0]} is given twice`);
-  return { url: checkedURL(url), job: flags.pushJob, grouping, authorization: () => authorization(settings) };
+  const checked = checkedURL(url);
+  const chooseProxy = proxyChoice(resolveProxies(env));
+  chooseProxy(new URL(checked));
+  return {
+    url: checked,
+    job: flags.pushJob,
+    grouping,
+    authorization: () => authorization(settings),
+    fetch: proxiedFetch(chooseProxy),
+  };
 }
 
 function checkedURL(text: string): string {

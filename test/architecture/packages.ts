@@ -10,6 +10,7 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   "@microsoft/kiota-abstractions": ["src/adapters/digitalocean/"],
   "@microsoft/kiota-http-fetchlibrary": ["src/adapters/digitalocean/"],
   "@microsoft/kiota-serialization-json": ["src/adapters/digitalocean/"],
+  "socks-proxy-agent": ["src/adapters/http/"],
   "prom-client": ["src/adapters/pushgateway/"],
   yaml: ["src/cli/", "src/sandbox/", "src/adapters/kube/"],
   ajv: ["src/sandbox/"],

@@ -1,3 +1,5 @@
+import type { ProxyServer } from "../http/proxy-choice.ts";
+
 /** How to run an exec credential plugin (`client.authentication.k8s.io`). */
 export interface ExecPlugin {
   /** An absolute path, or a name without a slash that is looked for in {@link searchPath}; `""` when the kubeconfig has none. */
@@ -58,7 +60,8 @@ export interface Connection {
     readonly serverName?: string;
     readonly isInsecure: boolean;
   };
-  readonly proxyURL?: string;
+  /** Absent = the server is reached directly. */
+  readonly proxy?: ProxyServer;
   readonly user: ConnectionUser;
   readonly impersonation: Impersonation;
 }

@@ -1,24 +1,21 @@
 import { createHash } from "node:crypto";
-import type { Agent } from "node:http";
 import { ConfigError } from "../../model/errors.ts";
 import { isTokenText, UNUSABLE_TOKEN } from "../../model/token-text.ts";
 import type { Clock } from "../../ports/clock.ts";
+import type { TLSFacts } from "../http/agents.ts";
 import type { Connection } from "./connection.ts";
 import { Delegate } from "./delegate.ts";
 import { type ExecCredential, runExecPlugin } from "./exec-plugin.ts";
 import { impersonationHeaders } from "./impersonation-headers.ts";
 import { optional } from "./optional.ts";
 import { readSmallFile, whyUnreadable } from "./small-file.ts";
-import type { TLSMaterial } from "./tls-material.ts";
 
 const MEMO_MS = 10_000;
 
 /** Everything a request needs to be let in. */
 export interface LoginFacts {
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
-  readonly tls: TLSMaterial;
-  /** Given only when requests go through a proxy. */
-  readonly agent?: Agent;
+  readonly tls: TLSFacts;
   /** Hash of all of it: two logins with the same hash are the same to the server. */
   readonly fingerprint: string;
 }
@@ -82,26 +79,26 @@ export class Credentials {
   }
 
   async #read(): Promise<LoginFacts> {
-    const { user, tls: server, proxyURL, impersonation } = await this.#latest();
+    const { user, tls: server, impersonation } = await this.#latest();
     const exec = user.exec === undefined ? undefined : await this.#execCredential(user.exec);
     const ca = server.isInsecure ? undefined : await this.#pem(server.authority, server.authorityFile);
     const cert = exec?.certificate ?? (await this.#pem(user.certificate, user.certificateFile));
     const key = exec?.key ?? (await this.#pem(user.key, user.keyFile));
-    const tls: TLSMaterial = {
+    const tls: TLSFacts = {
       ...optional("ca", ca),
       ...optional("cert", cert),
       ...optional("key", key),
       ...optional("servername", server.serverName),
       ...(server.isInsecure ? { rejectUnauthorized: false } : {}),
     };
-    const isDelegated = proxyURL !== undefined || user.authProvider !== undefined;
-    const delegated = isDelegated ? await this.#delegate.current(tls) : {};
-    const authorization = (await this.#authorization(exec)) ?? delegated.authorization;
+    const authorization =
+      (await this.#authorization(exec)) ??
+      (user.authProvider === undefined ? undefined : await this.#delegate.authorization(tls));
     const headers = { ...optional("Authorization", authorization), ...impersonationHeaders(impersonation) };
     const fingerprint = createHash("sha256")
       .update(JSON.stringify([headers, tls]))
       .digest("base64");
-    return { headers, tls, fingerprint, ...optional("agent", delegated.agent) };
+    return { headers, tls, fingerprint };
   }
 
   async #execCredential(plugin: NonNullable<Connection["user"]["exec"]>): Promise<ExecCredential> {

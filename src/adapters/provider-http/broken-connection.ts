@@ -1,4 +1,5 @@
 import type { ProviderError } from "../../model/errors.ts";
+import { ProxyFailure } from "../http/agents.ts";
 import type { CallFacts } from "./call-facts.ts";
 import { failedCall } from "./failed-call.ts";
 import type { ProviderVoice } from "./provider-voice.ts";
@@ -31,6 +32,7 @@ export function brokenConnection(voice: ProviderVoice, call: CallFacts, error: u
     return failedCall(voice, call, { failure: "malformed", status: 0, reason, isAmbiguous: call.isWrite }, error);
   }
   const reason = message.slice(0, 200);
-  const isAmbiguous = call.isWrite && !unsentCodes.has(code);
+  const isUnsent = (cause instanceof ProxyFailure && cause.isUnsent) || unsentCodes.has(code);
+  const isAmbiguous = call.isWrite && !isUnsent;
   return failedCall(voice, call, { failure: "unavailable", status: 0, reason, isAmbiguous }, error);
 }

@@ -1,5 +1,7 @@
 import { ProviderError } from "../../model/errors.ts";
 import type { ProviderMeter } from "../../ports/ip-provider.ts";
+import { NO_PROXY } from "../http/proxy-choice.ts";
+import { proxiedFetch } from "../http/request.ts";
 import { answerMeaning } from "./answer-meaning.ts";
 import { checkedBaseURL } from "./base-url.ts";
 import { callCounter } from "./call-counter.ts";
@@ -26,7 +28,7 @@ export interface ProviderCaller<Send, Body, C extends Complaint> extends Provide
 /**
  * Returns a caller; the SDK is loaded by its first call. No more requests are in flight than the API's limits allow, and none is
  * sent while the rate limit is used up.
- * @throws ConfigError when the base URL is not usable
+ * @throws ConfigError when the base URL or the proxy for it is not usable
  */
 export function createProviderCaller<Send, Body, C extends Complaint>(
   api: ProviderAPI<Send, Body, C>,
@@ -34,6 +36,10 @@ export function createProviderCaller<Send, Body, C extends Complaint>(
 ): ProviderCaller<Send, Body, C> {
   const { token, userAgent, timeoutMs = api.limits.timeoutMs, untilMs = Number.POSITIVE_INFINITY, clock } = options;
   const baseURL = checkedBaseURL(options.baseURL ?? api.baseURL, api.label, api.baseURL);
+  const chooseProxy = options.chooseProxy ?? NO_PROXY;
+  // A proxy that cannot be one is a mistake of the operator, and no failure of each call.
+  chooseProxy(new URL(baseURL));
+  const fetch = proxiedFetch(chooseProxy);
   const gate = rateLimitGate(clock, api.readRateLimit);
   const counter = callCounter();
   const withinLimit = inFlightLimit(api.limits.mostInFlight);
@@ -51,7 +57,7 @@ export function createProviderCaller<Send, Body, C extends Complaint>(
     exchange: Exchange<Send>,
     deadline: Deadline,
   ): Promise<T> {
-    const terms = { token: await readToken(api, call, token), userAgent, deadline };
+    const terms = { token: await readToken(api, call, token), userAgent, deadline, fetch };
     checkGate(call);
     if (deadline.signal.aborted) throw outOfTime(api, call, deadline, false);
     const startMs = clock.monotonicMs();

@@ -1,4 +1,5 @@
 import type { Clock } from "../../ports/clock.ts";
+import type { ChooseProxy } from "../http/proxy-choice.ts";
 
 /** How to reach a provider. */
 export interface ProviderOptions {
@@ -11,6 +12,8 @@ export interface ProviderOptions {
   readonly timeoutMs?: number;
   /** When the run must be over, in {@link Clock.monotonicMs}: no call lasts longer, and later ones are not made. */
   readonly untilMs?: number;
+  /** The proxy for the API; by default none. */
+  readonly chooseProxy?: ChooseProxy;
   /** For waits. Deadlines of connections always run by the machine's own clock. */
   readonly clock: Clock;
   /** Ends calls in flight and refuses later ones when it is aborted. */

@@ -1,4 +1,5 @@
 import { InternalError, type ProviderError } from "../../model/errors.ts";
+import type { Fetch } from "../http/request.ts";
 import type { Answer } from "./answer.ts";
 import { brokenConnection } from "./broken-connection.ts";
 import type { CallFacts } from "./call-facts.ts";
@@ -10,6 +11,8 @@ export interface RequestTerms {
   readonly token: string;
   readonly userAgent: string;
   readonly deadline: Deadline;
+  /** Sends it; by way of a proxy where there is one. */
+  readonly fetch: Fetch;
 }
 
 /**
@@ -20,7 +23,7 @@ export interface RequestTerms {
 export async function sendRequest(
   voice: ProviderVoice,
   call: CallFacts,
-  deadline: Deadline,
+  { deadline, fetch }: Pick<RequestTerms, "deadline" | "fetch">,
   { url, ...init }: RequestInit & { readonly url: string },
 ): Promise<Response> {
   if (!call.isWrite && init.method !== "GET") throw new InternalError(`The read ${call.operation} is no GET.`);

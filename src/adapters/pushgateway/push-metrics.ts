@@ -1,4 +1,5 @@
 import type { Clock } from "../../ports/clock.ts";
+import type { Fetch } from "../http/request.ts";
 import { groupPath, type PushGroup } from "./group-path.ts";
 
 /** Where metrics are pushed to. */
@@ -7,6 +8,8 @@ export interface PushTarget extends PushGroup {
   readonly url: string;
   /** The `Authorization` header, asked for at each push. @throws ConfigError when it cannot be had */
   readonly authorization: () => string | undefined;
+  /** Sends the push; by way of a proxy where there is one. */
+  readonly fetch: Fetch;
 }
 
 /** `PUT` replaces the whole group, `POST` only the metrics in the text. */
@@ -77,7 +80,7 @@ async function attempt(
 ): Promise<Attempt> {
   try {
     const url = `${target.url}${groupPath(target)}`;
-    const answer = await fetch(url, { method, headers, body: text, redirect: "manual", signal });
+    const answer = await target.fetch(url, { method, headers, body: text, redirect: "manual", signal });
     const body = await answer.text();
     // Redacted before it is cut: a part of a secret is one, too.
     const secret = headers["authorization"]?.replace(/^\S+ /, "") ?? "";

@@ -189,7 +189,7 @@ users:
     expect(connection).toMatchObject({
       server: "https://h:1",
       tls: { authority: "CA", serverName: "real", isInsecure: true },
-      proxyURL: "socks5://p:1",
+      proxy: { url: new URL("socks5://p:1"), source: `proxy-url of context "x" of ${kubeconfig}` },
       user: {
         certificate: "CERT",
         key: "KEY",

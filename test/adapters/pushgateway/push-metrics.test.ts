@@ -17,7 +17,7 @@ async function start(answer?: (response: ServerResponse, before: number) => void
 }
 
 function push(url: string, changes: Partial<PushTarget> = {}, limitMs = 5000): Promise<PushResult> {
-  const target = { url, job: "flipop", grouping: [], authorization: () => undefined, ...changes };
+  const target = { url, job: "flipop", grouping: [], authorization: () => undefined, fetch, ...changes };
   return pushMetrics(target, { method: "PUT", text: "a 1\n" }, SYSTEM_CLOCK, limitMs);
 }
 
