@@ -14,6 +14,8 @@ export interface Config extends EnvironmentSettings {
   readonly environment: Environment;
   /** The proxy that the environment names for a URL. */
   readonly chooseProxy: ChooseProxy;
+  /** Tells a person of something that a run does all the same: once for each text. */
+  readonly warn: Warn;
   /** Run on the embedded world in this directory. */
   readonly sandboxDir?: string;
   readonly kubeconfigFlag?: string;
@@ -25,16 +27,20 @@ export interface Config extends EnvironmentSettings {
   readonly lease: { readonly namespace: string; readonly name: string };
 }
 
+/** Tells a person something that stops nothing; `reason` is for machines. */
+export type Warn = (reason: string, text: string) => void;
+
 /** Directory of the embedded world when `--sandbox` names none, relative to the working directory. */
 export const DEFAULT_SANDBOX_DIR = "sandbox";
 
 /** Returns the configuration of one command. */
-export function resolveConfig(flags: CommonFlags & LeaseFlags, env: Environment): Config {
+export function resolveConfig(flags: CommonFlags & LeaseFlags, env: Environment, warn: Warn = () => undefined): Config {
   const { sandbox, kubeconfig, context, requestTimeout, as, asGroup } = flags;
   return Object.freeze({
     ...resolveEnvironment(env),
     environment: withoutSecrets(env),
     chooseProxy: proxyChoice(resolveProxies(env)),
+    warn,
     ...(sandbox === undefined ? {} : { sandboxDir: sandbox === true ? DEFAULT_SANDBOX_DIR : sandbox }),
     ...(kubeconfig === undefined ? {} : { kubeconfigFlag: kubeconfig }),
     ...(context === undefined ? {} : { context }),

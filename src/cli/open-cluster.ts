@@ -4,6 +4,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { ClusterReader, ClusterWriter } from "../ports/cluster.ts";
 import type { WarmCluster } from "../ports/warm-cluster.ts";
 import type { Config } from "./config.ts";
+import { warnOfPlainText } from "./plain-text.ts";
 import { readVersion } from "./version.ts";
 
 /** A cluster whose idle connections can be let go. */
@@ -51,6 +52,9 @@ async function connect(
   const { loadConfig } = await import("../adapters/kube/config.ts");
   const inputs = inputsOf(config);
   const connection = await loadConfig(inputs);
+  const { token, tokenFile, username, exec, authProvider } = connection.user;
+  const logsIn = [token, tokenFile, username, exec, authProvider].some((way) => way !== undefined);
+  if (logsIn) warnOfPlainText(config.warn, connection.server, `What ${connection.source} logs in with`);
   const chosen = connection.context === "" ? inputs : { ...inputs, context: connection.context };
   return { connection, reload: () => loadConfig(chosen) };
 }

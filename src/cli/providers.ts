@@ -1,3 +1,4 @@
+import { ConfigError } from "../model/errors.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { DNSProvider, DNSProviderReader } from "../ports/dns-provider.ts";
 import type { FirewallProvider, FirewallProviderReader } from "../ports/firewall-provider.ts";
@@ -6,6 +7,7 @@ import type { ProviderAccess } from "../ports/provider-access.ts";
 import type { Config } from "./config.ts";
 import type { ProviderSettings, TokenSource } from "./environment.ts";
 import type { Machine } from "./machine.ts";
+import { warnOfPlainText } from "./plain-text.ts";
 import { readToken } from "./token.ts";
 import { readVersion } from "./version.ts";
 
@@ -83,10 +85,15 @@ interface Makers<IP, DNS, Firewalls> {
 }
 
 async function mapsOf<IP, DNS, Firewalls>(
-  { digitalOcean, cloudflare, chooseProxy }: Config,
+  { digitalOcean, cloudflare, chooseProxy, warn }: Config,
   machine: Machine,
   make: Makers<IP, DNS, Firewalls>,
 ): Promise<ProviderMaps<IP, DNS, Firewalls>> {
+  for (const [label, { token, apiURL = "" }] of [
+    ["DigitalOcean", digitalOcean],
+    ["Cloudflare", cloudflare],
+  ] as const)
+    if (hasToken(token)) warnOfPlainText(warn, apiURL, `The token of ${label}`);
   const ofDigitalOcean = hasToken(digitalOcean.token)
     ? await make.digitalOcean(optionsOf(digitalOcean, machine, chooseProxy))
     : undefined;
@@ -126,6 +133,24 @@ function hasToken(source: TokenSource): boolean {
     return readToken(source) !== undefined;
   } catch {
     return true;
+  }
+}
+
+/** Returns the providers whose token, as it is now, no header can carry. */
+export function unusableTokens({
+  digitalOcean,
+  cloudflare,
+}: Pick<Config, "digitalOcean" | "cloudflare">): readonly string[] {
+  const sources = { digitalocean: digitalOcean.token, cloudflare: cloudflare.token };
+  return Object.entries(sources).flatMap(([name, source]) => (isUnusable(source) ? [name] : []));
+}
+
+function isUnusable(source: TokenSource): boolean {
+  try {
+    readToken(source);
+    return false;
+  } catch (error) {
+    return error instanceof ConfigError && error.kind === "invalid";
   }
 }
 

@@ -3,17 +3,20 @@ import { proxiedFetch } from "../adapters/http/request.ts";
 import type { PushTarget } from "../adapters/pushgateway/push-metrics.ts";
 import { ConfigError } from "../model/errors.ts";
 import { METRICS } from "../report/metrics/metrics.ts";
+import type { Warn } from "./config.ts";
 import { type Environment, type PushgatewaySettings, resolveProxies, resolvePushgateway } from "./environment.ts";
 import type { ReconcileFlags } from "./flags.ts";
-import { readToken } from "./token.ts";
+import { warnOfPlainText } from "./plain-text.ts";
+import { readPassword, readToken } from "./token.ts";
 
 /**
  * Returns where a run's metrics go; undefined without a Pushgateway. The flag goes before `PUSHGATEWAY_URL`.
- * @throws ConfigError `usage` when URL, job or grouping cannot be used; never with the URL's user or password; `invalid` for a proxy that is none
+ * @throws ConfigError `usage` when URL, job or grouping cannot be used; never with the URL's user or password; `invalid` for a proxy, token or password that is none
  */
 export function pushTarget(
   flags: Pick<ReconcileFlags, "pushgateway" | "pushJob" | "pushGrouping">,
   env: Environment,
+  warn: Warn = () => undefined,
 ): PushTarget | undefined {
   const settings = resolvePushgateway(env);
   const url = flags.pushgateway || settings.url;
@@ -25,6 +28,7 @@ export function pushTarget(
   const checked = checkedURL(url);
   const chooseProxy = proxyChoice(resolveProxies(env));
   chooseProxy(new URL(checked));
+  if (hasCredentials(settings)) warnOfPlainText(warn, checked, "What logs in to the Pushgateway");
   return {
     url: checked,
     job: flags.pushJob,
@@ -67,10 +71,20 @@ function refusedGrouping(why: string): ConfigError {
   return new ConfigError("usage", `--push-grouping cannot be used: ${why}. Write it like cluster=production.`);
 }
 
+/** A secret that cannot be one is a mistake to see before anything is done; a file that cannot be read may be there by the time of the push. */
+function hasCredentials(settings: PushgatewaySettings): boolean {
+  try {
+    return authorization(settings) !== undefined;
+  } catch (error) {
+    if (error instanceof ConfigError && error.kind === "permission") return true;
+    throw error;
+  }
+}
+
 function authorization({ username, password, token }: PushgatewaySettings): string | undefined {
   const bearer = readToken(token);
   if (bearer !== undefined) return `Bearer ${bearer}`;
-  const secret = readToken(password);
+  const secret = readPassword(password);
   if (username === undefined && secret === undefined) return undefined;
   return `Basic ${Buffer.from(`${username ?? ""}:${secret ?? ""}`, "utf8").toString("base64")}`;
 }

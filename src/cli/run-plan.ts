@@ -10,6 +10,7 @@ import type { PlanLayout } from "../report/plan-entry.ts";
 import { renderPlan } from "../report/render-plan.ts";
 import { resolveConfig } from "./config.ts";
 import type { PlanFlags } from "./flags.ts";
+import { unusableTokens } from "./providers.ts";
 import { resolveSelection } from "./selection.ts";
 import { isDocument, type Session } from "./session.ts";
 import { isObjectTarget, parseTarget, type Target } from "./target.ts";
@@ -20,7 +21,8 @@ export async function runPlan(session: Session, names: readonly string[], flags:
   const { invocation } = session;
   const targets = names.map(parseTarget);
   const backend = await invocation.loadBackend();
-  const plan = await backend.withPlanWorld(resolveConfig(flags, invocation.env), (world) =>
+  const config = resolveConfig(flags, invocation.env, session.warn);
+  const plan = await backend.withPlanWorld(config, (world) =>
     untilInterrupted(
       (async () => {
         const selection = await resolveSelection(selectionFlags(targets, flags), world.cluster);
@@ -35,7 +37,7 @@ export async function runPlan(session: Session, names: readonly string[], flags:
   );
   const focus = targets.filter((target) => !isObjectTarget(target)).map(({ name }) => name);
   await printPlan(session, plan, { all: flags.all ?? false, ...(focus.length === 0 ? {} : { focus: new Set(focus) }) });
-  return exitCodeOfPlan(plan, { detailed: flags.detailedExitcode ?? false });
+  return exitCodeOfPlan(plan, { detailed: flags.detailedExitcode ?? false, unusableTokens: unusableTokens(config) });
 }
 
 /** What the flags say about which objects are meant. */

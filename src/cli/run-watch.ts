@@ -29,7 +29,7 @@ export async function runWatch(session: Session, names: readonly string[], flags
   const targets = objectTargets(names, "reconcile");
   const address = flags.metricsAddr === undefined ? undefined : parseListenAddress(flags.metricsAddr);
   const backend = await invocation.loadBackend();
-  return backend.withWatchWorld(resolveConfig(flags, invocation.env), async (world) => {
+  return backend.withWatchWorld(resolveConfig(flags, invocation.env, session.warn), async (world) => {
     const health = new WatchHealth({
       clock: backend.clock,
       intervalMs,

@@ -5,7 +5,7 @@ import type { Backend, WatchRequest } from "./backend.ts";
 import type { Config } from "./config.ts";
 import type { Machine } from "./machine.ts";
 import { NO_LOCK } from "./no-lock.ts";
-import { openProviders, tokensOf } from "./providers.ts";
+import { openProviders, tokensOf, unusableTokens } from "./providers.ts";
 import { readMeters } from "./read-meters.ts";
 import { WatchNotes } from "./watch-notes.ts";
 
@@ -63,8 +63,9 @@ async function passes(
         { cluster, providers, dnsProviders, firewallProviders, clock, lock, leaseName: config.lease, known, notes },
         { selection, deadline: startMs + passMs, signal, ...manner },
       );
-      onRun(await counts.note(made.result, startMs));
-      return made;
+      const result = { ...made.result, unusableTokens: unusableTokens(config) };
+      onRun(await counts.note(result, startMs));
+      return { ...made, result };
     };
   };
 }

@@ -44,6 +44,8 @@ export interface PassResult {
   /** True when the pass stopped early because the Lease was lost or a signal came. */
   readonly wasInterrupted: boolean;
   readonly timing: RunTiming;
+  /** Providers whose token no header can carry: what they lack is a right setting, not a permission. Absent = none. */
+  readonly unusableTokens?: readonly string[];
 }
 
 /** A pass, and the world as it left it. */

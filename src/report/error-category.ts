@@ -41,6 +41,9 @@ const PROVIDER: Readonly<Record<ProviderFailure, ErrorCategory>> = {
 export function categoryOf(error: unknown): ErrorCategory {
   if (error instanceof ConfigError) return CONFIG[error.kind];
   if (error instanceof KubeError) return KUBE[error.failure];
-  if (error instanceof ProviderError) return PROVIDER[error.failure];
+  if (error instanceof ProviderError) {
+    // A token that cannot be one is a wrong setting; nobody was asked for permission.
+    return error.cause instanceof ConfigError ? CONFIG[error.cause.kind] : PROVIDER[error.failure];
+  }
   return "bug";
 }

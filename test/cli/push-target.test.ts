@@ -68,6 +68,16 @@ describe("where metrics are pushed to", () => {
     expect(pushTarget({ ...flags, pushgateway: url }, env)?.authorization()).toBe(header);
   });
 
+  test("takes a password with spaces and any letters, and no line end behind it", () => {
+    const env = { PUSHGATEWAY_USERNAME: "me", PUSHGATEWAY_PASSWORD: "p ä%s" };
+    const header = `Basic ${Buffer.from("me:p ä%s").toString("base64")}`;
+    expect(pushTarget({ ...flags, pushgateway: url }, env)?.authorization()).toBe(header);
+    const path = join(dir, "password");
+    writeFileSync(path, "p ä%s\n");
+    const file = { PUSHGATEWAY_USERNAME: "me", PUSHGATEWAY_PASSWORD_FILE: path };
+    expect(pushTarget({ ...flags, pushgateway: url }, file)?.authorization()).toBe(header);
+  });
+
   test("is told a token or password that is read from its file at each push", () => {
     const path = join(dir, "secret");
     const target = pushTarget({ ...flags, pushgateway: url }, { PUSHGATEWAY_TOKEN_FILE: path });

@@ -51,6 +51,16 @@ const ROWS: readonly (readonly [string, PassResult, number])[] = [
   ["one object is invalid and another served", quiet(invalidBesideServed()), 3],
   ["the only object is invalid", quiet(invalid()), 78],
   ["the provider has no token", quiet(unusable(waiting(), "ProviderUnavailable")), 77],
+  [
+    "the provider's token cannot be one",
+    { ...quiet(unusable(waiting(), "ProviderUnavailable")), unusableTokens: ["digitalocean"] },
+    78,
+  ],
+  [
+    "the token of a provider that the object does not name cannot be one",
+    { ...quiet(unusable(waiting(), "ProviderUnavailable")), unusableTokens: ["cloudflare"] },
+    77,
+  ],
   ["the provider is rate-limited", quiet(unusable(waiting(), "RateLimited")), 75],
   ["the provider cannot be read", quiet(unusable(waiting(), "Unreadable")), 75],
   ["every action failed for the moment", all("unavailable"), 75],
@@ -113,7 +123,13 @@ describe("the exit code of a plan", () => {
     ["nothing is to do", steady(), true, 0],
     ["the only object is invalid", invalid(), true, 78],
     ["one object is invalid beside a served one", invalidBesideServed(), true, 3],
+    ["the provider has no token", unusable(waiting(), "ProviderUnavailable"), true, 77],
   ] as const)("when %s", ([, world, detailed, code]) => {
     expect(exitCodeOfPlan(planOf(world), { detailed })).toBe(code);
+  });
+
+  test("when the provider's token cannot be one", () => {
+    const plan = planOf(unusable(waiting(), "ProviderUnavailable"));
+    expect(exitCodeOfPlan(plan, { detailed: true, unusableTokens: ["digitalocean"] })).toBe(78);
   });
 });

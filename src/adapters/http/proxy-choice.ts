@@ -84,6 +84,11 @@ function refused(source: string, why: string): ConfigError {
   );
 }
 
+/** True for a URL whose server is this machine: `localhost`, 127.0.0.0/8 and ::1. */
+export function isLoopbackURL(url: URL): boolean {
+  return isLoopback(addressOf(url));
+}
+
 /** Where a request is to arrive. */
 interface Address {
   /** A name in lower case, or an address without brackets. */

@@ -20,7 +20,7 @@ export async function readToken(
   try {
     token = (typeof source === "string" ? source : await source()).trim();
   } catch (error) {
-    throw refused(`it could not be read: ${error instanceof Error ? error.message : "unknown reason"}`, error);
+    throw refused(error instanceof Error ? error.message : "it could not be read", error);
   }
   if (token === "") throw refused("it is empty");
   if (!isTokenText(token)) throw refused(`it ${UNUSABLE_TOKEN}`);
