@@ -1,4 +1,5 @@
 import { type ChooseProxy, proxyChoice } from "../adapters/http/proxy-choice.ts";
+import type { Secrets } from "../ports/secrets.ts";
 import {
   type Environment,
   type EnvironmentSettings,
@@ -16,6 +17,8 @@ export interface Config extends EnvironmentSettings {
   readonly chooseProxy: ChooseProxy;
   /** Tells a person of something that a run does all the same: once for each text. */
   readonly warn: Warn;
+  /** Knows the secrets of the process; whatever reads one adds it. */
+  readonly secrets: Secrets;
   /** Run on the embedded world in this directory. */
   readonly sandboxDir?: string;
   readonly kubeconfigFlag?: string;
@@ -30,17 +33,24 @@ export interface Config extends EnvironmentSettings {
 /** Tells a person something that stops nothing; `reason` is for machines. */
 export type Warn = (reason: string, text: string) => void;
 
+/** What a configuration takes from whoever runs the command. */
+export interface Outlets {
+  readonly warn: Warn;
+  readonly secrets: Secrets;
+}
+
 /** Directory of the embedded world when `--sandbox` names none, relative to the working directory. */
 export const DEFAULT_SANDBOX_DIR = "sandbox";
 
 /** Returns the configuration of one command. */
-export function resolveConfig(flags: CommonFlags & LeaseFlags, env: Environment, warn: Warn = () => undefined): Config {
+export function resolveConfig(flags: CommonFlags & LeaseFlags, env: Environment, { warn, secrets }: Outlets): Config {
   const { sandbox, kubeconfig, context, requestTimeout, as, asGroup } = flags;
   return Object.freeze({
     ...resolveEnvironment(env),
     environment: withoutSecrets(env),
     chooseProxy: proxyChoice(resolveProxies(env)),
     warn,
+    secrets,
     ...(sandbox === undefined ? {} : { sandboxDir: sandbox === true ? DEFAULT_SANDBOX_DIR : sandbox }),
     ...(kubeconfig === undefined ? {} : { kubeconfigFlag: kubeconfig }),
     ...(context === undefined ? {} : { context }),

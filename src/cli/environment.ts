@@ -3,9 +3,9 @@ import type { ProxySettings, ProxyVariable } from "../adapters/http/proxy-choice
 /** Environment variables by name; also what tests pass instead of the process's own. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where a token comes from: a variable, a file that is read again at each pass, or nowhere. `variables` are those that would supply one. */
+/** Where a token comes from: a variable, a file that is read again at each pass, or nowhere. `variables` are those that would supply one; `isPublic` = it is no secret. */
 export type TokenSource =
-  | { readonly kind: "value"; readonly variable: string; readonly token: string }
+  | { readonly kind: "value"; readonly variable: string; readonly token: string; readonly isPublic?: boolean }
   | { readonly kind: "file"; readonly variable: string; readonly path: string }
   | { readonly kind: "none"; readonly variables: readonly string[] };
 
@@ -50,6 +50,29 @@ const SECRETS = {
 const SECRET_VARIABLES: ReadonlySet<string> = new Set(
   Object.values(SECRETS).flatMap((names) => names.flatMap(withTwin)),
 );
+
+/** Returns the secrets that stand in the environment itself, as texts: tokens and passwords, those in the URLs of proxies included. */
+export function secretsIn(env: Environment): readonly string[] {
+  const own = Object.values(SECRETS).flatMap((names) => names.flatMap((name) => env[name]?.trim() || []));
+  const { http, https } = resolveProxies(env);
+  return [...own, ...[http, https].flatMap((proxy) => (proxy === undefined ? [] : passwordsIn(proxy.text)))];
+}
+
+/** Returns the password of a URL, as it stands there and decoded; nothing where there is none. */
+export function passwordsIn(url: string): readonly string[] {
+  const [, user = "", password = ""] = /^(?:[^:/?#]+:\/\/)?([^:@/?#]*):([^@/?#]+)@/.exec(url) ?? [];
+  if (password === "") return [];
+  const login = `${percentDecoded(user)}:${percentDecoded(password)}`;
+  return [password, percentDecoded(password), Buffer.from(login).toString("base64")];
+}
+
+function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
 
 /** Returns the environment without the secrets that flipop reads and the names of files with them: what other programs inherit. */
 export function withoutSecrets(env: Environment): Environment {

@@ -4,6 +4,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { ClusterReader, ClusterWriter } from "../ports/cluster.ts";
 import type { WarmCluster } from "../ports/warm-cluster.ts";
 import type { Config } from "./config.ts";
+import { passwordsIn } from "./environment.ts";
 import { warnOfPlainText } from "./plain-text.ts";
 import { readVersion } from "./version.ts";
 
@@ -51,7 +52,9 @@ async function connect(
 ): Promise<{ readonly connection: Connection; readonly reload: () => Promise<Connection> }> {
   const { loadConfig } = await import("../adapters/kube/config.ts");
   const inputs = inputsOf(config);
-  const connection = await loadConfig(inputs);
+  const { secrets } = config;
+  const connection: Connection = { ...(await loadConfig(inputs)), secrets };
+  for (const secret of passwordsIn(connection.proxy?.url.href ?? "")) secrets.add(secret);
   const { token, tokenFile, username, exec, authProvider } = connection.user;
   const logsIn = [token, tokenFile, username, exec, authProvider].some((way) => way !== undefined);
   if (logsIn) warnOfPlainText(config.warn, connection.server, `What ${connection.source} logs in with`);

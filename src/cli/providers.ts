@@ -85,20 +85,21 @@ interface Makers<IP, DNS, Firewalls> {
 }
 
 async function mapsOf<IP, DNS, Firewalls>(
-  { digitalOcean, cloudflare, chooseProxy, warn }: Config,
+  config: Config,
   machine: Machine,
   make: Makers<IP, DNS, Firewalls>,
 ): Promise<ProviderMaps<IP, DNS, Firewalls>> {
+  const { digitalOcean, cloudflare, warn, secrets } = config;
   for (const [label, { token, apiURL = "" }] of [
     ["DigitalOcean", digitalOcean],
     ["Cloudflare", cloudflare],
   ] as const)
-    if (hasToken(token)) warnOfPlainText(warn, apiURL, `The token of ${label}`);
-  const ofDigitalOcean = hasToken(digitalOcean.token)
-    ? await make.digitalOcean(optionsOf(digitalOcean, machine, chooseProxy))
+    if (hasToken(token, secrets)) warnOfPlainText(warn, apiURL, `The token of ${label}`);
+  const ofDigitalOcean = hasToken(digitalOcean.token, secrets)
+    ? await make.digitalOcean(optionsOf(digitalOcean, machine, config))
     : undefined;
   const ofCloudflare = hasToken(cloudflare.token)
-    ? await make.cloudflare(optionsOf(cloudflare, machine, chooseProxy))
+    ? await make.cloudflare(optionsOf(cloudflare, machine, config))
     : undefined;
   return {
     // All of DigitalOcean's count on one meter.
@@ -128,9 +129,9 @@ function access<P>(name: keyof typeof TOKEN_VARIABLES, provider: P | undefined):
 }
 
 /** A token that is there and cannot be read is told by the first call: it concerns the objects of that provider alone. */
-function hasToken(source: TokenSource): boolean {
+function hasToken(source: TokenSource, secrets?: Config["secrets"]): boolean {
   try {
-    return readToken(source) !== undefined;
+    return readToken(source, secrets) !== undefined;
   } catch {
     return true;
   }
@@ -164,6 +165,7 @@ interface AdapterOptions {
   readonly userAgent: string;
   readonly clock: Clock;
   readonly chooseProxy: Config["chooseProxy"];
+  readonly secrets: Config["secrets"];
   readonly baseURL?: string;
   readonly timeoutMs?: number;
   readonly untilMs?: number;
@@ -172,10 +174,11 @@ interface AdapterOptions {
 function optionsOf(
   { token, apiURL, userAgent }: ProviderSettings,
   { clock, providerTimeoutMs: timeoutMs, untilMs }: Machine,
-  chooseProxy: Config["chooseProxy"],
+  { chooseProxy, secrets }: Config,
 ): AdapterOptions {
   return {
-    token: () => readToken(token) ?? "",
+    token: () => readToken(token, secrets) ?? "",
+    secrets,
     userAgent: userAgent ?? `flipop/${readVersion()}`,
     clock,
     chooseProxy,

@@ -3,7 +3,7 @@ import { proxiedFetch } from "../adapters/http/request.ts";
 import type { PushTarget } from "../adapters/pushgateway/push-metrics.ts";
 import { ConfigError } from "../model/errors.ts";
 import { METRICS } from "../report/metrics/metrics.ts";
-import type { Warn } from "./config.ts";
+import type { Outlets } from "./config.ts";
 import { type Environment, type PushgatewaySettings, resolveProxies, resolvePushgateway } from "./environment.ts";
 import type { ReconcileFlags } from "./flags.ts";
 import { warnOfPlainText } from "./plain-text.ts";
@@ -16,7 +16,7 @@ import { readPassword, readToken } from "./token.ts";
 export function pushTarget(
   flags: Pick<ReconcileFlags, "pushgateway" | "pushJob" | "pushGrouping">,
   env: Environment,
-  warn: Warn = () => undefined,
+  { warn, secrets }: Outlets,
 ): PushTarget | undefined {
   const settings = resolvePushgateway(env);
   const url = flags.pushgateway || settings.url;
@@ -28,12 +28,13 @@ export function pushTarget(
   const checked = checkedURL(url);
   const chooseProxy = proxyChoice(resolveProxies(env));
   chooseProxy(new URL(checked));
-  if (hasCredentials(settings)) warnOfPlainText(warn, checked, "What logs in to the Pushgateway");
+  if (hasCredentials(settings, secrets)) warnOfPlainText(warn, checked, "What logs in to the Pushgateway");
   return {
     url: checked,
     job: flags.pushJob,
     grouping,
-    authorization: () => authorization(settings),
+    authorization: () => authorization(settings, secrets),
+    secrets,
     fetch: proxiedFetch(chooseProxy),
   };
 }
@@ -72,19 +73,24 @@ function refusedGrouping(why: string): ConfigError {
 }
 
 /** A secret that cannot be one is a mistake to see before anything is done; a file that cannot be read may be there by the time of the push. */
-function hasCredentials(settings: PushgatewaySettings): boolean {
+function hasCredentials(settings: PushgatewaySettings, secrets: Outlets["secrets"]): boolean {
   try {
-    return authorization(settings) !== undefined;
+    return authorization(settings, secrets) !== undefined;
   } catch (error) {
     if (error instanceof ConfigError && error.kind === "permission") return true;
     throw error;
   }
 }
 
-function authorization({ username, password, token }: PushgatewaySettings): string | undefined {
-  const bearer = readToken(token);
+function authorization(
+  { username, password, token }: PushgatewaySettings,
+  secrets: Outlets["secrets"],
+): string | undefined {
+  const bearer = readToken(token, secrets);
   if (bearer !== undefined) return `Bearer ${bearer}`;
-  const secret = readPassword(password);
+  const secret = readPassword(password, secrets);
   if (username === undefined && secret === undefined) return undefined;
-  return `Basic ${Buffer.from(`${username ?? ""}:${secret ?? ""}`, "utf8").toString("base64")}`;
+  const login = Buffer.from(`${username ?? ""}:${secret ?? ""}`, "utf8").toString("base64");
+  if (secret !== undefined) secrets.add(login);
+  return `Basic ${login}`;
 }

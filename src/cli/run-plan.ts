@@ -21,7 +21,7 @@ export async function runPlan(session: Session, names: readonly string[], flags:
   const { invocation } = session;
   const targets = names.map(parseTarget);
   const backend = await invocation.loadBackend();
-  const config = resolveConfig(flags, invocation.env, session.warn);
+  const config = resolveConfig(flags, invocation.env, session);
   const plan = await backend.withPlanWorld(config, (world) =>
     untilInterrupted(
       (async () => {

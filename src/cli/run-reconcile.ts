@@ -25,7 +25,7 @@ export async function runReconcile(session: Session, names: readonly string[], f
   refuseWatchFlags(flags);
   const { invocation } = session;
   const targets = objectTargets(names, "reconcile");
-  const target = pushTarget(flags, invocation.env, session.warn);
+  const target = pushTarget(flags, invocation.env, session);
   const backend = await invocation.loadBackend();
   const pushing = target === undefined ? undefined : { target, clock: backend.clock };
   const stopProgress = startProgress(session, backend.clock, flags.timeout);
@@ -70,7 +70,7 @@ async function reconcile(
 ): Promise<{ readonly answer: ReconcileAnswer; readonly selection: Selection }> {
   const { invocation } = session;
   const deadlineMs = backend.clock.monotonicMs() + flags.timeout;
-  return backend.withReconcileWorld(resolveConfig(flags, invocation.env, session.warn), deadlineMs, async (world) => {
+  return backend.withReconcileWorld(resolveConfig(flags, invocation.env, session), deadlineMs, async (world) => {
     const selection = await resolveSelection(selectionFlags(targets, flags), world.cluster);
     const answer = await world.reconcile({
       selection,

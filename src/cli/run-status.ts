@@ -21,7 +21,7 @@ import { writeDocument, writeLine, writeText } from "./write.ts";
 export async function runStatus(session: Session, names: readonly string[], flags: StatusFlags): Promise<number> {
   const { invocation, lines } = session;
   const targets = objectTargets(names, "status");
-  const config = resolveConfig(flags, invocation.env, session.warn);
+  const config = resolveConfig(flags, invocation.env, session);
   const backend = await invocation.loadBackend();
   const overview = await backend.withStatusWorld(config, (world) => untilInterrupted(read(world), invocation.signal));
   await printStatus(session, overview);

@@ -1,3 +1,4 @@
+import type { Secrets } from "../ports/secrets.ts";
 import type { Verbosity } from "../report/error-text.ts";
 import type { Palette } from "../report/palette.ts";
 import { rfc3339 } from "../report/time-text.ts";
@@ -5,6 +6,7 @@ import { isColourOn } from "./colour.ts";
 import type { Warn } from "./config.ts";
 import type { CommonFlags, OutputFormat } from "./flags.ts";
 import type { Invocation } from "./invocation.ts";
+import { KnownSecrets } from "./outgoing-text.ts";
 import { loadPalette } from "./palette.ts";
 import { type LineStyle, writeLine } from "./write.ts";
 
@@ -20,6 +22,7 @@ export interface Session {
   readonly lines: LineStyle;
   /** Writes a warning to stderr, each text once. */
   readonly warn: Warn;
+  readonly secrets: Secrets;
 }
 
 /** Resolves how a command talks. `auto` lines are JSON in a pod without a terminal; documents are never coloured. */
@@ -41,6 +44,7 @@ export async function openSession(invocation: Invocation, flags: Partial<CommonF
     palette: await loadPalette(isColoured),
     ...(stdout.isTTY && stdout.columns !== undefined ? { width: stdout.columns } : {}),
     lines,
+    secrets: invocation.secrets ?? new KnownSecrets(),
     warn: (reason, text) => {
       if (!warned.has(text)) writeLine(invocation.streams, lines, "warn", text, { reason });
       warned.add(text);

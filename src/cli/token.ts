@@ -1,17 +1,18 @@
 import { readFileSync } from "node:fs";
 import { ConfigError } from "../model/errors.ts";
 import { isTokenText, UNUSABLE_TOKEN } from "../model/token-text.ts";
+import type { Secrets } from "../ports/secrets.ts";
 import type { TokenSource } from "./environment.ts";
 
 /**
- * Returns the token as it is now, or undefined where there is none (an empty file counts as none). Reads the file each
+ * Returns the token as it is now, which is a secret from then on, or undefined where there is none (an empty file counts as none). Reads the file each
  * time, so that a rotated Secret is picked up.
  * @throws ConfigError naming variable and path: `permission` when the file cannot be read, `invalid` when what is there cannot be a token; never
  * with the token itself.
  */
-export function readToken(source: TokenSource): string | undefined {
+export function readToken(source: TokenSource, secrets?: Pick<Secrets, "add">): string | undefined {
   if (source.kind === "none") return undefined;
-  const text = textOf(source);
+  const text = textOf(source, secrets);
   if (text === "") return undefined;
   if (isTokenText(text)) return text;
   throw new ConfigError("invalid", `The token in ${placeOf(source)} ${UNUSABLE_TOKEN}. Copy it again.`);
@@ -21,9 +22,9 @@ export function readToken(source: TokenSource): string | undefined {
  * Returns the password as it is now, or undefined where there is none; may have spaces and any letters.
  * @throws ConfigError as {@link readToken}
  */
-export function readPassword(source: TokenSource): string | undefined {
+export function readPassword(source: TokenSource, secrets?: Pick<Secrets, "add">): string | undefined {
   if (source.kind === "none") return undefined;
-  const text = textOf(source);
+  const text = textOf(source, secrets);
   if (text === "") return undefined;
   if (!/\p{Cc}/u.test(text)) return text;
   throw new ConfigError(
@@ -34,8 +35,11 @@ export function readPassword(source: TokenSource): string | undefined {
 
 type Given = Exclude<TokenSource, { readonly kind: "none" }>;
 
-function textOf(source: Given): string {
-  return source.kind === "value" ? source.token : readTokenFile(source).replace(/[\r\n]+$/, "");
+function textOf(source: Given, secrets: Pick<Secrets, "add"> | undefined): string {
+  const text = source.kind === "value" ? source.token : readTokenFile(source).replace(/[\r\n]+$/, "");
+  // One that cannot be used is a secret, too; each of its lines may be what was meant.
+  if (source.kind === "file" || source.isPublic !== true) for (const line of text.split(/[\r\n]+/)) secrets?.add(line);
+  return text;
 }
 
 function placeOf(source: Given): string {

@@ -30,7 +30,7 @@ export async function exchange(
 }
 
 async function transport(call: CallFacts, terms: RequestTerms, { method, url, body }: SDKRequest): Promise<Answer> {
-  const { token, userAgent, deadline } = terms;
+  const { token, userAgent } = terms;
   const headers = {
     Accept: "application/json",
     Authorization: `Bearer ${token}`,
@@ -39,5 +39,5 @@ async function transport(call: CallFacts, terms: RequestTerms, { method, url, bo
   };
   const request = { url, method, headers, ...(body === undefined ? {} : { body }) };
   const response = await sendRequest(CLOUDFLARE_VOICE, call, terms, request);
-  return await readAnswer(CLOUDFLARE_VOICE, call, deadline, response);
+  return await readAnswer(CLOUDFLARE_VOICE, call, terms, response);
 }

@@ -14,7 +14,7 @@ export async function exchange(
   call: CallFacts & { readonly send: Send },
   terms: RequestTerms,
 ): Promise<Answer> {
-  const { token, userAgent, deadline } = terms;
+  const { token, userAgent } = terms;
   let isSent = false;
   const response = await sdk(call.send, {
     headers: { Authorization: `Bearer ${token}`, "User-Agent": userAgent },
@@ -25,5 +25,5 @@ export async function exchange(
       return await sendRequest(DIGITALOCEAN_VOICE, call, terms, { ...init, url });
     },
   });
-  return await readAnswer(DIGITALOCEAN_VOICE, call, deadline, response);
+  return await readAnswer(DIGITALOCEAN_VOICE, call, terms, response);
 }

@@ -101,8 +101,12 @@ export class KubeClusterWriter extends KubeClusterReader implements ClusterWrite
       verb: "create",
       resource: RESOURCES.events,
       subject: objectKey(meta),
-      body: encodeEvent(event, stamp),
+      body: encodeEvent({ ...event, note: this.#redact(event.note) }, stamp),
     });
+  }
+
+  #redact(text: string): string {
+    return this.#access.connection.secrets?.redact(text) ?? text;
   }
 
   async createLease(lease: Omit<LeaseRecord, "resourceVersion">): Promise<LeaseRecord> {

@@ -1,3 +1,4 @@
+import type { Secrets } from "../../ports/secrets.ts";
 import type { ProxyServer } from "../http/proxy-choice.ts";
 
 /** How to run an exec credential plugin (`client.authentication.k8s.io`). */
@@ -14,6 +15,8 @@ export interface ExecPlugin {
   readonly installHint: string;
   /** True when the plugin insists on a terminal, which flipop never gives it. */
   readonly needsTerminal: boolean;
+  /** Values that the kubeconfig adds to its environment and that are secrets by their names, such as `VAULT_TOKEN`. */
+  readonly secrets: readonly string[];
   /** `spec.cluster` of the plugin's input, when it asked for it. */
   readonly cluster?: Readonly<Record<string, unknown>>;
 }
@@ -63,5 +66,7 @@ export interface Connection {
   /** Absent = the server is reached directly. */
   readonly proxy?: ProxyServer;
   readonly user: ConnectionUser;
+  /** Learns what logs in, and takes secrets out of what the server and plugins say. Absent = nobody needs to know. */
+  readonly secrets?: Secrets;
   readonly impersonation: Impersonation;
 }

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { ConfigError } from "../../model/errors.ts";
 import { isTokenText, UNUSABLE_TOKEN } from "../../model/token-text.ts";
 import type { Clock } from "../../ports/clock.ts";
+import type { Secrets } from "../../ports/secrets.ts";
 import type { TLSFacts } from "../http/agents.ts";
 import type { Connection } from "./connection.ts";
 import { Delegate } from "./delegate.ts";
@@ -29,6 +30,7 @@ export class Credentials {
   readonly #clock: Clock;
   readonly #reload: (() => Promise<Connection>) | undefined;
   readonly #delegate: Delegate;
+  readonly #secrets: Secrets | undefined;
   #memo: { readonly login: Promise<LoginFacts>; readonly untilMs: number } | undefined;
   #renewal: { readonly refused: string; readonly login: Promise<LoginFacts>; readonly untilMs: number } | undefined;
   #exec: ExecCredential | undefined;
@@ -39,6 +41,7 @@ export class Credentials {
     this.#clock = clock;
     this.#reload = reload;
     this.#delegate = new Delegate(connection);
+    this.#secrets = connection.secrets;
   }
 
   /** The credentials as of at most 10 s ago. @throws ConfigError when a file or plugin gives none; it is asked again next time. */
@@ -94,6 +97,8 @@ export class Credentials {
     const authorization =
       (await this.#authorization(exec)) ??
       (user.authProvider === undefined ? undefined : await this.#delegate.authorization(tls));
+    for (const secret of [key, user.password, authorization?.replace(/^\S+ /, "")])
+      if (secret) this.#secrets?.add(secret);
     const headers = { ...optional("Authorization", authorization), ...impersonationHeaders(impersonation) };
     const fingerprint = createHash("sha256")
       .update(JSON.stringify([headers, tls]))
@@ -105,7 +110,12 @@ export class Credentials {
     const kept = this.#exec;
     if (kept !== undefined && (kept.expiresAtMs ?? Number.POSITIVE_INFINITY) > this.#clock.wallMs() + MEMO_MS)
       return kept;
-    this.#exec = await runExecPlugin(plugin, this.#connection.source);
+    for (const secret of plugin.secrets) this.#secrets?.add(secret);
+    this.#exec = await runExecPlugin(
+      plugin,
+      this.#connection.source,
+      (text) => this.#secrets?.redactQuoted(text) ?? text,
+    );
     return this.#exec;
   }
 
@@ -120,6 +130,7 @@ export class Credentials {
   }
 
   #bearer(token: string, file?: string): string {
+    this.#secrets?.add(token);
     const what = `The token${file === undefined ? "" : ` in ${file}`} of ${this.#connection.source}`;
     if (token === "") throw new ConfigError("invalid", `${what} is empty. Log in again, or correct the path.`);
     if (!isTokenText(token)) throw new ConfigError("invalid", `${what} ${UNUSABLE_TOKEN}. Copy it again.`);

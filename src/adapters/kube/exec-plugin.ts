@@ -24,15 +24,20 @@ export interface ExecCredential {
  * Runs an exec credential plugin once, without a terminal, for at most 30 s. Starts a process; callers share and keep the
  * answer.
  * @param source whose plugin it is, for texts: `context "x" of FILE`.
+ * @param redact takes secrets out of what the plugin says.
  * @throws ConfigError when it is missing, fails or answers something else: the command, its stderr, what to do.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins (2026-08)
  */
-export async function runExecPlugin(plugin: ExecPlugin, source: string): Promise<ExecCredential> {
+export async function runExecPlugin(
+  plugin: ExecPlugin,
+  source: string,
+  redact: (text: string) => string = (text) => text,
+): Promise<ExecCredential> {
   if (plugin.needsTerminal) throw failed(plugin, source, "it wants a terminal (interactiveMode: Always)");
   if (plugin.command === "") throw failed(plugin, source, "the kubeconfig names no command");
   const program = await programOf(plugin);
   if (program === undefined) throw failed(plugin, source, NOT_INSTALLED);
-  const output = await run(program, plugin, source);
+  const output = await run(program, plugin, { source, redact });
   const credential = decodeCredential(output);
   if (credential === undefined)
     throw failed(plugin, source, "its output is not an ExecCredential with a token or certificate");
@@ -65,7 +70,12 @@ async function isProgram(file: string): Promise<boolean> {
   }
 }
 
-function run(program: string, plugin: ExecPlugin, source: string): Promise<string> {
+interface Telling {
+  readonly source: string;
+  readonly redact: (text: string) => string;
+}
+
+function run(program: string, plugin: ExecPlugin, { source, redact }: Telling): Promise<string> {
   const info = {
     apiVersion: plugin.apiVersion,
     kind: "ExecCredential",
@@ -76,7 +86,7 @@ function run(program: string, plugin: ExecPlugin, source: string): Promise<strin
   return new Promise((resolve, reject) => {
     const child = execFile(program, plugin.args, options, (error, stdout, stderr) => {
       if (error === null) resolve(stdout);
-      else reject(failed(plugin, source, reasonOf(error, stderr), error));
+      else reject(failed(plugin, source, reasonOf(error, redact(stderr)), error));
     });
     // A plugin that asks a question reads the end of its input instead of waiting.
     child.stdin?.on("error", () => undefined).end();

@@ -111,6 +111,8 @@ function userOf(
   };
 }
 
+const SECRET_NAME = /(TOKEN|SECRET|PASSWORD|PASSWD|_KEY)$/i;
+
 function execOf(
   exec: KubeconfigEntry,
   cluster: KubeconfigEntry,
@@ -127,6 +129,7 @@ function execOf(
     searchPath: environment["PATH"] ?? "",
     args: asTexts(exec["args"]),
     environment: { ...environment, ...Object.fromEntries(added) },
+    secrets: added.flatMap(([name, value]) => (SECRET_NAME.test(name) ? [value] : [])),
     apiVersion: asText(exec["apiVersion"]) ?? "client.authentication.k8s.io/v1",
     installHint: asText(exec["installHint"])?.trim() ?? "",
     needsTerminal: exec["interactiveMode"] === "Always",

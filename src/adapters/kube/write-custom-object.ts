@@ -5,6 +5,7 @@ import { ACQUIRED_ANNOTATION, FINALIZER, type ObjectMeta, objectKey } from "../.
 import { answerJSON, malformed } from "./answer-json.ts";
 import { type Call, type Resource, resourcePath } from "./call.ts";
 import { kubeError } from "./call-failure.ts";
+import type { Connection } from "./connection.ts";
 import type { CustomResource } from "./custom-resource.ts";
 import type { Answer } from "./exchange.ts";
 import { asRecord } from "./json-value.ts";
@@ -15,7 +16,7 @@ type Decoded<Status> = { readonly meta: ObjectMeta; readonly status: Status };
 
 /**
  * Replaces flipop's fields of an object's status: one merge patch with the resourceVersion of `meta`, after a GET when `meta`
- * is not the one that was read. Idempotent: when a repeat meets a conflict and the status is already as sent, that is success.
+ * is not the one that was read. No secret is in its texts, but what is returned has them as they were given. Idempotent: when a repeat meets a conflict and the status is already as sent, that is success.
  */
 export async function patchStatus<T extends Decoded<Status>, Status>(
   access: WriteAccess,
@@ -23,17 +24,47 @@ export async function patchStatus<T extends Decoded<Status>, Status>(
   meta: ObjectMeta,
   status: Status,
 ): Promise<T> {
+  const shown = withoutSecrets(status, access.connection.secrets);
   const stored = access.seen.objectOf(meta) ?? (await readAt(access, kind, meta));
   const before = asRecord(stored)?.["status"];
-  const patch = withoutEqual(kind.encodeStatus(status, before), asRecord(before) ?? {});
+  const patch = withoutEqual(kind.encodeStatus(shown, before), asRecord(before) ?? {});
   const body = { metadata: { resourceVersion: meta.resourceVersion }, status: patch };
-  const sent = kind.decodeStatus(status);
+  const sent = kind.decodeStatus(shown);
+  // What was taken out of a text is taken out of it in every pass: that alone is no change.
+  const isSame = shown !== status && isDeepStrictEqual(kind.decodeStatus(before), sent);
+  const same = isSame ? kind.decode(stored) : undefined;
+  if (same !== undefined) {
+    access.seen.add(same.meta, stored);
+    return asWanted(same, status, sent);
+  }
   const call = callOn(kind.resource, meta, { method: "PATCH", verb: "patch", subresource: "status", body });
   const answer = await access.write(call, async (refusal) => {
     if (refusal.failure !== "conflict") return undefined;
     return await storedIf(access, kind, meta, (object) => isDeepStrictEqual(object.status, sent));
   });
-  return decoded(access, kind, call, answer);
+  return asWanted(decoded(access, kind, call, answer), status, sent);
+}
+
+/** The texts of a status that quote somebody: those of these fields. */
+const TEXTS: ReadonlySet<string> = new Set(["error", "message", "nodeErrors"]);
+
+/** A status as it may be seen; the very same where nothing in it is secret. */
+function withoutSecrets<Status>(status: Status, secrets: Connection["secrets"]): Status {
+  if (secrets === undefined) return status;
+  const shown = (value: unknown, isText: boolean): unknown => {
+    if (typeof value === "string") return isText ? secrets.redact(value) : value;
+    if (Array.isArray(value)) return value.map((item) => shown(item, isText));
+    const members = asRecord(value);
+    if (members === undefined) return value;
+    return Object.fromEntries(Object.entries(members).map(([name, inner]) => [name, shown(inner, TEXTS.has(name))]));
+  };
+  const result = shown(status, false) as Status;
+  return isDeepStrictEqual(result, status) ? status : result;
+}
+
+/** The object with the status that was asked for, where the server has it, secrets aside: to whoever asked it is what is stored. */
+function asWanted<T extends Decoded<Status>, Status>(object: T, wanted: Status, sent: Status): T {
+  return isDeepStrictEqual(object.status, sent) ? { ...object, status: wanted } : object;
 }
 
 /**

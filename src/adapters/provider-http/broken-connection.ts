@@ -22,7 +22,12 @@ const unsentCodes: ReadonlySet<string> = new Set([
 ]);
 
 /** The error of a call whose connection failed or broke before the whole answer was there. */
-export function brokenConnection(voice: ProviderVoice, call: CallFacts, error: unknown): ProviderError {
+export function brokenConnection(
+  voice: ProviderVoice,
+  call: CallFacts,
+  error: unknown,
+  redact: (text: string) => string,
+): ProviderError {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const code = typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : "";
   const message = (cause instanceof Error ? cause.message : "") || code || "the connection failed";
@@ -31,7 +36,7 @@ export function brokenConnection(voice: ProviderVoice, call: CallFacts, error: u
     // Whoever redirects may have passed the request on before.
     return failedCall(voice, call, { failure: "malformed", status: 0, reason, isAmbiguous: call.isWrite }, error);
   }
-  const reason = message.slice(0, 200);
+  const reason = redact(message).slice(0, 200);
   const isUnsent = (cause instanceof ProxyFailure && cause.isUnsent) || unsentCodes.has(code);
   const isAmbiguous = call.isWrite && !isUnsent;
   return failedCall(voice, call, { failure: "unavailable", status: 0, reason, isAmbiguous }, error);

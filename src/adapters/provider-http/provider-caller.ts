@@ -34,7 +34,14 @@ export function createProviderCaller<Send, Body, C extends Complaint>(
   api: ProviderAPI<Send, Body, C>,
   options: ProviderOptions,
 ): ProviderCaller<Send, Body, C> {
-  const { token, userAgent, timeoutMs = api.limits.timeoutMs, untilMs = Number.POSITIVE_INFINITY, clock } = options;
+  const {
+    token,
+    secrets,
+    userAgent,
+    timeoutMs = api.limits.timeoutMs,
+    untilMs = Number.POSITIVE_INFINITY,
+    clock,
+  } = options;
   const baseURL = checkedBaseURL(options.baseURL ?? api.baseURL, api.label, api.baseURL);
   const chooseProxy = options.chooseProxy ?? NO_PROXY;
   // A proxy that cannot be one is a mistake of the operator, and no failure of each call.
@@ -57,14 +64,15 @@ export function createProviderCaller<Send, Body, C extends Complaint>(
     exchange: Exchange<Send>,
     deadline: Deadline,
   ): Promise<T> {
-    const terms = { token: await readToken(api, call, token), userAgent, deadline, fetch };
+    const own = await readToken(api, call, token);
+    const redact = (text: string): string => secrets?.redactQuoted(text) ?? text.replaceAll(own, "[redacted]");
+    const terms = { token: own, userAgent, deadline, fetch, redact };
     checkGate(call);
     if (deadline.signal.aborted) throw outOfTime(api, call, deadline, false);
     const startMs = clock.monotonicMs();
     try {
       const answer = await exchange(call, terms);
       const notBeforeMs = gate.observe(answer.status, answer.headers);
-      const redact = (text: string): string => text.replaceAll(terms.token, "[token]");
       const value = answerMeaning(api, call, answer, { redact, notBeforeMs });
       counter.add(call.operation, "success", clock.monotonicMs() - startMs);
       return value;

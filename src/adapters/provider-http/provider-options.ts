@@ -1,4 +1,5 @@
 import type { Clock } from "../../ports/clock.ts";
+import type { Secrets } from "../../ports/secrets.ts";
 import type { ChooseProxy } from "../http/proxy-choice.ts";
 
 /** How to reach a provider. */
@@ -12,6 +13,8 @@ export interface ProviderOptions {
   readonly timeoutMs?: number;
   /** When the run must be over, in {@link Clock.monotonicMs}: no call lasts longer, and later ones are not made. */
   readonly untilMs?: number;
+  /** Takes secrets out of what the provider says, which may repeat any of them; by default the token of the call is the only one. */
+  readonly secrets?: Pick<Secrets, "redactQuoted">;
   /** The proxy for the API; by default none. */
   readonly chooseProxy?: ChooseProxy;
   /** For waits. Deadlines of connections always run by the machine's own clock. */

@@ -1,4 +1,5 @@
 import type { Clock } from "../../ports/clock.ts";
+import type { Secrets } from "../../ports/secrets.ts";
 import type { Fetch } from "../http/request.ts";
 import { groupPath, type PushGroup } from "./group-path.ts";
 
@@ -8,6 +9,8 @@ export interface PushTarget extends PushGroup {
   readonly url: string;
   /** The `Authorization` header, asked for at each push. @throws ConfigError when it cannot be had */
   readonly authorization: () => string | undefined;
+  /** Takes secrets out of what the Pushgateway says. */
+  readonly secrets: Pick<Secrets, "redactQuoted">;
   /** Sends the push; by way of a proxy where there is one. */
   readonly fetch: Fetch;
 }
@@ -83,12 +86,11 @@ async function attempt(
     const answer = await target.fetch(url, { method, headers, body: text, redirect: "manual", signal });
     const body = await answer.text();
     // Redacted before it is cut: a part of a secret is one, too.
-    const secret = headers["authorization"]?.replace(/^\S+ /, "") ?? "";
-    const shown = secret === "" ? body : body.replaceAll(secret, "[credentials]");
-    return { kind: "answered", status: answer.status, text: oneLine(shown).slice(0, 300) };
+    return { kind: "answered", status: answer.status, text: oneLine(target.secrets.redactQuoted(body)).slice(0, 300) };
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    return { kind: "broken", why: oneLine(messageOf(cause)).slice(0, 300) || "the connection failed" };
+    const why = oneLine(target.secrets.redactQuoted(messageOf(cause))).slice(0, 300);
+    return { kind: "broken", why: why || "the connection failed" };
   }
 }
 

@@ -37,6 +37,7 @@ function plugin(
     apiVersion,
     installHint: "",
     needsTerminal: false,
+    secrets: [],
     searchPath: environment.PATH,
     ...rest,
     runs: () => readFileSync(counter, "utf8").length,

@@ -1,0 +1,111 @@
+// The last place a text passes before it leaves the program: no secret goes further. Adapters take secrets out of what they quote, before they cut it; this is the net
+// behind all of them, and behind what nobody thought of.
+import type { Secrets } from "../ports/secrets.ts";
+import type { Sample } from "../report/metrics/sample.ts";
+import type { OutputStream, Streams } from "./write.ts";
+
+const REDACTED = "[redacted]";
+/** A shorter secret is a word or a number that stands in many texts; to replace it would make them unreadable and protect nothing. */
+const SHORTEST = 6;
+/** Of those a word of its own in somebody else's text may be the secret after all. */
+const SHORTEST_QUOTED = 3;
+/** How many are known at a time: those that are in use, and more of the past than any text can still be about. */
+const MOST = 100;
+/** A line of a private key that is shorter may be anything. */
+const SHORTEST_LINE = 16;
+
+/** The secrets of one process, the newest hundred of them. */
+export class KnownSecrets implements Secrets {
+  /** By the secret, in the order in which they came; each with everything to search for, longest first. */
+  readonly #forms = new Map<string, readonly string[]>();
+  #all: readonly string[] = [];
+
+  add(secret: string): void {
+    const isNew = !this.#forms.has(secret);
+    const forms = this.#forms.get(secret) ?? formsOf(secret);
+    this.#forms.delete(secret);
+    this.#forms.set(secret, forms);
+    if (!isNew) return;
+    const [oldest] = this.#forms.keys();
+    if (this.#forms.size > MOST && oldest !== undefined) this.#forms.delete(oldest);
+    this.#all = [...new Set([...this.#forms.values()].flat())].sort((a, b) => b.length - a.length);
+  }
+
+  redact(text: string): string {
+    return this.#all.reduce((rest, form) => (rest.includes(form) ? rest.replaceAll(form, REDACTED) : rest), text);
+  }
+
+  redactQuoted(text: string): string {
+    const short = [...this.#forms.keys()].filter(({ length }) => length >= SHORTEST_QUOTED && length < SHORTEST);
+    return short.reduce((rest, secret) => rest.replace(asWord(secret), REDACTED), this.redact(text));
+  }
+}
+
+/** Returns streams that write a text without the secrets that are known by then. */
+export function redactingStreams({ stdout, stderr }: Streams, secrets: Secrets): Streams {
+  const redacting = (stream: OutputStream): OutputStream => ({
+    ...stream,
+    write: (text) => stream.write(secrets.redact(text)),
+  });
+  return { stdout: redacting(stdout), stderr: redacting(stderr) };
+}
+
+/** Returns samples without secrets in what their labels say; the names of metrics and labels are flipop's own. */
+export function redactedSamples(samples: readonly Sample[], secrets: Secrets): readonly Sample[] {
+  return samples.map((one) => {
+    const labels = Object.entries(one.labels).map(([name, value]) => [name, secrets.redact(value)] as const);
+    return { ...one, labels: Object.fromEntries(labels) };
+  });
+}
+
+function asWord(secret: string): RegExp {
+  return new RegExp(`(?<!\\w)${secret.replace(/[^\w]/g, "\\$&")}(?!\\w)`, "g");
+}
+
+/** Everything that a text may carry in place of a secret; nothing for one that is too short. */
+function formsOf(secret: string): readonly string[] {
+  const text = secret.trim();
+  if (text.length < SHORTEST) return [];
+  if (text.includes("PRIVATE KEY-----")) return keyForms(secret);
+  const escaped = jsonOf(text);
+  const percent = encodeURIComponent(text);
+  const form = new URLSearchParams([["", text]]).toString().slice(1);
+  const plain = [text, escaped, jsonOf(escaped), asciiJSON(text), percent, form, htmlOf(text)];
+  const inURLs = [percent, form].map((encoded) => encoded.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()));
+  return [...new Set([...plain, ...inURLs, ...base64Forms(text)])].filter(({ length }) => length >= SHORTEST);
+}
+
+/** A private key: in a kubeconfig it is in base64 as a whole, and an error may show one line of it. */
+function keyForms(pem: string): readonly string[] {
+  const lines = pem.split(/\r?\n/).filter((line) => line.length >= SHORTEST_LINE && !line.startsWith("-----"));
+  const whole = [pem, pem.trim()].flatMap((text) => [text, jsonOf(text), Buffer.from(text).toString("base64")]);
+  return [...new Set([...whole, ...lines])];
+}
+
+/** In base64 a text looks otherwise behind one or two more bytes; of those forms only the middle is always the same. */
+function base64Forms(text: string): readonly string[] {
+  const whole = Buffer.from(text).toString("base64");
+  const shifted = [1, 2].map((before) => {
+    const encoded = Buffer.concat([Buffer.alloc(before), Buffer.from(text)]).toString("base64");
+    return encoded.replace(/=+$/, "").slice(before + 1, -1);
+  });
+  // The last character of three carries bits of what follows, unless the text ends with it.
+  const open = whole.replace(/=+$/, "");
+  const core = whole === open ? open : open.slice(0, -1);
+  const all = [whole, open, core, ...shifted];
+  return [...all, ...all.map((form) => form.replaceAll("+", "-").replaceAll("/", "_"))];
+}
+
+/** As a JSON string holds it, without the quotation marks. */
+function jsonOf(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
+/** As programs write JSON that keep to ASCII. */
+function asciiJSON(text: string): string {
+  return jsonOf(text).replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+function htmlOf(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+}
