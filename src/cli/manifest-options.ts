@@ -6,6 +6,7 @@ const NAMESPACE = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
 const IMAGE =
   /^(?:[\w.-]+(?::\d+)?\/)?[a-z0-9]+(?:[._/-]+[a-z0-9]+)*(?::(?<tag>\w[\w.-]{0,127}))?(?<digest>@sha256:[0-9a-f]{64})?$/;
 
+const PRIORITY_CLASS = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
 /** No space, quotation mark or brace: the text goes into YAML, where Prometheus reads it as a template. */
 const RUNBOOKS = /^https?:\/\/[^\s#"'{}<>\\]+$/;
 
@@ -22,6 +23,12 @@ export function manifestOptions(): readonly Option[] {
       "schedule of the CronJob, in UTC",
       "Write five fields like '*/5 * * * *', or a macro like @hourly.",
       isCronSchedule,
+    ),
+    checked(
+      "--priority-class <NAME>",
+      "PriorityClass of the pods, such as system-cluster-critical",
+      "It is no name of a PriorityClass.",
+      (text) => text.length <= 253 && PRIORITY_CLASS.test(text),
     ),
     checked(
       "--runbooks <URL>",

@@ -14,7 +14,6 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   "prom-client": ["src/adapters/pushgateway/"],
   yaml: ["src/cli/", "src/sandbox/", "src/adapters/kube/"],
   ajv: ["src/sandbox/"],
-  "ajv-formats": ["src/sandbox/"],
 };
 /** Packages that take long to load; only a command that needs one may load it. */
 const HEAVY: readonly string[] = Object.keys(OWNERS).filter((name) => !["commander", "chalk", "yaml"].includes(name));

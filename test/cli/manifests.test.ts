@@ -97,6 +97,22 @@ describe("flipop manifests", () => {
     ]);
   });
 
+  test.for(["cronjob", "watch"])(
+    "--priority-class gives the pod of --mode %s a class, and changes nothing else",
+    async (mode) => {
+      const [before, after] = [
+        leaves(documents(await printed("--mode", mode))),
+        leaves(documents(await printed("--mode", mode, "--priority-class", "system-cluster-critical"))),
+      ];
+      const place = mode === "cronjob" ? /\.spec\.jobTemplate\.spec\.template\.spec/ : /\.spec\.template\.spec/;
+      const added = after.filter((line) => !before.includes(line));
+      expect(added).toEqual([
+        expect.stringMatching(new RegExp(`${place.source}\\.priorityClassName: system-cluster-critical$`)),
+      ]);
+      expect(after.filter((line) => !added.includes(line))).toEqual(before);
+    },
+  );
+
   test("--runbooks changes where the alerts lead, each to its own section, and nothing else", async () => {
     const url = "https://wiki.example.com/ops/$&flipop";
     const alerts = [...shippedText("monitoring/rules.yaml").matchAll(/- alert: (\w+)/g)].map(([, name]) => name ?? "");
@@ -132,6 +148,10 @@ describe("flipop manifests", () => {
     ["--namespace=a: b", "It is no name of a namespace."],
     ["--namespace=", "It is no name of a namespace."],
     ["--schedule=* * * *", "Write five fields like '*/5 * * * *', or a macro like @hourly."],
+    ["--priority-class=", "It is no name of a PriorityClass."],
+    ["--priority-class=Critical", "It is no name of a PriorityClass."],
+    ["--priority-class=a: b", "It is no name of a PriorityClass."],
+    ["--priority-class=a\nb", "It is no name of a PriorityClass."],
     ["--runbooks=", "Write it like https://wiki.example.com/flipop, without a #."],
     ["--runbooks=README.md", "Write it like https://wiki.example.com/flipop, without a #."],
     ["--runbooks=javascript:alert(1)", "Write it like https://wiki.example.com/flipop, without a #."],

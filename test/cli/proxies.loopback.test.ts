@@ -6,7 +6,7 @@ import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Sandbox, startSandbox } from "../../src/sandbox/start.ts";
 import { type LoopbackProxy, loopbackProxy } from "../adapters/http/loopback-proxy.ts";
 import { type Certificates, hasOpenSSL, makeCertificates } from "../adapters/kube/certificates.ts";
@@ -75,6 +75,10 @@ describe.skipIf(!hasOpenSSL())("flipop behind a proxy", () => {
     rmSync(dir, { recursive: true, force: true });
   });
 
+  beforeEach(() => {
+    for (const proxy of [usual, own]) proxy.asked.splice(0);
+  });
+
   const kubeconfig = (more: string): string => {
     const file = join(dir, "kubeconfig");
     writeFileSync(
@@ -120,12 +124,11 @@ users: [{name: u, user: {token: ${sandbox.token}}}]
         `PUT http://gateway.example.test:${ports.gateway}/metrics/job@base64/ZmxpcG9w`,
       ]),
     );
-    expect(gateway.requests.map(({ method }) => method)).toEqual(["PUT"]);
+    expect(gateway.requests.at(-1)?.method).toBe("PUT");
     expect(performance.now() - before).toBeLessThan(20_000);
   });
 
   test("reaches the cluster by the environment's proxy, too, in lower case, and nothing without it", async () => {
-    usual.asked.splice(0);
     const env = { KUBECONFIG: kubeconfig(""), https_proxy: through(usual), http_proxy: through(usual) };
     expect(await reconcile(env)).toMatchObject({ code: 0, stderr: "" });
     expect(usual.asked).toContain(`CONNECT ${HOST}:${ports.kubernetes}`);
