@@ -22,8 +22,8 @@ const ownPlaces: Plugin = {
 };
 
 /**
- * Leaves undici out: client-node asks it for connections of its own, and flipop makes its own (2.0.1, read 2026-11-22). It is half of a bundle that has it, with four
- * lines of 56 to 72 KB, which a terminal that shows one of them has to swallow.
+ * Leaves undici out of the bundle. client-node imports it for requests that flipop never makes (2.0.1, read 2026-11-22). It is large, and four of its lines
+ * have 56 to 72 KB: an error in one of them would fill a terminal.
  */
 const withoutUndici: Plugin = {
   name: "without-undici",
@@ -74,12 +74,12 @@ function refuseLateCommonJS({ inputs }: Metafile): void {
   }
 }
 
-/** Stack traces name `flipop:src/…`, the file in the repository, and no file that would be missing where the bundle is installed. */
+/** Makes stacks name the file of the repository, `flipop:src/…`. A path beside the bundle would name a file that is not installed. */
 function placeSources(file: string): void {
   const map = JSON.parse(readFileSync(file, "utf8")) as { sources: string[] };
   map.sources = map.sources.map((source) => {
     const path = relative(ROOT, join(dirname(file), source));
-    // The packages may be elsewhere, by way of a link.
+    // A link may lead to packages in another folder.
     return `flipop:${path.replace(/^.*?(?=node_modules\/)/, "")}`;
   });
   writeFileSync(file, JSON.stringify(map));

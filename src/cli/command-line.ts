@@ -45,13 +45,13 @@ export async function runCommandLine(given: Invocation): Promise<number> {
   }
 }
 
-/** Reports an error that came past {@link runCommandLine}. Returns the exit code. */
+/** Reports an error that {@link runCommandLine} could not catch. Returns the exit code. */
 export async function reportCrash(given: Invocation, error: unknown): Promise<number> {
   const invocation = withoutSecretsShown(given);
   return await reportError(await openSession(invocation, guessFlags(invocation)), error);
 }
 
-/** Whatever the call writes, and with whatever, no secret is in it. */
+/** Returns the invocation with streams that show no secret, and with the secrets of its environment known. */
 function withoutSecretsShown(invocation: Invocation): Invocation & { readonly secrets: Secrets } {
   const secrets = invocation.secrets ?? new KnownSecrets();
   for (const secret of secretsIn(invocation.env)) secrets.add(secret);

@@ -11,13 +11,13 @@ import type { CommonFlags, LeaseFlags } from "./flags.ts";
 
 /** Everything a command is built from, resolved once from flags and environment, frozen. */
 export interface Config extends EnvironmentSettings {
-  /** What exec plugins of the kubeconfig inherit: everything but flipop's own secrets. */
+  /** The environment that exec plugins inherit: all of it except flipop's own secrets. */
   readonly environment: Environment;
   /** The proxy that the environment names for a URL. */
   readonly chooseProxy: ChooseProxy;
-  /** Tells a person of something that a run does all the same: once for each text. */
+  /** Warns a person; the run goes on. Says each text once. */
   readonly warn: Warn;
-  /** Knows the secrets of the process; whatever reads one adds it. */
+  /** Knows the secrets of the process. Code that reads a secret adds it here. */
   readonly secrets: Secrets;
   /** Run on the embedded world in this directory. */
   readonly sandboxDir?: string;
@@ -30,10 +30,10 @@ export interface Config extends EnvironmentSettings {
   readonly lease: { readonly namespace: string; readonly name: string };
 }
 
-/** Tells a person something that stops nothing; `reason` is for machines. */
+/** Warns a person of something that does not stop the run; `reason` is for machines. */
 export type Warn = (reason: string, text: string) => void;
 
-/** What a configuration takes from whoever runs the command. */
+/** The parts of a configuration that belong to the session: where warnings go, and which secrets are known. */
 export interface Outlets {
   readonly warn: Warn;
   readonly secrets: Secrets;

@@ -30,8 +30,8 @@ export interface EnvironmentSettings {
 }
 
 /**
- * Returns a copy of the process's environment. The only place that reads it. Effect: the secrets in it are taken out of the process's own, so that no
- * library passes them on: client-node starts the program of a legacy auth-provider with all of it (2.0.1, read 2026-11-22).
+ * Returns a copy of the process's environment. The only place that reads it. Effect: removes the secrets from the process's own environment, so that no library
+ * passes them on. client-node would: it starts the program of a legacy auth-provider with all of it (2.0.1, read 2026-11-22).
  */
 export function takeEnvironment(): Environment {
   const env = { ...process.env };
@@ -51,14 +51,14 @@ const SECRET_VARIABLES: ReadonlySet<string> = new Set(
   Object.values(SECRETS).flatMap((names) => names.flatMap(withTwin)),
 );
 
-/** Returns the secrets that stand in the environment itself, as texts: tokens and passwords, those in the URLs of proxies included. */
+/** Returns the tokens and passwords in the environment, with those in the URLs of proxies. Secrets in files are not among them. */
 export function secretsIn(env: Environment): readonly string[] {
   const own = Object.values(SECRETS).flatMap((names) => names.flatMap((name) => env[name]?.trim() || []));
   const { http, https } = resolveProxies(env);
   return [...own, ...[http, https].flatMap((proxy) => (proxy === undefined ? [] : passwordsIn(proxy.text)))];
 }
 
-/** Returns the password of a URL, as it stands there and decoded; nothing where there is none. */
+/** Returns the password of a URL in three forms: as written, decoded, and as basic authentication. Empty if the URL has none. */
 export function passwordsIn(url: string): readonly string[] {
   const [, user = "", password = ""] = /^(?:[^:/?#]+:\/\/)?([^:@/?#]*):([^@/?#]+)@/.exec(url) ?? [];
   if (password === "") return [];
@@ -74,7 +74,7 @@ function percentDecoded(text: string): string {
   }
 }
 
-/** Returns the environment without the secrets that flipop reads and the names of files with them: what other programs inherit. */
+/** Returns the environment for other programs: without the secrets that flipop reads, and without the names of files that hold them. */
 export function withoutSecrets(env: Environment): Environment {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !SECRET_VARIABLES.has(name)));
 }
@@ -120,7 +120,7 @@ export function resolvePushgateway(env: Environment): PushgatewaySettings {
   });
 }
 
-/** Returns what the environment says of proxies, by Go's precedence: upper case before lower case, and empty variables count as absent. */
+/** Returns the proxy settings of the environment. As in Go, upper case goes before lower case, and an empty variable counts as absent. */
 export function resolveProxies(env: Environment): ProxySettings {
   const variable = (...names: readonly string[]): ProxyVariable | undefined => {
     const name = names.find((one) => env[one]);

@@ -17,7 +17,7 @@ export interface Invocation {
   readonly identity: string;
   /** Local wall clock, milliseconds; times of log lines. */
   readonly wallMs: () => number;
-  /** Knows the secrets of the process; absent = none that this call does not read itself. */
+  /** Knows the secrets of the process. Absent = the call starts with those of its own environment. */
   readonly secrets?: Secrets;
   /** Called only by commands that need a cluster. */
   readonly loadBackend: () => Promise<Backend>;

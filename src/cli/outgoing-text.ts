@@ -1,17 +1,17 @@
-// The last place a text passes before it leaves the program: no secret goes further. Adapters take secrets out of what they quote, before they cut it; this is the net
-// behind all of them, and behind what nobody thought of.
+// The last place that a text passes before it leaves the program. Adapters take secrets out of the texts they quote, before they cut them. This file does it again
+// for every text, so that nothing gets through that nobody thought of.
 import type { Secrets } from "../ports/secrets.ts";
 import type { Sample } from "../report/metrics/sample.ts";
 import type { OutputStream, Streams } from "./write.ts";
 
 const REDACTED = "[redacted]";
-/** A shorter secret is a word or a number that stands in many texts; to replace it would make them unreadable and protect nothing. */
+/** A shorter secret is a word or a number of many texts. To replace it would make them unreadable, and protects nothing. */
 const SHORTEST = 6;
-/** Of those a word of its own in somebody else's text may be the secret after all. */
+/** A secret of 3 to 5 characters is replaced only in quoted texts, and only as a whole word. */
 const SHORTEST_QUOTED = 3;
-/** How many are known at a time: those that are in use, and more of the past than any text can still be about. */
+/** The most secrets known at a time. A process that watches reads a new token every hour. */
 const MOST = 100;
-/** A line of a private key that is shorter may be anything. */
+/** A shorter line of a private key is not searched for: it may be anything. */
 const SHORTEST_LINE = 16;
 
 /** The secrets of one process, the newest hundred of them. */
@@ -62,7 +62,7 @@ function asWord(secret: string): RegExp {
   return new RegExp(`(?<!\\w)${secret.replace(/[^\w]/g, "\\$&")}(?!\\w)`, "g");
 }
 
-/** Everything that a text may carry in place of a secret; nothing for one that is too short. */
+/** Returns every form in which a text may hold a secret; none for a secret that is too short. */
 function formsOf(secret: string): readonly string[] {
   const text = secret.trim();
   if (text.length < SHORTEST) return [];
@@ -75,33 +75,33 @@ function formsOf(secret: string): readonly string[] {
   return [...new Set([...plain, ...inURLs, ...base64Forms(text)])].filter(({ length }) => length >= SHORTEST);
 }
 
-/** A private key: in a kubeconfig it is in base64 as a whole, and an error may show one line of it. */
+/** Returns the forms of a private key: the whole PEM, its base64 as in a kubeconfig, and each line, since an error may show one. */
 function keyForms(pem: string): readonly string[] {
   const lines = pem.split(/\r?\n/).filter((line) => line.length >= SHORTEST_LINE && !line.startsWith("-----"));
   const whole = [pem, pem.trim()].flatMap((text) => [text, jsonOf(text), Buffer.from(text).toString("base64")]);
   return [...new Set([...whole, ...lines])];
 }
 
-/** In base64 a text looks otherwise behind one or two more bytes; of those forms only the middle is always the same. */
+/** Returns the base64 forms of a text. Behind one or two more bytes it looks different, and only the middle is always the same. */
 function base64Forms(text: string): readonly string[] {
   const whole = Buffer.from(text).toString("base64");
   const shifted = [1, 2].map((before) => {
     const encoded = Buffer.concat([Buffer.alloc(before), Buffer.from(text)]).toString("base64");
     return encoded.replace(/=+$/, "").slice(before + 1, -1);
   });
-  // The last character of three carries bits of what follows, unless the text ends with it.
+  // If bytes follow, they change the last character of an incomplete group.
   const open = whole.replace(/=+$/, "");
   const core = whole === open ? open : open.slice(0, -1);
   const all = [whole, open, core, ...shifted];
   return [...all, ...all.map((form) => form.replaceAll("+", "-").replaceAll("/", "_"))];
 }
 
-/** As a JSON string holds it, without the quotation marks. */
+/** Returns a text as a JSON string holds it, without the quotation marks. */
 function jsonOf(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-/** As programs write JSON that keep to ASCII. */
+/** Returns a text as JSON in ASCII holds it: other letters escaped. */
 function asciiJSON(text: string): string {
   return jsonOf(text).replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

@@ -72,7 +72,7 @@ function refusedGrouping(why: string): ConfigError {
   return new ConfigError("usage", `--push-grouping cannot be used: ${why}. Write it like cluster=production.`);
 }
 
-/** A secret that cannot be one is a mistake to see before anything is done; a file that cannot be read may be there by the time of the push. */
+/** True if a user, password or token is set. Refuses an unusable one before the run begins; an unreadable file may be readable by the time of the push. */
 function hasCredentials(settings: PushgatewaySettings, secrets: Outlets["secrets"]): boolean {
   try {
     return authorization(settings, secrets) !== undefined;

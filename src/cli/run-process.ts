@@ -44,7 +44,7 @@ export async function runProcess(loadBackend: () => Promise<Backend>): Promise<v
   if (stoppedBy !== undefined) process.stdout.write("", () => process.exit());
 }
 
-/** Tells of an error that nobody awaits, a rejected promise included, as of any other; Node's own words would show secrets, and the line of source that threw. */
+/** Reports an error that nobody caught, and ends the process. Node's own report would show secrets, and the line of source that threw. */
 async function crash(invocation: Invocation, error: unknown): Promise<void> {
   const exitCode = await reportCrash(invocation, error).catch(() => EXIT.unexpected);
   process.stderr.write("", () => process.stdout.write("", () => process.exit(exitCode)));

@@ -5,7 +5,7 @@ import type { Secrets } from "../ports/secrets.ts";
 import type { TokenSource } from "./environment.ts";
 
 /**
- * Returns the token as it is now, which is a secret from then on, or undefined where there is none (an empty file counts as none). Reads the file each
+ * Returns the token as it is now, or undefined where there is none (an empty file counts as none). Adds it to `secrets`. Reads the file each
  * time, so that a rotated Secret is picked up.
  * @throws ConfigError naming variable and path: `permission` when the file cannot be read, `invalid` when what is there cannot be a token; never
  * with the token itself.
@@ -37,7 +37,7 @@ type Given = Exclude<TokenSource, { readonly kind: "none" }>;
 
 function textOf(source: Given, secrets: Pick<Secrets, "add"> | undefined): string {
   const text = source.kind === "value" ? source.token : readTokenFile(source).replace(/[\r\n]+$/, "");
-  // One that cannot be used is a secret, too; each of its lines may be what was meant.
+  // An unusable token is a secret, too: each of its lines may be the real one.
   if (source.kind === "file" || source.isPublic !== true) for (const line of text.split(/[\r\n]+/)) secrets?.add(line);
   return text;
 }

@@ -44,7 +44,7 @@ export interface PassResult {
   /** True when the pass stopped early because the Lease was lost or a signal came. */
   readonly wasInterrupted: boolean;
   readonly timing: RunTiming;
-  /** Providers whose token no header can carry: what they lack is a right setting, not a permission. Absent = none. */
+  /** Providers whose token cannot stand in a header: a wrong setting, not a missing permission. Absent = none. */
   readonly unusableTokens?: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** What is wrong with a text that is no token, for sentences: `The token of X ${UNUSABLE_TOKEN}.` */
+/** The end of a sentence about a text that cannot be a token: `The token of X ${UNUSABLE_TOKEN}.` */
 export const UNUSABLE_TOKEN = "has characters that no token has, such as a space or a line end";
 
 /** True for a text that can be a bearer token: printable ASCII without spaces, at least one character. */

@@ -42,7 +42,7 @@ export function categoryOf(error: unknown): ErrorCategory {
   if (error instanceof ConfigError) return CONFIG[error.kind];
   if (error instanceof KubeError) return KUBE[error.failure];
   if (error instanceof ProviderError) {
-    // A token that cannot be one is a wrong setting; nobody was asked for permission.
+    // An unusable token is a wrong setting: the provider was not asked.
     return error.cause instanceof ConfigError ? CONFIG[error.cause.kind] : PROVIDER[error.failure];
   }
   return "bug";

@@ -42,7 +42,7 @@ const FIREWALL_HOLDS: Readonly<Partial<Record<Reason, Service>>> = {
   FirewallReserved: "config",
 };
 
-/** What is known of an object beside the plan. */
+/** Facts about an object that the plan does not have. */
 export interface ServiceFacts {
   /** What went wrong for it in the run. */
   readonly troubles?: readonly Trouble[];
@@ -67,7 +67,7 @@ export function serviceOf(
   return object.status.error === undefined ? "served" : "refused";
 }
 
-/** The provider that a hold is about; undefined for a name that is not known. */
+/** Returns the provider that a hold is about; undefined if the object's DNS name is not known. */
 function providerOf(object: PoolAssessment | RecordSetAssessment, { kind }: Hold): string | undefined {
   if ("written" in object) return object.written.provider;
   return kind.endsWith("-dns") ? object.dns?.provider : object.provider;

@@ -6,7 +6,7 @@ import type { Duplex } from "node:stream";
 import { createSecureContext, getCACertificates } from "node:tls";
 import { type ProxyServer, proxyText } from "./proxy-choice.ts";
 
-/** What TLS with a server needs, PEM. */
+/** The certificates and rules for TLS with one server; PEM. */
 export interface TLSFacts {
   readonly ca?: string;
   readonly cert?: string;
@@ -26,14 +26,14 @@ export interface AgentFacts {
   readonly idleMs: number;
 }
 
-/** A proxy that could not be reached, or did not connect, or broke the connection to it. */
+/** A request failed at a proxy: flipop could not reach it, it refused to connect, or it broke the connection. */
 export class ProxyFailure extends Error {
   override readonly name: string = "ProxyFailure";
   /** A code of node:net or node:tls for a proxy that cannot be reached, else `ERR_PROXY_REFUSED`. */
   readonly code: string;
-  /** What the proxy answered; 0 when it did not answer. */
+  /** The HTTP status that the proxy answered with; 0 when it did not answer. */
   readonly status: number;
-  /** True when nothing of a request has been sent to its server for certain. */
+  /** True if certainly no part of the request reached the server. */
   readonly isUnsent: boolean;
 
   /** The text names the proxy without its user and password: one clause, without a full stop. */
@@ -53,9 +53,14 @@ interface ProxyFailureFacts {
 }
 
 /**
- * Returns an agent for requests to servers of one protocol. Through an HTTP proxy `https:` goes in a tunnel (CONNECT), and the agent for `http:` connects to the
- * proxy itself, which is asked for the whole URL; through a SOCKS proxy both go in its own way. The proxy's certificate is checked against the usual authorities and
- * that of the server.
+ * Returns an agent for requests to servers of one protocol:
+ *
+ *   proxy                https: servers                     http: servers
+ *   none                 connects to the server             connects to the server
+ *   http:, https:        opens a tunnel with CONNECT        connects to the proxy, which forwards the request
+ *   socks5:, socks5h:    connects by the SOCKS protocol     the same
+ *
+ * Checks the certificate of an `https:` proxy against the usual authorities and that of the server.
  * @throws Error of node:tls when a certificate or key cannot be used
  */
 export async function createAgent({ protocol, tls, proxy, maxSockets, idleMs }: AgentFacts): Promise<Agent> {
@@ -70,12 +75,12 @@ export async function createAgent({ protocol, tls, proxy, maxSockets, idleMs }: 
   return proxy.url.protocol === "https:" ? new https.Agent({ ...options, ...proxyTLS(tls) }) : new http.Agent(options);
 }
 
-/** True when requests to servers of this protocol are sent to the proxy itself, with the whole URL. */
+/** True if the proxy forwards requests to servers of this protocol: then the request names the whole URL. */
 export function isForwarded(protocol: string, proxy: ProxyServer | undefined): proxy is ProxyServer {
   return protocol === "http:" && proxy !== undefined && !proxy.url.protocol.startsWith("socks");
 }
 
-/** Returns the header that lets in at the proxy; none where its URL has no user. */
+/** Returns the header with the proxy's user and password; an empty object if its URL has none. */
 export function proxyAuthorization({ url }: ProxyServer): { readonly "Proxy-Authorization"?: string } {
   if (url.username === "" && url.password === "") return {};
   const login = `${decoded(url.username)}:${decoded(url.password)}`;
@@ -90,7 +95,7 @@ function decoded(text: string): string {
   }
 }
 
-/** Go checks the proxy's certificate as it does the server's; the client's own certificate is the server's business alone. */
+/** Returns how to check the proxy's certificate: as the server's, like Go. The client certificate is not for the proxy. */
 function proxyTLS({ ca, rejectUnauthorized }: TLSFacts): https.AgentOptions {
   return {
     ...(ca === undefined ? {} : { ca: [...getCACertificates("default"), ca] }),
@@ -98,7 +103,7 @@ function proxyTLS({ ca, rejectUnauthorized }: TLSFacts): https.AgentOptions {
   };
 }
 
-/** What a request tells its agent of itself; Node's own `signal` does not get there. */
+/** Options that a request passes to its agent. Node keeps the option `signal` back (24.21, tried 2026-11-22). */
 export interface ConnectOptions {
   /** Ends the making of a connection. */
   readonly connectSignal?: AbortSignal;
@@ -159,7 +164,7 @@ function openTunnel(
   });
 }
 
-/** Returns where a proxy listens, as options of a request to it. Without its own name Node would look for that of the request's `Host` in its certificate. */
+/** Returns where a proxy listens, as options of a request. Without `servername` Node would check its certificate for the name in the header `Host`. */
 export function proxyAddress({ url }: ProxyServer): {
   readonly host: string;
   readonly port: number;
@@ -179,7 +184,7 @@ export function unreachable(proxy: ProxyServer, cause: Error, isUnsent: boolean)
   return new ProxyFailure(proxy, `${isTLS ? "cannot be trusted" : what} (${code})`, { code, cause, isUnsent });
 }
 
-/** The proxy's own words are left out: they may repeat what it was sent. */
+/** Leaves the proxy's own words out: they may repeat its password. */
 function refusedTunnel(proxy: ProxyServer, target: string, status: number): ProxyFailure {
   const why = status === 407 ? "wants another user and password (407)" : `does not connect to ${target} (${status})`;
   return new ProxyFailure(proxy, why, { status, isUnsent: true });

@@ -1,11 +1,11 @@
-// Which proxy a request goes through. The rules are those of Go, so that flipop does what kubectl does beside it: golang.org/x/net/http/httpproxy
-// (v0.51.0, read and run 2026-11-22).
+// Chooses the proxy for a request by the rules of Go, so that flipop and kubectl use the same one: golang.org/x/net/http/httpproxy (v0.51.0, read and run
+// 2026-11-22).
 
 import { isIP } from "node:net";
 import { domainToASCII } from "node:url";
 import { ConfigError } from "../../model/errors.ts";
 
-/** A proxy, and who says that it is to be used. */
+/** A proxy, and the setting that names it. */
 export interface ProxyServer {
   /** `http:`, `https:`, `socks5:` or `socks5h:`; may carry a user and a password. */
   readonly url: URL;
@@ -13,7 +13,7 @@ export interface ProxyServer {
   readonly source: string;
 }
 
-/** Returns the proxy for a target; undefined where it is reached directly. @throws ConfigError when the proxy that is named for it cannot be one */
+/** Returns the proxy for a target; undefined if flipop connects to it directly. @throws ConfigError when the setting for the target names no proxy */
 export type ChooseProxy = (target: URL) => ProxyServer | undefined;
 
 /** A variable that is set. */
@@ -22,7 +22,7 @@ export interface ProxyVariable {
   readonly text: string;
 }
 
-/** What the environment says of proxies. */
+/** The proxy settings of the environment. */
 export interface ProxySettings {
   /** For targets with `http:`. */
   readonly http?: ProxyVariable;
@@ -89,7 +89,7 @@ export function isLoopbackURL(url: URL): boolean {
   return isLoopback(addressOf(url));
 }
 
-/** Where a request is to arrive. */
+/** The server of a request. */
 interface Address {
   /** A name in lower case, or an address without brackets. */
   readonly host: string;
@@ -112,7 +112,7 @@ function isLoopback({ host, bytes }: Address): boolean {
   return bytes.length === 4 ? bytes[0] === 127 : bytes.every((byte, at) => byte === (at === 15 ? 1 : 0));
 }
 
-/** What an entry of the list covers; none where Go ignores it, too. */
+/** Returns the check for one entry of the list; none for an entry that Go ignores, too. */
 function exceptionOf(entry: string): readonly Exception[] {
   if (entry === "") return [];
   if (entry === "*") return [() => true];
@@ -129,7 +129,7 @@ function exceptionOf(entry: string): readonly Exception[] {
   return [(address) => address.bytes === undefined && isName(address.host) && isAtPort(address)];
 }
 
-/** A range in the notation 10.0.0.0/8; undefined for everything else. */
+/** Returns the check for a range such as 10.0.0.0/8; undefined for any other entry. */
 function rangeOf(entry: string): Exception | undefined {
   const [, text = "", digits = ""] = /^([^/]+)\/(\d{1,3})$/.exec(entry) ?? [];
   const network = bytesOf(text);
@@ -140,13 +140,13 @@ function rangeOf(entry: string): Exception | undefined {
     bytes?.length === network.length && network.every((byte, at) => isSameStart(byte, bytes[at] ?? 0, bits - at * 8));
 }
 
-/** True when the first `bits` of two bytes are equal; also where none are compared. */
+/** True if the first `bits` of two bytes are equal; with 0 bits or fewer always. */
 function isSameStart(a: number, b: number, bits: number): boolean {
   const unseen = 8 - Math.min(Math.max(bits, 0), 8);
   return a >> unseen === b >> unseen;
 }
 
-/** `HOST:PORT` and `[IPv6]:PORT` in their parts; everything else is all host. */
+/** Splits `HOST:PORT` and `[IPv6]:PORT`; any other text is a host. */
 function hostAndPort(entry: string): { readonly host: string; readonly port: string } {
   const [, bracketed, host, port] = /^(?:\[([^[\]]*)\]|([^:[\]]*)):([^:[\]]*)$/.exec(entry) ?? [];
   return port === undefined ? { host: entry, port: "" } : { host: bracketed ?? host ?? "", port };

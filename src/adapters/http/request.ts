@@ -48,17 +48,17 @@ function direct(url: URL, options: https.RequestOptions & ConnectOptions): http.
   return (url.protocol === "http:" ? http : https).request(url, options);
 }
 
-/** The proxy is asked for the whole URL. */
+/** Asks the proxy for the whole URL. */
 function forward(url: URL, proxy: ProxyServer, options: https.RequestOptions): http.ClientRequest {
   const path = `${url.origin}${url.pathname}${url.search}`;
   const { request: open } = proxy.url.protocol === "https:" ? https : http;
   return open({ ...options, ...proxyAddress(proxy), path });
 }
 
-/** As the global `fetch`, as far as flipop needs it. */
+/** The part of the global `fetch` that flipop uses. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** Of one provider's calls. */
+/** Connections to one proxy; a provider has at most four calls in flight. */
 const MAX_SOCKETS = 8;
 const IDLE_MS = 4000;
 /** Statuses of a `Response` without a body. */
@@ -66,8 +66,8 @@ const BODILESS: readonly number[] = [204, 205, 304];
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 
 /**
- * Returns a `fetch` that goes through the proxy that is chosen for a URL, and is the global one where none is. It knows `method`, `headers`, `body`, `signal` and
- * `redirect`, which is never followed. Its connections do not keep the process alive.
+ * Returns a `fetch` that uses the proxy of each URL. Without a proxy it is the global `fetch`. It reads `method`, `headers`, `body`, `signal` and
+ * `redirect`, and never follows a redirect. Idle connections do not keep the process alive.
  */
 export function proxiedFetch(choose: ChooseProxy): Fetch {
   const agents = new Map<string, Promise<Agent>>();

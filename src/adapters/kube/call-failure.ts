@@ -54,7 +54,7 @@ function statusOf(body: Buffer, redact: (text: string) => string): StatusFacts |
   const status = parse(body);
   if (status === undefined) return undefined;
   const reason = asText(status["reason"]) ?? "";
-  // Before it is cut: a part of a secret would not be found any more.
+  // Before the cut: a part of a secret is not found any more.
   const message = redact(asText(status["message"]) ?? reason)
     .slice(0, MAX_QUOTED)
     .replace(/\p{Cc}+/gu, " ")

@@ -15,7 +15,7 @@ export interface ExecPlugin {
   readonly installHint: string;
   /** True when the plugin insists on a terminal, which flipop never gives it. */
   readonly needsTerminal: boolean;
-  /** Values that the kubeconfig adds to its environment and that are secrets by their names, such as `VAULT_TOKEN`. */
+  /** The values of added environment variables that have a name like a secret's, such as `VAULT_TOKEN`. */
   readonly secrets: readonly string[];
   /** `spec.cluster` of the plugin's input, when it asked for it. */
   readonly cluster?: Readonly<Record<string, unknown>>;
@@ -66,7 +66,7 @@ export interface Connection {
   /** Absent = the server is reached directly. */
   readonly proxy?: ProxyServer;
   readonly user: ConnectionUser;
-  /** Learns what logs in, and takes secrets out of what the server and plugins say. Absent = nobody needs to know. */
+  /** Learns the credentials, and takes secrets out of texts of the server and of plugins. Absent = texts stay as they are. */
   readonly secrets?: Secrets;
   readonly impersonation: Impersonation;
 }

@@ -49,8 +49,8 @@ export async function runExecPlugin(
 const NOT_INSTALLED = "it is not installed, or not in $PATH";
 
 /**
- * The program to start: a path as it is, a name as the first program of that name in the absolute folders of the search path. Like kubectl
- * it takes none from the working folder (exec.ErrDot of Go 1.19 and newer).
+ * Returns the program to start: a path as it is; for a name the first program of that name in the absolute folders of the search path. Like kubectl it takes no
+ * program from the working folder (exec.ErrDot of Go 1.19 and newer). Undefined if there is none.
  */
 async function programOf({ command, searchPath }: ExecPlugin): Promise<string | undefined> {
   if (command.includes(sep)) return command;

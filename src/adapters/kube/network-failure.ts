@@ -82,7 +82,7 @@ export function codeOf(error: unknown): string {
   return typeof code === "string" ? code : error.name;
 }
 
-/** Proxies that want another user, or do not allow the connection, go on doing so. */
+/** A refusal of the proxy (403, 407) stays until somebody changes a setting; other failures pass. */
 function proxyFailure(call: Call, { server }: Connection, error: ProxyFailure): ConfigError | KubeError {
   if (error.status === 407 || error.status === 403) {
     const fix = "Correct its user and password, have it allow the server, or put the server into NO_PROXY.";

@@ -1,6 +1,6 @@
 import { open } from "node:fs/promises";
 
-/** Kubeconfigs, tokens and certificates are far smaller; what is larger was named by mistake, such as a device. */
+/** Kubeconfigs, tokens and certificates are far smaller. A larger file was named by mistake. */
 const MAX_BYTES = 1 << 20;
 
 /**

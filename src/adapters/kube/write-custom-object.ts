@@ -16,7 +16,8 @@ type Decoded<Status> = { readonly meta: ObjectMeta; readonly status: Status };
 
 /**
  * Replaces flipop's fields of an object's status: one merge patch with the resourceVersion of `meta`, after a GET when `meta`
- * is not the one that was read. No secret is in its texts, but what is returned has them as they were given. Idempotent: when a repeat meets a conflict and the status is already as sent, that is success.
+ * is not the one that was read. Takes secrets out of the texts it sends; the returned object has the texts as they were given. Idempotent: when a repeat meets a
+ * conflict and the status is already as sent, that is success.
  */
 export async function patchStatus<T extends Decoded<Status>, Status>(
   access: WriteAccess,
@@ -30,7 +31,7 @@ export async function patchStatus<T extends Decoded<Status>, Status>(
   const patch = withoutEqual(kind.encodeStatus(shown, before), asRecord(before) ?? {});
   const body = { metadata: { resourceVersion: meta.resourceVersion }, status: patch };
   const sent = kind.decodeStatus(shown);
-  // What was taken out of a text is taken out of it in every pass: that alone is no change.
+  // The server has these texts without the secrets already: nothing is left to send.
   const isSame = shown !== status && isDeepStrictEqual(kind.decodeStatus(before), sent);
   const same = isSame ? kind.decode(stored) : undefined;
   if (same !== undefined) {
@@ -45,10 +46,10 @@ export async function patchStatus<T extends Decoded<Status>, Status>(
   return asWanted(decoded(access, kind, call, answer), status, sent);
 }
 
-/** The texts of a status that quote somebody: those of these fields. */
+/** The fields of a status that hold sentences. */
 const TEXTS: ReadonlySet<string> = new Set(["error", "message", "nodeErrors"]);
 
-/** A status as it may be seen; the very same where nothing in it is secret. */
+/** Returns a status without secrets in its sentences; the same object if it has none. */
 function withoutSecrets<Status>(status: Status, secrets: Connection["secrets"]): Status {
   if (secrets === undefined) return status;
   const shown = (value: unknown, isText: boolean): unknown => {
@@ -62,7 +63,7 @@ function withoutSecrets<Status>(status: Status, secrets: Connection["secrets"]):
   return isDeepStrictEqual(result, status) ? status : result;
 }
 
-/** The object with the status that was asked for, where the server has it, secrets aside: to whoever asked it is what is stored. */
+/** Returns the object with the wanted status in place of the sent one: the caller compares the two, and must not take a redacted text for a lost field. */
 function asWanted<T extends Decoded<Status>, Status>(object: T, wanted: Status, sent: Status): T {
   return isDeepStrictEqual(object.status, sent) ? { ...object, status: wanted } : object;
 }

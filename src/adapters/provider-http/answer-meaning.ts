@@ -19,7 +19,7 @@ export function answerMeaning<T, Send, Body, C extends Complaint>(
   const { status } = answer;
   const success = readSuccess(api, call, answer);
   if (success.kind === "value") return success.value;
-  // Before any text is cut or changed to small letters: what is left of a secret would not be found any more.
+  // First of all: in a text that was cut, or written in small letters, a secret is not found any more.
   const headers = new Headers([...answer.headers].map(([name, value]) => [name, terms.redact(value)]));
   const redacted = { ...answer, headers, text: terms.redact(answer.text) };
   if (success.kind === "unusable") {

@@ -44,7 +44,7 @@ export function createProviderCaller<Send, Body, C extends Complaint>(
   } = options;
   const baseURL = checkedBaseURL(options.baseURL ?? api.baseURL, api.label, api.baseURL);
   const chooseProxy = options.chooseProxy ?? NO_PROXY;
-  // A proxy that cannot be one is a mistake of the operator, and no failure of each call.
+  // A wrong proxy setting is refused here, once, and not by each call.
   chooseProxy(new URL(baseURL));
   const fetch = proxiedFetch(chooseProxy);
   const gate = rateLimitGate(clock, api.readRateLimit);

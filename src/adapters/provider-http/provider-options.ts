@@ -13,7 +13,7 @@ export interface ProviderOptions {
   readonly timeoutMs?: number;
   /** When the run must be over, in {@link Clock.monotonicMs}: no call lasts longer, and later ones are not made. */
   readonly untilMs?: number;
-  /** Takes secrets out of what the provider says, which may repeat any of them; by default the token of the call is the only one. */
+  /** Takes secrets out of the provider's texts, which may repeat any of them. By default it knows only the token of the call. */
   readonly secrets?: Pick<Secrets, "redactQuoted">;
   /** The proxy for the API; by default none. */
   readonly chooseProxy?: ChooseProxy;

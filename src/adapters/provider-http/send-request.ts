@@ -11,9 +11,9 @@ export interface RequestTerms {
   readonly token: string;
   readonly userAgent: string;
   readonly deadline: Deadline;
-  /** Sends it; by way of a proxy where there is one. */
+  /** Sends the request, through the proxy if there is one. */
   readonly fetch: Fetch;
-  /** Takes secrets out of what somebody else says. */
+  /** Takes secrets out of a text of the provider. */
   readonly redact: (text: string) => string;
 }
 

@@ -9,9 +9,9 @@ export interface PushTarget extends PushGroup {
   readonly url: string;
   /** The `Authorization` header, asked for at each push. @throws ConfigError when it cannot be had */
   readonly authorization: () => string | undefined;
-  /** Takes secrets out of what the Pushgateway says. */
+  /** Takes secrets out of the Pushgateway's texts. */
   readonly secrets: Pick<Secrets, "redactQuoted">;
-  /** Sends the push; by way of a proxy where there is one. */
+  /** Sends the push, through the proxy if there is one. */
   readonly fetch: Fetch;
 }
 

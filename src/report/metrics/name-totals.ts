@@ -4,7 +4,7 @@ import type { Outcome } from "../../model/outcome.ts";
 import type { Plan, PoolAssessment, RecordSetAssessment } from "../../model/plan.ts";
 import type { PassResult } from "../../model/run.ts";
 
-/** What is kept over runs about one name of one object. */
+/** The totals of one DNS name of one object. */
 export interface NameTotals {
   /** How often somebody else had changed its A records and flipop put them right. */
   readonly foreign: number;
@@ -35,7 +35,7 @@ export function nameOf(one: Assessment): Name | undefined {
 }
 
 /**
- * Returns the totals with those of a run added. A change by somebody else is counted when flipop has put it right, once for each change of a name:
+ * Returns the totals with those of a run added. Counts a change by somebody else when flipop has put the records right, once per write:
  *
  *   records when last right   records found   written   counted
  *   203.0.113.1               203.0.113.9     203.0.113.1   yes: somebody else wrote 203.0.113.9
@@ -83,17 +83,17 @@ function afterWrite(totals: NameTotals, right: string, { action, outcome, genera
   const isOthers = found !== hash || (written === hash && then === String(generation));
   const { foreign } = totals;
   if (outcome.outcome === "applied") {
-    // Addresses that leave early are not the repair: it follows.
+    // This write only takes addresses out early; the repair follows.
     if (isOthers && action.kind === "withdraw-dns") return totals;
     return { foreign: isOthers ? foreign + 1 : foreign, right: `${generation}:${written}` };
   }
   if (outcome.outcome !== "failed" || isOthers) return totals;
-  // flipop's own change may be carried out by half: what stands there then is nobody else's.
+  // flipop's own change may be half done: then the difference is not somebody else's.
   const isUntouched = outcome.records?.kind === "known" && addressesHash(outcome.records.records.addresses) === found;
   return isUntouched ? totals : { foreign };
 }
 
-/** The names whose records are right now, by their keys; those of objects that have nothing to publish may be anybody's. */
+/** Returns the names whose records are right now, with their keys. Leaves out objects with nothing to publish: anybody may have written those records. */
 function rightNames({ pools, recordSets, holds }: Plan): readonly (readonly [string, string])[] {
   const empty = new Set(holds.flatMap(({ object, reason }) => (reason === "NothingToPublish" ? [refKey(object)] : [])));
   return [...pools, ...recordSets].flatMap((one) => {
@@ -109,7 +109,7 @@ function addressesHash(addresses: readonly string[]): string {
   return contentHash(addresses.toSorted().join(" "));
 }
 
-/** Without names that no object asks for. An object whose name is not known in this run may still have each name it had. */
+/** Returns the totals without names that no object asks for. Keeps all names of an object whose name is not known in this run. */
 function stillAsked(known: NamesTotals, { pools, recordSets }: Plan): NamesTotals {
   const all = [...pools, ...recordSets].map((one) => ({ object: one.object, name: nameOf(one) }));
   const asked = new Set(all.flatMap(({ object, name }) => (name === undefined ? [] : [nameTotalsKey(object, name)])));
