@@ -10,6 +10,7 @@ import { addRun, type Totals } from "../report/metrics/totals.ts";
 import { readTotals, writeTotals } from "../report/metrics/totals-note.ts";
 import type { NotedRun } from "./backend.ts";
 import { exitCodeOfEnd, lastRunAnnotations } from "./last-run.ts";
+import { redactedSamples } from "./outgoing-text.ts";
 import type { Session } from "./session.ts";
 import { readVersion } from "./version.ts";
 import { writeLine } from "./write.ts";
@@ -59,7 +60,7 @@ export interface Pushing {
 }
 
 async function push(
-  { invocation, lines }: Session,
+  { invocation, lines, secrets }: Session,
   { target, clock }: Pushing,
   method: Push["method"],
   samples: readonly Sample[],
@@ -68,7 +69,11 @@ async function push(
     import("../adapters/pushgateway/metrics-text.ts"),
     import("../adapters/pushgateway/push-metrics.ts"),
   ]);
-  const result = await pushMetrics(target, { method, text: await metricsText(samples) }, clock);
+  const result = await pushMetrics(
+    target,
+    { method, text: await metricsText(redactedSamples(samples, secrets)) },
+    clock,
+  );
   if (result.kind === "failed") writeLine(invocation.streams, lines, "warn", result.message, { reason: "PushFailed" });
 }
 

@@ -12,6 +12,7 @@ import { renderPlan } from "../report/render-plan.ts";
 import type { PlanWorld } from "./backend.ts";
 import { resolveConfig } from "./config.ts";
 import type { PlanFlags } from "./flags.ts";
+import { unusableTokens } from "./providers.ts";
 import { nothingSelected, resolveSelection, whatThereIs } from "./selection.ts";
 import { isDocument, type Session } from "./session.ts";
 import { isObjectTarget, parseTarget, type Target } from "./target.ts";
@@ -22,7 +23,8 @@ export async function runPlan(session: Session, names: readonly string[], flags:
   const { invocation } = session;
   const targets = names.map(parseTarget);
   const backend = await invocation.loadBackend();
-  const { plan, none } = await backend.withPlanWorld(resolveConfig(flags, invocation.env), (world) =>
+  const config = resolveConfig(flags, invocation.env, session);
+  const { plan, none } = await backend.withPlanWorld(config, (world) =>
     untilInterrupted(planned(world, targets, flags), invocation.signal),
   );
   const focus = targets.filter((target) => !isObjectTarget(target)).map(({ name }) => name);
@@ -30,7 +32,7 @@ export async function runPlan(session: Session, names: readonly string[], flags:
     all: flags.all ?? false,
     ...(focus.length === 0 ? {} : { focus: new Set(focus) }),
   });
-  return exitCodeOfPlan(plan, { detailed: flags.detailedExitcode ?? false });
+  return exitCodeOfPlan(plan, { detailed: flags.detailedExitcode ?? false, unusableTokens: unusableTokens(config) });
 }
 
 /** The plan of what is meant; where that is nothing, also what to say. */

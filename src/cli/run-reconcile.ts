@@ -25,7 +25,7 @@ export async function runReconcile(session: Session, names: readonly string[], f
   refuseWatchFlags(flags);
   const { invocation } = session;
   const targets = objectTargets(names, "reconcile");
-  const target = pushTarget(flags, invocation.env);
+  const target = pushTarget(flags, invocation.env, session);
   const backend = await invocation.loadBackend();
   const pushing = target === undefined ? undefined : { target, clock: backend.clock };
   const stopProgress = startProgress(session, backend.clock, flags.timeout);
@@ -64,13 +64,14 @@ function isOfTheRun(error: unknown): boolean {
 }
 
 async function reconcile(
-  { invocation, lines }: Session,
+  session: Session,
   backend: Backend,
   targets: readonly Target[],
   flags: ReconcileFlags,
 ): Promise<{ readonly answer: ReconcileAnswer; readonly selection: Selection }> {
+  const { invocation, lines } = session;
   const deadlineMs = backend.clock.monotonicMs() + flags.timeout;
-  return backend.withReconcileWorld(resolveConfig(flags, invocation.env), deadlineMs, async (world) => {
+  return backend.withReconcileWorld(resolveConfig(flags, invocation.env, session), deadlineMs, async (world) => {
     const selection = await resolveSelection(selectionFlags(targets, flags), world.cluster);
     const none = await nothingSelected(selection, world.cluster);
     if (none !== undefined) writeLine(invocation.streams, lines, "warn", none);

@@ -20,7 +20,7 @@ import { writeDocument, writeLine, writeLines, writeText } from "./write.ts";
 export async function runStatus(session: Session, names: readonly string[], flags: StatusFlags): Promise<number> {
   const { invocation, lines } = session;
   const targets = objectTargets(names, "status");
-  const config = resolveConfig(flags, invocation.env);
+  const config = resolveConfig(flags, invocation.env, session);
   const backend = await invocation.loadBackend();
   const { overview, none } = await backend.withStatusWorld(config, (world) =>
     untilInterrupted(read(world), invocation.signal),

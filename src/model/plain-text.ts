@@ -9,6 +9,11 @@ export function plain(text: string): string {
   return withoutSteering(text).trim();
 }
 
+/** Returns a {@link plain} text in which every run of white space is one blank: for what a server sent, which may be a page of many lines. Pure. */
+export function oneLine(text: string): string {
+  return plain(text.replace(/\s+/gu, " "));
+}
+
 /** Returns a text without what steers a terminal; blanks at its ends stay. Pure. */
 export function withoutSteering(text: string): string {
   return text.replace(STEERING, " ");

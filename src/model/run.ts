@@ -43,6 +43,8 @@ export interface PassResult {
   /** True when the pass stopped early because the Lease was lost or a signal came. */
   readonly wasInterrupted: boolean;
   readonly timing: RunTiming;
+  /** Providers whose token cannot stand in a header: a wrong setting, not a missing permission. Absent = none. */
+  readonly unusableTokens?: readonly string[];
 }
 
 /** A pass of a process that goes on. */

@@ -34,10 +34,15 @@ export function exitCodeOfError(error: unknown): number {
   return OF_CATEGORY[categoryOf(error)];
 }
 
-/** Returns the exit code of `plan`: 2 for pending changes only where asked for, and never when an object is in error. */
-export function exitCodeOfPlan(plan: Plan, options: { readonly detailed: boolean }): number {
+/**
+ * Returns the exit code of `plan`: 2 for pending changes only where asked for, and never when an object is in error. `unusableTokens` as in {@link PassResult}.
+ */
+export function exitCodeOfPlan(
+  plan: Plan,
+  options: { readonly detailed: boolean; readonly unusableTokens?: readonly string[] },
+): number {
   const trouble = exitCodeOfServices(
-    objectsOf(plan).map((object) => serviceOf(object, plan, [])),
+    objectsOf(plan).map((object) => serviceOf(object, plan, { unusableTokens: options.unusableTokens })),
     false,
   );
   return trouble === EXIT.done && options.detailed && plan.actions.length > 0 ? EXIT.changesPending : trouble;
@@ -45,8 +50,10 @@ export function exitCodeOfPlan(plan: Plan, options: { readonly detailed: boolean
 
 /** Returns the exit code of `reconcile`; with `partialOk` objects in error beside served ones are left to conditions and metrics. */
 export function exitCodeOfRun(result: PassResult, options: { readonly partialOk: boolean }): number {
-  const { remaining } = result;
-  const services = objectsOf(remaining).map((object) => serviceOf(object, remaining, troublesOf(result, object)));
+  const { remaining, unusableTokens } = result;
+  const services = objectsOf(remaining).map((object) =>
+    serviceOf(object, remaining, { troubles: troublesOf(result, object), unusableTokens }),
+  );
   const code = exitCodeOfServices(
     services,
     result.outcomes.some(({ outcome }) => outcome === "applied"),

@@ -80,6 +80,13 @@ describe("a planted violation is found", () => {
       wrongDirections,
       importing("src/adapters/provider-http/a.ts", "../kube/b.ts"),
     ],
+    ["http imports the adapter of Kubernetes", wrongDirections, importing("src/adapters/http/a.ts", "../kube/b.ts")],
+    ["http imports a port", wrongDirections, importing("src/adapters/http/a.ts", "../../ports/b.ts")],
+    [
+      "a provider imports http past provider-http",
+      wrongDirections,
+      importing("src/adapters/cloudflare/a.ts", "../http/b.ts"),
+    ],
     [
       "provider-http imports plan, which other adapters may",
       wrongDirections,
@@ -165,6 +172,8 @@ describe("what is allowed is let through", () => {
       wrongDirections,
       importing("src/adapters/cloudflare/a.ts", "../provider-http/b.ts"),
     ],
+    ["the adapter of Kubernetes imports http", wrongDirections, importing("src/adapters/kube/a.ts", "../http/b.ts")],
+    ["provider-http imports http", wrongDirections, importing("src/adapters/provider-http/a.ts", "../http/b.ts")],
     [
       "provider-http imports model and ports",
       wrongDirections,

@@ -212,7 +212,8 @@ export const REMEMBERED: readonly Remembered[] = [
     where: "Lease",
     written: "at the end of each run",
     lost: "metrics count from 0",
-    wrong: "metrics count on from there; what cannot be read counts from 0",
+    wrong:
+      "metrics count on from there; what cannot be read counts from 0; a change of a name by somebody else may be missed, or one counted that was none",
   },
   {
     paths: ["Events"],

@@ -85,6 +85,16 @@ const ROWS: readonly (readonly [string, PassResult, number])[] = [
   ["one object is invalid and another waits for a person", quiet(withInvalid(foreign())), 3],
   ["the only object is invalid", quiet(invalid()), 78],
   ["the provider has no token", quiet(unusable(waiting(), "ProviderUnavailable")), 77],
+  [
+    "the provider's token cannot be one",
+    { ...quiet(unusable(waiting(), "ProviderUnavailable")), unusableTokens: ["digitalocean"] },
+    78,
+  ],
+  [
+    "the token of a provider that the object does not name cannot be one",
+    { ...quiet(unusable(waiting(), "ProviderUnavailable")), unusableTokens: ["cloudflare"] },
+    77,
+  ],
   ["the provider is rate-limited", quiet(unusable(waiting(), "RateLimited")), 75],
   ["the provider cannot be read", quiet(unusable(waiting(), "Unreadable")), 75],
   ["every action failed for the moment", all("unavailable"), 75],
@@ -151,7 +161,13 @@ describe("the exit code of a plan", () => {
     ["two objects name one address", claimedTwice(), true, 3],
     ["the limit of the account is reached", beyondLimit(), true, 3],
     ["one object is invalid beside a served one", invalidBesideServed(), true, 3],
+    ["the provider has no token", unusable(waiting(), "ProviderUnavailable"), true, 77],
   ] as const)("when %s", ([, world, detailed, code]) => {
     expect(exitCodeOfPlan(planOf(world), { detailed })).toBe(code);
+  });
+
+  test("when the provider's token cannot be one", () => {
+    const plan = planOf(unusable(waiting(), "ProviderUnavailable"));
+    expect(exitCodeOfPlan(plan, { detailed: true, unusableTokens: ["digitalocean"] })).toBe(78);
   });
 });

@@ -1,5 +1,6 @@
 // What is thrown when a call got no complete answer. Texts: what failed, on what, why, what to do.
 import { ConfigError, type KubeError } from "../../model/errors.ts";
+import { ProxyFailure } from "../http/agents.ts";
 import type { Call } from "./call.ts";
 import { kubeError } from "./call-failure.ts";
 import type { Connection } from "./connection.ts";
@@ -55,6 +56,7 @@ export function networkFailure(
     const fix = "Try again, or allow more with --request-timeout.";
     return kubeError(call, "timeout", { status: 0, why, fix, cause: error });
   }
+  if (error instanceof ProxyFailure) return proxyFailure(call, connection, error);
   const code = codeOf(error);
   const certificate = CERTIFICATE_CODES.get(code);
   if (certificate !== undefined) return certificateFailure(connection, certificate, error);
@@ -82,6 +84,18 @@ export function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return "unknown";
   const { code } = error as NodeJS.ErrnoException;
   return typeof code === "string" ? code : error.name;
+}
+
+/** A refusal of the proxy (403, 407) stays until somebody changes a setting; other failures pass. */
+function proxyFailure(call: Call, { server }: Connection, error: ProxyFailure): ConfigError | KubeError {
+  if (error.status === 407 || error.status === 403) {
+    const fix = "Correct its user and password, have it allow the server, or put the server into NO_PROXY.";
+    return new ConfigError("invalid", `Cannot reach the API server ${server}: ${error.message}. ${fix}`, {
+      cause: error,
+    });
+  }
+  const fix = "Check that it runs and that its URL is right, or put the server into NO_PROXY.";
+  return kubeError(call, "unavailable", { status: 0, why: error.message, fix, cause: error });
 }
 
 function certificateFailure(

@@ -1,4 +1,4 @@
-import { plain } from "../../model/plain-text.ts";
+import { oneLine } from "../../model/plain-text.ts";
 import { AnswerFault, AnswerValue } from "./answer-value.ts";
 
 const excerptLength = 160;
@@ -28,11 +28,6 @@ export function jsonOf(answer: Answer): AnswerValue {
   } catch {
     throw new AnswerFault(`the JSON is broken or cut off after ${answer.text.length} characters`);
   }
-}
-
-/** The text with everything that breaks a line or cannot be seen turned into single spaces. */
-export function oneLine(text: string): string {
-  return plain(text.replace(/\s+/gu, " "));
 }
 
 function nameOfType(type: string, text: string): string {

@@ -91,6 +91,11 @@ export const METRICS = {
     labels: "kind namespace name provider dns",
     help: "A records that differ from what they should be after the last run; absent when they could not be read.",
   },
+  flipop_dns_foreign_changes_total: {
+    type: "counter",
+    labels: "kind namespace name provider dns",
+    help: "How often somebody else had changed the A records of the name, and flipop put them right.",
+  },
   flipop_failover_duration_seconds: {
     type: "histogram",
     labels: "",
