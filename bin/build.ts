@@ -22,6 +22,7 @@ async function buildPackage(target: string): Promise<void> {
   rmSync(target, { recursive: true, force: true });
   const filter = (source: string): boolean => !basename(source).startsWith("Dockerfile");
   for (const name of COPIED) cpSync(join(ROOT, name), join(target, name), { recursive: true, filter });
+  cpSync(join(ROOT, "src/report/schema"), join(target, "schema"), { recursive: true });
   const parties = thirdParties(await bundle("src/cli/main.ts", join(target, "lib")));
   const faults = licenceFaults(parties);
   if (faults.length > 0) throw new Error(faults.join("\n"));
@@ -31,10 +32,10 @@ async function buildPackage(target: string): Promise<void> {
 
 /** package.json without what only a checkout needs. It stays private: nobody publishes it by mistake. */
 function packageText(): string {
-  const { name, version, description, license, type, engines, bin } = JSON.parse(
+  const { name, version, description, homepage, license, type, engines, bin } = JSON.parse(
     readFileSync(join(ROOT, "package.json"), "utf8"),
   );
-  const fields = { name, version, description, license, private: true, type, engines, bin };
+  const fields = { name, version, description, homepage, license, private: true, type, engines, bin };
   return `${JSON.stringify(fields, null, 2)}\n`;
 }
 

@@ -22,6 +22,20 @@ const ownPlaces: Plugin = {
 };
 
 /**
+ * Leaves undici out of the bundle. client-node imports it for requests that flipop never makes (2.0.1, read 2026-11-22). It is large, and four of its lines
+ * have 56 to 72 KB: an error in one of them would fill a terminal.
+ */
+const withoutUndici: Plugin = {
+  name: "without-undici",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^undici$/ }, () => ({ path: "undici", namespace: "left-out" }));
+    onLoad({ filter: /.*/, namespace: "left-out" }, () => ({
+      contents: "export class Agent {}\nexport class ProxyAgent {}\nexport const { fetch } = globalThis;\n",
+    }));
+  },
+};
+
+/**
  * Bundles a program of the checkout into a folder that has to lie beside `src/` or where `src/` would be: readable modules and
  * their source maps, split so that what is loaded late stays apart. Returns what went into it, paths relative to the checkout.
  * @throws Error when a file loads a CommonJS package late, or esbuild's when it fails
@@ -40,7 +54,7 @@ export async function bundle(entry: string, folder: string): Promise<Metafile> {
     sourcemap: "linked",
     sourcesContent: false,
     metafile: true,
-    plugins: [ownPlaces],
+    plugins: [ownPlaces, withoutUndici],
     logLevel: "warning",
   });
   refuseLateCommonJS(metafile);
@@ -60,9 +74,13 @@ function refuseLateCommonJS({ inputs }: Metafile): void {
   }
 }
 
-/** Stack traces name `src/…` beside the bundle, wherever that is installed, and not where it was built. */
+/** Makes stacks name the file of the repository, `flipop:src/…`. A path beside the bundle would name a file that is not installed. */
 function placeSources(file: string): void {
   const map = JSON.parse(readFileSync(file, "utf8")) as { sources: string[] };
-  map.sources = map.sources.map((source) => `../${relative(ROOT, join(dirname(file), source))}`);
+  map.sources = map.sources.map((source) => {
+    const path = relative(ROOT, join(dirname(file), source));
+    // A link may lead to packages in another folder.
+    return `flipop:${path.replace(/^.*?(?=node_modules\/)/, "")}`;
+  });
   writeFileSync(file, JSON.stringify(map));
 }

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 const bundle = new URL("../lib/main.js", import.meta.url);
 if (existsSync(bundle)) {
   // No compile cache: a bundle starts as fast without (measured on Node 24.21), and nothing is ever written beside it.
-  setSourceMapsSupport(true);
+  setSourceMapsSupport(true, { nodeModules: true });
   await import(bundle.href);
 } else {
   // On before the first TypeScript file: a start then takes half the time. The cache lies beside the installed packages,

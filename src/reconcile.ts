@@ -7,6 +7,7 @@ import { untilInterrupted } from "./observe/interrupt.ts";
 import { look, type ObserveDeps, observe } from "./observe/observe.ts";
 import { plan } from "./plan/plan.ts";
 import type { Clock } from "./ports/clock.ts";
+import { announce } from "./rehearse/announce.ts";
 import { type PassOptions, Rounds, type WriterDeps } from "./rounds.ts";
 
 /** What a reading run works with: nothing in it can write. */
@@ -18,7 +19,7 @@ export async function planPass(
   selection: Selection,
 ): Promise<{ readonly observation: Observation; readonly plan: Plan }> {
   const observation = await observe(deps);
-  return { observation, plan: plan(observation, selection) };
+  return { observation, plan: announce(plan(observation, selection), observation, selection) };
 }
 
 /**
@@ -28,12 +29,12 @@ export async function planPass(
  * @throws KubeError when the cluster cannot be read, Interrupted when the signal came while the world was read; then nothing was written.
  */
 export async function reconcilePass(deps: WriterDeps, options: PassOptions): Promise<PassResult> {
-  const { result } = await pass(deps, options);
-  return result;
+  const { result, seen } = await pass(deps, options);
+  return { ...result, plan: announce(result.plan, seen, options.selection) };
 }
 
-/** As {@link reconcilePass}, for a process that goes on: leaves what it knows of the providers in `reusable`, and tells when something of that is to be read again. */
-export async function pass(deps: WriterDeps, options: PassOptions): Promise<Pass> {
+/** As {@link reconcilePass}, for a process that goes on: leaves what it knows of the providers in `reusable`, and tells what it saw and when something of that is to be read again. What follows is not announced. */
+export async function pass(deps: WriterDeps, options: PassOptions): Promise<Pass & { readonly seen: Observation }> {
   const { deadline, signal } = options;
   const watch = stopwatch(deps.clock);
   const sight = await untilInterrupted(look(deps), signal);
@@ -41,7 +42,7 @@ export async function pass(deps: WriterDeps, options: PassOptions): Promise<Pass
   const rounds = new Rounds(deps, options, sight);
   await rounds.run();
   const applyMs = Math.max(0, watch.lap() - rounds.planMs);
-  const { announced, context, observation, remaining, outcomes, planMs, failovers } = rounds;
+  const { announced, context, observation, seen, remaining, outcomes, planMs, failovers } = rounds;
   const nextReadInMs = deps.reusable?.nextDueInMs();
   const failures = await rounds.writeStatuses();
   deps.attempts?.keep(remaining, observation, failures);
@@ -56,7 +57,7 @@ export async function pass(deps: WriterDeps, options: PassOptions): Promise<Pass
     wasInterrupted: signal.aborted || !deps.lock.isHeld(),
     timing: { observeMs, planMs, applyMs, reportMs: watch.lap(), failoverSeconds: failovers },
   };
-  return nextReadInMs === undefined ? { result } : { result, nextReadInMs };
+  return nextReadInMs === undefined ? { result, seen } : { result, seen, nextReadInMs };
 }
 
 /** Tells how many milliseconds have passed since it was last asked. */

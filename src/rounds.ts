@@ -7,7 +7,7 @@ import {
   ownerJournal,
   type WriteAccess,
 } from "./apply/context.ts";
-import { Execution, touchedBy } from "./apply/execution.ts";
+import { Execution } from "./apply/execution.ts";
 import { skipped } from "./apply/result.ts";
 import { untried } from "./apply/untried.ts";
 import { writeStatuses } from "./apply/write-back.ts";
@@ -24,6 +24,7 @@ import { enterAll, needs, type ObserveDeps, type Sight } from "./observe/observe
 import { readNodesAgain } from "./observe/read-cluster.ts";
 import { duringActions, fold } from "./plan/fold.ts";
 import { plan } from "./plan/plan.ts";
+import { MOST_ROUNDS } from "./rehearse/announce.ts";
 import { failoverSeconds } from "./report/metrics/failover-seconds.ts";
 
 /** What a mutating run works with. */
@@ -50,8 +51,6 @@ export interface PassOptions {
 
 /** Kept at the end of a run for statuses, Events and the Lease, milliseconds. */
 export const CLOSING_MS = 3000;
-/** Most rounds of one pass in which something is begun for one object: an address goes on to the next candidate within the pass. */
-const MAX_ROUNDS = 25;
 /** What came of actions is planned on after this, milliseconds, where all of it says "done": more is about to come. */
 const TOGETHER_MS = 250;
 /** It is planned on after this, milliseconds, where something is left to be decided; after what the last plan cost where that is longer, so that at most half of the time goes into planning. */
@@ -74,7 +73,9 @@ export class Rounds {
   observation: Observation;
   /** The newest plan: at the end, what remains. */
   remaining: Plan;
-  /** What was to be done, as far as the world was known when it was begun. */
+  /** The world as it was shown to this pass, whatever came of actions. */
+  seen: Observation;
+  /** What is to be done in the world that was shown. */
   announced: Plan;
   readonly #deps: WriterDeps;
   readonly #options: PassOptions;
@@ -100,6 +101,7 @@ export class Rounds {
     this.#learn([]);
     this.remaining = this.#plan({ mayBeUnsettled: true });
     this.announced = this.remaining;
+    this.seen = this.observation;
   }
 
   /** Goes on until nothing is left that was not tried. */
@@ -109,9 +111,8 @@ export class Rounds {
       const { arrived, ended } = await this.#news();
       const isOvertaken = await this.#lookAgain();
       this.#learn(arrived, ended);
-      const isNew = isOvertaken || arrived.length > 0;
-      this.remaining = this.#plan({ mayBeUnsettled: isNew });
-      if (isNew) this.announced = this.#announce();
+      this.remaining = this.#plan({ mayBeUnsettled: isOvertaken || arrived.length > 0 });
+      if (arrived.length > 0) this.#show(arrived);
     }
     this.#looking.leave();
     this.#deps.reusable?.keep(this.observation, this.#looking.underWay);
@@ -157,7 +158,7 @@ export class Rounds {
   }
 
   #mayBegin(object: ObjectRef): boolean {
-    return (this.#begun.get(refKey(object)) ?? 0) < MAX_ROUNDS;
+    return (this.#begun.get(refKey(object)) ?? 0) < MOST_ROUNDS;
   }
 
   /** True while a piece of the world is worth waiting for. */
@@ -225,6 +226,14 @@ export class Rounds {
     this.observation = { ...fold(journaled, ended, now), observedAtMs: now.nowMs };
   }
 
+  /** Takes over what has arrived into what was shown. */
+  #show(arrived: readonly Enter[]): void {
+    const { settling } = this.observation;
+    const { settling: _before, ...seen } = enterAll(this.seen, arrived);
+    this.seen = settling === undefined ? seen : { ...seen, settling };
+    this.announced = plan(this.seen, this.#options.selection);
+  }
+
   /** Plans on what is known. What has just arrived may be about names that are to wait a moment. */
   #plan({ mayBeUnsettled }: { readonly mayBeUnsettled: boolean }): Plan {
     const { cluster, clock } = this.#deps;
@@ -252,14 +261,6 @@ export class Rounds {
   #unreadRecordSets(): ReadonlySet<string> {
     const isUnread = (recordSet: RecordSet): boolean => this.#looking.underWay.some((piece) => needs(recordSet, piece));
     return new Set(this.observation.recordSets.filter(isUnread).map(({ meta }) => objectKey(meta)));
-  }
-
-  /** The newest plan with what was begun before, except for what it decides anew. */
-  #announce(): Plan {
-    const { actions } = this.remaining;
-    const decided = new Set(actions.flatMap(touchedBy));
-    const begun = this.announced.actions.filter((action) => !touchedBy(action).some((thing) => decided.has(thing)));
-    return { ...this.remaining, actions: [...begun, ...actions] };
   }
 
   /** The newest plan without objects that an action is under way for, or is still to be begun. */

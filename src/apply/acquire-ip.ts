@@ -32,7 +32,7 @@ async function acquire(action: AcquireIP, context: ApplyContext): Promise<Result
   const pool = journal.object(key);
   if (pool === undefined || journal.isBroken(key))
     return skipped("PrerequisiteFailed", "its status could not be written");
-  const listing = await readAllPages(provider);
+  const listing = await readAllPages(provider, { isVerified: true });
   if (!listing.isComplete) return skipped("Unreadable", "the account's list of addresses changed while it was read");
   const intent = intentOf(action, listing.addresses, context);
   const reason = obstacle(context);

@@ -1,6 +1,6 @@
 import type { ChangeMachines, ChangePorts } from "../model/action.ts";
 import { ProviderError } from "../model/errors.ts";
-import type { Firewall } from "../model/firewall.ts";
+import { type Firewall, progressAt } from "../model/firewall.ts";
 import type { LearnedFirewall } from "../model/outcome.ts";
 import { portText } from "../model/port-range.ts";
 import type { FirewallProvider } from "../ports/firewall-provider.ts";
@@ -10,6 +10,8 @@ import { failed, type Result, skipped } from "./result.ts";
 
 /** Waits before the 1st, 2nd, … reading of a changed firewall, milliseconds; the last one repeats. */
 const WAITS: readonly number[] = [0, 150, 350, 500, 1000, 1000, 2000];
+/** For so long after something was taken away the machines that lose it are waited for, milliseconds: a dead one never has it. */
+const REST_MS = 2000;
 
 /** A change of one firewall, and how to see that it is true. */
 interface Change {
@@ -20,9 +22,11 @@ interface Change {
   readonly call: (left: readonly string[]) => Promise<void>;
   /** True for what takes something away: the firewall is read again right before. */
   readonly isDestructive: boolean;
+  /** Machines that must have it before it is done. */
+  readonly awaited: readonly string[];
 }
 
-/** Opens or closes ports of a firewall and waits until it shows that and the machines have it; one change of a firewall at a time. */
+/** Opens or closes ports of a firewall and waits until it shows that and the awaited machines have it; one change of a firewall at a time. */
 export async function changePorts(action: ChangePorts, context: ApplyContext): Promise<Result> {
   const { provider, turns } = firewallToolsOf(action, context);
   const { id } = action.firewall;
@@ -30,6 +34,7 @@ export async function changePorts(action: ChangePorts, context: ApplyContext): P
   const change: Change = {
     id,
     provider,
+    awaited: action.awaited,
     isDestructive: !isOpening,
     left: ({ rules }) => {
       const shown = new Set(
@@ -53,6 +58,7 @@ export async function changeMachines(action: ChangeMachines, context: ApplyConte
   const change: Change = {
     id,
     provider,
+    awaited: action.awaited,
     isDestructive: !isAdding,
     left: ({ machineIDs }) =>
       action.machines.map(({ machineID }) => machineID).filter((one) => machineIDs.includes(one) !== isAdding),
@@ -75,17 +81,42 @@ async function carryOut(change: Change, providerName: string, context: ApplyCont
   const late = obstacle(context);
   if (late !== undefined) return skipped(late);
   const acceptedAtMs = context.cluster.now();
+  const wait: Wait = {
+    acceptedAtMs,
+    restsAtMs: context.clock.monotonicMs() + REST_MS,
+    pendingBefore: before?.firewall.pendingMachineIDs,
+  };
   try {
     await change.call(left ?? change.left(NOTHING_YET));
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
-    return await afterRefusal(change, error, acceptedAtMs, learned, context);
+    return await afterRefusal(change, error, wait, learned, context);
   }
-  return await confirm(change, acceptedAtMs, learned, context);
+  return await confirm(change, wait, learned, context);
+}
+
+/** What is waited for after a change was accepted. */
+interface Wait {
+  /** By the API server's clock, milliseconds. */
+  readonly acceptedAtMs: number;
+  /** Monotonic milliseconds until when machines are waited for that nobody needs. */
+  readonly restsAtMs: number;
+  /** Machines that a change was pending for before; absent = only those awaited matter. */
+  readonly pendingBefore: readonly string[] | undefined;
 }
 
 /** A firewall without anything: everything is left to be done. */
-const NOTHING_YET: Firewall = { id: "", name: "", rules: [], ruleCount: 0, machineIDs: [], tags: [], isSettled: true };
+const NOTHING_YET: Firewall = {
+  id: "",
+  name: "",
+  rules: [],
+  ruleCount: 0,
+  machineIDs: [],
+  tags: [],
+  isWaiting: false,
+  pendingMachineIDs: [],
+  failedMachineIDs: [],
+};
 
 type FirewallReading = LearnedFirewall["fact"];
 type Telling = (fact: FirewallReading) => { readonly firewall: LearnedFirewall };
@@ -94,7 +125,7 @@ type Telling = (fact: FirewallReading) => { readonly firewall: LearnedFirewall }
 async function afterRefusal(
   change: Change,
   error: ProviderError,
-  acceptedAtMs: number,
+  wait: Wait,
   learned: Telling,
   context: ApplyContext,
 ): Promise<Result> {
@@ -103,22 +134,33 @@ async function afterRefusal(
   const reading = await read(change);
   const isTrue = reading.kind === "known" && change.left(reading.firewall).length === 0;
   if (isDone(reading, change)) return { outcome: "applied", ...learned(reading) };
-  if (isTrue) return await confirm(change, acceptedAtMs, learned, context);
+  if (isTrue) return await confirm(change, wait, learned, context);
   return { ...failed(error), ...learned(reading) };
 }
 
-async function confirm(change: Change, acceptedAtMs: number, learned: Telling, context: ApplyContext): Promise<Result> {
+async function confirm(change: Change, wait: Wait, learned: Telling, context: ApplyContext): Promise<Result> {
+  const { acceptedAtMs } = wait;
   let last: FirewallReading = { kind: "gap", error: "it was not read after it was changed" };
   for (let reads = 0; await mayRead(reads, context); reads += 1) {
     const reading = await read(change);
     if (reading.kind === "known") last = reading;
-    if (isDone(reading, change)) return { outcome: "applied", acceptedAtMs, ...learned(reading) };
+    const isOver = isAtRest(reading, wait) || context.clock.monotonicMs() >= wait.restsAtMs;
+    if (isDone(reading, change) && isOver) return { outcome: "applied", acceptedAtMs, ...learned(reading) };
   }
-  return { outcome: "unconfirmed", acceptedAtMs, ...learned(unsettled(last)) };
+  if (isDone(last, change)) return { outcome: "applied", acceptedAtMs, ...learned(last) };
+  return { outcome: "unconfirmed", acceptedAtMs, ...learned(unfinished(last, change)) };
 }
 
-function isDone(reading: FirewallReading, change: Change): boolean {
-  return reading.kind === "known" && reading.firewall.isSettled && change.left(reading.firewall).length === 0;
+function isDone(reading: FirewallReading, { left, awaited }: Change): boolean {
+  if (reading.kind !== "known") return false;
+  const { firewall } = reading;
+  return awaited.every((machine) => progressAt(firewall, machine) === "in-force") && left(firewall).length === 0;
+}
+
+/** True when the provider is at work for no machine that it was not at work for before. */
+function isAtRest(reading: FirewallReading, { pendingBefore }: Wait): boolean {
+  if (reading.kind !== "known" || pendingBefore === undefined) return true;
+  return reading.firewall.pendingMachineIDs.every((machine) => pendingBefore.includes(machine));
 }
 
 /** Waits for its turn of the n-th reading; false when time, or patience, is over. The first one is always made. */
@@ -128,9 +170,10 @@ async function mayRead(reads: number, { clock, deadline, patience }: ApplyContex
   return reads === 0 || (!patience.aborted && clock.monotonicMs() < deadline);
 }
 
-/** What was accepted and is not seen to be true counts as being worked on, whatever the provider shows meanwhile. */
-function unsettled(reading: FirewallReading): FirewallReading {
-  return reading.kind === "known" ? { ...reading, firewall: { ...reading.firewall, isSettled: false } } : reading;
+/** What was accepted and is not shown counts as being worked on for every machine, whatever the provider says meanwhile. */
+function unfinished(reading: FirewallReading, { left }: Change): FirewallReading {
+  if (reading.kind !== "known" || left(reading.firewall).length === 0) return reading;
+  return { ...reading, firewall: { ...reading.firewall, isWaiting: true } };
 }
 
 async function read({ provider, id }: Change): Promise<FirewallReading> {

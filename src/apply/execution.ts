@@ -142,8 +142,8 @@ function withoutDependents(
   return all.size === left.size ? actions.filter(({ id }) => !left.has(id)) : withoutDependents(actions, all, known);
 }
 
-/** Returns names of the things that an action changes and only one action at a time may. Pure. */
-export function touchedBy(action: Action): readonly string[] {
+/** The things that only one action at a time may change. */
+function touchedBy(action: Action): readonly string[] {
   switch (action.kind) {
     case "assign-ip":
     case "move-ip":

@@ -65,7 +65,7 @@ export function routedIPAccess(cluster: ClusterWriter, observed: readonly Pool[]
   return {
     resource: "routedips",
     kind: "RoutedIP",
-    recorded: ["firewalls", ...POOL_FIELDS, "issuer"],
+    recorded: ["firewalls", ...POOL_FIELDS, "issuer", "pendingFirewalls"],
     patchStatus: async (meta, status) => asPool(await cluster.patchRoutedIPStatus(meta, status)),
     async read(meta) {
       const stored = await cluster.readRoutedIP(meta);

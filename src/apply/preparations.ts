@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { type Action, type ObjectRef, refKey, type WriteDNS } from "../model/action.ts";
-import { recordAddresses } from "../model/dns.ts";
+import { type Action, type ObjectRef, refKey } from "../model/action.ts";
 import type { Plan } from "../model/plan.ts";
 import {
   type DNSMemory,
@@ -8,9 +7,9 @@ import {
   objectKey,
   type Pool,
   type ReclaimPolicy,
-  type RecordSet,
   type RoutedIPStatus,
 } from "../model/resource.ts";
+import { recordedNames } from "../plan/dns/dns-memory.ts";
 import { onItsWay } from "../plan/on-its-way.ts";
 import { statusOf } from "../plan/standing.ts";
 import { type ApplyContext, ownerJournal } from "./context.ts";
@@ -63,7 +62,7 @@ function preparePool(
   const memory = memoryOf(status);
   const isVital = !isDeepStrictEqual(memory, memoryOf(stored.status));
   const sent = sentAddresses(actions, stored);
-  const names = newNames(actions, status, stored);
+  const names = recordedNames(actions, status, stored);
   const work = journal.record(key, ({ firewalls: _former, ...current }) => ({
     ...current,
     ...memory,
@@ -93,7 +92,7 @@ function prepareSet(
   const status = recordSets.find((recordSet) => objectKey(recordSet.object) === key)?.status;
   const stored = journals.dns.object(key);
   if (status === undefined || stored === undefined) return UNPREPARED;
-  const names = newNames(actions, status, stored);
+  const names = recordedNames(actions, status, stored);
   const work = journals.dns.record(key, (current) => ({ ...current, ...names }));
   return preparation(work, isOwed(names, stored.spec));
 }
@@ -107,29 +106,6 @@ function preparation(work: Promise<unknown>, isVital: boolean): Preparation {
 /** Records that are to be cleaned one day may not be written under a name that nobody will remember. */
 function isOwed(names: Partial<DNSMemory>, { reclaimPolicy }: { readonly reclaimPolicy: ReclaimPolicy }): boolean {
   return names.publishedDNS !== undefined && reclaimPolicy === "Delete";
-}
-
-/**
- * The name that is about to be written for the first time, and the names before it. Where records are to be cleaned one day, also what is about to be added to a
- * known name: only addresses on record are ever taken out of a former one. Empty when status knows all of it.
- */
-function newNames(
-  actions: readonly Action[],
-  planned: DNSMemory,
-  { spec, status }: Pick<Pool | RecordSet, "spec" | "status">,
-): Partial<DNSMemory> {
-  const write = actions.find((action): action is WriteDNS => action.kind === "update-dns");
-  if (write === undefined) return {};
-  const { dnsProvider: provider, zoneText: zone, fqdn: name } = write;
-  const { addresses } = write.after;
-  // What another object left there is this one's from now on: it may prove impossible to take out.
-  const shown = recordAddresses([...write.before.addresses, ...addresses]);
-  const known = status.publishedDNS;
-  if (known?.provider !== provider || known.name !== name)
-    return { publishedDNS: { provider, zone, name, addresses: shown }, formerDNS: planned.formerDNS };
-  const isKnown = addresses.every((address) => known.addresses.includes(address));
-  if (isKnown || spec.reclaimPolicy !== "Delete") return {};
-  return { publishedDNS: { ...known, addresses: recordAddresses([...known.addresses, ...addresses]) } };
 }
 
 /** The pool's addresses that are about to be sent somewhere, unless status knows that machine already. */

@@ -3,7 +3,7 @@ import type { Observation } from "../model/observation.ts";
 import type { Plan } from "../model/plan.ts";
 import type { PassResult, RunEnd, Selection } from "../model/run.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { ClusterReader } from "../ports/cluster.ts";
+import type { ClusterReader, NamespaceReader } from "../ports/cluster.ts";
 import type { Staleness } from "../ports/warm-cluster.ts";
 import type { WatchAnswer } from "../watch/watch.ts";
 import type { Turn } from "../watch/watch-loop.ts";
@@ -11,18 +11,18 @@ import type { Config } from "./config.ts";
 
 /** What `plan` needs: nothing here can write. */
 export interface PlanWorld {
-  readonly cluster: ClusterReader;
+  readonly cluster: ClusterReader & NamespaceReader;
   plan(selection: Selection): Promise<{ readonly observation: Observation; readonly plan: Plan }>;
 }
 
 /** What `status` needs. */
 export interface StatusWorld {
-  readonly cluster: ClusterReader;
+  readonly cluster: ClusterReader & NamespaceReader;
 }
 
 /** What `reconcile` needs. */
 interface ReconcileWorld {
-  readonly cluster: ClusterReader;
+  readonly cluster: ClusterReader & NamespaceReader;
   /** Takes the lock and passes; `locked` when someone else kept it. `deadlineMs` is monotonic. */
   reconcile(request: ReconcileRequest): Promise<ReconcileAnswer>;
 }

@@ -5,7 +5,7 @@ import type { Backend, NotedRun, ReconcileAnswer, ReconcileRequest } from "./bac
 import type { Config } from "./config.ts";
 import type { Machine } from "./machine.ts";
 import { openClusterReader, openClusterWriter, openWarmCluster } from "./open-cluster.ts";
-import { openProviderReaders, openProviders } from "./providers.ts";
+import { openProviderReaders, openProviders, unusableTokens } from "./providers.ts";
 import { readMeters } from "./read-meters.ts";
 import { SYSTEM_CLOCK } from "./system-clock.ts";
 import { withSandbox } from "./with-sandbox.ts";
@@ -91,7 +91,8 @@ async function passes(
   const { meters, ...access } = await openProviders(config, { ...machine, untilMs: deadlineMs - LAST_WORDS_MS });
   const { clock } = machine;
   const deps = { cluster, ...access, clock, lock, leaseName: config.lease };
-  const result = await run(deps, { selection, deadline: deadlineMs, signal });
+  const passed = await run(deps, { selection, deadline: deadlineMs, signal });
+  const result = { ...passed, unusableTokens: unusableTokens(config) };
   const end = {
     result,
     endedAtMs: cluster.now(),

@@ -1,11 +1,14 @@
 import { CommanderError } from "commander";
 import { ConfigError } from "../model/errors.ts";
 import { Interrupted } from "../observe/interrupt.ts";
+import type { Secrets } from "../ports/secrets.ts";
 import { EXIT } from "../report/exit-code.ts";
 import { DEFAULT_SANDBOX_DIR } from "./config.ts";
+import { secretsIn } from "./environment.ts";
 import { applyFlagEnvironment } from "./flag-environment.ts";
 import type { CommonFlags } from "./flags.ts";
 import type { Invocation } from "./invocation.ts";
+import { KnownSecrets, redactingStreams } from "./outgoing-text.ts";
 import { buildProgram, COMMANDS, type Handlers } from "./program.ts";
 import { reportError } from "./report-error.ts";
 import { openSession, type Session } from "./session.ts";
@@ -13,7 +16,8 @@ import { readVersion } from "./version.ts";
 import { writeText } from "./write.ts";
 
 /** Runs one command line from parsing to the last byte of output. Returns the exit code. @throws never */
-export async function runCommandLine(invocation: Invocation): Promise<number> {
+export async function runCommandLine(given: Invocation): Promise<number> {
+  const invocation = withoutSecretsShown(given);
   let session = await openSession(invocation, guessFlags(invocation));
   let exitCode: number = EXIT.done;
   const open = async <F extends CommonFlags>(flags: F, run: (opened: Session) => Promise<number>): Promise<number> => {
@@ -39,6 +43,19 @@ export async function runCommandLine(invocation: Invocation): Promise<number> {
     if (error.exitCode === 0) return EXIT.done;
     return error.code === "commander.help" ? EXIT.usage : reportError(session, usageError(error, invocation.argv));
   }
+}
+
+/** Reports an error that {@link runCommandLine} could not catch. Returns the exit code. */
+export async function reportCrash(given: Invocation, error: unknown): Promise<number> {
+  const invocation = withoutSecretsShown(given);
+  return await reportError(await openSession(invocation, guessFlags(invocation)), error);
+}
+
+/** Returns the invocation with streams that show no secret, and with the secrets of its environment known. */
+function withoutSecretsShown(invocation: Invocation): Invocation & { readonly secrets: Secrets } {
+  const secrets = invocation.secrets ?? new KnownSecrets();
+  for (const secret of secretsIn(invocation.env)) secrets.add(secret);
+  return { ...invocation, secrets, streams: redactingStreams(invocation.streams, secrets) };
 }
 
 type Open = <F extends CommonFlags>(flags: F, run: (opened: Session) => Promise<number>) => Promise<number>;

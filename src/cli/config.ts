@@ -1,10 +1,24 @@
-import { type Environment, type EnvironmentSettings, resolveEnvironment } from "./environment.ts";
+import { type ChooseProxy, proxyChoice } from "../adapters/http/proxy-choice.ts";
+import type { Secrets } from "../ports/secrets.ts";
+import {
+  type Environment,
+  type EnvironmentSettings,
+  resolveEnvironment,
+  resolveProxies,
+  withoutSecrets,
+} from "./environment.ts";
 import type { CommonFlags, LeaseFlags } from "./flags.ts";
 
 /** Everything a command is built from, resolved once from flags and environment, frozen. */
 export interface Config extends EnvironmentSettings {
-  /** What exec plugins of the kubeconfig inherit. Holds secrets; for nothing else. */
+  /** The environment that exec plugins inherit: all of it except flipop's own secrets. */
   readonly environment: Environment;
+  /** The proxy that the environment names for a URL. */
+  readonly chooseProxy: ChooseProxy;
+  /** Warns a person; the run goes on. Says each text once. */
+  readonly warn: Warn;
+  /** Knows the secrets of the process. Code that reads a secret adds it here. */
+  readonly secrets: Secrets;
   /** Run on the embedded world in this directory. */
   readonly sandboxDir?: string;
   readonly kubeconfigFlag?: string;
@@ -16,15 +30,27 @@ export interface Config extends EnvironmentSettings {
   readonly lease: { readonly namespace: string; readonly name: string };
 }
 
+/** Warns a person of something that does not stop the run; `reason` is for machines. */
+export type Warn = (reason: string, text: string) => void;
+
+/** The parts of a configuration that belong to the session: where warnings go, and which secrets are known. */
+export interface Outlets {
+  readonly warn: Warn;
+  readonly secrets: Secrets;
+}
+
 /** Directory of the embedded world when `--sandbox` names none, relative to the working directory. */
 export const DEFAULT_SANDBOX_DIR = "sandbox";
 
 /** Returns the configuration of one command. */
-export function resolveConfig(flags: CommonFlags & LeaseFlags, env: Environment): Config {
+export function resolveConfig(flags: CommonFlags & LeaseFlags, env: Environment, { warn, secrets }: Outlets): Config {
   const { sandbox, kubeconfig, context, requestTimeout, as, asGroup } = flags;
   return Object.freeze({
     ...resolveEnvironment(env),
-    environment: env,
+    environment: withoutSecrets(env),
+    chooseProxy: proxyChoice(resolveProxies(env)),
+    warn,
+    secrets,
     ...(sandbox === undefined ? {} : { sandboxDir: sandbox === true ? DEFAULT_SANDBOX_DIR : sandbox }),
     ...(kubeconfig === undefined ? {} : { kubeconfigFlag: kubeconfig }),
     ...(context === undefined ? {} : { context }),

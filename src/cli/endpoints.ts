@@ -1,5 +1,6 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import { ConfigError } from "../model/errors.ts";
+import { plain } from "../model/plain-text.ts";
 import type { ListenAddress } from "./listen-address.ts";
 
 /** Whether something is as it should be; `why` is for people. */
@@ -75,13 +76,13 @@ async function sendMetrics(response: ServerResponse, { metrics }: EndpointSource
       response,
       500,
       TEXT,
-      `The metrics could not be written: ${error instanceof Error ? error.message : "unknown"}\n`,
+      `${plain(`The metrics could not be written: ${error instanceof Error ? error.message : "unknown"}`)}\n`,
     );
   }
 }
 
 function sendCheck(response: ServerResponse, { isOK, why }: Check): void {
-  send(response, isOK ? 200 : 503, TEXT, `${why}\n`);
+  send(response, isOK ? 200 : 503, TEXT, `${plain(why)}\n`);
 }
 
 function send(

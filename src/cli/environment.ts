@@ -1,9 +1,11 @@
+import type { ProxySettings, ProxyVariable } from "../adapters/http/proxy-choice.ts";
+
 /** Environment variables by name; also what tests pass instead of the process's own. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where a token comes from: a variable, a file that is read again at each pass, or nowhere. `variables` are those that would supply one. */
+/** Where a token comes from: a variable, a file that is read again at each pass, or nowhere. `variables` are those that would supply one; `isPublic` = it is no secret. */
 export type TokenSource =
-  | { readonly kind: "value"; readonly variable: string; readonly token: string }
+  | { readonly kind: "value"; readonly variable: string; readonly token: string; readonly isPublic?: boolean }
   | { readonly kind: "file"; readonly variable: string; readonly path: string }
   | { readonly kind: "none"; readonly variables: readonly string[] };
 
@@ -27,9 +29,58 @@ export interface EnvironmentSettings {
   readonly inCluster: { readonly host?: string; readonly port?: string };
 }
 
-/** Returns a copy of the process's environment. The only place that reads it. */
-export function processEnvironment(): Environment {
-  return { ...process.env };
+/**
+ * Returns a copy of the process's environment. The only place that reads it. Effect: removes the secrets from the process's own environment, so that no library
+ * passes them on. client-node would: it starts the program of a legacy auth-provider with all of it (2.0.1, read 2026-11-22).
+ */
+export function takeEnvironment(): Environment {
+  const env = { ...process.env };
+  for (const name of SECRET_VARIABLES) delete process.env[name];
+  return env;
+}
+
+/** Variables that hold secrets; each has a twin `…_FILE` that names a file with it. Of several the first that is set wins. */
+const SECRETS = {
+  digitalOcean: ["DIGITALOCEAN_ACCESS_TOKEN", "DIGITALOCEAN_TOKEN"],
+  cloudflare: ["CLOUDFLARE_TOKEN", "CLOUDFLARE_API_TOKEN"],
+  pushPassword: ["PUSHGATEWAY_PASSWORD"],
+  pushToken: ["PUSHGATEWAY_TOKEN"],
+} as const;
+
+const SECRET_VARIABLES: ReadonlySet<string> = new Set(
+  Object.values(SECRETS).flatMap((names) => names.flatMap(withTwin)),
+);
+
+/** Returns the tokens and passwords in the environment, with those in the URLs of proxies. Secrets in files are not among them. */
+export function secretsIn(env: Environment): readonly string[] {
+  const own = Object.values(SECRETS).flatMap((names) => names.flatMap((name) => env[name]?.trim() || []));
+  const { http, https } = resolveProxies(env);
+  return [...own, ...[http, https].flatMap((proxy) => (proxy === undefined ? [] : passwordsIn(proxy.text)))];
+}
+
+/** Returns the password of a URL in three forms: as written, decoded, and as basic authentication. Empty if the URL has none. */
+export function passwordsIn(url: string): readonly string[] {
+  const [, user = "", password = ""] = /^(?:[^:/?#]+:\/\/)?([^:@/?#]*):([^@/?#]+)@/.exec(url) ?? [];
+  if (password === "") return [];
+  const login = `${percentDecoded(user)}:${percentDecoded(password)}`;
+  return [password, percentDecoded(password), Buffer.from(login).toString("base64")];
+}
+
+function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Returns the environment for other programs: without the secrets that flipop reads, and without the names of files that hold them. */
+export function withoutSecrets(env: Environment): Environment {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !SECRET_VARIABLES.has(name)));
+}
+
+function withTwin(name: string): readonly string[] {
+  return [name, `${name}_FILE`];
 }
 
 /** Returns what the environment says, frozen. Empty variables count as absent. */
@@ -40,8 +91,8 @@ export function resolveEnvironment(env: Environment): EnvironmentSettings {
   const host = text("KUBERNETES_SERVICE_HOST");
   const port = text("KUBERNETES_SERVICE_PORT");
   return Object.freeze({
-    digitalOcean: providerSettings(env, "DIGITALOCEAN", ["DIGITALOCEAN_ACCESS_TOKEN", "DIGITALOCEAN_TOKEN"]),
-    cloudflare: providerSettings(env, "CLOUDFLARE", ["CLOUDFLARE_TOKEN", "CLOUDFLARE_API_TOKEN"]),
+    digitalOcean: providerSettings(env, "DIGITALOCEAN", SECRETS.digitalOcean),
+    cloudflare: providerSettings(env, "CLOUDFLARE", SECRETS.cloudflare),
     ...(kubeconfig === undefined ? {} : { kubeconfig }),
     ...(home === undefined ? {} : { home }),
     inCluster: Object.freeze({ ...(host === undefined ? {} : { host }), ...(port === undefined ? {} : { port }) }),
@@ -64,8 +115,23 @@ export function resolvePushgateway(env: Environment): PushgatewaySettings {
   return Object.freeze({
     ...(url === undefined ? {} : { url }),
     ...(username === undefined ? {} : { username }),
-    password: tokenSource(env, ["PUSHGATEWAY_PASSWORD"]),
-    token: tokenSource(env, ["PUSHGATEWAY_TOKEN"]),
+    password: tokenSource(env, SECRETS.pushPassword),
+    token: tokenSource(env, SECRETS.pushToken),
+  });
+}
+
+/** Returns the proxy settings of the environment. As in Go, upper case goes before lower case, and an empty variable counts as absent. */
+export function resolveProxies(env: Environment): ProxySettings {
+  const variable = (...names: readonly string[]): ProxyVariable | undefined => {
+    const name = names.find((one) => env[one]);
+    return name === undefined ? undefined : { name, text: env[name] ?? "" };
+  };
+  const [http, https] = [variable("HTTP_PROXY", "http_proxy"), variable("HTTPS_PROXY", "https_proxy")];
+  return Object.freeze({
+    ...(http === undefined ? {} : { http }),
+    ...(https === undefined ? {} : { https }),
+    except: variable("NO_PROXY", "no_proxy")?.text ?? "",
+    isCGI: Boolean(env["REQUEST_METHOD"]),
   });
 }
 
@@ -87,5 +153,5 @@ function tokenSource(env: Environment, names: readonly string[]): TokenSource {
     const path = env[`${name}_FILE`];
     if (path) return { kind: "file", variable: `${name}_FILE`, path };
   }
-  return { kind: "none", variables: names.flatMap((name) => [name, `${name}_FILE`]) };
+  return { kind: "none", variables: names.flatMap(withTwin) };
 }

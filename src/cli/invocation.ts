@@ -1,3 +1,4 @@
+import type { Secrets } from "../ports/secrets.ts";
 import type { Backend } from "./backend.ts";
 import type { Environment } from "./environment.ts";
 import type { Streams } from "./write.ts";
@@ -16,6 +17,8 @@ export interface Invocation {
   readonly identity: string;
   /** Local wall clock, milliseconds; times of log lines. */
   readonly wallMs: () => number;
+  /** Knows the secrets of the process. Absent = the call starts with those of its own environment. */
+  readonly secrets?: Secrets;
   /** Called only by commands that need a cluster. */
   readonly loadBackend: () => Promise<Backend>;
 }

@@ -6,6 +6,10 @@ import { MANIFEST_MODES, MANIFEST_PARTS, type ManifestPart } from "./manifest-pa
 const IMAGE =
   /^(?:[\w.-]+(?::\d+)?\/)?[a-z0-9]+(?:[._/-]+[a-z0-9]+)*(?::(?<tag>\w[\w.-]{0,127}))?(?<digest>@sha256:[0-9a-f]{64})?$/;
 
+const PRIORITY_CLASS = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
+/** No space, quotation mark or brace: the text goes into YAML, where Prometheus reads it as a template. */
+const RUNBOOKS = /^https?:\/\/[^\s#"'{}<>\\]+$/;
+
 /** Returns the options of `manifests`. Each refuses what the API server would, and an image that may change by itself. */
 export function manifestOptions(): readonly Option[] {
   const names = MANIFEST_PARTS.join(", ");
@@ -17,6 +21,18 @@ export function manifestOptions(): readonly Option[] {
       "schedule of the CronJob, in UTC",
       "Write five fields like '*/5 * * * *', or a macro like @hourly.",
       isCronSchedule,
+    ),
+    checked(
+      "--priority-class <NAME>",
+      "PriorityClass of the pods, such as system-cluster-critical",
+      "It is no name of a PriorityClass.",
+      (text) => text.length <= 253 && PRIORITY_CLASS.test(text),
+    ),
+    checked(
+      "--runbooks <URL>",
+      "page with the README's sections on alerts, for those who are called",
+      "Write it like https://wiki.example.com/flipop, without a #.",
+      (text) => RUNBOOKS.test(text) && URL.canParse(text),
     ),
     new Option("--mode <MODE>", "run by a CronJob, or as a Deployment that watches")
       .choices(MANIFEST_MODES)

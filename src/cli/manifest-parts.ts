@@ -58,6 +58,10 @@ export interface ManifestChanges {
   readonly namespace?: string;
   readonly image?: string;
   readonly schedule?: string;
+  /** Name of a PriorityClass for the pods; without it they have the cluster's default. */
+  readonly priorityClass?: string;
+  /** URL of a page with the README's sections on alerts. */
+  readonly runbooks?: string;
 }
 
 /**
@@ -75,13 +79,22 @@ export function manifestText(
     .join("---\n");
 }
 
-function changed(file: string, text: string, { namespace, image, schedule }: ManifestChanges): string {
+function changed(
+  file: string,
+  text: string,
+  { namespace, image, schedule, priorityClass, runbooks }: ManifestChanges,
+): string {
   const edits: readonly (readonly [RegExp, string | undefined])[] = [
     [/(?<=^ +namespace: )flipop$/gm, namespace],
     [/(?<=kubectl -n )flipop(?= )/g, namespace],
     [file === "namespace.yaml" ? /(?<=^ {2}name: )flipop$/gm : /$^/, namespace],
     [/(?<=^ +image: )\S+$/gm, image],
     [/(?<=^ {2}schedule: ).+$/gm, schedule === undefined ? undefined : JSON.stringify(schedule)],
+    [
+      /(?<=^ +)# priorityClassName: \S+$/gm,
+      priorityClass === undefined ? undefined : `priorityClassName: ${priorityClass}`,
+    ],
+    [/(?<=^ +runbook_url: )\S+(?=#)/gm, runbooks],
   ];
   return edits.reduce(
     (result, [place, value]) => (value === undefined ? result : result.replace(place, () => value)),

@@ -1,9 +1,11 @@
 import { hostname } from "node:os";
 import type { Connection } from "../adapters/kube/connection.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { ClusterReader, ClusterWriter } from "../ports/cluster.ts";
+import type { ClusterReader, ClusterWriter, NamespaceReader } from "../ports/cluster.ts";
 import type { WarmCluster } from "../ports/warm-cluster.ts";
 import type { Config } from "./config.ts";
+import { passwordsIn } from "./environment.ts";
+import { warnOfPlainText } from "./plain-text.ts";
 import { readVersion } from "./version.ts";
 
 /** A cluster whose idle connections can be let go. */
@@ -13,7 +15,10 @@ type Closable<C> = C & { close(): void };
  * Returns the cluster that the configuration chooses, for a run that only reads.
  * @throws ConfigError when there is none or its kubeconfig is broken
  */
-export async function openClusterReader(config: Config, clock: Clock): Promise<Closable<ClusterReader>> {
+export async function openClusterReader(
+  config: Config,
+  clock: Clock,
+): Promise<Closable<ClusterReader & NamespaceReader>> {
   const { createClusterReader } = await import("../adapters/kube/create-cluster-reader.ts");
   const { connection, reload } = await connect(config);
   return createClusterReader(connection, { ...transportOf(config, clock), reload });
@@ -27,7 +32,7 @@ export async function openClusterWriter(
   config: Config,
   clock: Clock,
   untilMs: number,
-): Promise<Closable<ClusterWriter>> {
+): Promise<Closable<ClusterWriter & NamespaceReader>> {
   const { createClusterWriter } = await import("../adapters/kube/create-cluster-writer.ts");
   const { connection, reload } = await connect(config);
   const options = { ...transportOf(config, clock), untilMs, reload, reportingInstance: hostname() };
@@ -50,7 +55,12 @@ async function connect(
 ): Promise<{ readonly connection: Connection; readonly reload: () => Promise<Connection> }> {
   const { loadConfig } = await import("../adapters/kube/config.ts");
   const inputs = inputsOf(config);
-  const connection = await loadConfig(inputs);
+  const { secrets } = config;
+  const connection: Connection = { ...(await loadConfig(inputs)), secrets };
+  for (const secret of passwordsIn(connection.proxy?.url.href ?? "")) secrets.add(secret);
+  const { token, tokenFile, username, exec, authProvider } = connection.user;
+  const logsIn = [token, tokenFile, username, exec, authProvider].some((way) => way !== undefined);
+  if (logsIn) warnOfPlainText(config.warn, connection.server, `What ${connection.source} logs in with`);
   const chosen = connection.context === "" ? inputs : { ...inputs, context: connection.context };
   return { connection, reload: () => loadConfig(chosen) };
 }
@@ -59,6 +69,7 @@ interface KubeInputs {
   readonly home: string;
   readonly inCluster: Config["inCluster"];
   readonly environment: Config["environment"];
+  readonly chooseProxy: Config["chooseProxy"];
   readonly kubeconfig?: string;
   readonly kubeconfigEnv?: string;
   readonly context?: string;
@@ -72,6 +83,7 @@ function inputsOf(config: Config): KubeInputs {
     home: config.home ?? "",
     inCluster: config.inCluster,
     environment: config.environment,
+    chooseProxy: config.chooseProxy,
     ...(kubeconfigFlag === undefined ? {} : { kubeconfig: kubeconfigFlag }),
     ...(kubeconfig === undefined ? {} : { kubeconfigEnv: kubeconfig }),
     ...(context === undefined ? {} : { context }),

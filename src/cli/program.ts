@@ -56,7 +56,7 @@ export function buildProgram(handlers: Handlers, version: string, onExit: (code:
     );
   command("status", "Show pools, routed IPs, record sets, addresses and the last run, from the cluster alone.")
     .addArgument(targets())
-    .option("--check", "exit 6 when an object is not ready or the last successful run is too old")
+    .option("--check", "exit 6 when an object is not ready or waits for a person, or the last success is too old")
     .addOption(duration("--max-age <DURATION>", "how old the last successful run may be with --check", "5m"))
     .action(async (names: string[], _: StatusFlags, self: Command) =>
       onExit(await handlers.status(names, self.optsWithGlobals())),

@@ -1,4 +1,5 @@
 import { contentHash } from "../model/content-hash.ts";
+import { ConfigError } from "../model/errors.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { DNSProvider, DNSProviderReader } from "../ports/dns-provider.ts";
 import type { FirewallProvider, FirewallProviderReader } from "../ports/firewall-provider.ts";
@@ -7,6 +8,7 @@ import type { ProviderAccess } from "../ports/provider-access.ts";
 import type { Config } from "./config.ts";
 import type { ProviderSettings, TokenSource } from "./environment.ts";
 import type { Machine } from "./machine.ts";
+import { warnOfPlainText } from "./plain-text.ts";
 import { readToken } from "./token.ts";
 import { readVersion } from "./version.ts";
 
@@ -84,14 +86,22 @@ interface Makers<IP, DNS, Firewalls> {
 }
 
 async function mapsOf<IP, DNS, Firewalls>(
-  { digitalOcean, cloudflare }: Config,
+  config: Config,
   machine: Machine,
   make: Makers<IP, DNS, Firewalls>,
 ): Promise<ProviderMaps<IP, DNS, Firewalls>> {
-  const ofDigitalOcean = hasToken(digitalOcean.token)
-    ? await make.digitalOcean(optionsOf(digitalOcean, machine))
+  const { digitalOcean, cloudflare, warn, secrets } = config;
+  for (const [label, { token, apiURL = "" }] of [
+    ["DigitalOcean", digitalOcean],
+    ["Cloudflare", cloudflare],
+  ] as const)
+    if (hasToken(token, secrets)) warnOfPlainText(warn, apiURL, `The token of ${label}`);
+  const ofDigitalOcean = hasToken(digitalOcean.token, secrets)
+    ? await make.digitalOcean(optionsOf(digitalOcean, machine, config))
     : undefined;
-  const ofCloudflare = hasToken(cloudflare.token) ? await make.cloudflare(optionsOf(cloudflare, machine)) : undefined;
+  const ofCloudflare = hasToken(cloudflare.token)
+    ? await make.cloudflare(optionsOf(cloudflare, machine, config))
+    : undefined;
   return {
     // All of DigitalOcean's count on one meter.
     meters: new Map<string, ProviderMeter>([
@@ -120,9 +130,9 @@ function access<P>(name: keyof typeof TOKEN_VARIABLES, provider: P | undefined):
 }
 
 /** A token that is there and cannot be read is told by the first call: it concerns the objects of that provider alone. */
-function hasToken(source: TokenSource): boolean {
+function hasToken(source: TokenSource, secrets?: Config["secrets"]): boolean {
   try {
-    return readToken(source) !== undefined;
+    return readToken(source, secrets) !== undefined;
   } catch {
     return true;
   }
@@ -156,10 +166,30 @@ function textOf(source: TokenSource): string {
   }
 }
 
+/** Returns the providers whose token, as it is now, no header can carry. */
+export function unusableTokens({
+  digitalOcean,
+  cloudflare,
+}: Pick<Config, "digitalOcean" | "cloudflare">): readonly string[] {
+  const sources = { digitalocean: digitalOcean.token, cloudflare: cloudflare.token };
+  return Object.entries(sources).flatMap(([name, source]) => (isUnusable(source) ? [name] : []));
+}
+
+function isUnusable(source: TokenSource): boolean {
+  try {
+    readToken(source);
+    return false;
+  } catch (error) {
+    return error instanceof ConfigError && error.kind === "invalid";
+  }
+}
+
 interface AdapterOptions {
   readonly token: () => string;
   readonly userAgent: string;
   readonly clock: Clock;
+  readonly chooseProxy: Config["chooseProxy"];
+  readonly secrets: Config["secrets"];
   readonly baseURL?: string;
   readonly timeoutMs?: number;
   readonly untilMs?: number;
@@ -168,11 +198,14 @@ interface AdapterOptions {
 function optionsOf(
   { token, apiURL, userAgent }: ProviderSettings,
   { clock, providerTimeoutMs: timeoutMs, untilMs }: Machine,
+  { chooseProxy, secrets }: Config,
 ): AdapterOptions {
   return {
-    token: () => readToken(token) ?? "",
+    token: () => readToken(token, secrets) ?? "",
+    secrets,
     userAgent: userAgent ?? `flipop/${readVersion()}`,
     clock,
+    chooseProxy,
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(untilMs === undefined ? {} : { untilMs }),
     ...(apiURL === undefined ? {} : { baseURL: apiURL }),

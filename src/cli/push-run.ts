@@ -2,21 +2,22 @@ import type { Push, PushTarget } from "../adapters/pushgateway/push-metrics.ts";
 import { TOTALS_ANNOTATION } from "../model/lease-annotations.ts";
 import type { RunEnd, Selection } from "../model/run.ts";
 import type { Clock } from "../ports/clock.ts";
-import { exitCodeOfError, exitCodeOfRun } from "../report/exit-code.ts";
+import { exitCodeOfError } from "../report/exit-code.ts";
 import { runMetrics } from "../report/metrics/run-metrics.ts";
 import { runSamples } from "../report/metrics/run-samples.ts";
 import type { Sample } from "../report/metrics/sample.ts";
 import { addRun, type Totals } from "../report/metrics/totals.ts";
 import { readTotals, writeTotals } from "../report/metrics/totals-note.ts";
 import type { NotedRun } from "./backend.ts";
-import { lastRunAnnotations } from "./last-run.ts";
+import { exitCodeOfEnd, lastRunAnnotations } from "./last-run.ts";
+import { redactedSamples } from "./outgoing-text.ts";
 import type { Session } from "./session.ts";
 import { readVersion } from "./version.ts";
 import { writeLine } from "./write.ts";
 
-/** Returns what a run leaves on its Lease: how it went, and what is counted over all runs. */
-export function runNotes(end: RunEnd, selection: Selection): Readonly<Record<string, string>> {
-  const exitCode = exitCodeOfRun(end.result, { partialOk: false });
+/** Returns what a run leaves on its Lease: how it went, and what is counted over all runs. `signal` is the one that ends it early. */
+export function runNotes(end: RunEnd, selection: Selection, signal: AbortSignal): Readonly<Record<string, string>> {
+  const exitCode = exitCodeOfEnd(end.result, { signal, partialOk: false });
   return {
     ...lastRunAnnotations(exitCode, end.endedAtMs),
     [TOTALS_ANNOTATION]: writeTotals(addRun(storedTotals(end), end, isWhole(selection))),
@@ -37,7 +38,7 @@ export async function pushRun(
   const whole = isWhole(selection);
   const samples = runMetrics({
     version: readVersion(),
-    exitCode: exitCodeOfRun(end.result, { partialOk: false }),
+    exitCode: exitCodeOfEnd(end.result, { signal: session.invocation.signal, partialOk: false }),
     end,
     // What is not on record would be missing from the next push, and a counter that goes down passes for one that began anew.
     totals: isNoted ? addRun(stored, end, whole) : stored,
@@ -59,7 +60,7 @@ export interface Pushing {
 }
 
 async function push(
-  { invocation, lines }: Session,
+  { invocation, lines, secrets }: Session,
   { target, clock }: Pushing,
   method: Push["method"],
   samples: readonly Sample[],
@@ -68,7 +69,11 @@ async function push(
     import("../adapters/pushgateway/metrics-text.ts"),
     import("../adapters/pushgateway/push-metrics.ts"),
   ]);
-  const result = await pushMetrics(target, { method, text: await metricsText(samples) }, clock);
+  const result = await pushMetrics(
+    target,
+    { method, text: await metricsText(redactedSamples(samples, secrets)) },
+    clock,
+  );
   if (result.kind === "failed") writeLine(invocation.streams, lines, "warn", result.message, { reason: "PushFailed" });
 }
 

@@ -1,17 +1,22 @@
+import { proxyChoice } from "../adapters/http/proxy-choice.ts";
+import { proxiedFetch } from "../adapters/http/request.ts";
 import type { PushTarget } from "../adapters/pushgateway/push-metrics.ts";
 import { ConfigError } from "../model/errors.ts";
 import { METRICS } from "../report/metrics/metrics.ts";
-import { type Environment, type PushgatewaySettings, resolvePushgateway } from "./environment.ts";
+import type { Outlets } from "./config.ts";
+import { type Environment, type PushgatewaySettings, resolveProxies, resolvePushgateway } from "./environment.ts";
 import type { ReconcileFlags } from "./flags.ts";
-import { readToken } from "./token.ts";
+import { warnOfPlainText } from "./plain-text.ts";
+import { readPassword, readToken } from "./token.ts";
 
 /**
  * Returns where a run's metrics go; undefined without a Pushgateway. The flag goes before `PUSHGATEWAY_URL`.
- * @throws ConfigError `usage` when URL, job or grouping cannot be used; never with the URL's user or password
+ * @throws ConfigError `usage` when URL, job or grouping cannot be used; never with the URL's user or password; `invalid` for a proxy, token or password that is none
  */
 export function pushTarget(
   flags: Pick<ReconcileFlags, "pushgateway" | "pushJob" | "pushGrouping">,
   env: Environment,
+  { warn, secrets }: Outlets,
 ): PushTarget | undefined {
   const settings = resolvePushgateway(env);
   const url = flags.pushgateway || settings.url;
@@ -20,7 +25,18 @@ export function pushTarget(
   const grouping = flags.pushGrouping.map(label);
   const twice = grouping.find(([name], at) => grouping.findIndex(([other]) => other === name) !== at);
   if (twice !== undefined) throw refusedGrouping(`${twice[0]} is given twice`);
-  return { url: checkedURL(url), job: flags.pushJob, grouping, authorization: () => authorization(settings) };
+  const checked = checkedURL(url);
+  const chooseProxy = proxyChoice(resolveProxies(env));
+  chooseProxy(new URL(checked));
+  if (hasCredentials(settings, secrets)) warnOfPlainText(warn, checked, "What logs in to the Pushgateway");
+  return {
+    url: checked,
+    job: flags.pushJob,
+    grouping,
+    authorization: () => authorization(settings, secrets),
+    secrets,
+    fetch: proxiedFetch(chooseProxy),
+  };
 }
 
 function checkedURL(text: string): string {
@@ -56,10 +72,25 @@ function refusedGrouping(why: string): ConfigError {
   return new ConfigError("usage", `--push-grouping cannot be used: ${why}. Write it like cluster=production.`);
 }
 
-function authorization({ username, password, token }: PushgatewaySettings): string | undefined {
-  const bearer = readToken(token);
+/** True if a user, password or token is set. Refuses an unusable one before the run begins; an unreadable file may be readable by the time of the push. */
+function hasCredentials(settings: PushgatewaySettings, secrets: Outlets["secrets"]): boolean {
+  try {
+    return authorization(settings, secrets) !== undefined;
+  } catch (error) {
+    if (error instanceof ConfigError && error.kind === "permission") return true;
+    throw error;
+  }
+}
+
+function authorization(
+  { username, password, token }: PushgatewaySettings,
+  secrets: Outlets["secrets"],
+): string | undefined {
+  const bearer = readToken(token, secrets);
   if (bearer !== undefined) return `Bearer ${bearer}`;
-  const secret = readToken(password);
+  const secret = readPassword(password, secrets);
   if (username === undefined && secret === undefined) return undefined;
-  return `Basic ${Buffer.from(`${username ?? ""}:${secret ?? ""}`, "utf8").toString("base64")}`;
+  const login = Buffer.from(`${username ?? ""}:${secret ?? ""}`, "utf8").toString("base64");
+  if (secret !== undefined) secrets.add(login);
+  return `Basic ${login}`;
 }

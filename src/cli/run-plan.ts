@@ -1,41 +1,63 @@
 import { refKey } from "../model/action.ts";
 import { ConfigError } from "../model/errors.ts";
 import type { Observation } from "../model/observation.ts";
-import type { Plan } from "../model/plan.ts";
+import { announcedActions, type Plan } from "../model/plan.ts";
 import { untilInterrupted } from "../observe/interrupt.ts";
+import { providerBudgets } from "../plan/budget.ts";
 import { exitCodeOfPlan } from "../report/exit-code.ts";
 import { narrowPlan } from "../report/narrow-plan.ts";
 import { planDocument } from "../report/plan-document.ts";
 import type { PlanLayout } from "../report/plan-entry.ts";
 import { renderPlan } from "../report/render-plan.ts";
+import type { PlanWorld } from "./backend.ts";
 import { resolveConfig } from "./config.ts";
 import type { PlanFlags } from "./flags.ts";
-import { resolveSelection } from "./selection.ts";
+import { unusableTokens } from "./providers.ts";
+import { nothingSelected, resolveSelection, whatThereIs } from "./selection.ts";
 import { isDocument, type Session } from "./session.ts";
 import { isObjectTarget, parseTarget, type Target } from "./target.ts";
-import { writeDocument, writeLine, writeText } from "./write.ts";
+import { writeDocument, writeLine, writeLines, writeText } from "./write.ts";
 
 /** Runs `plan`: reads, plans, prints. Never writes. Returns the exit code. */
 export async function runPlan(session: Session, names: readonly string[], flags: PlanFlags): Promise<number> {
   const { invocation } = session;
   const targets = names.map(parseTarget);
   const backend = await invocation.loadBackend();
-  const plan = await backend.withPlanWorld(resolveConfig(flags, invocation.env), (world) =>
-    untilInterrupted(
-      (async () => {
-        const selection = await resolveSelection(selectionFlags(targets, flags), world.cluster);
-        const { observation, plan: whole } = await world.plan(selection);
-        checkExistence(targets, observation);
-        const nodes = namesOf(targets, "node");
-        const nodeAddresses = addressesOf(new Set(nodes), observation);
-        return narrowPlan(whole, { nodes, ips: namesOf(targets, "ip"), nodeAddresses });
-      })(),
-      invocation.signal,
-    ),
+  const config = resolveConfig(flags, invocation.env, session);
+  const { plan, none } = await backend.withPlanWorld(config, (world) =>
+    untilInterrupted(planned(world, targets, flags), invocation.signal),
   );
   const focus = targets.filter((target) => !isObjectTarget(target)).map(({ name }) => name);
-  await printPlan(session, plan, { all: flags.all ?? false, ...(focus.length === 0 ? {} : { focus: new Set(focus) }) });
-  return exitCodeOfPlan(plan, { detailed: flags.detailedExitcode ?? false });
+  await printPlan(session, plan, none, {
+    all: flags.all ?? false,
+    ...(focus.length === 0 ? {} : { focus: new Set(focus) }),
+  });
+  return exitCodeOfPlan(plan, { detailed: flags.detailedExitcode ?? false, unusableTokens: unusableTokens(config) });
+}
+
+/** The plan of what is meant; where that is nothing, also what to say. */
+async function planned(
+  { cluster, plan }: PlanWorld,
+  targets: readonly Target[],
+  flags: PlanFlags,
+): Promise<{ readonly plan: Plan; readonly none: string | undefined }> {
+  const selection = await resolveSelection(selectionFlags(targets, flags), cluster);
+  const none = await nothingSelected(selection, cluster);
+  const { observation, plan: whole } = await plan(selection);
+  checkExistence(targets, observation);
+  const nodes = namesOf(targets, "node");
+  const nodeAddresses = addressesOf(new Set(nodes), observation);
+  const narrowed = narrowPlan(whole, { nodes, ips: namesOf(targets, "ip"), nodeAddresses });
+  const budget = narrowed === whole ? whole.budget : providerBudgets(observation, announcedActions(narrowed));
+  return { plan: { ...narrowed, budget }, none: none ?? nothingConcerned(targets, whole, narrowed) };
+}
+
+function nothingConcerned(targets: readonly Target[], whole: Plan, narrowed: Plan): string | undefined {
+  const there = [...whole.pools, ...whole.recordSets].map(({ object }) => object);
+  const isConcerned = narrowed.pools.length + narrowed.recordSets.length > 0;
+  if (isConcerned || there.length === 0) return undefined;
+  const meant = targets.filter((target) => !isObjectTarget(target)).map(({ text }) => text);
+  return `No object has to do with ${meant.join(" or ")}. ${whatThereIs(there)}`;
 }
 
 /** What the flags say about which objects are meant. */
@@ -50,19 +72,26 @@ export function selectionFlags(
   };
 }
 
-async function printPlan(session: Session, plan: Plan, shown: Pick<PlanLayout, "all" | "focus">): Promise<void> {
+async function printPlan(
+  session: Session,
+  plan: Plan,
+  none: string | undefined,
+  shown: Pick<PlanLayout, "all" | "focus">,
+): Promise<void> {
   const { invocation, output, palette, width } = session;
   const { streams } = invocation;
+  if (none !== undefined && (isDocument(output) || output === "name")) writeLine(streams, session.lines, "warn", none);
   if (isDocument(output)) return writeDocument(streams, planDocument(plan), output);
   if (output === "name") {
-    const names = new Set(plan.actions.map(({ object }) => refKey(object)));
-    return writeText(streams, [...names].map((name) => `${name}\n`).join(""));
+    const names = new Set(announcedActions(plan).map(({ object }) => refKey(object)));
+    return writeLines(streams, [...names]);
   }
   const layout = {
     ...shown,
     palette,
     wide: output === "wide",
     ...(width === undefined ? {} : { width }),
+    ...(none === undefined ? {} : { none }),
   };
   writeText(streams, renderPlan(plan, layout));
   if (plan.actions.length > 0 && streams.stdout.isTTY) {

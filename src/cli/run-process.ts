@@ -1,8 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
+import { EXIT } from "../report/exit-code.ts";
 import type { Backend } from "./backend.ts";
-import { runCommandLine } from "./command-line.ts";
-import { processEnvironment } from "./environment.ts";
+import { reportCrash, runCommandLine } from "./command-line.ts";
+import { takeEnvironment } from "./environment.ts";
+import type { Invocation } from "./invocation.ts";
+import { KnownSecrets } from "./outgoing-text.ts";
 import type { OutputStream } from "./write.ts";
 
 const SIGNAL_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
@@ -22,20 +25,29 @@ export async function runProcess(loadBackend: () => Promise<Backend>): Promise<v
     });
   }
   const runID = randomBytes(4).toString("hex");
-  const exitCode = await runCommandLine({
+  const invocation = {
     argv: process.argv.slice(2),
-    env: processEnvironment(),
+    env: takeEnvironment(),
     streams: { stdout: outputStream(process.stdout), stderr: outputStream(process.stderr) },
     signal: stopping.signal,
     runID,
     identity: `${hostname()}_${process.pid}_${runID}`,
     wallMs: () => Date.now(),
+    secrets: new KnownSecrets(),
     loadBackend,
-  });
+  };
+  process.on("uncaughtException", (error) => void crash(invocation, error));
+  const exitCode = await runCommandLine(invocation);
   // Never process.exit() here: of a large output into a pipe only the first part would arrive.
   process.exitCode = stoppedBy === undefined ? exitCode : SIGNAL_CODES[stoppedBy];
   // After a signal a reader may have left a call in flight, which would keep the process alive.
   if (stoppedBy !== undefined) process.stdout.write("", () => process.exit());
+}
+
+/** Reports an error that nobody caught, and ends the process. Node's own report would show secrets, and the line of source that threw. */
+async function crash(invocation: Invocation, error: unknown): Promise<void> {
+  const exitCode = await reportCrash(invocation, error).catch(() => EXIT.unexpected);
+  process.stderr.write("", () => process.stdout.write("", () => process.exit(exitCode)));
 }
 
 /** A closed pipe (`| head`) is the reader's choice, not an error: what follows is dropped. */

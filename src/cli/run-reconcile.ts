@@ -2,22 +2,22 @@ import { refKey } from "../model/action.ts";
 import { ConfigError } from "../model/errors.ts";
 import type { PassResult, Selection } from "../model/run.ts";
 import { Interrupted } from "../observe/interrupt.ts";
-import { exitCodeOfRun } from "../report/exit-code.ts";
 import { renderRun } from "../report/render-run.ts";
 import { runDocument } from "../report/run-document.ts";
 import type { Backend, ReconcileAnswer } from "./backend.ts";
 import { resolveConfig } from "./config.ts";
 import type { ReconcileFlags } from "./flags.ts";
+import { exitCodeOfEnd } from "./last-run.ts";
 import { lockRequest, reportLocked } from "./locked.ts";
 import { logRun } from "./log-run.ts";
 import { startProgress } from "./progress.ts";
 import { pushFailure, pushRun, runNotes } from "./push-run.ts";
 import { pushTarget } from "./push-target.ts";
 import { selectionFlags } from "./run-plan.ts";
-import { resolveSelection } from "./selection.ts";
+import { nothingSelected, resolveSelection } from "./selection.ts";
 import { isDocument, type Session } from "./session.ts";
 import { objectTargets, type Target } from "./target.ts";
-import { writeDocument, writeText } from "./write.ts";
+import { writeDocument, writeLine, writeLines, writeText } from "./write.ts";
 
 /** Runs `reconcile`: takes the lock, passes, prints what came of it, pushes metrics. Returns the exit code, which no push changes. */
 export async function runReconcile(session: Session, names: readonly string[], flags: ReconcileFlags): Promise<number> {
@@ -25,7 +25,7 @@ export async function runReconcile(session: Session, names: readonly string[], f
   refuseWatchFlags(flags);
   const { invocation } = session;
   const targets = objectTargets(names, "reconcile");
-  const target = pushTarget(flags, invocation.env);
+  const target = pushTarget(flags, invocation.env, session);
   const backend = await invocation.loadBackend();
   const pushing = target === undefined ? undefined : { target, clock: backend.clock };
   const stopProgress = startProgress(session, backend.clock, flags.timeout);
@@ -34,7 +34,8 @@ export async function runReconcile(session: Session, names: readonly string[], f
     stopProgress();
     if (answer.kind === "locked" && invocation.signal.aborted) throw new Interrupted();
     if (answer.kind === "locked") return await reportLocked(session, answer.holder, flags);
-    const exitCode = exitCodeOfRun(answer.value, { partialOk: flags.partial === "ok" });
+    const { signal } = invocation;
+    const exitCode = exitCodeOfEnd(answer.value, { signal, partialOk: flags.partial === "ok" });
     await printRun(session, answer.value, exitCode);
     if (pushing !== undefined && answer.noted !== undefined) await pushRun(session, pushing, answer.noted, selection);
     return exitCode;
@@ -63,21 +64,24 @@ function isOfTheRun(error: unknown): boolean {
 }
 
 async function reconcile(
-  { invocation }: Session,
+  session: Session,
   backend: Backend,
   targets: readonly Target[],
   flags: ReconcileFlags,
 ): Promise<{ readonly answer: ReconcileAnswer; readonly selection: Selection }> {
+  const { invocation, lines } = session;
   const deadlineMs = backend.clock.monotonicMs() + flags.timeout;
-  return backend.withReconcileWorld(resolveConfig(flags, invocation.env), deadlineMs, async (world) => {
+  return backend.withReconcileWorld(resolveConfig(flags, invocation.env, session), deadlineMs, async (world) => {
     const selection = await resolveSelection(selectionFlags(targets, flags), world.cluster);
+    const none = await nothingSelected(selection, world.cluster);
+    if (none !== undefined) writeLine(invocation.streams, lines, "warn", none);
     const answer = await world.reconcile({
       selection,
       deadlineMs,
       settle: flags.settle ?? false,
       signal: invocation.signal,
       ...(flags.lock ? { lock: lockRequest(invocation.identity, flags, flags.onLocked ?? "fail") } : {}),
-      annotate: (end) => runNotes(end, selection),
+      annotate: (end) => runNotes(end, selection, invocation.signal),
     });
     return { answer, selection };
   });
@@ -90,7 +94,7 @@ async function printRun(session: Session, result: PassResult, exitCode: number):
   if (isDocument(output)) return writeDocument(streams, runDocument(result, exitCode), output);
   if (output === "name") {
     const names = new Set(result.outcomes.map(({ action }) => refKey(action.object)));
-    return writeText(streams, [...names].map((name) => `${name}\n`).join(""));
+    return writeLines(streams, [...names]);
   }
   if (lines.format === "json") return;
   const layout = { palette, verbosity, all: false, wide: output === "wide", ...(width === undefined ? {} : { width }) };

@@ -1,35 +1,38 @@
 import { KubeError } from "../model/errors.ts";
-import { objectKey } from "../model/resource.ts";
 import { untilInterrupted } from "../observe/interrupt.ts";
 import { listRecordSets } from "../observe/list-record-sets.ts";
 import { orMissing } from "../observe/or-missing.ts";
 import { isSelected } from "../plan/selection.ts";
 import { EXIT } from "../report/exit-code.ts";
-import { type Overview, overviewOf, type StoredFacts } from "../report/overview.ts";
+import { namedRows, type Overview, overviewOf, type StoredFacts } from "../report/overview.ts";
 import { overviewDocument } from "../report/overview-document.ts";
 import { renderStatus } from "../report/render-status.ts";
 import type { StatusWorld } from "./backend.ts";
 import { resolveConfig } from "./config.ts";
 import type { StatusFlags } from "./flags.ts";
 import { selectionFlags } from "./run-plan.ts";
-import { resolveSelection } from "./selection.ts";
+import { nothingSelected, resolveSelection } from "./selection.ts";
 import { isDocument, type Session } from "./session.ts";
 import { objectTargets } from "./target.ts";
-import { writeDocument, writeLine, writeText } from "./write.ts";
+import { writeDocument, writeLine, writeLines, writeText } from "./write.ts";
 
 /** Runs `status`: reads pools, routed IPs, record sets and Lease, prints. Needs no provider token. Returns the exit code. */
 export async function runStatus(session: Session, names: readonly string[], flags: StatusFlags): Promise<number> {
   const { invocation, lines } = session;
   const targets = objectTargets(names, "status");
-  const config = resolveConfig(flags, invocation.env);
+  const config = resolveConfig(flags, invocation.env, session);
   const backend = await invocation.loadBackend();
-  const overview = await backend.withStatusWorld(config, (world) => untilInterrupted(read(world), invocation.signal));
-  await printStatus(session, overview);
+  const { overview, none } = await backend.withStatusWorld(config, (world) =>
+    untilInterrupted(read(world), invocation.signal),
+  );
+  await printStatus(session, overview, none);
   if (!flags.check || overview.problems.length === 0) return EXIT.done;
   for (const problem of overview.problems) writeLine(invocation.streams, lines, "error", problem);
   return EXIT.unhealthy;
 
-  async function read({ cluster }: StatusWorld): Promise<Overview> {
+  async function read({
+    cluster,
+  }: StatusWorld): Promise<{ readonly overview: Overview; readonly none: string | undefined }> {
     const { namespace, name } = config.lease;
     const [pools, { objects: routedIPs }, { recordSets }, lease] = await Promise.all([
       cluster.listPools(),
@@ -38,11 +41,13 @@ export async function runStatus(session: Session, names: readonly string[], flag
       readLease(cluster, config.lease),
     ]);
     const lists = {
+      hasNamespace: (namespaceName: string) => cluster.hasNamespace(namespaceName),
       listPools: async () => pools,
       listRoutedIPs: async () => routedIPs,
       listRecordSets: async () => recordSets,
     };
     const selection = await resolveSelection(selectionFlags(targets, flags), lists);
+    const none = await nothingSelected(selection, lists);
     const facts = {
       cluster: cluster.server,
       nowMs: cluster.now(),
@@ -52,7 +57,7 @@ export async function runStatus(session: Session, names: readonly string[], flag
       leaseKey: `${namespace}/${name}`,
       ...lease,
     };
-    return overviewOf(facts, flags.maxAge);
+    return { overview: overviewOf(facts, flags.maxAge), none };
   }
 }
 
@@ -70,17 +75,23 @@ async function readLease(
   }
 }
 
-async function printStatus({ invocation, output, palette, width }: Session, overview: Overview): Promise<void> {
+async function printStatus(
+  { invocation, output, palette, width, lines }: Session,
+  overview: Overview,
+  none: string | undefined,
+): Promise<void> {
   const { streams } = invocation;
+  if (none !== undefined && (isDocument(output) || output === "name")) writeLine(streams, lines, "warn", none);
   if (isDocument(output)) return writeDocument(streams, overviewDocument(overview), output);
   if (output === "name") {
-    const names = [
-      ...overview.pools.map(({ pool }) => `pool/${objectKey(pool.meta)}`),
-      ...overview.routedIPs.map(({ routedIP }) => `routedip/${objectKey(routedIP.meta)}`),
-      ...overview.recordSets.map(({ recordSet }) => `dns/${objectKey(recordSet.meta)}`),
-    ];
-    return writeText(streams, names.map((name) => `${name}\n`).join(""));
+    const names = namedRows(overview).map(({ name }) => name);
+    return writeLines(streams, names);
   }
-  const layout = { palette, wide: output === "wide", ...(width === undefined ? {} : { width }) };
+  const layout = {
+    palette,
+    wide: output === "wide",
+    ...(width === undefined ? {} : { width }),
+    ...(none === undefined ? {} : { none }),
+  };
   writeText(streams, renderStatus(overview, layout));
 }

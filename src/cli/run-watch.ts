@@ -29,18 +29,21 @@ export async function runWatch(session: Session, names: readonly string[], flags
   const targets = objectTargets(names, "reconcile");
   const address = flags.metricsAddr === undefined ? undefined : parseListenAddress(flags.metricsAddr);
   const backend = await invocation.loadBackend();
-  return backend.withWatchWorld(resolveConfig(flags, invocation.env), async (world) => {
+  return backend.withWatchWorld(resolveConfig(flags, invocation.env, session), async (world) => {
     const health = new WatchHealth({
       clock: backend.clock,
       intervalMs,
       passMs: flags.timeout,
       staleness: () => world.staleness(),
     });
-    const metrics = new WatchMetrics(() => world.staleness() === undefined);
+    const metrics = new WatchMetrics(() => world.staleness() === undefined, session.secrets);
     const sources = {
       metrics: () => metrics.text(),
       health: () => health.health(),
-      readiness: () => health.readiness(),
+      readiness: () => {
+        const { isOK, why } = health.readiness();
+        return { isOK, why: session.secrets.redact(why) };
+      },
     };
     const endpoints = address === undefined ? undefined : await serveEndpoints(address, sources);
     try {
@@ -75,7 +78,7 @@ async function watchUntilEnd(session: Session, flags: ReconcileFlags, parts: Par
     passMs: flags.timeout,
     signal: invocation.signal,
     ...(flags.lock ? { lock: lockRequest(invocation.identity, flags, flags.onLocked ?? "wait") } : {}),
-    annotate: (end) => runNotes(end, selection),
+    annotate: (end) => runNotes(end, selection, invocation.signal),
     onLead: () => {
       health.lead();
       metrics.lead();

@@ -1,10 +1,11 @@
 import { type ObjectRef, refKey } from "../model/action.ts";
 import { ConfigError } from "../model/errors.ts";
-import type { RecordSet } from "../model/resource.ts";
+import type { ObjectMeta, RecordSet } from "../model/resource.ts";
 import type { Selection } from "../model/run.ts";
 import { listRecordSets } from "../observe/list-record-sets.ts";
 import { orMissing } from "../observe/or-missing.ts";
-import type { ClusterReader } from "../ports/cluster.ts";
+import { isSelected } from "../plan/selection.ts";
+import type { ClusterReader, NamespaceReader } from "../ports/cluster.ts";
 import { listText } from "../report/count-text.ts";
 import { isObjectTarget, type ObjectTarget, type Target } from "./target.ts";
 
@@ -33,6 +34,49 @@ export async function resolveSelection(flags: SelectionFlags, lists: ObjectLists
     ...(named.length === 0 ? {} : { objects: [...new Set(objects)].sort() }),
   };
 }
+
+/**
+ * Returns what to say where `-n` and `-l` choose none of the objects that there are, and which there are; undefined where they choose one, or choose nothing at all.
+ * @throws ConfigError `invalid` for a namespace that does not exist, as far as that can be told
+ */
+export async function nothingSelected(
+  selection: Selection,
+  cluster: ObjectLists & NamespaceReader,
+): Promise<string | undefined> {
+  const { namespace, labelSelector, objects } = selection;
+  if (namespace === undefined && labelSelector === undefined) return undefined;
+  const all = await everyObject(cluster);
+  if (all.some(({ ref, meta }) => isSelected(selection, ref.kind, meta))) return undefined;
+  const there = whatThereIs(all.map(({ ref }) => ref));
+  const isEmpty = namespace !== undefined && !all.some(({ meta }) => meta.namespace === namespace);
+  if (isEmpty && (await cluster.hasNamespace(namespace)) === false)
+    throw new ConfigError("invalid", `There is no namespace ${namespace}. ${there}`);
+  const where = namespace === undefined ? "" : ` in namespace ${namespace}`;
+  const named = objects === undefined ? "" : " that was named";
+  const labels = labelSelector === undefined || isEmpty ? "" : ` has the labels ${labelSelector}`;
+  return `No object${where}${named}${labels}. ${there}`;
+}
+
+async function everyObject(
+  lists: ObjectLists,
+): Promise<readonly { readonly ref: ObjectRef; readonly meta: ObjectMeta }[]> {
+  const [pools, { objects: routedIPs }, { recordSets }] = await Promise.all([
+    lists.listPools(),
+    orMissing(() => lists.listRoutedIPs()),
+    listRecordSets(lists),
+  ]);
+  const of = (kind: ObjectRef["kind"], objects: readonly { readonly meta: ObjectMeta }[]) =>
+    objects.map(({ meta }) => ({ ref: { kind, namespace: meta.namespace, name: meta.name }, meta }));
+  return [...of("pool", pools), ...of("routedip", routedIPs), ...of("dns", recordSets)];
+}
+
+/** Returns `There is pool/ingress/web and dns/ingress/nodes.`, or that there is none. */
+export function whatThereIs(objects: readonly ObjectRef[]): string {
+  return objects.length === 0 ? "There is none at all." : `There is ${listText(objects.map(refKey), MOST_OBJECTS)}.`;
+}
+
+/** How many objects are named where none was meant. */
+const MOST_OBJECTS = 5;
 
 /** Only kinds that are named are read. */
 async function listObjects(named: readonly ObjectTarget[], lists: ObjectLists): Promise<readonly ObjectRef[]> {
@@ -82,7 +126,7 @@ function findObject(target: ObjectTarget, namespace: string | undefined, known: 
       `The target '${target.text}' is ambiguous: ${listText(found.map(refKey))} have that name.`,
     );
   }
-  const hint = ofKind.length === 0 ? "There is none at all." : `There is ${listText(ofKind.map(refKey), 5)}.`;
+  const hint = whatThereIs(ofKind);
   const where = wanted === undefined ? "in any namespace" : `in the namespace ${wanted}`;
   throw new ConfigError(
     "invalid",

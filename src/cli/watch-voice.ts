@@ -7,7 +7,7 @@ import { watchLines } from "../report/watch-lines.ts";
 import type { Turn } from "../watch/watch-loop.ts";
 import { logRun } from "./log-run.ts";
 import type { Session } from "./session.ts";
-import { writeLine, writeText } from "./write.ts";
+import { writeLine, writeLines } from "./write.ts";
 
 const LEVELS = { info: "", warn: "held: ", error: "failed: " } as const;
 
@@ -72,7 +72,7 @@ export class WatchVoice {
 
   #print(text: string): void {
     const { invocation, lines } = this.#session;
-    writeText(invocation.streams, `${lines.now()} ${text}\n`);
+    writeLines(invocation.streams, [`${lines.now()} ${text}`]);
   }
 
   #say(level: "info" | "warn", text: string): void {

@@ -7,7 +7,7 @@ import type { Backend, WatchRequest } from "./backend.ts";
 import type { Config } from "./config.ts";
 import type { Machine } from "./machine.ts";
 import { NO_LOCK } from "./no-lock.ts";
-import { openProviders, tokenState } from "./providers.ts";
+import { openProviders, tokenState, unusableTokens } from "./providers.ts";
 import { readMeters } from "./read-meters.ts";
 import { WatchNotes } from "./watch-notes.ts";
 
@@ -78,8 +78,9 @@ async function passes(
         },
         { selection, deadline: startMs + passMs, signal, ...manner },
       );
-      onRun(await counts.note(made.result, startMs));
-      return made;
+      const result = { ...made.result, unusableTokens: unusableTokens(config) };
+      onRun(await counts.note(result, startMs));
+      return { ...made, result };
     };
   };
 }

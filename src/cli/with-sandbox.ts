@@ -8,7 +8,7 @@ export async function withSandbox<T>(config: Config, work: (config: Config) => P
   if (config.sandboxDir === undefined) return work(config);
   const { startSandbox } = await import("../sandbox/start.ts");
   const sandbox = await startSandbox({ dir: config.sandboxDir });
-  const token = { kind: "value", variable: "the sandbox", token: sandbox.token } as const;
+  const token = { kind: "value", variable: "the sandbox", token: sandbox.token, isPublic: true } as const;
   try {
     return await work({
       ...config,

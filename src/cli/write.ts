@@ -1,3 +1,4 @@
+import { escapedJSON, plain, withoutSteering } from "../model/plain-text.ts";
 import type { JSONObject } from "../report/document.ts";
 import type { OutputFormat } from "./flags.ts";
 
@@ -28,9 +29,24 @@ export interface LineStyle {
 /** Level of a line on stderr. */
 export type Level = "info" | "warn" | "error";
 
-/** Writes a result to stdout: text as it is. */
+/** What a text may hold that steers a terminal: our own line ends and colours; whatever came from outside is plain by now. */
+const OWN_CODES = new RegExp(`(\\n|${String.fromCharCode(27)}\\[\\d{1,2}m)`);
+
+/** Writes a result to stdout. Its line ends and colours are our own; nothing else in it can steer a terminal. */
 export function writeText(streams: Streams, text: string): void {
-  if (text !== "") streams.stdout.write(text);
+  if (text !== "") streams.stdout.write(shownText(text));
+}
+
+/** Writes lines to stdout, each as one line whatever it holds. */
+export function writeLines(streams: Streams, lines: readonly string[]): void {
+  writeText(streams, lines.map((line) => `${plain(line)}\n`).join(""));
+}
+
+function shownText(text: string): string {
+  return text
+    .split(OWN_CODES)
+    .map((part, at) => (at % 2 === 1 ? part : withoutSteering(part)))
+    .join("");
 }
 
 /** Writes exactly one document to stdout, as JSON or YAML. */
@@ -39,12 +55,12 @@ export async function writeDocument(
   document: JSONObject,
   format: OutputFormat & ("json" | "yaml"),
 ): Promise<void> {
-  if (format === "json") return streams.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
+  if (format === "json") return streams.stdout.write(`${escapedJSON(JSON.stringify(document, null, 2))}\n`);
   const { yamlText } = await import("./yaml-text.ts");
   streams.stdout.write(yamlText(document));
 }
 
-/** Writes one line to stderr, as text or as JSON; `-q` leaves only errors. */
+/** Writes one line to stderr, as text or as JSON; `-q` leaves only errors. A text of several lines is our own. */
 export function writeLine(
   streams: Streams,
   style: LineStyle,
@@ -55,7 +71,7 @@ export function writeLine(
   if (style.isQuiet && level !== "error") return;
   const text =
     style.format === "json"
-      ? JSON.stringify({ time: style.now(), level, msg, ...style.fields, ...fields })
-      : `flipop: ${msg}`;
+      ? escapedJSON(JSON.stringify({ time: style.now(), level, msg, ...style.fields, ...fields }))
+      : shownText(`flipop: ${msg}`);
   streams.stderr.write(`${text}\n`);
 }

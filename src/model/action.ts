@@ -57,6 +57,8 @@ export interface AcquireIP extends Common {
   readonly provider: string;
   /** 1, 2, … within the pool's plan. */
   readonly ordinal: number;
+  /** What stands for the new address in the follow-ups of a plan: `(new 1)`, unique within the plan. Absent in a plan that nobody announces. */
+  readonly newAddress?: string;
   readonly before: undefined;
   readonly after: { readonly node: Required<Place> } | { readonly region: string };
 }
@@ -82,6 +84,8 @@ export interface AnnotateNode extends Common {
   readonly nodeName: string;
   readonly before: NodeAnnotations;
   readonly after: NodeAnnotations;
+  /** Where the address is whose annotation goes, when that is a machine which never was a node. */
+  readonly holder?: Place;
 }
 
 /** Adds or removes flipop's finalizer on an object. */
@@ -109,6 +113,8 @@ export interface WriteDNS extends Common {
   readonly fqdn: string;
   readonly before: RecordSetContent;
   readonly after: RecordSetContent & { readonly ttlSeconds: number };
+  /** Of the addresses that leave, those that no object has on record for the name: flipop did not write them. In the order of the records; absent = none. */
+  readonly unrecorded?: readonly string[];
 }
 
 /** The firewall an action is about. */
@@ -119,6 +125,8 @@ interface AtFirewall extends Common {
   readonly before: readonly string[];
   /** What it brings; sorted. */
   readonly after: readonly string[];
+  /** Ids of machines that the provider must have carried the change out to before it counts as done. Sorted. */
+  readonly awaited: readonly string[];
 }
 
 /** Lets everybody in on ports of a cloud firewall, or no longer. */
@@ -126,6 +134,8 @@ export interface ChangePorts extends AtFirewall {
   readonly kind: "open-ports" | "close-ports";
   /** Sorted by `portText`. */
   readonly ports: readonly PortRange[];
+  /** How many machines are behind the firewall that are no nodes of this cluster: the change is for them, too. Absent = none. */
+  readonly otherMachines?: number;
 }
 
 /** Puts machines behind a cloud firewall, or takes them from it. */

@@ -31,3 +31,8 @@ export function compareIPv4(a: string, b: string): number {
 function toNumber(ip: string): number {
   return ip.split(".").reduce((sum, part) => sum * 256 + Number(part), 0);
 }
+
+/** Returns what a status has for one address, in `status.ips`; undefined where it has nothing, whatever text the address is. Pure. */
+export function entryOf<T>(byAddress: Readonly<Record<string, T>>, ip: string): T | undefined {
+  return Object.hasOwn(byAddress, ip) ? byAddress[ip] : undefined;
+}

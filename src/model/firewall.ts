@@ -22,8 +22,21 @@ export interface Firewall {
   readonly machineIDs: readonly string[];
   /** Tags whose machines it covers as well; sorted. */
   readonly tags: readonly string[];
-  /** False while the provider still carries a change out to the machines. */
-  readonly isSettled: boolean;
+  /** True while the provider is at work on the firewall and does not say for which machines. */
+  readonly isWaiting: boolean;
+  /** Machines that a change is still carried out to, attached or not; ids sorted as texts. */
+  readonly pendingMachineIDs: readonly string[];
+  /** Machines where the provider gave a change up; ids sorted as texts, none of them in `pendingMachineIDs`. */
+  readonly failedMachineIDs: readonly string[];
+}
+
+/** A change that is pending at a firewall for so long asks for a person, milliseconds. */
+export const FIREWALL_PATIENCE_MS: number = 5 * 60_000;
+
+/** How far a firewall is in force at one machine. A change that is pending for another machine does not count. Pure. */
+export function progressAt(firewall: Firewall, machineID: string): "in-force" | "pending" | "failed" {
+  if (firewall.isWaiting || firewall.pendingMachineIDs.includes(machineID)) return "pending";
+  return firewall.failedMachineIDs.includes(machineID) ? "failed" : "in-force";
 }
 
 /** What one pass knows of the firewall that an issuer names, by name or id. */
@@ -67,6 +80,17 @@ export interface FirewallMemory {
   readonly ports: readonly string[];
   /** Provider's machine ids in decimal, sorted as texts. */
   readonly machineIDs: readonly string[];
+}
+
+/** `status.pendingFirewalls[]`: since when flipop sees a change of the object's firewall pending where its address is or could go. Sorted by id and machine. */
+export interface PendingFirewall {
+  readonly id: string;
+  /** For people. */
+  readonly name: string;
+  /** Provider's machine id in decimal; absent = the firewall as a whole. */
+  readonly machineID?: string;
+  /** RFC 3339. */
+  readonly since: string;
 }
 
 /** What an object wants of a firewall. */

@@ -12,6 +12,8 @@ export interface Hold {
   readonly reason: Reason;
   /** One sentence with the particulars; `""` when the reason says it all. */
   readonly detail: string;
+  /** How many of the addresses that an object should have it lacks for it; only of what keeps addresses from being acquired. */
+  readonly missing?: { readonly count: number; readonly desired: number };
   /** When it will be looked at again without any other change, milliseconds. */
   readonly notBeforeMs?: number;
   /** True when a person must act; false when it ends by itself or is as wished. */
@@ -54,6 +56,8 @@ export interface PoolAssessment {
   readonly skipped: readonly NodeVerdict[];
   /** How many addresses the pool should hold; 0 when the spec is invalid. */
   readonly desired: number;
+  /** Why nothing of the object could be looked at: then `status` has its addresses as they were seen last. Absent where it was. */
+  readonly blocked?: Reason;
   /** The status the object should have if nothing else happened; equal to the stored one when nothing changed. */
   readonly status: RoutedIPStatus;
 }
@@ -83,8 +87,13 @@ export interface Plan {
   readonly planID: string;
   readonly observedAtMs: number;
   readonly cluster: string;
-  /** Sorted by object, phase, subject. */
+  /** What can be done at once. Sorted by object, phase, subject. */
   readonly actions: readonly Action[];
+  /**
+   * What the same run does once `actions` have succeeded: in the order of its rounds, each sorted as `actions`. It is announced, never carried out as it stands: after
+   * each round the run plans again. The address of an acquisition is not known yet: its {@link AcquireIP.newAddress} stands for it everywhere. Empty where nobody asked for it.
+   */
+  readonly followUps: readonly Action[];
   /** Sorted by object, subject. */
   readonly holds: readonly Hold[];
   readonly gaps: readonly Gap[];
@@ -102,4 +111,9 @@ export interface ProviderBudget {
   readonly calls: number;
   readonly addressCount?: number;
   readonly addressLimit?: number;
+}
+
+/** Everything that one run does by this plan: what can be done at once, then what follows. */
+export function announcedActions({ actions, followUps }: Pick<Plan, "actions" | "followUps">): readonly Action[] {
+  return [...actions, ...followUps];
 }

@@ -15,6 +15,7 @@ export const REASONS = {
   UnusableProviderID: "The node's providerID does not name a machine of the pool's provider.",
   NodeHasForeignIP: "The machine already carries an address that no object names.",
   NodeHasOtherIP: "The machine already carries an address of another object.",
+  NodePromised: "The machine is to get an address of another object.",
   RegionMismatch: "The node is in another region than the address.",
   MachineNotFound: "The provider does not know the node's machine.",
   // Why something is done.
@@ -78,6 +79,8 @@ export const REASONS = {
     "Firewalls whose name starts with k8s- belong to DigitalOcean Kubernetes, which overwrites changes.",
   FirewallFull: "The firewall can take no more rules or machines.",
   FirewallPending: "The firewall does not let everything in yet.",
+  FirewallStuck: "The provider has been carrying out a change of the firewall for five minutes or longer.",
+  FirewallFailed: "The provider gave up a change of the firewall at the machine.",
   UnusablePort: "No cloud firewall can open the port.",
   LastServing: "It is the last address of a name that serves, and leaves once another one is in.",
   StillPublished: "The address could not be taken out of DNS first.",

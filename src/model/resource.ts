@@ -1,6 +1,6 @@
 import type { AcquiredIP, PendingAcquisition, ReleasedIP } from "./acquired-ip.ts";
 import type { AcquisitionNote } from "./acquisition-note.ts";
-import type { FirewallMemory, FirewallWish } from "./firewall.ts";
+import type { FirewallMemory, FirewallWish, PendingFirewall } from "./firewall.ts";
 
 /** API group, version and names of flipop's custom resources, as on the wire. */
 export const GROUP = "flipop.digitalocean.com";
@@ -226,7 +226,7 @@ export interface IssuerMemory {
   readonly reclaimPolicy: ReclaimPolicy;
 }
 
-/** `status` of a RoutedIP: that of a pool of one address, and two fields more. */
+/** `status` of a RoutedIP: that of a pool of one address, and what only a RoutedIP has. */
 export interface RoutedIPStatus extends PoolStatus {
   /** The address it uses; absent while it has none. */
   readonly address?: string;
@@ -234,6 +234,8 @@ export interface RoutedIPStatus extends PoolStatus {
   readonly nodeName?: string;
   /** What was added to firewalls for it. Absent = nothing. */
   readonly firewalls?: readonly FirewallMemory[];
+  /** Changes of its firewall that the provider has not carried out where the address is or could go. Absent = none. */
+  readonly pendingFirewalls?: readonly PendingFirewall[];
   /** What its issuer last said. */
   readonly issuer?: IssuerMemory;
 }

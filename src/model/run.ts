@@ -33,7 +33,7 @@ export interface RunTiming {
 
 /** What one pass found, did and left; texts, JSON, exit code and metrics are rendered from it. */
 export interface PassResult {
-  /** As planned before anything was done. */
+  /** As planned before anything was done; of a single run with what was announced to follow. */
   readonly plan: Plan;
   /** What came of every action tried, in the order they ended; actions found on the way included. */
   readonly outcomes: readonly Outcome[];
@@ -43,6 +43,8 @@ export interface PassResult {
   /** True when the pass stopped early because the Lease was lost or a signal came. */
   readonly wasInterrupted: boolean;
   readonly timing: RunTiming;
+  /** Providers whose token cannot stand in a header: a wrong setting, not a missing permission. Absent = none. */
+  readonly unusableTokens?: readonly string[];
 }
 
 /** A pass of a process that goes on. */

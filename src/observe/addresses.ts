@@ -148,12 +148,14 @@ async function readListing(provider: IPProviderReader, wanted: WantedAddresses):
   if (wanted.ips.size <= 1 && isCheapLook) return NOT_ASKED;
   let read: Listing = NOT_ASKED;
   try {
-    const { addresses, total } = await provider.listPage(1);
+    const firstPage = await provider.listPage(1);
+    const { addresses, total } = firstPage;
     const pages = Math.ceil(total / provider.pageSize);
-    read = { addresses, total, isComplete: pages <= 1 };
+    read = { addresses, total, isComplete: false };
     const found = new Set(addresses.map(({ ip }) => ip));
     const missing = [...wanted.ips].filter((ip) => !found.has(ip)).length;
-    if (!isCheapLook || missing >= pages - 1) read = await readAllPages(provider, addresses, total);
+    const isOnFirst = isCheapLook && missing < pages - 1;
+    if (!isOnFirst) read = await readAllPages(provider, { firstPage, isVerified: wanted.mayAcquire });
     return { ...read, hasFailed: false };
   } catch (error) {
     if (error instanceof ProviderError && !concernsWholeProvider(error))

@@ -1,5 +1,7 @@
 import type { AddressFact } from "../model/address.ts";
+import type { Firewall } from "../model/firewall.ts";
 import type { KnownFacts, Observation } from "../model/observation.ts";
+import { machineID } from "../model/provider-id.ts";
 import type { Clock } from "../ports/clock.ts";
 import { type Piece, pieceKey, Readings } from "./looking.ts";
 import { wantedAddresses } from "./wanted-addresses.ts";
@@ -199,11 +201,14 @@ function nameReadings({ dns }: Observation): readonly Reading[] {
   });
 }
 
-function firewallReadings({ firewalls }: Observation): readonly Reading[] {
+/** A change that is pending for a machine without a ready node moves nothing: it may never end, and nobody waits for it. */
+function firewallReadings({ firewalls, nodes }: Observation): readonly Reading[] {
   return [...firewalls].flatMap(([name, facts]): readonly Reading[] => {
     const piece = pieceKey({ kind: "firewalls", provider: name });
+    const ready = nodes.flatMap((node) => (node.ready.isReady ? (machineID(name, node.providerID) ?? []) : []));
+    const machines = new Set(ready);
     const single = [...facts.firewalls].map(([wanted, fact]): Reading => {
-      const isMoving = fact.kind === "known" && !fact.firewall.isSettled;
+      const isMoving = fact.kind === "known" && isMovingAt(fact.firewall, machines);
       const state = fact.kind === "gap" ? "failed" : isMoving ? "moving" : "settled";
       return { key: factKey("firewall", name, wanted), piece, state, mark: fact };
     });
@@ -215,6 +220,10 @@ function firewallReadings({ firewalls }: Observation): readonly Reading[] {
     };
     return facts.unusable === undefined ? [whole, ...single] : [whole];
   });
+}
+
+function isMovingAt({ isWaiting, pendingMachineIDs }: Firewall, machines: ReadonlySet<string>): boolean {
+  return isWaiting || pendingMachineIDs.some((machine) => machines.has(machine));
 }
 
 /** A refused token stays refused. A rate limit has its own time, which the provider told. */

@@ -2,10 +2,12 @@ import { ACQUISITION_WINDOW_MS } from "../model/acquisition-window.ts";
 import { type AcquireIP, actionID } from "../model/action.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Hold } from "../model/plan.ts";
+import { machineID } from "../model/provider-id.ts";
 import type { Reason } from "../model/reason.ts";
 import type { Pool } from "../model/resource.ts";
 import type { Assignments } from "./assign.ts";
 import { type Candidate, isSameRegion, regionOf } from "./candidates.ts";
+import { firewallObstacle } from "./firewall/firewall-target.ts";
 import type { MachineLedger } from "./machine-ledger.ts";
 import { countedIPs, type PoolView } from "./pool-view.ts";
 import { retryDueMs } from "./retry-schedule.ts";
@@ -18,6 +20,8 @@ const CREATIONS_PER_WINDOW = 12;
 export interface AcquisitionBudget {
   /** Addresses the account may still get; Infinity when the limit is not known. */
   quotaLeft: number;
+  /** How many it may have; absent when that is not known. */
+  readonly limit?: number;
   /** Creations still allowed in the running minute. */
   rateLeft: number;
   /** When the next creation is allowed once `rateLeft` is used up, milliseconds. */
@@ -29,9 +33,10 @@ export function acquisitionBudget(observation: Observation, provider: string): A
   const facts = observation.providers.get(provider);
   const nowMs = observation.observedAtMs;
   const recent = observation.lease.acquisitionTimesMs.filter((ms) => ms > nowMs - ACQUISITION_WINDOW_MS);
-  const isLimited = facts?.addressLimit !== undefined && facts.addressCount !== undefined;
+  const { addressLimit: limit, addressCount: count } = facts ?? {};
   return {
-    quotaLeft: isLimited ? (facts.addressLimit ?? 0) - (facts.addressCount ?? 0) : Number.POSITIVE_INFINITY,
+    quotaLeft: limit === undefined || count === undefined ? Number.POSITIVE_INFINITY : limit - count,
+    ...(limit === undefined ? {} : { limit }),
     rateLeft: CREATIONS_PER_WINDOW - recent.length,
     rateResetMs: Math.min(...recent.map((ms) => Math.min(ms, nowMs)), nowMs) + ACQUISITION_WINDOW_MS,
   };
@@ -52,16 +57,20 @@ export function acquireForPool(
   const open = openIntents(view);
   if (open.length > 0) return { actions: [], holds: open };
   if (missing <= 0) return { actions: [], holds: [] };
+  const lacking = (held: Hold, count: number): readonly Hold[] => [
+    { ...held, missing: { count, desired: view.desired } },
+  ];
   const blocked = blocker(view, nowMs);
-  if (blocked !== undefined) return { actions: [], holds: [blocked] };
+  if (blocked !== undefined) return { actions: [], holds: lacking(blocked, missing) };
   const places = placesToBuyFor(view, assignments.leftOver, nowMs);
   const actions: AcquireIP[] = [];
   let coolOffUntilMs = assignments.coolOffUntilMs;
   for (let ordinal = 1; ordinal <= missing; ordinal += 1) {
     const place = places[ordinal - 1] ?? inRegion(view.pool.spec.region);
-    if (place === undefined) return { actions, holds: [withoutPlace(view, assignments.leftOver, nowMs)] };
+    const left = missing - actions.length;
+    if (place === undefined) return { actions, holds: lacking(withoutPlace(view, assignments.leftOver, nowMs), left) };
     const held = heldBy(view, budget, place.target, coolOffUntilMs);
-    if (held !== undefined) return { actions, holds: [held] };
+    if (held !== undefined) return { actions, holds: lacking(held, left) };
     actions.push(acquisition(view, ordinal, place.after));
     budget.quotaLeft -= 1;
     budget.rateLeft -= 1;
@@ -134,21 +143,25 @@ export function ambiguityOf({ status }: Pool, at: number): "AmbiguousAcquisition
 
 function blocker(view: PoolView, nowMs: number): Hold | undefined {
   if (view.provider?.isComplete !== true)
-    return hold(view, "Unreadable", "the account's list of addresses", undefined, false);
+    return hold(view, "Unreadable", "the account's list of addresses could not be read", undefined, false);
   const retry = retryOf(view, "acquire");
   if (retry === undefined || retryDueMs(retry, nowMs) <= nowMs) return undefined;
   return hold(view, "Backoff", retry.error, retryDueMs(retry, nowMs), false);
 }
 
-/** A node that failed and will be asked for again is waited for; only without any is the region missing. */
+/** A node that failed and will be asked for again is waited for, and so is a firewall that keeps nodes waiting; only without either is the region missing. */
 function withoutPlace(view: PoolView, leftOver: readonly Candidate[], nowMs: number): Hold {
   const retries = leftOver
     .filter(({ leaving }) => leaving.length === 0)
     .flatMap(({ node }) => retryOf(view, `node/${node.name}`) ?? []);
   const [next] = retries.toSorted((a, b) => retryDueMs(a, nowMs) - retryDueMs(b, nowMs));
-  return next === undefined
-    ? hold(view, "NoRegion", "", undefined, true)
-    : hold(view, "Backoff", next.error, retryDueMs(next, nowMs), false);
+  if (next !== undefined) return hold(view, "Backoff", next.error, retryDueMs(next, nowMs), false);
+  const closed = view.matches.flatMap(({ providerID }) => {
+    const machine = machineID(view.pool.spec.provider, providerID);
+    return machine === undefined ? [] : (firewallObstacle(view.firewall, view.placeOf(machine)) ?? []);
+  })[0];
+  if (closed === undefined) return hold(view, "NoRegion", "", undefined, true);
+  return hold(view, closed.reason, closed.detail, closed.notBeforeMs, closed.needsPerson);
 }
 
 function heldBy(
@@ -157,7 +170,10 @@ function heldBy(
   target: Candidate | undefined,
   coolOffUntilMs: number | undefined,
 ): Hold | undefined {
-  if (budget.quotaLeft <= 0) return hold(view, "QuotaExceeded", "", undefined, true);
+  if (budget.quotaLeft <= 0) {
+    const limit = budget.limit === undefined ? "" : ` of ${budget.limit}`;
+    return hold(view, "QuotaExceeded", `the account's limit${limit} reserved addresses is reached`, undefined, true);
+  }
   if (budget.rateLeft <= 0) return hold(view, "CreationRate", "", budget.rateResetMs, false);
   if (target !== undefined && coolOffUntilMs !== undefined) {
     return hold(view, "CoolOff", `for node ${target.node.name}`, coolOffUntilMs, false);

@@ -1,4 +1,11 @@
-import { type AnnotateNode, type AssignIP, actionID, type NodeAnnotations, type ObjectRef } from "../model/action.ts";
+import {
+  type AnnotateNode,
+  type AssignIP,
+  actionID,
+  type NodeAnnotations,
+  type ObjectRef,
+  type Place,
+} from "../model/action.ts";
 import type { NodeFacts } from "../model/node.ts";
 import type { Observation } from "../model/observation.ts";
 import { ownerKey, ownerRef } from "../model/owner-key.ts";
@@ -113,9 +120,9 @@ function clearing(
 ): AnnotateNode | undefined {
   const object = ownerOfAnnotation(node, byKey, context);
   if (object === undefined || isProtected(node, byKey, context)) return undefined;
-  const reason = clearingReason(node, byKey.get(ownerKey(object)));
+  const { reason, isGivenUp, holder } = causeOfClearing(node, byKey.get(ownerKey(object)));
   // What its object gives up leaves DNS first; an address that no longer serves is another matter.
-  if (GIVEN_UP.has(reason) && context.stillPublished.has(node.addressAnnotation ?? "")) return undefined;
+  if (isGivenUp && context.stillPublished.has(node.addressAnnotation ?? "")) return undefined;
   const mover = context.assignments.find(({ ip }) => ip === node.addressAnnotation);
   return {
     kind: "clear-annotation",
@@ -127,21 +134,40 @@ function clearing(
     nodeName: node.name,
     before: annotationsOf(node),
     after: { address: undefined, pool: undefined },
+    ...(holder === undefined ? {} : { holder }),
   };
 }
 
-const GIVEN_UP: ReadonlySet<Reason> = new Set<Reason>(["NotManaged", "AboveDesired", "PoolDeleted"]);
+/** Why a node no longer carries what its annotation says, and whether its object gives the address up. */
+interface CauseOfClearing {
+  readonly reason: Reason;
+  readonly isGivenUp: boolean;
+  /** Where the address is, on a machine that never was a node. */
+  readonly holder?: Place;
+}
 
-/** Why a node no longer carries what its annotation says, as far as its object knows. */
-function clearingReason(node: NodeFacts, view: PoolView | undefined): Reason {
-  if (view === undefined || view.pool.meta.isDeleting) return "PoolDeleted";
+/** As far as its object knows. */
+function causeOfClearing(node: NodeFacts, view: PoolView | undefined): CauseOfClearing {
+  if (view === undefined || view.pool.meta.isDeleting) return { reason: "PoolDeleted", isGivenUp: true };
   const ip = node.addressAnnotation ?? "";
-  const managed = view.managed.find((address) => address.ip === ip);
-  if (managed === undefined) return "NotManaged";
-  if (!view.inUse.has(ip)) return managed.standing.kind === "gone" ? "IPNotFound" : "AboveDesired";
-  return managed.standing.kind === "free" && managed.standing.from?.nodeName === node.name
-    ? "HolderLost"
-    : "AnnotationDrift";
+  const standing = view.managed.find((address) => address.ip === ip)?.standing;
+  if (standing === undefined) return { reason: "NotManaged", isGivenUp: true };
+  switch (standing.kind) {
+    case "gone":
+      return { reason: "IPNotFound", isGivenUp: false };
+    case "foreign":
+      return { reason: "ForeignHolder", isGivenUp: false, holder: standing.holder };
+    case "conflict":
+      return { reason: "Conflict", isGivenUp: true };
+    case "placed":
+    case "free":
+    case "busy":
+    case "gap":
+      if (!view.inUse.has(ip)) return { reason: "AboveDesired", isGivenUp: true };
+      return standing.kind === "free" && standing.from?.nodeName === node.name
+        ? { reason: "HolderLost", isGivenUp: false }
+        : { reason: "AnnotationDrift", isGivenUp: false };
+  }
 }
 
 /** The object that may clear a node's annotation: the one it names, else the one that manages the value; undefined = not ours, or not in this run's scope. */

@@ -24,6 +24,7 @@ export function assessPool(
   nowMs: number,
 ): PoolAssessment {
   const { target, drift } = names.present;
+  const blocked = blockedBy(view);
   const graced = view.managed.flatMap(({ standing }) =>
     standing.kind === "placed" && standing.unready !== undefined ? [standing.on.nodeName] : [],
   );
@@ -38,13 +39,14 @@ export function assessPool(
     waiting: assignments?.waiting ?? [],
     skipped: assignments?.skipped ?? [],
     desired: view.desired,
+    ...(blocked === undefined ? {} : { blocked: blocked.reason }),
     status: poolStatus({
       view,
       assignments,
       holds,
       pendingActions: actions.length,
-      pendingAddressActions: actions.filter(isAboutAddress).length,
-      blocked: blockedBy(view),
+      pendingAddressActions: actions.filter(isAboutAddress),
+      blocked,
       names,
       firewall,
       nowMs,

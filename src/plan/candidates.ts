@@ -36,13 +36,13 @@ export function findCandidates(
       continue;
     }
     machines.add(machine);
-    const closed = firewallObstacle(view.firewall, machine);
+    const place = { machineID: machine, nodeName: node.name };
+    const closed = firewallObstacle(view.firewall, place);
     if (closed !== undefined) {
       skipped.push({ nodeName: node.name, reason: closed.reason, detail: closed.detail });
       continue;
     }
     const availability = ledger.availability(machine);
-    const place = { machineID: machine, nodeName: node.name };
     if (availability.kind === "empty") candidates.push({ node, place, leaving: [] });
     else if (availability.kind === "after-leaving") candidates.push({ node, place, leaving: availability.leaving });
     else skipped.push(...skippedNode(node.name, availability, view));
@@ -67,7 +67,7 @@ function skippedNode(
   if (availability.kind === "promised") {
     return availability.to === view.key
       ? []
-      : [{ nodeName, reason: "NodeHasOtherIP", detail: `promised to ${ownerText(availability.to)}` }];
+      : [{ nodeName, reason: "NodePromised", detail: ownerText(availability.to) }];
   }
   if (availability.kind === "still-published")
     return [{ nodeName, reason: "StillPublished", detail: `${availability.ip} in ${availability.name}` }];

@@ -1,5 +1,7 @@
+import { plain } from "../model/plain-text.ts";
 import type { Hold } from "../model/plan.ts";
 import type { Reason } from "../model/reason.ts";
+import { problemText } from "../model/reason-text.ts";
 import type { Condition, IPStatus, ObjectMeta } from "../model/resource.ts";
 import { isPast, timestamp } from "./time.ts";
 
@@ -49,7 +51,7 @@ export function conditionsOf(facts: ConditionFacts, readiness: Readiness): reado
         observedGeneration: facts.meta.generation,
         lastTransitionTime: isSame ? stored.lastTransitionTime : timestamp(facts.nowMs),
         reason,
-        message,
+        message: plain(message),
       };
     },
   );
@@ -83,9 +85,10 @@ function reconciling(facts: ConditionFacts): Verdict {
   return { type, isTrue: false, reason: "Stable", message: "Nothing is in progress." };
 }
 
-function holdMessage({ subject, detail, notBeforeMs }: Hold): string {
-  const until = notBeforeMs === undefined ? "" : ` until ${timestamp(notBeforeMs)}`;
-  return `${subject} is held${until}${detail === "" ? "" : `: ${detail}`}.`;
+/** What is held, why, and what a person can do; and when it ends by itself, where that is known. */
+function holdMessage(hold: Hold): string {
+  const until = hold.notBeforeMs === undefined ? "" : ` Waits until ${timestamp(hold.notBeforeMs)}.`;
+  return `${problemText(hold)}${until}`;
 }
 
 const PERSON: ReadonlySet<string> = new Set<Reason>(["Conflict", "ForeignHolder", "IPNotFound", "InvalidIP"]);

@@ -10,16 +10,21 @@ export interface ManagedIP {
 }
 
 /**
- * The addresses that are in use: at most `desired` of the managed ones. Those active by status whose holder still matches come first, then others
+ * The addresses that are in use, where no succession is open: at most `desired` of the managed ones. Those active by status whose holder still matches come first, then others
  * on matches (or on the way to one), then list order. Conflicts, addresses that are gone and foreign-held ones fill no place; one that could not be read
  * keeps the rank its status gives it.
  */
 export function selectInUse(managed: readonly ManagedIP[], desired: number, pool: Pool): ReadonlySet<string> {
   const ranked = managed
     .filter(({ standing }) => standing.kind !== "conflict" && standing.kind !== "gone" && standing.kind !== "foreign")
-    .map((address, order) => ({ ip: address.ip, order, rank: rankOf(address, pool) }))
+    .map((address, order) => ({ ip: address.ip, order, rank: isNamed(address, pool) ? -1 : rankOf(address, pool) }))
     .toSorted((a, b) => a.rank - b.rank || a.order - b.order);
   return new Set(ranked.slice(0, desired).map(({ ip }) => ip));
+}
+
+/** True for the address that the spec of a RoutedIP names: once it can be used, none that was bought is. */
+function isNamed({ acquired }: ManagedIP, { kind }: Pool): boolean {
+  return kind === "routedip" && acquired === undefined;
 }
 
 function rankOf({ ip, standing }: ManagedIP, pool: Pool): number {

@@ -1,26 +1,46 @@
 import type { Place } from "../model/action.ts";
 import { ownerText } from "../model/owner-key.ts";
+import { plain } from "../model/plain-text.ts";
+import type { Hold } from "../model/plan.ts";
 import { providerIDOf } from "../model/provider-id.ts";
+import { nodePhrase } from "../model/reason-text.ts";
 import type { IPStatus } from "../model/resource.ts";
+import { isAsked } from "./named-address.ts";
 import type { BadEntry, PoolView } from "./pool-view.ts";
 import { type Standing, statusOf } from "./standing.ts";
 import { isPast, pastMs, timestamp } from "./time.ts";
 import { retryOf } from "./try-rule.ts";
 
-/** The status of every managed address and every bad entry, by address; keys sorted. Pure. */
-export function ipStatuses(view: PoolView, nowMs: number): Readonly<Record<string, IPStatus>> {
+/** The status of every managed address and every bad entry, by address; keys sorted. `holds` say why a free address is not assigned. Pure. */
+export function ipStatuses(view: PoolView, holds: readonly Hold[], nowMs: number): Readonly<Record<string, IPStatus>> {
   const bad = view.badEntries
     .filter(({ reason }) => reason === "InvalidIP")
     .map((entry) => [entry.entry, badEntry(entry)] as const);
-  const managed = view.managed.map(({ ip, standing }) => [ip, ipStatus(view, ip, standing, nowMs)] as const);
-  return Object.fromEntries([...bad, ...managed].toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
+  const heldBack = new Map(holds.filter(keepsFree).map((hold) => [hold.subject, hold]));
+  const managed = view.managed.map(({ ip, standing }) => {
+    return [ip, ipStatus(view, ip, standing, heldBack.get(ip), nowMs)] as const;
+  });
+  return Object.fromEntries(
+    [...bad, ...managed]
+      .toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+      .map(([ip, entry]) => [ip, plainError(entry)]),
+  );
 }
 
 function badEntry({ entry, reason }: BadEntry): IPStatus {
   return { state: "error", reason, error: `"${entry}" is not a canonical IPv4 address` };
 }
 
-function ipStatus(view: PoolView, ip: string, standing: Standing, nowMs: number): IPStatus {
+/** True for what keeps a free address from being sent to a node. */
+function keepsFree({ kind, reason }: Hold): boolean {
+  return (kind === "assign-ip" || kind === "move-ip") && reason !== "DuplicateIP";
+}
+
+function plainError(entry: IPStatus): IPStatus {
+  return entry.error === undefined ? entry : { ...entry, error: plain(entry.error) };
+}
+
+function ipStatus(view: PoolView, ip: string, standing: Standing, heldBack: Hold | undefined, nowMs: number): IPStatus {
   const stored = statusOf(view.pool, ip);
   switch (standing.kind) {
     case "conflict":
@@ -43,7 +63,7 @@ function ipStatus(view: PoolView, ip: string, standing: Standing, nowMs: number)
       return busy(view, standing.isForeign ? undefined : standing.holder, stored);
     case "placed":
     case "free":
-      return view.inUse.has(ip) ? settled(view, ip, standing, nowMs) : disabled(view, standing);
+      return isAsked(view, ip) ? settled(view, ip, standing, heldBack, nowMs) : disabled(view, standing);
   }
 }
 
@@ -66,6 +86,7 @@ function settled(
   view: PoolView,
   ip: string,
   standing: Extract<Standing, { kind: "placed" | "free" }>,
+  heldBack: Hold | undefined,
   nowMs: number,
 ): IPStatus {
   if (standing.kind === "placed") {
@@ -80,11 +101,23 @@ function settled(
   }
   const retry = retryOf(view, `ip/${ip}`);
   const failure = retry === undefined ? undefined : { state: "error" as const, reason: "Failed", error: retry.error };
-  if (standing.rank === "unassigned") return failure ?? { state: "unassigned", reason: "NoCandidate" };
+  if (standing.rank === "unassigned")
+    return failure ?? { state: "unassigned", reason: heldBack?.reason ?? "NoCandidate" };
   const place = placeFields(view, ownPlace(standing));
   const since = standing.sinceMs === undefined ? {} : { notMatchingSince: keepTime(view, ip, standing.sinceMs, nowMs) };
-  const reason = standing.rank === "not-matching" ? "HolderLost" : "HolderGone";
-  return { state: "no-match", reason, ...place, ...since, ...failure };
+  const moving = standing.rank === "not-matching" ? "HolderLost" : "HolderGone";
+  const parked =
+    heldBack?.reason === "NoCandidate" ? { error: parkedText(view, standing, since.notMatchingSince) } : {};
+  return { state: "no-match", reason: heldBack?.reason ?? moving, ...place, ...since, ...parked, ...failure };
+}
+
+/** Why an address stays where nothing serves it: what became of its holder, and since when. */
+function parkedText(view: PoolView, { rank, from }: Extract<Standing, { kind: "free" }>, since?: string): string {
+  const node = from?.nodeName ?? `machine ${from?.machineID ?? "unknown"}`;
+  const verdict = view.notMatching.find(({ nodeName }) => nodeName === from?.nodeName);
+  const phrase = verdict === undefined ? "" : ` (${nodePhrase(verdict)})`;
+  const lost = rank === "not-matching" ? `does not match${phrase}` : "is no node of this cluster any more";
+  return `${node} ${lost}${since === undefined ? "" : ` since ${since}`}, and no other node can take it`;
 }
 
 /** Where a free address is; a machine that never was a node stays unknown, or it would pass for a former one once `foreignHolder` is `Hold` again. */

@@ -27,6 +27,10 @@ export interface Leaver {
  * Filled from everything read and from what status knows of addresses that could not be read; then each decision is entered as it is taken.
  */
 export class MachineLedger {
+  readonly #provider: string;
+  readonly #addresses: ReadonlyMap<string, AddressFact>;
+  readonly #views: readonly PoolView[];
+  readonly #nowMs: number;
   readonly #carried = new Map<string, string[]>();
   readonly #leavers: ReadonlyMap<string, PoolView>;
   readonly #promised = new Map<string, string>();
@@ -42,6 +46,10 @@ export class MachineLedger {
     stillPublished: ReadonlyMap<string, string>,
     nowMs: number,
   ) {
+    this.#provider = provider;
+    this.#addresses = addresses;
+    this.#views = views;
+    this.#nowMs = nowMs;
     this.#isNamed = isNamed;
     this.#stillPublished = stillPublished;
     this.#leavers = leaversOf(views);
@@ -50,6 +58,15 @@ export class MachineLedger {
       this.#enterUnanswered(provider, view, nowMs);
       this.#enterRemembered(provider, view);
     }
+  }
+
+  /** A copy in which an object uses its addresses as this view of it has them. What was promised so far stays promised. */
+  with(view: PoolView): MachineLedger {
+    const views = this.#views.map((known) => (known.key === view.key ? view : known));
+    const args = [this.#provider, this.#addresses, views, this.#isNamed, this.#stillPublished, this.#nowMs] as const;
+    const copy = new MachineLedger(...args);
+    for (const [machine, key] of this.#promised) copy.promise(machine, key);
+    return copy;
   }
 
   /** Where a creation without an answer may yet put an address; that of a pool that cannot be worked on is looked for by nobody, and counts as long as others are. */

@@ -18,12 +18,13 @@ import { type ObjectNames, planDNS, untouchedNames } from "./dns/plan-dns.ts";
 import { poolAddresses } from "./dns/pool-addresses.ts";
 import type { ServedAddresses } from "./dns/publisher.ts";
 import { poolPublisher } from "./dns/publishers.ts";
-import { stillPublished } from "./dns/still-published.ts";
+import { shownAddresses, stillPublished } from "./dns/still-published.ts";
+import { withUnrecorded } from "./dns/unrecorded.ts";
 import { verifiedAddresses } from "./dns/verified-addresses.ts";
 import { finalizerStep, NOTHING_TO_CLEAN, withoutRefusedFinalizers } from "./finalizer-step.ts";
 import { findGaps } from "./find-gaps.ts";
 import { madeRules } from "./firewall/made-rules.ts";
-import { type ObjectFirewalls, planFirewalls } from "./firewall/plan-firewalls.ts";
+import { type LettingIn, type ObjectFirewalls, planFirewalls } from "./firewall/plan-firewalls.ts";
 import { isWritable } from "./machine-ledger.ts";
 import { machineNodes } from "./machine-nodes.ts";
 import { bySeniority, compareText } from "./object-order.ts";
@@ -59,19 +60,18 @@ export function plan(observed: Observation, selection: Selection): Plan {
   const published = stillPublished(publishers, nameClaims, observation.dns, nowMs);
   const serving = servingNow(views);
   const decided = decidePools(views, observation, claims, published);
-  const { decisions: orderly, byObject: firewalls } = planFirewalls(
-    keepOneServing(decided, publishers, nameClaims, serving),
-    observation,
-    published,
-  );
+  const kept = keepOneServing(decided, publishers, nameClaims, serving);
+  const visible = { stillPublished: published, shown: shownAddresses(publishers, nameClaims) };
+  const { decisions: orderly, byObject: firewalls, lettingIn } = planFirewalls(kept, observation, visible);
   const assigns = orderly.flatMap(({ actions }) => actions.filter(isAssign));
-  const verified = verifiedAddresses(views, assigns);
+  const used = decided.map(({ view }) => view);
+  const verified = verifiedAddresses(used, assigns, lettingIn);
   const recordSets = checked.map((recordSet) => viewRecordSet(recordSet, sorted, verified));
-  const names = namePlans(orderly, recordSets, nameClaims, observation);
+  const names = namePlans(orderly, recordSets, nameClaims, observation, lettingIn);
   const decisions = keepPublished(orderly, [...names.values()]);
   const stillShown = new Map([...published, ...keptServing(orderly)]);
   const isInScope = (namespace: string): boolean => isNamespaceSelected(selection, namespace);
-  const annotating = { observation, views, claims, assignments: assigns, stillPublished: stillShown };
+  const annotating = { observation, views: used, claims, assignments: assigns, stillPublished: stillShown };
   const annotations = planAnnotations({ ...annotating, isNamespaceSelected: isInScope });
   const writes = writesOf(decisions, recordSets, { names, firewalls }, annotations.actions, serving);
   const due = withoutRefusedFinalizers(writes, retriesOf(views, recordSets), nowMs);
@@ -92,6 +92,7 @@ export function plan(observed: Observation, selection: Selection): Plan {
     observedAtMs: nowMs,
     cluster: observation.cluster,
     actions,
+    followUps: [],
     holds: shownHolds,
     gaps,
     pools: decisions
@@ -128,11 +129,13 @@ function namePlans(
   recordSets: readonly RecordSetView[],
   claims: NameClaims,
   { dns, observedAtMs }: Observation,
+  lettingIn: LettingIn,
 ): ReadonlyMap<string, ObjectNames> {
   const served = new Map<string, ServedAddresses>();
   const names = new Map<string, ObjectNames>();
   for (const { view, actions } of decisions) {
-    if (blockedBy(view) === undefined) served.set(refKey(view.object), poolAddresses(view, actions.filter(isAssign)));
+    if (blockedBy(view) === undefined)
+      served.set(refKey(view.object), poolAddresses(view, actions.filter(isAssign), lettingIn));
     else names.set(refKey(view.object), untouchedNames(poolPublisher(view, dns)));
   }
   for (const view of recordSets) {
@@ -187,9 +190,9 @@ function writesOf(
     ...[...firewalls.values()].flatMap((object) => object.actions),
   ];
   const published = recordSets.flatMap(({ served }) =>
-    [...served.serving].flatMap(([ip, assignment]) => (assignment === undefined ? [ip] : [])),
+    [...served.serving].flatMap(([ip, first]) => (first.length === 0 ? [ip] : [])),
   );
-  return orderWrites(changes, dns, finalizers, new Set([...serving, ...published]));
+  return withUnrecorded(orderWrites(changes, dns, finalizers, new Set([...serving, ...published])), dns);
 }
 
 function retriesOf(

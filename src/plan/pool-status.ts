@@ -1,6 +1,11 @@
 import type { PendingAcquisition, ReleasedIP } from "../model/acquired-ip.ts";
+import type { Action } from "../model/action.ts";
+import { entryOf } from "../model/address.ts";
+import { plain } from "../model/plain-text.ts";
 import type { Hold, NodeVerdict } from "../model/plan.ts";
+import { providerIDOf } from "../model/provider-id.ts";
 import { REASONS } from "../model/reason.ts";
+import { problemText, whyHeld } from "../model/reason-text.ts";
 import type { PoolStatus, RetryStatus, RoutedIPStatus } from "../model/resource.ts";
 import type { Assignments } from "./assign.ts";
 import { type Blocked, conditionsOf, type Readiness } from "./conditions.ts";
@@ -10,6 +15,8 @@ import { FINALIZER_SUBJECT } from "./finalizer-step.ts";
 import { firewallReadiness } from "./firewall/firewall-readiness.ts";
 import type { ObjectFirewalls } from "./firewall/plan-firewalls.ts";
 import { ipStatuses } from "./ip-status.ts";
+import { isAsked } from "./named-address.ts";
+import { compareText } from "./object-order.ts";
 import { poolReadiness } from "./pool-readiness.ts";
 import { countedIPs, type PoolView } from "./pool-view.ts";
 import { statusOf } from "./standing.ts";
@@ -21,8 +28,8 @@ export interface StatusFacts {
   readonly assignments: Assignments | undefined;
   readonly holds: readonly Hold[];
   readonly pendingActions: number;
-  /** How many of them are about addresses. */
-  readonly pendingAddressActions: number;
+  /** Those of them that are about addresses. */
+  readonly pendingAddressActions: readonly Action[];
   readonly blocked: Blocked | undefined;
   readonly names: ObjectNames;
   readonly firewall: ObjectFirewalls | undefined;
@@ -34,12 +41,9 @@ export function poolStatus(facts: StatusFacts): RoutedIPStatus {
   const { view, nowMs, blocked } = facts;
   const { status, meta } = view.pool;
   if (view.provider === undefined) return blockedStatus(facts);
-  const ips = ipStatuses(view, nowMs);
+  const ips = ipStatuses(view, [...(facts.assignments?.holds ?? []), ...facts.holds], nowMs);
   const waiting = meta.isDeleting ? [] : (facts.assignments?.waiting ?? []);
   const retries = currentRetries(facts);
-  const isWaiting = facts.holds.some(
-    ({ kind, reason }) => kind === "assign-ip" && (reason === "CoolOff" || reason === "Backoff"),
-  );
   const conditions = conditionsOf(
     {
       meta,
@@ -55,7 +59,7 @@ export function poolStatus(facts: StatusFacts): RoutedIPStatus {
       holds: facts.holds,
       names: facts.names,
       firewall: firewallReadiness(view),
-      isWaiting: isWaiting || facts.pendingAddressActions > 0,
+      waiting: waitingText(facts),
     }),
   );
   const error = poolError(facts);
@@ -68,13 +72,25 @@ export function poolStatus(facts: StatusFacts): RoutedIPStatus {
     nodeErrors: nodeErrors(retries, facts.assignments?.skipped ?? []),
     acquired: view.acquired,
     pendingAcquisitions: openIntents(view, nowMs),
-    released: released(view),
+    released: [...released(view), ...replaced(view)].toSorted((a, b) => compareText(a.ip, b.ip)),
     retries,
     ...lastAssignment(status.lastAssignmentTime, nowMs),
     ...(status.assignments === undefined ? {} : { assignments: status.assignments }),
     ...facts.names.memory,
     ...routedFields(facts, ips),
   };
+}
+
+/** What waits, and for what; undefined when nothing does. */
+function waitingText({ holds, pendingAddressActions }: StatusFacts): string | undefined {
+  const hold = holds.find(({ kind, reason }) => kind === "assign-ip" && (reason === "CoolOff" || reason === "Backoff"));
+  if (hold !== undefined) {
+    return `${hold.subject} and a node that could take it wait for each other. ${whyHeld(hold)}`;
+  }
+  const next = pendingAddressActions.find(({ kind }) => kind === "assign-ip" || kind === "move-ip");
+  if (next !== undefined && "ip" in next && next.after !== undefined)
+    return `${next.ip} and node ${next.after.nodeName} wait for each other.`;
+  return pendingAddressActions.length === 0 ? undefined : "Changes are waiting for the next run.";
 }
 
 /** What only a RoutedIP has: its one address for people, and what it remembers. */
@@ -84,13 +100,14 @@ function routedFields(
 ): Omit<RoutedIPStatus, keyof PoolStatus> {
   if (pool.kind !== "routedip") return {};
   const [address] = inUse;
-  const { state, nodeName } = ips[address ?? ""] ?? {};
+  const { state, nodeName } = entryOf(ips, address ?? "") ?? {};
   const issuer = pool.issuer ?? pool.status.issuer;
-  const { memory = [] } = firewall ?? {};
+  const { memory = [], pending = [] } = firewall ?? {};
   return {
     ...(address === undefined ? {} : { address }),
     ...(state === "active" && nodeName !== undefined ? { nodeName } : {}),
     ...(memory.length === 0 ? {} : { firewalls: memory }),
+    ...(pending.length === 0 ? {} : { pendingFirewalls: pending }),
     ...(issuer === undefined ? {} : { issuer }),
   };
 }
@@ -125,15 +142,20 @@ function blockedStatus({ view, holds, blocked, nowMs }: StatusFacts): RoutedIPSt
     observedGeneration: pool.meta.generation,
     conditions,
     ...(pool.issuer === undefined ? {} : { issuer: pool.issuer }),
-    ...(blocked === undefined ? {} : { error: blocked.message }),
+    ...(blocked === undefined ? {} : { error: plain(blocked.message) }),
   };
 }
 
-function poolError({ view, holds, blocked, names }: StatusFacts): string | undefined {
+/** On one line without control characters, whatever an API said. */
+function poolError(facts: StatusFacts): string | undefined {
+  const error = rawError(facts);
+  return error === undefined ? undefined : plain(error);
+}
+
+function rawError({ view, holds, blocked, names }: StatusFacts): string | undefined {
   if (blocked !== undefined) return blocked.message;
   const stuck = holds.find(({ kind, needsPerson }) => kind === "acquire-ip" && needsPerson);
-  if (stuck !== undefined)
-    return `cannot acquire an address: ${REASONS[stuck.reason]}${stuck.detail === "" ? "" : ` (${stuck.detail})`}`;
+  if (stuck !== undefined) return problemText(stuck);
   const failed = view.pool.status.retries.find(({ subject }) => subject === "acquire");
   if (failed !== undefined && countedIPs(view) < view.desired) return failed.error;
   return dnsError(names);
@@ -149,20 +171,23 @@ function currentRetries({ view, holds, pendingActions, names }: StatusFacts): re
     served.add(standing.on.nodeName);
   }
   const matching = new Set(view.matches.map(({ name }) => name));
-  const isOpen: Readonly<Record<string, (name: string) => boolean>> = {
-    ip: (name) => isLeaving(view, name) || (view.inUse.has(name) && !placed.has(name)),
-    node: (name) => matching.has(name) && !served.has(name),
-    acquire: () => countedIPs(view) < view.desired,
-    dns: (name) => isOpenName(names, name),
-    firewall: () => pendingActions > 0 || holds.some(({ kind }) => kind === "open-ports" || kind === "close-ports"),
-    [FINALIZER_SUBJECT]: () =>
-      pendingActions > 0 || holds.some(({ kind }) => kind === "add-finalizer" || kind === "remove-finalizer"),
-    annotate: () =>
-      pendingActions > 0 || holds.some(({ kind }) => kind === "annotate-node" || kind === "clear-annotation"),
-  };
+  const isOpen: ReadonlyMap<string, (name: string) => boolean> = new Map<string, (name: string) => boolean>(
+    Object.entries({
+      ip: (name) =>
+        isLeaving(view, name) || view.succession?.bought === name || (isAsked(view, name) && !placed.has(name)),
+      node: (name) => matching.has(name) && !served.has(name),
+      acquire: () => countedIPs(view) < view.desired,
+      dns: (name) => isOpenName(names, name),
+      firewall: () => pendingActions > 0 || holds.some(({ kind }) => kind === "open-ports" || kind === "close-ports"),
+      [FINALIZER_SUBJECT]: () =>
+        pendingActions > 0 || holds.some(({ kind }) => kind === "add-finalizer" || kind === "remove-finalizer"),
+      annotate: () =>
+        pendingActions > 0 || holds.some(({ kind }) => kind === "annotate-node" || kind === "clear-annotation"),
+    }),
+  );
   const isCurrent = ({ subject }: RetryStatus): boolean => {
     const [kind = "", ...rest] = subject.split("/");
-    return Object.hasOwn(isOpen, kind) && isOpen[kind]?.(rest.join("/")) === true;
+    return isOpen.get(kind)?.(rest.join("/")) === true;
   };
   return view.pool.status.retries.filter(isCurrent).toSorted((a, b) => (a.subject < b.subject ? -1 : 1));
 }
@@ -186,7 +211,9 @@ function nodeErrors(retries: readonly RetryStatus[], skipped: readonly NodeVerdi
   );
   const unusable = skipped
     .filter(({ reason }) => NODE_ERRORS.has(reason))
-    .map(({ nodeName, reason, detail }) => `${nodeName}: ${REASONS[reason]}${detail === "" ? "" : ` (${detail})`}`);
+    .map(({ nodeName, reason, detail }) =>
+      plain(`${nodeName}: ${REASONS[reason]}${detail === "" ? "" : ` (${detail})`}`),
+    );
   return [...new Set([...failed, ...unusable])].toSorted();
 }
 
@@ -211,5 +238,18 @@ function released(view: PoolView): readonly ReleasedIP[] {
       ...(shown?.providerID === undefined ? {} : { providerID: shown.providerID }),
       ...(shown?.nodeName === undefined ? {} : { nodeName: shown.nodeName }),
     };
+  });
+}
+
+/** The addresses bought for a RoutedIP that its spec has replaced, as long as they are attached. They stay acquired: without spec.address they are used again. */
+function replaced(view: PoolView): readonly ReleasedIP[] {
+  if (view.pool.kind !== "routedip" || view.pool.spec.ips.length === 0 || view.pool.meta.isDeleting) return [];
+  return view.managed.flatMap((address): readonly ReleasedIP[] => {
+    const { ip, acquired, standing } = address;
+    const place = standing.kind === "placed" ? standing.on : standing.kind === "free" ? standing.from : undefined;
+    if (acquired === undefined || isAsked(view, ip) || place === undefined) return [];
+    const providerID = providerIDOf(view.pool.spec.provider, place.machineID);
+    const node = place.nodeName === undefined ? {} : { nodeName: place.nodeName };
+    return [{ ip, providerID, ...node, ...(acquired.isAdopted ? {} : { acquired: true }) }];
   });
 }

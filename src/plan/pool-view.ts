@@ -13,6 +13,7 @@ import { type FirewallContext, type FirewallTarget, firewallTarget } from "./fir
 import { type ManagedIP, selectInUse } from "./in-use.ts";
 import { judgeNodes } from "./judge-nodes.ts";
 import { type MachineNodes, nodeByMachine } from "./machine-nodes.ts";
+import { type Succession, successionOf } from "./named-address.ts";
 import { type Released, releasedOf } from "./released.ts";
 import { shownAcquired } from "./shown-acquired.ts";
 import { standingOf } from "./standing.ts";
@@ -46,6 +47,8 @@ export interface PoolView {
   readonly released: readonly Released[];
   /** Managed addresses in use. */
   readonly inUse: ReadonlySet<string>;
+  /** Set while a RoutedIP uses the address that was bought for it although its spec names another one. */
+  readonly succession?: Succession;
   readonly desired: number;
   /** Acquired addresses, those just found again included; the ones that are gone excluded. */
   readonly acquired: readonly AcquiredIP[];
@@ -102,6 +105,7 @@ export function viewPool(pool: Pool, context: ViewContext): PoolView {
   const badEntries = findBadEntries(pool.spec.ips);
   const isValid = validation.kind === "valid";
   const listed = new Set(pool.spec.ips.map((entry) => canonicalIPv4(entry) ?? entry)).size;
+  const succession = isValid ? successionOf(pool, remaining) : undefined;
   const desired = !isValid ? 0 : pool.spec.desiredIPs > 0 ? pool.spec.desiredIPs : listed;
   return {
     pool,
@@ -116,7 +120,8 @@ export function viewPool(pool: Pool, context: ViewContext): PoolView {
     managed: remaining,
     badEntries,
     released: releasedOf(pool, new Set(remaining.map(({ ip }) => ip)), provider, claims),
-    inUse: selectInUse(remaining, desired, pool),
+    inUse: succession === undefined ? selectInUse(remaining, desired, pool) : new Set(succession.inUse),
+    ...(succession === undefined ? {} : { succession }),
     desired,
     acquired: found.acquired.filter(({ ip }) => remaining.some((address) => address.ip === ip)),
     intents: found.intents,

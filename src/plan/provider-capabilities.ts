@@ -5,12 +5,14 @@ export interface ProviderCapabilities {
 }
 
 /** Every provider name that flipop knows. */
-const PROVIDERS: Readonly<Record<string, ProviderCapabilities>> = {
-  digitalocean: { providesIPs: true, providesDNS: true },
-  cloudflare: { providesIPs: false, providesDNS: true },
-};
+const PROVIDERS: ReadonlyMap<string, ProviderCapabilities> = new Map<string, ProviderCapabilities>(
+  Object.entries({
+    digitalocean: { providesIPs: true, providesDNS: true },
+    cloudflare: { providesIPs: false, providesDNS: true },
+  }),
+);
 
 /** What the provider of this name can be used for; undefined when flipop does not know it. */
 export function capabilitiesOf(provider: string): ProviderCapabilities | undefined {
-  return Object.hasOwn(PROVIDERS, provider) ? PROVIDERS[provider] : undefined;
+  return PROVIDERS.get(provider);
 }

@@ -6,6 +6,7 @@ import { ambiguityOf } from "./acquire.ts";
 import { type Cleaning, NOTHING_TO_CLEAN } from "./finalizer-step.ts";
 import type { ManagedIP } from "./in-use.ts";
 import { isWritable } from "./machine-ledger.ts";
+import { isAsked } from "./named-address.ts";
 import type { PoolView } from "./pool-view.ts";
 import { leavingDueMs, retryOf } from "./try-rule.ts";
 
@@ -34,7 +35,7 @@ export function reclaim(
   }
   const reclaimable =
     spec.reclaimPolicy === "Delete" ? view.managed.filter(({ acquired }) => acquired?.isAdopted === false) : [];
-  const surplus = meta.isDeleting ? reclaimable : reclaimable.filter(({ ip }) => !view.inUse.has(ip));
+  const surplus = meta.isDeleting ? reclaimable : reclaimable.filter(({ ip }) => !isAsked(view, ip));
   const steps = surplus.map((address) => giveBack(view, address, stillPublished.get(address.ip), nowMs));
   const hasOpenIntent = spec.reclaimPolicy === "Delete" && view.pool.status.pendingAcquisitions.length > 0;
   return {

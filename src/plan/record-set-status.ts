@@ -1,3 +1,4 @@
+import { plain } from "../model/plain-text.ts";
 import type { Hold } from "../model/plan.ts";
 import type { RecordSetStatus, RetryStatus } from "../model/resource.ts";
 import { blockedByValidation } from "./blocked.ts";
@@ -36,7 +37,13 @@ export function recordSetStatus({ view, names, holds, pendingActions, nowMs }: R
     readiness,
   );
   if (blocked !== undefined)
-    return { ...status, observedGeneration: meta.generation, conditions, state: "error", error: blocked.message };
+    return {
+      ...status,
+      observedGeneration: meta.generation,
+      conditions,
+      state: "error",
+      error: plain(blocked.message),
+    };
   const error = dnsError(names);
   const isOpen =
     pendingActions > 0 ||
@@ -46,7 +53,7 @@ export function recordSetStatus({ view, names, holds, pendingActions, nowMs }: R
     observedGeneration: meta.generation,
     conditions,
     state: stateOf(readiness),
-    ...(error === undefined ? {} : { error }),
+    ...(error === undefined ? {} : { error: plain(error) }),
     // What is on record waits, too, for the little while that the records do.
     unreadyNodes: isSettling(names.present) ? status.unreadyNodes : unreadyNodes(view, nowMs),
     retries: status.retries.filter((retry) => isCurrent(retry, names) || (isAboutFinalizer(retry) && isOpen)),

@@ -89,7 +89,7 @@ export function viewRecordSet(
 /** Returns the addresses that an unreadable node may have in the records. If its addresses cannot be read either, these are all published ones. */
 function mayOffer(offered: readonly NodeAddress[], target: NameTarget): readonly NodeAddress[] {
   if (offered.length > 0 || target.kind !== "ready") return offered;
-  return target.records.addresses.map((address) => ({ address, isUndecided: true }));
+  return target.records.addresses.map((address) => ({ address, isUndecided: true, after: [] }));
 }
 
 function hasBadAnnotation({ addressAnnotation }: NodeFacts): boolean {

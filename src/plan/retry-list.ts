@@ -1,3 +1,4 @@
+import { plain } from "../model/plain-text.ts";
 import type { RetryStatus } from "../model/resource.ts";
 import { retryDelayMs } from "./retry-schedule.ts";
 import { timestamp } from "./time.ts";
@@ -11,7 +12,7 @@ export function withRetry(
   const attempts = (retries.find((entry) => entry.subject === subject)?.attempts ?? 0) + 1;
   const nextAttemptTime = timestamp(nowMs + retryDelayMs(retryClass, attempts));
   const others = retries.filter((other) => other.subject !== subject);
-  return [...others, { subject, attempts, nextAttemptTime, error }].toSorted((a, b) =>
+  return [...others, { subject, attempts, nextAttemptTime, error: plain(error) }].toSorted((a, b) =>
     a.subject < b.subject ? -1 : 1,
   );
 }

@@ -4,7 +4,21 @@ import type { Pool } from "../model/resource.ts";
 import { compareText } from "./object-order.ts";
 
 /** What Ready says of a pool whose addresses were looked at, as far as no other reason can be mistaken for it. */
-const LOOKED_AT: ReadonlySet<string> = new Set<Reason>(["Ready", "NoActiveIP", "DNSPending", "WaitingForAssignment"]);
+const LOOKED_AT: ReadonlySet<string> = new Set<Reason>([
+  "Ready",
+  "NoActiveIP",
+  "DNSPending",
+  "WaitingForAssignment",
+  "IPNotFound",
+  "Conflict",
+  "ForeignHolder",
+  "DuplicateIP",
+  "InvalidIP",
+  "QuotaExceeded",
+  "NoRegion",
+  "AmbiguousAcquisition",
+  "LostAcquisition",
+]);
 
 /**
  * Addresses that a pool must have acquired although the list of those does not have them any more: the status, made from this very spec by a pass that

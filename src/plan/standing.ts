@@ -1,6 +1,6 @@
 import type { PendingAcquisition } from "../model/acquired-ip.ts";
 import type { Place } from "../model/action.ts";
-import type { Address, AddressFact } from "../model/address.ts";
+import { type Address, type AddressFact, entryOf } from "../model/address.ts";
 import type { NodeFacts } from "../model/node.ts";
 import { machineID } from "../model/provider-id.ts";
 import type { IPStatus, Pool } from "../model/resource.ts";
@@ -124,9 +124,9 @@ function wasActiveOn(ip: string, node: NodeFacts, machine: string, { pool, key }
   return entry.state === "active" && isAt(entry, machine, pool.spec.provider);
 }
 
-/** The stored status of one address; own keys only. */
+/** The stored status of one address; undefined where there is none. Pure. */
 export function statusOf(pool: Pool, ip: string): IPStatus | undefined {
-  return Object.hasOwn(pool.status.ips, ip) ? pool.status.ips[ip] : undefined;
+  return entryOf(pool.status.ips, ip);
 }
 
 /** The machines of a provider that status has an address at, whatever provider `spec` names now: the one where it is or is sent, then the one it came from. */

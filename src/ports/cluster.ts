@@ -81,6 +81,12 @@ export interface ClusterReader {
   readLease(namespace: string, name: string): Promise<LeaseRecord | undefined>;
 }
 
+/** What tells an empty namespace from one that does not exist. */
+export interface NamespaceReader {
+  /** True when the namespace exists, false when it does not; undefined where the reader may not look, or the server does not say. */
+  hasNamespace(name: string): Promise<boolean | undefined>;
+}
+
 /** A cluster that may also be changed. */
 export interface ClusterWriter extends ClusterReader {
   /**

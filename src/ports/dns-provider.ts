@@ -19,7 +19,7 @@ export interface RecordSetResult {
 export interface ZoneListing {
   /** FQDN, lower case without trailing dot → its A records. A name without any is absent. */
   readonly names: ReadonlyMap<string, RecordSetState>;
-  /** True where one answer held the whole list. Pages shift while others change the zone: then a name may lack an address that it has. */
+  /** True where one answer held the whole list, as its total says. Pages shift while others change the zone: then a name may lack an address that it has. */
   readonly isOneAnswer: boolean;
   /** Names with a record that cannot be understood: what {@link names} has of them is not all. */
   readonly unclear: ReadonlySet<string>;

@@ -19,7 +19,7 @@ export interface FirewallProviderReader {
 
 /**
  * A provider whose firewalls may also be changed, only by calls that add or remove: what others put there stays. Nothing here is repeated by the adapter. Each is
- * one call, accepted when it resolves: {@link Firewall.isSettled} tells when the machines have it. ProviderError `not-found` when the firewall (or a machine) is gone.
+ * one call, accepted when it resolves: `progressAt` of a later reading tells when a machine has it. ProviderError `not-found` when the firewall (or a machine) is gone.
  */
 export interface FirewallProvider extends FirewallProviderReader {
   /** Lets everybody in (0.0.0.0/0 and ::/0) on these ports. */

@@ -9,12 +9,12 @@ import {
 } from "../model/action.ts";
 import type { PoolAssessment } from "../model/plan.ts";
 import { portText } from "../model/port-range.ts";
+import { nodePhrase, reasonText } from "../model/reason-text.ts";
 import { FINALIZER } from "../model/resource.ts";
+import { addressText } from "./address-text.ts";
 import { listText } from "./count-text.ts";
 import { dnsChangeText, whenVisible } from "./dns-change.ts";
-import { nodePhrase } from "./node-phrase.ts";
 import { placeText } from "./place-text.ts";
-import { reasonText } from "./reason-text.ts";
 
 /** The verb of each kind: to be done, done, and as in "2 to assign" in a summary, of the things that {@link amountOf} counts. */
 export const VERBS: Readonly<
@@ -48,17 +48,17 @@ export function amountOf(action: Action): number {
 export function actionObject(action: Action, newIP?: string): string {
   switch (action.kind) {
     case "assign-ip":
-      return `${action.ip} to ${placeText(action.after)}`;
+      return `${addressText(action.ip)} to ${placeText(action.after)}`;
     case "move-ip":
-      return `${action.ip}${action.before ? ` from ${placeText(action.before)}` : ""} to ${placeText(action.after)}`;
+      return `${addressText(action.ip)}${action.before ? ` from ${placeText(action.before)}` : ""} to ${placeText(action.after)}`;
     case "unassign-ip":
-      return `${action.ip} from ${placeText(action.before)}`;
+      return `${addressText(action.ip)} from ${placeText(action.before)}`;
     case "acquire-ip":
       return `${newIP ?? "a new address"} ${"node" in action.after ? `for ${placeText(action.after.node)}` : `in region ${action.after.region}`}`;
     case "delete-ip":
-      return `${action.ip} (given back to ${action.provider} for good)`;
+      return `${addressText(action.ip)} (given back to ${action.provider} for good)`;
     case "annotate-node":
-      return `node ${action.nodeName} with ${action.after.address ?? "its pool"}`;
+      return `node ${action.nodeName} with ${addressText(action.after.address ?? "its pool")}`;
     case "clear-annotation":
       return `the annotation ${action.before.address ?? ""} of node ${action.nodeName}`.replace("  ", " ");
     case "add-finalizer":
@@ -175,12 +175,12 @@ function whyAnnotate(action: AnnotateNode, pool: PoolAssessment | undefined): st
       ? `${nodeName} does not serve ${before.address ?? "the address"}.`
       : "The annotation tells which address is confirmed on the node.";
   }
-  if (verdict !== undefined && after.address === undefined)
+  if (action.holder !== undefined)
+    return `${before.address ?? "The address"} is on ${placeText(action.holder)}, no longer on ${nodeName}.`;
+  if ((reason === "HolderLost" || reason === "AboveDesired") && verdict !== undefined)
     return `${nodeName} no longer matches (${nodePhrase(verdict)}).`;
   if (reason === "AnnotationDrift") {
-    return `The annotation says ${before.address ?? "nothing"}; ${after.address ?? "no address"} is verified there.`;
+    return `The annotation says ${before.address ?? "nothing"}; ${addressText(after.address ?? "no address")} is verified there.`;
   }
-  if (reason === "HolderLost" && verdict !== undefined)
-    return `${nodeName} no longer matches (${nodePhrase(verdict)}).`;
   return reasonText(reason, object.kind);
 }

@@ -1,4 +1,5 @@
 import type { RecordSetContent, WriteDNS } from "../model/action.ts";
+import { addressTexts } from "./address-text.ts";
 import { listText } from "./count-text.ts";
 
 /** What a change of the A records of a name means, address by address. Each list in the order of the records. */
@@ -33,10 +34,11 @@ export function dnsChange({ before, after, reason }: WriteDNS): DNSChange {
 /** Returns the change as one piece of text: `+203.0.113.2 -203.0.113.1 =203.0.113.3, TTL 30 -> 60 s`; of each kind at most `most` addresses. */
 export function dnsChangeText(action: WriteDNS, most: number): string {
   const { added, removed, kept, ttl } = dnsChange(action);
-  const signed = (sign: string, addresses: readonly string[]): string[] => [
-    ...addresses.slice(0, most).map((address) => sign + address),
-    ...(addresses.length > most ? [`${sign}${addresses.length - most} more`] : []),
-  ];
+  const signed = (sign: string, addresses: readonly string[]): string[] => {
+    const texts = addressTexts(addresses);
+    const more = texts.length > most ? [`${sign}${texts.length - most} more`] : [];
+    return [...texts.slice(0, most).map((text) => sign + text), ...more];
+  };
   const addresses = [...signed("+", added), ...signed("-", removed), ...signed("=", kept)].join(" ");
   return [addresses, ttl ?? ""].filter((part) => part !== "").join(", ");
 }
@@ -47,9 +49,9 @@ export function dnsChangeLines(action: WriteDNS, most: number): readonly string[
   const isTidied = added.length + removed.length === 0 && ttl === undefined;
   return [
     ...(isTidied ? ["one record is left of each address and TTL"] : []),
-    ...(added.length > 0 ? [`+ ${added.join(", ")}`] : []),
-    ...(removed.length > 0 ? [`- ${removed.join(", ")}`] : []),
-    ...(kept.length > 0 ? [`= ${listText(kept, most)}`] : []),
+    ...(added.length > 0 ? [`+ ${addressTexts(added).join(", ")}`] : []),
+    ...(removed.length > 0 ? [`- ${addressTexts(removed).join(", ")}`] : []),
+    ...(kept.length > 0 ? [`= ${listText(addressTexts(kept), most)}`] : []),
     ...(ttl === undefined ? [] : [ttl]),
   ];
 }

@@ -41,6 +41,9 @@ const PROVIDER: Readonly<Record<ProviderFailure, ErrorCategory>> = {
 export function categoryOf(error: unknown): ErrorCategory {
   if (error instanceof ConfigError) return CONFIG[error.kind];
   if (error instanceof KubeError) return KUBE[error.failure];
-  if (error instanceof ProviderError) return PROVIDER[error.failure];
+  if (error instanceof ProviderError) {
+    // An unusable token is a wrong setting: the provider was not asked.
+    return error.cause instanceof ConfigError ? CONFIG[error.cause.kind] : PROVIDER[error.failure];
+  }
   return "bug";
 }

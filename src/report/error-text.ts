@@ -1,6 +1,6 @@
 import { KubeError, ProviderError } from "../model/errors.ts";
+import { plain } from "../model/plain-text.ts";
 import { categoryOf } from "./error-category.ts";
-import { oneLine } from "./one-line.ts";
 
 /** How much is told: 0 = the sentence, 1 (`-v`) = and the ids of the call, 2 (`-vv`) = and the stack. */
 export type Verbosity = 0 | 1 | 2;
@@ -19,21 +19,25 @@ export function errorText(error: unknown, verbosity: Verbosity): string {
   return [what, ...stackOf(error), "Nothing more was done. Please report it with the lines above."].join("\n");
 }
 
-/** Returns what anything thrown says, as text without control characters; line ends stay. */
+/** Returns what anything thrown says, on one line without control characters: much of it comes from outside. */
 export function messageOf(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
-  return text.split("\n").map(oneLine).join("\n");
+  return plain(error instanceof Error ? error.message : String(error));
 }
 
 function callIDs(error: unknown): string[] {
   if (!(error instanceof ProviderError || error instanceof KubeError)) return [];
   const parts = [`operation: ${error.operation}`, ...(error.status > 0 ? [`HTTP status: ${error.status}`] : [])];
   if (error instanceof ProviderError && error.requestID !== undefined) parts.push(`request id: ${error.requestID}`);
-  return [`  (${oneLine(parts.join(", "))})`];
+  return [`  (${plain(parts.join(", "))})`];
 }
 
 function stackOf(error: unknown): string[] {
-  if (!(error instanceof Error) || error.stack === undefined) return [];
-  const cause = error.cause instanceof Error ? [`  caused by: ${error.cause.stack ?? messageOf(error.cause)}`] : [];
-  return [...error.stack.split("\n").slice(1), ...cause];
+  if (!(error instanceof Error)) return [];
+  const { cause } = error;
+  return [...frames(error), ...(cause instanceof Error ? [`  caused by: ${messageOf(cause)}`, ...frames(cause)] : [])];
+}
+
+/** The calls of a stack; before them the message stands once more, as it came. */
+function frames({ stack = "" }: Error): string[] {
+  return stack.split("\n").filter((line) => /^ {4}at /.test(line));
 }

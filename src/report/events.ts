@@ -1,6 +1,7 @@
 import { type Action, subjectOf } from "../model/action.ts";
 import { ACTIONS } from "../model/action-facts.ts";
 import type { Outcome } from "../model/outcome.ts";
+import { plain } from "../model/plain-text.ts";
 import type { Reason } from "../model/reason.ts";
 import { actionText } from "./action-message.ts";
 import { dnsChangeText } from "./dns-change.ts";
@@ -23,13 +24,13 @@ export function eventOf(outcome: Outcome): EventFacts | undefined {
   const what = "firewall" in action ? actionText(action) : `${verb} ${subjectText(outcome)}${placeText(action)}`;
   switch (outcome.outcome) {
     case "applied":
-      return { type: "Normal", reason: action.reason, action: eventAction, note: `Done: ${what}.` };
+      return { type: "Normal", reason: action.reason, action: eventAction, note: plain(`Done: ${what}.`) };
     case "failed":
       return {
         type: "Warning",
         reason: "Failed",
         action: eventAction,
-        note: `Could not ${what}: ${outcome.error.message}`,
+        note: plain(`Could not ${what}: ${outcome.error.message}`),
       };
     case "skipped":
     case "unconfirmed":

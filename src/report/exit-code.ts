@@ -34,10 +34,15 @@ export function exitCodeOfError(error: unknown): number {
   return OF_CATEGORY[categoryOf(error)];
 }
 
-/** Returns the exit code of `plan`: 2 for pending changes only where asked for, and never when an object is in error. */
-export function exitCodeOfPlan(plan: Plan, options: { readonly detailed: boolean }): number {
+/**
+ * Returns the exit code of `plan`: 2 for pending changes only where asked for, and never when an object is in error. `unusableTokens` as in {@link PassResult}.
+ */
+export function exitCodeOfPlan(
+  plan: Plan,
+  options: { readonly detailed: boolean; readonly unusableTokens?: readonly string[] },
+): number {
   const trouble = exitCodeOfServices(
-    objectsOf(plan).map((object) => serviceOf(object, plan, [])),
+    objectsOf(plan).map((object) => serviceOf(object, plan, { unusableTokens: options.unusableTokens })),
     false,
   );
   return trouble === EXIT.done && options.detailed && plan.actions.length > 0 ? EXIT.changesPending : trouble;
@@ -45,8 +50,10 @@ export function exitCodeOfPlan(plan: Plan, options: { readonly detailed: boolean
 
 /** Returns the exit code of `reconcile`; with `partialOk` objects in error beside served ones are left to conditions and metrics. */
 export function exitCodeOfRun(result: PassResult, options: { readonly partialOk: boolean }): number {
-  const { remaining } = result;
-  const services = objectsOf(remaining).map((object) => serviceOf(object, remaining, troublesOf(result, object)));
+  const { remaining, unusableTokens } = result;
+  const services = objectsOf(remaining).map((object) =>
+    serviceOf(object, remaining, { troubles: troublesOf(result, object), unusableTokens }),
+  );
   const code = exitCodeOfServices(
     services,
     result.outcomes.some(({ outcome }) => outcome === "applied"),
@@ -58,11 +65,11 @@ function objectsOf({ pools, recordSets }: Plan): readonly (PoolAssessment | Reco
   return [...pools, ...recordSets];
 }
 
-/** Returns the code for how the selected objects stand. Precedence: 78, 77, 3, 75, 1. */
+/** Returns the code for how the selected objects stand: whatever waits for a person makes 3, on one object or another alike. Precedence: 78, 77, 3, 75, 1. */
 function exitCodeOfServices(services: readonly Service[], hasApplied: boolean): number {
   const troubles = services.filter((service) => service !== "served" && service !== "idle");
   if (troubles.length === 0) return EXIT.done;
-  if (services.includes("served")) return EXIT.partly;
+  if (services.includes("served") || services.includes("unattended")) return EXIT.partly;
   if (troubles.includes("config")) return EXIT.invalidConfiguration;
   if (troubles.includes("permission")) return EXIT.notPermitted;
   if (hasApplied) return EXIT.partly;

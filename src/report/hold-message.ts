@@ -1,10 +1,8 @@
-import { type ActionKind, refKey } from "../model/action.ts";
+import type { ActionKind } from "../model/action.ts";
 import type { Hold } from "../model/plan.ts";
 import type { Reason } from "../model/reason.ts";
-import { objectKey } from "../model/resource.ts";
-import { adviceFor } from "./advice.ts";
-import { oneLine } from "./one-line.ts";
-import { reasonText } from "./reason-text.ts";
+import { adviceFor, isAboutObject, missingText, whyHeld } from "../model/reason-text.ts";
+import { addressText } from "./address-text.ts";
 import { untilText } from "./time-text.ts";
 
 /** What is not done, as in "not assigned yet". */
@@ -64,6 +62,8 @@ const HELD_FIREWALL: Readonly<Partial<Record<Reason, string>>> = {
   FirewallFull: "has no room",
   UnusablePort: "one port stays closed",
   InProgress: "not ready yet",
+  FirewallStuck: "not in force everywhere",
+  FirewallFailed: "not in force everywhere",
   Unreadable: "left as it is",
   ProviderUnavailable: "left as it is",
   RateLimited: "left as it is",
@@ -76,40 +76,16 @@ const HELD_FOR: Readonly<Partial<Record<Hold["kind"], Readonly<Partial<Record<Re
   "delete-dns": HELD_OLD_NAME,
 };
 
-/** Returns `203.0.113.4 not assigned`, or what is not done to the object itself. */
+/** Returns `203.0.113.4: not assigned`, or what is not done to the object itself. */
 export function holdText(hold: Hold): string {
-  const isObject = hold.subject === refKey(hold.object) || hold.subject === objectKey(hold.object);
-  const told = HELD_FOR[hold.kind]?.[hold.reason] ?? HELD[hold.kind];
+  const told = missingText(hold) ?? HELD_FOR[hold.kind]?.[hold.reason] ?? HELD[hold.kind];
   const what = hold.object.kind === "routedip" ? told.replace("this pool", "this routed IP") : told;
-  return isObject || hold.subject === "" ? what : `${oneLine(hold.subject)}: ${what}`;
+  return isAboutObject(hold) ? what : `${addressText(hold.subject)}: ${what}`;
 }
 
 /** Returns why something is not done, until when where that is known, and what a person can do where there is something. */
 export function whyHold(hold: Hold, nowMs: number): string {
-  const detail = oneLine(hold.detail);
-  const why = reasonSentence(hold, detail);
   const when = hold.notBeforeMs === undefined ? "" : ` Waits ${untilText(hold.notBeforeMs, nowMs)}.`;
   const advice = adviceFor(hold);
-  return why + when.replace("Waits due now", "Due now") + (advice === undefined ? "" : ` ${advice}`);
-}
-
-/** Reasons whose particulars are a whole sentence: what failed, and what to do. */
-const TOLD_BY_DETAIL: ReadonlySet<Reason> = new Set([
-  "ProviderUnavailable",
-  "SelectorRefused",
-  "Unreadable",
-  "RateLimited",
-]);
-
-function reasonSentence({ reason, object }: Hold, detail: string): string {
-  const general = reasonText(reason, object.kind);
-  if (detail === "") return general;
-  if (reason === "FirewallAmbiguous") return sentence(`Several firewalls are named ${detail}`);
-  if (reason === "Conflict" && detail.startsWith("owned by ")) return sentence(`It is ${detail}`);
-  if (TOLD_BY_DETAIL.has(reason)) return sentence(detail.charAt(0).toUpperCase() + detail.slice(1));
-  return sentence(`${general.replace(/\.$/, "")}: ${detail}`);
-}
-
-function sentence(text: string): string {
-  return /[.!?]$/.test(text) ? text : `${text}.`;
+  return whyHeld(hold) + when.replace("Waits due now", "Due now") + (advice === undefined ? "" : ` ${advice}`);
 }

@@ -1,5 +1,5 @@
 import { type Action, refKey } from "../model/action.ts";
-import type { Hold, Plan } from "../model/plan.ts";
+import { announcedActions, type Hold, type Plan } from "../model/plan.ts";
 import { dnsChange } from "./dns-change.ts";
 import { isRouted } from "./is-routed.ts";
 
@@ -11,17 +11,18 @@ export interface PlanFocus {
   readonly nodeAddresses: readonly string[];
 }
 
-/** Returns the plan with only the actions, holds, gaps and objects that concern one of the nodes or addresses; budget and id stay. */
+/** Returns the plan with only the actions, holds, gaps and objects that concern one of the nodes or addresses; the budget is still that of the whole plan, and the id stays. Focus on nothing = the plan itself. */
 export function narrowPlan(plan: Plan, { nodes, ips, nodeAddresses }: PlanFocus): Plan {
   if (nodes.length === 0 && ips.length === 0) return plan;
   const wanted = new Set<string | undefined>([...nodes, ...ips]);
-  const published = new Set<string | undefined>([...ips, ...nodeAddresses]);
+  const published = new Set<string | undefined>([...ips, ...nodeAddresses, ...boughtFor(nodes, plan)]);
   const routed = routedConcerns(plan);
-  const actions = plan.actions.filter((action) =>
+  const isMeant = (action: Action): boolean =>
     "fqdn" in action
       ? changed(action).some((address) => published.has(address))
-      : concerns(action, routed).some((name) => wanted.has(name)),
-  );
+      : concerns(action, routed).some((name) => wanted.has(name));
+  const actions = plan.actions.filter(isMeant);
+  const followUps = plan.followUps.filter(isMeant);
   const place = new Map(plan.pools.flatMap(({ status }) => Object.entries(status.ips)));
   const holds = plan.holds.filter(
     ({ subject, object, kind }) =>
@@ -30,7 +31,7 @@ export function narrowPlan(plan: Plan, { nodes, ips, nodeAddresses }: PlanFocus)
       (isAboutFirewall(kind) && [...(routed.get(refKey(object)) ?? [])].some((name) => wanted.has(name))),
   );
   const gaps = plan.gaps.filter(({ subject }) => subject === "" || wanted.has(subject));
-  const named = new Set([...actions, ...holds].map(({ object }) => refKey(object)));
+  const named = new Set([...actions, ...followUps, ...holds].map(({ object }) => refKey(object)));
   const pools = plan.pools.filter(
     ({ object, matching, notMatching, status }) =>
       named.has(refKey(object)) ||
@@ -44,7 +45,16 @@ export function narrowPlan(plan: Plan, { nodes, ips, nodeAddresses }: PlanFocus)
       notMatching.some(({ nodeName }) => nodes.includes(nodeName)) ||
       addresses.some((address) => ips.includes(address)),
   );
-  return { ...plan, actions, holds, gaps, pools, recordSets };
+  return { ...plan, actions, followUps, holds, gaps, pools, recordSets };
+}
+
+/** What stands for the addresses that the nodes will get and nobody knows yet. */
+function boughtFor(nodes: readonly string[], plan: Plan): readonly string[] {
+  return announcedActions(plan).flatMap((action) => {
+    if (action.kind === "acquire-ip")
+      return "node" in action.after && nodes.includes(action.after.node.nodeName) ? (action.newAddress ?? []) : [];
+    return action.kind === "annotate-node" && nodes.includes(action.nodeName) ? (action.after.address ?? []) : [];
+  });
 }
 
 function changed(action: Extract<Action, { readonly fqdn: string }>): readonly string[] {

@@ -1,12 +1,11 @@
 import type { Outcome } from "../model/outcome.ts";
 import type { PoolAssessment } from "../model/plan.ts";
+import { reasonText } from "../model/reason-text.ts";
 import { actionObject, actionText, changeInBrackets, VERBS, whyAction } from "./action-message.ts";
 import { errorText, type Verbosity } from "./error-text.ts";
 import type { LastOutcome } from "./last-outcomes.ts";
 import { entryLines } from "./layout.ts";
-import { oneLine } from "./one-line.ts";
 import { changeAndReason, type PlanLayout, symbolOf } from "./plan-entry.ts";
-import { reasonText } from "./reason-text.ts";
 
 /** Returns `moved 203.0.113.1 from worker-1 to worker-2`, or what did not work: `could not move …`, `did not move …`. */
 export function outcomeText(outcome: Outcome): string {
@@ -37,7 +36,7 @@ export function whyOutcome(outcome: Outcome, pool: PoolAssessment | undefined, v
     case "unconfirmed":
       return "Accepted, and not seen to be true yet. The next run looks again.";
     case "skipped":
-      return oneLine(outcome.detail) || reasonText(outcome.reason, outcome.action.object.kind);
+      return outcome.detail || reasonText(outcome.reason, outcome.action.object.kind);
     case "failed":
       return errorText(outcome.error, verbosity);
   }

@@ -1,7 +1,7 @@
+import { plain } from "../model/plain-text.ts";
 import type { DNSMemory, RetryStatus } from "../model/resource.ts";
 import { API_VERSION, type JSONObject } from "./document.ts";
-import { firewallField } from "./firewall-field.ts";
-import { oneLine } from "./one-line.ts";
+import { firewallField, pendingFirewallField } from "./firewall-field.ts";
 import {
   type AddressRow,
   addressRows,
@@ -37,21 +37,34 @@ export function overviewDocument(overview: Overview): JSONObject {
       lastResult: reconciler.lastResult || null,
       error: reconciler.error || undefined,
     },
-    problems: problems.map(oneLine),
+    problems: problems.map(plain),
   };
 }
 
-function poolField({ pool, name: wanted, ready, reason, message, active, desired, addresses }: PoolRow): JSONObject {
+function poolField({
+  pool,
+  name: wanted,
+  ready,
+  reason,
+  message,
+  stalled,
+  active,
+  unread,
+  desired,
+  addresses,
+}: PoolRow): JSONObject {
   const { namespace, name, createdAtMs } = pool.meta;
   return {
     object: { kind: "pool", namespace, name },
     ready,
     reason: reason || null,
-    message: oneLine(message),
+    message: plain(message),
+    stalled: stalled === undefined ? null : { reason: stalled.reason, message: plain(stalled.message) },
     active,
+    unread,
     desired,
     waitingNodes: pool.status.assignableNodes,
-    nodeErrors: pool.status.nodeErrors.map(oneLine),
+    nodeErrors: pool.status.nodeErrors.map(plain),
     suspended: pool.spec.suspend,
     createdAt: createdAtMs === 0 ? null : rfc3339(createdAtMs),
     lastAssignmentTime: pool.status.lastAssignmentTime ?? null,
@@ -67,6 +80,7 @@ function routedIPField({
   ready,
   reason,
   message,
+  stalled,
   address,
   status: entry,
 }: RoutedIPRow): JSONObject {
@@ -76,8 +90,9 @@ function routedIPField({
     object: { kind: "routedip", namespace, name },
     ready,
     reason: reason || null,
-    message: oneLine(message),
-    error: status.error === undefined ? undefined : oneLine(status.error),
+    message: plain(message),
+    stalled: stalled === undefined ? null : { reason: stalled.reason, message: plain(stalled.message) },
+    error: status.error === undefined ? undefined : plain(status.error),
     issuer: spec.issuer,
     serviceName: spec.serviceName,
     address: address || null,
@@ -85,30 +100,35 @@ function routedIPField({
     providerID: entry?.providerID ?? null,
     state: entry?.state ?? null,
     waitingNodes: status.assignableNodes,
-    nodeErrors: status.nodeErrors.map(oneLine),
+    nodeErrors: status.nodeErrors.map(plain),
     suspended: spec.suspend,
     createdAt: createdAtMs === 0 ? null : rfc3339(createdAtMs),
     lastAssignmentTime: status.lastAssignmentTime ?? null,
     addresses: addressRows(status).map(addressField),
-    firewalls: (status.firewalls ?? []).map(firewallField),
+    ...firewallFields(status),
     retries: status.retries.map(({ subject, attempts, nextAttemptTime, error }) => {
-      return { subject, attempts, nextAttemptTime, error: oneLine(error) };
+      return { subject, attempts, nextAttemptTime, error: plain(error) };
     }),
     dns: wanted === undefined ? null : nameFields(wanted, status),
     formerDNS: formerNames(wanted ?? { isPublished: false }, status).map(nameField),
   };
 }
 
-function recordSetField({ recordSet, name, ready, reason, message, retry }: RecordSetRow): JSONObject {
+function firewallFields({ firewalls = [], pendingFirewalls = [] }: RoutedIPRow["routedIP"]["status"]): JSONObject {
+  return { firewalls: firewalls.map(firewallField), pendingFirewalls: pendingFirewalls.map(pendingFirewallField) };
+}
+
+function recordSetField({ recordSet, name, ready, reason, message, stalled, retry }: RecordSetRow): JSONObject {
   const { meta, spec, status } = recordSet;
   const { namespace, createdAtMs } = meta;
   return {
     object: { kind: "dns", namespace, name: meta.name },
     ready,
     reason: reason || null,
-    message: oneLine(message),
+    message: plain(message),
+    stalled: stalled === undefined ? null : { reason: stalled.reason, message: plain(stalled.message) },
     state: status.state ?? null,
-    error: status.error === undefined ? undefined : oneLine(status.error),
+    error: status.error === undefined ? undefined : plain(status.error),
     dns: nameFields(name, status),
     formerDNS: formerNames(name, status).map(nameField),
     suspended: spec.suspend,
@@ -134,7 +154,7 @@ function addressField({ ip, status, retry }: AddressRow): JSONObject {
     nodeName: status.nodeName ?? null,
     providerID: status.providerID ?? null,
     reason: status.reason,
-    error: status.error === undefined ? undefined : oneLine(status.error),
+    error: status.error === undefined ? undefined : plain(status.error),
     notMatchingSince: status.notMatchingSince,
     retry: retryField(retry),
   };

@@ -9,8 +9,7 @@ import {
   type RetryStatus,
 } from "../model/resource.ts";
 import type { RoutedIP } from "../model/routed-ip.ts";
-import { oneLine } from "./one-line.ts";
-import { type Readiness, readinessOf, whyReady } from "./readiness.ts";
+import { problemsOf, type Readiness, readinessOf } from "./readiness.ts";
 import { routedAddress } from "./routed-address.ts";
 import { durationText, rfc3339 } from "./time-text.ts";
 import { type WrittenName, writtenName } from "./written-name.ts";
@@ -49,7 +48,10 @@ export interface PoolRow extends Readiness {
   readonly pool: Pool;
   /** Absent when it asks for no name. */
   readonly name?: WrittenName;
+  /** How many addresses are known to be active. */
   readonly active: number;
+  /** How many of those in use could not be looked at: whether they are active is not known. */
+  readonly unread: number;
   readonly desired: number;
   /** Sorted by address. */
   readonly addresses: readonly AddressRow[];
@@ -106,16 +108,26 @@ export function overviewOf(facts: StoredFacts, maxAgeMs: number): Overview {
   const reconciler = reconcilerRow(facts);
   const routedIPs = facts.routedIPs.map(routedIPRow);
   const recordSets = facts.recordSets.map(recordSetRow);
-  const unready = [
+  const wrong = namedRows({ pools, routedIPs, recordSets }).flatMap(({ row, name }) => problemsOf(name, row));
+  const { cluster, nowMs } = facts;
+  const problems = [...wrong, ...ageProblem(reconciler, nowMs, maxAgeMs)];
+  return { cluster, nowMs, pools, routedIPs, recordSets, reconciler, problems };
+}
+
+/** Returns the row of every object with its name as a target: `pool/ingress/web`. Pools, then routed IPs, then record sets. */
+export function namedRows({
+  pools,
+  routedIPs,
+  recordSets,
+}: Pick<Overview, "pools" | "routedIPs" | "recordSets">): readonly {
+  readonly row: Readiness;
+  readonly name: string;
+}[] {
+  return [
     ...pools.map((row) => ({ row, name: `pool/${objectKey(row.pool.meta)}` })),
     ...routedIPs.map((row) => ({ row, name: `routedip/${objectKey(row.routedIP.meta)}` })),
     ...recordSets.map((row) => ({ row, name: `dns/${objectKey(row.recordSet.meta)}` })),
-  ]
-    .filter(({ row }) => row.ready !== "True")
-    .map(({ row, name }) => `${name} is not ready: ${whyReady(row)}`);
-  const { cluster, nowMs } = facts;
-  const problems = [...unready, ...ageProblem(reconciler, nowMs, maxAgeMs)];
-  return { cluster, nowMs, pools, routedIPs, recordSets, reconciler, problems };
+  ];
 }
 
 /** Returns the addresses of a status with what is tried again; sorted by address. */
@@ -135,10 +147,15 @@ function poolRow(pool: Pool): PoolRow {
     pool,
     ...readinessOf(pool),
     ...(spec.dnsRecordSet === undefined ? {} : { name: writtenName(spec.dnsRecordSet, status) }),
-    active: addresses.filter((address) => address.status.state === "active").length,
+    active: addresses.filter((address) => address.status.state === "active" && !isUnread(address)).length,
+    unread: addresses.filter((address) => address.status.state !== "disabled" && isUnread(address)).length,
     desired: spec.desiredIPs > 0 ? spec.desiredIPs : new Set(spec.ips).size,
     addresses,
   };
+}
+
+function isUnread({ status }: AddressRow): boolean {
+  return status.reason === "Unreadable";
 }
 
 function routedIPRow(routedIP: RoutedIP): RoutedIPRow {
@@ -170,7 +187,7 @@ function reconcilerRow({ lease, leaseKey, leaseError }: StoredFacts): Reconciler
     lastRun: lease?.annotations[LAST_RUN_ANNOTATION] ?? "",
     lastSuccess: lease?.annotations[LAST_SUCCESS_ANNOTATION] ?? "",
     lastResult: lease?.annotations[LAST_RESULT_ANNOTATION] ?? "",
-    error: oneLine(leaseError ?? ""),
+    error: leaseError ?? "",
   };
 }
 

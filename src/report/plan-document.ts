@@ -1,16 +1,23 @@
 import { type Action, type ObjectRef, type Place, refKey, subjectOf } from "../model/action.ts";
-import type { Hold, NodeVerdict, Plan, PoolAssessment, RecordSetAssessment } from "../model/plan.ts";
+import { plain } from "../model/plain-text.ts";
+import {
+  announcedActions,
+  type Hold,
+  type NodeVerdict,
+  type Plan,
+  type PoolAssessment,
+  type RecordSetAssessment,
+} from "../model/plan.ts";
+import { nodePhrase } from "../model/reason-text.ts";
 import { actionLine, whyAction } from "./action-message.ts";
 import { API_VERSION, type JSONObject, type JSONValue } from "./document.ts";
-import { firewallField } from "./firewall-field.ts";
+import { firewallField, pendingFirewallField } from "./firewall-field.ts";
 import { whyHold } from "./hold-message.ts";
 import { impactOf } from "./impact.ts";
 import { isRouted } from "./is-routed.ts";
-import { nodePhrase } from "./node-phrase.ts";
-import { oneLine } from "./one-line.ts";
 import { publishedField } from "./published-field.ts";
 import { routedAddress } from "./routed-address.ts";
-import { countKinds, summaryText } from "./summary.ts";
+import { countKinds, summaryText, unreadAddresses } from "./summary.ts";
 import { rfc3339 } from "./time-text.ts";
 
 /** Returns the document `Plan`; its JSON Schema is `schema/plan.json`. */
@@ -27,19 +34,25 @@ export function planFields(plan: Plan): JSONObject {
     observedAt: rfc3339(plan.observedAtMs),
     cluster: plan.cluster,
     summary: {
-      message: summaryText(plan),
-      actions: Object.fromEntries(countKinds(plan.actions)),
+      message: plain(summaryText(plan)),
+      actions: Object.fromEntries(countKinds(announcedActions(plan))),
       held: plan.holds.length,
       unreadable: plan.gaps.length,
       pools: pools.length,
       routedIPs: routedIPs.length,
       recordSets: plan.recordSets.length,
     },
-    impact: impactOf(plan).map(({ object, subject, message }) => ({ object: objectField(object), subject, message })),
+    impact: impactOf(plan).map(({ object, subject, touches, message }) => ({
+      object: objectField(object),
+      subject,
+      touches,
+      message: plain(message),
+    })),
     budget: plan.budget.map((budget) => ({ ...budget })),
     actions: plan.actions.map((action) => actionField(action, plan.pools)),
+    followUps: plan.followUps.map((action) => actionField(action, plan.pools)),
     holds: plan.holds.map((hold) => holdField(hold, plan.observedAtMs)),
-    gaps: plan.gaps.map((gap) => ({ ...gap, error: oneLine(gap.error) })),
+    gaps: plan.gaps.map((gap) => ({ ...gap, error: plain(gap.error) })),
     pools: pools.map(poolField),
     routedIPs: routedIPs.map(routedIPField),
     recordSets: plan.recordSets.map(recordSetField),
@@ -59,9 +72,10 @@ export function actionField(action: Action, pools: readonly PoolAssessment[]): J
     object: objectField(action.object),
     subject: subjectOf(action),
     reason: action.reason,
+    ...(action.kind === "acquire-ip" ? { newAddress: action.newAddress } : {}),
     ...("firewall" in action ? { firewall: { provider: action.provider, ...action.firewall } } : {}),
     ...("fqdn" in action ? { dns: { provider: action.dnsProvider, zone: action.zoneText, name: action.fqdn } } : {}),
-    message: `${actionLine(action)}: ${whyAction(action, pool)}`,
+    message: plain(`${actionLine(action)}: ${whyAction(action, pool)}`),
     before: sideField(action.before),
     after: sideField(action.after),
   };
@@ -74,7 +88,7 @@ export function holdField(hold: Hold, nowMs: number): JSONObject {
     object: objectField(hold.object),
     subject: hold.subject,
     reason: hold.reason,
-    message: whyHold(hold, nowMs),
+    message: plain(whyHold(hold, nowMs)),
     notBefore: hold.notBeforeMs === undefined ? undefined : rfc3339(hold.notBeforeMs),
     needsPerson: hold.needsPerson,
   };
@@ -99,6 +113,7 @@ function placeField({ machineID, nodeName }: Place): JSONObject {
 }
 
 function poolField(pool: PoolAssessment): JSONObject {
+  const unread = unreadAddresses(pool);
   return {
     object: objectField(pool.object),
     desired: pool.desired,
@@ -106,7 +121,9 @@ function poolField(pool: PoolAssessment): JSONObject {
     notMatching: pool.notMatching.map(verdictField),
     waiting: pool.waiting,
     skipped: pool.skipped.map(verdictField),
-    addresses: Object.entries(pool.status.ips).map(([ip, { state, nodeName }]) => ({ ip, state, nodeName })),
+    addresses: Object.entries(pool.status.ips).map(([ip, { state, nodeName }]) => {
+      return { ip, state, nodeName, ...(unread.has(ip) ? { isUnread: true } : {}) };
+    }),
     dns: publishedField(pool.status),
   };
 }
@@ -121,6 +138,7 @@ function routedIPField(routedIP: PoolAssessment): JSONObject {
     state: address?.entry.state ?? null,
     ...fields,
     firewalls: (routedIP.status.firewalls ?? []).map(firewallField),
+    pendingFirewalls: (routedIP.status.pendingFirewalls ?? []).map(pendingFirewallField),
     dns,
   };
 }
@@ -141,5 +159,5 @@ function recordSetField(recordSet: RecordSetAssessment): JSONObject {
 }
 
 function verdictField(verdict: NodeVerdict): JSONObject {
-  return { nodeName: verdict.nodeName, reason: verdict.reason, message: nodePhrase(verdict) };
+  return { nodeName: verdict.nodeName, reason: verdict.reason, message: plain(nodePhrase(verdict)) };
 }

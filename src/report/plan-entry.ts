@@ -14,6 +14,8 @@ export interface PlanLayout extends Layout {
   readonly wide: boolean;
   /** Only what concerns these nodes and addresses. */
   readonly focus?: ReadonlySet<string>;
+  /** What to say where no object is shown. */
+  readonly none?: string;
 }
 
 /** How many addresses that stay in a name are shown. */
@@ -38,11 +40,11 @@ export function changeAndReason(action: Action, why: string, { wide }: Pick<Plan
 
 function idsOf(action: Action): string {
   if ("machines" in action)
-    return `, firewall ${action.firewall.id}, ${action.machines.map(({ machineID }) => `droplet ${machineID}`).join(", ")}`;
+    return `, firewall ${action.firewall.id}, ${action.machines.map(({ machineID }) => `machine ${machineID}`).join(", ")}`;
   if ("firewall" in action) return `, firewall ${action.firewall.id}`;
   if (action.kind !== "assign-ip" && action.kind !== "move-ip") return "";
   const from = action.before === undefined ? "" : `${action.before.machineID} -> `;
-  return `, droplet ${from}${action.after.machineID}`;
+  return `, machine ${from}${action.after.machineID}`;
 }
 
 /** Returns the lines about one hold: what is not done, until when and why. */

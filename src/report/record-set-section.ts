@@ -1,16 +1,15 @@
 import { refKey } from "../model/action.ts";
-import type { Hold, Plan, RecordSetAssessment } from "../model/plan.ts";
+import { announcedActions, type Hold, type Plan, type RecordSetAssessment } from "../model/plan.ts";
 import { countText } from "./count-text.ts";
 import { errorLines } from "./error-lines.ts";
 import { headingLines, matchText, nodeLines } from "./node-lines.ts";
-import { oneLine } from "./one-line.ts";
 import { actionLines, holdLines, type PlanLayout } from "./plan-entry.ts";
 import { publishedLines } from "./published-lines.ts";
 
 /** Returns the lines about one record set of a plan: heading with its name, nodes, actions, holds and, on demand, what stays. */
 export function recordSetSection(recordSet: RecordSetAssessment, plan: Plan, layout: PlanLayout): string[] {
   const key = refKey(recordSet.object);
-  const actions = plan.actions.filter(({ object }) => refKey(object) === key);
+  const actions = announcedActions(plan).filter(({ object }) => refKey(object) === key);
   const holds = plan.holds.filter(({ object }) => refKey(object) === key);
   return [
     ...headingLines(key, headingFacts(recordSet, holds), layout),
@@ -33,6 +32,6 @@ function headingFacts(recordSet: RecordSetAssessment, holds: readonly Hold[]): s
 
 /** Returns `www.example.com at cloudflare`, or the name as written where the full one is not known: `www in zone example.com at cloudflare`. */
 function writtenName({ fqdn, written }: RecordSetAssessment): string {
-  const name = fqdn ?? oneLine(`${written.recordName || "no name"} in zone ${written.zone || "-"}`);
-  return written.provider === "" ? name : `${name} at ${oneLine(written.provider)}`;
+  const name = fqdn ?? `${written.recordName || "no name"} in zone ${written.zone || "-"}`;
+  return written.provider === "" ? name : `${name} at ${written.provider}`;
 }

@@ -1,16 +1,16 @@
 import { type DNSMemory, objectKey, type RecordSetStatus } from "../model/resource.ts";
 import { listText } from "./count-text.ts";
 import type { Layout } from "./layout.ts";
-import { oneLine } from "./one-line.ts";
 import type { RecordSetRow } from "./overview.ts";
 import type { Palette } from "./palette.ts";
+import { type ProblemColumn, problemColumn } from "./problem-column.ts";
 import { whyReady } from "./readiness.ts";
 import { retryText } from "./retry-text.ts";
 import { type Cell, renderTable } from "./table.ts";
 import { durationText } from "./time-text.ts";
 import { formerNames, nameText, type WrittenName } from "./written-name.ts";
 
-const HEADER = ["RECORD SET", "READY", "DNS NAME", "PROVIDER", "STATE", "PUBLISHED", "AGE", "REASON"];
+const HEADER = ["DNS NAME", "PROVIDER", "STATE", "PUBLISHED", "AGE"];
 const WIDE = ["ZONE", "FORMER NAMES", "RETRY"];
 
 const STATE_PAINT: Readonly<Record<NonNullable<RecordSetStatus["state"]>, keyof Palette>> = {
@@ -28,10 +28,11 @@ export function recordSetTable(
   nowMs: number,
   layout: Layout & { readonly wide: boolean },
 ): string {
-  const header = layout.wide ? [...HEADER.slice(0, -1), ...WIDE, "REASON"] : HEADER;
+  const problems = problemColumn(rows, layout.palette);
+  const header = ["RECORD SET", "READY", ...problems.header, ...HEADER, ...(layout.wide ? WIDE : []), "REASON"];
   return renderTable(
     header,
-    rows.map((row) => cells(row, nowMs, layout)),
+    rows.map((row) => cells(row, nowMs, layout, problems)),
     layout.width,
   );
 }
@@ -40,6 +41,7 @@ function cells(
   row: RecordSetRow,
   nowMs: number,
   { palette, wide }: Layout & { readonly wide: boolean },
+  problems: ProblemColumn,
 ): readonly Cell[] {
   const { meta, status, spec } = row.recordSet;
   const suspended = spec.suspend ? "suspended; " : "";
@@ -47,15 +49,16 @@ function cells(
   const state = status.state ?? "-";
   const former = formerNames(row.name, status).map(({ name, provider }) => `${name} at ${provider}`);
   const more: readonly Cell[] = [
-    { text: oneLine(row.name.zone) || "-" },
+    { text: row.name.zone || "-" },
     { text: listText(former) || "-" },
     { text: retryText(row.retry, nowMs) },
   ];
   return [
     { text: objectKey(meta) },
     { text: row.ready, paint: row.ready === "True" ? palette.good : palette.bad },
-    { text: oneLine(nameText(row.name)) },
-    { text: oneLine(row.name.provider) },
+    ...problems.cells(row),
+    { text: nameText(row.name) },
+    { text: row.name.provider },
     status.state === undefined ? { text: state } : { text: state, paint: palette[STATE_PAINT[status.state]] },
     { text: publishedText(row.name, status, wide) },
     { text: meta.createdAtMs === 0 ? "-" : durationText(nowMs - meta.createdAtMs) },

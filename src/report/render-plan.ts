@@ -1,10 +1,10 @@
+import { plain, plainValue } from "../model/plain-text.ts";
 import type { Plan, ProviderBudget } from "../model/plan.ts";
 import { countText } from "./count-text.ts";
 import { goneSections } from "./gone-section.ts";
-import { impactOf } from "./impact.ts";
+import { type Impact, impactOf } from "./impact.ts";
 import { isRouted } from "./is-routed.ts";
 import { entryLines, type Layout } from "./layout.ts";
-import { oneLine } from "./one-line.ts";
 import type { PlanLayout } from "./plan-entry.ts";
 import { poolSection } from "./pool-section.ts";
 import { recordSetSection } from "./record-set-section.ts";
@@ -17,14 +17,16 @@ import { wrap } from "./wrap.ts";
  * Returns a plan for people: where and when it was read; every pool, routed IP and record set with its nodes, actions and holds, each with its reason;
  * what could not be read; then summary, impact, provider calls and quota. Ends with a line end.
  */
-export function renderPlan(plan: Plan, layout: PlanLayout): string {
+export function renderPlan(planned: Plan, layout: PlanLayout): string {
+  const plan = plainValue(planned);
   const read = rfc3339(plan.observedAtMs).replace("T", " ").replace("Z", " UTC");
   const header = [`Plan for ${plan.cluster}, read ${read}${layout.wide ? `, plan ${plan.planID}` : ""}`, ""];
   const ordered = [...plan.pools.filter((pool) => !isRouted(pool)), ...plan.pools.filter(isRouted)];
   const pools = ordered.flatMap((pool) => [...poolSection(pool, plan, layout), ""]);
   const recordSets = plan.recordSets.flatMap((recordSet) => [...recordSetSection(recordSet, plan, layout), ""]);
   const isEmpty = plan.pools.length === 0 && plan.recordSets.length === 0;
-  const none = isEmpty ? ["No pools. Create a FloatingIPPool to begin.", ""] : [];
+  const nothing = layout.none ?? "No pools. Create a FloatingIPPool to begin.";
+  const none = isEmpty ? [...wrap(plain(nothing), "", layout.width), ""] : [];
   return [
     ...header,
     ...none,
@@ -43,21 +45,26 @@ export function gapLines(plan: Plan, layout: Layout): string[] {
   const gaps = untoldGaps(plan);
   if (gaps.length === 0) return [];
   const lines = gaps.flatMap(({ provider, subject, error }) =>
-    entryLines("!", subject === "" ? provider : `${subject} at ${provider}`, oneLine(error), layout),
+    entryLines("!", subject === "" ? provider : `${subject} at ${provider}`, error, layout),
   );
   return ["Could not be read, so nothing about it is changed:", ...lines, ""];
 }
 
 function footer(plan: Plan, layout: Layout): string[] {
   const impact = impactOf(plan);
-  const hurt = impact.flatMap(({ message }) => entryLines("!", `${message}.`, "", layout));
+  const told = (touches: Impact["touches"], heading: string): string[] => {
+    const lines = impact
+      .filter((one) => one.touches === touches)
+      .flatMap(({ message }) => entryLines("!", `${message}.`, "", layout));
+    return lines.length === 0 ? [] : [`Impact: ${heading}`, ...lines];
+  };
   const read = plan.budget.filter(({ calls, addressCount }) => calls > 0 || addressCount !== undefined);
   const budget = read.flatMap((entry) => wrap(budgetText(entry), "", layout.width));
   return [
     ...wrap(summaryText(plan), "", layout.width).map((line) => layout.palette.strong(line)),
-    ...(impact.length === 0
-      ? ["Impact: nothing healthy is touched."]
-      : ["Impact: this hurts something healthy:", ...hurt]),
+    ...(impact.length === 0 ? ["Impact: nothing healthy is touched."] : []),
+    ...told("healthy", "this hurts something healthy:"),
+    ...told("others", "this touches what flipop did not make:"),
     ...budget,
   ];
 }

@@ -1,5 +1,7 @@
 import { refKey, subjectOf } from "../model/action.ts";
 import type { Outcome } from "../model/outcome.ts";
+import { ownerKey } from "../model/owner-key.ts";
+import { plainValue } from "../model/plain-text.ts";
 import type { Hold } from "../model/plan.ts";
 import type { PassResult } from "../model/run.ts";
 import { VERBS } from "./action-message.ts";
@@ -14,7 +16,8 @@ import { activeText, countChanges, countOf } from "./summary.ts";
 import { untoldGaps } from "./untold-gaps.ts";
 
 /** Returns a run for people: by object what was done, what failed and what is held, each with its reason; then one summary line, alone when there is nothing else. */
-export function renderRun(result: PassResult, layout: PlanLayout & { readonly verbosity: Verbosity }): string {
+export function renderRun(found: PassResult, layout: PlanLayout & { readonly verbosity: Verbosity }): string {
+  const result = plainValue(found);
   const objects = [
     ...result.remaining.pools.filter((pool) => !isRouted(pool)),
     ...result.remaining.pools.filter(isRouted),
@@ -65,29 +68,30 @@ function heldAfter({ remaining, outcomes }: PassResult): readonly Hold[] {
   return remaining.holds.filter((hold) => !isTold(hold));
 }
 
-/** What holds on the same thing have as their subject; a firewall is named there as its issuer does, by name or id. */
+/** What holds on the same thing have as their subject: of a purchase the object; a firewall is named there as its issuer does, by name or id. */
 function subjectKeys({ action }: Outcome): readonly string[] {
   const key = refKey(action.object);
   if ("firewall" in action) return [`${key} firewall ${action.firewall.name}`, `${key} firewall ${action.firewall.id}`];
-  return "ip" in action || "fqdn" in action ? [`${key} ${subjectOf(action)}`] : [];
+  return [`${key} ${action.kind === "acquire-ip" ? ownerKey(action.object) : subjectOf(action)}`];
 }
 
 function errorOf(outcome: Outcome): string {
   return outcome.outcome === "failed" ? outcome.error.message : "";
 }
 
-/** Returns `1 moved, 1 annotated, 1 failed; 1 held. 2 pools, 3 of 3 addresses active.`, or that nothing was to do. */
+/** Returns `1 moved, 1 annotated, 1 failed, 1 held; 2 pools, 3 of 3 addresses active.`, or that nothing was to do; with what waits `Nothing to do now`, as a plan says it. */
 export function runSummary(result: PassResult): string {
   const outcomes = lastOutcomes(result.outcomes).map(({ last }) => last);
   const applied = outcomes.flatMap(({ outcome, action }) => (outcome === "applied" ? [action] : []));
   const count = (wanted: string): number => outcomes.filter(({ outcome }) => outcome === wanted).length;
-  const blocked = result.remaining.holds.filter(({ needsPerson }) => needsPerson).length;
+  const held = heldAfter(result);
+  const blocked = held.filter(({ needsPerson }) => needsPerson).length;
   const numbers: readonly (readonly [number, string])[] = [
     ...[...countChanges(applied)].map(([kind, n]): readonly [number, string] => [n, doneText(kind)]),
     [count("unconfirmed"), "unconfirmed"],
     [count("skipped"), "skipped"],
     [count("failed"), "failed"],
-    [result.remaining.holds.length - blocked, "held"],
+    [held.length - blocked, "held"],
     [blocked, "blocked"],
     [untoldGaps(result.remaining).length, "unreadable"],
     [result.reportFailures.length, "not reported"],
@@ -95,8 +99,8 @@ export function runSummary(result: PassResult): string {
   const told = numbers.filter(([n]) => n > 0).map(([n, what]) => countOf(n, what));
   const stopped = result.wasInterrupted ? " Stopped early." : "";
   const active = activeText(result.remaining);
-  if (outcomes.length > 0) return `${told.join(", ")}; ${active}.${stopped}`;
-  return `Nothing to do: ${[...told, active].join(", ")}.${stopped}`;
+  if (told.length === 0) return `Nothing to do: ${active}.${stopped}`;
+  return `${outcomes.length > 0 ? "" : "Nothing to do now: "}${told.join(", ")}; ${active}.${stopped}`;
 }
 
 function doneText(kind: keyof typeof VERBS): string {

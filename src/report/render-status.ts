@@ -1,8 +1,9 @@
+import { plain, plainValue } from "../model/plain-text.ts";
 import { objectKey } from "../model/resource.ts";
-import type { Layout } from "./layout.ts";
-import { oneLine } from "./one-line.ts";
-import type { AddressRow, Overview, PoolRow, ReconcilerRow } from "./overview.ts";
+import { entryLines, type Layout } from "./layout.ts";
+import { type AddressRow, namedRows, type Overview, type PoolRow, type ReconcilerRow } from "./overview.ts";
 import type { Palette } from "./palette.ts";
+import { type ProblemColumn, problemColumn } from "./problem-column.ts";
 import { whyReady } from "./readiness.ts";
 import { recordSetTable } from "./record-set-table.ts";
 import { retryText } from "./retry-text.ts";
@@ -10,36 +11,66 @@ import { routedIPTable } from "./routed-ip-table.ts";
 import { STATE_PAINT } from "./state-paint.ts";
 import { type Cell, renderTable } from "./table.ts";
 import { durationText } from "./time-text.ts";
+import { wrap } from "./wrap.ts";
 import { wantedName } from "./written-name.ts";
 
+/** How much of the stored state is shown, and how. */
+interface StatusLayout extends Layout {
+  /** Ids, times and retries, and what a ready object says, too. */
+  readonly wide: boolean;
+  /** What to say where no object is shown. */
+  readonly none?: string;
+}
+
 /** Returns the stored state for people: a table of pools, one of their addresses, one of routed IPs, one of record sets, and the reconciler. `wide` adds ids, times, retries and what a ready object says. */
-export function renderStatus(overview: Overview, layout: Layout & { readonly wide: boolean }): string {
-  const { pools, routedIPs, recordSets, nowMs, reconciler } = overview;
+export function renderStatus(overview: Overview, layout: StatusLayout): string {
+  const shown = plainValue(overview);
+  const { pools, routedIPs, recordSets, nowMs, reconciler } = shown;
+  const { none = "No pools.", width } = layout;
   const parts = [
-    pools.length + routedIPs.length + recordSets.length === 0 ? "No pools.\n" : "",
+    pools.length + routedIPs.length + recordSets.length === 0 ? `${wrap(plain(none), "", width).join("\n")}\n` : "",
     pools.length === 0 ? "" : poolTable(pools, nowMs, layout),
     addressTable(pools, nowMs, layout),
     routedIPs.length === 0 ? "" : routedIPTable(routedIPs, nowMs, layout),
     recordSets.length === 0 ? "" : recordSetTable(recordSets, nowMs, layout),
+    problemText(shown, layout),
   ];
   return [...parts, reconcilerText(reconciler, nowMs, layout.palette)].filter((part) => part !== "").join("\n");
 }
 
-const POOL_HEADER = ["POOL", "READY", "ACTIVE/DESIRED", "WAITING NODES", "AGE", "REASON"];
-const POOL_HEADER_WITH_DNS = ["POOL", "READY", "ACTIVE/DESIRED", "WAITING NODES", "DNS NAME", "AGE", "REASON"];
+/** What waits for a person, and why, wrapped and never cut: below the tables, whose last column may be. */
+function problemText(overview: Overview, layout: Layout): string {
+  return namedRows(overview)
+    .flatMap(({ row: { stalled }, name }) =>
+      stalled === undefined ? [] : entryLines("!", `${name}: ${stalled.message || stalled.reason}`, "", layout),
+    )
+    .map((line) => `${line}\n`)
+    .join("");
+}
 
-/** The names have a column only where a pool asks for one. */
+/** Names have a column only where a pool asks for one, problems where one waits for a person. */
 function poolTable(pools: readonly PoolRow[], nowMs: number, layout: Layout & { readonly wide: boolean }): string {
   const hasDNS = pools.some(({ name }) => name !== undefined);
-  const rows = pools.map((row) => poolCells(row, nowMs, layout, hasDNS));
-  return renderTable(hasDNS ? POOL_HEADER_WITH_DNS : POOL_HEADER, rows, layout.width);
+  const problems = problemColumn(pools, layout.palette);
+  const rows = pools.map((row) => poolCells(row, nowMs, layout, { hasDNS, problems }));
+  const header = [
+    "POOL",
+    "READY",
+    ...problems.header,
+    "ACTIVE/DESIRED",
+    "WAITING NODES",
+    ...(hasDNS ? ["DNS NAME"] : []),
+    "AGE",
+    "REASON",
+  ];
+  return renderTable(header, rows, layout.width);
 }
 
 function poolCells(
   row: PoolRow,
   nowMs: number,
   { palette, wide }: Layout & { readonly wide: boolean },
-  hasDNS: boolean,
+  { hasDNS, problems }: { readonly hasDNS: boolean; readonly problems: ProblemColumn },
 ): readonly Cell[] {
   const { meta, status, spec } = row.pool;
   const suspended = spec.suspend ? "suspended; " : "";
@@ -47,7 +78,8 @@ function poolCells(
   return [
     { text: objectKey(meta) },
     { text: row.ready, paint: row.ready === "True" ? palette.good : palette.bad },
-    { text: `${row.active}/${row.desired}` },
+    ...problems.cells(row),
+    { text: `${row.active}/${row.desired}${row.unread === 0 ? "" : ` (${row.unread} unread)`}` },
     { text: String(status.assignableNodes.length) },
     ...(hasDNS ? [{ text: wantedName(row.name) }] : []),
     { text: meta.createdAtMs === 0 ? "-" : durationText(nowMs - meta.createdAtMs) },
@@ -83,14 +115,13 @@ function addressCells(
     { text: status.state, paint: palette[STATE_PAINT[status.state]] },
     { text: status.nodeName ?? "-" },
     ...(wide ? detail : []),
-    { text: why === "" ? "-" : oneLine(why) },
+    { text: why === "" ? "-" : why },
   ];
 }
 
 function reconcilerText(row: ReconcilerRow, nowMs: number, palette: Palette): string {
   if (row.error !== "") return `${palette.strong("Reconciler")}\n  unknown: ${row.error}\n`;
-  const result =
-    row.lastResult === "" ? "" : `, exit code ${oneLine(row.lastResult).replace(/^(\d+) (.+)$/, "$1 ($2)")}`;
+  const result = row.lastResult === "" ? "" : `, exit code ${row.lastResult.replace(/^(\d+) (.+)$/, "$1 ($2)")}`;
   const lines = [
     palette.strong("Reconciler"),
     `  last run:     ${row.lastRun === "" ? "never" : ago(row.lastRun, nowMs)}${result}`,
@@ -101,10 +132,10 @@ function reconcilerText(row: ReconcilerRow, nowMs: number, palette: Palette): st
 }
 
 function heldText({ heldBy, renewed }: ReconcilerRow, nowMs: number): string {
-  return heldBy === "" ? "free" : `held by ${oneLine(heldBy)}, renewed ${ago(renewed, nowMs)}`;
+  return heldBy === "" ? "free" : `held by ${heldBy}, renewed ${ago(renewed, nowMs)}`;
 }
 
 function ago(time: string, nowMs: number): string {
   const at = Date.parse(time);
-  return Number.isNaN(at) ? oneLine(time) : `${durationText(Math.max(nowMs - at, 0))} ago`;
+  return Number.isNaN(at) ? time : `${durationText(Math.max(nowMs - at, 0))} ago`;
 }

@@ -1,4 +1,5 @@
 import { refKey, subjectOf } from "../model/action.ts";
+import { plain } from "../model/plain-text.ts";
 import type { PassResult } from "../model/run.ts";
 import { API_VERSION, type JSONObject } from "./document.ts";
 import { categoryOf } from "./error-category.ts";
@@ -15,7 +16,7 @@ export function runDocument(result: PassResult, exitCode: number): JSONObject {
     apiVersion: API_VERSION,
     kind: "RunResult",
     ...planFields(result.plan),
-    result: runSummary(result),
+    result: plain(runSummary(result)),
     outcomes: lastOutcomes(result.outcomes).map((outcome) => outcomeField(outcome, result)),
     remaining: {
       actions: remaining.actions.map((action) => actionField(action, remaining.pools)),
@@ -41,7 +42,7 @@ export function outcomeField({ last, attempts }: LastOutcome, { plan }: PassResu
     subject: last.address?.ip ?? subjectOf(action),
     outcome: last.outcome,
     reason: last.outcome === "skipped" ? last.reason : action.reason,
-    message: `${outcomeLine(last)}: ${whyOutcome(last, pool, 0)}`,
+    message: plain(`${outcomeLine(last)}: ${whyOutcome(last, pool, 0)}`),
     attempts,
     ms: Math.round(last.ms),
     error: last.outcome === "failed" ? errorField(last.error) : undefined,

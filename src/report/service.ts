@@ -7,9 +7,9 @@ import { categoryOf, type ErrorCategory } from "./error-category.ts";
 
 /**
  * How one object came out of a run. `served`: as desired, or on its way with nothing but holds. `idle`: suspended, so neither
- * served nor in trouble. Everything else is why it is in error; the worst of several.
+ * served nor in trouble. `unattended`: served as far as it goes, and the rest waits for a person. Everything else is why it is in error; the worst of several.
  */
-export type Service = "served" | "idle" | Trouble;
+export type Service = "served" | "idle" | "unattended" | Trouble;
 
 /** Why an object is in error, worst first: the categories of errors, as far as an object can have them. */
 export type Trouble = Exclude<ErrorCategory, "usage">;
@@ -43,25 +43,42 @@ const FIREWALL_HOLDS: Readonly<Partial<Record<Reason, Service>>> = {
   FirewallReserved: "config",
 };
 
+/** Facts about an object that the plan does not have. */
+export interface ServiceFacts {
+  /** What went wrong for it in the run. */
+  readonly troubles?: readonly Trouble[];
+  /** As {@link PassResult.unusableTokens}. */
+  readonly unusableTokens?: readonly string[] | undefined;
+}
+
 /** Returns how one pool, routed IP or record set stands by its plan and by the troubles of the run. */
 export function serviceOf(
   object: PoolAssessment | RecordSetAssessment,
   plan: Plan,
-  troubles: readonly Trouble[],
+  { troubles = [], unusableTokens = [] }: ServiceFacts = {},
 ): Service {
   const key = refKey(object.object);
   const holds = plan.holds.filter((hold) => refKey(hold.object) === key);
-  const held = holds.flatMap(meaningOf);
+  const held = holds.flatMap((hold) => meaningOf(hold, unusableTokens.includes(providerOf(object, hold) ?? "")));
   const isUnreadable = "desired" in object && hasNothingReadable(object, holds);
   const states = [...held, ...troubles, ...(isUnreadable ? (["temporary"] as const) : [])];
   const worst = WORST_FIRST.find((trouble) => states.includes(trouble));
   if (worst !== undefined) return worst;
+  // Whatever it is about: it stays as it is until a person acts.
+  if (holds.some(({ needsPerson }) => needsPerson)) return "unattended";
   if (held.includes("idle")) return "idle";
   return object.status.error === undefined ? "served" : "refused";
 }
 
-function meaningOf({ kind, reason, object }: Hold): readonly Service[] {
-  const meaning = meaningsOf(kind)[reason];
+/** Returns the provider that a hold is about; undefined if the object's DNS name is not known. */
+function providerOf(object: PoolAssessment | RecordSetAssessment, { kind }: Hold): string | undefined {
+  if ("written" in object) return object.written.provider;
+  return kind.endsWith("-dns") ? object.dns?.provider : object.provider;
+}
+
+function meaningOf({ kind, reason, object }: Hold, isTokenUnusable: boolean): readonly Service[] {
+  const usual = meaningsOf(kind)[reason];
+  const meaning = usual === "permission" && reason === "ProviderUnavailable" && isTokenUnusable ? "config" : usual;
   if (meaning === undefined) return [];
   const isWhole = kind === "reconcile" || kind === "open-ports" || (kind === "update-dns" && object.kind === "dns");
   return [isWhole ? meaning : besideOthers(meaning)];

@@ -1,10 +1,9 @@
 import type { Action, ActionKind } from "../model/action.ts";
 import { ACTIONS } from "../model/action-facts.ts";
-import type { Plan, PoolAssessment } from "../model/plan.ts";
+import { announcedActions, type Plan, type PoolAssessment } from "../model/plan.ts";
 import { amountOf, VERBS } from "./action-message.ts";
 import { countText } from "./count-text.ts";
 import { isRouted } from "./is-routed.ts";
-import { routedAddress } from "./routed-address.ts";
 import { untoldGaps } from "./untold-gaps.ts";
 
 /** Returns how many actions there are of each kind, in the order of writes; kinds without any are absent. */
@@ -29,7 +28,7 @@ function sums(actions: readonly Action[], weigh: (action: Action) => number): Re
 
 /** Returns `2 to assign, 1 to move, 1 held, 1 blocked.`, or that nothing is to do and how many addresses are active. */
 export function summaryText(plan: Plan): string {
-  const parts = [...countChanges(plan.actions)].map(([kind, n]) => countOf(n, VERBS[kind].count));
+  const parts = [...countChanges(announcedActions(plan))].map(([kind, n]) => countOf(n, VERBS[kind].count));
   const blocked = plan.holds.filter((hold) => hold.needsPerson).length;
   const unread = untoldGaps(plan).length;
   const held = plan.holds.length - blocked;
@@ -55,19 +54,69 @@ export function activeText(plan: Plan): string {
     ...(routed.length === 0 ? [] : [routedText(routed)]),
     ...(plan.recordSets.length === 0 ? [] : [recordSetText(plan)]),
   ];
-  return [...(pools.length === 0 && others.length > 0 ? [] : [poolText(pools)]), ...others].join(", ");
+  const parts = [...(pools.length === 0 ? [] : [poolText(pools)]), ...others];
+  return parts.length === 0 ? "no pools, routed IPs or record sets" : parts.join(", ");
 }
 
+/** Of what nobody could look at only how much it is: whether it serves is not known. */
 function poolText(pools: readonly PoolAssessment[]): string {
-  const active = pools.flatMap(({ status }) => Object.values(status.ips).filter((ip) => ip.state === "active"));
-  const desired = pools.reduce((sum, pool) => sum + pool.desired, 0);
-  return `${countText(pools.length, "pool")}, ${active.length} of ${countText(desired, "address", "addresses")} active`;
+  const sum = (count: (pool: PoolAssessment) => number): number =>
+    pools.reduce((total, pool) => total + count(pool), 0);
+  const stay = sum((pool) => (isLeftAlone(pool) ? Object.keys(pool.status.ips).length : 0));
+  const unread = sum(unreadInUse);
+  const known = sum(({ desired }) => desired) - unread;
+  return [
+    countText(pools.length, "pool"),
+    ...(known > 0 || unread + stay === 0
+      ? [`${sum(activeCount)} of ${countText(known, "address", "addresses")} active`]
+      : []),
+    ...unreadText(unread, known > 0),
+    ...(stay > 0
+      ? [`${countText(stay, "address", "addresses")} ${stay === 1 ? "stays as it is" : "stay as they are"}`]
+      : []),
+  ].join(", ");
+}
+
+function unreadText(count: number, isBeside: boolean): readonly string[] {
+  if (count === 0) return [];
+  return [isBeside ? `${count} not readable now` : `${countText(count, "address", "addresses")} not readable now`];
+}
+
+/** Returns how many of the addresses that a pool should have could not be looked at. */
+export function unreadInUse(pool: PoolAssessment): number {
+  if (pool.blocked !== undefined) return isLeftAlone(pool) ? 0 : pool.desired;
+  return Math.min(unreadAddresses(pool).size, pool.desired);
+}
+
+/** Returns the addresses of a pool that could not be looked at: its status has them as they were seen last. */
+export function unreadAddresses(pool: PoolAssessment): ReadonlySet<string> {
+  if (isLeftAlone(pool)) return new Set();
+  const { blocked, status } = pool;
+  const entries = Object.entries(status.ips).filter(([, { state }]) => state !== "disabled");
+  const unread = blocked === undefined ? entries.filter(([, { reason }]) => reason === "Unreadable") : entries;
+  return new Set(unread.map(([ip]) => ip));
+}
+
+/** True for a pool of which nothing changes whatever its addresses do, since what it wants is not known. */
+function isLeftAlone({ blocked }: PoolAssessment): boolean {
+  return blocked === "InvalidSpec" || blocked === "SelectorRefused";
+}
+
+/** Returns how many addresses of a pool are known to be active. */
+export function activeCount(pool: PoolAssessment): number {
+  if (pool.blocked !== undefined) return 0;
+  return Object.values(pool.status.ips).filter(({ state, reason }) => state === "active" && reason !== "Unreadable")
+    .length;
 }
 
 function routedText(routed: readonly PoolAssessment[]): string {
-  const active = routed.filter(({ status }) => routedAddress(status)?.entry.state === "active").length;
-  const all = countText(routed.length, "routed IP");
-  return active === routed.length ? `${all} active` : `${active} of ${all} active`;
+  const unread = routed.filter((one) => unreadInUse(one) > 0).length;
+  const known = routed.length - unread;
+  const active = routed.filter((one) => activeCount(one) > 0).length;
+  if (known === 0) return `${countText(unread, "routed IP")} not readable now`;
+  const all = countText(known, "routed IP");
+  const rest = unread === 0 ? "" : `, ${unread} not readable now`;
+  return `${active === known ? all : `${active} of ${all}`} active${rest}`;
 }
 
 function recordSetText({ recordSets }: Plan): string {

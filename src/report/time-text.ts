@@ -1,5 +1,4 @@
 import { formatTime } from "../model/time.ts";
-import { oneLine } from "./one-line.ts";
 
 /** Returns `2026-08-01T12:00:00Z`: RFC 3339, UTC, whole seconds. */
 export function rfc3339(ms: number): string {
@@ -39,6 +38,6 @@ export function untilText(ms: number, nowMs: number): string {
 /** Returns `in 20s`, or `now` when the RFC 3339 time is not ahead; a text that is no time as it is, on one line. */
 export function aheadText(time: string, nowMs: number): string {
   const at = Date.parse(time);
-  if (Number.isNaN(at)) return oneLine(time);
+  if (Number.isNaN(at)) return time;
   return at <= nowMs ? "now" : `in ${durationText(at - nowMs)}`;
 }

@@ -1,10 +1,10 @@
 import { refKey } from "../model/action.ts";
+import { plain } from "../model/plain-text.ts";
 import type { Hold, Plan } from "../model/plan.ts";
 import type { PassResult } from "../model/run.ts";
 import { messageOf } from "./error-text.ts";
 import { holdText, whyHold } from "./hold-message.ts";
 import { lastOutcomes } from "./last-outcomes.ts";
-import { oneLine } from "./one-line.ts";
 import { outcomeLine, whyOutcome } from "./outcome-lines.ts";
 
 /** One line about a pass, without its time. */
@@ -22,19 +22,23 @@ export function watchLines(result: PassResult, before: Plan | undefined): readon
   const { outcomes, remaining, reportFailures, plan } = result;
   const told = new Set((before?.holds ?? []).map(identity));
   const tried = lastOutcomes(outcomes).map(({ last }): WatchLine => {
-    const object = refKey(last.action.object);
-    const pool = plan.pools.find((one) => refKey(one.object) === object);
+    const key = refKey(last.action.object);
+    const pool = plan.pools.find((one) => refKey(one.object) === key);
     const level = last.outcome === "failed" ? "error" : "info";
-    return { level, object, text: oneLine(`${outcomeLine(last)}: ${whyOutcome(last, pool, 0)}`) };
+    return { level, object: plain(key), text: plain(`${outcomeLine(last)}: ${whyOutcome(last, pool, 0)}`) };
   });
   const failures = reportFailures.map(({ object, what, error }): WatchLine => {
-    return { level: "warn", object: refKey(object), text: oneLine(`could not write its ${what}: ${messageOf(error)}`) };
+    return {
+      level: "warn",
+      object: plain(refKey(object)),
+      text: plain(`could not write its ${what}: ${messageOf(error)}`),
+    };
   });
   const held = remaining.holds
     .filter((hold) => !told.has(identity(hold)))
     .map((hold): WatchLine => {
-      const text = oneLine(`${holdText(hold)}: ${whyHold(hold, remaining.observedAtMs)}`);
-      return { level: hold.needsPerson ? "warn" : "info", object: refKey(hold.object), text };
+      const text = plain(`${holdText(hold)}: ${whyHold(hold, remaining.observedAtMs)}`);
+      return { level: hold.needsPerson ? "warn" : "info", object: plain(refKey(hold.object)), text };
     });
   return [...tried, ...failures, ...held];
 }

@@ -1,7 +1,6 @@
 import { canonicalZone } from "../model/dns.ts";
 import { recordFQDN } from "../model/record-name.ts";
 import type { DNSMemory, DNSRecordSetSpec, PublishedName } from "../model/resource.ts";
-import { oneLine } from "./one-line.ts";
 
 /** The name an object asks for, as far as its spec and its status tell. */
 export interface WrittenName {
@@ -47,5 +46,5 @@ export function nameText({ fqdn, recordName, zone }: WrittenName): string {
 
 /** Returns {@link nameText} on one line, with a note while its records are not known to be written; `-` for none. */
 export function wantedName(name: WrittenName | undefined): string {
-  return name === undefined ? "-" : oneLine(nameText(name)) + (name.isPublished ? "" : " (not yet)");
+  return name === undefined ? "-" : nameText(name) + (name.isPublished ? "" : " (not yet)");
 }

@@ -86,11 +86,11 @@ function encode(body: unknown): Buffer | undefined {
 }
 
 function headersOf(message: IncomingMessage): Readonly<Record<string, string>> {
-  const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(message.headers)) {
-    if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(", ") : value;
-  }
-  return headers;
+  return Object.fromEntries(
+    Object.entries(message.headers).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, Array.isArray(value) ? value.join(", ") : value]],
+    ),
+  );
 }
 
 /** The path with its escapes resolved; as it came when they are broken. */

@@ -23,6 +23,7 @@ const ADD: ChangeMachines = {
   machines: [{ machineID: "101", nodeName: "n1" }],
   before: [],
   after: ["101"],
+  awaited: ["101"],
 };
 
 /** Droplet 101 outside the firewall `web`, whose changes take two seconds to reach it. */
@@ -69,7 +70,7 @@ test("a change whose answer was lost counts once the machines have it, not as so
   const startMs = clock.wallMs();
   expect(await clock.settle(changeMachines(ADD, context))).toMatchObject({
     outcome: "applied",
-    firewall: { fact: { firewall: { isSettled: true } } },
+    firewall: { fact: { firewall: { pendingMachineIDs: [] } } },
   });
   expect(clock.wallMs() - startMs).toBeGreaterThanOrEqual(2000);
   expect(provider.recorded.filter(({ operation }) => operation === "add-machines")).toHaveLength(1);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { wrongDirections } from "./direction.ts";
-import { longFiles, throwingTimes, undocumentedExports } from "./form.ts";
+import { longFiles, textKeyedObjects, throwingTimes, undocumentedExports } from "./form.ts";
 import { heavyStarts, strangePackages } from "./packages.ts";
 import { impurities, moduleState } from "./purity.ts";
 import { importsOf, readSources, type Source } from "./sources.ts";
@@ -24,6 +24,7 @@ describe("the sources", () => {
     ["are at most 500 lines long", isShort],
     ["explain every export", undocumentedExports],
     ["write no time in a way that throws", throwingTimes],
+    ["look texts up in maps", textKeyedObjects],
   ] as const)("%s", ([, rule]) => {
     expect(rule(src)).toEqual([]);
   });
@@ -79,6 +80,13 @@ describe("a planted violation is found", () => {
       wrongDirections,
       importing("src/adapters/provider-http/a.ts", "../kube/b.ts"),
     ],
+    ["http imports the adapter of Kubernetes", wrongDirections, importing("src/adapters/http/a.ts", "../kube/b.ts")],
+    ["http imports a port", wrongDirections, importing("src/adapters/http/a.ts", "../../ports/b.ts")],
+    [
+      "a provider imports http past provider-http",
+      wrongDirections,
+      importing("src/adapters/cloudflare/a.ts", "../http/b.ts"),
+    ],
     [
       "provider-http imports plan, which other adapters may",
       wrongDirections,
@@ -123,6 +131,17 @@ describe("a planted violation is found", () => {
       undocumentedExports,
       file("src/cli/a.ts", "/** B. */", "const b = 1;", "export type A = 1;"),
     ],
+    [
+      "a table by texts",
+      textKeyedObjects,
+      file("src/cli/a.ts", "const A: Readonly<Record<string, number>> = { b: 1 };"),
+    ],
+    [
+      "an object that is filled by texts",
+      textKeyedObjects,
+      file("src/cli/a.ts", "const a: Record<string, string> = {};"),
+    ],
+    ["an address that is looked up by hand", textKeyedObjects, file("src/plan/a.ts", "pool.status.ips[ip]")],
   ] as const)("%s", ([, rule, planted]) => {
     expect(rule([planted])).not.toEqual([]);
   });
@@ -153,6 +172,8 @@ describe("what is allowed is let through", () => {
       wrongDirections,
       importing("src/adapters/cloudflare/a.ts", "../provider-http/b.ts"),
     ],
+    ["the adapter of Kubernetes imports http", wrongDirections, importing("src/adapters/kube/a.ts", "../http/b.ts")],
+    ["provider-http imports http", wrongDirections, importing("src/adapters/provider-http/a.ts", "../http/b.ts")],
     [
       "provider-http imports model and ports",
       wrongDirections,
@@ -174,6 +195,8 @@ describe("what is allowed is let through", () => {
     ["a date from a number in plan", impurities, file("src/plan/a.ts", "const a = new Date(nowMs);")],
     ["the clock in a comment", impurities, file("src/plan/a.ts", "/** Never Date.now(). */")],
     ["a function's variable", moduleState, file("src/cli/a.ts", "function a() {", "  let b = 0;", "}")],
+    ["a table by names of our own", textKeyedObjects, file("src/cli/a.ts", "const A: Record<Kind, string> = {};")],
+    ["a table that is a Map", textKeyedObjects, file("src/cli/a.ts", "const A = new Map(Object.entries({}));")],
     ["500 lines and a final line end", isShort, file("src/cli/a.ts", ...Array.from({ length: 500 }, () => "x"), "")],
     ["a docstring", undocumentedExports, file("src/cli/a.ts", "/** A. */", "export const a = 1;")],
   ] as const)("%s", ([, rule, planted]) => {

@@ -7,6 +7,7 @@ const RANKS: Readonly<Record<string, number>> = {
   report: 1,
   ports: 1,
   observe: 2,
+  rehearse: 2,
   apply: 2,
   adapters: 2,
   "(top)": 3,
@@ -19,10 +20,15 @@ const CLI_ONLY: readonly string[] = ["adapters", "sandbox"];
 /** Parts that know less than their rank allows, and what they know. */
 const KNOWS_ONLY: Readonly<Record<string, readonly string[]>> = {
   sandbox: ["model"],
+  rehearse: ["model", "plan"],
   "adapters/provider-http": ["model", "ports"],
+  "adapters/http": ["model"],
 };
-/** The adapters that may import what they have in common, provider-http. */
-const PROVIDERS: readonly string[] = ["cloudflare", "digitalocean"];
+/** What adapters have in common, and which may import it. */
+const SHARED: Readonly<Record<string, readonly string[]>> = {
+  "provider-http": ["cloudflare", "digitalocean"],
+  http: ["kube", "provider-http", "pushgateway"],
+};
 
 /** Imports that point the wrong way, one sentence each. */
 export function wrongDirections(sources: readonly Source[]): readonly string[] {
@@ -46,10 +52,10 @@ function complaint(from: string, target: string): string | undefined {
   return own === "cli" || otherRank < ownRank ? undefined : `${from} imports ${target}: ${other} is not below ${own}`;
 }
 
-/** Adapters know nothing of each other, except that those of providers know what they have in common. */
+/** Adapters know nothing of each other, except what they have in common. */
 function betweenAdapters(from: string, target: string): string | undefined {
   const [own, other] = [adapterOf(from), adapterOf(target)];
-  const isShared = other === "provider-http" && PROVIDERS.includes(own);
+  const isShared = SHARED[other]?.includes(own) ?? false;
   return own === other || isShared ? undefined : `${from} imports ${target}: an adapter imports another`;
 }
 

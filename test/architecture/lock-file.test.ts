@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { importsOf, readSources } from "./sources.ts";
 
 interface Locked {
   readonly version?: string;
@@ -51,6 +52,14 @@ describe("package.json", () => {
     const { dependencies, devDependencies, overrides } = manifest;
     const wanted = { ...dependencies, ...devDependencies, ...overrides };
     expect(Object.values(wanted).filter((version) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([]);
+  });
+
+  test("asks at run time for exactly what the sources import", () => {
+    const imported = readSources("src")
+      .flatMap(importsOf)
+      .filter(({ isPackage, kind, target }) => isPackage && kind !== "type" && !target.startsWith("node:"))
+      .map(({ target }) => target);
+    expect(Object.keys(manifest.dependencies).sort()).toEqual([...new Set(imported)].sort());
   });
 
   test("lets exactly the package that brings Node run a script, and decides for each that has one", () => {

@@ -10,10 +10,10 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   "@microsoft/kiota-abstractions": ["src/adapters/digitalocean/"],
   "@microsoft/kiota-http-fetchlibrary": ["src/adapters/digitalocean/"],
   "@microsoft/kiota-serialization-json": ["src/adapters/digitalocean/"],
+  "socks-proxy-agent": ["src/adapters/http/"],
   "prom-client": ["src/adapters/pushgateway/"],
   yaml: ["src/cli/", "src/sandbox/", "src/adapters/kube/"],
   ajv: ["src/sandbox/"],
-  "ajv-formats": ["src/sandbox/"],
 };
 /** Packages that take long to load; only a command that needs one may load it. */
 const HEAVY: readonly string[] = Object.keys(OWNERS).filter((name) => !["commander", "chalk", "yaml"].includes(name));

@@ -1,6 +1,6 @@
 import { importsOf, type Source, withoutComments } from "./sources.ts";
 
-const PURE: readonly string[] = ["src/model/", "src/plan/", "src/report/"];
+const PURE: readonly string[] = ["src/model/", "src/plan/", "src/report/", "src/rehearse/"];
 /** What pure code must not reach for: clock, randomness, environment, network, locale of the machine, output. */
 const IMPURE: readonly (readonly [string, RegExp])[] = [
   ["the clock", /\bDate\.now\b|\bnew Date\(\s*\)|(?<!new )\bDate\(|\bperformance\b/],

@@ -57,7 +57,7 @@ export async function findEnd(campaign: CampaignWorld, kind: Kind, { last }: Res
     serving: active.length,
     open: Object.values(pool?.ips ?? {})
       .filter(({ state }) => state !== "active" && state !== "disabled")
-      .map(({ state, reason }) => (WAITING.has(`${state} ${reason}`) ? "waiting" : `${state} ${reason}`))
+      .map(({ state, reason = "" }) => (WAITING.has(reason) ? `waiting ${reason}` : `${state} ${reason}`))
       .toSorted(),
     matching,
     records: isPool
@@ -76,7 +76,7 @@ export async function findEnd(campaign: CampaignWorld, kind: Kind, { last }: Res
 }
 
 /** An address that no node can take: unattached in a fresh world, parked where it last was in another (product.md, section 5). */
-const WAITING: ReadonlySet<string> = new Set(["unassigned NoCandidate", "no-match HolderLost", "no-match HolderGone"]);
+const WAITING: ReadonlySet<string> = new Set(["NoCandidate", "RegionMismatch"]);
 
 function assessed(
   plan: Plan,

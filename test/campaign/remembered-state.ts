@@ -139,6 +139,13 @@ export const REMEMBERED: readonly Remembered[] = [
       "a port or a node written there counts as flipop's: it is taken away once no object needs it, if the firewall has it just so; what the firewall does not show is dropped",
   },
   {
+    paths: ["pendingFirewalls", "pendingFirewalls[].*"],
+    where: "routed IP status",
+    written: "while a change of its firewall is pending where the address is or could go",
+    lost: "the five minutes until `Stalled` count from now",
+    wrong: "a time in the future, or that cannot be read, is now; an earlier one makes it `Stalled` earlier",
+  },
+  {
     paths: ["issuer", "issuer.*"],
     where: "routed IP status",
     written: "when the issuer changes",
@@ -205,7 +212,8 @@ export const REMEMBERED: readonly Remembered[] = [
     where: "Lease",
     written: "at the end of each run",
     lost: "metrics count from 0",
-    wrong: "metrics count on from there; what cannot be read counts from 0",
+    wrong:
+      "metrics count on from there; what cannot be read counts from 0; a change of a name by somebody else may be missed, or one counted that was none",
   },
   {
     paths: ["Events"],

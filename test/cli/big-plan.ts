@@ -34,6 +34,7 @@ const cluster: PlanWorld["cluster"] = {
   readPodsOn: async () => [],
   readEndpointSlices: async () => [],
   readLease: async () => undefined,
+  hasNamespace: async () => undefined,
 };
 
 /** Writes a line once a reconcile is under way, and ends it only when it is asked to, as a run with a call in flight does. */

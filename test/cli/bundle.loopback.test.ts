@@ -88,6 +88,7 @@ function transcript(root: string, args: readonly string[], cwd = tmpdir()): obje
     text
       .replaceAll(pathToFileURL(root).href, root)
       .replaceAll(root, "ROOT/")
+      .replace(/flipop:(?=(src|node_modules)\/)|(?:file:\/\/|(?<=\())\/[^ ()]*(?=node_modules\/)/g, "ROOT/")
       .replaceAll(cwd, "CWD")
       .replace(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?( UTC|Z)/g, "TIME")
       .replace(/(?<=127\.0\.0\.1:)\d+/g, "PORT")
@@ -131,7 +132,7 @@ describe("the bundle", () => {
         encoding: "utf8",
       },
     );
-    expect(stderr).toMatch(/^ {4}at .*\/src\/adapters\/kube\/config\.ts:\d+:\d+\)$/m);
+    expect(stderr).toMatch(/^ {4}at .*\(flipop:src\/adapters\/kube\/config\.ts:\d+:\d+\)$/m);
   });
 });
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { resolveEnvironment } from "../../src/cli/environment.ts";
+import { resolveEnvironment, resolvePushgateway, withoutSecrets } from "../../src/cli/environment.ts";
 import { readToken } from "../../src/cli/token.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "flipop-token-"));
@@ -61,6 +61,31 @@ describe("the token", () => {
 });
 
 describe("the environment", () => {
+  test("is left to others without the secrets that flipop reads, and without the files that hold them", () => {
+    const read = new Set<string>();
+    const watched = new Proxy<Readonly<Record<string, string>>>({}, { get: (_, name) => void read.add(String(name)) });
+    resolveEnvironment(watched);
+    resolvePushgateway(watched);
+    // Whatever is read with a twin that names a file is a secret: a new one is found by this test.
+    const secrets = [...read].filter((name) => read.has(`${name}_FILE`));
+    expect(secrets.sort()).toEqual([
+      "CLOUDFLARE_API_TOKEN",
+      "CLOUDFLARE_TOKEN",
+      "DIGITALOCEAN_ACCESS_TOKEN",
+      "DIGITALOCEAN_TOKEN",
+      "PUSHGATEWAY_PASSWORD",
+      "PUSHGATEWAY_TOKEN",
+    ]);
+    const env = Object.fromEntries(
+      secrets.flatMap((name) => [
+        [name, "s"],
+        [`${name}_FILE`, "/s"],
+      ]),
+    );
+    const others = { PATH: "/bin", HOME: "/h", HTTPS_PROXY: "http://p", AWS_PROFILE: "x", PUSHGATEWAY_URL: "http://g" };
+    expect(withoutSecrets({ ...env, ...others })).toEqual(others);
+  });
+
   test("keeps the two providers apart", () => {
     const { digitalOcean, cloudflare } = resolveEnvironment({
       DIGITALOCEAN_API_URL: "http://do",

@@ -6,7 +6,8 @@ import type { Invocation } from "../../src/cli/invocation.ts";
 import type { Observation } from "../../src/model/observation.ts";
 import type { RoutedIP } from "../../src/model/routed-ip.ts";
 import { plan } from "../../src/plan/plan.ts";
-import type { ClusterReader, LeaseRecord } from "../../src/ports/cluster.ts";
+import type { ClusterReader, LeaseRecord, NamespaceReader } from "../../src/ports/cluster.ts";
+import { announce } from "../../src/rehearse/announce.ts";
 import type { WatchAnswer } from "../../src/watch/watch.ts";
 import { FakeClock } from "../fake/fake-clock.ts";
 import { INVOKED_TOKENS, shownTokens } from "../fake/fake-tokens.ts";
@@ -20,6 +21,8 @@ export interface Scene {
   /** Thrown by every list of routed IPs. */
   readonly routedIPsError?: Error;
   readonly lease?: LeaseRecord;
+  /** Namespaces that exist; absent = nobody may look. */
+  readonly namespaces?: readonly string[];
   readonly answer?: (request: ReconcileRequest) => Promise<ReconcileAnswer>;
   readonly watch?: (request: WatchRequest) => Promise<WatchAnswer>;
   /** Thrown by every reading of the Lease. */
@@ -84,7 +87,7 @@ function backendOf(scene: Scene, requests: ReconcileRequest[], configs: Config[]
         plan: async (selection) => {
           await cluster.listPools();
           const observation = observationOf(scene);
-          return { observation, plan: plan(observation, selection) };
+          return { observation, plan: announce(plan(observation, selection), observation, selection) };
         },
       });
     },
@@ -119,7 +122,7 @@ function observationOf({ observation }: Scene): Observation {
   return observation;
 }
 
-function readerOf(scene: Scene): ClusterReader {
+function readerOf(scene: Scene): ClusterReader & NamespaceReader {
   return {
     server: "https://kubernetes.example:6443",
     now: () => NOW_MS,
@@ -141,6 +144,7 @@ function readerOf(scene: Scene): ClusterReader {
     readRecordSet: async () => undefined,
     readRoutedIP: async () => undefined,
     readNode: async () => undefined,
+    hasNamespace: async (name) => scene.namespaces?.includes(name),
     readPodsOn: async () => [],
     readEndpointSlices: async () => [],
     readLease: async () => {

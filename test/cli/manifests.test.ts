@@ -97,6 +97,31 @@ describe("flipop manifests", () => {
     ]);
   });
 
+  test.for(["cronjob", "watch"])(
+    "--priority-class gives the pod of --mode %s a class, and changes nothing else",
+    async (mode) => {
+      const [before, after] = [
+        leaves(documents(await printed("--mode", mode))),
+        leaves(documents(await printed("--mode", mode, "--priority-class", "system-cluster-critical"))),
+      ];
+      const place = mode === "cronjob" ? /\.spec\.jobTemplate\.spec\.template\.spec/ : /\.spec\.template\.spec/;
+      const added = after.filter((line) => !before.includes(line));
+      expect(added).toEqual([
+        expect.stringMatching(new RegExp(`${place.source}\\.priorityClassName: system-cluster-critical$`)),
+      ]);
+      expect(after.filter((line) => !added.includes(line))).toEqual(before);
+    },
+  );
+
+  test("--runbooks changes where the alerts lead, each to its own section, and nothing else", async () => {
+    const url = "https://wiki.example.com/ops/$&flipop";
+    const alerts = [...shippedText("monitoring/rules.yaml").matchAll(/- alert: (\w+)/g)].map(([, name]) => name ?? "");
+    const changed = await changedValues("--runbooks", url);
+    expect(changed.map((line) => line.replace(/^.*runbook_url: /, ""))).toEqual(
+      alerts.map((name) => `${url}#${name.toLowerCase()}`),
+    );
+  });
+
   test("a value with characters that a replacement could misread arrives as it is", async () => {
     expect(await changedValues("--schedule", "0 0 1,15 * ?")).toEqual([
       expect.stringMatching(/schedule: 0 0 1,15 \* \?$/),
@@ -123,6 +148,17 @@ describe("flipop manifests", () => {
     ["--namespace=a: b", "It is no name of a namespace."],
     ["--namespace=", "It is no name of a namespace."],
     ["--schedule=* * * *", "Write five fields like '*/5 * * * *', or a macro like @hourly."],
+    ["--priority-class=", "It is no name of a PriorityClass."],
+    ["--priority-class=Critical", "It is no name of a PriorityClass."],
+    ["--priority-class=a: b", "It is no name of a PriorityClass."],
+    ["--priority-class=a\nb", "It is no name of a PriorityClass."],
+    ["--runbooks=", "Write it like https://wiki.example.com/flipop, without a #."],
+    ["--runbooks=README.md", "Write it like https://wiki.example.com/flipop, without a #."],
+    ["--runbooks=javascript:alert(1)", "Write it like https://wiki.example.com/flipop, without a #."],
+    ["--runbooks=https://wiki.example.com/a b", "Write it like https://wiki.example.com/flipop, without a #."],
+    ["--runbooks=https://wiki.example.com/a\n- x", "Write it like https://wiki.example.com/flipop, without a #."],
+    ["--runbooks=https://wiki.example.com/#a", "Write it like https://wiki.example.com/flipop, without a #."],
+    ["--runbooks=https://wiki.example.com/{{ $x }}", "Write it like https://wiki.example.com/flipop, without a #."],
     [
       "--only=",
       "Allowed are namespace, crds, rbac, cronjob, watcher, networkpolicy, secret, configmap, alerts, servicemonitor.",

@@ -3,12 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 import { type Config, resolveConfig } from "../../src/cli/config.ts";
+import { KnownSecrets } from "../../src/cli/outgoing-text.ts";
 import { openProviderReaders, openProviders } from "../../src/cli/providers.ts";
 import { SYSTEM_CLOCK } from "../../src/cli/system-clock.ts";
 import type { ProviderAccess } from "../../src/ports/provider-access.ts";
 import { FaultList } from "../../src/sandbox/faults.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/start.ts";
 
+const OUTLETS = { warn: () => undefined, secrets: new KnownSecrets() };
 const dir = mkdtempSync(join(tmpdir(), "flipop-providers-"));
 const running: Sandbox[] = [];
 afterEach(async () => {
@@ -18,7 +20,7 @@ afterAll(() => rmSync(dir, { recursive: true }));
 
 function config(env: Readonly<Record<string, string>>): Config {
   const flags = { asGroup: [], output: "table", verbose: 0, color: "auto", logFormat: "auto" } as const;
-  return resolveConfig({ ...flags, leaseNamespace: "flipop", leaseName: "flipop" }, env);
+  return resolveConfig({ ...flags, leaseNamespace: "flipop", leaseName: "flipop" }, env, OUTLETS);
 }
 
 function usable<P>(access: ProviderAccess<P> | undefined): P {

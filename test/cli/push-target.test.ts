@@ -2,13 +2,26 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { pushTarget } from "../../src/cli/push-target.ts";
+import type { Environment } from "../../src/cli/environment.ts";
+import { KnownSecrets } from "../../src/cli/outgoing-text.ts";
+import * as target from "../../src/cli/push-target.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "flipop-push-"));
 afterAll(() => rmSync(dir, { recursive: true }));
 
 const flags = { pushJob: "flipop", pushGrouping: [] };
 const url = "http://gateway:9091";
+const secrets = new KnownSecrets();
+
+type Flags = Parameters<typeof target.pushTarget>[0];
+const pushTarget = (given: Flags, env: Environment): ReturnType<typeof target.pushTarget> =>
+  target.pushTarget(given, env, { warn: () => undefined, secrets });
+
+test("what logs in to the Pushgateway is a secret from the first time that it is read", () => {
+  const env = { PUSHGATEWAY_USERNAME: "me", PUSHGATEWAY_PASSWORD: "a pass word" };
+  const header = pushTarget({ ...flags, pushgateway: url }, env)?.authorization();
+  expect(secrets.redact(`a pass word, ${header}`)).toBe("[redacted], Basic [redacted]");
+});
 
 describe("where metrics are pushed to", () => {
   test("is nowhere without a URL, or with an empty one", () => {
@@ -66,6 +79,16 @@ describe("where metrics are pushed to", () => {
     ["a token before them", { PUSHGATEWAY_USERNAME: "me", PUSHGATEWAY_TOKEN: "t" }, "Bearer t"],
   ] as const)("is told %s of the environment", ([, env, header]) => {
     expect(pushTarget({ ...flags, pushgateway: url }, env)?.authorization()).toBe(header);
+  });
+
+  test("takes a password with spaces and any letters, and no line end behind it", () => {
+    const env = { PUSHGATEWAY_USERNAME: "me", PUSHGATEWAY_PASSWORD: "p ä%s" };
+    const header = `Basic ${Buffer.from("me:p ä%s").toString("base64")}`;
+    expect(pushTarget({ ...flags, pushgateway: url }, env)?.authorization()).toBe(header);
+    const path = join(dir, "password");
+    writeFileSync(path, "p ä%s\n");
+    const file = { PUSHGATEWAY_USERNAME: "me", PUSHGATEWAY_PASSWORD_FILE: path };
+    expect(pushTarget({ ...flags, pushgateway: url }, file)?.authorization()).toBe(header);
   });
 
   test("is told a token or password that is read from its file at each push", () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { KubeError } from "../../src/model/errors.ts";
+import { aReadyCondition } from "../report/dns-plans.ts";
 import { afterRoutedFailure, aRoutedIP, ROUTED_FACTS } from "../report/routed-world.ts";
 import { steady } from "../report/runs.ts";
 import { aLease, aRecordSet } from "../report/world.ts";
@@ -55,6 +56,23 @@ describe("status with routed IPs", () => {
     expect(header).toBe("ROUTED IP     READY     ADDRESS   NODE   STATE   ISSUER   SERVICE   AGE   REASON");
     expect(row).toMatch(/^ingress\/web +Unknown +- +- +- +public +web +1d +suspended; no run has looked at it yet/);
     expect((await invoke(["status", "routedip/mail"], scene)).stdout).toContain("DNS NAME");
+  });
+
+  test("says of the state of one that could not be read that nobody could look", async () => {
+    const status = {
+      conditions: [aReadyCondition("True")],
+      ips: {
+        "203.0.113.40": {
+          state: "active",
+          nodeName: "worker-1",
+          providerID: "digitalocean://1",
+          reason: "Unreadable",
+        },
+      },
+    } as const;
+    const unread = { ...scene, routedIPs: [aRoutedIP("web", { status })] };
+    const { stdout } = await invoke(["status", "routedip/web"], unread);
+    expect(stdout).toMatch(/^ingress\/web +True +203\.0\.113\.40 +worker-1 +active \(unread\) +public /m);
   });
 
   test("tells with -o wide what is tried again first, whatever it is", async () => {

@@ -72,7 +72,9 @@ function reading(inWorld: InFirewallWorld): void {
       ruleCount: 7,
       machineIDs: ["42", "7"],
       tags: ["k8s", "web"],
-      isSettled: true,
+      isWaiting: false,
+      pendingMachineIDs: [],
+      failedMachineIDs: [],
     };
     expect(await provider.getFirewall(id)).toEqual(firewall);
     expect(await provider.listFirewalls()).toEqual([firewall]);
@@ -97,7 +99,7 @@ function reading(inWorld: InFirewallWorld): void {
 
   inWorld("count a change that was given up as settled", async ({ provider, seed }) => {
     const id = seed.firewall({ name: "web", hasFailed: true });
-    expect((await knownFirewall(provider, id)).isSettled).toBe(true);
+    expect(await knownFirewall(provider, id)).toMatchObject({ isWaiting: false, pendingMachineIDs: [] });
   });
 
   inWorld("show no machines to a token that may not read droplets, and no tags without that right", async (world) => {

@@ -19,7 +19,7 @@ export function firewallWriteContract(inWorld: InFirewallWorld): void {
   describe("openPorts and closePorts", () => ports(inWorld));
   describe("closePorts among rules of others", () => othersRules(inWorld));
   describe("addMachines and removeMachines", () => machines(inWorld));
-  describe("isSettled", () => settling(inWorld));
+  describe("pendingMachineIDs", () => settling(inWorld));
 }
 
 /** `PORTS` of each rule, with `!` when it is not open to all and `~` when it is not plain. */
@@ -126,31 +126,34 @@ function machines(inWorld: InFirewallWorld): void {
 }
 
 function settling(inWorld: InFirewallWorld): void {
-  inWorld("is false from a change until the machines have it, in the list as well", async ({ provider, seed }) => {
+  inWorld("are those of a change until the machines have it, in the list as well", async ({ provider, seed }) => {
     seed.machine("7");
-    const id = seed.firewall({ name: "web", machineIDs: ["7"] });
+    seed.machine("42");
+    const id = seed.firewall({ name: "web", machineIDs: ["7", "42"] });
     await provider.openPorts(id, [http]);
-    expect(await knownFirewall(provider, id)).toMatchObject({ isSettled: false, rules: [{ isPlain: true }] });
-    expect((await provider.listFirewalls()).map((firewall) => firewall.isSettled)).toEqual([false]);
+    const pending = { isWaiting: false, pendingMachineIDs: ["42", "7"], failedMachineIDs: [] };
+    expect(await knownFirewall(provider, id)).toMatchObject({ ...pending, rules: [{ isPlain: true }] });
+    expect(await provider.listFirewalls()).toMatchObject([pending]);
     await seed.advance(minuteMs);
-    expect((await knownFirewall(provider, id)).isSettled).toBe(true);
+    expect(await knownFirewall(provider, id)).toMatchObject({ isWaiting: false, pendingMachineIDs: [] });
   });
 
-  inWorld("is false while a machine is added, and while one is removed", async ({ provider, seed }) => {
+  inWorld("name a machine that is added, and one that is removed, and no other", async ({ provider, seed }) => {
     seed.machine("7");
-    const id = seed.firewall({ name: "web" });
+    seed.machine("42");
+    const id = seed.firewall({ name: "web", machineIDs: ["42"] });
     for (const change of ["addMachines", "removeMachines"] as const) {
       await provider[change](id, ["7"]);
-      expect((await knownFirewall(provider, id)).isSettled).toBe(false);
+      expect(await knownFirewall(provider, id)).toMatchObject({ isWaiting: false, pendingMachineIDs: ["7"] });
       await seed.advance(minuteMs);
-      expect((await knownFirewall(provider, id)).isSettled).toBe(true);
+      expect(await knownFirewall(provider, id)).toMatchObject({ isWaiting: false, pendingMachineIDs: [] });
     }
   });
 
-  inWorld("is false for machines that are covered by a tag as well", async ({ provider, seed }) => {
+  inWorld("name machines that are covered by a tag as well", async ({ provider, seed }) => {
     seed.machine("7", ["k8s"]);
     const id = seed.firewall({ name: "web", tags: ["k8s"] });
     await provider.openPorts(id, [http]);
-    expect((await knownFirewall(provider, id)).isSettled).toBe(false);
+    expect((await knownFirewall(provider, id)).pendingMachineIDs).toEqual(["7"]);
   });
 }

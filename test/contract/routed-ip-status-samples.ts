@@ -1,4 +1,4 @@
-import type { FirewallMemory } from "../../src/model/firewall.ts";
+import type { FirewallMemory, PendingFirewall } from "../../src/model/firewall.ts";
 import type { IssuerMemory, RoutedIPStatus } from "../../src/model/resource.ts";
 import { FULL_STATUS } from "./pool-status-samples.ts";
 
@@ -16,6 +16,10 @@ export const FULL_ROUTED_IP_STATUS: Required<RoutedIPStatus> = {
       machineIDs: ["1", "2"],
     } satisfies Required<FirewallMemory>,
     { provider: "digitalocean", id: "fw-2", name: "", ports: [], machineIDs: ["2"] },
+  ],
+  pendingFirewalls: [
+    { id: "fw-1", name: "edge", since: "2026-01-02T03:04:05Z" },
+    { id: "fw-1", name: "edge", machineID: "2", since: "2026-01-02T03:04:06Z" } satisfies Required<PendingFirewall>,
   ],
   issuer: { provider: "digitalocean", reclaimPolicy: "Delete" } satisfies Required<IssuerMemory>,
 };

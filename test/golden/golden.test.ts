@@ -3,10 +3,10 @@ import type { Action } from "../../src/model/action.ts";
 import { KubeError, ProviderError } from "../../src/model/errors.ts";
 import type { Outcome } from "../../src/model/outcome.ts";
 import { invoke, type Scene } from "../cli/invoke.ts";
-import { afterFailureWithDNS } from "../report/dns-world.ts";
+import { afterFailureWithDNS, beforePurchase } from "../report/dns-world.ts";
 import { aQuietRun, aRun, applied, failed, steady } from "../report/runs.ts";
 import { afterRoutedFailure, ROUTED_FACTS } from "../report/routed-world.ts";
-import { aLease, afterFailure, reconciled } from "../report/world.ts";
+import { aLease, afterFailure, beyondLimit, reconciled, unreadable } from "../report/world.ts";
 import { transcriptText } from "./transcript.ts";
 
 const unreachable = new KubeError({
@@ -36,6 +36,8 @@ const renamed: Scene = {
   observation: afterFailureWithDNS(),
   answer: async () => ({ kind: "done", value: aRun(afterFailureWithDNS(), afterFailureWithDNS(), applied) }),
 };
+const buying: Scene = { observation: beforePurchase() };
+const lacking: Scene = { observation: beyondLimit(), lease: aLease() };
 const routed: Scene = { observation: afterRoutedFailure(), routedIPs: ROUTED_FACTS.routedIPs, lease: aLease() };
 const followed: Scene = {
   ...routed,
@@ -121,6 +123,14 @@ const ROWS: readonly (readonly [string, string, Scene])[] = [
   ["status with DNS wide", "status -o wide", named],
   ["status with DNS json", "status -o json dns/ingress/nodes", named],
   ["status with DNS name", "status -o name", named],
+  ["plan of a purchase", "plan", buying],
+  ["plan of a purchase for one node", "plan node/worker-3", buying],
+  ["plan of a purchase json", "plan -o json", buying],
+  ["plan beyond the limit", "plan", lacking],
+  ["status beyond the limit", "status --check", { ...lacking, terminal: 80, env: { NO_COLOR: "1" } }],
+  ["status beyond the limit json", "status -o json", lacking],
+  ["plan of what cannot be read", "plan", { observation: unreadable() }],
+  ["plan of what cannot be read json", "plan -o json pool/ingress/web", { observation: unreadable() }],
   ["plan with routed IPs", "plan", routed],
   ["plan with routed IPs wide and all", "plan --all -o wide", routed],
   ["plan with routed IPs on a narrow terminal", "plan", { ...routed, terminal: 60, env: { TERM: "xterm" } }],

@@ -4,7 +4,7 @@ import { invoke } from "../cli/invoke.ts";
 import { API } from "../cluster/api.ts";
 import { describeCluster } from "../cluster/context.ts";
 import { BAD_SCHEDULES, GOOD_SCHEDULES } from "./schedules.ts";
-import { type CronJobOnWire, shippedText } from "./shipped.ts";
+import { type CronJobOnWire, documents, shippedText } from "./shipped.ts";
 
 const PODS = "/api/v1/namespaces/flipop/pods?dryRun=All&fieldValidation=Strict";
 
@@ -57,6 +57,71 @@ describeCluster("what cronjob/ holds, on a real API server", (cluster) => {
     expect((await api.request("POST", path, job)).status).toBe(201);
     const pod = { apiVersion: "v1", kind: "Pod", metadata: { name: "flipop-1" }, spec: template.spec };
     expect((await api.request("POST", PODS, pod)).status).toBe(201);
+  });
+
+  /** The spec of the pod that `manifests` prints with these flags, of a CronJob or a Deployment. */
+  const podSpec = async (...flags: readonly string[]): Promise<object> => {
+    const { stdout } = await invoke(["manifests", ...flags]);
+    const found = documents(stdout).find(({ kind }) => kind === "CronJob" || kind === "Deployment");
+    const { jobTemplate, template: own } = (found?.["spec"] ?? {}) as {
+      readonly jobTemplate?: CronJobOnWire["spec"]["jobTemplate"];
+      readonly template?: { readonly spec: object };
+    };
+    return jobTemplate?.spec.template.spec ?? own?.spec ?? {};
+  };
+
+  test.for(["cronjob", "watch"])(
+    "the pod of --mode %s is admitted there as critical for the cluster, though that is not kube-system",
+    async (mode) => {
+      const spec = await podSpec("--mode", mode, "--priority-class", "system-cluster-critical");
+      const pod = { apiVersion: "v1", kind: "Pod", metadata: { name: "flipop-critical" }, spec };
+      const reply = await api.request("POST", PODS, pod);
+      expect([reply.status, (reply.body as { spec?: object }).spec]).toEqual([
+        201,
+        expect.objectContaining({ priorityClassName: "system-cluster-critical", priority: 2_000_000_000 }),
+      ]);
+    },
+  );
+
+  test("a pod of a class that the cluster does not have is not admitted: the class comes first", async () => {
+    const spec = await podSpec("--priority-class", "failover");
+    const pod = { apiVersion: "v1", kind: "Pod", metadata: { name: "flipop-failover" }, spec };
+    const refused = await api.request("POST", PODS, pod);
+    expect([refused.status, refused.body.message]).toEqual([
+      403,
+      expect.stringContaining("no PriorityClass with name failover was found"),
+    ]);
+  });
+
+  test("a ResourceQuota of the namespace that allows no critical pods keeps it out, and says so", async () => {
+    const quotas = "/api/v1/namespaces/flipop/resourcequotas";
+    const scopeSelector = {
+      matchExpressions: [{ scopeName: "PriorityClass", operator: "In", values: ["system-cluster-critical"] }],
+    };
+    await api.call("POST", quotas, {
+      apiVersion: "v1",
+      kind: "ResourceQuota",
+      metadata: { name: "none" },
+      spec: { hard: { pods: "0" }, scopeSelector },
+    });
+    try {
+      const critical = {
+        apiVersion: "v1",
+        kind: "Pod",
+        metadata: { name: "x" },
+        spec: await podSpec("--priority-class", "system-cluster-critical"),
+      };
+      const usual = { ...critical, spec: await podSpec() };
+      // What the controller of quotas would write.
+      const status = { hard: { pods: "0" }, used: { pods: "0" } };
+      await api.request("PATCH", `${quotas}/none/status`, { status }, "application/merge-patch+json");
+      // The quota is known to admission a moment later.
+      await expect.poll(async () => (await api.request("POST", PODS, critical)).status, { timeout: 10_000 }).toBe(403);
+      expect((await api.request("POST", PODS, critical)).body.message).toMatch(/quota/);
+      expect((await api.request("POST", PODS, usual)).status).toBe(201);
+    } finally {
+      await api.call("DELETE", `${quotas}/none`);
+    }
   });
 
   test("a pod that may gain privileges is not admitted there", async () => {

@@ -9,6 +9,7 @@ export const MAXIMAL_ROUTED_IP_STATUS: Full<RoutedIPStatus> = {
   address: "192.0.2.5",
   nodeName: "worker-1",
   firewalls: [{ provider: "digitalocean", id: "fw-1", name: "edge", ports: ["tcp/80"], machineIDs: ["1"] }],
+  pendingFirewalls: [{ id: "fw-1", name: "edge", machineID: "1", since: "2026-01-02T03:04:05Z" }],
   issuer: { provider: "digitalocean", reclaimPolicy: "Delete" },
 };
 

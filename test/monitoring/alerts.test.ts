@@ -4,7 +4,7 @@ import { parse } from "yaml";
 import { shippedText } from "../manifests/shipped.ts";
 import { readReadme } from "../readme/tables.ts";
 import { METRIC_LABELS } from "./metric-names.ts";
-import { prometheusRule } from "./prometheus-rule.ts";
+import { freshRules, prometheusRule } from "./prometheus-rule.ts";
 
 interface Rule {
   readonly alert: string;
@@ -39,7 +39,7 @@ const TARGET_LABELS = ["cluster", "instance", "job", "le"];
 
 /** Words of an expression that Prometheus itself gives a meaning. */
 const WORDS = new Set(
-  "time max min sum count group absent increase rate clamp_min bool by on ignoring and or unless max_over_time histogram_quantile".split(
+  "time max min sum count group absent increase rate clamp_min bool by on ignoring and or unless offset max_over_time histogram_quantile".split(
     " ",
   ),
 );
@@ -53,7 +53,7 @@ function unknownNames(expr: string): readonly string[] {
   const known = [...Object.keys(METRIC_LABELS), ...labels, ...WORDS];
   const withoutValues = expr
     .replace(/"[^"]*"/g, "")
-    .replace(/\[\w+\]/g, "")
+    .replace(/\[\w+\]|(?<=offset )\w+/g, "")
     .replace(/\$\w+/g, "");
   const names = [...withoutValues.matchAll(/[a-zA-Z_]\w*/g)].map(([name]) =>
     name.replace(/_(?:bucket|sum|count)$/, ""),
@@ -76,8 +76,8 @@ test("a metric or label that does not exist is noticed", () => {
 test.for(RULES)("$alert has a severity, says what is wrong, and has a section in the README", (rule) => {
   const { alert, labels, annotations } = rule;
   expect(["critical", "warning", "info"]).toContain(labels["severity"]);
-  expect(Object.keys(annotations).sort()).toEqual(["description", "runbook", "summary"]);
-  expect(annotations["runbook"]).toBe(`README.md#${alert.toLowerCase()}`);
+  expect(Object.keys(annotations).sort()).toEqual(["description", "runbook_url", "summary"]);
+  expect(annotations["runbook_url"]).toMatch(new RegExp(`^https://[^#?]+#${alert.toLowerCase()}$`));
   expect(readReadme()).toContain(`\n#### ${alert}\n`);
 });
 
@@ -92,6 +92,10 @@ test.for(RULES)("$alert has a case in which it fires and one in which it does no
 test("the README has a section for no other alert", () => {
   const sections = [...readReadme().matchAll(/^#### (Flipop\w+)$/gm)].map(([, name]) => name);
   expect(sections).toEqual(RULES.map(({ alert }) => alert));
+});
+
+test("the runbooks are where package.json says that flipop is at home (node test/monitoring/prometheus-rule.ts enters it)", () => {
+  expect(shippedText("monitoring/rules.yaml")).toBe(freshRules());
 });
 
 test("the PrometheusRule holds the same rules (node test/monitoring/prometheus-rule.ts makes it)", () => {

@@ -15,11 +15,20 @@ metadata:
 spec:
 `;
 
-/** The PrometheusRule that the plain rules make: `node test/monitoring/prometheus-rule.ts` writes it. */
+/** The plain rules as they should be: each `runbook_url` leads to the alert's section of the README at package.json's `homepage`. */
+export function freshRules(): string {
+  const { homepage } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+  return readFileSync(new URL("rules.yaml", FOLDER), "utf8").replace(/(?<=^ +runbook_url: )\S+(?=#)/gm, homepage);
+}
+
+/** The PrometheusRule that the plain rules make: `node test/monitoring/prometheus-rule.ts` writes both. */
 export function prometheusRule(): string {
-  const rules = readFileSync(new URL("rules.yaml", FOLDER), "utf8");
+  const rules = freshRules();
   const groups = rules.slice(rules.indexOf("groups:"));
   return `${HEAD}${groups.replace(/^(?=.)/gm, "  ")}`;
 }
 
-if (import.meta.main) writeFileSync(new URL("prometheusrule.yaml", FOLDER), prometheusRule());
+if (import.meta.main) {
+  writeFileSync(new URL("rules.yaml", FOLDER), freshRules());
+  writeFileSync(new URL("prometheusrule.yaml", FOLDER), prometheusRule());
+}

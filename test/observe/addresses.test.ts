@@ -272,3 +272,29 @@ test("no call is made before the provider allows one, whatever is known", async 
   const { facts, calls } = await read(provider, poolOf(3), NOW + 1000, reusable);
   expect([calls, facts?.unusable?.reason]).toEqual([[], "RateLimited"]);
 });
+
+test.each([
+  ["fewer addresses than it says", 0, 3],
+  ["more addresses than it says", 3, 2],
+])("a list of one page with %s is not complete, however steady everything is", async (_, shown, total) => {
+  const provider = account(3, true);
+  provider.listPage = async () => ({
+    addresses: ips(shown).map((ip) => ({ ip, region: "nyc3", isLocked: false })),
+    total,
+  });
+  expect((await read(provider, poolOf(3, "active"))).facts).toMatchObject({ isComplete: false });
+});
+
+test("a list of one page with an address twice is not complete", async () => {
+  const provider = account(3, true);
+  provider.listPage = async () => ({
+    addresses: [0, 1, 1].map((n) => ({ ip: ips(3)[n] ?? "", region: "nyc3", isLocked: false })),
+    total: 3,
+  });
+  expect((await read(provider, poolOf(3))).facts).toMatchObject({ isComplete: false });
+});
+
+test("where an address is to be bought the earlier pages are read twice", async () => {
+  const lacking = aPool({ spec: { ips: ips(450), desiredIPs: 451 } });
+  expect((await read(account(450, true), lacking)).calls.filter((call) => call === "list")).toHaveLength(5);
+});

@@ -1,14 +1,17 @@
 import { expect, test } from "vitest";
 import type { Firewall, FirewallFact } from "../../src/model/firewall.ts";
 import { readFirewalls } from "../../src/observe/firewalls.ts";
+import { ReusableFacts } from "../../src/observe/reusable-facts.ts";
 import type { FirewallProviderReader } from "../../src/ports/firewall-provider.ts";
-import { NOW } from "../plan/builders.ts";
-import { aFirewall, aRoutedIP, memoryOf } from "../plan/firewall-builders.ts";
+import { FakeClock } from "../fake/fake-clock.ts";
+import { anObservation, NOW, nodes } from "../plan/builders.ts";
+import { aFirewall, aRoutedIP, firewallFacts, memoryOf } from "../plan/firewall-builders.ts";
 
 /** Reads the firewall `web` of a RoutedIP that has tcp/80 and machine 101 on record there, from a list and single readings that may differ. */
 async function read(
   listed: readonly Firewall[],
   single: Firewall | undefined,
+  reusable?: ReusableFacts,
 ): Promise<{ readonly fact: FirewallFact | undefined; readonly calls: readonly string[] }> {
   const calls: string[] = [];
   const provider: FirewallProviderReader = {
@@ -28,6 +31,7 @@ async function read(
     name: "digitalocean",
     access: { kind: "usable", provider },
     pools: [aRoutedIP({ status: { firewalls: [memoryOf(["tcp/80"], ["101"])] } })],
+    reusable,
     notBeforeMs: undefined,
     nowMs: NOW,
     skewMs: () => 0,
@@ -59,3 +63,25 @@ test("a firewall that a list shows and a single reading does not is as the list 
   const { fact } = await read([aFirewall({})], undefined);
   expect(fact).toMatchObject({ kind: "gap" });
 });
+
+/** n1 on machine 101 is ready, n2 on machine 102 is not. */
+const ONE_READY = nodes(2).map((node, at) => (at === 0 ? node : { ...node, ready: { isReady: false } }));
+
+test.each([
+  ["in force everywhere", WHOLE, []],
+  ["pending for a machine without a node", { ...WHOLE, pendingMachineIDs: ["999"] }, []],
+  ["pending for the machine of a node that is not ready", { ...WHOLE, pendingMachineIDs: ["102"] }, []],
+  ["pending for the machine of a ready node", { ...WHOLE, pendingMachineIDs: ["101", "102"] }, ["list"]],
+  ["waiting as a whole", { ...WHOLE, isWaiting: true }, ["list"]],
+] as const)(
+  "a firewall that the last pass left %s is read again soon only where that may matter",
+  async (_, left, expected) => {
+    const clock = new FakeClock();
+    const reusable = new ReusableFacts(clock);
+    const world = anObservation({ nodes: ONE_READY, firewalls: [firewallFacts([left])] });
+    reusable.keep(world);
+    expect((await read([WHOLE], WHOLE, reusable)).calls).toEqual([]);
+    await clock.advance(1000);
+    expect((await read([WHOLE], WHOLE, reusable)).calls).toEqual(expected);
+  },
+);

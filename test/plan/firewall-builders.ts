@@ -12,6 +12,9 @@ function portsOf(...texts: readonly string[]): readonly PortRange[] {
   });
 }
 
+/** Of a firewall of which every machine has everything. */
+export const IN_FORCE = { isWaiting: false, pendingMachineIDs: [], failedMachineIDs: [] } as const;
+
 /** The firewall `web` with id `fw-web`: plain rules for the ports of `open`, and `machineIDs`. */
 export function aFirewall({
   open = [],
@@ -25,7 +28,7 @@ export function aFirewall({
     ruleCount: rules.length,
     machineIDs: [],
     tags: [],
-    isSettled: true,
+    ...IN_FORCE,
     ...override,
   };
 }

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
-import type { Firewall } from "../../src/model/firewall.ts";
-import type { IPStatus, Pool, RoutedIPStatus } from "../../src/model/resource.ts";
+import type { Firewall, FirewallFacts } from "../../src/model/firewall.ts";
+import type { Observation } from "../../src/model/observation.ts";
+import { ADDRESS_ANNOTATION, type IPStatus, type Pool, type RoutedIPStatus } from "../../src/model/resource.ts";
 import { nextLook } from "../../src/plan/next-look.ts";
 import { plan } from "../../src/plan/plan.ts";
 import { aNode, anObservation, known, NOW, nodes } from "./builders.ts";
-import { dnsFacts, WWW } from "./dns-builders.ts";
+import { aRecordSet, dnsFacts, WWW } from "./dns-builders.ts";
 import { aFirewall, aRoutedIP, firewallFacts, memoryOf, type RoutedParts } from "./firewall-builders.ts";
 import { planText } from "./plan-text.ts";
 
@@ -158,7 +159,7 @@ describe("a failover", () => {
       "FirewallFull",
     ],
     ["is full of rules", [aFirewall({ ruleCount: 50, machineIDs: ["102"] })], "FirewallFull"],
-    ["is still being changed", [{ ...OPEN, machineIDs: ["101", "102"], isSettled: false }], "InProgress"],
+    ["is still being changed", [{ ...OPEN, machineIDs: ["101", "102"], isWaiting: true }], "InProgress"],
   ] as const)("waits where the firewall %s", (_, firewalls, reason) => {
     const name = firewalls[0]?.name ?? "web";
     const observation = anObservation({
@@ -178,6 +179,37 @@ describe("a failover", () => {
   });
 
   test.each([
+    [
+      "its last change failed",
+      [aFirewall()],
+      { retries: [{ subject: "firewall/fw-web", attempts: 1, nextAttemptTime: at(60), error: "500" }] },
+      { reason: "Backoff", detail: "500", needsPerson: false, notBeforeMs: NOW + 60_000 },
+    ],
+    ["it is being changed", [aFirewall({ isWaiting: true })], {}, { reason: "InProgress", needsPerson: false }],
+    ["it is full of rules", [aFirewall({ ruleCount: 50 })], {}, { reason: "FirewallFull", needsPerson: true }],
+    ["it is not there", [], {}, { reason: "FirewallNotFound", detail: "web", needsPerson: true }],
+  ] as const)(
+    "does not ask for a region to buy in where the firewall keeps every node waiting: %s",
+    (_, all, status, hold) => {
+      const observation = anObservation({
+        pools: [aRoutedIP({ spec: { ips: [] }, status })],
+        nodes: [n2],
+        firewalls: [
+          {
+            ...firewallFacts(all),
+            firewalls: new Map([["web", { kind: "gone" as const }], ...firewallFacts(all).firewalls]),
+          },
+        ],
+      });
+      const { holds } = plan(observation, {});
+      expect(holds.filter(({ kind }) => kind === "acquire-ip")).toMatchObject([
+        { ...hold, missing: { count: 1, desired: 1 } },
+      ]);
+      expect(holds.map(({ reason }) => reason)).not.toContain("NoRegion");
+    },
+  );
+
+  test.each([
     ["the firewall is full of rules", aFirewall({ ruleCount: 50 }), {}, "FirewallFull", undefined],
     [
       "the firewall is full of machines",
@@ -193,7 +225,7 @@ describe("a failover", () => {
       "Backoff",
       NOW + 60_000,
     ],
-    ["it is being changed", aFirewall({ isSettled: false }), {}, "InProgress", undefined],
+    ["it is being changed", aFirewall({ isWaiting: true }), {}, "InProgress", undefined],
   ] as const)("says why nothing can be brought to any node: %s", (_, firewall, status, reason, notBeforeMs) => {
     const observation = anObservation({
       pools: [aRoutedIP({ spec: { ips: [A] }, status })],
@@ -211,7 +243,7 @@ describe("a failover", () => {
       pools: [serving()],
       nodes: [failedN1, n2],
       addresses: [known(A, { holderID: "101" })],
-      firewalls: [firewallFacts([{ ...OPEN, machineIDs: ["101", "102"], isSettled: false }])],
+      firewalls: [firewallFacts([{ ...OPEN, machineIDs: ["101", "102"], isWaiting: true }])],
     });
     expect(nextLook(plan(observation, {}), NOW, { leftOverMs: 30_000, nextReadInMs: 2000 })?.inMs).toBe(2000);
   });
@@ -227,6 +259,110 @@ describe("a failover", () => {
     expect(planText(observation)).toContain("hold open-ports firewall web: Unreadable (500)");
     expect(plan(observation, {}).actions.map(({ kind }) => kind)).toEqual(["clear-annotation"]);
     expect(plan(observation, {}).pools[0]?.status.firewalls).toEqual([memoryOf(["tcp/80"], ["101"])]);
+  });
+});
+
+describe("a change that the provider has not carried out", () => {
+  const since = (secondsAgo: number): string => new Date(NOW - secondsAgo * 1000).toISOString().replace(".000Z", "Z");
+  const failover = (firewall: Partial<Firewall>, status: Partial<RoutedIPStatus> = {}) =>
+    plan(
+      anObservation({
+        pools: [serving({ status })],
+        nodes: [failedN1, n2],
+        addresses: [known(A, { holderID: "101" })],
+        firewalls: [firewallFacts([{ ...OPEN, ...firewall }])],
+      }),
+      {},
+    );
+  const pendingSince = (secondsAgo: number): Partial<RoutedIPStatus> => ({
+    pendingFirewalls: [{ id: "fw-web", name: "web", machineID: "102", since: since(secondsAgo) }],
+  });
+
+  test.each([
+    ["another machine", { pendingMachineIDs: ["101", "999"] }],
+    ["another machine, where it was given up", { failedMachineIDs: ["101", "999"] }],
+    ["a machine that has to be added anyway, where it was given up", { failedMachineIDs: ["102"] }],
+  ])("for %s delays no move, and nothing is said of it", (_, firewall) => {
+    const { actions, holds, pools } = failover(firewall);
+    expect(actions.map(({ kind }) => kind)).toContain("move-ip");
+    expect(holds).toEqual([]);
+    expect(pools[0]?.status.pendingFirewalls).toBeUndefined();
+  });
+
+  test.each([
+    [{ pendingMachineIDs: ["102"] }, {}, "InProgress", "firewall web, node n2 (machine 102), since NOW"],
+    [{ pendingMachineIDs: ["102"] }, pendingSince(299), "InProgress", `since ${since(299)}`],
+    [{ pendingMachineIDs: ["102"] }, pendingSince(300), "FirewallStuck", `since ${since(300)}`],
+    [{ pendingMachineIDs: ["102"] }, pendingSince(-60), "InProgress", "since NOW"],
+    [{ isWaiting: true }, {}, "InProgress", "firewall web, since NOW"],
+    [{ isWaiting: true }, pendingSince(900), "InProgress", "firewall web, since NOW"],
+    [
+      { machineIDs: ["101", "102"], failedMachineIDs: ["102"] },
+      {},
+      "FirewallFailed",
+      "firewall web, node n2 (machine 102)",
+    ],
+  ] as const)("for the only machine left is waited for and said: %j after %j", (firewall, status, reason, detail) => {
+    const { actions, holds: all, pools } = failover(firewall, status);
+    const holds = all.filter(({ kind }) => kind === "open-ports");
+    expect(actions.map(({ kind }) => kind)).not.toContain("move-ip");
+    const needsPerson = reason !== "InProgress";
+    const told = detail.replace("NOW", since(0));
+    expect(holds).toMatchObject([{ kind: "open-ports", subject: "firewall web", reason, needsPerson }]);
+    expect(holds[0]?.detail).toContain(told);
+    expect(pools[0]?.skipped).toMatchObject([{ nodeName: "n2", reason, detail: holds[0]?.detail }]);
+    const stalled = pools[0]?.status.conditions.find(({ type }) => type === "Stalled");
+    expect(stalled?.status).toBe(needsPerson ? "True" : "False");
+  });
+
+  test("is on record where it matters, with the time it had, until the firewall is another one", () => {
+    const stored = [
+      { id: "fw-old", name: "old", since: since(60) },
+      { id: "fw-web", name: "web", machineID: "102", since: since(60) },
+      { id: "fw-web", name: "web", machineID: "999", since: since(60) },
+    ];
+    const { pools } = failover({ pendingMachineIDs: ["102", "999"] }, { pendingFirewalls: stored });
+    expect(pools[0]?.status.pendingFirewalls).toEqual([stored[1]]);
+  });
+
+  test("stays on record while the firewall cannot be read", () => {
+    const facts = { ...firewallFacts([]), firewalls: new Map([["web", { kind: "gap" as const, error: "500" }]]) };
+    const observation = anObservation({
+      pools: [serving({ status: pendingSince(60) })],
+      nodes: [failedN1, n2],
+      addresses: [known(A, { holderID: "101" })],
+      firewalls: [facts],
+    });
+    expect(plan(observation, {}).pools[0]?.status.pendingFirewalls).toEqual(pendingSince(60).pendingFirewalls);
+  });
+
+  test("asks for nobody while it may end by itself at one of two machines", () => {
+    const observation = anObservation({
+      pools: [serving({ status: pendingSince(900) })],
+      nodes: [failedN1, n2, aNode({ name: "n3", droplet: 103 })],
+      addresses: [known(A, { holderID: "101" })],
+      firewalls: [firewallFacts([{ ...OPEN, pendingMachineIDs: ["102", "103"] }])],
+    });
+    expect(plan(observation, {}).holds.filter(({ kind }) => kind === "open-ports")).toMatchObject([
+      { reason: "InProgress", detail: expect.stringContaining("machine 103"), needsPerson: false },
+    ]);
+  });
+
+  test("for a machine whose address another object waits to move is awaited by nobody else", () => {
+    const other = aRoutedIP({ name: "other", spec: { ips: [B] }, ports: ["tcp/443"], createdAtMs: NOW - 500 });
+    const observation = anObservation({
+      pools: [serving({ ports: ["tcp/443"] }), other],
+      nodes: [onN1, n2, aNode({ name: "n3", droplet: 103 })],
+      addresses: [known(A, { holderID: "101" }), known(B)],
+      firewalls: [firewallFacts([{ ...OPEN, machineIDs: ["101", "102"], pendingMachineIDs: ["101"] }])],
+    });
+    const awaited = plan(observation, {}).actions.flatMap((action) =>
+      "awaited" in action ? [[action.kind, action.awaited]] : [],
+    );
+    expect(awaited).toEqual([
+      ["open-ports", ["102"]],
+      ["close-ports", []],
+    ]);
   });
 });
 
@@ -363,22 +499,57 @@ describe("what is taken from a firewall", () => {
 });
 
 describe("DNS of a RoutedIP", () => {
-  test("does not get an address whose ports are closed, and does not lose one either", () => {
-    const closed = aFirewall({ machineIDs: ["101"] });
-    const world = (shown: readonly string[]): readonly string[] =>
-      planText(
-        anObservation({
-          pools: [serving({ spec: { dnsRecordSet: WWW } })],
-          nodes: [onN1],
-          addresses: [known(A, { holderID: "101" })],
-          dns: [dnsFacts({ "www.example.com": [...shown] })],
-          firewalls: [firewallFacts([closed])],
-        }),
-      );
-    expect(world([]).filter((line) => line.includes("dns"))).toEqual([
-      "hold update-dns www.example.com: NothingToPublish",
+  const world = (shown: readonly string[], firewalls: FirewallFacts): Observation =>
+    anObservation({
+      pools: [serving({ spec: { dnsRecordSet: WWW } })],
+      nodes: [onN1],
+      addresses: [known(A, { holderID: "101" })],
+      dns: [dnsFacts({ "www.example.com": [...shown] })],
+      firewalls: [firewalls],
+    });
+  const dnsLines = (observation: Observation): readonly string[] =>
+    planText(observation).filter((line) => line.includes("dns"));
+
+  test("does not get an address whose ports stay closed, and does not lose one either", () => {
+    const full = { ...firewallFacts([aFirewall({ machineIDs: ["101"] })]), limits: { rules: 0, machines: 10 } };
+    expect(dnsLines(world([], full))).toEqual(["hold update-dns www.example.com: NothingToPublish"]);
+    expect(dnsLines(world([A], full))).toEqual([]);
+  });
+
+  test.for([
+    ["a port is opened", aFirewall({ machineIDs: ["101"] }), ["open-ports routedip/ingress/vip web"]],
+    ["its node is put behind it", aFirewall({ open: ["tcp/80"] }), ["add-to-firewall routedip/ingress/vip web"]],
+    ["both are done", aFirewall(), ["open-ports routedip/ingress/vip web", "add-to-firewall routedip/ingress/vip web"]],
+  ] as const)("gets the address in the plan in which %s, behind that", ([, firewall, first]) => {
+    const observation = world([], firewallFacts([firewall]));
+    expect(dnsLines(observation)).toEqual([`update-dns www.example.com {} -> {${A}}/60: RecordsDiffer`]);
+    const write = plan(observation, {}).actions.find(({ kind }) => kind === "update-dns");
+    expect(write?.requires).toEqual(first);
+  });
+
+  test("keeps a record that it has already while its port is opened again", () => {
+    expect(dnsLines(world([A], firewallFacts([aFirewall({ machineIDs: ["101"] })])))).toEqual([]);
+  });
+
+  test("keeps what a name shows until the firewall lets the new address in", () => {
+    const observation = world(["192.0.2.9"], firewallFacts([aFirewall({ machineIDs: ["101"] })]));
+    expect(dnsLines(observation)).toEqual([`update-dns www.example.com {192.0.2.9}/60 -> {${A}}/60: RecordsDiffer`]);
+    const write = plan(observation, {}).actions.find(({ kind }) => kind === "update-dns");
+    expect(write?.requires).toEqual(["open-ports routedip/ingress/vip web"]);
+  });
+
+  test("of a record set that publishes annotations gets the address behind its firewall, too", () => {
+    const recordSet = aRecordSet({ spec: { addressType: ADDRESS_ANNOTATION } });
+    const observation = {
+      ...world([A], firewallFacts([aFirewall({ machineIDs: ["101"] })])),
+      recordSets: [recordSet],
+      dns: new Map([["digitalocean", dnsFacts({ "www.example.com": [A], "nodes.example.com": [] })]]),
+    };
+    const write = plan(observation, {}).actions.find(({ kind }) => kind === "update-dns");
+    expect([write?.id, write?.requires]).toEqual([
+      "update-dns dns/ingress/nodes nodes.example.com digitalocean",
+      ["open-ports routedip/ingress/vip web"],
     ]);
-    expect(world([A]).filter((line) => line.includes("dns"))).toEqual([]);
   });
 });
 

@@ -401,7 +401,10 @@ test.for<[string, Observation, string[]]>([
       addresses: [known("198.51.100.1")],
       provider: { addressLimit: 2, addressCount: 1 },
     }),
-    ["acquire-ip new-1 for n1: BelowDesired", "hold acquire-ip ingress/web: QuotaExceeded"],
+    [
+      "acquire-ip new-1 for n1: BelowDesired",
+      "hold acquire-ip ingress/web: QuotaExceeded (the account's limit of 2 reserved addresses is reached)",
+    ],
   ],
   [
     "at most 12 are acquired a minute",

@@ -24,7 +24,8 @@ export function randomFirewallWorld(seed: number): Observation {
       open,
       machineIDs,
       ...(isFull ? { ruleCount: 50 } : {}),
-      isSettled: next() > 0.05,
+      isWaiting: next() > 0.97,
+      pendingMachineIDs: some(MACHINES, 0.1),
     });
   });
   const placed = (ip: string, machine: string | undefined): RoutedIPStatus["ips"] =>

@@ -1,9 +1,11 @@
 import { execFileSync, type SpawnSyncReturns, spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { shippedText } from "../manifests/shipped.ts";
 import { freshReadme, licencesOfBundle, readReadme } from "../readme/tables.ts";
 import { buildPackage } from "./build-package.ts";
@@ -47,6 +49,7 @@ test("the package holds the program as a bundle, its manifests, licences and REA
     /^lib\/[\w-]+\.js(\.map)?$/,
     /^cronjob\/[\w/-]+\.(yaml|json)$/,
     /^src\/sandbox\/example\/[\w-]+\.yaml$/,
+    /^schema\/[\w-]+\.json$/,
     /^(LICENSE|README\.md|THIRD-PARTY-LICENSES\.txt|package\.json|bin\/flipop|bin\/start\.js|lib\/main\.js)$/,
   ];
   const paths = packed.files.map(({ path }) => path);
@@ -54,11 +57,22 @@ test("the package holds the program as a bundle, its manifests, licences and REA
   const shipped = readdirSync(join(ROOT, "cronjob"), { recursive: true, encoding: "utf8" })
     .filter((name) => /\.(yaml|json)$/.test(name))
     .map((name) => `cronjob/${name}`);
+  const schemas = readdirSync(join(ROOT, "src/report/schema")).map((name) => `schema/${name}`);
   const wanted = ["LICENSE", "README.md", "THIRD-PARTY-LICENSES.txt", "bin/flipop", "bin/start.js", "lib/main.js"];
   expect(paths).toEqual(
-    expect.arrayContaining([...shipped, ...wanted, "lib/main.js.map", "src/sandbox/example/nodes.yaml"]),
+    expect.arrayContaining([...shipped, ...schemas, ...wanted, "lib/main.js.map", "src/sandbox/example/nodes.yaml"]),
   );
   expect(packed.files.find(({ path }) => path === "bin/flipop")?.mode).toBe(0o755);
+});
+
+test("no line of the program is so long that it would fill a screen where it is shown", () => {
+  const files = readdirSync(join(built, "lib")).filter((name) => name.endsWith(".js"));
+  const long = files.flatMap((name) =>
+    readFileSync(join(built, "lib", name), "utf8")
+      .split("\n")
+      .flatMap((line, at) => (line.length > 2000 ? [`${name}:${at + 1} has ${line.length} characters`] : [])),
+  );
+  expect(long).toEqual([]);
 });
 
 test("the package is small: a bundle, not the packages it is made of", () => {
@@ -103,6 +117,81 @@ test("installed into an empty folder, without a registry, the program plans and 
   const planned = run("--sandbox", "plan", "--detailed-exitcode");
   expect(planned).toMatchObject({ status: 2, stderr: "" });
   expect(planned.stdout).toContain("pool/ingress/web");
+});
+
+/** What stacks of a text name: files of the package or of Node, and files of the repository that the package was built from. */
+function named(text: string): readonly string[] {
+  return [...text.matchAll(/^ {4}at (?:.*\()?([^()\n]+?):\d+:\d+\)?$/gm)].map(([, place = ""]) => place);
+}
+
+describe("a stack of the installed program", () => {
+  let project: string;
+  const run = (env: Readonly<Record<string, string>>, ...args: readonly string[]): SpawnSyncReturns<string> =>
+    spawnSync(join(project, "node_modules/.bin/flipop"), args, {
+      cwd: project,
+      env: { PATH: `${dirname(process.execPath)}:/usr/bin:/bin`, HOME: home, ...env },
+      encoding: "utf8",
+    });
+  const broken = (code: string): Record<string, string> => ({
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}`,
+  });
+
+  beforeAll(() => {
+    project = mkdtempSync(join(dir, "stacks-"));
+    npm(project, "install", "--no-audit", "--no-fund", "--no-save", join(dir, packed.filename));
+  });
+
+  test.for<[string, () => SpawnSyncReturns<string>, string]>([
+    ["of a mistake, with -vv", () => run({}, "plan", "--kubeconfig=/nowhere", "-vv"), "src/adapters/kube/config.ts"],
+    ["of a bug", () => run(broken(`Map.groupBy = () => { throw new Error("a bug") }`), "--sandbox", "plan"), "src/"],
+    [
+      "of an error that nobody awaits",
+      () =>
+        run(
+          broken(
+            `const { groupBy } = Map; Map.groupBy = (...all) => { setImmediate(() => { throw new Error("late") }); return groupBy.apply(Map, all) }`,
+          ),
+          "--sandbox",
+          "plan",
+        ),
+      "",
+    ],
+  ])("names files that its reader can find: %s", ([, fail, wanted]) => {
+    const { stderr } = fail();
+    const places = named(stderr);
+    expect(places.length, stderr).toBeGreaterThan(0);
+    const strange = places.filter((place) => {
+      if (place.startsWith("node:") || place.startsWith("data:")) return false;
+      const [, path = ""] = /^flipop:(.+)$/.exec(place) ?? [];
+      return path === "" ? !existsSync(place.replace(/^file:\/\//, "")) : !existsSync(join(ROOT, path));
+    });
+    expect(strange).toEqual([]);
+    expect(places.some((place) => place.startsWith(`flipop:${wanted}`)) || wanted === "", stderr).toBe(true);
+    expect(Math.max(...stderr.split("\n").map(({ length }) => length))).toBeLessThan(1000);
+  });
+});
+
+test("documents of the installed program are as the schemas beside it say", () => {
+  const project = mkdtempSync(join(dir, "schemas-"));
+  npm(project, "install", "--no-audit", "--no-fund", "--no-save", join(dir, packed.filename));
+  const folder = join(project, "node_modules/flipop/schema");
+  const ajv = new Ajv2020({ strict: false });
+  addFormats.default(ajv);
+  for (const name of readdirSync(folder)) ajv.addSchema(JSON.parse(readFileSync(join(folder, name), "utf8")), name);
+  const env = { PATH: `${dirname(process.execPath)}:/usr/bin:/bin`, HOME: home };
+  const document = (...args: readonly string[]): unknown => {
+    const program = join(project, "node_modules/.bin/flipop");
+    return JSON.parse(spawnSync(program, [...args, "-o", "json"], { cwd: project, env, encoding: "utf8" }).stdout);
+  };
+  for (const [name, args] of [
+    ["plan.json", ["--sandbox", "plan"]],
+    ["run-result.json", ["--sandbox", "reconcile"]],
+    ["status.json", ["--sandbox", "status"]],
+    ["error.json", ["status", "--kubeconfig=/nowhere"]],
+  ] as const) {
+    const validate = ajv.getSchema(name);
+    expect([name, validate?.(document(...args)), validate?.errors]).toEqual([name, true, null]);
+  }
 });
 
 test("the checkout itself is not packed, since its sources do not run under node_modules", () => {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -66,6 +66,25 @@ describe("a real Pushgateway", () => {
     expect((await reconcile()).code).toBe(0);
     expect(await sum(/_ip_state/)).toBe(0);
     expect(await sum(CALLS)).toBeGreaterThan(calls);
+  });
+
+  test("is told how often somebody else rewrote a name, over runs, though each run puts it right", async () => {
+    const foreign = (): Promise<number> => sum(/^flipop_dns_foreign_changes_total\{.*dns="nodes.example.net"/);
+    const account = join(world, "cloudflare.yaml");
+    const rewrite = (from: string, to: string): void =>
+      writeFileSync(account, readFileSync(account, "utf8").replace(from, to));
+    await reconcile("--settle", "--timeout", "20s");
+    expect([...(await series())].filter(([name]) => name.startsWith("flipop_dns_foreign"))).toHaveLength(2);
+    expect(await foreign()).toBe(0);
+    rewrite("content: 192.0.2.3\n", "content: 198.51.100.66\n");
+    await reconcile();
+    expect(await foreign()).toBe(1);
+    rewrite("content: 192.0.2.1\n        ttl: 60", "content: 192.0.2.1\n        ttl: 120");
+    await reconcile();
+    expect(await foreign()).toBe(2);
+    await reconcile();
+    expect(await foreign()).toBe(2);
+    expect(await sum(/^flipop_dns_drift/)).toBe(0);
   });
 
   test("keeps the last success and the objects through a run that cannot read the cluster", async () => {

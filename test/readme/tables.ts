@@ -11,10 +11,16 @@ import { rememberedTable } from "../campaign/remembered-state.ts";
 const README: URL = new URL("../../README.md", import.meta.url);
 
 const MEANINGS: Readonly<Record<keyof typeof EXIT, readonly [meaning: string, retry: string]>> = {
-  done: ["done, or nothing to do; holds, and changes still unconfirmed at the deadline, are no failure", "–"],
+  done: [
+    "done, or nothing to do; holds that end by themselves, and changes still unconfirmed at the deadline, are no failure",
+    "–",
+  ],
   unexpected: ["unexpected error", "yes"],
   changesPending: ["changes pending: only `plan --detailed-exitcode`", "–"],
-  partly: ["partly: some object is in error, the others were served (`--partial ok` makes it 0)", "yes"],
+  partly: [
+    "partly: some object is in error, or something of it waits for a person; the others were served (`--partial ok` makes it 0)",
+    "yes",
+  ],
   refused: ["refused: a guard or a declined prompt", "no"],
   locked: ["another run holds the lock (`--on-locked fail`, the default; `skip` makes it 0)", "yes"],
   unhealthy: ["unhealthy: `status --check` found something", "–"],

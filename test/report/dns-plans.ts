@@ -113,6 +113,7 @@ export function aDNSPlan(changes: Partial<Plan> = {}): Plan {
     cluster: "https://kubernetes.example:6443",
     actions: [],
     holds: [],
+    followUps: [],
     gaps: [],
     pools: [aPoolAssessment()],
     recordSets: [aRecordSetAssessment()],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Pool, RecordSet } from "../../src/model/resource.ts";
+import type { IPStatus, Pool, RecordSet } from "../../src/model/resource.ts";
 import { type Overview, overviewOf } from "../../src/report/overview.ts";
 import { overviewDocument } from "../../src/report/overview-document.ts";
 import { PLAIN } from "../../src/report/palette.ts";
@@ -26,6 +26,34 @@ function overview(pools: readonly Pool[], recordSets: readonly RecordSet[]): Ove
 function text(pools: readonly Pool[], recordSets: readonly RecordSet[], wide = false): readonly string[] {
   return renderStatus(overview(pools, recordSets), { palette: PLAIN, wide }).split("\n");
 }
+
+describe("the status of a pool whose addresses could not be read", () => {
+  const stored = (ip: string, changes: Partial<IPStatus>): readonly [string, IPStatus] => [
+    ip,
+    { state: "active", nodeName: "worker-1", providerID: "digitalocean://1", ...changes },
+  ];
+  const one = (...entries: readonly (readonly [string, IPStatus])[]): Pool =>
+    aPool(
+      "web",
+      entries.map(([ip]) => ip),
+      { status: { ips: Object.fromEntries(entries), conditions: [aReadyCondition("True")] } },
+    );
+  const unread = { reason: "Unreadable" } as const;
+  test.for([
+    ["none", one(stored("203.0.113.1", unread), stored("203.0.113.2", unread)), "0/2 (2 unread)", 0, 2],
+    ["one of two", one(stored("203.0.113.1", {}), stored("203.0.113.2", unread)), "1/2 (1 unread)", 1, 1],
+    [
+      "none but a surplus one",
+      one(stored("203.0.113.1", {}), stored("203.0.113.2", { ...unread, state: "disabled" })),
+      "1/2 ",
+      1,
+      0,
+    ],
+  ] as const)("counts as active what is known to be: %s", ([, pool, shown, active, unreadCount]) => {
+    expect(text([pool], [])[1]).toContain(` ${shown}`);
+    expect(overviewDocument(overview([pool], []))).toMatchObject({ pools: [{ active, unread: unreadCount }] });
+  });
+});
 
 describe("the status of record sets", () => {
   test("shows the name, the provider and what is published", () => {

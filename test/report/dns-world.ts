@@ -3,7 +3,7 @@ import type { NodeFacts } from "../../src/model/node.ts";
 import type { Observation } from "../../src/model/observation.ts";
 import type { Pool, RecordSet } from "../../src/model/resource.ts";
 import { aReadyCondition, PUBLISHED } from "./dns-plans.ts";
-import { afterFailure, aRecordSet } from "./world.ts";
+import { afterFailure, aNode, anObservation, aPool, aRecordSet } from "./world.ts";
 
 const ZONE: Zone = { id: "023e105f4ecef8ad9ca31a8372d0c353", name: "example.net" };
 const DOMAIN: Zone = { id: "example.com", name: "example.com" };
@@ -29,6 +29,31 @@ export function afterFailureWithDNS(): Observation {
         facts("cloudflare", ZONE, [records("nodes.example.net", []), records("old.example.net", ["192.0.2.1"], 300)]),
       ],
     ]),
+  };
+}
+
+/** A pool that publishes www.example.com and has one address of three: two of its nodes wait for new ones. */
+export function beforePurchase(): Observation {
+  const publishedDNS = {
+    provider: "digitalocean",
+    zone: "example.com",
+    name: "www.example.com",
+    addresses: ["203.0.113.10"],
+  };
+  const web = aPool("web", ["203.0.113.10"], {
+    spec: {
+      desiredIPs: 3,
+      dnsRecordSet: { provider: "digitalocean", zone: "example.com", recordName: "www", ttlSeconds: 60 },
+    },
+    status: {
+      publishedDNS,
+      ips: { "203.0.113.10": { state: "active", nodeName: "worker-1", providerID: "digitalocean://1" } },
+    },
+  });
+  const first = aNode(1, { addressAnnotation: "203.0.113.10", poolAnnotation: "ingress/web" });
+  return {
+    ...anObservation([web], [first, aNode(2), aNode(3)], { "203.0.113.10": "1" }),
+    dns: new Map([["digitalocean", facts("digitalocean", DOMAIN, [records("www.example.com", ["203.0.113.10"], 60)])]]),
   };
 }
 

@@ -4,7 +4,7 @@ import type { Observation, ProviderFacts } from "../../src/model/observation.ts"
 import type { PassResult } from "../../src/model/run.ts";
 import { exitCodeOfPlan, exitCodeOfRun } from "../../src/report/exit-code.ts";
 import { applied, aRun, failed, steady } from "./runs.ts";
-import { aNode, anObservation, aPool, planOf } from "./world.ts";
+import { aNode, anObservation, aPool, beyondLimit, planOf } from "./world.ts";
 
 const waiting = (names: readonly string[] = ["web"]): Observation =>
   anObservation(
@@ -34,6 +34,33 @@ const invalidBesideServed = (): Observation => {
   });
 };
 
+/** A pool of each number of nodes, whose addresses the account does not have: it is of another account. */
+const lost = (served: number, gone: number): Observation => {
+  const names = Array.from({ length: served + gone }, (_, at) => `p${at}`);
+  const world = anObservation(
+    names.map((name, at) => aPool(name, [`203.0.113.${at + 1}`])),
+    [],
+    {},
+  );
+  const [facts] = world.providers.values();
+  if (facts === undefined) throw new Error("no provider");
+  const addresses = new Map(
+    names.map((_, at) => {
+      const ip = `203.0.113.${at + 1}`;
+      const address = { ip, region: "ams3", isLocked: false };
+      return [ip, at < served ? ({ kind: "known", address } as const) : ({ kind: "gone" } as const)] as const;
+    }),
+  );
+  return { ...world, providers: new Map([[facts.name, { ...facts, addresses }]]) };
+};
+const foreign = (): Observation => anObservation([aPool("web", ["203.0.113.1"])], [aNode(1)], { "203.0.113.1": "777" });
+const claimedTwice = (): Observation =>
+  anObservation([aPool("a", ["203.0.113.1"]), aPool("b", ["203.0.113.1"])], [], { "203.0.113.1": undefined });
+const withInvalid = (world: Observation): Observation => ({
+  ...world,
+  pools: [...world.pools, aPool("odd", ["203.0.113.9"], { spec: { provider: "X" } })],
+});
+
 const quiet = (world: Observation): PassResult => aRun(world, world, applied, { outcomes: [] });
 const all = (failure: Parameters<typeof failed>[1], names?: readonly string[]): PassResult =>
   aRun(waiting(names), waiting(names), (action) => failed(action, failure));
@@ -49,8 +76,25 @@ const ROWS: readonly (readonly [string, PassResult, number])[] = [
     0,
   ],
   ["one object is invalid and another served", quiet(invalidBesideServed()), 3],
+  ["the account does not have the only object's address", quiet(lost(0, 1)), 3],
+  ["the account does not have the addresses of 33 objects of 40", quiet(lost(7, 33)), 3],
+  ["the account does not have any object's address", quiet(lost(0, 40)), 3],
+  ["an address is on a machine outside the cluster", quiet(foreign()), 3],
+  ["two objects name one address", quiet(claimedTwice()), 3],
+  ["the limit of the account is reached", quiet(beyondLimit()), 3],
+  ["one object is invalid and another waits for a person", quiet(withInvalid(foreign())), 3],
   ["the only object is invalid", quiet(invalid()), 78],
   ["the provider has no token", quiet(unusable(waiting(), "ProviderUnavailable")), 77],
+  [
+    "the provider's token cannot be one",
+    { ...quiet(unusable(waiting(), "ProviderUnavailable")), unusableTokens: ["digitalocean"] },
+    78,
+  ],
+  [
+    "the token of a provider that the object does not name cannot be one",
+    { ...quiet(unusable(waiting(), "ProviderUnavailable")), unusableTokens: ["cloudflare"] },
+    77,
+  ],
   ["the provider is rate-limited", quiet(unusable(waiting(), "RateLimited")), 75],
   ["the provider cannot be read", quiet(unusable(waiting(), "Unreadable")), 75],
   ["every action failed for the moment", all("unavailable"), 75],
@@ -112,8 +156,18 @@ describe("the exit code of a plan", () => {
     ["changes are pending and it was not asked for", waiting(), false, 0],
     ["nothing is to do", steady(), true, 0],
     ["the only object is invalid", invalid(), true, 78],
+    ["the account does not have the addresses of 33 objects of 40", lost(7, 33), true, 3],
+    ["an address is on a machine outside the cluster", foreign(), true, 3],
+    ["two objects name one address", claimedTwice(), true, 3],
+    ["the limit of the account is reached", beyondLimit(), true, 3],
     ["one object is invalid beside a served one", invalidBesideServed(), true, 3],
+    ["the provider has no token", unusable(waiting(), "ProviderUnavailable"), true, 77],
   ] as const)("when %s", ([, world, detailed, code]) => {
     expect(exitCodeOfPlan(planOf(world), { detailed })).toBe(code);
+  });
+
+  test("when the provider's token cannot be one", () => {
+    const plan = planOf(unusable(waiting(), "ProviderUnavailable"));
+    expect(exitCodeOfPlan(plan, { detailed: true, unusableTokens: ["digitalocean"] })).toBe(78);
   });
 });

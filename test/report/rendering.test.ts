@@ -1,13 +1,18 @@
 import { describe, expect, test } from "vitest";
 import type { Action } from "../../src/model/action.ts";
-import type { Plan } from "../../src/model/plan.ts";
+import type { Observation, ProviderFacts } from "../../src/model/observation.ts";
+import { ownerKey } from "../../src/model/owner-key.ts";
+import type { Hold, Plan } from "../../src/model/plan.ts";
+import type { Pool } from "../../src/model/resource.ts";
 import { impactOf } from "../../src/report/impact.ts";
 import { narrowPlan } from "../../src/report/narrow-plan.ts";
 import { PLAIN } from "../../src/report/palette.ts";
 import { renderPlan } from "../../src/report/render-plan.ts";
 import { renderRun, runSummary } from "../../src/report/render-run.ts";
+import { activeText, summaryText } from "../../src/report/summary.ts";
+import { afterRoutedFailure } from "./routed-world.ts";
 import { applied, aQuietRun, aRun, failed, steady } from "./runs.ts";
-import { afterFailure, aNode, anObservation, aPool, planOf, reconciled } from "./world.ts";
+import { afterFailure, aNode, anObservation, aPool, beyondLimit, planOf, reconciled, unreadable } from "./world.ts";
 
 const layout = { palette: PLAIN, all: false, wide: false } as const;
 const object = { kind: "pool", namespace: "ingress", name: "web" } as const;
@@ -53,7 +58,7 @@ describe("the impact of a plan", () => {
       mustNotCarry: [],
     });
     expect(impactOf(plan).map(({ message }) => message)).toEqual([
-      "move 203.0.113.10 from droplet 777 to worker-2: whatever uses it there would lose it",
+      "move 203.0.113.10 from machine 777 to worker-2: whatever uses it there would lose it",
     ]);
   });
 });
@@ -93,6 +98,38 @@ describe("a rendered plan", () => {
     expect(renderPlan(plan, layout)).toContain("    Still without an address: worker-2.\n");
   });
 
+  test("does not say of a node that keeps a surplus address that it is still without one", () => {
+    const ips = ["203.0.113.1", "203.0.113.2"];
+    const pool = aPool("web", ips, {
+      spec: { desiredIPs: 1 },
+      status: { ips: { "203.0.113.1": { state: "active", nodeName: "worker-1", providerID: "digitalocean://1" } } },
+    });
+    const holders = { "203.0.113.1": "1", "203.0.113.2": "2" };
+    const text = renderPlan(planOf(anObservation([pool], [aNode(1), aNode(2), aNode(3)], holders)), layout);
+    expect(text).toContain("    Still without an address: worker-3.\n");
+  });
+
+  test("does not say of a node that keeps a released address that it is still without one", () => {
+    const released = [{ ip: "203.0.113.2", nodeName: "worker-2", providerID: "digitalocean://2" }];
+    const pool = aPool("web", ["203.0.113.1"], {
+      status: {
+        ips: { "203.0.113.1": { state: "active", nodeName: "worker-1", providerID: "digitalocean://1" } },
+        released,
+      },
+    });
+    const holders = { "203.0.113.1": "1", "203.0.113.2": "2" };
+    const text = renderPlan(planOf(anObservation([pool], [aNode(1), aNode(2), aNode(3)], holders)), layout);
+    expect(text).toContain("    Still without an address: worker-3.\n");
+  });
+
+  test("says of a node that another object's plan has taken that it is promised to it", () => {
+    const pools = [aPool("a", ["203.0.113.1"]), aPool("b", ["203.0.113.2"])];
+    const world = anObservation(pools, [aNode(1)], { "203.0.113.1": undefined, "203.0.113.2": undefined });
+    const text = renderPlan(planOf(world), layout);
+    expect(text).toContain("Cannot take an address: 1 promised to another object (worker-1).\n");
+    expect(text).not.toContain("already carrying");
+  });
+
   test("says who to ask when an address is narrowed to", () => {
     const plan = narrowPlan(planOf(afterFailure()), { nodes: [], ips: ["203.0.113.20"], nodeAddresses: [] });
     expect(plan.actions).toEqual([]);
@@ -108,6 +145,18 @@ describe("a rendered run", () => {
     expect(renderRun(result, { ...layout, verbosity: 0 })).toBe("Nothing to do: 1 pool, 1 of 1 address active.\n");
   });
 
+  test("does not say that nothing is to do without saying what waits, in the words of the plan", () => {
+    const plan = planOf(beyondLimit());
+    const { holds } = plan;
+    expect(holds).toHaveLength(1);
+    expect(summaryText(plan)).toBe("Nothing to do now: 1 blocked.");
+    const result = { ...aQuietRun(), plan, remaining: plan };
+    expect(runSummary(result)).toBe("Nothing to do now: 1 blocked; 1 pool, 3 of 5 addresses active.");
+    expect(runSummary({ ...result, wasInterrupted: true })).toBe(
+      "Nothing to do now: 1 blocked; 1 pool, 3 of 5 addresses active. Stopped early.",
+    );
+  });
+
   test("says that it stopped early, and what was accepted and is not confirmed", () => {
     const result = aRun(afterFailure(), afterFailure(), (action) => ({ action, outcome: "unconfirmed", ms: 1 }), {
       wasInterrupted: true,
@@ -117,6 +166,44 @@ describe("a rendered run", () => {
         "      Accepted, and not seen to be true yet. The next run looks again.\n",
     );
     expect(runSummary(result)).toBe("3 unconfirmed, 2 blocked; 3 pools, 1 of 3 addresses active. Stopped early.");
+  });
+
+  test("counts as held only what it tells as held: a failure that waits for its next attempt is one thing", () => {
+    const [move] = planOf(afterFailure()).actions;
+    if (move?.kind !== "move-ip") throw new Error("no move planned");
+    const backoff: Hold = {
+      kind: "assign-ip",
+      object: move.object,
+      subject: move.ip,
+      reason: "Backoff",
+      detail: "refused",
+      needsPerson: false,
+    };
+    const result = aRun(afterFailure(), afterFailure(), applied, { outcomes: [failed(move)] });
+    const waiting = { ...result, remaining: { ...result.remaining, holds: [backoff] } };
+    expect(renderRun(waiting, { ...layout, verbosity: 0 })).not.toContain("  . ");
+    expect(runSummary(waiting)).toBe("1 failed; 3 pools, 1 of 3 addresses active.");
+    const other = { ...backoff, subject: "203.0.113.11" };
+    const two = { ...result, remaining: { ...result.remaining, holds: [backoff, other] } };
+    expect(runSummary(two)).toBe("1 failed, 1 held; 3 pools, 1 of 3 addresses active.");
+  });
+
+  const buying = anObservation([aPool("web", [], { spec: { desiredIPs: 1 } })], [aNode(1)], {});
+  test.for([
+    ["an annotation", "annotate-node", afterFailure(), "pool"],
+    ["a purchase", "acquire-ip", buying, "pool"],
+    ["a purchase for a RoutedIP", "acquire-ip", buying, "routedip"],
+  ] as const)("tells %s that did not succeed once, as the failure that it is", ([, kind, world, owner]) => {
+    const planned = planOf(world).actions.find((action) => action.kind === kind);
+    if (planned === undefined) throw new Error("not planned");
+    const action = { ...planned, object: { ...planned.object, kind: owner } };
+    const { object } = action;
+    const subject = action.kind === "annotate-node" ? action.nodeName : ownerKey(object);
+    const backoff = { kind, object, subject, reason: "Backoff", detail: "refused", needsPerson: false } as const;
+    const result = aRun(world, world, applied, { outcomes: [failed(action)] });
+    const waiting = { ...result, remaining: { ...result.remaining, holds: [backoff] } };
+    expect(renderRun(waiting, { ...layout, verbosity: 0 })).not.toMatch(/not annotated|no address acquired/);
+    expect(runSummary(waiting)).toMatch(/^1 failed; /);
   });
 
   test("shows an address that went on to another node after a refusal as both", () => {
@@ -149,4 +236,81 @@ describe("a rendered run", () => {
     expect(text).toContain("  . did not move 203.0.113.10 from worker-1 to worker-3\n      it moved meanwhile\n");
     expect(text).toContain("  ! could not write its status\n      conflict\n");
   });
+});
+
+describe("numbers of what nobody could look at", () => {
+  const facts = (unusable: ProviderFacts["unusable"] & object): ReadonlyMap<string, ProviderFacts> => {
+    const addresses = new Map();
+    return new Map([["digitalocean", { name: "digitalocean", addresses, isComplete: false, readAtMs: 0, unusable }]]);
+  };
+  const offline = (world: Observation): Observation => ({
+    ...world,
+    providers: facts({ reason: "Unreadable", message: "no answer" }),
+  });
+
+  test("are told as what was seen last, and nothing is said of nodes without an address", () => {
+    const text = renderPlan(planOf(offline(beyondLimit())), layout);
+    expect(text).toContain("pool/ingress/web: 5 addresses, not readable now (3 of them active when last seen), 5 of 5");
+    expect(text).not.toContain("without an address");
+    expect(renderPlan(planOf(offline(steady())), layout)).toContain(
+      "pool/ingress/web: 1 address, not readable now (active when last seen), 1 of 1 node matches\n",
+    );
+    expect(renderPlan(planOf(unreadable()), layout)).not.toContain("without an address");
+  });
+
+  test("are no active addresses in a summary, and add up with those that are known", () => {
+    expect(activeText(planOf(offline(steady())))).toBe("1 pool, 1 address not readable now");
+    const { pools, nodes } = beyondLimit();
+    const both = { ...unreadable(), pools: [...pools, ...steady().pools.map((pool) => renamed(pool, "other"))], nodes };
+    expect(activeText(planOf(both))).toBe("2 pools, 0 of 3 addresses active, 3 not readable now");
+  });
+
+  test("of an invalid pool are how many stay as they are", () => {
+    const { pools, ...world } = unreadable();
+    const broken = pools.filter(({ meta }) => meta.name === "broken");
+    expect(activeText(planOf({ ...world, pools: broken }))).toBe("1 pool, 1 address stays as it is");
+    const twice = [...broken, ...broken.map((pool) => renamed(pool, "second"))];
+    expect(activeText(planOf({ ...world, pools: twice }))).toBe("2 pools, 2 addresses stay as they are");
+  });
+
+  test("of a pool whose pods the API server does not list are how many stay as they are", () => {
+    const match = { nodeLabel: "", podNamespace: "shop", podLabel: "", tolerations: [] };
+    const pools = steady().pools.map((pool) => ({ ...pool, spec: { ...pool.spec, match } }));
+    const pods = new Map([["shop|", { kind: "refused", error: "Cannot list pods: no (400)." } as const]]);
+    const plan = planOf({ ...steady(), pools, pods });
+    expect(activeText(plan)).toBe("1 pool, 1 address stays as it is");
+    expect(renderPlan(plan, layout)).toContain("pool/ingress/web: its nodes are unknown\n");
+  });
+
+  test("of routed IPs are told as such", () => {
+    const plan = planOf(offline(afterRoutedFailure()));
+    expect(activeText(plan)).toMatch(/^(0 of \d routed IPs? active, )?\d (routed IPs )?not readable now/);
+    expect(renderPlan(plan, layout)).toMatch(
+      /routedip\/\S+: 203\.0\.113\.\d+, not readable now \(active on worker-\d when last seen\)/,
+    );
+  });
+});
+
+function renamed(pool: Pool, name: string): Pool {
+  return { ...pool, meta: { ...pool.meta, name, uid: name } };
+}
+
+describe("one problem", () => {
+  test("is told once: what is missing, why, and what to do", () => {
+    const text = renderPlan(planOf(beyondLimit()), layout);
+    expect(text.match(/limit of 4 reserved addresses/g)).toHaveLength(1);
+    expect(text.match(/^ {2}! /gm)).toHaveLength(1);
+    expect(text).toContain("Nothing to do now: 1 blocked.\n");
+  });
+});
+
+test("an annotation whose address is on a foreign machine is cleared with that as the reason, whatever else its node is", () => {
+  const world = afterFailure();
+  const nodes = [
+    aNode(1, { ready: { isReady: false }, addressAnnotation: "203.0.113.20", poolAnnotation: "ingress/mail" }),
+  ];
+  const text = renderPlan(planOf({ ...world, nodes }), layout);
+  expect(text).toContain(
+    "  - clear the annotation 203.0.113.20 of node worker-1\n      203.0.113.20 is on machine 777, no longer on worker-1.\n",
+  );
 });

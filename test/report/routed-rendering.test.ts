@@ -214,13 +214,13 @@ describe("a firewall that is held", () => {
       "with ten machines",
       { firewall: aFirewall("edge", ["tcp/30080"], ["11", "12", "13", "14", "15", "16", "17", "18", "19", "20"]) },
       "! firewall edge: has no room\n      The firewall can take no more rules or machines: 10 of 10 machines; give it a tag that the nodes have.",
-      0,
+      3,
     ],
     [
       "with fifty rules",
       { firewall: { ...aFirewall("edge", [], ["1"]), ruleCount: 50 } },
       "! firewall edge: has no room\n      The firewall can take no more rules or machines: 50 of 50 rules; 1 more is needed: let Services share ports, or name another firewall.",
-      0,
+      3,
     ],
     [
       "that cannot be read",

@@ -7,6 +7,7 @@ import { objectKey, type RoutedIPStatus } from "../../src/model/resource.ts";
 import type { RoutedIP, RoutedIPIssuer, RoutedIPIssuerSpec, RoutedIPSpec } from "../../src/model/routed-ip.ts";
 import type { ServiceFacts } from "../../src/model/service.ts";
 import { routedPool } from "../../src/plan/routed-pool.ts";
+import { IN_FORCE } from "../plan/firewall-builders.ts";
 import { aReadyCondition } from "./dns-plans.ts";
 import { aNode, anObservation, aPool, NOW_MS } from "./world.ts";
 
@@ -72,7 +73,7 @@ export function aFirewall(name: string, ports: readonly string[], machineIDs: re
     const range = parsePortText(text);
     return range === undefined ? [] : [{ ports: range, isOpenToAll: true, isPlain: true }];
   });
-  return { id: `id-${name}`, name, rules, ruleCount: rules.length, machineIDs, tags: [], isSettled: true };
+  return { id: `id-${name}`, name, rules, ruleCount: rules.length, machineIDs, tags: [], ...IN_FORCE };
 }
 
 /** What was read of these firewalls, and of others by the name that was asked for. */

@@ -3,7 +3,7 @@ import { ProviderError } from "../../src/model/errors.ts";
 import type { Observation } from "../../src/model/observation.ts";
 import type { Outcome } from "../../src/model/outcome.ts";
 import type { PassResult, RunTiming } from "../../src/model/run.ts";
-import { aNode, anObservation, aPool, planOf } from "./world.ts";
+import { aNode, anObservation, aPool, planOf, remainingOf } from "./world.ts";
 
 /** The timing of a run that took no time. */
 export const NO_TIME: RunTiming = { observeMs: 0, planMs: 0, applyMs: 0, reportMs: 0, failoverSeconds: [] };
@@ -34,7 +34,7 @@ export function aRun(
   return {
     plan,
     outcomes: plan.actions.map(outcomeOf),
-    remaining: planOf(after),
+    remaining: remainingOf(after),
     reportFailures: [],
     wasInterrupted: false,
     timing: NO_TIME,

@@ -1,13 +1,14 @@
 import { describe, expect, test } from "vitest";
 import type { Action, ActionKind } from "../../src/model/action.ts";
 import { ConfigError, KubeError, ProviderError } from "../../src/model/errors.ts";
+import { plain } from "../../src/model/plain-text.ts";
 import type { Hold, PoolAssessment } from "../../src/model/plan.ts";
+import { nodePhrase } from "../../src/model/reason-text.ts";
 import { actionText, whyAction } from "../../src/report/action-message.ts";
 import { countText, listText } from "../../src/report/count-text.ts";
 import { errorText } from "../../src/report/error-text.ts";
 import { holdText, whyHold } from "../../src/report/hold-message.ts";
-import { groupVerdicts, nodePhrase } from "../../src/report/node-phrase.ts";
-import { oneLine } from "../../src/report/one-line.ts";
+import { groupVerdicts } from "../../src/report/node-phrase.ts";
 import { renderTable } from "../../src/report/table.ts";
 import { clockText, durationText, rfc3339, untilText } from "../../src/report/time-text.ts";
 import { wrap } from "../../src/report/wrap.ts";
@@ -34,13 +35,13 @@ const ACTION_ROWS: readonly (readonly [Action, string, string])[] = [
   ],
   [
     { ...assign, kind: "move-ip", reason: "HolderGone", before: { machineID: "9" }, after: w2 },
-    "move 203.0.113.1 from droplet 9 to worker-2",
-    "droplet 9 is no longer a node of this cluster, and worker-2 waits for an address.",
+    "move 203.0.113.1 from machine 9 to worker-2",
+    "machine 9 is no longer a node of this cluster, and worker-2 waits for an address.",
   ],
   [
     { ...assign, kind: "move-ip", reason: "TakeOver", before: { machineID: "9" }, after: w2 },
-    "move 203.0.113.1 from droplet 9 to worker-2",
-    "It is on droplet 9, which never was a node of this cluster; spec.foreignHolder: TakeOver allows taking it.",
+    "move 203.0.113.1 from machine 9 to worker-2",
+    "It is on machine 9, which never was a node of this cluster; spec.foreignHolder: TakeOver allows taking it.",
   ],
   [
     {
@@ -145,6 +146,22 @@ describe("the text of a hold", () => {
       "The node became unready a moment ago and still counts as a match: stays on node worker-1. Due now.",
     ],
     [
+      {
+        ...hold,
+        kind: "reconcile",
+        subject: "ingress/web",
+        reason: "RateLimited",
+        detail: "digitalocean asked for no calls",
+      },
+      "nothing is changed",
+      "DigitalOcean asked for no calls.",
+    ],
+    [
+      { ...hold, kind: "reconcile", subject: "ingress/web", reason: "Unreadable", detail: "no answer" },
+      "nothing is changed",
+      "No answer.",
+    ],
+    [
       { ...hold, kind: "reconcile", subject: "ingress/web", reason: "Suspended" },
       "nothing is changed",
       "spec.suspend is true. To go on, set spec.suspend: false.",
@@ -153,11 +170,6 @@ describe("the text of a hold", () => {
       { ...hold, kind: "acquire-ip", subject: "ingress/web", reason: "LostAcquisition", detail: "203.0.113.7" },
       "no address acquired",
       "The status was lost while an address was being acquired, and it cannot be told which address that is: 203.0.113.7. List it in spec.ips if it is the pool's; if none is, remove the annotation flipop.digitalocean.com/acquired from the pool to acquire another.",
-    ],
-    [
-      { ...hold, reason: "Unreadable", detail: "evil\u001b[31m\ntext" },
-      "203.0.113.1: left as it is",
-      "Evil [31m text.",
     ],
   ] as const satisfies readonly (readonly [Hold, string, string])[])(
     "says what, why and until when: %$",
@@ -254,7 +266,7 @@ describe("small texts", () => {
   });
 
   test("a text from outside becomes one line that cannot steer a terminal", () => {
-    expect(oneLine("a\r\nb\u001b[2J\u202ec\u009b1m")).toBe("a b [2J c 1m");
+    expect(plain("a\r\nb\u001b[2J\u202ec\u009b1m")).toBe("a b [2J c 1m");
   });
 
   test("words are wrapped behind the indent, and a word that is too long stays whole", () => {
@@ -267,5 +279,21 @@ describe("small texts", () => {
     const rows = [[{ text: "a" }, { text: "longer than that", paint: bold }]];
     expect(renderTable(["A", "B"], rows)).toBe("A   B\na   <longer than that>\n");
     expect(renderTable(["A", "B"], rows, 10)).toBe("A   B\na   <longe>…\n");
+  });
+
+  test("one long name takes a third of the width at most, without its middle, and costs the other columns nothing", () => {
+    const name = `ingress/a-very-${"long-".repeat(25)}product`;
+    const row = (text: string): { readonly text: string }[] =>
+      [text, "True", "3/3", "Ready"].map((cell) => ({ text: cell }));
+    expect(renderTable(["POOL", "READY", "ACTIVE", "REASON"], [row(name), row("ingress/b")], 80)).toBe(
+      [
+        "POOL                         READY   ACTIVE   REASON",
+        "ingress/a-ver…long-product   True    3/3      Ready",
+        "ingress/b                    True    3/3      Ready",
+        "",
+      ].join("\n"),
+    );
+    expect(renderTable(["POOL", "READY", "ACTIVE", "REASON"], [row(name)])).toContain(`${name}   True   `);
+    expect(renderTable(["POOL", "READY", "ACTIVE", "REASON"], [row(name)], 400)).toContain(`${name}   True   `);
   });
 });

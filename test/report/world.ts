@@ -3,6 +3,8 @@ import type { NodeFacts } from "../../src/model/node.ts";
 import type { Observation, ProviderFacts } from "../../src/model/observation.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import type {
+  Condition,
+  IPStatus,
   Pool,
   PoolSpec,
   PoolStatus,
@@ -12,6 +14,7 @@ import type {
 } from "../../src/model/resource.ts";
 import { plan } from "../../src/plan/plan.ts";
 import type { LeaseRecord } from "../../src/ports/cluster.ts";
+import { announce } from "../../src/rehearse/announce.ts";
 
 /** 2026-08-01T12:00:00Z. */
 export const NOW_MS = 1_785_585_600_000;
@@ -191,8 +194,13 @@ export function afterFailure(): Observation {
   });
 }
 
-/** The plan for an observation, made by the real planner over the whole cluster. */
+/** What `flipop plan` says of an observation: made by the real planner over the whole cluster, with what follows. */
 export function planOf(observation: Observation): Plan {
+  return announce(plan(observation, {}), observation, {});
+}
+
+/** What a run plans once it has done all it could. */
+export function remainingOf(observation: Observation): Plan {
   return plan(observation, {});
 }
 
@@ -231,4 +239,58 @@ export function aLease(changes: Partial<LeaseRecord> = {}): LeaseRecord {
     },
     ...changes,
   };
+}
+
+/** A pool of five with three addresses in an account that may have four: two are missing, and only a person can do something about it. */
+export function beyondLimit(): Observation {
+  const ips = ["203.0.113.10", "203.0.113.11", "203.0.113.12"];
+  const active = (number: number): IPStatus => ({
+    state: "active",
+    nodeName: `worker-${number}`,
+    providerID: `digitalocean://${number}`,
+  });
+  const condition = (type: string, status: "True" | "False", reason: string, message: string): Condition => ({
+    type,
+    status,
+    observedGeneration: 1,
+    lastTransitionTime: "2026-08-01T11:59:00Z",
+    reason,
+    message,
+  });
+  const web = aPool("web", ips, {
+    spec: { desiredIPs: 5 },
+    status: {
+      conditions: [
+        condition("Ready", "True", "Ready", "3 addresses are active."),
+        condition(
+          "Stalled",
+          "True",
+          "QuotaExceeded",
+          "2 of 5 addresses are missing: the account's limit of 4 reserved addresses is reached. Ask DigitalOcean for a higher limit, or lower desiredIPs.",
+        ),
+      ],
+      ips: Object.fromEntries(ips.map((ip, at) => [ip, active(at + 1)])),
+    },
+  });
+  const nodes = [1, 2, 3, 4, 5].map((number) => {
+    const ip = ips[number - 1];
+    return aNode(number, ip === undefined ? {} : { addressAnnotation: ip, poolAnnotation: "ingress/web" });
+  });
+  const world = anObservation([web], nodes, {
+    ...Object.fromEntries(ips.map((ip, at) => [ip, `${at + 1}`])),
+    "203.0.113.99": "99",
+  });
+  const [facts] = world.providers.values();
+  return facts === undefined ? world : { ...world, providers: new Map([[facts.name, { ...facts, addressLimit: 4 }]]) };
+}
+
+/** {@link beyondLimit} as a pass finds it that reads none of the pool's addresses, beside a pool whose spec is invalid. */
+export function unreadable(): Observation {
+  const world = beyondLimit();
+  const gap = { kind: "gap", error: "DigitalOcean did not answer within 10 s" } as const;
+  const addresses = new Map(world.pools.flatMap(({ spec }) => spec.ips.map((ip) => [ip, gap] as const)));
+  const facts: ProviderFacts = { name: "digitalocean", addresses, isComplete: false, readAtMs: NOW_MS };
+  const status = { ips: { "203.0.113.30": { state: "active", nodeName: "worker-9" } } } as const;
+  const broken = aPool("broken", ["203.0.113.30"], { spec: { provider: "Ferengi" }, status });
+  return { ...world, pools: [...world.pools, broken], providers: new Map([[facts.name, facts]]) };
 }

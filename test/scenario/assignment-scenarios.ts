@@ -65,7 +65,7 @@ export function assignmentScenarios(scenario: Register): void {
     await world.nodes.setReady("n1", false);
     await world.pass();
     expect(world.cloudWrites()).toEqual([]);
-    expect(await world.show()).toEqual(["ip1 no-match n1 (HolderLost)"]);
+    expect(await world.show()).toEqual(["ip1 no-match n1 (NoCandidate)"]);
     expect(await world.nodes.annotations()).toEqual({});
     await world.nodes.setReady("n1", true);
     await world.pass();

@@ -87,7 +87,7 @@ export function claimScenarios(scenario: Register): void {
     await world.nodes.setReady("n1", false);
     await world.pass();
     expect(world.cloudWrites()).toEqual([]);
-    expect(await world.show()).toEqual(["ip1 no-match n1 (HolderLost)", "ip2 active n2"]);
+    expect(await world.show()).toEqual(["ip1 no-match n1 (NoCandidate)", "ip2 active n2"]);
   });
 
   scenario("two pools buy at the same time: each gets its own, no more", async (world) => {

@@ -74,7 +74,7 @@ export function cloudFaultScenarios(scenario: Register): void {
     await served(world, ["n1"]);
     await world.nodes.delete("n1");
     await world.pass();
-    expect(await world.show()).toEqual(["ip1 no-match (HolderGone)"]);
+    expect(await world.show()).toEqual(["ip1 no-match (NoCandidate)"]);
     await world.machines("n2");
     await world.pass();
     expect(world.cloudWrites()).toEqual(["assign ip1 to n2"]);

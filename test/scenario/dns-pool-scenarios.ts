@@ -107,7 +107,7 @@ export function dnsPoolScenarios(scenario: Register): void {
     await world.nodes.setReady("n1", true);
     await world.pass();
     expect(world.dns.set("cloudflare", WWW)).toEqual(["ip1"]);
-    expect(await world.show()).toEqual(["ip1 active n1", "ip2 no-match n2 (HolderLost)"]);
+    expect(await world.show()).toEqual(["ip1 active n1", "ip2 no-match n2 (NoCandidate)"]);
   });
 
   scenario(

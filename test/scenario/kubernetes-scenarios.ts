@@ -111,7 +111,7 @@ export function kubernetesScenarios(scenario: Register): void {
       await world.pods.delete("p-n2");
       await world.pass();
       expect(world.cloudWrites()).toEqual([]);
-      expect(await world.show()).toEqual(["ip1 no-match n1 (HolderLost)"]);
+      expect(await world.show()).toEqual(["ip1 no-match n1 (NoCandidate)"]);
     },
   );
 

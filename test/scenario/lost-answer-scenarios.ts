@@ -104,6 +104,55 @@ export function lostAnswerScenarios(scenario: Register): void {
     },
   );
 
+  scenario(
+    "32e answer lost, and a changing list hides the new address: nothing more is bought, and nobody else's is taken",
+    async (world) => {
+      world.cloud.state.account.reserved_ip_limit = 500;
+      for (let number = 1; number <= 200; number += 1) world.cloud.address(ip(number));
+      await world.pools.create("web", { desiredIPs: 1 });
+      world.fail({ side: "cloud", operation: "create", kind: "lost-answer" });
+      await world.pass();
+      world.advance(60 * SECOND);
+      // Between the first page and the second one the new address moves from the second page to the first.
+      world.before("listPage", async () => undefined);
+      world.before("listPage", async () => {
+        world.cloud.removeAddress(ip(5));
+        world.cloud.address(ip(201), { region: "ams3" });
+      });
+      await world.pass();
+      expect(world.cloudWrites()).toEqual([]);
+      expect((await world.pools.status("web")).pendingAcquisitions).toHaveLength(1);
+      world.advance(60 * SECOND);
+      await world.pass();
+      expect((await world.pools.status("web")).acquired).toMatchObject([{ ip: bought(1) }]);
+      expect(world.cloud.boughtNow()).toEqual([bought(1)]);
+    },
+    { onlySingleRuns: "a process that goes on reads the list again before the first pass is over" },
+  );
+
+  scenario(
+    "a list that changes while it is read before a purchase delays it",
+    async (world) => {
+      world.cloud.state.account.reserved_ip_limit = 500;
+      for (let number = 1; number <= 200; number += 1) world.cloud.address(ip(number));
+      for (let number = 201; number <= 240; number += 1) world.cloud.address(ip(number));
+      await world.pools.create("web", { desiredIPs: 1 });
+      // The pass reads two pages and the first one again, and so does each of its two attempts to buy.
+      for (const call of [1, 2, 3, 4, 5, 6, 7, 8])
+        world.before("listPage", async () => {
+          if (call !== 5 && call !== 8) return;
+          world.cloud.removeAddress(ip(call));
+          world.cloud.address(ip(240 + call));
+        });
+      await world.pass();
+      const first = world.cloudWrites();
+      world.advance(60 * SECOND);
+      await world.pass();
+      expect([first, world.cloudWrites()]).toEqual([[], ["create in nyc3"]]);
+    },
+    { onlySingleRuns: "a process that goes on tries again before the first pass is over" },
+  );
+
   scenario("32d two candidates of which another object claims one: the other is adopted", async (world) => {
     await world.pools.create("web", { desiredIPs: 1 });
     world.fail({ side: "cloud", operation: "create", kind: "lost-answer" });

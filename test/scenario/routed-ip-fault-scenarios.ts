@@ -138,7 +138,7 @@ export function routedIPFaultScenarios(scenario: Register): void {
       world.fail({ side: "cloud", operation: "firewalls", kind: "500", times: 0 });
       await world.pass();
       expect(world.cloudWrites()).toEqual(["assign ip1 to n2"]);
-      expect(await world.showRouted()).toEqual(["new1 no-match n1 (HolderLost)"]);
+      expect(await world.showRouted()).toEqual(["new1 no-match n1 (NoCandidate)"]);
       world.clearFaults();
       await world.pools.delete("web");
       world.cloud.removeAddress(ip(1));

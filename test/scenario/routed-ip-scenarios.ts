@@ -71,7 +71,7 @@ export function routedIPScenarios(scenario: Register): void {
     await world.nodes.setReady("n1", false);
     await world.pass();
     expect(world.cloudWrites()).toEqual([]);
-    expect(await world.showRouted()).toEqual(["new1 no-match n1 (HolderLost)"]);
+    expect(await world.showRouted()).toEqual(["new1 no-match n1 (NoCandidate)"]);
     expect(world.cloud.showFirewall()).toBe("tcp/30080 | n1");
   });
 

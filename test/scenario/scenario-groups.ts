@@ -21,7 +21,10 @@ import { lostMemoryScenarios } from "./lost-memory-scenarios.ts";
 import { lostStatusScenarios } from "./lost-status-scenarios.ts";
 import { matchScenarios } from "./match-scenarios.ts";
 import { mishapScenarios } from "./mishap-scenarios.ts";
+import { namedAddressScenarios } from "./named-address-scenarios.ts";
 import { neighbourScenarios } from "./neighbour-scenarios.ts";
+import { oddNameScenarios } from "./odd-name-scenarios.ts";
+import { pendingFirewallScenarios } from "./pending-firewall-scenarios.ts";
 import { reclaimScenarios } from "./reclaim-scenarios.ts";
 import { recoveredHolderScenarios } from "./recovered-holder-scenarios.ts";
 import { removedAddressScenarios } from "./removed-address-scenarios.ts";
@@ -71,4 +74,7 @@ export const SCENARIO_GROUPS: Readonly<Record<string, (scenario: Register) => vo
   "DNS annotations": dnsAnnotationScenarios,
   "routed IPs": routedIPScenarios,
   "faults at firewalls": routedIPFaultScenarios,
+  "pending firewalls": pendingFirewallScenarios,
+  "named addresses": namedAddressScenarios,
+  "odd names": oddNameScenarios,
 };

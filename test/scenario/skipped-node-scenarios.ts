@@ -107,7 +107,7 @@ export function skippedNodeScenarios(scenario: Register): void {
       await world.nodes.create("n2");
       await world.pools.create("web", { desiredIPs: 2, region: "nyc3" });
       await world.pass();
-      expect(await world.show()).toEqual(["new1 unassigned (NoCandidate)", "new2 unassigned (NoCandidate)"]);
+      expect(await world.show()).toEqual(["new1 unassigned (Backoff)", "new2 unassigned (Backoff)"]);
     },
   );
 }

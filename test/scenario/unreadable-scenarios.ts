@@ -146,7 +146,7 @@ export function unreadableScenarios(scenario: Register): void {
     expect(conditions.find(({ type }) => type === "Ready")?.status).toBe("False");
     world.cloud.state.tokens = {};
     await world.pass();
-    expect(await world.show()).toEqual(["ip1 no-match n1 (HolderLost)"]);
+    expect(await world.show()).toEqual(["ip1 no-match n1 (NoCandidate)"]);
   });
 
   scenario(

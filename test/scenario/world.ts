@@ -5,6 +5,7 @@ import type { Clock } from "../../src/ports/clock.ts";
 import { planPass } from "../../src/reconcile.ts";
 import type { WriterDeps } from "../../src/rounds.ts";
 import { type PortCall, slowed } from "../fake/slowed.ts";
+import { checkAnnounced } from "./announced.ts";
 import type { Backend, Ports, WorldKind } from "./backend.ts";
 import { DNSSafety, isServedBy } from "./dns-safety.ts";
 import { instrumented } from "./instrument.ts";
@@ -66,6 +67,7 @@ export class World {
   /** How long a call takes before it leaves, milliseconds; absent = no time. */
   takesMs: ((call: PortCall) => number | undefined) | undefined;
   #runs = 0;
+  #hasFaults = false;
   #before: { readonly method: string; readonly action: () => Promise<void> }[] = [];
 
   constructor(backend: Backend) {
@@ -115,10 +117,12 @@ export class World {
 
   /** Plans a fault; it applies to whatever run comes next. */
   fail(fault: OperationFault): void {
+    this.#hasFaults = true;
     this.backend.fail(this.#named(fault));
   }
 
   clearFaults(): void {
+    this.#hasFaults = false;
     this.backend.clearFaults();
   }
 
@@ -148,10 +152,20 @@ export class World {
 
   /** One run of a new process; the log of calls begins with it. */
   async run(options: RunOptions = {}): Promise<RunEnd> {
+    const planned = await this.#planBefore(options);
     this.backend.clearLog();
+    // What happens in the middle of a run can be announced by nobody.
+    const isClear = this.#before.length === 0 && options.settle !== true;
     const end = await this.runBeside(options);
+    if (end.kind === "done" && isClear) checkAnnounced(end.result, planned);
     if (end.kind === "done") await this.afterRun?.();
     return end;
+  }
+
+  /** What `plan` says right before a run in a clear world: no fault is planned that its reading could use up. Undefined elsewhere. */
+  async #planBefore({ selection, ...others }: RunOptions): Promise<Plan | undefined> {
+    const isClear = this.kind === "memory" && !this.#hasFaults && Object.keys(others).length === 0;
+    return isClear ? await this.plan(selection ?? {}) : undefined;
   }
 
   /** As {@link run}, beside another one: the log goes on. */

@@ -5,8 +5,8 @@ export const DNS_BUGS: readonly Mutation[] = [
   {
     name: "An address is published before it is seen on its machine.",
     file: "src/plan/dns/pool-addresses.ts",
-    find: "for (const { id, ip } of assignments) serving.set(ip, id);",
-    replace: "for (const { ip } of assignments) serving.set(ip, undefined);",
+    find: "for (const { id, ip } of assignments) serving.set(ip, [id]);",
+    replace: "for (const { ip } of assignments) serving.set(ip, []);",
   },
   {
     name: "A name is emptied when nothing serves.",
@@ -36,8 +36,8 @@ export const DNS_BUGS: readonly Mutation[] = [
   {
     name: "The annotation of a node is published as it is written, whatever the pool knows of the address.",
     file: "src/plan/dns/record-set-addresses.ts",
-    find: "  return fact === undefined || isUndecided ? [{ address: addressAnnotation, isUndecided }] : [];",
-    replace: "  return [{ address: addressAnnotation, isUndecided: isUndecided && pools.size > 99 }];",
+    find: "  return fact === undefined || isUndecided ? [{ address: addressAnnotation, isUndecided, after: [] }] : [];",
+    replace: "  return [{ address: addressAnnotation, isUndecided: isUndecided && pools.size > 99, after: [] }];",
   },
   {
     name: "The name an object had before is forgotten.",
@@ -47,13 +47,13 @@ export const DNS_BUGS: readonly Mutation[] = [
   },
   {
     name: "A name is written before it is on record.",
-    file: "src/apply/preparations.ts",
+    file: "src/plan/dns/dns-memory.ts",
     find: "  if (write === undefined) return {};\n",
     replace: '  if (write === undefined || write.fqdn !== "") return {};\n',
   },
   {
     name: "What is added to a known name is not on record before.",
-    file: "src/apply/preparations.ts",
+    file: "src/plan/dns/dns-memory.ts",
     find: 'if (isKnown || spec.reclaimPolicy !== "Delete") return {};',
     replace: "return {};",
   },

@@ -17,14 +17,14 @@ export const FIREWALL_BUGS: readonly Mutation[] = [
   {
     name: "A port is closed although a RoutedIP needs it.",
     file: "src/plan/firewall/plan-firewalls.ts",
-    find: "keep(view.firewall.fact.firewall.id, needs.ports, needs.machines);",
-    replace: "keep(view.firewall.fact.firewall.id, [], needs.machines);",
+    find: "keep(view.firewall.fact.firewall.id, needs.ports, [",
+    replace: "keep(view.firewall.fact.firewall.id, [], [",
   },
   {
     name: "A rule that a person made counts as made by the program.",
     file: "src/plan/firewall/firewall-memory.ts",
-    find: "...[...context.needs.ports].filter(isShared)",
-    replace: "...context.needs.ports",
+    find: "...[...ports].filter(isShared)",
+    replace: "...ports",
   },
   {
     name: "What is added to a firewall is not put on record before.",
@@ -53,8 +53,14 @@ export const FIREWALL_BUGS: readonly Mutation[] = [
   {
     name: "Changes of a firewall that are still carried out are not waited for.",
     file: "src/apply/change-firewall.ts",
-    find: 'reading.kind === "known" && reading.firewall.isSettled && ',
-    replace: 'reading.kind === "known" && ',
+    find: 'awaited.every((machine) => progressAt(firewall, machine) === "in-force") && left(firewall)',
+    replace: "left(firewall)",
+  },
+  {
+    name: "A change that is pending for one machine holds up every other one.",
+    file: "src/adapters/digitalocean/decode-firewall.ts",
+    find: "isWaiting: pending.some(({ ids }) => ids.length === 0) ||",
+    replace: "isWaiting: pending.length > 0 ||",
   },
   {
     name: "A change of a firewall whose answer was lost counts as soon as it shows.",
@@ -95,8 +101,8 @@ export const FIREWALL_BUGS: readonly Mutation[] = [
   {
     name: "An address is published while its firewall keeps it out.",
     file: "src/plan/dns/pool-addresses.ts",
-    find: "if (isUndecided(standing) || !isReachable(view, standing)) undecided.add(ip);",
-    replace: "if (isUndecided(standing)) undecided.add(ip);",
+    find: "reachableAfter(view, standing, lettingIn);",
+    replace: "reachableAfter(view, standing, () => []);",
   },
   {
     name: "A former firewall is left before the new one is in step.",

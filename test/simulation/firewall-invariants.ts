@@ -1,4 +1,4 @@
-import type { Firewall } from "../../src/model/firewall.ts";
+import { type Firewall, progressAt } from "../../src/model/firewall.ts";
 import { includesPorts, type PortRange, portText } from "../../src/model/port-range.ts";
 import { FINALIZER, objectKey, type Pool } from "../../src/model/resource.ts";
 import type { SimCall } from "./faults.ts";
@@ -211,7 +211,9 @@ function checkLetIn(
     return [{ invariant: "firewall", text: `${what}, which was last seen outside its firewall` }];
   const wasDone = readings.some(
     (one) =>
-      one.isSettled && isShownBehind(monitor, one, machine) && wish.ports.every((ports) => isShownOpen(one, ports)),
+      progressAt(one, machine) === "in-force" &&
+      isShownBehind(monitor, one, machine) &&
+      wish.ports.every((ports) => isShownOpen(one, ports)),
   );
   return wasDone ? [] : [{ invariant: "firewall", text: `${what}, where its firewall was never seen to be done` }];
 }

@@ -66,7 +66,10 @@ async function comeToRest(simulation: Simulation): Promise<boolean> {
 function isWaiting({ world }: Simulation, result: PassResult | undefined): boolean {
   // What the provider has yet to carry out may be for an object that is gone.
   if (world.cloud.state.actions.some(({ status }) => status === "in-progress")) return true;
-  if (world.cloud.state.firewalls.some(({ pending_changes: pending }) => pending !== undefined)) return true;
+  const { droplets, firewalls } = world.cloud.state;
+  const cutOff = new Set(droplets.flatMap(({ id, unreachable }) => (unreachable === true ? [id] : [])));
+  const pending = firewalls.flatMap((firewall) => firewall.pending_changes ?? []);
+  if (pending.some((change) => !cutOff.has(change.droplet_id))) return true;
   // The answer of a creation is watched for also where its pool cannot be worked on and does not say so.
   const isWatched = (startedAt: string): boolean => Date.parse(startedAt) + ANSWER_WATCH_MS > world.nowMs();
   if (world.pools().some(({ status }) => status.pendingAcquisitions.some((open) => isWatched(open.startedAt))))

@@ -46,7 +46,7 @@ export const MEMORY_BUGS: readonly Mutation[] = [
   },
   {
     name: "What another object left in a name is not on record for the one that takes it over.",
-    file: "src/apply/preparations.ts",
+    file: "src/plan/dns/dns-memory.ts",
     find: "recordAddresses([...write.before.addresses, ...addresses]);",
     replace: "addresses;",
   },

@@ -30,7 +30,9 @@ export type FirewallEdit =
   | "tag"
   | "fill"
   | "clear"
-  | "delete";
+  | "delete"
+  /** No change of a firewall reaches the droplet any more. */
+  | "cut-off";
 
 /** Something that happens to RoutedIPs, to what they refer to, or to a cloud firewall. */
 export type RoutedEvent = { readonly atMs: number } & (

@@ -132,6 +132,9 @@ function handEdit(world: World, { name, edit, ports, droplet }: Of<"hand-firewal
         ({ protocol, ports: text }) => protocol !== "udp" || Number(text) > 99,
       );
     },
+    "cut-off": () => {
+      for (const one of state.droplets) if (one.id === droplet) one.unreachable = true;
+    },
     delete: () => {
       state.firewalls = state.firewalls.filter((other) => other !== firewall);
     },

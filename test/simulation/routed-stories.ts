@@ -108,6 +108,16 @@ export function routedStories(): readonly Story[] {
       { ...routedIP("v1", { address: "203.0.113.2" }), atMs: 2900 },
       { atMs: 4900, kind: "delete-routed-ip", name: "v0" },
     ]),
+    story("a RoutedIP leaves a droplet that no change of its firewall reaches", 7500, [
+      ...node(1),
+      ...node(2),
+      address(1),
+      ...SCENE,
+      routedIP("v0", GIVEN),
+      { atMs: 2900, kind: "hand-firewall", name: "fw0", edit: "cut-off", ports: "tcp/30080", droplet: 101 },
+      { atMs: 2900, kind: "service", name: "web", app: "web", ports: [30_443] },
+      { atMs: 3900, kind: "pod", node: "n1", isReady: false },
+    ]),
     story("somebody opened a port and attached a node before a RoutedIP needs both, and it goes", 6500, [
       ...node(1),
       address(1),

@@ -29,11 +29,8 @@ export async function exchange(
   return outcome.answer;
 }
 
-async function transport(
-  call: CallFacts,
-  { token, userAgent, deadline }: RequestTerms,
-  { method, url, body }: SDKRequest,
-): Promise<Answer> {
+async function transport(call: CallFacts, terms: RequestTerms, { method, url, body }: SDKRequest): Promise<Answer> {
+  const { token, userAgent } = terms;
   const headers = {
     Accept: "application/json",
     Authorization: `Bearer ${token}`,
@@ -41,6 +38,6 @@ async function transport(
     ...(body === undefined ? {} : { "Content-Type": "application/json" }),
   };
   const request = { url, method, headers, ...(body === undefined ? {} : { body }) };
-  const response = await sendRequest(CLOUDFLARE_VOICE, call, deadline, request);
-  return await readAnswer(CLOUDFLARE_VOICE, call, deadline, response);
+  const response = await sendRequest(CLOUDFLARE_VOICE, call, terms, request);
+  return await readAnswer(CLOUDFLARE_VOICE, call, terms, response);
 }

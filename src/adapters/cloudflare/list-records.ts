@@ -1,6 +1,8 @@
 import type { ZoneListing } from "../../ports/dns-provider.ts";
+import { type ListPage, readList } from "../../ports/listing.ts";
 import { AnswerFault, type AnswerValue } from "../provider-http/answer-value.ts";
 import type { CallFacts } from "../provider-http/call-facts.ts";
+import { readZoneListing, type ZoneItem } from "../provider-http/zone-listing.ts";
 import { answeredID } from "./answered-id.ts";
 import type { Call } from "./call.ts";
 import type { Caller } from "./caller.ts";
@@ -21,29 +23,20 @@ export function readFacts(fqdn: string): CallFacts {
 
 /**
  * The A records of one name, all pages, in no order.
- * @throws ProviderError; `malformed` when the pages do not add up to the total, so that a part is never taken for the whole
+ * @throws ProviderError; `malformed` when the pages are not the whole list, see {@link readList}, so that a part is never taken for
+ * the whole
  */
 export async function listRecords(caller: Caller, subject: NameSubject): Promise<readonly DNSRecord[]> {
-  const byID = new Map<string, DNSRecord>();
-  for (let page = 1; ; page += 1) {
-    const known = byID.size;
-    const { records, hasMore, total } = await caller.call(pageCall(subject, page));
-    for (const record of records) byID.set(record.id, record);
-    if (hasMore && byID.size > known) continue;
-    if (total === undefined || total === byID.size) return [...byID.values()];
-    const reason = `the pages have ${byID.size} records, result_info.total_count is ${total}`;
-    throw providerError(readFacts(subject.fqdn), { failure: "malformed", status: 200, reason });
-  }
+  const { items, problem } = await readList((page) => caller.call(pageCall(subject, page)), {
+    keyOf: ({ id }) => id,
+    noun: "records",
+    totalField: "result_info.total_count",
+  });
+  if (problem === undefined) return items;
+  throw providerError(readFacts(subject.fqdn), { failure: "malformed", status: 200, reason: problem });
 }
 
-interface RecordPage {
-  readonly records: readonly DNSRecord[];
-  readonly hasMore: boolean;
-  /** How many there are on all pages, when the answer says so. */
-  readonly total: number | undefined;
-}
-
-function pageCall({ zoneID, fqdn }: NameSubject, page: number): Call<RecordPage> {
+function pageCall({ zoneID, fqdn }: NameSubject, page: number): Call<ListPage<DNSRecord>> {
   return {
     ...readFacts(fqdn),
     send: (client) =>
@@ -51,15 +44,29 @@ function pageCall({ zoneID, fqdn }: NameSubject, page: number): Call<RecordPage>
         .list({ zone_id: zoneID, name: { exact: fqdn }, type: "A", page, per_page: pageSize })
         .asResponse(),
     decode(envelope) {
-      const records = envelope
+      const items = envelope
         .at("result")
         .items()
         .map((record) => decodeRecord(record, fqdn));
-      if (new Set(records.map(({ id }) => id)).size < records.length) throw new AnswerFault("result has an id twice");
-      const pages = infoCount(envelope, "total_pages");
-      const hasMore = pages === undefined ? records.length >= pageSize : page < pages;
-      return { records, hasMore, total: infoCount(envelope, "total_count") };
+      if (new Set(items.map(({ id }) => id)).size < items.length) throw new AnswerFault("result has an id twice");
+      return pageOf(envelope, items, { page, pageSize });
     },
+  };
+}
+
+/** Where the answer has no counts, a full page may have a next one. */
+function pageOf<T>(
+  envelope: AnswerValue,
+  items: readonly T[],
+  asked: { readonly page: number; readonly pageSize: number },
+): ListPage<T> {
+  const pages = infoCount(envelope, "total_pages");
+  const total = infoCount(envelope, "total_count");
+  return {
+    items,
+    hasMore: pages === undefined ? items.length >= asked.pageSize : asked.page < pages,
+    ...(total === undefined ? {} : { total }),
+    ...(pages === undefined ? {} : { pages }),
   };
 }
 
@@ -69,45 +76,13 @@ function pageCall({ zoneID, fqdn }: NameSubject, page: number): Call<RecordPage>
  */
 const zonePageSize = 5000;
 
-/** An A record of a zone; without `record` where it cannot be understood. */
-interface ZoneRecord {
-  readonly id: string;
-  readonly fqdn: string;
-  readonly record?: DNSRecord;
-}
-
-interface ZonePage {
-  readonly records: readonly ZoneRecord[];
-  readonly pages: number;
-}
-
 /** The A records of a whole zone; undefined where that takes more than `mostCalls`. One call per 5,000 records; the first answer says how many there are. */
 export async function listZone(caller: Caller, zoneID: string, mostCalls: number): Promise<ZoneListing | undefined> {
-  const items = new Map<string, ZoneRecord>();
-  let pages = 1;
-  for (let page = 1; page <= pages; page += 1) {
-    const answer = await caller.call(zonePageCall(zoneID, page));
-    pages = Math.max(pages, answer.pages);
-    if (pages > mostCalls) return undefined;
-    for (const item of answer.records) items.set(item.id, item);
-  }
-  const byName = Map.groupBy(items.values(), ({ fqdn }) => fqdn);
-  return {
-    names: new Map(
-      [...byName].map(([fqdn, own]) => [
-        fqdn,
-        recordSetState(
-          fqdn,
-          own.flatMap(({ record }) => record ?? []),
-        ),
-      ]),
-    ),
-    isOneAnswer: pages <= 1,
-    unclear: new Set([...items.values()].flatMap(({ fqdn, record }) => (record === undefined ? [fqdn] : []))),
-  };
+  const readPage = (page: number): Promise<ListPage<ZoneItem<DNSRecord>>> => caller.call(zonePageCall(zoneID, page));
+  return readZoneListing({ readPage, mostCalls, recordSetState });
 }
 
-function zonePageCall(zoneID: string, page: number): Call<ZonePage> {
+function zonePageCall(zoneID: string, page: number): Call<ListPage<ZoneItem<DNSRecord>>> {
   return {
     operation: "records",
     subject: zoneID,
@@ -116,22 +91,17 @@ function zonePageCall(zoneID: string, page: number): Call<ZonePage> {
     isWrite: false,
     send: (client) =>
       client.dns.records.list({ zone_id: zoneID, type: "A", page, per_page: zonePageSize }).asResponse(),
-    decode(envelope) {
-      const items = envelope.at("result").items();
-      const records = items.flatMap((item) => zoneRecord(item) ?? []);
-      const pages = infoCount(envelope, "total_pages");
-      // Without a count a page that is full may have a next one.
-      return { records, pages: pages ?? (items.length >= zonePageSize ? page + 1 : page) };
-    },
+    decode: (envelope) =>
+      pageOf(envelope, envelope.at("result").items().map(zoneRecord), { page, pageSize: zonePageSize }),
   };
 }
 
-/** Undefined for what is no A record of a name. */
-function zoneRecord(item: AnswerValue): ZoneRecord | undefined {
+/** A record by its name; without `record` where it cannot be understood, without a name for what is no A record of one. */
+function zoneRecord(item: AnswerValue): ZoneItem<DNSRecord> {
+  const id = answeredID(item.at("id"));
   const name = item.at("name").raw;
   const fqdn = typeof name === "string" ? canonicalName(name) : undefined;
-  if (item.at("type").raw !== "A" || fqdn === undefined) return undefined;
-  const id = answeredID(item.at("id"));
+  if (item.at("type").raw !== "A" || fqdn === undefined) return { id };
   try {
     return { id, fqdn, record: decodeRecord(item, fqdn) };
   } catch (error) {

@@ -1,4 +1,5 @@
-import { type Answer, jsonOf, oneLine } from "../provider-http/answer.ts";
+import { oneLine } from "../../model/plain-text.ts";
+import { type Answer, jsonOf } from "../provider-http/answer.ts";
 import type { Complaint } from "../provider-http/complaint.ts";
 
 /**

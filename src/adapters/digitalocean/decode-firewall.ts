@@ -7,15 +7,16 @@ import { ANYBODY, writtenPorts } from "./open-rule.ts";
 const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 /**
- * The firewall in a `firewall` object. Every list may be null. It is settled when no change is pending and its status is
- * `succeeded`, `failed` or absent: after `failed` the provider has given up, and waiting would never end; a status that is not
- * known yet is waited for like `waiting`.
+ * Returns the firewall in a `firewall` object. Every list may be null. Its progress is what `status` and `pending_changes` say
+ * (DigitalOcean's OpenAPI, 2026-08-07: a change is pending per droplet):
+ * 1. A droplet that a pending change names is pending, or failed where that change is `failed`. An entry that `succeeded` is over.
+ * 2. The whole firewall is waiting while a pending change names no droplet (absent, or 0), or the status is `waiting` and no
+ *    change is pending.
+ * 3. A status that is not known yet counts as `waiting`. With `failed` the provider has given up, so nothing is waited for.
  * @throws AnswerFault
  */
 export function decodeFirewall(value: AnswerValue): Firewall {
   const inbound = listAt(value, "inbound_rules");
-  const status = value.at("status");
-  const isAtRest = status.isAbsent || ["succeeded", "failed"].includes(status.text());
   return {
     id: value.at("id").textLike(uuid, "a UUID").toLowerCase(),
     name: value.at("name").text(),
@@ -23,8 +24,31 @@ export function decodeFirewall(value: AnswerValue): Firewall {
     ruleCount: inbound.length + listAt(value, "outbound_rules").length,
     machineIDs: sortedTexts(listAt(value, "droplet_ids").map(answeredID)),
     tags: sortedTexts(listAt(value, "tags").map((tag) => tag.text())),
-    isSettled: isAtRest && listAt(value, "pending_changes").length === 0,
+    ...decodeProgress(value),
   };
+}
+
+function decodeProgress(value: AnswerValue): Pick<Firewall, "isWaiting" | "pendingMachineIDs" | "failedMachineIDs"> {
+  const changes = listAt(value, "pending_changes").map((change) => {
+    const droplet = change.at("droplet_id");
+    const isNamed = !droplet.isAbsent && droplet.raw !== 0;
+    return { ids: isNamed ? [answeredID(droplet)] : [], status: statusAt(change) };
+  });
+  const pending = changes.filter(({ status }) => status !== "failed" && status !== "succeeded");
+  const status = statusAt(value);
+  const isAtRest = status === undefined || status === "succeeded" || status === "failed";
+  const pendingMachineIDs = sortedTexts(pending.flatMap(({ ids }) => ids));
+  const failed = sortedTexts(changes.flatMap((change) => (change.status === "failed" ? change.ids : [])));
+  return {
+    isWaiting: pending.some(({ ids }) => ids.length === 0) || (!isAtRest && pending.length === 0),
+    pendingMachineIDs,
+    failedMachineIDs: failed.filter((id) => !pendingMachineIDs.includes(id)),
+  };
+}
+
+function statusAt(value: AnswerValue): string | undefined {
+  const status = value.at("status");
+  return status.isAbsent ? undefined : status.text();
 }
 
 /** True when a text could be the id of a firewall. */

@@ -12,8 +12,9 @@ import type { SDK, Send } from "./sdk.ts";
 export async function exchange(
   sdk: SDK,
   call: CallFacts & { readonly send: Send },
-  { token, userAgent, deadline }: RequestTerms,
+  terms: RequestTerms,
 ): Promise<Answer> {
+  const { token, userAgent } = terms;
   let isSent = false;
   const response = await sdk(call.send, {
     headers: { Authorization: `Bearer ${token}`, "User-Agent": userAgent },
@@ -21,8 +22,8 @@ export async function exchange(
       // The SDK answers a 401 with a claims challenge by sending the request again.
       if (isSent) throw providerError(call, { failure: "unauthorized", status: 401, reason: "it was challenged" });
       isSent = true;
-      return await sendRequest(DIGITALOCEAN_VOICE, call, deadline, { ...init, url });
+      return await sendRequest(DIGITALOCEAN_VOICE, call, terms, { ...init, url });
     },
   });
-  return await readAnswer(DIGITALOCEAN_VOICE, call, deadline, response);
+  return await readAnswer(DIGITALOCEAN_VOICE, call, terms, response);
 }

@@ -8,7 +8,7 @@ import type { Caller } from "./caller.ts";
 import { decodeFirewall } from "./decode-firewall.ts";
 import { expectedFailure } from "./expected-failure.ts";
 import { FIREWALL_FACTS } from "./firewall-facts.ts";
-import { decodePage, type ListPage, listAll, pageSize } from "./list-all.ts";
+import { decodePage, type ItemPage, listAll, pageSize } from "./list-all.ts";
 
 /**
  * The reading half of the port over DigitalOcean's API: `/v2/firewalls`, `/v2/droplets`. The API hides what the token may not
@@ -28,7 +28,7 @@ export function firewallReadOperations(caller: Caller): FirewallProviderReader {
   };
 }
 
-function listCall(page: number): Call<ListPage<Firewall>> {
+function listCall(page: number): Call<ItemPage<Firewall>> {
   return {
     ...FIREWALL_FACTS.list(page),
     send: (client, configuration) =>
@@ -57,7 +57,7 @@ function getCall(id: string): Call<Firewall | undefined> {
 }
 
 /** What does not carry the tag is left out: a filter that is ignored must not make every droplet look covered. */
-function taggedCall(tag: string, page: number): Call<ListPage<string>> {
+function taggedCall(tag: string, page: number): Call<ItemPage<string>> {
   return {
     ...FIREWALL_FACTS.tagged(tag, page),
     send: (client, configuration) =>
@@ -69,6 +69,6 @@ function taggedCall(tag: string, page: number): Call<ListPage<string>> {
         const hasTag = tags.some((other) => other.text().toLowerCase() === tag.toLowerCase());
         return { id, value: hasTag ? id : undefined };
       }),
-    expected: expectedFailure("not-found", { items: [], total: 0 }),
+    expected: expectedFailure("not-found", { items: [], hasMore: false, total: 0 }),
   };
 }

@@ -9,7 +9,8 @@ export function answerJSON(call: Call, answer: Answer, connection: Connection): 
   try {
     return JSON.parse(answer.body.toString("utf8"));
   } catch (error) {
-    throw malformed(call, connection, { status: answer.status, why: reasonOf(answer, error) });
+    const why = reasonOf(answer, error);
+    throw malformed(call, connection, { status: answer.status, why: connection.secrets?.redactQuoted(why) ?? why });
   }
 }
 

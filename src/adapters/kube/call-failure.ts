@@ -37,9 +37,10 @@ export function kubeError(
 
 /** The KubeError for an answer that is not a success: what the server said, and what to do about it. Pure. */
 export function callFailure(call: Call, answer: Answer, connection: Connection): KubeError {
-  const said = statusOf(answer.body);
+  const redact = (text: string): string => connection.secrets?.redactQuoted(text) ?? text;
+  const said = statusOf(answer.body, redact);
   const failure = failureOf(call, answer.status, said);
-  const why = said?.message ?? whyWithoutStatus(answer);
+  const why = said?.message ?? whyWithoutStatus(answer, redact);
   return kubeError(call, failure, { status: answer.status, why, fix: fixOf(call, failure, connection, why) });
 }
 
@@ -49,11 +50,12 @@ interface StatusFacts {
 }
 
 /** What a Kubernetes `Status` body says; undefined for every other body, which is never quoted. */
-function statusOf(body: Buffer): StatusFacts | undefined {
+function statusOf(body: Buffer, redact: (text: string) => string): StatusFacts | undefined {
   const status = parse(body);
   if (status === undefined) return undefined;
   const reason = asText(status["reason"]) ?? "";
-  const message = (asText(status["message"]) ?? reason)
+  // Before the cut: a part of a secret is not found any more.
+  const message = redact(asText(status["message"]) ?? reason)
     .slice(0, MAX_QUOTED)
     .replace(/\p{Cc}+/gu, " ")
     .replace(/[\s.]+$/, "");
@@ -91,13 +93,13 @@ function isResourceMissing(call: Call, said: StatusFacts | undefined): boolean {
   );
 }
 
-function whyWithoutStatus(answer: Answer): string {
+function whyWithoutStatus(answer: Answer, redact: (text: string) => string): string {
   if (answer.status < 400) return "the server redirects instead of answering";
   if (answer.status === 414 || answer.status === 431) return "the request's URL or headers are too long for the server";
   const type = answer.headers["content-type"]?.split(";", 1)[0];
   return type === undefined || type === "application/json" || type === "text/plain"
     ? "the server gives no reason"
-    : `the answer is ${type}, not that of a Kubernetes API`;
+    : `the answer is ${redact(type)}, not that of a Kubernetes API`;
 }
 
 function fixOf(call: Call, failure: KubeFailure, connection: Connection, why: string): string {

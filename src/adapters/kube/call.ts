@@ -34,6 +34,7 @@ type ResourceName =
   | "recordSets"
   | "routedIPs"
   | "issuers"
+  | "namespaces"
   | "nodes"
   | "pods"
   | "services"
@@ -47,6 +48,7 @@ export const RESOURCES: Readonly<Record<ResourceName, Resource>> = {
   recordSets: { group: GROUP, version: VERSION, plural: "nodednsrecordsets", noun: "record set" },
   routedIPs: { group: GROUP, version: VERSION, plural: "routedips", noun: "routed IP" },
   issuers: { group: GROUP, version: VERSION, plural: "routedipissuers", noun: "routed IP issuer" },
+  namespaces: { group: "", version: "v1", plural: "namespaces", noun: "namespace" },
   nodes: { group: "", version: "v1", plural: "nodes", noun: "node" },
   pods: { group: "", version: "v1", plural: "pods", noun: "pod" },
   services: { group: "", version: "v1", plural: "services", noun: "Service" },

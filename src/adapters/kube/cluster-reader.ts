@@ -5,7 +5,7 @@ import { objectKey } from "../../model/resource.ts";
 import type { RoutedIP, RoutedIPIssuer } from "../../model/routed-ip.ts";
 import type { EndpointSliceFacts, ServiceFacts } from "../../model/service.ts";
 import { compareText } from "../../plan/object-order.ts";
-import type { ClusterReader, LeaseRecord } from "../../ports/cluster.ts";
+import type { ClusterReader, LeaseRecord, NamespaceReader } from "../../ports/cluster.ts";
 import { answerJSON, malformed } from "./answer-json.ts";
 import { type Call, RESOURCES, resourcePath } from "./call.ts";
 import { CUSTOM_RESOURCES, type ReadableResource } from "./custom-resource.ts";
@@ -33,7 +33,7 @@ export interface ReadAccess extends PageSource {
 type CustomObject = { readonly meta: ObjectMeta };
 
 /** A {@link ClusterReader} over HTTP. It has no method that writes, and holds nothing that could. */
-export class KubeClusterReader implements ClusterReader {
+export class KubeClusterReader implements ClusterReader, NamespaceReader {
   readonly server: string;
   readonly #access: ReadAccess;
 
@@ -100,6 +100,18 @@ export class KubeClusterReader implements ClusterReader {
   async readNode(name: string): Promise<NodeFacts | undefined> {
     const path = resourcePath(RESOURCES.nodes, { name });
     return await this.#read({ method: "GET", path, verb: "get", resource: RESOURCES.nodes, subject: name }, decodeNode);
+  }
+
+  async hasNamespace(name: string): Promise<boolean | undefined> {
+    const path = resourcePath(RESOURCES.namespaces, { name });
+    const call: Call = { method: "GET", path, verb: "get", resource: RESOURCES.namespaces, subject: name };
+    try {
+      await this.#access.send(call);
+      return true;
+    } catch (error) {
+      if (!(error instanceof KubeError)) throw error;
+      return error.failure === "not-found" ? false : undefined;
+    }
   }
 
   async readPodsOn(selector: PodSelector, nodeName: string): Promise<readonly PodFacts[]> {

@@ -95,7 +95,7 @@ export class KubeClusterWriter extends KubeClusterReader implements ClusterWrite
       reportingInstance: this.#reportingInstance,
       suffix: randomBytes(8).toString("hex"),
     };
-    const body = encodeEvent(event, stamp);
+    const body = encodeEvent({ ...event, note: this.#redact(event.note) }, stamp);
     const call = { resource: RESOURCES.events, subject: objectKey(event.regarding.meta) };
     const { namespace, name } = body.metadata;
     try {
@@ -112,6 +112,10 @@ export class KubeClusterWriter extends KubeClusterReader implements ClusterWrite
     const reading: Call = { ...call, method: "GET", verb: "get" };
     const stored = answerJSON(reading, await this.#access.send(reading), this.#access.connection);
     await this.#access.write({ ...call, method: "PATCH", verb: "patch", body: nextSeries(stored, this.now()) });
+  }
+
+  #redact(text: string): string {
+    return this.#access.connection.secrets?.redact(text) ?? text;
   }
 
   async createLease(lease: Omit<LeaseRecord, "resourceVersion">): Promise<LeaseRecord> {

@@ -3,10 +3,12 @@
 // 0.4 s to load, so files are read and merged here, and client-node is loaded only where it is needed: ./delegate.ts.
 import { delimiter, join } from "node:path";
 import { ConfigError } from "../../model/errors.ts";
+import type { ChooseProxy } from "../http/proxy-choice.ts";
 import type { Connection, Impersonation } from "./connection.ts";
 import { inClusterConnection } from "./in-cluster.ts";
 import { type Kubeconfig, readKubeconfig } from "./kubeconfig-file.ts";
 import { mergeKubeconfigs } from "./merge-kubeconfigs.ts";
+import { optional } from "./optional.ts";
 import { resolveContext } from "./resolve-context.ts";
 
 /** Everything that decides which cluster is used; flags and environment are read by the caller. */
@@ -25,6 +27,8 @@ export interface KubeConfigInputs {
   readonly inCluster: { readonly host?: string; readonly port?: string; readonly folder?: string };
   /** What exec plugins inherit; they need at least `PATH` and `HOME`. */
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** The proxy that the environment names for a server; the kubeconfig's `proxy-url` goes before it. Absent = none. */
+  readonly chooseProxy?: ChooseProxy;
 }
 
 /**
@@ -36,11 +40,19 @@ export async function loadConfig(inputs: KubeConfigInputs): Promise<Connection> 
   const kubeconfig = await loadKubeconfig(inputs);
   if (kubeconfig !== undefined && (inputs.kubeconfig || !isEmpty(kubeconfig))) {
     const connection = resolveContext(kubeconfig, inputs.context || undefined, inputs.environment);
-    return { ...connection, impersonation: impersonation(inputs) ?? connection.impersonation };
+    return complete(connection, inputs);
   }
   const inside = inputs.context ? undefined : await inClusterConnection(inputs.inCluster);
   if (inside === undefined) throw nothingConfigured(inputs);
-  return { ...inside, impersonation: impersonation(inputs) ?? inside.impersonation };
+  return complete(inside, inputs);
+}
+
+function complete(connection: Connection, inputs: KubeConfigInputs): Connection {
+  return {
+    ...connection,
+    impersonation: impersonation(inputs) ?? connection.impersonation,
+    ...optional("proxy", connection.proxy ?? inputs.chooseProxy?.(new URL(connection.server))),
+  };
 }
 
 async function loadKubeconfig(inputs: KubeConfigInputs): Promise<Kubeconfig | undefined> {

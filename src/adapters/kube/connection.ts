@@ -1,6 +1,12 @@
+import type { Secrets } from "../../ports/secrets.ts";
+import type { ProxyServer } from "../http/proxy-choice.ts";
+
 /** How to run an exec credential plugin (`client.authentication.k8s.io`). */
 export interface ExecPlugin {
+  /** An absolute path, or a name without a slash that is looked for in {@link searchPath}; `""` when the kubeconfig has none. */
   readonly command: string;
+  /** The `$PATH` of flipop itself: what the kubeconfig adds to the plugin's environment does not count. */
+  readonly searchPath: string;
   readonly args: readonly string[];
   /** The whole environment of the plugin. May hold secrets. */
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -9,6 +15,8 @@ export interface ExecPlugin {
   readonly installHint: string;
   /** True when the plugin insists on a terminal, which flipop never gives it. */
   readonly needsTerminal: boolean;
+  /** The values of added environment variables that have a name like a secret's, such as `VAULT_TOKEN`. */
+  readonly secrets: readonly string[];
   /** `spec.cluster` of the plugin's input, when it asked for it. */
   readonly cluster?: Readonly<Record<string, unknown>>;
 }
@@ -55,7 +63,10 @@ export interface Connection {
     readonly serverName?: string;
     readonly isInsecure: boolean;
   };
-  readonly proxyURL?: string;
+  /** Absent = the server is reached directly. */
+  readonly proxy?: ProxyServer;
   readonly user: ConnectionUser;
+  /** Learns the credentials, and takes secrets out of texts of the server and of plugins. Absent = texts stay as they are. */
+  readonly secrets?: Secrets;
   readonly impersonation: Impersonation;
 }

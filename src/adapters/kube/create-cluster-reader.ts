@@ -1,4 +1,4 @@
-import type { ClusterReader } from "../../ports/cluster.ts";
+import type { ClusterReader, NamespaceReader } from "../../ports/cluster.ts";
 import { KubeClusterReader } from "./cluster-reader.ts";
 import type { Connection } from "./connection.ts";
 import { optional } from "./optional.ts";
@@ -11,7 +11,7 @@ import { Transport, type TransportOptions } from "./transport.ts";
 export function createClusterReader(
   connection: Connection,
   options: TransportOptions,
-): ClusterReader & { readonly close: () => void } {
+): ClusterReader & NamespaceReader & { readonly close: () => void } {
   const transport = new Transport(connection, options);
   return new KubeClusterReader({
     connection,

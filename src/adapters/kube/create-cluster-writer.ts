@@ -1,4 +1,4 @@
-import type { ClusterWriter } from "../../ports/cluster.ts";
+import type { ClusterWriter, NamespaceReader } from "../../ports/cluster.ts";
 import { KubeClusterWriter } from "./cluster-writer.ts";
 import type { Connection } from "./connection.ts";
 import { SeenObjects } from "./seen-objects.ts";
@@ -14,7 +14,7 @@ export function createClusterWriter(
     /** Who reports Events: the pod's or the host's name. */
     readonly reportingInstance: string;
   },
-): ClusterWriter & { readonly close: () => void } {
+): ClusterWriter & NamespaceReader & { readonly close: () => void } {
   const transport = new Transport(connection, options);
   const seen = new SeenObjects();
   const access = {

@@ -1,23 +1,22 @@
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
-import type { Agent } from "node:http";
 import { ConfigError } from "../../model/errors.ts";
+import { isTokenText, UNUSABLE_TOKEN } from "../../model/token-text.ts";
 import type { Clock } from "../../ports/clock.ts";
+import type { Secrets } from "../../ports/secrets.ts";
+import type { TLSFacts } from "../http/agents.ts";
 import type { Connection } from "./connection.ts";
 import { Delegate } from "./delegate.ts";
 import { type ExecCredential, runExecPlugin } from "./exec-plugin.ts";
 import { impersonationHeaders } from "./impersonation-headers.ts";
 import { optional } from "./optional.ts";
-import type { TLSMaterial } from "./tls-material.ts";
+import { readSmallFile, whyUnreadable } from "./small-file.ts";
 
 const MEMO_MS = 10_000;
 
 /** Everything a request needs to be let in. */
 export interface LoginFacts {
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
-  readonly tls: TLSMaterial;
-  /** Given only when requests go through a proxy. */
-  readonly agent?: Agent;
+  readonly tls: TLSFacts;
   /** Hash of all of it: two logins with the same hash are the same to the server. */
   readonly fingerprint: string;
 }
@@ -31,6 +30,7 @@ export class Credentials {
   readonly #clock: Clock;
   readonly #reload: (() => Promise<Connection>) | undefined;
   readonly #delegate: Delegate;
+  readonly #secrets: Secrets | undefined;
   #memo: { readonly login: Promise<LoginFacts>; readonly untilMs: number } | undefined;
   #renewal: { readonly refused: string; readonly login: Promise<LoginFacts>; readonly untilMs: number } | undefined;
   #exec: ExecCredential | undefined;
@@ -41,6 +41,7 @@ export class Credentials {
     this.#clock = clock;
     this.#reload = reload;
     this.#delegate = new Delegate(connection);
+    this.#secrets = connection.secrets;
   }
 
   /** The credentials as of at most 10 s ago. @throws ConfigError when a file or plugin gives none; it is asked again next time. */
@@ -81,43 +82,59 @@ export class Credentials {
   }
 
   async #read(): Promise<LoginFacts> {
-    const { user, tls: server, proxyURL, impersonation } = await this.#latest();
+    const { user, tls: server, impersonation } = await this.#latest();
     const exec = user.exec === undefined ? undefined : await this.#execCredential(user.exec);
     const ca = server.isInsecure ? undefined : await this.#pem(server.authority, server.authorityFile);
     const cert = exec?.certificate ?? (await this.#pem(user.certificate, user.certificateFile));
     const key = exec?.key ?? (await this.#pem(user.key, user.keyFile));
-    const tls: TLSMaterial = {
+    const tls: TLSFacts = {
       ...optional("ca", ca),
       ...optional("cert", cert),
       ...optional("key", key),
       ...optional("servername", server.serverName),
       ...(server.isInsecure ? { rejectUnauthorized: false } : {}),
     };
-    const isDelegated = proxyURL !== undefined || user.authProvider !== undefined;
-    const delegated = isDelegated ? await this.#delegate.current(tls) : {};
-    const authorization = (await this.#authorization(exec)) ?? delegated.authorization;
+    const authorization =
+      (await this.#authorization(exec)) ??
+      (user.authProvider === undefined ? undefined : await this.#delegate.authorization(tls));
+    for (const secret of [key, user.password, authorization?.replace(/^\S+ /, "")])
+      if (secret) this.#secrets?.add(secret);
     const headers = { ...optional("Authorization", authorization), ...impersonationHeaders(impersonation) };
     const fingerprint = createHash("sha256")
       .update(JSON.stringify([headers, tls]))
       .digest("base64");
-    return { headers, tls, fingerprint, ...optional("agent", delegated.agent) };
+    return { headers, tls, fingerprint };
   }
 
   async #execCredential(plugin: NonNullable<Connection["user"]["exec"]>): Promise<ExecCredential> {
     const kept = this.#exec;
     if (kept !== undefined && (kept.expiresAtMs ?? Number.POSITIVE_INFINITY) > this.#clock.wallMs() + MEMO_MS)
       return kept;
-    this.#exec = await runExecPlugin(plugin, this.#connection.source);
+    for (const secret of plugin.secrets) this.#secrets?.add(secret);
+    this.#exec = await runExecPlugin(
+      plugin,
+      this.#connection.source,
+      (text) => this.#secrets?.redactQuoted(text) ?? text,
+    );
     return this.#exec;
   }
 
   async #authorization(exec: ExecCredential | undefined): Promise<string | undefined> {
     const { user } = this.#connection;
     if (exec?.token !== undefined) return `Bearer ${exec.token}`;
-    if (user.tokenFile !== undefined) return `Bearer ${(await this.#file(user.tokenFile, "token")).trim()}`;
-    if (user.token !== undefined) return `Bearer ${user.token}`;
+    if (user.tokenFile !== undefined)
+      return this.#bearer((await this.#file(user.tokenFile, "token")).trim(), user.tokenFile);
+    if (user.token !== undefined) return this.#bearer(user.token);
     if (user.username === undefined) return undefined;
     return `Basic ${Buffer.from(`${user.username}:${user.password ?? ""}`).toString("base64")}`;
+  }
+
+  #bearer(token: string, file?: string): string {
+    this.#secrets?.add(token);
+    const what = `The token${file === undefined ? "" : ` in ${file}`} of ${this.#connection.source}`;
+    if (token === "") throw new ConfigError("invalid", `${what} is empty. Log in again, or correct the path.`);
+    if (!isTokenText(token)) throw new ConfigError("invalid", `${what} ${UNUSABLE_TOKEN}. Copy it again.`);
+    return `Bearer ${token}`;
   }
 
   async #pem(data: string | undefined, file: string | undefined): Promise<string | undefined> {
@@ -126,12 +143,12 @@ export class Credentials {
 
   async #file(file: string, what: string): Promise<string> {
     try {
-      return await readFile(file, "utf8");
+      return await readSmallFile(file);
     } catch (error) {
-      const code = (error as NodeJS.ErrnoException).code ?? "unknown error";
       throw new ConfigError(
         "invalid",
-        `Cannot read the ${what} ${file} of ${this.#connection.source}: ${code}. Correct the path, or make it readable.`,
+        `Cannot read the ${what} ${file} of ${this.#connection.source}: ${whyUnreadable(error)}. ` +
+          "Correct the path, or make it readable.",
         { cause: error },
       );
     }

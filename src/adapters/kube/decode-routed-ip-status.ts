@@ -1,4 +1,4 @@
-import type { FirewallMemory } from "../../model/firewall.ts";
+import type { FirewallMemory, PendingFirewall } from "../../model/firewall.ts";
 import type { IssuerMemory, RoutedIPStatus } from "../../model/resource.ts";
 import { decodePoolStatus } from "./decode-pool-status.ts";
 import { asList, asRecord, asText, asTexts } from "./json-value.ts";
@@ -8,11 +8,13 @@ import { optional } from "./optional.ts";
 export function decodeRoutedIPStatus(value: unknown): RoutedIPStatus {
   const status = asRecord(value) ?? {};
   const firewalls = asList(status["firewalls"]).flatMap(decodeFirewall);
+  const pendingFirewalls = asList(status["pendingFirewalls"]).flatMap(decodePending);
   return {
     ...decodePoolStatus(value),
     ...optional("address", asText(status["address"])),
     ...optional("nodeName", asText(status["nodeName"])),
     ...(firewalls.length === 0 ? {} : { firewalls }),
+    ...(pendingFirewalls.length === 0 ? {} : { pendingFirewalls }),
     ...optional("issuer", decodeIssuer(status["issuer"])),
   };
 }
@@ -25,6 +27,16 @@ function decodeFirewall(value: unknown): readonly FirewallMemory[] {
   if (entry === undefined || provider === undefined || id === undefined) return [];
   const name = asText(entry["name"]) ?? "";
   return [{ provider, id, name, ports: asTexts(entry["ports"]), machineIDs: asTexts(entry["machineIDs"]) }];
+}
+
+/** An entry without its time means nothing: the change counts as pending from when it is seen again. */
+function decodePending(value: unknown): readonly PendingFirewall[] {
+  const entry = asRecord(value);
+  const id = asText(entry?.["id"]);
+  const since = asText(entry?.["since"]);
+  if (entry === undefined || id === undefined || since === undefined) return [];
+  const name = asText(entry["name"]) ?? "";
+  return [{ id, name, ...optional("machineID", asText(entry["machineID"])), since }];
 }
 
 /** Half of it would be worse than none: nothing is deleted on a policy that was not read. */

@@ -1,20 +1,12 @@
-import type { Agent } from "node:http";
 import type { RequestOptions } from "node:https";
 import type { KubeConfig } from "@kubernetes/client-node/dist/config.js";
 import { ConfigError } from "../../model/errors.ts";
+import type { TLSFacts } from "../http/agents.ts";
 import type { Connection } from "./connection.ts";
-import type { TLSMaterial } from "./tls-material.ts";
-
-/** What client-node gave: an agent when there is a proxy, a header when there is an auth-provider. */
-export interface Delegated {
-  readonly agent?: Agent;
-  readonly authorization?: string;
-}
 
 /**
- * What only client-node can make: the agent for a kubeconfig's `proxy-url` (HTTP, HTTPS or SOCKS) and the Authorization
- * header of a legacy `auth-provider`. It loads client-node, 0.4 s and 80 MB (2.0.1, measured 2026-08), so it is made for such
- * connections only. One instance serves a connection: refreshed OIDC tokens live in it.
+ * Makes the Authorization header of a legacy `auth-provider`, which only client-node can. Only such connections use it: client-node takes 0.4 s and 80 MB to load
+ * (2.0.1, measured 2026-08). One instance serves a connection: it holds refreshed OIDC tokens.
  */
 export class Delegate {
   readonly #connection: Connection;
@@ -24,25 +16,21 @@ export class Delegate {
     this.#connection = connection;
   }
 
-  /** Agent and header for now; may call an identity provider. @throws ConfigError when the provider gives no credentials. */
-  async current(tls: TLSMaterial): Promise<Delegated> {
-    const { user, proxyURL } = this.#connection;
+  /** The header for now; may call an identity provider. @throws ConfigError when the provider gives no credentials. */
+  async authorization(tls: TLSFacts): Promise<string> {
     const options: RequestOptions = {};
     try {
       await (await this.#kubeConfig(tls)).applyToHTTPSOptions(options);
     } catch (error) {
       throw refused(this.#connection, error);
     }
-    const authorization = new Headers(options.headers as Record<string, string>).get("authorization");
-    if (user.authProvider !== undefined && authorization === null) throw refused(this.#connection, undefined);
-    return {
-      ...(proxyURL === undefined ? {} : { agent: options.agent as Agent }),
-      ...(authorization === null ? {} : { authorization }),
-    };
+    const header = new Headers(options.headers as Record<string, string>).get("authorization");
+    if (header === null) throw refused(this.#connection, undefined);
+    return header;
   }
 
   /** client-node keeps an agent for ever, so certificates that change need a new KubeConfig. */
-  async #kubeConfig(tls: TLSMaterial): Promise<KubeConfig> {
+  async #kubeConfig(tls: TLSFacts): Promise<KubeConfig> {
     const fingerprint = JSON.stringify(tls);
     if (this.#made?.fingerprint !== fingerprint) {
       const { KubeConfig } = await import("@kubernetes/client-node/dist/config.js");
@@ -55,8 +43,8 @@ export class Delegate {
   }
 }
 
-function optionsOf(connection: Connection, tls: TLSMaterial, authProvider: unknown): object {
-  const { server, proxyURL } = connection;
+function optionsOf(connection: Connection, tls: TLSFacts, authProvider: unknown): object {
+  const { server } = connection;
   return {
     clusters: [
       {
@@ -66,7 +54,6 @@ function optionsOf(connection: Connection, tls: TLSMaterial, authProvider: unkno
         skipTLSVerify: connection.tls.isInsecure || server.startsWith("http:"),
         ...(tls.ca === undefined ? {} : { caData: base64(tls.ca) }),
         ...(tls.servername === undefined ? {} : { tlsServerName: tls.servername }),
-        ...(proxyURL === undefined ? {} : { proxyUrl: proxyURL }),
       },
     ],
     users: [
@@ -88,7 +75,7 @@ function base64(pem: string): string {
 
 /** The provider's own text is left out: it may quote tokens. */
 function refused(connection: Connection, cause: unknown): ConfigError {
-  const provider = String(connection.user.authProvider?.["name"] ?? "proxy-url");
+  const provider = String(connection.user.authProvider?.["name"] ?? "");
   return new ConfigError(
     "invalid",
     `Cannot use "${provider}" of ${connection.source}. Log in again, or replace the auth-provider by an exec plugin.`,

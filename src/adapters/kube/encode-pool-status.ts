@@ -26,10 +26,9 @@ export function encodePoolStatus(status: PoolStatus, stored: unknown): Readonly<
 function encodeIPs(ips: PoolStatus["ips"], stored: Readonly<Record<string, unknown>>): unknown {
   const wanted = Object.keys(ips);
   if (wanted.length === 0) return null;
-  const patch: Record<string, unknown> = {};
-  for (const ip of Object.keys(stored)) patch[ip] = null;
-  for (const [ip, entry] of Object.entries(ips)) patch[ip] = encodeIP(entry);
-  return patch;
+  const removed = Object.keys(stored).map((ip): [string, unknown] => [ip, null]);
+  const written = Object.entries(ips).map(([ip, entry]): [string, unknown] => [ip, encodeIP(entry)]);
+  return Object.fromEntries([...removed, ...written]);
 }
 
 function encodeIP(entry: IPStatus): unknown {

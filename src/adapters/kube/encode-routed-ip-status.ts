@@ -8,6 +8,7 @@ export function encodeRoutedIPStatus(status: RoutedIPStatus, stored: unknown): R
     address: status.address ?? null,
     nodeName: status.nodeName ?? null,
     firewalls: unlessEmpty(status.firewalls ?? []),
+    pendingFirewalls: unlessEmpty(status.pendingFirewalls ?? []),
     issuer: status.issuer ?? null,
   } satisfies Record<Exclude<keyof RoutedIPStatus, keyof PoolStatus>, unknown>;
   return { ...encodePoolStatus(status, stored), ...own };

@@ -1,6 +1,5 @@
-import http, { type Agent, type IncomingMessage } from "node:http";
-import https from "node:https";
-import type { TLSMaterial } from "./tls-material.ts";
+import type { IncomingMessage } from "node:http";
+import { openRequest, type Request } from "../http/request.ts";
 
 /** A whole answer. */
 export interface Answer {
@@ -9,36 +8,12 @@ export interface Answer {
   readonly body: Buffer;
 }
 
-/** One request, ready to be sent. */
-export interface Exchange {
-  readonly url: URL;
-  readonly method: string;
-  readonly headers: Readonly<Record<string, string | readonly string[]>>;
-  readonly body: string | undefined;
-  readonly agent: Agent;
-  readonly tls: TLSMaterial;
-  /** Ends the exchange, headers and body alike. */
-  readonly signal: AbortSignal;
-}
-
 /**
  * Sends one request and reads its whole answer, whatever the status. Never follows a redirect, never repeats.
- * @throws Error of node:http or node:tls, with its `code`, when there is no complete answer.
+ * @throws Error of node:http or node:tls, with its `code`, when there is no complete answer; ProxyFailure.
  */
-export async function exchange(request: Exchange): Promise<Answer> {
-  return await readAnswer(await openExchange(request));
-}
-
-/** Sends one request and resolves with its answer's head; the body is for the caller to read. Errors as {@link exchange}. */
-export function openExchange(request: Exchange): Promise<IncomingMessage> {
-  const { url, method, headers, body, agent, tls, signal } = request;
-  const { request: open } = url.protocol === "http:" ? http : https;
-  const length = body === undefined ? {} : { "Content-Length": String(Buffer.byteLength(body)) };
-  return new Promise((resolve, reject) => {
-    const sent = open(url, { ...tls, method, agent, signal, headers: { ...headers, ...length } }, resolve);
-    sent.on("error", reject);
-    sent.end(body);
-  });
+export async function exchange(request: Request): Promise<Answer> {
+  return await readAnswer(await openRequest(request));
 }
 
 /** The whole of an answer whose head has come. */

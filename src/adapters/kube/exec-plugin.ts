@@ -1,5 +1,8 @@
 import { execFile } from "node:child_process";
+import { access, constants, stat } from "node:fs/promises";
+import { delimiter, isAbsolute, join, sep } from "node:path";
 import { ConfigError } from "../../model/errors.ts";
+import { isTokenText, UNUSABLE_TOKEN } from "../../model/token-text.ts";
 import type { ExecPlugin } from "./connection.ts";
 import { asRecord, asText, asTimeMs } from "./json-value.ts";
 
@@ -21,19 +24,58 @@ export interface ExecCredential {
  * Runs an exec credential plugin once, without a terminal, for at most 30 s. Starts a process; callers share and keep the
  * answer.
  * @param source whose plugin it is, for texts: `context "x" of FILE`.
+ * @param redact takes secrets out of what the plugin says.
  * @throws ConfigError when it is missing, fails or answers something else: the command, its stderr, what to do.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins (2026-08)
  */
-export async function runExecPlugin(plugin: ExecPlugin, source: string): Promise<ExecCredential> {
+export async function runExecPlugin(
+  plugin: ExecPlugin,
+  source: string,
+  redact: (text: string) => string = (text) => text,
+): Promise<ExecCredential> {
   if (plugin.needsTerminal) throw failed(plugin, source, "it wants a terminal (interactiveMode: Always)");
-  const output = await run(plugin, source);
+  if (plugin.command === "") throw failed(plugin, source, "the kubeconfig names no command");
+  const program = await programOf(plugin);
+  if (program === undefined) throw failed(plugin, source, NOT_INSTALLED);
+  const output = await run(program, plugin, { source, redact });
   const credential = decodeCredential(output);
   if (credential === undefined)
     throw failed(plugin, source, "its output is not an ExecCredential with a token or certificate");
+  if (credential.token !== undefined && !isTokenText(credential.token))
+    throw failed(plugin, source, `its token ${UNUSABLE_TOKEN}`);
   return credential;
 }
 
-function run(plugin: ExecPlugin, source: string): Promise<string> {
+const NOT_INSTALLED = "it is not installed, or not in $PATH";
+
+/**
+ * Returns the program to start: a path as it is; for a name the first program of that name in the absolute folders of the search path. Like kubectl it takes no
+ * program from the working folder (exec.ErrDot of Go 1.19 and newer). Undefined if there is none.
+ */
+async function programOf({ command, searchPath }: ExecPlugin): Promise<string | undefined> {
+  if (command.includes(sep)) return command;
+  for (const folder of searchPath.split(delimiter).filter((path) => isAbsolute(path))) {
+    const file = join(folder, command);
+    if (await isProgram(file)) return file;
+  }
+  return undefined;
+}
+
+async function isProgram(file: string): Promise<boolean> {
+  try {
+    await access(file, constants.X_OK);
+    return (await stat(file)).isFile();
+  } catch {
+    return false;
+  }
+}
+
+interface Telling {
+  readonly source: string;
+  readonly redact: (text: string) => string;
+}
+
+function run(program: string, plugin: ExecPlugin, { source, redact }: Telling): Promise<string> {
   const info = {
     apiVersion: plugin.apiVersion,
     kind: "ExecCredential",
@@ -42,9 +84,9 @@ function run(plugin: ExecPlugin, source: string): Promise<string> {
   const env = { ...plugin.environment, KUBERNETES_EXEC_INFO: JSON.stringify(info) };
   const options = { env, timeout: TIMEOUT_MS, maxBuffer: MAX_OUTPUT_BYTES, encoding: "utf8" } as const;
   return new Promise((resolve, reject) => {
-    const child = execFile(plugin.command, plugin.args, options, (error, stdout, stderr) => {
+    const child = execFile(program, plugin.args, options, (error, stdout, stderr) => {
       if (error === null) resolve(stdout);
-      else reject(failed(plugin, source, reasonOf(error, stderr), error));
+      else reject(failed(plugin, source, reasonOf(error, redact(stderr)), error));
     });
     // A plugin that asks a question reads the end of its input instead of waiting.
     child.stdin?.on("error", () => undefined).end();
@@ -52,8 +94,9 @@ function run(plugin: ExecPlugin, source: string): Promise<string> {
 }
 
 function reasonOf(error: Error & { readonly code?: unknown; readonly killed?: boolean }, stderr: string): string {
-  if (error.code === "ENOENT") return "it is not installed, or not in $PATH";
+  if (error.code === "ENOENT") return NOT_INSTALLED;
   if (error.code === "EACCES") return "it is not executable";
+  if (error.code === "ERR_CHILD_PROCESS_STDIO_MAXBUFFER") return "its output is larger than 1 MiB";
   if (error.killed === true) return `it did not finish within ${TIMEOUT_MS / 1000} s`;
   const said = stderr
     .replace(/\p{Cc}+/gu, " ")

@@ -1,7 +1,7 @@
-import { readFile } from "node:fs/promises";
-import { dirname, isAbsolute, join, sep } from "node:path";
+import { dirname, isAbsolute, resolve, sep } from "node:path";
 import { ConfigError } from "../../model/errors.ts";
 import { asList, asRecord, asText } from "./json-value.ts";
+import { readSmallFile, whyUnreadable } from "./small-file.ts";
 
 /** A named entry's content, as written; paths in it are absolute. */
 export type KubeconfigEntry = Readonly<Record<string, unknown>>;
@@ -18,8 +18,8 @@ export interface Kubeconfig {
 }
 
 /**
- * Reads one kubeconfig file; an empty file is an empty kubeconfig. Relative paths in it are taken as relative to its folder.
- * Undefined when the file does not exist.
+ * Reads one kubeconfig file of at most 1 MiB; an empty file is an empty kubeconfig. Relative paths in it are relative to its folder, and
+ * absolute in what is returned. Undefined when the file does not exist.
  * @throws ConfigError when it cannot be read or is not a kubeconfig; with the line where the YAML breaks, never its content.
  */
 export async function readKubeconfig(file: string): Promise<Kubeconfig | undefined> {
@@ -30,7 +30,8 @@ export async function readKubeconfig(file: string): Promise<Kubeconfig | undefin
   if (parsed.kind === "broken") throw broken(file, parsed.why);
   const root = asRecord(parsed.value ?? {});
   if (root === undefined) throw broken(file, "it is not a YAML mapping");
-  const folder = dirname(file);
+  // Absolute, as in kubectl: joined to the folder `.` the plugin `./x` would be `x`, which is looked for on the PATH.
+  const folder = resolve(dirname(file));
   return {
     source: file,
     currentContext: asText(root["current-context"]) ?? "",
@@ -42,13 +43,14 @@ export async function readKubeconfig(file: string): Promise<Kubeconfig | undefin
 
 async function readText(file: string): Promise<string | undefined> {
   try {
-    return await readFile(file, "utf8");
+    return await readSmallFile(file);
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? "unknown error";
+    const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
     throw new ConfigError(
       "invalid",
-      `Cannot read the kubeconfig ${file}: ${code}. Make it a file this user may read, or name another with --kubeconfig.`,
+      `Cannot read the kubeconfig ${file}: ${whyUnreadable(error)}. ` +
+        "Make it a file this user may read, or name another with --kubeconfig.",
       { cause: error },
     );
   }
@@ -81,7 +83,7 @@ function absoluteUser(entry: KubeconfigEntry, folder: string): KubeconfigEntry {
   const user = absolute(entry, folder, ["client-certificate", "client-key", "tokenFile"]);
   const exec = asRecord(user["exec"]);
   const command = asText(exec?.["command"]);
-  // A bare word is looked up in $PATH, as kubectl does.
+  // A bare word is looked up in $PATH (GetAuthInfoFileReferences of client-go 0.35, read 2026-11-22).
   if (exec === undefined || command === undefined || !command.includes(sep)) return user;
   return { ...user, exec: absolute(exec, folder, ["command"]) };
 }
@@ -89,7 +91,7 @@ function absoluteUser(entry: KubeconfigEntry, folder: string): KubeconfigEntry {
 function absolute(entry: KubeconfigEntry, folder: string, members: readonly string[]): KubeconfigEntry {
   const paths = members.flatMap((member) => {
     const path = asText(entry[member]);
-    return path === undefined || isAbsolute(path) ? [] : [[member, join(folder, path)] as const];
+    return path === undefined || isAbsolute(path) ? [] : [[member, resolve(folder, path)] as const];
   });
   return { ...entry, ...Object.fromEntries(paths) };
 }

@@ -91,7 +91,8 @@ class Reader {
         set(message, name, this.time(cursor.inner(), field.isSign === true));
         return;
       case "text-map":
-        this.addEntry(partOf(message, name), cursor.inner());
+        // Without a prototype every key is one of the map's own, __proto__, too.
+        this.addEntry(partOf(message, name, Object.create(null)), cursor.inner());
         return;
       case "list":
         append(message, name, cursor.inner().rest());
@@ -117,12 +118,9 @@ class Reader {
   private addEntry(map: Message, cursor: Cursor): void {
     const { key = "", value = "", [CUT_OFF]: isCutOff } = this.read(cursor, MAP_ENTRY, {});
     if (typeof key !== "string" || (isCutOff === true && key === "")) map[CUT_OFF] = true;
-    else if (key === "__proto__") Object.defineProperty(map, key, { value, ...PLAIN });
     else map[key] = isCutOff === true ? UNREADABLE : value;
   }
 }
-
-const PLAIN = { configurable: true, enumerable: true, writable: true };
 
 function isVarint({ kind }: Field): boolean {
   return kind === "number" || kind === "flag";
@@ -134,13 +132,13 @@ function set(message: Message, name: string, value: unknown): void {
   else if (message[name] !== undefined) delete message[name];
 }
 
-/** Returns the part of a message that was read so far, or begins it. A part that replaces an unreadable one is marked `CUT_OFF`. */
-function partOf(message: Message, name: string): Message {
+/** Returns the part of a message that was read so far, or begins it as `empty`. A part that replaces an unreadable one is marked `CUT_OFF`. */
+function partOf(message: Message, name: string, empty: Message = {}): Message {
   const part = message[name];
   if (typeof part === "object") return part as Message;
-  const begun: Message = part === UNREADABLE ? { [CUT_OFF]: true } : {};
-  message[name] = begun;
-  return begun;
+  if (part === UNREADABLE) empty[CUT_OFF] = true;
+  message[name] = empty;
+  return empty;
 }
 
 /** Adds an item to a list. A list that is UNREADABLE stays so. */

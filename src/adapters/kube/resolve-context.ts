@@ -1,4 +1,5 @@
 import { ConfigError } from "../../model/errors.ts";
+import { readProxy } from "../http/proxy-choice.ts";
 import type { Connection, ConnectionUser, ExecPlugin, Impersonation } from "./connection.ts";
 import { asList, asRecord, asText, asTexts } from "./json-value.ts";
 import type { Kubeconfig, KubeconfigEntry } from "./kubeconfig-file.ts";
@@ -8,7 +9,7 @@ import { optional } from "./optional.ts";
  * The connection a context of a kubeconfig stands for. Pure.
  * @param wanted the context's name; undefined takes `current-context`.
  * @param environment what exec plugins inherit.
- * @throws ConfigError when the context, its cluster or its user is not defined: lists the contexts that exist.
+ * @throws ConfigError when the context, its cluster or its user is not defined: lists the contexts that exist; or for a proxy-url that is none.
  */
 export function resolveContext(
   kubeconfig: Kubeconfig,
@@ -28,7 +29,7 @@ export function resolveContext(
     context: name,
     namespace: asText(context["namespace"]) ?? "default",
     tls: tlsOf(cluster),
-    ...optional("proxyURL", asText(cluster["proxy-url"])),
+    ...optional("proxy", proxyOf(cluster, source)),
     user: userOf(user, cluster, environment),
     impersonation: impersonationOf(user),
   };
@@ -76,6 +77,11 @@ function serverOf(cluster: KubeconfigEntry, source: string): string {
   return url.href.replace(/\/+$/, "");
 }
 
+function proxyOf(cluster: KubeconfigEntry, source: string): Connection["proxy"] {
+  const text = asText(cluster["proxy-url"]);
+  return text === undefined ? undefined : readProxy(text, `proxy-url of ${source}`);
+}
+
 function tlsOf(cluster: KubeconfigEntry): Connection["tls"] {
   return {
     ...optional("authority", decoded(cluster["certificate-authority-data"])),
@@ -105,6 +111,8 @@ function userOf(
   };
 }
 
+const SECRET_NAME = /(TOKEN|SECRET|PASSWORD|PASSWD|_KEY)$/i;
+
 function execOf(
   exec: KubeconfigEntry,
   cluster: KubeconfigEntry,
@@ -118,8 +126,10 @@ function execOf(
   const told = members.flatMap((name) => (cluster[name] === undefined ? [] : [[name, cluster[name]] as const]));
   return {
     command: asText(exec["command"]) ?? "",
+    searchPath: environment["PATH"] ?? "",
     args: asTexts(exec["args"]),
     environment: { ...environment, ...Object.fromEntries(added) },
+    secrets: added.flatMap(([name, value]) => (SECRET_NAME.test(name) ? [value] : [])),
     apiVersion: asText(exec["apiVersion"]) ?? "client.authentication.k8s.io/v1",
     installHint: asText(exec["installHint"])?.trim() ?? "",
     needsTerminal: exec["interactiveMode"] === "Always",

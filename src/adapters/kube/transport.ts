@@ -1,12 +1,13 @@
 import type { IncomingMessage } from "node:http";
 import { KubeError } from "../../model/errors.ts";
 import type { Clock } from "../../ports/clock.ts";
+import { openRequest, type Request } from "../http/request.ts";
 import { Agents } from "./agents.ts";
 import type { Call } from "./call.ts";
 import { callFailure } from "./call-failure.ts";
 import type { Connection } from "./connection.ts";
 import { Credentials, type LoginFacts } from "./credentials.ts";
-import { type Answer, type Exchange, exchange, openExchange, readAnswer } from "./exchange.ts";
+import { type Answer, exchange, readAnswer } from "./exchange.ts";
 import { codeOf, networkFailure } from "./network-failure.ts";
 import { repeatDelayMs } from "./repeat.ts";
 import { ServerClock } from "./server-clock.ts";
@@ -123,9 +124,8 @@ export class Transport {
   }
 
   async #openExchange(call: Call, login: LoginFacts, signal: AbortSignal): Promise<IncomingMessage> {
-    const response = await openExchange(
-      this.#request(call, login, { agent: this.#watchAgents.agentFor(login), signal }),
-    );
+    const agent = await this.#watchAgents.agentFor(login);
+    const response = await openRequest(this.#request(call, login, { agent, signal }));
     this.#serverClock.observe(response.headers.date);
     return response;
   }
@@ -149,12 +149,13 @@ export class Transport {
   }
 
   async #exchange(call: Call, login: LoginFacts, signal: AbortSignal): Promise<Answer> {
-    const answer = await exchange(this.#request(call, login, { agent: this.#agents.agentFor(login), signal }));
+    const agent = await this.#agents.agentFor(login);
+    const answer = await exchange(this.#request(call, login, { agent, signal }));
     this.#serverClock.observe(answer.headers.date);
     return answer;
   }
 
-  #request(call: Call, login: LoginFacts, over: Pick<Exchange, "agent" | "signal">): Exchange {
+  #request(call: Call, login: LoginFacts, over: Pick<Request, "agent" | "signal">): Request {
     const type = call.method === "PATCH" ? "application/merge-patch+json" : "application/json";
     const body = call.body === undefined ? undefined : JSON.stringify(call.body);
     return {
@@ -168,6 +169,7 @@ export class Transport {
       },
       body,
       tls: login.tls,
+      proxy: this.connection.proxy,
       ...over,
     };
   }

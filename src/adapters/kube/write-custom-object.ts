@@ -5,6 +5,7 @@ import { ACQUIRED_ANNOTATION, FINALIZER, type ObjectMeta, objectKey } from "../.
 import { answerJSON, malformed } from "./answer-json.ts";
 import { type Call, type Resource, resourcePath } from "./call.ts";
 import { kubeError } from "./call-failure.ts";
+import type { Connection } from "./connection.ts";
 import type { CustomResource } from "./custom-resource.ts";
 import type { Answer } from "./exchange.ts";
 import { asRecord, jsonText } from "./json-value.ts";
@@ -15,7 +16,8 @@ type Decoded<Status> = { readonly meta: ObjectMeta; readonly status: Status };
 
 /**
  * Replaces flipop's fields of an object's status: one merge patch with the resourceVersion of `meta`, after a GET when `meta`
- * is not the one that was read. Idempotent: when a repeat meets a conflict and the status is already as sent, that is success.
+ * is not the one that was read. Takes secrets out of the texts it sends; the returned object has the texts as they were given. Idempotent: when a repeat meets a
+ * conflict and the status is already as sent, that is success.
  */
 export async function patchStatus<T extends Decoded<Status>, Status>(
   access: WriteAccess,
@@ -23,17 +25,47 @@ export async function patchStatus<T extends Decoded<Status>, Status>(
   meta: ObjectMeta,
   status: Status,
 ): Promise<T> {
+  const shown = withoutSecrets(status, access.connection.secrets);
   const stored = access.seen.objectOf(meta) ?? (await readAt(access, kind, meta));
   const before = asRecord(stored)?.["status"];
-  const patch = withoutEqual(kind.encodeStatus(status, before), asRecord(before) ?? {});
+  const patch = withoutEqual(kind.encodeStatus(shown, before), asRecord(before) ?? {});
   const body = { metadata: { resourceVersion: meta.resourceVersion }, status: patch };
-  const sent = kind.decodeStatus(status);
+  const sent = kind.decodeStatus(shown);
+  // The server has these texts without the secrets already: nothing is left to send.
+  const isSame = shown !== status && isDeepStrictEqual(kind.decodeStatus(before), sent);
+  const same = isSame ? kind.decode(stored) : undefined;
+  if (same !== undefined) {
+    access.seen.add(same.meta, stored);
+    return asWanted(same, status, sent);
+  }
   const call = callOn(kind.resource, meta, { method: "PATCH", verb: "patch", subresource: "status", body });
   const answer = await access.write(call, async (refusal) => {
     if (refusal.failure !== "conflict") return undefined;
     return await storedIf(access, kind, meta, (object) => isDeepStrictEqual(object.status, sent));
   });
-  return decoded(access, kind, call, answer);
+  return asWanted(decoded(access, kind, call, answer), status, sent);
+}
+
+/** The fields of a status that hold sentences. */
+const TEXTS: ReadonlySet<string> = new Set(["error", "message", "nodeErrors"]);
+
+/** Returns a status without secrets in its sentences; the same object if it has none. */
+function withoutSecrets<Status>(status: Status, secrets: Connection["secrets"]): Status {
+  if (secrets === undefined) return status;
+  const shown = (value: unknown, isText: boolean): unknown => {
+    if (typeof value === "string") return isText ? secrets.redact(value) : value;
+    if (Array.isArray(value)) return value.map((item) => shown(item, isText));
+    const members = asRecord(value);
+    if (members === undefined) return value;
+    return Object.fromEntries(Object.entries(members).map(([name, inner]) => [name, shown(inner, TEXTS.has(name))]));
+  };
+  const result = shown(status, false) as Status;
+  return isDeepStrictEqual(result, status) ? status : result;
+}
+
+/** Returns the object with the wanted status in place of the sent one: the caller compares the two, and must not take a redacted text for a lost field. */
+function asWanted<T extends Decoded<Status>, Status>(object: T, wanted: Status, sent: Status): T {
+  return isDeepStrictEqual(object.status, sent) ? { ...object, status: wanted } : object;
 }
 
 /**

@@ -19,8 +19,9 @@ export function answerMeaning<T, Send, Body, C extends Complaint>(
   const { status } = answer;
   const success = readSuccess(api, call, answer);
   if (success.kind === "value") return success.value;
-  // Before any text is cut: a part of the token would not be found any more.
-  const redacted = { ...answer, text: terms.redact(answer.text) };
+  // First of all: in a text that was cut, or written in small letters, a secret is not found any more.
+  const headers = new Headers([...answer.headers].map(([name, value]) => [name, terms.redact(value)]));
+  const redacted = { ...answer, headers, text: terms.redact(answer.text) };
   if (success.kind === "unusable") {
     const again = readSuccess(api, call, redacted);
     const reason = terms.redact(again.kind === "unusable" ? again.reason : success.reason);

@@ -1,3 +1,4 @@
+import { oneLine } from "../../model/plain-text.ts";
 import { AnswerFault, AnswerValue } from "./answer-value.ts";
 
 const excerptLength = 160;
@@ -27,11 +28,6 @@ export function jsonOf(answer: Answer): AnswerValue {
   } catch {
     throw new AnswerFault(`the JSON is broken or cut off after ${answer.text.length} characters`);
   }
-}
-
-/** The text with everything that breaks a line or cannot be seen turned into single spaces. */
-export function oneLine(text: string): string {
-  return text.replace(/[\p{Cc}\s]+/gu, " ").trim();
 }
 
 function nameOfType(type: string, text: string): string {

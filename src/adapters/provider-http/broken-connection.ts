@@ -1,4 +1,5 @@
 import type { ProviderError } from "../../model/errors.ts";
+import { ProxyFailure } from "../http/agents.ts";
 import type { CallFacts } from "./call-facts.ts";
 import { failedCall } from "./failed-call.ts";
 import type { ProviderVoice } from "./provider-voice.ts";
@@ -21,7 +22,12 @@ const unsentCodes: ReadonlySet<string> = new Set([
 ]);
 
 /** The error of a call whose connection failed or broke before the whole answer was there. */
-export function brokenConnection(voice: ProviderVoice, call: CallFacts, error: unknown): ProviderError {
+export function brokenConnection(
+  voice: ProviderVoice,
+  call: CallFacts,
+  error: unknown,
+  redact: (text: string) => string,
+): ProviderError {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const code = typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : "";
   const message = (cause instanceof Error ? cause.message : "") || code || "the connection failed";
@@ -30,7 +36,8 @@ export function brokenConnection(voice: ProviderVoice, call: CallFacts, error: u
     // Whoever redirects may have passed the request on before.
     return failedCall(voice, call, { failure: "malformed", status: 0, reason, isAmbiguous: call.isWrite }, error);
   }
-  const reason = message.slice(0, 200);
-  const isAmbiguous = call.isWrite && !unsentCodes.has(code);
+  const reason = redact(message).slice(0, 200);
+  const isUnsent = (cause instanceof ProxyFailure && cause.isUnsent) || unsentCodes.has(code);
+  const isAmbiguous = call.isWrite && !isUnsent;
   return failedCall(voice, call, { failure: "unavailable", status: 0, reason, isAmbiguous }, error);
 }

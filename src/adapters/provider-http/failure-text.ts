@@ -24,6 +24,8 @@ export function failureText({ label, scopeAdvice }: ProviderVoice, call: CallFac
   const when = details.notBeforeMs === undefined ? "" : ` No call before ${formatTime(details.notBeforeMs)}.`;
   switch (details.failure) {
     case "unauthorized":
+      if (details.status === 0)
+        return `${label} was not asked to ${doing}, for its token cannot be used: ${why.replace(/\.$/, "")}.`;
       return `${label} did not accept the token when asked to ${doing}: ${why}. Check the token and its expiry.`;
     case "forbidden":
       return `${label} does not allow this token to ${doing}: ${why}. ${scopeAdvice(call.scope)}`;

@@ -1,5 +1,7 @@
 import { ProviderError } from "../../model/errors.ts";
 import type { ProviderMeter } from "../../ports/ip-provider.ts";
+import { NO_PROXY } from "../http/proxy-choice.ts";
+import { proxiedFetch } from "../http/request.ts";
 import { answerMeaning } from "./answer-meaning.ts";
 import { checkedBaseURL } from "./base-url.ts";
 import { callCounter } from "./call-counter.ts";
@@ -26,14 +28,25 @@ export interface ProviderCaller<Send, Body, C extends Complaint> extends Provide
 /**
  * Returns a caller; the SDK is loaded by its first call. No more requests are in flight than the API's limits allow, and none is
  * sent while the rate limit is used up.
- * @throws ConfigError when the base URL is not usable
+ * @throws ConfigError when the base URL or the proxy for it is not usable
  */
 export function createProviderCaller<Send, Body, C extends Complaint>(
   api: ProviderAPI<Send, Body, C>,
   options: ProviderOptions,
 ): ProviderCaller<Send, Body, C> {
-  const { token, userAgent, timeoutMs = api.limits.timeoutMs, untilMs = Number.POSITIVE_INFINITY, clock } = options;
+  const {
+    token,
+    secrets,
+    userAgent,
+    timeoutMs = api.limits.timeoutMs,
+    untilMs = Number.POSITIVE_INFINITY,
+    clock,
+  } = options;
   const baseURL = checkedBaseURL(options.baseURL ?? api.baseURL, api.label, api.baseURL);
+  const chooseProxy = options.chooseProxy ?? NO_PROXY;
+  // A wrong proxy setting is refused here, once, and not by each call.
+  chooseProxy(new URL(baseURL));
+  const fetch = proxiedFetch(chooseProxy);
   const gate = rateLimitGate(clock, api.readRateLimit);
   const counter = callCounter();
   const withinLimit = inFlightLimit(api.limits.mostInFlight);
@@ -51,14 +64,15 @@ export function createProviderCaller<Send, Body, C extends Complaint>(
     exchange: Exchange<Send>,
     deadline: Deadline,
   ): Promise<T> {
-    const terms = { token: await readToken(api, call, token), userAgent, deadline };
+    const own = await readToken(api, call, token);
+    const redact = (text: string): string => secrets?.redactQuoted(text) ?? text.replaceAll(own, "[redacted]");
+    const terms = { token: own, userAgent, deadline, fetch, redact };
     checkGate(call);
     if (deadline.signal.aborted) throw outOfTime(api, call, deadline, false);
     const startMs = clock.monotonicMs();
     try {
       const answer = await exchange(call, terms);
       const notBeforeMs = gate.observe(answer.status, answer.headers);
-      const redact = (text: string): string => text.replaceAll(terms.token, "[token]");
       const value = answerMeaning(api, call, answer, { redact, notBeforeMs });
       counter.add(call.operation, "success", clock.monotonicMs() - startMs);
       return value;

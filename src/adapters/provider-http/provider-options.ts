@@ -1,4 +1,6 @@
 import type { Clock } from "../../ports/clock.ts";
+import type { Secrets } from "../../ports/secrets.ts";
+import type { ChooseProxy } from "../http/proxy-choice.ts";
 
 /** How to reach a provider. */
 export interface ProviderOptions {
@@ -11,6 +13,10 @@ export interface ProviderOptions {
   readonly timeoutMs?: number;
   /** When the run must be over, in {@link Clock.monotonicMs}: no call lasts longer, and later ones are not made. */
   readonly untilMs?: number;
+  /** Takes secrets out of the provider's texts, which may repeat any of them. By default it knows only the token of the call. */
+  readonly secrets?: Pick<Secrets, "redactQuoted">;
+  /** The proxy for the API; by default none. */
+  readonly chooseProxy?: ChooseProxy;
   /** For waits. Deadlines of connections always run by the machine's own clock. */
   readonly clock: Clock;
   /** Ends calls in flight and refuses later ones when it is aborted. */

@@ -1,4 +1,5 @@
 import type { ProviderError } from "../../model/errors.ts";
+import { isTokenText, UNUSABLE_TOKEN } from "../../model/token-text.ts";
 import type { CallFacts } from "./call-facts.ts";
 import { failedCall } from "./failed-call.ts";
 import type { ProviderOptions } from "./provider-options.ts";
@@ -19,9 +20,9 @@ export async function readToken(
   try {
     token = (typeof source === "string" ? source : await source()).trim();
   } catch (error) {
-    throw refused(`it could not be read: ${error instanceof Error ? error.message : "unknown reason"}`, error);
+    throw refused(error instanceof Error ? error.message : "it could not be read", error);
   }
   if (token === "") throw refused("it is empty");
-  if (!/^[\x21-\x7e]+$/.test(token)) throw refused("it has spaces or characters that no token has");
+  if (!isTokenText(token)) throw refused(`it ${UNUSABLE_TOKEN}`);
   return token;
 }

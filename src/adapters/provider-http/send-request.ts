@@ -1,4 +1,5 @@
 import { InternalError, type ProviderError } from "../../model/errors.ts";
+import type { Fetch } from "../http/request.ts";
 import type { Answer } from "./answer.ts";
 import { brokenConnection } from "./broken-connection.ts";
 import type { CallFacts } from "./call-facts.ts";
@@ -10,6 +11,10 @@ export interface RequestTerms {
   readonly token: string;
   readonly userAgent: string;
   readonly deadline: Deadline;
+  /** Sends the request, through the proxy if there is one. */
+  readonly fetch: Fetch;
+  /** Takes secrets out of a text of the provider. */
+  readonly redact: (text: string) => string;
 }
 
 /**
@@ -20,14 +25,15 @@ export interface RequestTerms {
 export async function sendRequest(
   voice: ProviderVoice,
   call: CallFacts,
-  deadline: Deadline,
+  terms: RequestTerms,
   { url, ...init }: RequestInit & { readonly url: string },
 ): Promise<Response> {
+  const { deadline, fetch } = terms;
   if (!call.isWrite && init.method !== "GET") throw new InternalError(`The read ${call.operation} is no GET.`);
   try {
     return await fetch(url, { ...init, redirect: "error", signal: deadline.signal });
   } catch (error) {
-    throw noAnswer(voice, call, deadline, error);
+    throw noAnswer(voice, call, terms, error);
   }
 }
 
@@ -38,19 +44,20 @@ export async function sendRequest(
 export async function readAnswer(
   voice: ProviderVoice,
   call: CallFacts,
-  deadline: Deadline,
+  terms: RequestTerms,
   response: Response,
 ): Promise<Answer> {
   const { status, headers } = response;
   try {
     return { status, headers, text: await response.text() };
   } catch (error) {
-    return { status, headers, text: "", bodyError: noAnswer(voice, call, deadline, error) };
+    return { status, headers, text: "", bodyError: noAnswer(voice, call, terms, error) };
   }
 }
 
-function noAnswer(voice: ProviderVoice, call: CallFacts, deadline: Deadline, error: unknown): ProviderError {
+function noAnswer(voice: ProviderVoice, call: CallFacts, terms: RequestTerms, error: unknown): ProviderError {
+  const { deadline, redact } = terms;
   return deadline.signal.aborted
     ? outOfTime(voice, call, deadline, call.isWrite)
-    : brokenConnection(voice, call, error);
+    : brokenConnection(voice, call, error, redact);
 }

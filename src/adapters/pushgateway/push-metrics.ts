@@ -1,4 +1,7 @@
+import { oneLine } from "../../model/plain-text.ts";
 import type { Clock } from "../../ports/clock.ts";
+import type { Secrets } from "../../ports/secrets.ts";
+import type { Fetch } from "../http/request.ts";
 import { groupPath, type PushGroup } from "./group-path.ts";
 
 /** Where metrics are pushed to. */
@@ -7,6 +10,10 @@ export interface PushTarget extends PushGroup {
   readonly url: string;
   /** The `Authorization` header, asked for at each push. @throws ConfigError when it cannot be had */
   readonly authorization: () => string | undefined;
+  /** Takes secrets out of the Pushgateway's texts. */
+  readonly secrets: Pick<Secrets, "redactQuoted">;
+  /** Sends the push, through the proxy if there is one. */
+  readonly fetch: Fetch;
 }
 
 /** `PUT` replaces the whole group, `POST` only the metrics in the text. */
@@ -77,15 +84,14 @@ async function attempt(
 ): Promise<Attempt> {
   try {
     const url = `${target.url}${groupPath(target)}`;
-    const answer = await fetch(url, { method, headers, body: text, redirect: "manual", signal });
+    const answer = await target.fetch(url, { method, headers, body: text, redirect: "manual", signal });
     const body = await answer.text();
     // Redacted before it is cut: a part of a secret is one, too.
-    const secret = headers["authorization"]?.replace(/^\S+ /, "") ?? "";
-    const shown = secret === "" ? body : body.replaceAll(secret, "[credentials]");
-    return { kind: "answered", status: answer.status, text: oneLine(shown).slice(0, 300) };
+    return { kind: "answered", status: answer.status, text: oneLine(target.secrets.redactQuoted(body)).slice(0, 300) };
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    return { kind: "broken", why: oneLine(messageOf(cause)).slice(0, 300) || "the connection failed" };
+    const why = oneLine(target.secrets.redactQuoted(messageOf(cause))).slice(0, 300);
+    return { kind: "broken", why: why || "the connection failed" };
   }
 }
 
@@ -106,8 +112,4 @@ function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = "code" in error ? String(error.code) : "";
   return error.message || code;
-}
-
-function oneLine(text: string): string {
-  return text.replace(/[\p{Cc}\s]+/gu, " ").trim();
 }

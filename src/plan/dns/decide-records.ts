@@ -6,7 +6,7 @@ import type { Publisher, ServedAddresses } from "./publisher.ts";
 export type RecordDecision =
   /** Nothing serves for certain: the records stay as they are, none where there is none. `isUndecided` = one of them may serve all the same. */
   | { readonly kind: "keep"; readonly isUndecided: boolean }
-  /** The set it should be; `requires` are the assignments that must have succeeded before. `isUndecided` = some of it stays only until it can be looked at. */
+  /** The set it should be; `requires` are the actions that must have succeeded before. `isUndecided` = some of it stays only until it can be looked at. */
   | {
       readonly kind: "set";
       readonly isUndecided: boolean;
@@ -33,11 +33,10 @@ export function decideRecords(
   }
   const present = new Set(records.addresses);
   // Where nothing of the set serves yet, what it shows now stays until something does.
-  const isServed = [...serving.values()].some((id) => id === undefined);
-  const requires = [...serving].flatMap(([address, id]) =>
-    id === undefined || (isServed && present.has(address)) ? [] : [id],
-  );
-  return { kind: "set", addresses: recordAddresses([...serving.keys(), ...staying]), isUndecided, requires };
+  const isServed = [...serving.values()].some((first) => first.length === 0);
+  const requires = [...serving].flatMap(([address, first]) => (isServed && present.has(address) ? [] : first));
+  const addresses = recordAddresses([...serving.keys(), ...staying]);
+  return { kind: "set", addresses, isUndecided, requires: [...new Set(requires)] };
 }
 
 /** True for some of the addresses: neither none of them nor all. */

@@ -1,4 +1,5 @@
 import { REASONS } from "../../model/reason.ts";
+import { problemText } from "../../model/reason-text.ts";
 import type { Readiness } from "../conditions.ts";
 import type { ObjectNames } from "./plan-dns.ts";
 import { isSettling } from "./settling.ts";
@@ -6,11 +7,7 @@ import { isSettling } from "./settling.ts";
 /** Why the records of an object's present name are not as desired; undefined when they are, or when it has no name. Pure. */
 export function dnsReadiness({ present }: ObjectNames): Readiness | undefined {
   const [hold] = isSettling(present) ? [] : present.holds;
-  if (hold !== undefined) {
-    const reason = REASONS[hold.reason];
-    const why = hold.detail === "" ? reason : `${reason.replace(/\.$/, "")} (${hold.detail}).`;
-    return { isTrue: false, reason: hold.reason, message: `${hold.subject}: ${why}` };
-  }
+  if (hold !== undefined) return { isTrue: false, reason: hold.reason, message: problemText(hold) };
   if (present.target.kind === "ready" && (present.actions.length > 0 || !present.isInPlace))
     return { isTrue: false, reason: "DNSPending", message: `${present.target.name.fqdn}: ${REASONS.DNSPending}` };
   return undefined;

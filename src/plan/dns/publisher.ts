@@ -28,8 +28,8 @@ export interface Publisher {
 
 /** The addresses an object has to publish. */
 export interface ServedAddresses {
-  /** Address → the assignment of this plan that must have succeeded first; undefined when it serves already. */
-  readonly serving: ReadonlyMap<string, string | undefined>;
+  /** Address → ids of the actions of this plan that must have succeeded first; none when it serves already. */
+  readonly serving: ReadonlyMap<string, readonly string[]>;
   /** Neither added nor removed: could not be read, or on its way. */
   readonly undecided: ReadonlySet<string>;
 }

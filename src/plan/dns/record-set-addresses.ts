@@ -8,8 +8,8 @@ import type { VerifiedAddresses } from "./verified-addresses.ts";
 export interface NodeAddress {
   readonly address: string;
   readonly isUndecided: boolean;
-  /** The assignment that must have succeeded first. */
-  readonly assignmentID?: string;
+  /** Ids of the actions that must have succeeded first. */
+  readonly after: readonly string[];
 }
 
 /**
@@ -24,17 +24,17 @@ export function nodeAddresses(
   if (addressType !== ADDRESS_ANNOTATION) {
     return node.addresses
       .filter(({ type, address }) => type === addressType && canonicalIPv4(address) !== undefined)
-      .map(({ address }) => ({ address, isUndecided: false }));
+      .map(({ address }) => ({ address, isUndecided: false, after: [] }));
   }
-  const confirmed = (verified.byNode.get(node.name) ?? []).map(({ ip, assignmentID }) => ({
+  const confirmed = (verified.byNode.get(node.name) ?? []).map(({ ip, after }) => ({
     address: ip,
     isUndecided: false,
-    ...(assignmentID === undefined ? {} : { assignmentID }),
+    after,
   }));
   // A node that was replaced under its name is not where the address was.
   const undecided = verified.undecided
     .filter(({ nodeName, providerID = node.providerID }) => nodeName === node.name && providerID === node.providerID)
-    .map(({ ip }) => ({ address: ip, isUndecided: true }));
+    .map(({ ip }) => ({ address: ip, isUndecided: true, after: [] }));
   return [...asWritten(node, verified), ...undecided, ...confirmed];
 }
 
@@ -46,9 +46,9 @@ function asWritten(
   if (addressAnnotation === undefined || canonicalIPv4(addressAnnotation) === undefined) return [];
   const fact = byIP.get(addressAnnotation);
   if (fact === undefined && poolAnnotation !== undefined)
-    return pools.has(poolAnnotation) ? [] : [{ address: addressAnnotation, isUndecided: true }];
+    return pools.has(poolAnnotation) ? [] : [{ address: addressAnnotation, isUndecided: true, after: [] }];
   const isUndecided = fact?.kind === "undecided";
-  return fact === undefined || isUndecided ? [{ address: addressAnnotation, isUndecided }] : [];
+  return fact === undefined || isUndecided ? [{ address: addressAnnotation, isUndecided, after: [] }] : [];
 }
 
 /** What a record set publishes: the addresses of its matches; those of nodes in grace stay as they are. Pure. */
@@ -56,11 +56,11 @@ export function recordSetAddresses(
   matches: readonly (readonly NodeAddress[])[],
   graced: readonly (readonly NodeAddress[])[],
 ): ServedAddresses {
-  const serving = new Map<string, string | undefined>();
+  const serving = new Map<string, readonly string[]>();
   const undecided = new Set(graced.flat().map(({ address }) => address));
-  for (const { address, isUndecided, assignmentID } of matches.flat()) {
+  for (const { address, isUndecided, after } of matches.flat()) {
     if (isUndecided) undecided.add(address);
-    else if (!serving.has(address) || assignmentID === undefined) serving.set(address, assignmentID);
+    else if (!serving.has(address) || after.length === 0) serving.set(address, after);
   }
   return { serving, undecided };
 }

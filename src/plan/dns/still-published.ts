@@ -21,6 +21,19 @@ export function stillPublished(
 
 const TRANSIENT: ReadonlySet<string> = new Set(["Unreadable", "RateLimited", "ProviderUnavailable"]);
 
+/** The addresses that names show now, or showed last where the records cannot be read now. Pure. */
+export function shownAddresses(publishers: readonly Publisher[], claims: NameClaims): ReadonlySet<string> {
+  return new Set(
+    publishers.flatMap((publisher) => {
+      const target = ownTarget(publisher, claims);
+      if (target.kind === "ready") return target.records.addresses;
+      return target.kind === "blocked" && TRANSIENT.has(target.reason)
+        ? (publisher.memory.publishedDNS?.addresses ?? [])
+        : [];
+    }),
+  );
+}
+
 function stuckAddresses(
   publisher: Publisher,
   claims: NameClaims,

@@ -1,11 +1,11 @@
 import type { AssignIP } from "../../model/action.ts";
-import { isLetIn } from "../firewall/firewall-target.ts";
+import type { LettingIn } from "../firewall/plan-firewalls.ts";
 import type { PoolView } from "../pool-view.ts";
 import { type Standing, statusOf } from "../standing.ts";
 
-/** Where an address that a pool manages serves, as confirmed in this pass. */
+/** Where an address that a pool manages serves, as confirmed in this pass, or `after` these actions of the plan, given by their ids. */
 export type VerifiedAddress =
-  | { readonly kind: "on-node"; readonly nodeName: string; readonly assignmentID: string | undefined }
+  | { readonly kind: "on-node"; readonly nodeName: string; readonly after: readonly string[] }
   | { readonly kind: "undecided" }
   | { readonly kind: "nowhere" };
 
@@ -20,8 +20,8 @@ export interface RememberedAddress {
 export interface VerifiedAddresses {
   /** Every address that some pool manages, or still remembers after it was taken from it. */
   readonly byIP: ReadonlyMap<string, VerifiedAddress>;
-  /** Node name → the addresses that serve there, or will after an assignment of this plan. */
-  readonly byNode: ReadonlyMap<string, readonly { readonly ip: string; readonly assignmentID: string | undefined }[]>;
+  /** Node name → the addresses that serve there, or will after the actions of this plan. */
+  readonly byNode: ReadonlyMap<string, readonly { readonly ip: string; readonly after: readonly string[] }[]>;
   /** The addresses that serve on a node for all that status knows, and could not be looked at or are on their way. */
   readonly undecided: readonly RememberedAddress[];
   /** Pools whose addresses could be looked at, `NAMESPACE/NAME`: what their annotations say beyond {@link byIP} is out of date. */
@@ -29,10 +29,13 @@ export interface VerifiedAddresses {
 }
 
 /** Collects what pools confirmed, over all of them. Pure. */
-export function verifiedAddresses(views: readonly PoolView[], assignments: readonly AssignIP[]): VerifiedAddresses {
-  const byIP = new Map<string, VerifiedAddress>(views.flatMap(confirmedBy));
-  for (const { id, ip, after } of assignments)
-    byIP.set(ip, { kind: "on-node", nodeName: after.nodeName, assignmentID: id });
+export function verifiedAddresses(
+  views: readonly PoolView[],
+  assignments: readonly AssignIP[],
+  lettingIn: LettingIn,
+): VerifiedAddresses {
+  const byIP = new Map<string, VerifiedAddress>(views.flatMap((view) => confirmedBy(view, lettingIn)));
+  for (const { id, ip, after } of assignments) byIP.set(ip, { kind: "on-node", nodeName: after.nodeName, after: [id] });
   const placed = [...byIP].flatMap(([ip, fact]) => (fact.kind === "on-node" ? [{ ip, ...fact }] : []));
   const pools = new Set(views.filter(({ provider }) => provider !== undefined).map(({ key }) => key));
   return {
@@ -58,7 +61,7 @@ function rememberedBy(
   );
 }
 
-function confirmedBy(view: PoolView): readonly (readonly [ip: string, fact: VerifiedAddress])[] {
+function confirmedBy(view: PoolView, lettingIn: LettingIn): readonly (readonly [ip: string, fact: VerifiedAddress])[] {
   // What a pool gave up leaves every name before its annotation goes, so that annotation no longer counts.
   const released = view.released.map(({ ip, fact }): [string, VerifiedAddress] => [
     ip,
@@ -66,10 +69,11 @@ function confirmedBy(view: PoolView): readonly (readonly [ip: string, fact: Veri
   ]);
   const managed = view.managed.flatMap(({ ip, standing }): [string, VerifiedAddress][] => {
     if (standing.kind === "conflict") return [];
-    if (isUndecided(standing) || !isReachable(view, standing)) return [[ip, { kind: "undecided" }]];
+    const after = reachableAfter(view, standing, lettingIn);
+    if (isUndecided(standing) || after === undefined) return [[ip, { kind: "undecided" }]];
     const isGivenUp = standing.kind !== "placed" || !view.inUse.has(ip);
     if (isGivenUp) return [[ip, { kind: "nowhere" }]];
-    return [[ip, { kind: "on-node", nodeName: standing.on.nodeName, assignmentID: undefined }]];
+    return [[ip, { kind: "on-node", nodeName: standing.on.nodeName, after }]];
   });
   // One that has just been found gone is no longer managed, and no stranger's either.
   const shown = [...Object.keys(view.pool.status.ips), ...view.pool.status.acquired.map(({ ip }) => ip)];
@@ -79,9 +83,13 @@ function confirmedBy(view: PoolView): readonly (readonly [ip: string, fact: Veri
   return [...gone, ...released, ...managed];
 }
 
-/** False for an address on a machine that its firewall does not let everything in to, as far as is known. Pure. */
-export function isReachable({ firewall }: PoolView, standing: Standing): boolean {
-  return standing.kind !== "placed" || isLetIn(firewall, standing.on.machineID);
+/** The ids of the actions after which clients reach an address where it is: none where they do; undefined for one that its firewall keeps them from, as far as is known. Pure. */
+export function reachableAfter(
+  view: PoolView,
+  standing: Standing,
+  lettingIn: LettingIn,
+): readonly string[] | undefined {
+  return standing.kind === "placed" ? lettingIn(view, standing.on.machineID) : [];
 }
 
 /** True when nobody can say now whether an address serves: it could not be read, is on its way, or its node is in grace. Pure. */

@@ -11,7 +11,9 @@ import {
   firewallObstacle,
   isBehind,
   machinesFull,
+  otherMachines,
   rulesFull,
+  unfinishedAt,
 } from "./firewall-target.ts";
 import type { Planned, PlannedAt } from "./planned.ts";
 
@@ -40,19 +42,29 @@ export function extendFirewall(view: PoolView, needs: FirewallNeeds, planned: Pl
   const outside = [...needs.wanted].filter((machine) => !isBehind(target.fact, machine)).toSorted(compareText);
   const refusal = needs.wanted.size === 0 ? refusalOfAll(view) : undefined;
   if (refusal !== undefined) return { ...NOTHING, holds: [held(view, refusal), ...unusable] };
+  const holds = [...unfinished(view, needs), ...unusable];
   const isInStep = needs.wanted.size === 0 || (target.missing.length === 0 && outside.length === 0);
-  if (isInStep) return { ...NOTHING, holds: unusable };
-  if (target.waiting !== undefined) return { ...NOTHING, holds: [held(view, target.waiting), ...unusable] };
-  return add(view, target, { outside, wanted: needs.wanted }, planned, unusable);
+  if (isInStep) return { ...NOTHING, holds };
+  if (target.waiting !== undefined) return { ...NOTHING, holds: [held(view, target.waiting), ...holds] };
+  return add(view, target, { outside, wanted: needs.wanted }, planned, holds);
 }
 
-/** Why no match can take the address, where that is for the firewall's sake alone; undefined when one can, or there is none. */
+/** Why no match can take the address, where that is for the firewall's sake alone; undefined when one can, or there is none. What ends by itself comes before what needs a person. */
 function refusalOfAll({ firewall, matches, pool }: PoolView): BlockedFirewall | undefined {
-  const refusals = matches.flatMap(({ providerID }) => {
+  const refusals = matches.flatMap(({ name, providerID }) => {
     const machine = machineID(pool.spec.provider, providerID);
-    return machine === undefined ? [] : [firewallObstacle(firewall, machine)];
+    return machine === undefined ? [] : [firewallObstacle(firewall, { machineID: machine, nodeName: name })];
   });
-  return refusals.includes(undefined) ? undefined : refusals[0];
+  if (refusals.includes(undefined)) return undefined;
+  return refusals.find((refusal) => refusal?.needsPerson === false) ?? refusals[0];
+}
+
+/** What the provider has not carried out at the machines that have an address of the object, or get one. */
+function unfinished(view: PoolView, { wanted }: FirewallNeeds): readonly Hold[] {
+  const all = [...wanted]
+    .toSorted(compareText)
+    .flatMap((machine) => unfinishedAt(view.firewall, view.placeOf(machine)) ?? []);
+  return [...new Map(all.map((why) => [why.detail, held(view, why)])).values()];
 }
 
 function add(
@@ -118,6 +130,8 @@ function openPorts(view: PoolView, { fact, missing }: Ready, { ports: planned }:
     ports: own,
     before: [],
     after: own.map(portText),
+    awaited: [],
+    ...otherMachines(fact, view.placeOf),
   };
   for (const ports of own) planned.set(portText(ports), action.id);
   return [action];
@@ -145,6 +159,7 @@ function addMachines(
     machines: own.map((machine) => view.placeOf(machine)),
     before: [],
     after: own,
+    awaited: [],
   };
   for (const machine of own) planned.set(machine, action.id);
   return [action];

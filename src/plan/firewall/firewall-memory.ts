@@ -41,12 +41,13 @@ function presentMemory(view: PoolView, context: MemoryContext): FirewallMemory |
   const opening = added.flatMap((action) => (action.kind === "open-ports" ? action.after : []));
   const adding = added.flatMap((action) => (action.kind === "add-to-firewall" ? action.after : []));
   const isShared = (what: string): boolean => context.isShared(entryKey(id, what));
+  const { ports, machines, coming } = context.needs;
   return {
     provider,
     id,
     name,
-    ports: sorted([...(known?.ports ?? []), ...opening, ...[...context.needs.ports].filter(isShared)]),
-    machineIDs: sorted([...(known?.machineIDs ?? []), ...adding, ...[...context.needs.machines].filter(isShared)]),
+    ports: sorted([...(known?.ports ?? []), ...opening, ...[...ports].filter(isShared)]),
+    machineIDs: sorted([...(known?.machineIDs ?? []), ...adding, ...[...machines, ...coming].filter(isShared)]),
   };
 }
 

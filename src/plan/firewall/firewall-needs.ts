@@ -1,4 +1,5 @@
 import type { AcquireIP, AssignIP } from "../../model/action.ts";
+import { progressAt } from "../../model/firewall.ts";
 import { portText } from "../../model/port-range.ts";
 import { machineID } from "../../model/provider-id.ts";
 import { isWritable } from "../machine-ledger.ts";
@@ -12,6 +13,8 @@ export interface FirewallNeeds {
   readonly wanted: ReadonlySet<string>;
   /** Those, and machines where an address of the object may be for all that is known. */
   readonly machines: ReadonlySet<string>;
+  /** Matching machines that a change is pending for while the address serves nowhere: one of them may have it next. */
+  readonly coming: ReadonlySet<string>;
 }
 
 /** What sends an address to a machine. */
@@ -23,9 +26,13 @@ export function destinationOf(action: Sending): string | undefined {
   return "node" in action.after ? action.after.node.machineID : undefined;
 }
 
-/** What an object needs of its present firewall, once what is planned for it is done. Pure. */
-export function presentNeeds(view: PoolView, sending: readonly Sending[]): FirewallNeeds {
-  if (view.pool.meta.isDeleting) return { ports: new Set(), wanted: new Set(), machines: new Set() };
+/**
+ * What an object needs of its present firewall, once what is planned for it is done. Pure.
+ * @param shown - addresses that DNS shows: clients come for them, so their machines stay until DNS is written
+ */
+export function presentNeeds(view: PoolView, sending: readonly Sending[], shown: ReadonlySet<string>): FirewallNeeds {
+  const nothing = new Set<string>();
+  if (view.pool.meta.isDeleting) return { ports: nothing, wanted: nothing, machines: nothing, coming: nothing };
   const sent = new Set(sending.flatMap((action) => ("ip" in action ? [action.ip] : [])));
   const destinations = sending.flatMap((action) => destinationOf(action) ?? []);
   const staying = view.managed.filter(({ ip }) => view.inUse.has(ip) && !sent.has(ip));
@@ -35,11 +42,25 @@ export function presentNeeds(view: PoolView, sending: readonly Sending[]): Firew
     ({ providerID = "" }) => machineID(view.pool.spec.provider, providerID) ?? [],
   );
   const wanted = new Set([...destinations, ...placed]);
+  const unused = view.managed.filter(({ ip }) => !view.inUse.has(ip) && shown.has(ip));
+  const published = [
+    ...unused.flatMap(({ standing }) => (standing.kind === "placed" ? [standing.on.machineID] : seenAt(standing))),
+    ...view.released.flatMap(({ ip, fact }) =>
+      shown.has(ip) && fact.kind === "known" ? (fact.address.holderID ?? []) : [],
+    ),
+  ];
   return {
     ports: new Set((view.pool.firewall?.ports ?? []).map(portText)),
     wanted,
-    machines: new Set([...wanted, ...maybe, ...asked]),
+    machines: new Set([...wanted, ...maybe, ...asked, ...published]),
+    coming: wanted.size === 0 ? new Set(unfinishedMatches(view)) : nothing,
   };
+}
+
+function unfinishedMatches({ firewall, matches, pool }: PoolView): readonly string[] {
+  if (firewall.kind !== "ready") return [];
+  const machines = matches.flatMap(({ providerID }) => machineID(pool.spec.provider, providerID) ?? []);
+  return machines.filter((machine) => progressAt(firewall.fact.firewall, machine) !== "in-force");
 }
 
 /**

@@ -1,8 +1,18 @@
-import type { FirewallFact, FirewallFacts, FirewallLimits } from "../../model/firewall.ts";
+import type { Place } from "../../model/action.ts";
+import {
+  FIREWALL_PATIENCE_MS,
+  type Firewall,
+  type FirewallFact,
+  type FirewallFacts,
+  type FirewallLimits,
+  type PendingFirewall,
+  progressAt,
+} from "../../model/firewall.ts";
 import { includesPorts, type PortRange, portText } from "../../model/port-range.ts";
 import type { Reason } from "../../model/reason.ts";
 import type { Pool } from "../../model/resource.ts";
 import { retryDueMs } from "../retry-schedule.ts";
+import { timestamp } from "../time.ts";
 
 /** The firewall an object wants to keep in step, as far as it was read. */
 export type FirewallTarget =
@@ -16,6 +26,9 @@ export type FirewallTarget =
       readonly limits: FirewallLimits;
       /** Set while changes of it wait: the last attempt failed, or it is full. */
       readonly waiting?: BlockedFirewall;
+      /** Every change that the provider has not carried out, with the time since when it is seen: that of the status, else now. */
+      readonly pending: readonly PendingFirewall[];
+      readonly nowMs: number;
     };
 
 /** Why nothing can be done at a firewall, nor for an address that needs it. */
@@ -59,18 +72,67 @@ export function firewallTarget(pool: Pool, context: FirewallContext): FirewallTa
   const waiting = isFull
     ? rulesFull(firewall.ruleCount, missing.length, facts.limits)
     : backoff(pool, firewall.id, context.nowMs);
-  return { kind: "ready", fact, missing, limits: facts.limits, ...(waiting === undefined ? {} : { waiting }) };
+  const pending = pendingOf(pool, firewall, context.nowMs);
+  const more = waiting === undefined ? {} : { waiting };
+  return { kind: "ready", fact, missing, limits: facts.limits, ...more, pending, nowMs: context.nowMs };
 }
 
-/** Why an address of the object may not go to a machine; undefined when it may, at once or after changes that this pass can make. Pure. */
-export function firewallObstacle(target: FirewallTarget, machineID: string): BlockedFirewall | undefined {
+function pendingOf({ status }: Pool, firewall: Firewall, nowMs: number): readonly PendingFirewall[] {
+  const { id, name, isWaiting, pendingMachineIDs } = firewall;
+  const sinceOf = (machineID: string | undefined): string => {
+    const stored = status.pendingFirewalls?.find((entry) => entry.id === id && entry.machineID === machineID)?.since;
+    return stored !== undefined && Date.parse(stored) <= nowMs ? stored : timestamp(nowMs);
+  };
+  return [
+    ...(isWaiting ? [{ id, name, since: sinceOf(undefined) }] : []),
+    ...pendingMachineIDs.map((machineID) => ({ id, name, machineID, since: sinceOf(machineID) })),
+  ];
+}
+
+/** Returns why an address of the object may not go to a machine; undefined when it may, at once or after changes that this pass can make. Pure. */
+export function firewallObstacle(target: FirewallTarget, place: Place): BlockedFirewall | undefined {
   if (target.kind === "none") return undefined;
   if (target.kind === "blocked") return target;
-  if (!target.fact.firewall.isSettled) return blocked("InProgress", `firewall ${target.fact.firewall.name}`, false);
-  const isInside = isBehind(target.fact, machineID);
+  const unfinished = unfinishedAt(target, place);
+  if (unfinished !== undefined) return unfinished;
+  const isInside = isBehind(target.fact, place.machineID);
   if (isInside && target.missing.length === 0) return undefined;
   if (target.waiting !== undefined) return target.waiting;
   return isInside || target.fact.firewall.machineIDs.length < target.limits.machines ? undefined : machinesFull(target);
+}
+
+/**
+ * Returns what of a firewall the provider has not carried out at a machine; undefined when nothing is left there. A change that
+ * is pending for five minutes, or was given up, asks for a person. Exception: where flipop has to change something for the
+ * machine anyway, that change tries again what was given up. Pure.
+ */
+export function unfinishedAt(target: FirewallTarget, place: Place): BlockedFirewall | undefined {
+  if (target.kind !== "ready") return undefined;
+  const { machineID, nodeName } = place;
+  const machine = nodeName === undefined ? `machine ${machineID}` : `node ${nodeName} (machine ${machineID})`;
+  const where = `firewall ${target.fact.firewall.name}, ${machine}`;
+  switch (progressAt(target.fact.firewall, machineID)) {
+    case "in-force":
+      return undefined;
+    case "failed":
+      return isLetIn(target, machineID) ? blocked("FirewallFailed", where, true) : undefined;
+    case "pending":
+      return stillPending(target, machineID, where);
+  }
+}
+
+function stillPending(
+  { fact, pending, nowMs }: Extract<FirewallTarget, { kind: "ready" }>,
+  machineID: string,
+  where: string,
+): BlockedFirewall | undefined {
+  const found =
+    pending.find((one) => one.machineID === machineID) ?? pending.find((one) => one.machineID === undefined);
+  if (found === undefined) return undefined;
+  const isWhole = found.machineID === undefined;
+  const detail = `${isWhole ? `firewall ${fact.firewall.name}` : where}, since ${found.since}`;
+  const isStuck = nowMs - Date.parse(found.since) >= FIREWALL_PATIENCE_MS;
+  return blocked(isStuck ? "FirewallStuck" : "InProgress", detail, isStuck);
 }
 
 /** Says that a firewall has no room for so many more rules, and what can be done. Pure. */
@@ -86,7 +148,7 @@ export function machinesFull({ fact, limits }: Extract<FirewallTarget, { kind: "
   return blocked("FirewallFull", `${machineIDs.length} of ${limits.machines} machines; ${way}`, true);
 }
 
-/** True when an address on that machine is served as far as its firewall goes. Pure. */
+/** True when the firewall of an object shows that everything may come in at that machine; {@link unfinishedAt} tells whether it is in force there. Pure. */
 export function isLetIn(target: FirewallTarget, machineID: string): boolean {
   if (target.kind === "none") return true;
   return target.kind === "ready" && target.missing.length === 0 && isBehind(target.fact, machineID);
@@ -95,6 +157,16 @@ export function isLetIn(target: FirewallTarget, machineID: string): boolean {
 /** True for a machine that the firewall covers, by itself or by a tag. Pure. */
 export function isBehind(fact: Extract<FirewallFact, { kind: "known" }>, machineID: string): boolean {
   return fact.firewall.machineIDs.includes(machineID) || fact.taggedMachineIDs.has(machineID);
+}
+
+/** How many machines a firewall covers that are no nodes of this cluster, as an action tells of them; empty for none. Pure. */
+export function otherMachines(
+  { firewall, taggedMachineIDs }: Extract<FirewallFact, { kind: "known" }>,
+  placeOf: (machineID: string) => Place,
+): { readonly otherMachines?: number } {
+  const covered = new Set([...firewall.machineIDs, ...taggedMachineIDs]);
+  const others = [...covered].filter((machine) => placeOf(machine).nodeName === undefined).length;
+  return others === 0 ? {} : { otherMachines: others };
 }
 
 /** The retry subject of a firewall. */

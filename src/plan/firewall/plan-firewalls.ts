@@ -1,17 +1,19 @@
 import { type Action, type ChangeMachines, type ChangePorts, refKey } from "../../model/action.ts";
-import type { FirewallMemory } from "../../model/firewall.ts";
+import { type FirewallMemory, type PendingFirewall, progressAt } from "../../model/firewall.ts";
 import type { Observation } from "../../model/observation.ts";
 import type { Hold } from "../../model/plan.ts";
+import { machineID } from "../../model/provider-id.ts";
 import type { Decision } from "../decide-pools.ts";
 import { type Cleaning, NOTHING_TO_CLEAN } from "../finalizer-step.ts";
 import { isWritable } from "../machine-ledger.ts";
+import { compareText } from "../object-order.ts";
 import type { PoolView } from "../pool-view.ts";
 import { type ByOthers, byOthers } from "./by-others.ts";
 import { type Extension, extendFirewall } from "./extend-firewall.ts";
 import { firewallCleaning, waitingForHeirs } from "./firewall-cleaning.ts";
 import { firewallMemory, stillThere } from "./firewall-memory.ts";
 import { type FirewallNeeds, mayLetGo, presentNeeds, type Sending } from "./firewall-needs.ts";
-import { isLetIn } from "./firewall-target.ts";
+import { type BlockedFirewall, isBehind, isLetIn, unfinishedAt } from "./firewall-target.ts";
 import { entriesOf, entryKey, type FirewallWork, storedMemory } from "./firewall-work.ts";
 import { linkSending } from "./link-sending.ts";
 import { Planned } from "./planned.ts";
@@ -23,6 +25,8 @@ export interface ObjectFirewalls {
   readonly holds: readonly Hold[];
   /** What its status should remember. */
   readonly memory: readonly FirewallMemory[];
+  /** Since when a change of its firewall is pending where its address is or could go; what its status should show. */
+  readonly pending: readonly PendingFirewall[];
   readonly cleaning: Cleaning;
 }
 
@@ -30,32 +34,44 @@ export interface ObjectFirewalls {
 export interface FirewallPlan {
   readonly decisions: readonly Decision[];
   readonly byObject: ReadonlyMap<string, ObjectFirewalls>;
+  readonly lettingIn: LettingIn;
 }
+
+/** What DNS shows while firewalls are planned. */
+export interface PublishedNow {
+  /** Addresses that cannot be taken out of DNS in this pass, with the name. */
+  readonly stillPublished: ReadonlyMap<string, string>;
+  /** Addresses that DNS shows now, or showed last. */
+  readonly shown: ReadonlySet<string>;
+}
+
+/** The ids of the actions of a plan after which the firewall of an object lets clients in to a machine: none where it does already; undefined where it will not. */
+export type LettingIn = (view: PoolView, machineID: string) => readonly string[] | undefined;
 
 /**
  * Plans the firewalls of all objects: first what is added, object after object, so that what several need is brought once; then what nobody needs any more. An
  * address goes to a machine only after the machine is behind its firewall with all ports open, and is not sent where that cannot be.
  *
- * @param stillPublished - addresses that cannot be taken out of DNS in this pass, with the name
  */
 export function planFirewalls(
   decisions: readonly Decision[],
   { firewalls, observedAtMs: nowMs }: Observation,
-  stillPublished: ReadonlyMap<string, string>,
+  { stillPublished, shown }: PublishedNow,
 ): FirewallPlan {
   const isUsed = decisions.some(
     ({ view }) => view.firewall.kind !== "none" || view.pool.status.firewalls !== undefined,
   );
-  if (!isUsed) return { decisions, byObject: new Map() };
+  if (!isUsed) return { decisions, byObject: new Map(), lettingIn: () => [] };
   const planned = new Planned();
   const works = decisions.map(({ view, actions }): FirewallWork => {
     const sending = actions.filter(isSending);
-    const needs = presentNeeds(view, sending);
+    const needs = presentNeeds(view, sending, shown);
     const extension = isWritable(view) ? extendFirewall(view, needs, planned) : heldOnly(view, needs);
     return { view, sending, needs, extension };
   });
   const kept = keptBy(works);
   const allSending = works.flatMap(({ sending }) => sending);
+  const awaited = awaitedMachines(works);
   const taken = new Set<string>();
   const isAwaited = byOthers(works, awaitedEntries);
   const shared = {
@@ -75,6 +91,7 @@ export function planFirewalls(
             facts,
             kept,
             isCarriedOver: areLetIn(work, (machine) => extension.before.has(machine)),
+            unfinished: firstUnfinished(work),
             isAwaited: (entry) => isAwaited(work, entry),
             sending: allSending,
             adding,
@@ -84,9 +101,20 @@ export function planFirewalls(
           });
         })
       : [];
-    return [refKey(view.object), result(work, reductions, shared, firewalls)] as const;
+    const { actions, ...others } = result(work, reductions, shared, firewalls);
+    const waiting = actions.map((action) => ({ ...action, awaited: awaited(work, action) }));
+    return [refKey(view.object), { ...others, actions: waiting }] as const;
   });
-  return { decisions: linkSending(decisions, works), byObject: new Map(byObject) };
+  return { decisions: linkSending(decisions, works), byObject: new Map(byObject), lettingIn: lettingInBy(works) };
+}
+
+function lettingInBy(works: readonly FirewallWork[]): LettingIn {
+  const extensions = new Map(works.map(({ view, extension }) => [view, extension]));
+  return (view, machine) => {
+    if (isLetIn(view.firewall, machine)) return [];
+    const { before, refused } = extensions.get(view) ?? {};
+    return refused?.has(machine) === true ? undefined : before?.get(machine);
+  };
 }
 
 /** An object that is not written shows what its firewall waits for, and plans nothing. */
@@ -95,13 +123,54 @@ function heldOnly(view: PoolView, needs: FirewallNeeds): Extension {
   return { actions: [], holds: view.pool.spec.suspend ? [] : holds, before: new Map(), refused: new Map() };
 }
 
+/**
+ * Returns which machines the provider must have carried a change of a firewall out to before the change counts as done:
+ *
+ *   open ports      every machine that waits for these ports, for whatever object
+ *   add machines    those machines
+ *   close ports     the machines that have an address of the object
+ *   remove machines none: nothing waits for them
+ *
+ * A machine where an earlier change is pending is left out: that one may never end, and others would wait for it.
+ */
+function awaitedMachines(
+  works: readonly FirewallWork[],
+): (work: FirewallWork, action: ChangePorts | ChangeMachines) => readonly string[] {
+  const waiting = new Map<string, Set<string>>();
+  for (const { extension } of works)
+    for (const [machine, ids] of extension.before)
+      for (const id of ids) waiting.set(id, (waiting.get(id) ?? new Set()).add(machine));
+  const candidates = ({ needs }: FirewallWork, { kind, id, after }: ChangePorts | ChangeMachines): Iterable<string> => {
+    if (kind === "open-ports") return waiting.get(id) ?? [];
+    if (kind === "close-ports") return needs.wanted;
+    return kind === "add-to-firewall" ? after : [];
+  };
+  return (work, action) => {
+    const { firewall: target } = work.view;
+    if (target.kind !== "ready" || target.fact.firewall.id !== action.firewall.id) return [];
+    const { fact } = target;
+    const isAwaited = (machine: string): boolean =>
+      (action.kind === "add-to-firewall" || isBehind(fact, machine)) &&
+      progressAt(fact.firewall, machine) !== "pending";
+    return [...candidates(work, action)].filter(isAwaited).toSorted(compareText);
+  };
+}
+
 function isSending(action: Action): action is Sending {
   return action.kind === "assign-ip" || action.kind === "move-ip" || action.kind === "acquire-ip";
 }
 
-/** True when wherever an address of the object may be its present firewall lets everything in, or `isBrought` says so. */
-function areLetIn({ view, needs }: FirewallWork, isBrought: (machine: string) => boolean): boolean {
-  return [...needs.machines].every((machine) => isBrought(machine) || isLetIn(view.firewall, machine));
+/** True when wherever an address of the object may be its present firewall lets everything in, or `isBrought` says so, and no change is pending there. */
+function areLetIn(work: FirewallWork, isBrought: (machine: string) => boolean): boolean {
+  const { view, needs } = work;
+  const isOpen = [...needs.machines].every((machine) => isBrought(machine) || isLetIn(view.firewall, machine));
+  return isOpen && firstUnfinished(work) === undefined;
+}
+
+/** What the provider has not carried out of the present firewall where an address of the object may be. */
+function firstUnfinished({ view, needs }: FirewallWork): BlockedFirewall | undefined {
+  const machines = [...needs.machines].toSorted(compareText);
+  return machines.flatMap((machine) => unfinishedAt(view.firewall, view.placeOf(machine)) ?? [])[0];
 }
 
 /** What is on record for an object that is not behind its present firewall yet, and what it wants there: a former one may serve it. */
@@ -126,7 +195,8 @@ function keptBy(
     kept.set(id, known);
   };
   for (const { view, needs } of works) {
-    if (view.firewall.kind === "ready") keep(view.firewall.fact.firewall.id, needs.ports, needs.machines);
+    if (view.firewall.kind === "ready")
+      keep(view.firewall.fact.firewall.id, needs.ports, [...needs.machines, ...needs.coming]);
     if (!mayLetGo(view)) for (const { id, ports, machineIDs } of storedMemory(view)) keep(id, ports, machineIDs);
   }
   return kept;
@@ -153,7 +223,19 @@ function result(
   const memory = isKnown ? firewallMemory(view, { needs, extension, facts, isShared }) : storedMemory(view);
   const hasHeir = (entry: string): boolean => isInherited(work, entry);
   const cleaning = isWritable(view) ? firewallCleaning(view, memory, reductions, hasHeir) : NOTHING_TO_CLEAN;
-  return { actions, holds: [...holds, ...waitingForHeirs(view, cleaning, reductions)], memory, cleaning };
+  const pending = pendingChanges(view, needs);
+  return { actions, holds: [...holds, ...waitingForHeirs(view, cleaning, reductions)], memory, pending, cleaning };
+}
+
+/** The pending changes that matter to an object: at the machines that have its address or match it. While its firewall is not known, those on record. */
+function pendingChanges({ firewall, matches, pool }: PoolView, { wanted }: FirewallNeeds): readonly PendingFirewall[] {
+  if (firewall.kind === "blocked") return pool.status.pendingFirewalls ?? [];
+  if (firewall.kind === "none") return [];
+  const matching = matches.flatMap(({ providerID }) => machineID(pool.spec.provider, providerID) ?? []);
+  const machines = new Set([...wanted, ...matching]);
+  return machines.size === 0
+    ? []
+    : firewall.pending.filter(({ machineID: machine }) => machine === undefined || machines.has(machine));
 }
 
 /** Ports and machines on record for an object that are still there, or are just being added. */

@@ -1,5 +1,5 @@
 import { actionID, type ChangeMachines, type ChangePorts } from "../../model/action.ts";
-import type { FirewallFacts, FirewallMemory } from "../../model/firewall.ts";
+import type { FirewallFact, FirewallFacts, FirewallMemory } from "../../model/firewall.ts";
 import type { Hold } from "../../model/plan.ts";
 import { parsePortText } from "../../model/port-range.ts";
 import type { PoolView } from "../pool-view.ts";
@@ -7,7 +7,7 @@ import { retryDueMs } from "../retry-schedule.ts";
 import { retryOf } from "../try-rule.ts";
 import { factByID } from "./fact-by-id.ts";
 import type { Sending } from "./firewall-needs.ts";
-import { firewallSubject } from "./firewall-target.ts";
+import { type BlockedFirewall, firewallSubject, otherMachines } from "./firewall-target.ts";
 import { entryKey } from "./firewall-work.ts";
 import { shownPorts } from "./shown-ports.ts";
 
@@ -24,6 +24,8 @@ export interface ReductionContext {
   readonly kept: ReadonlyMap<string, { readonly ports: ReadonlySet<string>; readonly machines: ReadonlySet<string> }>;
   /** True when wherever an address of the object may be its present firewall lets everything in, or is brought to by this plan. */
   readonly isCarriedOver: boolean;
+  /** What the provider has not carried out of the present firewall there. */
+  readonly unfinished: BlockedFirewall | undefined;
   /** True for a port or a machine, as `entryKey`, that may serve another object which is not behind its present firewall yet. */
   readonly isAwaited: (entry: string) => boolean;
   /** Every action of the plan that sends an address somewhere. */
@@ -63,7 +65,7 @@ export function shrinkFirewall(view: PoolView, memory: FirewallMemory, context: 
   if (hold !== undefined) return { actions: [], holds: [hold] };
   for (const what of [...ports, ...machines]) context.taken.add(entryKey(memory.id, what));
   const wait = isPresent ? { requires: [], follows: context.adding } : { requires: context.adding, follows: [] };
-  const closing = ports.length === 0 ? [] : [closePorts(view, memory, ports, wait)];
+  const closing = ports.length === 0 ? [] : [closePorts(view, memory, ports, wait, fact)];
   const leaving = machines.length === 0 ? [] : [removeMachines(view, memory, machines, wait, closing, context)];
   return { actions: [...closing, ...leaving], holds: [] };
 }
@@ -77,7 +79,13 @@ interface Wait {
   readonly follows: readonly string[];
 }
 
-function closePorts(view: PoolView, memory: FirewallMemory, ports: readonly string[], wait: Wait): ChangePorts {
+function closePorts(
+  view: PoolView,
+  memory: FirewallMemory,
+  ports: readonly string[],
+  wait: Wait,
+  fact: Extract<FirewallFact, { kind: "known" }>,
+): ChangePorts {
   return {
     kind: "close-ports",
     ...commonOf(view, memory, "close-ports"),
@@ -86,6 +94,8 @@ function closePorts(view: PoolView, memory: FirewallMemory, ports: readonly stri
     ports: ports.flatMap((text) => parsePortText(text) ?? []),
     before: ports,
     after: [],
+    awaited: [],
+    ...otherMachines(fact, view.placeOf),
   };
 }
 
@@ -107,6 +117,7 @@ function removeMachines(
     machines: machines.map((machine) => view.placeOf(machine)),
     before: machines,
     after: [],
+    awaited: [],
   };
 }
 
@@ -122,9 +133,12 @@ function commonOf(
 function obstacle(
   view: PoolView,
   memory: FirewallMemory,
-  { stillPublished, isCarriedOver, nowMs }: ReductionContext,
+  { stillPublished, isCarriedOver, unfinished, nowMs }: ReductionContext,
 ): Hold | undefined {
-  if (!isPresentFirewall(view, memory) && !isCarriedOver) return held(view, memory, "InProgress");
+  if (!isPresentFirewall(view, memory) && !isCarriedOver) {
+    const { reason = "InProgress", detail = "" } = unfinished ?? {};
+    return { ...held(view, memory, reason), detail };
+  }
   const shown = view.pool.meta.isDeleting ? view.managed.find(({ ip }) => stillPublished.has(ip)) : undefined;
   if (shown !== undefined)
     return { ...held(view, memory, "StillPublished"), detail: stillPublished.get(shown.ip) ?? shown.ip };

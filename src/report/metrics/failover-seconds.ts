@@ -1,4 +1,5 @@
 import { refKey } from "../../model/action.ts";
+import { entryOf } from "../../model/address.ts";
 import type { Outcome } from "../../model/outcome.ts";
 import type { Plan } from "../../model/plan.ts";
 
@@ -11,7 +12,7 @@ export function failoverSeconds({ pools }: Plan, outcomes: readonly Outcome[]): 
     if (outcome !== "applied" || endedAtMs === undefined) return [];
     if (action.kind !== "move-ip" && action.kind !== "assign-ip") return [];
     const pool = pools.find(({ object }) => refKey(object) === refKey(action.object));
-    const sinceMs = Date.parse(pool?.status.ips[action.ip]?.notMatchingSince ?? "");
+    const sinceMs = Date.parse(entryOf(pool?.status.ips ?? {}, action.ip)?.notMatchingSince ?? "");
     return Number.isNaN(sinceMs) ? [] : [Math.max(0, endedAtMs - sinceMs) / 1000];
   });
 }

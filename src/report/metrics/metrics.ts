@@ -23,7 +23,7 @@ export const METRICS = {
   flipop_last_run_result: {
     type: "gauge",
     labels: "result",
-    help: "1 for the result of the last run (done, partly, temporary, not-permitted, invalid-configuration, unexpected), 0 for the others.",
+    help: "1 for the result of the last run (done, partly, temporary, not-permitted, invalid-configuration, interrupted, unexpected), 0 for the others.",
   },
   flipop_last_run_duration_seconds: {
     type: "gauge",
@@ -90,6 +90,11 @@ export const METRICS = {
     type: "gauge",
     labels: "kind namespace name provider dns",
     help: "A records that differ from what they should be after the last run; absent when they could not be read.",
+  },
+  flipop_dns_foreign_changes_total: {
+    type: "counter",
+    labels: "kind namespace name provider dns",
+    help: "How often somebody else had changed the A records of the name, and flipop put them right.",
   },
   flipop_failover_duration_seconds: {
     type: "histogram",

@@ -1,14 +1,16 @@
 import { type ObjectRef, refKey } from "../../model/action.ts";
 import type { Hold, NodeVerdict, Plan, PoolAssessment, RecordSetAssessment } from "../../model/plan.ts";
 import { countBy } from "./count-by.ts";
+import { nameOf, nameTotalsKey } from "./name-totals.ts";
 import { type Sample, sample } from "./sample.ts";
+import type { Totals } from "./totals.ts";
 
 const CONDITIONS = ["Ready", "Reconciling", "Stalled"];
 
 type Assessment = PoolAssessment | RecordSetAssessment;
 
-/** Returns what is told of pools, routed IPs and record sets alike: conditions, nodes, holds, grace, drift. `found` is the plan the run began with. Pure. */
-export function objectSamples(remaining: Plan, found: Plan): readonly Sample[] {
+/** Returns what is told of pools, routed IPs and record sets alike: conditions, nodes, holds, grace, names. `found` is the plan the run began with. Pure. */
+export function objectSamples(remaining: Plan, found: Plan, totals: Totals): readonly Sample[] {
   const holds = Map.groupBy(remaining.holds, ({ object }) => refKey(object));
   const before = new Map<string, Assessment>(
     [...found.pools, ...found.recordSets].map((one) => [refKey(one.object), one]),
@@ -22,7 +24,7 @@ export function objectSamples(remaining: Plan, found: Plan): readonly Sample[] {
       ...holdSamples(one.object, own),
       ...graceSamples(one.object, own),
       // After a failed write the records are unknown: then they are as the run found them.
-      ...driftSamples(one, one.drift ?? before.get(key)?.drift),
+      ...nameSamples(one, one.drift ?? before.get(key)?.drift, totals),
     ];
   });
 }
@@ -77,11 +79,15 @@ function firstEnd(holds: readonly Hold[], wanted: Hold["reason"]): readonly numb
   return ends.length === 0 ? [] : [Math.min(...ends)];
 }
 
-function driftSamples(one: Assessment, drift: number | undefined): readonly Sample[] {
-  const name = "written" in one ? { provider: one.written.provider, fqdn: one.fqdn } : one.dns;
-  if (drift === undefined || name?.fqdn === undefined) return [];
+function nameSamples(one: Assessment, drift: number | undefined, totals: Totals): readonly Sample[] {
+  const name = nameOf(one);
+  if (name === undefined) return [];
   const labels = { ...objectLabels(one.object), provider: name.provider, dns: name.fqdn };
-  return [sample("flipop_dns_drift", labels, drift)];
+  const foreign = totals.names[nameTotalsKey(one.object, name)]?.foreign ?? 0;
+  return [
+    ...(drift === undefined ? [] : [sample("flipop_dns_drift", labels, drift)]),
+    sample("flipop_dns_foreign_changes_total", labels, foreign),
+  ];
 }
 
 type Labels = { readonly kind: string; readonly namespace: string; readonly name: string };

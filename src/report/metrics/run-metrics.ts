@@ -24,7 +24,7 @@ export interface MetricsRequest extends Pick<RunFacts, "version" | "exitCode"> {
 export function runMetrics({ version, exitCode, end, totals, isWhole }: MetricsRequest): readonly Sample[] {
   const { plan, remaining } = end.result;
   const ofObjects = [
-    ...objectSamples(remaining, plan),
+    ...objectSamples(remaining, plan, totals),
     ...remaining.pools.flatMap((pool) => (isRouted(pool) ? routedIPSamples(pool, totals) : poolSamples(pool, totals))),
     ...remaining.recordSets.flatMap(recordSamples),
   ];

@@ -15,18 +15,19 @@ export interface RunFacts {
   readonly exitCode: number;
 }
 
-const RESULTS = {
-  done: EXIT.done,
-  partly: EXIT.partly,
-  temporary: EXIT.temporary,
-  "not-permitted": EXIT.notPermitted,
-  "invalid-configuration": EXIT.invalidConfiguration,
-} as const;
+const RESULTS: ReadonlyMap<string, readonly number[]> = new Map<string, readonly number[]>([
+  ["done", [EXIT.done]],
+  ["partly", [EXIT.partly]],
+  ["temporary", [EXIT.temporary]],
+  ["not-permitted", [EXIT.notPermitted]],
+  ["invalid-configuration", [EXIT.invalidConfiguration]],
+  ["interrupted", [EXIT.interrupted, EXIT.terminated]],
+]);
 
 /** Returns what is told of every run, however it ended. Pure. */
 export function runSamples({ version, endedAtMs, exitCode }: RunFacts): readonly Sample[] {
-  const results = Object.entries(RESULTS);
-  const result = results.find(([, code]) => code === exitCode)?.[0] ?? "unexpected";
+  const results = [...RESULTS];
+  const result = results.find(([, codes]) => codes.includes(exitCode))?.[0] ?? "unexpected";
   return [
     sample("flipop_build_info", { version }, 1),
     sample("flipop_last_run_timestamp_seconds", {}, seconds(endedAtMs)),

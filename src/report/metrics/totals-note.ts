@@ -1,4 +1,5 @@
 import { CALL_BOUNDS, FAILOVER_BOUNDS, type Histogram, histogramOf } from "../../model/histogram.ts";
+import type { NameTotals } from "./name-totals.ts";
 import type { Totals } from "./totals.ts";
 
 /** Returns the totals as the Lease carries them: JSON with sorted keys. */
@@ -16,6 +17,7 @@ export function readTotals(text: string | undefined): Totals {
     assignments: counts(raw["assignments"]),
     assignmentErrors: counts(raw["assignmentErrors"]),
     failovers: isHistogram(raw["failovers"], FAILOVER_BOUNDS) ? raw["failovers"] : histogramOf([], FAILOVER_BOUNDS),
+    names: names(raw["names"]),
   };
 }
 
@@ -44,6 +46,18 @@ function counts(value: unknown): Readonly<Record<string, number>> {
 function histograms(value: unknown): Readonly<Record<string, Histogram>> {
   const entries = isRecord(value) ? Object.entries(value) : [];
   return Object.fromEntries(entries.flatMap(([key, one]) => (isHistogram(one, CALL_BOUNDS) ? [[key, one]] : [])));
+}
+
+function names(value: unknown): Readonly<Record<string, NameTotals>> {
+  const entries = isRecord(value) ? Object.entries(value) : [];
+  return Object.fromEntries(
+    entries.flatMap(([key, one]) => {
+      if (!isRecord(one)) return [];
+      const { foreign, right } = one;
+      if (!isCount(foreign) || !Number.isSafeInteger(foreign)) return [];
+      return [[key, { foreign, ...(typeof right === "string" ? { right } : {}) }]];
+    }),
+  );
 }
 
 function isHistogram(value: unknown, bounds: readonly number[]): value is Histogram {

@@ -4,6 +4,7 @@ import type { Outcome } from "../../model/outcome.ts";
 import { ownerKey } from "../../model/owner-key.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { RunEnd } from "../../model/run.ts";
+import { addNames, type NamesTotals } from "./name-totals.ts";
 
 /** Counts by their labels, separated by spaces. */
 type Counts = Readonly<Record<string, number>>;
@@ -22,6 +23,7 @@ export interface Totals {
   readonly assignmentErrors: Counts;
   /** Seconds. */
   readonly failovers: Histogram;
+  readonly names: NamesTotals;
 }
 
 /** Returns the totals with those of a run added. `isWhole` = it planned for every object, so that what no object has any more is forgotten. Pure. */
@@ -51,6 +53,7 @@ export function addRun(
     assignments: keep(known, addCounts(totals.assignments, outcomes.flatMap(acceptedAssignment))),
     assignmentErrors: keep(known, addCounts(totals.assignmentErrors, outcomes.flatMap(failedAssignment))),
     failovers: addHistograms(totals.failovers, histogramOf(timing.failoverSeconds, FAILOVER_BOUNDS)),
+    names: addNames(totals.names, result, isWhole),
   };
 }
 

@@ -3,22 +3,29 @@ import type { RecordState } from "./account-state.ts";
 type Test = (value: string, wanted: string) => boolean;
 
 /** The operators of a dotted filter like `name.startswith=`; a filter without operator is `exact`. All ignore case. */
-const operators: Readonly<Record<string, Test>> = {
-  exact: (value, wanted) => value === wanted,
-  contains: (value, wanted) => value.includes(wanted),
-  startswith: (value, wanted) => value.startsWith(wanted),
-  endswith: (value, wanted) => value.endsWith(wanted),
-};
+const operators: ReadonlyMap<string, Test> = new Map<string, Test>(
+  Object.entries({
+    exact: (value, wanted) => value === wanted,
+    contains: (value, wanted) => value.includes(wanted),
+    startswith: (value, wanted) => value.startsWith(wanted),
+    endswith: (value, wanted) => value.endsWith(wanted),
+  }),
+);
 
 /** The values of a record that a filter looks at; one of them has to fit. */
-const fields: Readonly<Record<string, (record: RecordState) => readonly string[]>> = {
-  name: (record) => [record.name],
-  content: (record) => [record.content],
-  comment: (record) => (record.comment === "" ? [] : [record.comment]),
-  tag: (record) => record.tags,
-  type: (record) => [record.type],
-  proxied: (record) => [String(record.proxied)],
-};
+const fields: ReadonlyMap<string, (record: RecordState) => readonly string[]> = new Map<
+  string,
+  (record: RecordState) => readonly string[]
+>(
+  Object.entries({
+    name: (record) => [record.name],
+    content: (record) => [record.content],
+    comment: (record) => (record.comment === "" ? [] : [record.comment]),
+    tag: (record) => record.tags,
+    type: (record) => [record.type],
+    proxied: (record) => [String(record.proxied)],
+  }),
+);
 
 /** The records that fit the query of a list: all its filters, or any with `match=any`. Parameters that are no filter are ignored. */
 export function filterRecords(records: readonly RecordState[], query: URLSearchParams): readonly RecordState[] {
@@ -38,10 +45,10 @@ export function orderRecords(records: readonly RecordState[], query: URLSearchPa
 
 function testOf(key: string, wanted: string): ((record: RecordState) => boolean) | undefined {
   const [field = "", operator = "exact"] = key.split(".");
-  const values = Object.hasOwn(fields, field) ? fields[field] : undefined;
+  const values = fields.get(field);
   if (values === undefined) return undefined;
   if (operator === "present" || operator === "absent") return presence(field, values, operator, wanted);
-  const fits = Object.hasOwn(operators, operator) ? operators[operator] : undefined;
+  const fits = operators.get(operator);
   return fits === undefined ? undefined : (record) => values(record).some((value) => fits(value.toLowerCase(), wanted));
 }
 

@@ -19,31 +19,36 @@ export function readDraft(body: unknown): RecordDraft {
   const given = Object.entries(fieldsOf(body)).filter(([, value]) => value !== undefined);
   return Object.fromEntries(
     given.flatMap(([field, value]) => {
-      const read = Object.hasOwn(readers, field) ? readers[field] : undefined;
+      const read = readers.get(field);
       return read === undefined ? [] : [[field, read(value, field)]];
     }),
   );
 }
 
-const readers: Readonly<Record<string, (value: unknown, field: string) => unknown>> = {
-  name: textOf,
-  type: textOf,
-  content: textOf,
-  // null takes the comment away.
-  comment: (value, field) => (value === null ? "" : textOf(value, field)),
-  ttl(value) {
-    if (!Number.isInteger(value)) throw invalidTTL();
-    return value;
-  },
-  proxied(value) {
-    if (typeof value !== "boolean") throw invalidRecord(9003, "Invalid proxied value.");
-    return value;
-  },
-  tags(value) {
-    if (Array.isArray(value) && value.every((tag) => typeof tag === "string")) return value;
-    throw invalidRecord(9300, "Invalid tags. Must be a list of strings.");
-  },
-};
+const readers: ReadonlyMap<string, (value: unknown, field: string) => unknown> = new Map<
+  string,
+  (value: unknown, field: string) => unknown
+>(
+  Object.entries({
+    name: textOf,
+    type: textOf,
+    content: textOf,
+    // null takes the comment away.
+    comment: (value, field) => (value === null ? "" : textOf(value, field)),
+    ttl(value) {
+      if (!Number.isInteger(value)) throw invalidTTL();
+      return value;
+    },
+    proxied(value) {
+      if (typeof value !== "boolean") throw invalidRecord(9003, "Invalid proxied value.");
+      return value;
+    },
+    tags(value) {
+      if (Array.isArray(value) && value.every((tag) => typeof tag === "string")) return value;
+      throw invalidRecord(9300, "Invalid tags. Must be a list of strings.");
+    },
+  }),
+);
 
 /** 400 for a TTL out of range; the range is not that of Enterprise zones. */
 export function invalidTTL(): Error {

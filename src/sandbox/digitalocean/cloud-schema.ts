@@ -53,6 +53,7 @@ const droplet = {
   private_ip: ip,
   anchor_ip: { ...ip, nullable: true },
   pending_event_until: time,
+  unreachable: { type: "boolean" },
   tags: { type: "array", items: { type: "string", minLength: 1 } },
 };
 
@@ -120,7 +121,12 @@ const rule = {
   action: { type: "string", enum: ["allow", "deny"] },
 };
 
-const pendingChange = { droplet_id: id, removing: { type: "boolean" }, completes_at: time };
+const pendingChange = {
+  droplet_id: id,
+  removing: { type: "boolean", default: false },
+  status: { type: "string", enum: ["waiting", "failed"] },
+  completes_at: time,
+};
 
 const firewall = {
   id: { type: "string", pattern: "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$" },
@@ -129,8 +135,8 @@ const firewall = {
   outbound_rules: list(object({ ...rule, destinations: target }, ["protocol", "destinations"])),
   droplet_ids: { type: "array", items: id, default: [] },
   tags: texts,
-  status: { type: "string", enum: ["failed"] },
-  pending_changes: { type: "array", items: object(pendingChange, Object.keys(pendingChange)) },
+  status: { type: "string", enum: ["waiting", "failed"] },
+  pending_changes: { type: "array", items: object(pendingChange, ["droplet_id"]) },
 };
 
 const history = object({ at: time, ip, before: { ...object(address), nullable: true } }, ["at", "ip", "before"]);

@@ -13,6 +13,8 @@ export interface DropletState {
   anchor_ip: string | null;
   /** RFC 3339: until then the droplet has a pending event and refuses assignments. */
   pending_event_until?: string;
+  /** Written by hand: changes of firewalls stay pending for it. */
+  unreachable?: boolean;
   /** Absent = none. */
   tags?: string[];
 }

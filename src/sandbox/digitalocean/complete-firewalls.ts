@@ -16,8 +16,10 @@ export function completeFirewalls(state: CloudState): void {
   const twice = ids.find((id, at) => ids.indexOf(id) !== at);
   if (twice !== undefined) throw new Error(`firewalls must not have id ${twice} twice`);
   const isThere = (id: number): boolean => state.droplets.some((droplet) => droplet.id === id);
+  const isLeft = (change: NonNullable<FirewallState["pending_changes"]>[number]): boolean =>
+    isThere(change.droplet_id) || change.removing || change.completes_at === undefined;
   state.firewalls = written.map(({ id, name, pending_changes: pending, ...rest }) => {
-    const left = (pending ?? []).filter((change) => isThere(change.droplet_id) || change.removing);
+    const left = (pending ?? []).filter((change) => isLeft(change));
     return {
       id: id ?? nextFirewallID(state, ids),
       name,

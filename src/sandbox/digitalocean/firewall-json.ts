@@ -10,7 +10,7 @@ export function firewallJSON(firewall: FirewallState, caller: Caller): APIObject
   return {
     id,
     name,
-    status: pending.length > 0 ? "waiting" : status,
+    status: shownStatus(status, pending),
     inbound_rules: inOrder(firewall.inbound_rules).map((rule) => ({
       ...ruleJSON(rule),
       sources: targetJSON(rule.sources),
@@ -22,12 +22,21 @@ export function firewallJSON(firewall: FirewallState, caller: Caller): APIObject
     created_at: "2026-01-01T00:00:00Z",
     droplet_ids: sees ? firewall.droplet_ids : [],
     tags: hasScope(caller, "tag:read") ? firewall.tags : [],
-    pending_changes: pending.map(({ droplet_id, removing }) => ({
+    pending_changes: pending.map(({ droplet_id, removing, status: state = "waiting" }) => ({
       ...(sees ? { droplet_id } : {}),
       removing,
-      status: "waiting",
+      status: state,
     })),
   };
+}
+
+/** While a change is at work somewhere it is waiting; else it has failed as soon as one change has. */
+function shownStatus(
+  own: "succeeded" | "waiting" | "failed",
+  pending: NonNullable<FirewallState["pending_changes"]>,
+): string {
+  if (pending.some(({ status }) => status !== "failed")) return "waiting";
+  return pending.length > 0 && own === "succeeded" ? "failed" : own;
 }
 
 function ruleJSON({ protocol, ports, action }: InboundState | OutboundState): APIObject {

@@ -25,12 +25,14 @@ export interface OutboundState extends RuleState {
   destinations: TargetState;
 }
 
-/** A change that is still being carried out to a droplet. */
+/** A change that is not carried out to a droplet yet. */
 interface PendingChangeState {
   droplet_id: number;
   removing: boolean;
-  /** RFC 3339. */
-  completes_at: string;
+  /** `failed` = given up at this droplet, until its next change. Absent = `waiting`. */
+  status?: "waiting" | "failed";
+  /** RFC 3339. Absent = it never ends by itself, not even when its droplet is deleted. */
+  completes_at?: string;
 }
 
 /** A cloud firewall of the emulated account. */
@@ -42,8 +44,8 @@ export interface FirewallState {
   /** Droplets attached one by one. */
   droplet_ids: number[];
   tags: string[];
-  /** Written by hand: the last change was given up. The next change takes it away. */
-  status?: "failed";
+  /** Written by hand: the last change was given up, or is at work without naming a droplet. The next change takes it away. */
+  status?: "waiting" | "failed";
   /** Absent = none. */
   pending_changes?: PendingChangeState[];
 }

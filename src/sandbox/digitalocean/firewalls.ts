@@ -73,21 +73,27 @@ export function removeDroplets(state: CloudState, caller: Caller, id: string, dr
   carryOut(state, caller, firewall, removed, true);
 }
 
-/** Ends the changes whose time has come. */
+/** Ends the changes whose time has come; those of an unreachable droplet, and what was given up, stay. */
 export function settleFirewalls(state: CloudState, nowMs: number): void {
-  for (const firewall of state.firewalls) {
-    if (firewall.pending_changes === undefined) continue;
-    const left = firewall.pending_changes.filter((change) => Date.parse(change.completes_at) > nowMs);
-    if (left.length > 0) firewall.pending_changes = left;
-    else delete firewall.pending_changes;
-  }
+  const unreachable = new Set(state.droplets.flatMap((droplet) => (droplet.unreachable === true ? [droplet.id] : [])));
+  keepChanges(state, ({ droplet_id: dropletID, status, completes_at: completesAt }) => {
+    if (status === "failed" || completesAt === undefined) return true;
+    return unreachable.has(dropletID) || Date.parse(completesAt) > nowMs;
+  });
 }
 
-/** A droplet that is deleted leaves its firewalls. */
+/** A droplet that is deleted leaves its firewalls. A change that never ends by itself stays pending for it. */
 export function leaveFirewalls(state: CloudState, dropletID: number): void {
+  for (const firewall of state.firewalls) firewall.droplet_ids = firewall.droplet_ids.filter((id) => id !== dropletID);
+  keepChanges(state, (change) => change.droplet_id !== dropletID || change.completes_at === undefined);
+}
+
+function keepChanges(
+  state: CloudState,
+  isKept: (change: NonNullable<FirewallState["pending_changes"]>[number]) => boolean,
+): void {
   for (const firewall of state.firewalls) {
-    firewall.droplet_ids = firewall.droplet_ids.filter((id) => id !== dropletID);
-    const left = firewall.pending_changes?.filter((change) => change.droplet_id !== dropletID) ?? [];
+    const left = firewall.pending_changes?.filter(isKept) ?? [];
     if (left.length > 0) firewall.pending_changes = left;
     else delete firewall.pending_changes;
   }

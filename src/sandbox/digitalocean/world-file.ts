@@ -10,7 +10,9 @@ settings.list_lag_ms: 5000 · tokens: {my-token: [account:read, reserved_ip:read
 any token is accepted) · byoip: [{ip: 203.0.113.200, region: nyc3}] · anchor_ip: null ·
 domains: [{name: example.com, records: [{type: A, name: www, data: 203.0.113.1, ttl: 60}]}] ("@" is the domain itself) ·
 firewalls: [{name: web, inbound_rules: [{protocol: tcp, ports: 22, sources: {addresses: [192.0.2.0/24]}}], droplet_ids: [101], tags: [k8s]}]
-(without an id it gets one; status: failed; tags: [k8s] on a droplet).
+(without an id it gets one; status: failed, or waiting; tags: [k8s] on a droplet) ·
+pending_changes: [{droplet_id: 102}] on a firewall (never carried out; with status: failed it was given up there) ·
+unreachable: true on a droplet (whatever changes at its firewalls stays pending for it).
 Missing fields get defaults: "droplets: [{id: 101}]" is enough. Comments further down are lost when it is written.`;
 
 /** `digitalocean.yaml` of a sandbox directory. Its `load` throws ConfigError with the file, and the line or path that is wrong. */

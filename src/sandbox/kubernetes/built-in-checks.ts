@@ -123,13 +123,18 @@ function checkDefinition(crd: JSONObject): readonly Cause[] {
 }
 
 const MICRO_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}(Z|[+-]\d{2}:\d{2})$/;
-const MICRO_TIME_FIELDS: Readonly<Record<string, readonly (readonly string[])[]>> = {
-  Lease: [
-    ["spec", "acquireTime"],
-    ["spec", "renewTime"],
-  ],
-  Event: [["eventTime"], ["series", "lastObservedTime"]],
-};
+const MICRO_TIME_FIELDS: ReadonlyMap<string, readonly (readonly string[])[]> = new Map<
+  string,
+  readonly (readonly string[])[]
+>(
+  Object.entries({
+    Lease: [
+      ["spec", "acquireTime"],
+      ["spec", "renewTime"],
+    ],
+    Event: [["eventTime"], ["series", "lastObservedTime"]],
+  }),
+);
 
 /**
  * The refusal of a time that is no MicroTime (exactly six decimals) or of a `spec` that is no object; undefined when there
@@ -137,7 +142,7 @@ const MICRO_TIME_FIELDS: Readonly<Record<string, readonly (readonly string[])[]>
  */
 export function findUndecodable(type: ResourceType, object: JSONObject): StatusError | undefined {
   const prefix = `${type.kind} in version "${apiVersionOf(type).split("/").at(-1)}" cannot be handled as a ${type.kind}`;
-  for (const path of MICRO_TIME_FIELDS[type.kind] ?? []) {
+  for (const path of MICRO_TIME_FIELDS.get(type.kind) ?? []) {
     const time = valueAt(object, ...path) ?? null;
     if (time !== null && !(typeof time === "string" && MICRO_TIME.test(time)))
       return badRequest(`${prefix}: ${notMicro(time)}`);

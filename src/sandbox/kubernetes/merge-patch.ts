@@ -7,10 +7,10 @@ import { isObject, type JSONObject } from "./json-object.ts";
  */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch;
-  const merged: Record<string, unknown> = { ...(isObject(target) ? target : {}) };
+  const merged = new Map<string, unknown>(Object.entries(isObject(target) ? target : {}));
   for (const [key, value] of Object.entries(patch) satisfies readonly (readonly [string, unknown])[]) {
-    if (value === null) delete merged[key];
-    else merged[key] = mergePatch(merged[key], value);
+    if (value === null) merged.delete(key);
+    else merged.set(key, mergePatch(merged.get(key), value));
   }
-  return merged satisfies JSONObject;
+  return Object.fromEntries(merged) satisfies JSONObject;
 }

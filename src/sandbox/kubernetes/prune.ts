@@ -34,12 +34,14 @@ function walk(value: unknown, schema: Schema, path: string, unknownFields: strin
 
 function walkObject(value: JSONObject, schema: Schema, path: string, unknownFields: string[]): JSONObject {
   const pathOf = (key: string): string => (path === "" ? key : `${path}.${key}`);
-  const kept: Record<string, unknown> = {};
+  const members: [string, unknown][] = [];
   for (const [key, member] of Object.entries(value)) {
     const memberSchema = schemaOf(schema, key);
     if (memberSchema === undefined) unknownFields.push(pathOf(key));
-    else if (!isDroppedNull(member, memberSchema)) kept[key] = walk(member, memberSchema, pathOf(key), unknownFields);
+    else if (!isDroppedNull(member, memberSchema))
+      members.push([key, walk(member, memberSchema, pathOf(key), unknownFields)]);
   }
+  const kept: JSONObject = Object.fromEntries(members);
   return { ...kept, ...defaultsOf(schema, kept, (key, member) => walk(member.default, member, pathOf(key), [])) };
 }
 

@@ -29,12 +29,14 @@ export function validateText(value: string, schema: Schema, path: string): reado
   return causes;
 }
 
-const INTEGER_LIMITS: Readonly<Record<string, number>> = { int32: 2 ** 31, int64: 2 ** 63 };
+const INTEGER_LIMITS: ReadonlyMap<string, number> = new Map<string, number>(
+  Object.entries({ int32: 2 ** 31, int64: 2 ** 63 }),
+);
 
 /** What a number violates of bounds, step and integer format. Pure. */
 export function validateNumber(value: number, schema: Schema, path: string): readonly Cause[] {
   const { multipleOf, format = "" } = schema;
-  const limit = INTEGER_LIMITS[format];
+  const limit = INTEGER_LIMITS.get(format);
   const wrong = [
     belowMinimum(value, schema),
     aboveMaximum(value, schema),

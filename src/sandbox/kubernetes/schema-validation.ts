@@ -1,5 +1,5 @@
 import { canonicalJSON } from "./canonical-json.ts";
-import { isObject, type JSONObject } from "./json-object.ts";
+import { isObject, type JSONObject, valueAt } from "./json-object.ts";
 import { invalidInBody, validateNumber, validateText } from "./scalar-validation.ts";
 import type { Schema } from "./schema.ts";
 import type { Cause } from "./status-error.ts";
@@ -77,7 +77,7 @@ function findDuplicates(value: readonly unknown[], schema: Schema, path: string)
   const seen = new Set<string>();
   return value.flatMap((item, index) => {
     const isMap = listType === "map" && isObject(item);
-    const identity = canonicalJSON(isMap ? Object.fromEntries(keys.map((key) => [key, item[key]])) : item);
+    const identity = canonicalJSON(isMap ? Object.fromEntries(keys.map((key) => [key, valueAt(item, key)])) : item);
     if (seen.has(identity)) {
       return [{ reason: "FieldValueDuplicate", message: `Duplicate value: ${identity}`, field: `${path}[${index}]` }];
     }
@@ -89,7 +89,7 @@ function findDuplicates(value: readonly unknown[], schema: Schema, path: string)
 function validateObject(value: JSONObject, schema: Schema, path: string): readonly Cause[] {
   const { minProperties = 0, maxProperties = Number.POSITIVE_INFINITY } = schema;
   const size = Object.keys(value).length;
-  const missing = (schema.required ?? []).filter((key) => value[key] === undefined);
+  const missing = (schema.required ?? []).filter((key) => valueAt(value, key) === undefined);
   const causes: Cause[] = missing.map((key) => {
     return { reason: "FieldValueRequired", message: "Required value", field: join(path, key) };
   });

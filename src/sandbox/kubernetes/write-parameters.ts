@@ -42,22 +42,29 @@ export function writeOptions({ method, query }: SandboxRequest): WriteOptions {
   return { fieldValidation: readFieldValidation(fieldValidation, method), isDryRun: query.get("dryRun") === "All" };
 }
 
-const OPTIONS: Readonly<Record<string, string>> = {
-  POST: "CreateOptions",
-  PUT: "UpdateOptions",
-  PATCH: "PatchOptions",
-};
+const OPTIONS: ReadonlyMap<string, string> = new Map<string, string>(
+  Object.entries({
+    POST: "CreateOptions",
+    PUT: "UpdateOptions",
+    PATCH: "PatchOptions",
+  }),
+);
 
 function readFieldValidation(text: string, method: string): FieldValidation {
   if (text === "") return "Warn";
   if (text === "Ignore" || text === "Warn" || text === "Strict") return text;
   const message = `Unsupported value: ${JSON.stringify(text)}: supported values: "", "Ignore", "Strict", "Warn"`;
   const cause = { reason: "FieldValueNotSupported", message, field: "fieldValidation" };
-  throw new StatusError(422, "Invalid", `${OPTIONS[method]}.meta.k8s.io "" is invalid: fieldValidation: ${message}`, {
-    group: "meta.k8s.io",
-    kind: OPTIONS[method],
-    causes: [cause],
-  });
+  throw new StatusError(
+    422,
+    "Invalid",
+    `${OPTIONS.get(method)}.meta.k8s.io "" is invalid: fieldValidation: ${message}`,
+    {
+      group: "meta.k8s.io",
+      kind: OPTIONS.get(method),
+      causes: [cause],
+    },
+  );
 }
 
 /** Reads the parameters of a DELETE from the query and the body. */

@@ -165,7 +165,7 @@ describe("the token", () => {
       good,
       async ({ read }) => {
         expect((await failureOf(read())).message).toBe(
-          "Cloudflare did not accept the token when asked to read the A records of www.example.com: it could not be read: /var/run/token is missing. Check the token and its expiry.",
+          "Cloudflare was not asked to read the A records of www.example.com, for its token cannot be used: /var/run/token is missing.",
         );
       },
       { token: unreadable },

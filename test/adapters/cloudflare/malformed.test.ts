@@ -84,7 +84,7 @@ describe("malformed answers", () => {
     const text = `<html>Bearer ${token} ${"x".repeat(5000)}`;
     await withServer({ text, headers: { "content-type": "text/html" } }, async (stage) => {
       const { message } = await failureOf(stage.read());
-      expect(message).toContain("<html>Bearer [token] xxx");
+      expect(message).toContain("<html>Bearer [redacted] xxx");
       expect(message.length).toBeLessThan(350);
     });
   });

@@ -115,7 +115,7 @@ describe("the pages of a list", () => {
       const error = await failureOf(read());
       expect(error).toMatchObject({ failure: "malformed", operation: "records", subject: fqdn });
       expect(error.message).toBe(
-        "Cloudflare gave an unusable answer when asked to read the A records of www.example.com: the pages have 100 records, result_info.total_count is 150 (200)",
+        "Cloudflare gave an unusable answer when asked to read the A records of www.example.com: the pages hold 100 records although result_info.total_count is 150 (200)",
       );
     });
   });
@@ -127,9 +127,48 @@ describe("the pages of a list", () => {
     });
   });
 
+  const uncounted = (records: readonly object[], pages: number): { json: object } => ({
+    json: okJSON(records, { result_info: { total_pages: pages } }),
+  });
+  test.for([
+    [
+      "a total that sinks to what was seen",
+      [{ json: listJSON(page(100, 0), 300, 1) }, { json: listJSON(page(100, 100), 200, 2) }],
+      "result_info.total_count changed from 300 to 200 between pages",
+    ],
+    [
+      "a total that grows to what is seen",
+      [{ json: listJSON(page(100, 0), 150, 1) }, { json: listJSON(page(100, 100), 200, 2) }],
+      "result_info.total_count changed from 150 to 200 between pages",
+    ],
+    [
+      "a record that is shown twice beside as many as the total says",
+      [{ json: listJSON(page(100, 0), 110, 1) }, { json: listJSON(page(11, 99), 110, 2) }],
+      "is shown twice",
+    ],
+    [
+      "fewer pages than the first one said, and no total",
+      [uncounted(page(100, 0), 3), uncounted(page(100, 100), 2)],
+      "the number of pages changed while they were read",
+    ],
+    [
+      "an empty page before the last one, and no total",
+      [uncounted(page(100, 0), 3), uncounted([], 3)],
+      "page 2 shows nothing new although more pages follow",
+    ],
+  ] as const)("with %s are an error, never the set", async ([, replies, reason]) => {
+    await withServer([...replies], async ({ read }) => {
+      const error = await failureOf(read());
+      expect(error.failure).toBe("malformed");
+      expect(error.message).toContain(reason);
+    });
+  });
+
   test("an empty one while there are records is an error, never an empty set", async () => {
     await withServer({ json: listJSON([], 2) }, async ({ read }) => {
-      expect((await failureOf(read())).message).toContain("the pages have 0 records, result_info.total_count is 2");
+      expect((await failureOf(read())).message).toContain(
+        "the pages hold 0 records although result_info.total_count is 2",
+      );
     });
   });
 });

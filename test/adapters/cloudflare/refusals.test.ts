@@ -86,7 +86,7 @@ describe("refusals", () => {
       const error = await failureOf(read());
       expect(error.requestID).toBe("8f2c0a-AMS");
       expect(error.message).toBe(
-        "Cloudflare refused to read the A records of www.example.com: 1 no [token] (400, request id 8f2c0a-AMS)",
+        "Cloudflare refused to read the A records of www.example.com: 1 no [redacted] (400, request id 8f2c0a-AMS)",
       );
     });
   });
@@ -95,7 +95,7 @@ describe("refusals", () => {
     const reply = { status: 400, json: errorJSON(1, `${"x".repeat(285)} ${token}`) };
     await withServer(reply, async ({ read }) => {
       const { message } = await failureOf(read());
-      expect(message).toContain("x [token]");
+      expect(message).toContain("x [redacted]");
       expect(message).not.toContain(token.slice(0, 4));
     });
   });

@@ -180,7 +180,7 @@ describe("the token", () => {
       async ({ provider }) => {
         const { message } = await failureOf(provider.unassign(ip));
         expect(message).toBe(
-          "DigitalOcean did not accept the token when asked to unassign 203.0.113.1: it could not be read: /var/run/token is missing. Check the token and its expiry.",
+          "DigitalOcean was not asked to unassign 203.0.113.1, for its token cannot be used: /var/run/token is missing.",
         );
       },
       { token: unreadable },

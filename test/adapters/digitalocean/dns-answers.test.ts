@@ -131,6 +131,32 @@ describe("malformed answers about DNS", () => {
     });
   });
 
+  const many = Array.from({ length: 201 }, (_, at) => recordJSON(at + 1, `198.18.${at >> 8}.${at & 255}`));
+  test.for<readonly [string, readonly Reply[], string]>([
+    [
+      "whose total sinks to what was seen",
+      [{ json: pageJSON(many.slice(0, 200), 450) }, { json: pageJSON(many.slice(200), 201) }],
+      "meta.total changed from 450 to 201 between pages",
+    ],
+    [
+      "whose total grows to what is seen",
+      [{ json: pageJSON(many.slice(0, 199), 300) }, { json: pageJSON(many.slice(199), 201) }],
+      "meta.total changed from 300 to 201 between pages",
+    ],
+    [
+      "that show a record twice beside as many as they say",
+      [{ json: pageJSON(many.slice(0, 200), 201) }, { json: pageJSON(many.slice(199), 201) }],
+      "200 is shown twice",
+    ],
+    ["that show more than they say", [{ json: pageJSON(many.slice(0, 3), 1) }], "the pages hold 3 records although"],
+  ])("pages %s are never taken for the set", async ([, replies, reason]) => {
+    await withDNSServer([...replies], async ({ dns }) => {
+      const error = await failureOf(read(dns));
+      expect(error.failure).toBe("malformed");
+      expect(error.message).toContain(reason);
+    });
+  });
+
   for (const [answer, reason] of [
     [made(recordJSON(7, ip2)), `domain_record.data is ${ip2}, not ${ip1}`],
     [made(recordJSON(7, ip1, { name: "www.example.com" })), "domain_record is not an A record named www"],

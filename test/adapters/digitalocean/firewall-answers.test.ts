@@ -55,14 +55,17 @@ describe("a firewall", () => {
       ruleCount: 5,
       machineIDs: ["42", "7"],
       tags: ["k8s", "web"],
-      isSettled: true,
+      isWaiting: false,
+      pendingMachineIDs: [],
+      failedMachineIDs: [],
     });
     expect(await decoded({ inbound_rules: rules.toReversed(), ...facts })).toEqual(shown);
   });
 
   test("may have null, or nothing, for every list", async () => {
     const none = { inbound_rules: null, outbound_rules: null, droplet_ids: null, tags: null };
-    const empty = { id, name: "web", rules: [], ruleCount: 0, machineIDs: [], tags: [], isSettled: true };
+    const progress = { isWaiting: false, pendingMachineIDs: [], failedMachineIDs: [] };
+    const empty = { id, name: "web", rules: [], ruleCount: 0, machineIDs: [], tags: [], ...progress };
     expect(await decoded(none)).toEqual(empty);
     const gone = { ...none, inbound_rules: undefined, pending_changes: undefined, status: undefined };
     expect(await decoded(gone)).toEqual(empty);
@@ -72,24 +75,53 @@ describe("a firewall", () => {
     expect(await decoded({ id: id.toUpperCase() })).toMatchObject({ id });
   });
 
-  const pending = [{ droplet_id: 42, removing: false, status: "waiting" }];
+  const change = (id: number | null | undefined, status: string | null = "waiting", removing = false): object => ({
+    ...(id === undefined ? {} : { droplet_id: id }),
+    removing,
+    status,
+  });
   test.for([
-    [true, "succeeded", []],
-    [true, "failed", []],
-    [true, undefined, undefined],
-    [true, null, null],
-    [false, "waiting", []],
-    [false, "enqueued", []],
-    [false, "succeeded", pending],
-    [false, "failed", pending],
-    [false, undefined, pending],
+    // status, pending changes → pending machines, failed machines, the whole firewall
+    ["succeeded", [], [], [], false],
+    ["failed", [], [], [], false],
+    [undefined, undefined, [], [], false],
+    [null, null, [], [], false],
+    ["waiting", [], [], [], true],
+    ["waiting", undefined, [], [], true],
+    ["enqueued", [], [], [], true],
+    ["waiting", [change(42)], ["42"], [], false],
+    ["enqueued", [change(42)], ["42"], [], false],
+    ["succeeded", [change(42)], ["42"], [], false],
+    ["failed", [change(42)], ["42"], [], false],
+    [undefined, [change(42)], ["42"], [], false],
+    ["waiting", [change(42, "waiting", true), change(7), change(42)], ["42", "7"], [], false],
+    ["failed", [change(42, "failed")], [], ["42"], false],
+    ["waiting", [change(42, "failed")], [], ["42"], true],
+    ["waiting", [change(42, "failed"), change(7)], ["7"], ["42"], false],
+    ["waiting", [change(42, "failed"), change(42)], ["42"], [], false],
+    ["succeeded", [change(42, "succeeded")], [], [], false],
+    ["waiting", [change(42, "succeeded")], [], [], true],
+    ["waiting", [change(42, "queued")], ["42"], [], false],
+    ["waiting", [change(42, null)], ["42"], [], false],
+    ["waiting", [change(undefined)], [], [], true],
+    ["waiting", [change(null)], [], [], true],
+    ["waiting", [change(0), change(7)], ["7"], [], true],
+    ["failed", [change(undefined, "failed")], [], [], false],
   ] as const)(
-    "is settled: %s, with the status %s and these pending changes: %j",
-    async ([isSettled, status, changes]) => {
-      const isOffSpec = status === null || status === "enqueued";
-      expect(await decoded({ status, pending_changes: changes }, isOffSpec)).toMatchObject({ isSettled });
+    "with the status %s and the pending changes %j is pending at %j, failed at %j, and waiting as a whole: %s",
+    async ([status, changes, pendingMachineIDs, failedMachineIDs, isWaiting]) => {
+      expect(await decoded({ status, pending_changes: changes }, true)).toMatchObject({
+        isWaiting,
+        pendingMachineIDs,
+        failedMachineIDs,
+      });
     },
   );
+
+  test("with a pending change for a droplet that is no number cannot be read", async () => {
+    const read = decoded({ pending_changes: [{ droplet_id: "42" }] }, true);
+    await expect(read).rejects.toThrow('pending_changes[0].droplet_id is "42", not a numeric id');
+  });
 });
 
 describe("a rule", () => {
@@ -199,4 +231,36 @@ describe("malformed answers about firewalls", () => {
       });
     });
   }
+});
+
+describe("pages that change while they are read", () => {
+  const all = Array.from({ length: 201 }, (_, at) => firewallJSON({ id: id.slice(0, -4) + (1000 + at) }));
+  const droplets = Array.from({ length: 201 }, (_, at) => ({ ...dropletJSON(at + 1, []), tags: ["k8s"] }));
+  test.for([
+    [
+      "a total that sinks to what was seen",
+      list,
+      [firewallPage(all.slice(0, 200), 450), firewallPage(all.slice(200), 201)],
+      "meta.total changed from 450 to 201 between pages",
+    ],
+    [
+      "a firewall that is shown twice beside as many as there are",
+      list,
+      [firewallPage(all.slice(0, 200), 201), firewallPage(all.slice(199), 201)],
+      "is shown twice",
+    ],
+    [
+      "a total of droplets that sinks to what was seen",
+      tagged,
+      [dropletPage(droplets.slice(0, 200), 450), dropletPage(droplets.slice(200), 201)],
+      "meta.total changed from 450 to 201 between pages",
+    ],
+  ] as const)("are an error, never the whole: %s", async ([, call, pages, reason]) => {
+    const replies = pages.map((json) => ({ json }));
+    await withFirewallServer(replies, async ({ firewalls }) => {
+      const error = await failureOf(call(firewalls));
+      expect(error.failure).toBe("malformed");
+      expect(error.message).toContain(reason);
+    });
+  });
 });

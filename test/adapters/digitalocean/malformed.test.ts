@@ -95,7 +95,7 @@ describe("malformed answers", () => {
     const text = `<html>Bearer ${token} ${"x".repeat(5000)}`;
     await withServer({ text, headers: { "content-type": "text/html" } }, async ({ provider }) => {
       const { message } = await failureOf(provider.listPage(1));
-      expect(message).toContain("<html>Bearer [token] xxx");
+      expect(message).toContain("<html>Bearer [redacted] xxx");
       expect(message.length).toBeLessThan(300);
     });
   });

@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { delimiter, join, relative } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type KubeConfigInputs, loadConfig } from "../../../src/adapters/kube/config.ts";
 import { rejection } from "./with-server.ts";
@@ -110,6 +110,46 @@ users: [{name: u, user: {client-certificate: ../c.crt, client-key: /abs/c.key, t
   });
 });
 
+test.for([
+  ["./plugin", "two/plugin"],
+  ["bin/../plugin", "two/plugin"],
+  ["../plugin", "plugin"],
+] as const)(
+  "the plugin %s lies where its kubeconfig says, however the kubeconfig itself is named",
+  async ([command, place]) => {
+    const user = `{name: u, user: {client-certificate: c.crt, client-key: c.key, tokenFile: t, exec: {command: "${command}"}}}`;
+    const text = `
+current-context: x
+clusters: [{name: c, cluster: {server: h, certificate-authority: ca.crt}}]
+contexts: [${context("x", "cluster: c, user: u")}]
+users: [${user}]
+`;
+    const kubeconfig = relative(process.cwd(), file("two/k", text));
+    for (const given of [{ kubeconfig }, { kubeconfigEnv: kubeconfig }]) {
+      expect(await loadConfig(inputs(given))).toMatchObject({
+        tls: { authorityFile: join(home, "two/ca.crt") },
+        user: {
+          certificateFile: join(home, "two/c.crt"),
+          keyFile: join(home, "two/c.key"),
+          tokenFile: join(home, "two/t"),
+          exec: { command: join(home, place) },
+        },
+      });
+    }
+  },
+);
+
+test("a plugin without a slash is looked for on the PATH of flipop itself, whatever its own environment says", async () => {
+  const user = `{name: u, user: {exec: {command: doctl, env: [{name: PATH, value: /elsewhere}]}}}`;
+  const text = `{current-context: x, clusters: [${cluster("c", "https://h")}], contexts: [${context("x", "cluster: c, user: u")}], users: [${user}]}`;
+  const { user: found } = await loadConfig(inputs({ kubeconfig: file("k", text), environment: { PATH: "/usr/bin" } }));
+  expect(found.exec).toMatchObject({
+    command: "doctl",
+    searchPath: "/usr/bin",
+    environment: { PATH: "/elsewhere" },
+  });
+});
+
 describe("what a context says", () => {
   test("certificate data is decoded, TLS options, proxy, impersonation and plugins are read", async () => {
     const base64 = (text: string): string => Buffer.from(text).toString("base64");
@@ -149,7 +189,7 @@ users:
     expect(connection).toMatchObject({
       server: "https://h:1",
       tls: { authority: "CA", serverName: "real", isInsecure: true },
-      proxyURL: "socks5://p:1",
+      proxy: { url: new URL("socks5://p:1"), source: `proxy-url of context "x" of ${kubeconfig}` },
       user: {
         certificate: "CERT",
         key: "KEY",
@@ -229,6 +269,23 @@ describe("what is wrong", () => {
     expect(await refused({ kubeconfigEnv: `${join(home, "no")}${delimiter}${join(home, "nope")}` })).toBe(
       "No file of $KUBECONFIG (HOME/no, HOME/nope) exists. Correct the path, or unset the variable to use ~/.kube/config.",
     );
+  });
+
+  const tooLarge = `# ${"x".repeat(1 << 20)}\n${first}`;
+
+  test("a file larger than 1 MiB, alone and in the list, also one that does not say how large it is", async () => {
+    const large = file("large", tooLarge);
+    const text = "Cannot read the kubeconfig HOME/large: it is larger than 1 MiB.";
+    expect(await refused({ kubeconfig: large })).toContain(text);
+    expect(await refused({ kubeconfigEnv: [file("a", second), large].join(delimiter) })).toContain(text);
+    expect(await refused({ kubeconfig: "/dev/zero" })).toContain("/dev/zero: it is larger than 1 MiB.");
+    file(".kube/config", tooLarge);
+    expect(await refused({})).toContain("Cannot read the kubeconfig HOME/.kube/config: it is larger than 1 MiB.");
+  });
+
+  test("a file of 1 MiB is read", async () => {
+    const padded = `${first.replace('""', "x")}#`.padEnd(1 << 20, "x");
+    expect(await loadConfig(inputs({ kubeconfig: file("whole", padded) }))).toMatchObject({ context: "x" });
   });
 
   test("a file that cannot be read", async () => {

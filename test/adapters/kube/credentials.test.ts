@@ -1,6 +1,6 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join, relative } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ExecPlugin } from "../../../src/adapters/kube/connection.ts";
 import { Credentials } from "../../../src/adapters/kube/credentials.ts";
@@ -37,6 +37,8 @@ function plugin(
     apiVersion,
     installHint: "",
     needsTerminal: false,
+    secrets: [],
+    searchPath: environment.PATH,
     ...rest,
     runs: () => readFileSync(counter, "utf8").length,
   };
@@ -138,6 +140,23 @@ describe("exec plugins", () => {
     ["answers no JSON", "echo hunter2", {}, "its output is not an ExecCredential with a token or certificate."],
     ["answers no credential", answer("{}"), {}, "its output is not an ExecCredential with a token or certificate."],
     ["wants a terminal", token, { needsTerminal: true }, "it wants a terminal (interactiveMode: Always)."],
+    ["says too much", "head -c 1100000 /dev/zero", {}, "its output is larger than 1 MiB."],
+    ["complains too much", "head -c 1100000 /dev/zero >&2; exit 1", {}, "its output is larger than 1 MiB."],
+    ["has no command", token, { command: "" }, "the kubeconfig names no command."],
+    ["is not on the PATH", token, { command: "no-such-plugin" }, "it is not installed, or not in $PATH."],
+    ["is a folder", token, { command: "/usr" }, "it is not executable."],
+    [
+      "gives a token with a line end inside",
+      answer('{\\"token\\":\\"hunter2\\\\\\nx\\"}'),
+      {},
+      "its token has characters that no token has, such as a space or a line end.",
+    ],
+    [
+      "gives a token with a line end behind it",
+      answer('{\\"token\\":\\"hunter2\\\\\\n\\"}'),
+      {},
+      "its token has characters that no token has, such as a space or a line end.",
+    ],
     [
       "is missing",
       token,
@@ -161,6 +180,29 @@ describe("exec plugins", () => {
       expect(exec.runs()).toBe("command" in rest || "needsTerminal" in rest ? 0 : 2);
     },
   );
+});
+
+describe("a plugin without a slash in its name", () => {
+  const run = async (searchPath: string): Promise<unknown> => {
+    const exec = plugin("on-path", token, { command: "on-path", searchPath });
+    return (await new Credentials(plainConnection("http://x", { user: { exec } }), new FakeClock()).current()).headers[
+      "Authorization"
+    ];
+  };
+
+  test("is found in the first folder of the PATH that has it as a program", async () => {
+    const [other, data] = [join(folder, "other"), join(folder, "data")];
+    for (const place of [other, data]) mkdirSync(place, { recursive: true });
+    mkdirSync(join(other, "on-path"), { recursive: true });
+    writeFileSync(join(data, "on-path"), "no program");
+    expect(await run([other, data, "/nowhere", folder, "/usr/bin"].join(delimiter))).toBe("Bearer token-1");
+  });
+
+  test("is never taken from the working folder, whatever the PATH says", async () => {
+    const here = relative(process.cwd(), folder);
+    const message = (await rejection(run(["", ".", here].join(delimiter)))).message;
+    expect(message).toContain("it is not installed, or not in $PATH.");
+  });
 });
 
 describe("other ways to log in", () => {
@@ -189,6 +231,57 @@ describe("other ways to log in", () => {
     );
     expect((await rejection(credentials.current())).message).toBe(
       'Cannot read the token /no/token of context "test" of test.yaml: ENOENT. Correct the path, or make it readable.',
+    );
+  });
+
+  const UNUSABLE = "has characters that no token has, such as a space or a line end. Copy it again.";
+
+  test.for(["hunter2\nx", "hunter2\n", "hunter2 x", "hunter2\u0000", "hunter2ü", " hunter2"])(
+    "a token that no header can carry is a ConfigError wherever it comes from: %j",
+    async (secret) => {
+      const tokenFile = join(folder, "unusable");
+      writeFileSync(tokenFile, `x${secret}x\n`);
+      for (const [user, what] of [
+        [{ token: secret }, 'The token of context "test" of test.yaml'],
+        [{ tokenFile }, `The token in ${tokenFile} of context "test" of test.yaml`],
+      ] as const) {
+        const error = await rejection(
+          new Credentials(plainConnection("http://x", { user }), new FakeClock()).current(),
+        );
+        expect(error).toMatchObject({ name: "ConfigError", kind: "invalid", message: `${what} ${UNUSABLE}` });
+      }
+    },
+  );
+
+  test("an empty token file is a ConfigError, not a call without a token", async () => {
+    const tokenFile = join(folder, "empty");
+    writeFileSync(tokenFile, "\n");
+    const credentials = new Credentials(plainConnection("http://x", { user: { tokenFile } }), new FakeClock());
+    expect((await rejection(credentials.current())).message).toBe(
+      `The token in ${tokenFile} of context "test" of test.yaml is empty. Log in again, or correct the path.`,
+    );
+  });
+
+  test.for([
+    ["a user", { user: "a\nb", groups: [], extra: {} }],
+    ["a group", { user: "a", groups: ["g\r\nx: y"], extra: {} }],
+    ["an extra", { user: "a", groups: [], extra: { k: ["v\u0000"] } }],
+  ] as const)("%s to impersonate with a line end inside is a ConfigError", async ([, impersonation]) => {
+    const credentials = new Credentials(plainConnection("http://x", { impersonation }), new FakeClock());
+    expect(await rejection(credentials.current())).toMatchObject({
+      name: "ConfigError",
+      kind: "invalid",
+      message: expect.stringContaining("cannot be sent: it has a line end or another control character"),
+    });
+  });
+
+  test("a token file larger than 1 MiB is a ConfigError", async () => {
+    const credentials = new Credentials(
+      plainConnection("http://x", { user: { tokenFile: "/dev/zero" } }),
+      new FakeClock(),
+    );
+    expect((await rejection(credentials.current())).message).toContain(
+      'Cannot read the token /dev/zero of context "test" of test.yaml: it is larger than 1 MiB.',
     );
   });
 

@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { afterEach, describe, expect, test } from "vitest";
 import { type PushResult, type PushTarget, pushMetrics } from "../../../src/adapters/pushgateway/push-metrics.ts";
+import { KnownSecrets } from "../../../src/cli/outgoing-text.ts";
 import { SYSTEM_CLOCK } from "../../../src/cli/system-clock.ts";
 import { ConfigError } from "../../../src/model/errors.ts";
 import { type ScriptedGateway, scriptedGateway } from "./scripted-gateway.ts";
@@ -17,7 +18,8 @@ async function start(answer?: (response: ServerResponse, before: number) => void
 }
 
 function push(url: string, changes: Partial<PushTarget> = {}, limitMs = 5000): Promise<PushResult> {
-  const target = { url, job: "flipop", grouping: [], authorization: () => undefined, ...changes };
+  const secrets = new KnownSecrets();
+  const target = { url, job: "flipop", grouping: [], authorization: () => undefined, fetch, secrets, ...changes };
   return pushMetrics(target, { method: "PUT", text: "a 1\n" }, SYSTEM_CLOCK, limitMs);
 }
 
@@ -47,10 +49,15 @@ describe("a push", () => {
 
   test("carries the credentials, which no text shows though the server does", async () => {
     const gateway = await start((response) => response.writeHead(403).end("Bearer s3cr3t-token is not welcome"));
-    const message = await failureOf(push(gateway.url, { authorization: () => "Bearer s3cr3t-token" }));
+    const secrets = new KnownSecrets();
+    const authorization = (): string => {
+      secrets.add("s3cr3t-token");
+      return "Bearer s3cr3t-token";
+    };
+    const message = await failureOf(push(gateway.url, { authorization, secrets }));
     expect(gateway.requests[0]?.headers.authorization).toBe("Bearer s3cr3t-token");
     expect(message).toBe(
-      `Could not push metrics to the Pushgateway at ${gateway.url}: it answered 403: Bearer [credentials] is not welcome. ` +
+      `Could not push metrics to the Pushgateway at ${gateway.url}: it answered 403: Bearer [redacted] is not welcome. ` +
         "The run itself is not affected. Check PUSHGATEWAY_USERNAME and PUSHGATEWAY_PASSWORD, or PUSHGATEWAY_TOKEN.",
     );
   });

@@ -224,6 +224,53 @@ describe("changes that take time", () => {
   });
 });
 
+describe("changes that are never carried out", () => {
+  const written = (changes: readonly object[], more: object = {}): object => ({
+    ...account,
+    firewalls: [{ ...account.firewalls[0], pending_changes: changes, ...more }],
+  });
+
+  test("are written by hand, and stay although their droplet is deleted or was never there", () => {
+    const client = apiClient(written([{ droplet_id: 101 }, { droplet_id: 999, removing: true }]));
+    client.nowMs += 3_600_000;
+    client.sandbox.removeDroplet(101);
+    expect(firewall(client)).toMatchObject({
+      status: "waiting",
+      droplet_ids: [],
+      pending_changes: [
+        { droplet_id: 101, removing: false, status: "waiting" },
+        { droplet_id: 999, removing: true, status: "waiting" },
+      ],
+    });
+  });
+
+  test("are what an unreachable droplet has, until it is reachable again; others have theirs in time", () => {
+    const droplets = account.droplets.map((droplet) => ({ ...droplet, unreachable: droplet.id === 101 }));
+    const client = apiClient({ ...account, droplets });
+    client.send("POST", `${path}/rules`, { inbound_rules: [http] });
+    expect(firewall(client)).toMatchObject({ status: "waiting", pending_changes: [{ droplet_id: 101 }] });
+    for (const droplet of client.sandbox.cloud().state.droplets) delete droplet.unreachable;
+    expect(firewall(client)).toMatchObject({ status: "succeeded", pending_changes: [] });
+  });
+
+  test("may have failed at a droplet, until that has its next one", () => {
+    const client = apiClient(written([{ droplet_id: 101, status: "failed" }]));
+    expect(firewall(client)).toMatchObject({
+      status: "failed",
+      pending_changes: [{ droplet_id: 101, removing: false, status: "failed" }],
+    });
+    client.send("POST", `${path}/droplets`, { droplet_ids: [102] });
+    expect(firewall(client)).toMatchObject({ pending_changes: [{ droplet_id: 101, status: "failed" }] });
+    client.send("POST", `${path}/rules`, { inbound_rules: [http] });
+    expect(firewall(client)).toMatchObject({ status: "succeeded", pending_changes: [] });
+  });
+
+  test("may be at work on the firewall as a whole, without a droplet", () => {
+    const client = apiClient(written([], { status: "waiting" }));
+    expect(firewall(client)).toMatchObject({ status: "waiting", pending_changes: [] });
+  });
+});
+
 describe("droplets with a tag", () => {
   test("are listed alone, in whatever case the tag is asked for, and none for an unknown tag", () => {
     const client = apiClient(account);

@@ -1,0 +1,233 @@
+import { acquisitionNote } from "../model/acquisition-note.ts";
+import { type AcquireIP, type Action, refKey } from "../model/action.ts";
+import { ACTIONS } from "../model/action-facts.ts";
+import type { Address } from "../model/address.ts";
+import { type RecordsFact, recordsKey } from "../model/dns.ts";
+import type { Firewall } from "../model/firewall.ts";
+import type { Observation } from "../model/observation.ts";
+import type { Applied, Outcome } from "../model/outcome.ts";
+import type { Plan } from "../model/plan.ts";
+import { portText } from "../model/port-range.ts";
+import { FINALIZER, type ObjectMeta, type Pool, type RecordSet, type RoutedIPStatus } from "../model/resource.ts";
+import { regionOf } from "../plan/candidates.ts";
+import { recordedNames } from "../plan/dns/dns-memory.ts";
+import { factByID } from "../plan/firewall/fact-by-id.ts";
+import { fold } from "../plan/fold.ts";
+import { compareText } from "../plan/object-order.ts";
+import { timestamp } from "../plan/time.ts";
+
+/**
+ * The world as a plan's actions leave it when all of them succeed at this very moment: what the providers and the nodes show, and what is on record. The outcomes go
+ * through the same fold as real ones. Pure.
+ *
+ * @param newAddresses - id of an acquisition → the address it is imagined to bring
+ */
+export function imagine(
+  observation: Observation,
+  plan: Pick<Plan, "pools" | "recordSets">,
+  actions: readonly Action[],
+  newAddresses: ReadonlyMap<string, string>,
+): Observation {
+  const { observedAtMs: nowMs } = observation;
+  const context: Imagining = { observation, newAddresses, firewalls: new Map() };
+  const outcomes = inOrder(actions).map((action): Outcome => {
+    const facts = EFFECTS[action.kind](action as never, context);
+    return { action, ms: 0, outcome: "applied", acceptedAtMs: nowMs, ...facts };
+  });
+  return fold(onRecord(observation, plan, outcomes), outcomes, { nowMs, wallMs: nowMs });
+}
+
+/** Each action behind those it requires or follows: what is seen last of a thing counts. */
+function inOrder(actions: readonly Action[]): readonly Action[] {
+  const byID = new Map(actions.map((action) => [action.id, action]));
+  const ordered = new Set<Action>();
+  const begun = new Set<string>();
+  const enter = (action: Action): void => {
+    if (begun.has(action.id)) return;
+    begun.add(action.id);
+    for (const id of [...action.requires, ...action.follows]) {
+      const first = byID.get(id);
+      if (first !== undefined) enter(first);
+    }
+    ordered.add(action);
+  };
+  for (const action of actions) enter(action);
+  return [...ordered];
+}
+
+/** What the effects of actions are told from. `firewalls` is filled as they change, by id: several actions may be about one. */
+interface Imagining {
+  readonly observation: Observation;
+  readonly newAddresses: ReadonlyMap<string, string>;
+  readonly firewalls: Map<string, Firewall>;
+}
+
+type Facts = Partial<Applied>;
+type OfKind<A extends Action, K> = A extends { readonly kind: infer Kinds } ? (K extends Kinds ? A : never) : never;
+type Effects = { readonly [K in Action["kind"]]: (action: OfKind<Action, K>, context: Imagining) => Facts };
+
+/** What each kind of action leaves to be seen. */
+const EFFECTS: Effects = {
+  "acquire-ip": acquired,
+  "assign-ip": ({ provider, ip, after }, context) => ({
+    address: { ...seen(provider, ip, context), holderID: after.machineID },
+  }),
+  "move-ip": ({ provider, ip, after }, context) => ({
+    address: { ...seen(provider, ip, context), holderID: after.machineID },
+  }),
+  "unassign-ip": ({ provider, ip }, context) => ({ address: seen(provider, ip, context) }),
+  "delete-ip": ({ ip }) => ({ learned: [{ ip, fact: { kind: "gone" } }] }),
+  "annotate-node": () => ({}),
+  "clear-annotation": () => ({}),
+  "add-finalizer": () => ({}),
+  "remove-finalizer": () => ({}),
+  "update-dns": written,
+  "withdraw-dns": written,
+  "delete-dns": written,
+  "open-ports": (action, context) =>
+    changed(action, context, (firewall) => {
+      const texts = new Set(firewall.rules.map(({ ports }) => portText(ports)));
+      const added = action.ports.filter((ports) => !texts.has(portText(ports)));
+      const open = firewall.rules.map((rule) =>
+        action.after.includes(portText(rule.ports)) ? { ...rule, isOpenToAll: true } : rule,
+      );
+      const rules = [...open, ...added.map((ports) => ({ ports, isOpenToAll: true, isPlain: true }))];
+      return { rules, ruleCount: firewall.ruleCount + added.length };
+    }),
+  "close-ports": (action, context) =>
+    changed(action, context, (firewall) => {
+      const rules = firewall.rules.filter(({ ports, isPlain }) => !isPlain || !action.before.includes(portText(ports)));
+      return { rules, ruleCount: firewall.ruleCount - firewall.rules.length + rules.length };
+    }),
+  "add-to-firewall": (action, context) =>
+    changed(action, context, ({ machineIDs }) => ({ machineIDs: [...new Set([...machineIDs, ...action.after])] })),
+  "remove-from-firewall": (action, context) =>
+    changed(action, context, ({ machineIDs }) => ({
+      machineIDs: machineIDs.filter((id) => !action.before.includes(id)),
+    })),
+};
+
+function acquired({ id, after }: AcquireIP, { observation, newAddresses }: Imagining): Facts {
+  const ip = newAddresses.get(id);
+  if (ip === undefined) return {};
+  if (!("node" in after)) return { address: { ip, region: after.region, isLocked: false } };
+  const node = observation.nodes.find(({ name }) => name === after.node.nodeName);
+  const region = node === undefined ? "" : regionOf(node);
+  return { address: { ip, region, holderID: after.node.machineID, isLocked: false } };
+}
+
+/** The address as it is known, on no machine. */
+function seen(provider: string, ip: string, { observation }: Imagining): Address {
+  const fact = observation.providers.get(provider)?.addresses.get(ip);
+  return { ip, region: fact?.kind === "known" ? fact.address.region : "", isLocked: false };
+}
+
+function written(
+  { dnsProvider, zone, fqdn, after }: Extract<Action, { readonly fqdn: string }>,
+  { observation }: Imagining,
+): Facts {
+  const before = observation.dns.get(dnsProvider)?.records.get(recordsKey(zone, fqdn));
+  const isAutomatic = before?.kind === "known" && before.records.isTTLAutomatic;
+  const { addresses, ttlSeconds } = after;
+  const hasTTL = addresses.length > 0 && !isAutomatic;
+  const records: RecordsFact = {
+    kind: "known",
+    records: {
+      fqdn,
+      addresses,
+      ...(hasTTL ? { ttlSeconds } : {}),
+      isTTLAutomatic: isAutomatic && addresses.length > 0,
+      hasDuplicates: false,
+    },
+  };
+  return { records };
+}
+
+type ChangeOfFirewall = Extract<Action, { readonly firewall: unknown }>;
+
+function changed(
+  { provider, firewall: { id }, awaited }: ChangeOfFirewall,
+  { observation, firewalls }: Imagining,
+  change: (firewall: Firewall) => Partial<Firewall>,
+): Facts {
+  const fact = factByID(observation.firewalls.get(provider), id);
+  const before = firewalls.get(id) ?? (fact?.kind === "known" ? fact.firewall : undefined);
+  if (before === undefined) return {};
+  const { rules, machineIDs, ...firewall } = { ...before, ...change(before) };
+  const after: Firewall = {
+    ...firewall,
+    rules: rules.toSorted((a, b) => compareText(portText(a.ports), portText(b.ports))),
+    machineIDs: machineIDs.toSorted(compareText),
+    failedMachineIDs: before.failedMachineIDs.filter((machine) => !awaited.includes(machine)),
+  };
+  firewalls.set(id, after);
+  return { firewall: { provider, id, fact: { kind: "known", firewall: after } } };
+}
+
+/**
+ * The observation with what the run itself puts on record: before an action is carried out what would be lost with the run, and what it bought as soon as it is
+ * bought. Of each object only what the next round is planned from.
+ */
+function onRecord(
+  observation: Observation,
+  plan: Pick<Plan, "pools" | "recordSets">,
+  outcomes: readonly Outcome[],
+): Observation {
+  const byObject = Map.groupBy(outcomes, ({ action }) => refKey(action.object));
+  const pools = new Map(plan.pools.map(({ object, status }) => [refKey(object), status]));
+  const recordSets = new Map(plan.recordSets.map(({ object, status }) => [refKey(object), status]));
+  const ofPool = (pool: Pool): Pool => {
+    const key = refKey({ kind: pool.kind, ...pool.meta });
+    const planned = pools.get(key);
+    const own = byObject.get(key);
+    return planned === undefined || own === undefined
+      ? pool
+      : poolOnRecord(pool, planned, own, observation.observedAtMs);
+  };
+  const ofRecordSet = (recordSet: RecordSet): RecordSet => {
+    const key = refKey({ kind: "dns", ...recordSet.meta });
+    const planned = recordSets.get(key);
+    const own = byObject.get(key);
+    if (planned === undefined || own === undefined) return recordSet;
+    const status = { ...recordSet.status, ...recordedNames(actionsOf(own), planned, recordSet) };
+    return { ...recordSet, meta: withFinalizer(recordSet.meta, own), status };
+  };
+  return {
+    ...observation,
+    pools: observation.pools.map(ofPool),
+    recordSets: observation.recordSets.map(ofRecordSet),
+  };
+}
+
+function poolOnRecord(pool: Pool, planned: RoutedIPStatus, own: readonly Outcome[], nowMs: number): Pool {
+  const meta = withFinalizer(pool.meta, own);
+  if (!own.some(needsRecord)) return { ...pool, meta };
+  const { firewalls: _former, ...kept } = pool.status;
+  const bought = own.flatMap(({ action, address }) =>
+    action.kind === "acquire-ip" && address !== undefined ? [{ ip: address.ip, acquiredAt: timestamp(nowMs) }] : [],
+  );
+  const status: RoutedIPStatus = {
+    ...kept,
+    ...(planned.firewalls === undefined ? {} : { firewalls: planned.firewalls }),
+    acquired: [...planned.acquired, ...bought],
+    pendingAcquisitions: planned.pendingAcquisitions,
+    ...recordedNames(actionsOf(own), planned, pool),
+  };
+  return { ...pool, meta: { ...meta, note: acquisitionNote(status) }, status };
+}
+
+/** What an annotation alone shows to be the object's goes on record before the annotation goes. */
+function needsRecord({ action: { kind } }: Outcome): boolean {
+  return ACTIONS[kind].target === "provider" || kind === "clear-annotation";
+}
+
+function actionsOf(outcomes: readonly Outcome[]): readonly Action[] {
+  return outcomes.map(({ action }) => action);
+}
+
+function withFinalizer(meta: ObjectMeta, own: readonly Outcome[]): ObjectMeta {
+  const others = meta.finalizers.filter((finalizer) => finalizer !== FINALIZER);
+  const last = own.findLast(({ action: { kind } }) => kind === "add-finalizer" || kind === "remove-finalizer");
+  if (last === undefined) return meta;
+  return { ...meta, finalizers: last.action.kind === "add-finalizer" ? [...others, FINALIZER] : others };
+}

@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import type { PassResult, RunEnd } from "../../src/model/run.ts";
+import { aQuietRun, steady } from "../report/runs.ts";
+import { NOW_MS } from "../report/world.ts";
+import { invoke, type Scene } from "./invoke.ts";
+
+const RESULT = "flipop.digitalocean.com/last-result";
+const SUCCESS = "flipop.digitalocean.com/last-success";
+
+/** A run that a signal ends while it works, and what it leaves on the Lease. */
+async function interrupted(reason: string | undefined): Promise<{
+  readonly noted: Readonly<Record<string, string>>;
+  readonly transcript: Awaited<ReturnType<typeof invoke>>;
+}> {
+  const stopping = new AbortController();
+  let noted: Readonly<Record<string, string>> = {};
+  const answer: Scene["answer"] = async ({ annotate }) => {
+    stopping.abort(reason);
+    const result: PassResult = { ...aQuietRun(), wasInterrupted: true };
+    const end: RunEnd = { result, endedAtMs: NOW_MS, durationMs: 1, meters: [], notes: {} };
+    noted = annotate(end);
+    return { kind: "done", value: result };
+  };
+  const scene = { observation: steady(), signal: stopping.signal, answer };
+  return { transcript: await invoke(["reconcile", "-o", "json"], scene), noted };
+}
+
+test.for([
+  ["SIGINT", 130, "130 interrupted"],
+  ["SIGTERM", 143, "143 terminated"],
+] as const)("a run that %s ends is noted, printed and left with the same exit code", async ([reason, code, text]) => {
+  const { noted, transcript } = await interrupted(reason);
+  expect(noted[RESULT]).toBe(text);
+  expect(noted[SUCCESS]).toBeUndefined();
+  expect(transcript.exitCode).toBe(code);
+  expect(JSON.parse(transcript.stdout)).toMatchObject({ exitCode: code, wasInterrupted: true });
+});
+
+test("a run that nothing interrupts is noted as done", async () => {
+  let noted: Readonly<Record<string, string>> = {};
+  const answer: Scene["answer"] = async ({ annotate }) => {
+    const result = aQuietRun();
+    noted = annotate({ result, endedAtMs: NOW_MS, durationMs: 1, meters: [], notes: {} });
+    return { kind: "done", value: result };
+  };
+  const { exitCode } = await invoke(["reconcile"], { observation: steady(), answer });
+  expect([exitCode, noted[RESULT], noted[SUCCESS]]).toEqual([0, "0 done", "2026-08-01T12:00:00Z"]);
+});

@@ -1,0 +1,56 @@
+import { expect } from "vitest";
+import type { Action } from "../../src/model/action.ts";
+import { refKey, subjectOf } from "../../src/model/action.ts";
+import type { Plan } from "../../src/model/plan.ts";
+import type { PassResult } from "../../src/model/run.ts";
+
+/**
+ * What a pass did is exactly what its plan announced, once all of it succeeded. A pass in which something failed, was skipped or is not confirmed yet goes another
+ * way, and so does one during which a wait ends: nobody could know of that beforehand.
+ */
+export function checkAnnounced({ plan, outcomes, remaining, wasInterrupted }: PassResult, planned?: Plan): void {
+  if (planned !== undefined) expect(allOf(plan), "reconcile begins with what plan said").toEqual(allOf(planned));
+  if (wasInterrupted || outcomes.some(({ outcome }) => outcome !== "applied")) return;
+  if (plan.holds.some(({ notBeforeMs = Number.POSITIVE_INFINITY }) => notBeforeMs <= remaining.observedAtMs)) return;
+  const announced = allOf(plan);
+  const names = newAddresses(announced, outcomes);
+  const done = outcomes.map(({ action }) => lineOf(action, names));
+  expect(done.toSorted(), "a pass does what its plan announced").toEqual(
+    announced.map((action) => lineOf(action, new Map())).toSorted(),
+  );
+}
+
+function allOf({ actions, followUps }: Plan): readonly Action[] {
+  return [...actions, ...followUps];
+}
+
+/** Bought address → what stood for it in the plan. Acquisitions of one pool that ask for the same are bought in any order. */
+function newAddresses(announced: readonly Action[], outcomes: PassResult["outcomes"]): ReadonlyMap<string, string> {
+  const left = announced.flatMap((action) => (action.kind === "acquire-ip" ? [action] : []));
+  const names = new Map<string, string>();
+  for (const { action, address } of outcomes) {
+    if (action.kind !== "acquire-ip" || address === undefined) continue;
+    const at = left.findIndex((one) => lineOf(one, names) === lineOf(action, names));
+    const [found] = at < 0 ? [] : left.splice(at, 1);
+    if (found?.newAddress !== undefined) names.set(address.ip, found.newAddress);
+  }
+  return names;
+}
+
+function lineOf(action: Action, names: ReadonlyMap<string, string>): string {
+  const named = (text: string): string =>
+    text.replace(/\d+\.\d+\.\d+\.\d+/g, (address) => names.get(address) ?? address);
+  const { before, after } = action;
+  const sides = [before, after].map((side) => (side === undefined ? "-" : JSON.stringify(sorted(side))));
+  return `${action.kind} ${refKey(action.object)} ${named(subjectOf(action))} ${sides.map(named).map(reordered).join(" -> ")}`;
+}
+
+function sorted(side: object): object {
+  if (Array.isArray(side)) return side;
+  return Object.fromEntries(Object.entries(side).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Where a new address stands among others is known once it is. */
+function reordered(text: string): string {
+  return text.replace(/\[[^\]]*\]/g, (list) => JSON.stringify((JSON.parse(list) as readonly unknown[]).toSorted()));
+}
