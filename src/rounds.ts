@@ -98,7 +98,7 @@ export class Rounds {
     this.context = applyContext(deps, observation, { deadline: deadline - CLOSING_MS, signal, hurry });
     this.#execution = new Execution(this.context);
     this.#statuses = new StatusWriter(this.context.journals, deps.attempts);
-    this.#learn([]);
+    this.#learn(looking.take());
     this.remaining = this.#plan({ mayBeUnsettled: true });
     this.announced = this.remaining;
     this.seen = this.observation;
@@ -108,8 +108,7 @@ export class Rounds {
   async run(): Promise<void> {
     while (this.#beginWhatIsNew()) {
       this.#statuses.write(this.#atRest(), this.outcomes.length);
-      const { arrived, ended } = await this.#news();
-      const isOvertaken = await this.#lookAgain();
+      const { arrived, ended, isOvertaken } = await this.#news();
       this.#learn(arrived, ended);
       this.remaining = this.#plan({ mayBeUnsettled: isOvertaken || arrived.length > 0 });
       if (arrived.length > 0) this.#show(arrived);
@@ -161,14 +160,15 @@ export class Rounds {
     return (this.#begun.get(refKey(object)) ?? 0) < MOST_ROUNDS;
   }
 
-  /** True while a piece of the world is worth waiting for. */
+  /** True while a piece of the world is there to be taken, or worth waiting for. */
   #awaitsPieces(): boolean {
     const { context } = this;
-    return this.#looking.underWay.length > 0 && !context.patience.aborted && obstacle(context) === undefined;
+    const isPatient = !context.patience.aborted && obstacle(context) === undefined;
+    return this.#looking.hasArrived || (isPatient && this.#looking.underWay.length > 0);
   }
 
   /** Waits until something is to be planned on, and a moment more for what comes with it. */
-  async #news(): Promise<{ readonly arrived: readonly Enter[]; readonly ended: readonly Outcome[] }> {
+  async #news(): Promise<News> {
     const { clock } = this.context;
     const arrived: Enter[] = [];
     const ended: Outcome[] = [];
@@ -184,7 +184,10 @@ export class Rounds {
       if (dueMs <= nowMs || !(this.#execution.isBusy || this.#awaitsPieces())) break;
       await this.#somethingWithin(dueMs - nowMs);
     }
-    return { arrived, ended };
+    const isOvertaken = await this.#lookAgain();
+    arrived.push(...this.#looking.take());
+    ended.push(...this.#execution.take());
+    return { arrived, ended, isOvertaken };
   }
 
   /** How long to wait for more before it is planned on, milliseconds. */
@@ -293,6 +296,14 @@ export class Rounds {
       recordSets: this.remaining.recordSets.filter(isTold),
     };
   }
+}
+
+/** What is known that no plan was made on. */
+interface News {
+  readonly arrived: readonly Enter[];
+  readonly ended: readonly Outcome[];
+  /** True when nodes and pods were looked at once more. */
+  readonly isOvertaken: boolean;
 }
 
 /** Writes statuses as objects come to rest, each as soon as the one before is stored. */

@@ -1,4 +1,4 @@
-import { type Action, type AssignIP, type ObjectRef, refKey, subjectOf } from "../model/action.ts";
+import { type Action, type AssignIP, type ObjectRef, refKey, subjectOf, type WriteDNS } from "../model/action.ts";
 import { ACTIONS } from "../model/action-facts.ts";
 import { ConfigError, KubeError, ProviderError } from "../model/errors.ts";
 import type { Outcome } from "../model/outcome.ts";
@@ -40,9 +40,9 @@ export class Execution {
     return [...this.#running.values()];
   }
 
-  /** True while an action has not ended or waits for one. */
+  /** True while an action has not ended, waits for one, or has ended and nobody took what came of it. */
   get isBusy(): boolean {
-    return this.#running.size > 0;
+    return this.#running.size > 0 || this.#untold.length > 0 || this.#failure !== undefined;
   }
 
   /** True while an action of this object has not ended, or waits for one. */
@@ -154,21 +154,34 @@ function touchedBy(action: Action): readonly string[] {
     case "acquire-ip":
       return "node" in action.after ? [`machine ${action.after.node.machineID}`] : [];
     case "annotate-node":
-    case "clear-annotation":
-      return [`node ${action.nodeName}`];
+    case "clear-annotation": {
+      const annotated = [action.before.address, action.after.address].flatMap((address) => address ?? []);
+      return [`node ${action.nodeName}`, ...annotated.map(shown)];
+    }
     case "add-finalizer":
     case "remove-finalizer":
       return [`finalizer of ${refKey(action.object)}`];
     case "update-dns":
     case "withdraw-dns":
     case "delete-dns":
-      return [`name ${action.dnsProvider} ${action.fqdn}`];
+      return [`name ${action.dnsProvider} ${action.fqdn}`, ...changed(action).map(shown)];
     case "open-ports":
     case "close-ports":
     case "add-to-firewall":
     case "remove-from-firewall":
       return [`firewall ${action.firewall.id} of ${refKey(action.object)}`];
   }
+}
+
+/** Where an address is shown: names follow annotations, and none follows half of a move. */
+function shown(address: string): string {
+  return `shown ${address}`;
+}
+
+/** The addresses that come to a name, or leave it. */
+function changed({ before, after }: WriteDNS): readonly string[] {
+  const kept = new Set(before.addresses.filter((address) => after.addresses.includes(address)));
+  return [...before.addresses, ...after.addresses].filter((address) => !kept.has(address));
 }
 
 function unmet(action: Action): string {

@@ -88,6 +88,11 @@ export class Looking {
     return [...this.#underWay.keys()];
   }
 
+  /** True when something has arrived since {@link take}. */
+  get hasArrived(): boolean {
+    return this.#arrived.length > 0 || this.#failure !== undefined;
+  }
+
   /** Resolves when something has arrived since {@link take}. */
   get arrival(): Promise<void> {
     return this.#bell.promise;

@@ -48,22 +48,36 @@ export function fold(observation: Observation, outcomes: readonly Outcome[], { n
   };
 }
 
-/** The observation as it would be read while these actions are under way: what they are about is being worked on, and nothing else is decided for it. Pure. */
+/**
+ * The observation as it would be read while these actions are under way: an address that one of them is about is being worked on, and nothing else is decided for it. Pure.
+ */
 export function duringActions(observation: Observation, actions: readonly Action[], now: Now): Observation {
-  const outcomes = actions.filter(isOnItsWay).map((action): Outcome => ({ action, ms: 0, outcome: "unconfirmed" }));
+  const outcomes = actions.flatMap((action): readonly Outcome[] => {
+    const outcome = WHILE_RUNNING[action.kind];
+    return outcome === undefined ? [] : [{ action, ms: 0, outcome }];
+  });
   return fold(observation, outcomes, now);
 }
 
-/** What a plan cannot tell from the records it was made from: the other actions change things that only one of them at a time may touch. */
-function isOnItsWay({ kind }: Action): boolean {
-  return (
-    kind === "assign-ip" ||
-    kind === "move-ip" ||
-    kind === "unassign-ip" ||
-    kind === "delete-ip" ||
-    kind === "acquire-ip"
-  );
-}
+/** As what an action counts while it runs; undefined where only one action at a time may touch what it changes. */
+const WHILE_RUNNING: Readonly<Record<Action["kind"], "unconfirmed" | undefined>> = {
+  "assign-ip": "unconfirmed",
+  "move-ip": "unconfirmed",
+  "unassign-ip": "unconfirmed",
+  "delete-ip": "unconfirmed",
+  "acquire-ip": "unconfirmed",
+  "annotate-node": undefined,
+  "clear-annotation": undefined,
+  "update-dns": undefined,
+  "withdraw-dns": undefined,
+  "delete-dns": undefined,
+  "open-ports": undefined,
+  "close-ports": undefined,
+  "add-to-firewall": undefined,
+  "remove-from-firewall": undefined,
+  "add-finalizer": undefined,
+  "remove-finalizer": undefined,
+};
 
 /** A creation that was refused because of its machine was asked for all the same. */
 function wasAskedFor(outcome: Outcome): boolean {

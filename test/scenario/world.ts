@@ -164,7 +164,8 @@ export class World {
 
   /** What `plan` says right before a run in a clear world: no fault is planned that its reading could use up. Undefined elsewhere. */
   async #planBefore({ selection, ...others }: RunOptions): Promise<Plan | undefined> {
-    const isClear = this.kind === "memory" && !this.#hasFaults && Object.keys(others).length === 0;
+    const isClear =
+      this.kind === "memory" && !this.#hasFaults && this.takesMs === undefined && Object.keys(others).length === 0;
     return isClear ? await this.plan(selection ?? {}) : undefined;
   }
 
