@@ -149,6 +149,26 @@ test("what is held until a time is done at that time", async () => {
   expect(causes(watcher.turns)).toContain("due");
 });
 
+test("a node whose toleration runs out loses its address and its record at that time, though nothing changes", async () => {
+  const { world, watcher } = await aWatchedPool();
+  world.dns.world.zone("digitalocean");
+  const key = "node.kubernetes.io/unreachable";
+  const match = { tolerations: [{ key, operator: "Exists", tolerationSeconds: 20 }] };
+  const dnsRecordSet = { zone: "example.com", recordName: "nodes" };
+  await world.recordSets.create("nodes", { provider: "digitalocean", dnsRecordSet, match });
+  await world.pools.edit("web", { match });
+  await world.clock.advance(5000);
+  const timeAdded = new Date(world.clock.wallMs()).toISOString();
+  await world.nodes.patch("n1", { spec: { taints: [{ key, effect: "NoExecute", timeAdded }] } });
+  await world.clock.advance(19_000);
+  expect(world.cloud.addresses()).toEqual({ ip1: "n1" });
+  expect(world.dns.world.set("digitalocean", "nodes.example.com")).toEqual(["ext1", "ext2"]);
+  await world.clock.advance(3000);
+  expect(world.cloud.addresses()).toEqual({ ip1: "n2" });
+  expect(world.dns.world.set("digitalocean", "nodes.example.com")).toEqual(["ext2"]);
+  expect(causes(watcher.turns)).toContain("due");
+});
+
 test("while the cluster is away nothing is changed, each failure is told, and the first pass after it puts things right", async () => {
   const { world, watcher } = await aWatchedPool();
   const error = new KubeError({
