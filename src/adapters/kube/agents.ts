@@ -5,7 +5,7 @@ import { ConfigError } from "../../model/errors.ts";
 import type { Connection } from "./connection.ts";
 import type { LoginFacts } from "./credentials.ts";
 
-/** Of ordinary calls. */
+/** Of ordinary calls, and of those about the Lease. */
 const MAX_SOCKETS = 8;
 /** Idle connections are closed before a load balancer in between drops them: a POST must not meet a dead one. */
 const IDLE_MS = 30_000;

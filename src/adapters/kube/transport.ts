@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { KubeError } from "../../model/errors.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { Agents } from "./agents.ts";
-import type { Call } from "./call.ts";
+import { type Call, RESOURCES } from "./call.ts";
 import { callFailure } from "./call-failure.ts";
 import type { Connection } from "./connection.ts";
 import { Credentials, type LoginFacts } from "./credentials.ts";
@@ -49,6 +49,8 @@ export class Transport {
   readonly #agents: Agents;
   /** Watches keep their connections for minutes; ordinary calls do not wait for them. */
   readonly #watchAgents: Agents;
+  /** The Lease is renewed while other calls wait for a slow API server: behind them a leader would lose it. */
+  readonly #leaseAgents: Agents;
   readonly #serverClock: ServerClock;
 
   constructor(connection: Connection, options: TransportOptions) {
@@ -58,6 +60,7 @@ export class Transport {
     this.#credentials = new Credentials(connection, options.clock, options.reload);
     this.#agents = new Agents(connection);
     this.#watchAgents = new Agents(connection, Number.POSITIVE_INFINITY);
+    this.#leaseAgents = new Agents(connection);
     this.#serverClock = new ServerClock(options.clock);
   }
 
@@ -70,6 +73,7 @@ export class Transport {
   close(): void {
     this.#agents.close();
     this.#watchAgents.close();
+    this.#leaseAgents.close();
   }
 
   /**
@@ -149,7 +153,8 @@ export class Transport {
   }
 
   async #exchange(call: Call, login: LoginFacts, signal: AbortSignal): Promise<Answer> {
-    const answer = await exchange(this.#request(call, login, { agent: this.#agents.agentFor(login), signal }));
+    const agents = call.resource === RESOURCES.leases ? this.#leaseAgents : this.#agents;
+    const answer = await exchange(this.#request(call, login, { agent: agents.agentFor(login), signal }));
     this.#serverClock.observe(answer.headers.date);
     return answer;
   }
