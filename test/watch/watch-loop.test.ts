@@ -48,6 +48,29 @@ test("the providers are looked at again once per interval, and drift is put righ
   expect(causes(watcher.turns)).toContain("interval");
 });
 
+test.for([
+  ["detached", undefined, "n2"],
+  ["put on another node", 103, "n3"],
+] as const)(
+  "an address that somebody %s by hand is served within a second after its node failed, not after the interval",
+  async ([, droplet, to]) => {
+    const { world, watcher } = await aWatchedPool();
+    world.cloud.droplet("n3");
+    await world.nodes.create("n3");
+    await world.clock.advance(1000);
+    world.cloud.put("203.0.113.1", droplet);
+    watcher.provider.recorded.length = 0;
+    await world.nodes.setReady("n1", false);
+    await world.clock.advance(1000);
+    expect(world.cloud.addresses()).toEqual({ ip1: to });
+    expect(await world.nodes.annotations()).toEqual({ [to]: "ip1" });
+    expect((await world.pools.status("web")).ips["203.0.113.1"]).toMatchObject({ state: "active", nodeName: to });
+    const calls = watcher.provider.recorded.length;
+    await world.clock.advance(30_000);
+    expect(watcher.provider.recorded).toHaveLength(calls);
+  },
+);
+
 test("what a pass writes itself causes no further pass", async () => {
   const { world, watcher } = await aWatchedPool();
   await world.nodes.setReady("n1", false);
