@@ -40,7 +40,7 @@ export class Journal<O extends StoredObject> {
 
   /**
    * Adds or removes flipop's finalizer. An object changed meanwhile is read again once. One whose status is not what is known of it is left alone: what would follow,
-   * a purchase say, was decided on another state.
+   * a purchase say, was decided on another state. So is one that was made anew under the same name: for this journal the object is gone.
    *
    * @throws KubeError when it cannot be written.
    */
@@ -62,7 +62,7 @@ export class Journal<O extends StoredObject> {
     } catch (error) {
       if (!(error instanceof KubeError) || (error.failure !== "conflict" && error.failure !== "not-found")) throw error;
       const fresh = await this.#access.read(object.meta);
-      if (fresh === undefined) return "gone";
+      if (fresh?.meta.uid !== object.meta.uid) return "gone";
       if (!isDeepStrictEqual(fresh.status, object.status)) return "changed";
       this.#assertMayWrite(key, "finalizer");
       this.#objects.set(key, await this.#access.setFinalizer(fresh.meta, isPresent));

@@ -46,26 +46,40 @@ async function attempt(object: ReportFailure["object"], write: Promise<unknown>)
   }
 }
 
-/** Writes one Event per change made or refused. Best effort: the first refusal is returned, and no more are tried; none once the lock is lost. */
+/**
+ * Writes one Event per change made or refused; none once the lock is lost. Best effort: the first refusal is returned, and no more are tried. Exception: if only the
+ * permission to count an Event that is there is missing, the others are still written.
+ */
 export async function writeEvents(
   outcomes: readonly Outcome[],
   journals: Journals,
   cluster: ClusterWriter,
   mayWrite: () => boolean,
 ): Promise<readonly ReportFailure[]> {
+  const uncounted: ReportFailure[] = [];
   for (const outcome of outcomes) {
-    if (!mayWrite()) return [];
+    if (!mayWrite()) break;
     const { object } = outcome.action;
-    const facts = eventOf(outcome);
-    const journal = journals[object.kind];
-    const stored = journal.object(objectKey(object));
-    if (facts === undefined || stored === undefined) continue;
     try {
-      await cluster.createEvent({ regarding: { kind: journal.kind, meta: stored.meta }, ...facts });
+      const error = await writeEvent(outcome, journals, cluster);
+      if (error !== undefined) uncounted.push({ object, what: "event", error });
     } catch (error) {
       if (error instanceof KubeError) return [{ object, what: "event", error }];
       throw error;
     }
   }
-  return [];
+  return uncounted.slice(0, 1);
+}
+
+async function writeEvent(
+  outcome: Outcome,
+  journals: Journals,
+  cluster: ClusterWriter,
+): Promise<KubeError | undefined> {
+  const { object } = outcome.action;
+  const facts = eventOf(outcome);
+  const journal = journals[object.kind];
+  const stored = journal.object(objectKey(object));
+  if (facts === undefined || stored === undefined) return undefined;
+  return await cluster.createEvent({ regarding: { kind: journal.kind, meta: stored.meta }, ...facts });
 }

@@ -86,6 +86,8 @@ export interface Plan {
   /** Hash of the content: same world, same id. */
   readonly planID: string;
   readonly observedAtMs: number;
+  /** When time alone changes how nodes are judged: the first toleration or grace that ends, milliseconds. Absent = never. */
+  readonly judgedUntilMs?: number;
   readonly cluster: string;
   /** What can be done at once. Sorted by object, phase, subject. */
   readonly actions: readonly Action[];

@@ -3,7 +3,7 @@ import type { Observation, PodSummary } from "../model/observation.ts";
 import { ownerKey } from "../model/owner-key.ts";
 import type { NodeVerdict } from "../model/plan.ts";
 import type { ObjectMeta, Pool } from "../model/resource.ts";
-import { judge, type MatchVerdict, undecidedText } from "./match.ts";
+import { judge, judgedUntilMs, type MatchVerdict, undecidedText } from "./match.ts";
 import { standingOf } from "./standing.ts";
 import { podsKeyOf, type Validation, validatePool } from "./validate.ts";
 
@@ -15,6 +15,8 @@ export interface Verdicts {
   /** Unreadable nodes, which are among those that do not match, with the text why. */
   readonly undecided: readonly { readonly node: NodeFacts; readonly why: string }[];
   readonly of: (node: NodeFacts) => MatchVerdict;
+  /** When the first node may be judged otherwise by time alone, milliseconds; `Infinity` = never. */
+  readonly untilMs: number;
 }
 
 /** Judges every node for one object; none matches an object that is blocked or being deleted. Pure. */
@@ -26,19 +28,22 @@ export function judgeNodes(
   if (validation.kind === "blocked" || meta.isDeleting) {
     const reason = validation.kind === "blocked" ? validation.reason : "InvalidSpec";
     const verdict: MatchVerdict = { kind: "excluded", reason, detail: "" };
-    return { matches: [], notMatching: [], undecided: [], of: () => verdict };
+    return { matches: [], notMatching: [], undecided: [], of: () => verdict, untilMs: Number.POSITIVE_INFINITY };
   }
   const { matcher } = validation;
   const matches: NodeFacts[] = [];
   const notMatching: NodeVerdict[] = [];
   const undecided: { readonly node: NodeFacts; readonly why: string }[] = [];
+  const nowMs = observation.nodesReadAtMs;
+  let untilMs = Number.POSITIVE_INFINITY;
   for (const node of observation.nodes) {
-    const verdict = judge(node, matcher, observation.nodesReadAtMs);
+    const verdict = judge(node, matcher, nowMs);
+    if (verdict.kind !== "excluded") untilMs = Math.min(untilMs, judgedUntilMs(node, matcher, nowMs));
     if (verdict.kind === "unreadable") undecided.push({ node, why: undecidedText(node, verdict.detail) });
     if (verdict.kind === "match") matches.push(node);
     else notMatching.push({ nodeName: node.name, reason: verdict.reason, detail: verdict.detail });
   }
-  return { matches, notMatching, undecided, of: (node) => judge(node, matcher, observation.nodesReadAtMs) };
+  return { matches, notMatching, undecided, of: (node) => judge(node, matcher, nowMs), untilMs };
 }
 
 /**

@@ -3,7 +3,7 @@ import type { NodeFacts, Taint } from "../model/node.ts";
 import type { PodSummary } from "../model/observation.ts";
 import type { Reason } from "../model/reason.ts";
 import type { Toleration } from "../model/resource.ts";
-import { isTolerated } from "./toleration.ts";
+import { isTolerated, toleratedUntilMs } from "./toleration.ts";
 
 /**
  * Whether a node satisfies `spec.match`.
@@ -59,6 +59,15 @@ export function judge(node: NodeFacts, matcher: Matcher, nowMs: number): MatchVe
   if (doubt !== undefined) return unreadable(doubt);
   if (sinceMs === Number.POSITIVE_INFINITY) return { kind: "unready", reason, detail };
   return { kind: "unready", reason, detail, sinceMs: Math.min(nowMs, sinceMs) };
+}
+
+/**
+ * Returns when a node that is not excluded may be judged otherwise by time alone, milliseconds: the first `tolerationSeconds` that run out. `Infinity` = never. What
+ * excludes a node never ends by time. Pure.
+ */
+export function judgedUntilMs({ taints }: NodeFacts, { tolerations }: Matcher, nowMs: number): number {
+  if (taints.length === 0) return Number.POSITIVE_INFINITY;
+  return Math.min(...taints.map((taint) => toleratedUntilMs(taint, tolerations, nowMs) ?? Number.POSITIVE_INFINITY));
 }
 
 type Check = (node: NodeFacts, matcher: Matcher, nowMs: number) => Violation | undefined;

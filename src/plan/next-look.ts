@@ -17,11 +17,11 @@ export interface LookWaits {
 }
 
 /**
- * When another pass can change something: the first end of a hold, the next reading of what is moving or could not be read, or the wait for actions that are left.
- * Undefined when only a change from outside can. Pure.
+ * When another pass can change something: the first end of a hold, the first time at which nodes are judged otherwise, the next reading of what is moving or could
+ * not be read, or the wait for actions that are left. Undefined when only a change from outside can. Pure.
  */
 export function nextLook(plan: Plan, nowMs: number, { leftOverMs, nextReadInMs }: LookWaits): NextLook | undefined {
-  const { holds, actions, observedAtMs } = plan;
+  const { holds, actions, observedAtMs, judgedUntilMs } = plan;
   const looks = holds.flatMap((hold): readonly NextLook[] => {
     const { notBeforeMs } = hold;
     // A time that was over when the plan was made ended nothing: only a reading can.
@@ -30,9 +30,11 @@ export function nextLook(plan: Plan, nowMs: number, { leftOverMs, nextReadInMs }
     const isAwaited = notBeforeMs !== undefined || isInProgress(hold);
     return isAwaited && nextReadInMs !== undefined ? [{ inMs: nextReadInMs, hold }] : [];
   });
+  // Nodes are judged as of when they were read: what ended since then is due.
+  const judged = judgedUntilMs === undefined ? [] : [{ inMs: Math.max(0, judgedUntilMs - nowMs) }];
   const readings = nextReadInMs === undefined ? [] : [{ inMs: nextReadInMs }];
   const left = actions.length > 0 ? [{ inMs: leftOverMs }] : [];
-  return [...looks, ...readings, ...left].toSorted((a, b) => a.inMs - b.inMs)[0];
+  return [...looks, ...judged, ...readings, ...left].toSorted((a, b) => a.inMs - b.inMs)[0];
 }
 
 function isInProgress({ reason }: Hold): boolean {

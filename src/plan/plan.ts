@@ -76,20 +76,16 @@ export function plan(observed: Observation, selection: Selection): Plan {
   const writes = writesOf(decisions, recordSets, { names, firewalls }, annotations.actions, serving);
   const due = withoutRefusedFinalizers(writes, retriesOf(views, recordSets), nowMs);
   const actions = due.actions.toSorted(byObjectPhaseSubject);
-  const holds = [
-    ...decisions.flatMap((decision) => decision.holds),
-    ...recordSets.flatMap((view) => recordSetHolds(view, nowMs)),
-    ...[...names.values()].flatMap((object) => object.holds),
-    ...annotations.holds,
-    ...[...firewalls.values()].flatMap((object) => object.holds),
-    ...due.holds,
-  ].toSorted(byObjectSubject);
+  const ofSets = { holds: recordSets.flatMap((view) => recordSetHolds(view, nowMs)) };
+  const holding = [...decisions, ofSets, ...names.values(), annotations, ...firewalls.values(), due];
+  const holds = holding.flatMap((part) => part.holds).toSorted(byObjectSubject);
   const shownHolds = holds.filter(isShown(views, recordSets));
   const gaps = findGaps(observation);
   const own = ownPlans({ names, firewalls }, actions, holds);
   return {
     planID: contentHash(JSON.stringify([actions, shownHolds, gaps])),
     observedAtMs: nowMs,
+    ...judgedUntil([...views, ...recordSets]),
     cluster: observation.cluster,
     actions,
     followUps: [],
@@ -105,6 +101,11 @@ export function plan(observed: Observation, selection: Selection): Plan {
       .toSorted(byKey),
     budget: providerBudgets(observation, actions),
   };
+}
+
+function judgedUntil(views: readonly Pick<PoolView, "judgedUntilMs">[]): Pick<Plan, "judgedUntilMs"> {
+  const judgedUntilMs = Math.min(...views.map((view) => view.judgedUntilMs));
+  return judgedUntilMs === Number.POSITIVE_INFINITY ? {} : { judgedUntilMs };
 }
 
 function viewPools(observation: Observation, claims: Claims, selection: Selection): readonly PoolView[] {

@@ -42,6 +42,8 @@ export interface PoolView {
   /** Nodes that match, sorted by name. */
   readonly matches: readonly NodeFacts[];
   readonly notMatching: readonly NodeVerdict[];
+  /** When time alone may change which nodes match, or end a grace, milliseconds; `Infinity` = never. */
+  readonly judgedUntilMs: number;
   readonly managed: readonly ManagedIP[];
   readonly badEntries: readonly BadEntry[];
   readonly released: readonly Released[];
@@ -117,6 +119,7 @@ export function viewPool(pool: Pool, context: ViewContext): PoolView {
     unusable: facts?.unusable,
     matches: verdicts.matches,
     notMatching: verdicts.notMatching,
+    judgedUntilMs: Math.min(verdicts.untilMs, ...remaining.map(graceUntilMs)),
     managed: remaining,
     badEntries,
     released: releasedOf(pool, new Set(remaining.map(({ ip }) => ip)), provider, claims),
@@ -131,6 +134,11 @@ export function viewPool(pool: Pool, context: ViewContext): PoolView {
       return nodeName === undefined ? { machineID: machine } : { machineID: machine, nodeName };
     },
   };
+}
+
+function graceUntilMs({ standing }: ManagedIP): number {
+  const unready = standing.kind === "placed" ? standing.unready : undefined;
+  return unready?.graceUntilMs ?? Number.POSITIVE_INFINITY;
 }
 
 /** Of a pool that cannot be worked on nothing is known, except that an address which does not exist serves nowhere. */

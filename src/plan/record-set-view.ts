@@ -29,6 +29,8 @@ export interface RecordSetView {
   /** Names of nodes that match, sorted; those in grace included. */
   readonly matching: readonly string[];
   readonly notMatching: readonly NodeVerdict[];
+  /** When time alone may change which nodes match, or end a grace, milliseconds; `Infinity` = never. */
+  readonly judgedUntilMs: number;
   /** Nodes whose addresses stand in the records though they became unready; sorted by name. */
   readonly unready: readonly UnreadyPublished[];
   /** Unreadable nodes, with the text why; sorted by name. */
@@ -75,6 +77,7 @@ export function viewRecordSet(
     validation,
     matching: [...verdicts.matches.map(({ name }) => name), ...gracedNames].toSorted(),
     notMatching: verdicts.notMatching.filter(({ nodeName }) => !gracedNames.has(nodeName)),
+    judgedUntilMs: Math.min(verdicts.untilMs, ...graced.map(({ graceUntilMs }) => graceUntilMs)),
     unready,
     undecided: verdicts.undecided,
     badAnnotations: spec.addressType === ADDRESS_ANNOTATION ? verdicts.matches.filter(hasBadAnnotation) : [],

@@ -1,4 +1,5 @@
 import type { AcquisitionNote } from "../model/acquisition-note.ts";
+import type { KubeError } from "../model/errors.ts";
 import type { NodeFacts, PodFacts, PodSelector } from "../model/node.ts";
 import type { ObjectMeta, Pool, PoolStatus, RecordSet, RecordSetStatus, RoutedIPStatus } from "../model/resource.ts";
 import type { RoutedIP, RoutedIPIssuer } from "../model/routed-ip.ts";
@@ -117,8 +118,11 @@ export interface ClusterWriter extends ClusterReader {
     name: string,
     annotations: { readonly address: string | null; readonly pool: string | null },
   ): Promise<void>;
-  /** Writes one Event; a Warning that says the same again is counted in the Event that is there (a series). Best effort: callers survive its failure. */
-  createEvent(event: ClusterEvent): Promise<void>;
+  /**
+   * Writes one Event; a Warning that says the same again is counted in the Event that is there (a series). Best effort: callers survive its failure.
+   * @returns the refusal, if the Event is there and a permission to count it is missing; else undefined
+   */
+  createEvent(event: ClusterEvent): Promise<KubeError | undefined>;
   /** Creates the Lease; KubeError `already-exists`, or `not-found` when the namespace does not exist. */
   createLease(lease: Omit<LeaseRecord, "resourceVersion">): Promise<LeaseRecord>;
   /** Replaces the Lease; KubeError `conflict` when its resourceVersion is not current. */

@@ -39,7 +39,8 @@ class OnePool {
     return this.stored;
   }
 
-  async setPoolFinalizer({ finalizers }: ObjectMeta, isPresent: boolean): Promise<Pool> {
+  async setPoolFinalizer({ finalizers, resourceVersion }: ObjectMeta, isPresent: boolean): Promise<Pool> {
+    if (resourceVersion !== this.stored.meta.resourceVersion) throw conflict();
     const others = finalizers.filter((finalizer) => finalizer !== FINALIZER);
     this.edit({ meta: { ...this.stored.meta, finalizers: isPresent ? [...others, FINALIZER] : others } });
     const lost = this.refuse("finalizer");
@@ -193,6 +194,28 @@ describe("journal", () => {
     expect(cluster.stored.status.error).toBe("theirs");
     expect(journal.isBroken("ingress/web")).toBe(true);
   });
+
+  test("a pool that was made anew under the same name is not given the status of the deleted one", async () => {
+    const cluster = new OnePool();
+    const journal = open(cluster);
+    cluster.edit({ meta: { ...cluster.stored.meta, uid: "anew" } });
+    await expect(journal.record("ingress/web", withIntent)).rejects.toThrow("changed");
+    expect(cluster.stored.status.pendingAcquisitions).toEqual([]);
+    expect(journal.isBroken("ingress/web")).toBe(true);
+  });
+
+  test.for([true, false])(
+    "a pool that was made anew under the same name keeps its own finalizers, and nothing is done for it: %s",
+    async (isPresent) => {
+      const cluster = new OnePool();
+      const finalizers = isPresent ? [] : [FINALIZER];
+      cluster.stored = { ...cluster.stored, meta: { ...cluster.stored.meta, finalizers } };
+      const journal = open(cluster);
+      cluster.edit({ meta: { ...cluster.stored.meta, uid: "anew" } });
+      expect(await journal.setFinalizer("ingress/web", isPresent)).toBe("gone");
+      expect(cluster.stored.meta.finalizers).toEqual(finalizers);
+    },
+  );
 
   test("what an old CRD drops is not on record: the error names the field and the file to apply", async () => {
     const cluster = new OnePool();

@@ -172,7 +172,7 @@ export class MemoryCluster extends MemoryCalls implements ClusterWriter {
     );
   }
 
-  async createEvent(event: ClusterEvent): Promise<void> {
+  async createEvent(event: ClusterEvent): Promise<undefined> {
     const { meta } = event.regarding;
     const { resource, subject } = { resource: RESOURCES.events, subject: objectKey(meta) };
     this.write({ verb: "create", resource, subject }, (type) => {

@@ -306,6 +306,17 @@ describe("take-down", () => {
     ]);
   });
 
+  test("sends no client to a dead address while another one is exchanged", () => {
+    const dead = "192.0.2.99";
+    expect(planText(swap([A, C], {}, dnsFacts({ [FQDN]: [A, C, dead] })))).toEqual([
+      `withdraw-dns ${FQDN} {${dead} ${A} ${C}}/60 -> {${C}}/60: LeavesDNSFirst`,
+      `assign-ip ${B} to n1: NodeMatched`,
+      `annotate-node n1 with ${B}: Verified`,
+      `update-dns ${FQDN} {${C}}/60 -> {${B} ${C}}/60: RecordsDiffer`,
+      `unassign-ip ${A} from n1: DropletNeeded`,
+    ]);
+  });
+
   test("exchanges the addresses of a name one after another, so that one always serves", () => {
     const D = "203.0.113.4";
     const world = anObservation({

@@ -455,6 +455,20 @@ test.for<[string, Observation, string[]]>([
     [`assign-ip ${A} to n1: NodeMatched`, `annotate-node n1 with ${A}: Verified`],
   ],
   [
+    "an address is not bought a second time because a list that is too old does not show the first one",
+    anObservation({
+      pools: [
+        aPool({
+          spec: { desiredIPs: 1 },
+          status: { pendingAcquisitions: [{ startedAt: ago(31), region: "nyc3", knownIPs: [] }] },
+        }),
+      ],
+      nodes: nodes(1),
+      provider: { readAtMs: NOW - 2000 },
+    }),
+    ["hold acquire-ip ingress/web: AcquisitionUnanswered for -1s"],
+  ],
+  [
     "two new addresses could be it: a person must say which",
     anObservation({
       pools: [

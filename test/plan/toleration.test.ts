@@ -63,6 +63,12 @@ test.for<[string, Taint, Toleration[], boolean]>([
     true,
   ],
   [
+    "a node that is to leave at once does not stay because its taint says that it will be added in an hour",
+    evicting(-3600),
+    [{ key: "k", operator: "Exists", tolerationSeconds: 0 }],
+    false,
+  ],
+  [
     "the longest toleration counts",
     evicting(50),
     [

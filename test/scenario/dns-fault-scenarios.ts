@@ -5,7 +5,7 @@ import type { DNSName } from "./dns-account.ts";
 import { addCall, conditionsText, DNS_PROVIDERS, publishedNodes, publishedPool, WWW, www } from "./dns-scene.ts";
 import type { DNSOperation, FaultKind } from "./operation-fault.ts";
 import type { Register } from "./scenario.ts";
-import { ip } from "./scenario-names.ts";
+import { externalIP, ip } from "./scenario-names.ts";
 import type { World } from "./world.ts";
 
 const SECOND = 1000;
@@ -253,6 +253,30 @@ export function dnsFaultScenarios(scenario: Register): void {
         world.advance(600 * SECOND);
         await world.pass();
         expect(world.dns.set("cloudflare", WWW)).toEqual(["ip2"]);
+      },
+    );
+  }
+
+  for (const provider of DNS_PROVIDERS) {
+    scenario(
+      `a record that ${provider} adds after the write was given up does not stay when its object goes`,
+      async (world) => {
+        await publishedNodes(world, provider, ["n1", "n2"], { reclaimPolicy: "Delete" });
+        await world.machines("n3");
+        fail(world, provider, addCall(provider).operation, "timeout");
+        await world.pass();
+        await world.lateEffects();
+        if (world.kind === "memory") world.dns.add(provider, WWW, externalIP(3));
+        expect(world.dns.set(provider, WWW)).toEqual(["ext1", "ext2", "ext3"]);
+        world.dnsSafety.allowEnd(WWW);
+        await world.recordSets.delete("nodes");
+        world.advance(600 * SECOND);
+        await world.pass();
+        expect(world.dns.set(provider, WWW)).toEqual([]);
+      },
+      {
+        worlds: ["memory", "sandbox"],
+        onlySingleRuns: "A watcher looks again, and knows the records, before the write has its effect.",
       },
     );
   }

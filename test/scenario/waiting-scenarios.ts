@@ -17,7 +17,7 @@ async function graced(world: World): Promise<void> {
   expect(await world.show()).toEqual(["ip1 active n1"]);
 }
 
-/** Cool-off and grace: scenarios 61 and 85. */
+/** Cool-off, grace and tolerations that run out: scenarios 61 and 85. */
 export function waitingScenarios(scenario: Register): void {
   scenario(
     "61 cool-off: the first at once, the others at least 20 s apart, and status says until when",
@@ -207,6 +207,23 @@ export function waitingScenarios(scenario: Register): void {
     expect(world.cloudWrites()).toEqual([]);
     world.advance(3 * SECOND);
     await world.pass();
+    expect(world.cloudWrites()).toEqual(["assign ip1 to n2"]);
+  });
+
+  scenario("a holder keeps its address until its toleration runs out, and settle waits for that", async (world) => {
+    const key = "node.kubernetes.io/unreachable";
+    await world.machines("n1", "n2");
+    world.cloud.address(ip(1));
+    const tolerations = [{ key, operator: "Exists", tolerationSeconds: 30 }];
+    await world.pools.create("web", { ips: [ip(1)], match: { tolerations } });
+    await world.pass();
+    const timeAdded = new Date(world.nowMs()).toISOString();
+    await world.nodes.patch("n1", { spec: { taints: [{ key, effect: "NoExecute", timeAdded }] } });
+    world.advance(20 * SECOND);
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    expect(await world.show()).toEqual(["ip1 active n1"]);
+    await world.pass({ settle: true });
     expect(world.cloudWrites()).toEqual(["assign ip1 to n2"]);
   });
 }

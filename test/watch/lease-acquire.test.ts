@@ -114,6 +114,19 @@ describe("a Lease that someone holds", () => {
     expect(world.memory.writes[0]?.atMs).toBeLessThan(41_000);
   });
 
+  test.for([
+    ["stays locked out by one that is only late", 20_000, "other", { kind: "locked", holder: "other" }],
+    ["takes it from one that is late by its duration and ours", 30_000, "", { kind: "done", value: "worked" }],
+  ] as const)(
+    "a run of 50 s that cannot watch a holder for its 60 s %s, so that no two work at once",
+    async ([, agoMs, holder, expected]) => {
+      const world = aLeaseWorld();
+      world.memory.edit({ holder: "other", durationSeconds: 60, renewTimeMs: world.memory.nowMs() - agoMs });
+      expect((await run(world, { onLocked: "wait" })).result).toEqual(expected);
+      expect(world.memory.record?.holder).toBe(holder);
+    },
+  );
+
   test.for([-10, 10])(
     "fail watches one that is renewed by a clock %i min off, and gives up with the first renewal",
     async (minutes) => {

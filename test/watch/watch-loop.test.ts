@@ -48,6 +48,29 @@ test("the providers are looked at again once per interval, and drift is put righ
   expect(causes(watcher.turns)).toContain("interval");
 });
 
+test.for([
+  ["detached", undefined, "n2"],
+  ["put on another node", 103, "n3"],
+] as const)(
+  "an address that somebody %s by hand is served within a second after its node failed, not after the interval",
+  async ([, droplet, to]) => {
+    const { world, watcher } = await aWatchedPool();
+    world.cloud.droplet("n3");
+    await world.nodes.create("n3");
+    await world.clock.advance(1000);
+    world.cloud.put("203.0.113.1", droplet);
+    watcher.provider.recorded.length = 0;
+    await world.nodes.setReady("n1", false);
+    await world.clock.advance(1000);
+    expect(world.cloud.addresses()).toEqual({ ip1: to });
+    expect(await world.nodes.annotations()).toEqual({ [to]: "ip1" });
+    expect((await world.pools.status("web")).ips["203.0.113.1"]).toMatchObject({ state: "active", nodeName: to });
+    const calls = watcher.provider.recorded.length;
+    await world.clock.advance(30_000);
+    expect(watcher.provider.recorded).toHaveLength(calls);
+  },
+);
+
 test("what a pass writes itself causes no further pass", async () => {
   const { world, watcher } = await aWatchedPool();
   await world.nodes.setReady("n1", false);
@@ -146,6 +169,26 @@ test("what is held until a time is done at that time", async () => {
   expect(world.cloud.addresses()).toEqual({ ip1: "n1" });
   await world.clock.advance(4000);
   expect(world.cloud.addresses()).toEqual({ ip1: "n2" });
+  expect(causes(watcher.turns)).toContain("due");
+});
+
+test("a node whose toleration runs out loses its address and its record at that time, though nothing changes", async () => {
+  const { world, watcher } = await aWatchedPool();
+  world.dns.world.zone("digitalocean");
+  const key = "node.kubernetes.io/unreachable";
+  const match = { tolerations: [{ key, operator: "Exists", tolerationSeconds: 20 }] };
+  const dnsRecordSet = { zone: "example.com", recordName: "nodes" };
+  await world.recordSets.create("nodes", { provider: "digitalocean", dnsRecordSet, match });
+  await world.pools.edit("web", { match });
+  await world.clock.advance(5000);
+  const timeAdded = new Date(world.clock.wallMs()).toISOString();
+  await world.nodes.patch("n1", { spec: { taints: [{ key, effect: "NoExecute", timeAdded }] } });
+  await world.clock.advance(19_000);
+  expect(world.cloud.addresses()).toEqual({ ip1: "n1" });
+  expect(world.dns.world.set("digitalocean", "nodes.example.com")).toEqual(["ext1", "ext2"]);
+  await world.clock.advance(3000);
+  expect(world.cloud.addresses()).toEqual({ ip1: "n2" });
+  expect(world.dns.world.set("digitalocean", "nodes.example.com")).toEqual(["ext2"]);
   expect(causes(watcher.turns)).toContain("due");
 });
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { BROKEN_ANSWERS, type BrokenAnswer } from "./broken-answer.ts";
+import { BROKEN_ANSWERS, type BrokenAnswer, WHOLE_ANSWERS } from "./broken-answer.ts";
 import { type Beginnings, beginnings, callsOf, type Played, play, several } from "./play.ts";
 import { sampled } from "./sampled.ts";
 import { isWrite, type Strike, type WireCall } from "./wire.ts";
@@ -39,7 +39,8 @@ export function describeBrokenAnswers(story: WireStory): void {
         const struck = sampled(calls, ONE_IN, at).filter((call) => !isLost || isWrite(call));
         const results = await several(struck, AT_ONCE, async (call) => {
           const played = await playStruck(story, begin, call, strike);
-          return problemsOf(call, played).map((problem) => `${call.key}: ${problem}`);
+          const unseen = isLastLook(call) && !WHOLE_ANSWERS.has(answer) ? movedUnseen(call, played.calls) : [];
+          return [...problemsOf(call, played), ...unseen].map((problem) => `${call.key}: ${problem}`);
         });
         expect(results.flat()).toEqual([]);
         expect(struck.length).toBeGreaterThan(0);
@@ -58,7 +59,7 @@ async function playStruck(story: WireStory, begin: Beginnings, call: WireCall, s
 
 function problemsOf(call: WireCall, { isStruck, problems, run, calls }: Played): readonly string[] {
   const written = calls.filter((one) => isWrite(one) && !one.path.includes("/leases"));
-  const isList = call.server === "kubernetes" && call.method === "GET" && !/leases|nodes\/|web$/.test(call.path);
+  const isList = isRead(call) && !/leases|web$/.test(call.path) && !isLastLook(call);
   return [
     ...(isStruck ? [] : ["no such call was made"]),
     ...(isList && run.code !== 0 && run.code !== 75
@@ -69,4 +70,28 @@ function problemsOf(call: WireCall, { isStruck, problems, run, calls }: Played):
       : []),
     ...problems,
   ];
+}
+
+function isRead({ server, method }: WireCall): boolean {
+  return server === "kubernetes" && method === "GET";
+}
+
+/**
+ * A look at the holder of one address, its node or the pods on it, right before the address is taken from it. Every list of the
+ * run has been read by then. If the look fails, the address stays where it is, and the run goes on with everything else.
+ */
+function isLastLook(call: WireCall): boolean {
+  return isRead(call) && (/\/nodes\/[^/]+$/.test(call.path) || call.fieldSelector?.includes("spec.nodeName=") === true);
+}
+
+/** Returns the move of an address that followed a failed look at its holder, without another look in between. */
+function movedUnseen(look: WireCall, calls: readonly WireCall[]): readonly string[] {
+  const since = calls.slice(calls.findIndex(({ key }) => key === look.key) + 1);
+  const move = since.findIndex((one) => isWrite(one) && /\/reserved_ips\/.+\/actions$/.test(one.path));
+  const another = since.findIndex(
+    (one) => one.path === look.path && one.fieldSelector === look.fieldSelector && isLastLook(one),
+  );
+  return move >= 0 && !(another >= 0 && another < move)
+    ? [`nothing was known of the holder, and ${since[move]?.key} was sent`]
+    : [];
 }

@@ -98,6 +98,12 @@ export type BrokenAnswer = keyof typeof WAYS;
 /** Every way to go wrong, carried out. */
 export const BROKEN_ANSWERS: Readonly<Record<BrokenAnswer, (leaving: Leaving) => void>> = WAYS;
 
+/** Ways in which the true answer arrives whole all the same. */
+export const WHOLE_ANSWERS: ReadonlySet<BrokenAnswer> = new Set([
+  "another content type",
+  "a second answer that nobody asked for",
+]);
+
 function begin({ response, status, contentType }: Leaving, headers: Readonly<Record<string, string | number>>): void {
   response.writeHead(status, { "Content-Type": contentType, ...headers });
 }

@@ -12,6 +12,8 @@ export interface WireCall {
   readonly server: ServerName;
   readonly method: string;
   readonly path: string;
+  /** The field selector of a list; absent = none. */
+  readonly fieldSelector?: string;
   /** `server METHOD path #n`: the n-th request of this kind since {@link Wire.begin}. */
   readonly key: string;
   /** Lower-case names. */
@@ -139,11 +141,13 @@ export class Wire {
     return reply;
   }
 
-  #note(server: ServerName, { method, path, headers }: SandboxRequest): WireCall {
+  #note(server: ServerName, { method, path, query, headers }: SandboxRequest): WireCall {
     const kind = `${server} ${method} ${path}`;
     const count = (this.#seen.get(kind) ?? 0) + 1;
     this.#seen.set(kind, count);
-    const call = { server, method, path, headers, key: `${kind} #${count}`, atMs: performance.now() };
+    const fieldSelector = query.get("fieldSelector");
+    const part = fieldSelector === null ? {} : { fieldSelector };
+    const call = { server, method, path, ...part, headers, key: `${kind} #${count}`, atMs: performance.now() };
     this.#calls.push(call);
     return call;
   }

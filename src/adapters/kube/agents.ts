@@ -4,7 +4,7 @@ import { createAgent } from "../http/agents.ts";
 import type { Connection } from "./connection.ts";
 import type { LoginFacts } from "./credentials.ts";
 
-/** Of ordinary calls. */
+/** Of ordinary calls, and of those about the Lease. */
 const MAX_SOCKETS = 8;
 /** Idle connections are closed before a load balancer in between drops them: a POST must not meet a dead one. */
 const IDLE_MS = 30_000;

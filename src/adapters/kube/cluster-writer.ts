@@ -89,7 +89,7 @@ export class KubeClusterWriter extends KubeClusterReader implements ClusterWrite
     return () => answerJSON(call, answer, this.#access.connection);
   }
 
-  async createEvent(event: ClusterEvent): Promise<void> {
+  async createEvent(event: ClusterEvent): Promise<KubeError | undefined> {
     const stamp = {
       eventTimeMs: this.now(),
       reportingInstance: this.#reportingInstance,
@@ -101,9 +101,11 @@ export class KubeClusterWriter extends KubeClusterReader implements ClusterWrite
     try {
       const path = resourcePath(RESOURCES.events, { namespace });
       await this.#access.write({ ...call, method: "POST", path, verb: "create", body });
+      return undefined;
     } catch (error) {
       if (!(error instanceof KubeError && error.failure === "already-exists")) throw error;
-      await this.#countAgain({ ...call, path: resourcePath(RESOURCES.events, { namespace, name }) }).catch(survive);
+      const stored = { ...call, path: resourcePath(RESOURCES.events, { namespace, name }) };
+      return await this.#countAgain(stored).then(() => undefined, missingPermission);
     }
   }
 
@@ -127,7 +129,11 @@ export class KubeClusterWriter extends KubeClusterReader implements ClusterWrite
   }
 }
 
-/** That an Event could not be counted once more hurts nobody: an older role may not read Events. */
-function survive(error: unknown): void {
+/**
+ * Returns the failure to count an Event, if a permission is missing: only a person can mend that. Any other failure is passed
+ * over, because one count less hurts nobody.
+ */
+function missingPermission(error: unknown): KubeError | undefined {
   if (!(error instanceof KubeError)) throw error;
+  return error.failure === "forbidden" ? error : undefined;
 }

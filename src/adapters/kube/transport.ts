@@ -3,7 +3,7 @@ import { KubeError } from "../../model/errors.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { openRequest, type Request } from "../http/request.ts";
 import { Agents } from "./agents.ts";
-import type { Call } from "./call.ts";
+import { type Call, RESOURCES } from "./call.ts";
 import { callFailure } from "./call-failure.ts";
 import type { Connection } from "./connection.ts";
 import { Credentials, type LoginFacts } from "./credentials.ts";
@@ -50,6 +50,8 @@ export class Transport {
   readonly #agents: Agents;
   /** Watches keep their connections for minutes; ordinary calls do not wait for them. */
   readonly #watchAgents: Agents;
+  /** The Lease is renewed while other calls wait for a slow API server: behind them a leader would lose it. */
+  readonly #leaseAgents: Agents;
   readonly #serverClock: ServerClock;
 
   constructor(connection: Connection, options: TransportOptions) {
@@ -59,6 +61,7 @@ export class Transport {
     this.#credentials = new Credentials(connection, options.clock, options.reload);
     this.#agents = new Agents(connection);
     this.#watchAgents = new Agents(connection, Number.POSITIVE_INFINITY);
+    this.#leaseAgents = new Agents(connection);
     this.#serverClock = new ServerClock(options.clock);
   }
 
@@ -71,6 +74,7 @@ export class Transport {
   close(): void {
     this.#agents.close();
     this.#watchAgents.close();
+    this.#leaseAgents.close();
   }
 
   /**
@@ -149,7 +153,8 @@ export class Transport {
   }
 
   async #exchange(call: Call, login: LoginFacts, signal: AbortSignal): Promise<Answer> {
-    const agent = await this.#agents.agentFor(login);
+    const agents = call.resource === RESOURCES.leases ? this.#leaseAgents : this.#agents;
+    const agent = await agents.agentFor(login);
     const answer = await exchange(this.#request(call, login, { agent, signal }));
     this.#serverClock.observe(answer.headers.date);
     return answer;

@@ -252,6 +252,30 @@ describe("createEvent", () => {
     });
   });
 
+  describe("of a failure that has its Event", () => {
+    const about = { ...meta, generation: 1, createdAtMs: 0, isDeleting: false, labels: {} };
+    const regarding = { kind: "NodeDNSRecordSet", meta: about } as const;
+    const event = { regarding, type: "Warning", reason: "Failed", action: "A", note: "n" } as const;
+    const exists = failure(409, "AlreadyExists", "it exists");
+    const forbidden = failure(403, "Forbidden", "it is forbidden");
+
+    test.for([
+      ["get", [exists, forbidden]],
+      ["patch", [exists, { json: {} }, forbidden]],
+    ] as const)("says that the verb %s is missing to count it", async ([verb, answers]) => {
+      await withServer([...answers], async ({ writer }) => {
+        const refusal = await writer.createEvent(event);
+        expect(refusal?.message).toContain(`Grant the verb "${verb}" on "events.events.k8s.io"`);
+      });
+    });
+
+    test("passes over a count that fails for another reason", async () => {
+      await withServer([exists, failure(404, "NotFound", "it is gone")], async ({ writer }) => {
+        expect(await writer.createEvent(event)).toBeUndefined();
+      });
+    });
+  });
+
   test("sends one events.k8s.io/v1 Event with a MicroTime and a note of at most 1,024 bytes", async () => {
     await withServer([{ json: {} }], async ({ writer, asked }) => {
       const about = { ...meta, name: "b".repeat(253), generation: 1, createdAtMs: 0, isDeleting: false, labels: {} };
