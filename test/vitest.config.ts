@@ -1,12 +1,15 @@
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import type { ViteUserConfig } from "vitest/config";
+import { LongFilesFirst } from "./file-order.ts";
 
 /** Files that need a real API server. */
 const NEEDS_CLUSTER = ["test/cluster/**/*.test.ts", "test/**/*.cluster.test.ts"];
 
 /** Files that play long stories over HTTP on the embedded world; everything else ends within seconds. */
 const LONG = ["test/**/*.loopback.test.ts"];
+
+const CORES = availableParallelism();
 
 const common = {
   env: { TZ: "UTC", FORCE_COLOR: "0" },
@@ -19,8 +22,9 @@ const common = {
 const config: ViteUserConfig = {
   root: fileURLToPath(new URL("..", import.meta.url)),
   test: {
-    // Vitest's own choice leaves a core idle, which on two cores is half the machine.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Much of what runs is waiting, so a small machine takes one worker more than it has cores.
+    maxWorkers: Math.max(CORES - 1, Math.min(CORES + 1, 6)),
+    sequence: { sequencer: LongFilesFirst },
     projects: [
       {
         extends: true,

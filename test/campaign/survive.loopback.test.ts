@@ -2,24 +2,45 @@ import { isDeepStrictEqual } from "node:util";
 import { describe, expect, test } from "vitest";
 import { memoryWorld } from "../scenario/memory-world.ts";
 import { BOTH, type Kind, schemaOf } from "./kinds.ts";
-import { type SchemaField, schemaFields } from "./schema-fields.ts";
-import { SITUATIONS, type Situation } from "./situations.ts";
-import { DAMAGES, type Damage, damaged } from "./status-damage.ts";
+import { schemaFields } from "./schema-fields.ts";
+import { SITUATIONS, type Situation, type Statuses } from "./situations.ts";
+import { DAMAGES, damaged } from "./status-damage.ts";
 import { harmOf } from "./survivable.ts";
 import { loseStatuses, type Outcome, statuses, survive, writeStatus } from "./survive.ts";
 
-/** The end after one damage; undefined where it changes nothing, or the API server refuses it. */
-async function endAfter(
-  situation: Situation,
-  kind: Kind,
-  field: SchemaField,
-  damage: Damage,
-): Promise<Outcome | undefined> {
-  return await survive(memoryWorld(), situation, async (world, backend, before) => {
-    const stored = (await statuses(world))[kind.name];
-    const next = damaged(stored, field, damage, before[kind.name]);
-    return !isDeepStrictEqual(next, stored) && (await writeStatus(world, backend, kind, next));
+/** The end after the status of one kind has become this one; undefined where the API server refuses it. */
+async function endWith(situation: Situation, kind: Kind, status: unknown): Promise<Outcome | undefined> {
+  return await survive(memoryWorld(), situation, async (world, backend) => writeStatus(world, backend, kind, status));
+}
+
+/** The statuses that are damaged, and those at an earlier moment: the same in every world of a situation. */
+async function stored(situation: Situation): Promise<{ readonly now: Statuses; readonly before: Statuses }> {
+  let now: Statuses | undefined;
+  let earlier: Statuses | undefined;
+  await survive(memoryWorld(), situation, async (world, _, before) => {
+    now = await statuses(world);
+    earlier = before;
+    return false;
   });
+  if (now === undefined || earlier === undefined) throw new Error("the situation never came");
+  return { now, before: earlier };
+}
+
+/**
+ * Every damaged status that differs from the stored one, by its damage: each field in each way in the settled world; in every other situation each
+ * field in two of the four ways, changing from situation to situation, and with `CAMPAIGN=all` in all of them.
+ */
+async function damagedStatuses(situation: Situation, kind: Kind): Promise<ReadonlyMap<string, unknown>> {
+  const { now, before } = await stored(situation);
+  const number = SITUATIONS.indexOf(situation);
+  const found = new Map<string, unknown>();
+  for (const [place, field] of schemaFields(schemaOf(kind, "status")).entries())
+    for (const [way, damage] of DAMAGES.entries()) {
+      const isPlayed = number === 0 || process.env["CAMPAIGN"] === "all" || (place + way + number) % 2 === 0;
+      const next = damaged(now[kind.name], field, damage, before[kind.name]);
+      if (isPlayed && !isDeepStrictEqual(now[kind.name], next)) found.set(`${kind.name} ${field.path} ${damage}`, next);
+    }
+  return found;
 }
 
 /** The end without any damage. */
@@ -35,13 +56,12 @@ describe.for(SITUATIONS)("$title", (situation) => {
   test.for(BOTH)("nothing suffers from any one status field of a $name that is lost, stale or edited", async (kind) => {
     const harm: string[] = [];
     let count = 0;
-    for (const field of schemaFields(schemaOf(kind, "status")))
-      for (const damage of DAMAGES) {
-        const found = await endAfter(situation, kind, field, damage);
-        if (found === undefined) continue;
-        count += 1;
-        harm.push(...harmOf(situation.title, `${kind.name} ${field.path} ${damage}`, found, await control));
-      }
+    for (const [title, status] of await damagedStatuses(situation, kind)) {
+      const found = await endWith(situation, kind, status);
+      if (found === undefined) continue;
+      count += 1;
+      harm.push(...harmOf(situation.title, title, found, await control));
+    }
     expect(harm).toEqual([]);
     expect(count).toBeGreaterThan(20);
   });

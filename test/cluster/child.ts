@@ -4,7 +4,8 @@ import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-const stopTimeoutMs = 20_000;
+/** An API server with an open watch waits for its end much longer, and keeps nothing that a hard end could lose. */
+const stopTimeoutMs = 3000;
 
 /** A running server program. */
 export type Child = {
@@ -13,7 +14,7 @@ export type Child = {
   readonly isRunning: () => boolean;
   /** Sends a signal; no effect once the process has ended. */
   readonly signal: (name: NodeJS.Signals) => void;
-  /** Sends SIGTERM, waits, sends SIGKILL after 20 s, and resolves when the process is gone. Repeatable. */
+  /** Sends SIGTERM, waits, sends SIGKILL after 3 s, and resolves when the process is gone. Repeatable. */
   readonly stop: () => Promise<void>;
   /** Returns the end of what the program has printed. */
   readonly log: () => string;

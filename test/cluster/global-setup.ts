@@ -11,7 +11,12 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await Promise.all(clusters.map((cluster) => cluster.stop()));
   };
   try {
-    for (let worker = 0; worker < project.config.maxWorkers; worker += 1) clusters.push(await startCluster());
+    // The first one alone: it may have to fetch or build the programs.
+    clusters.push(await startCluster());
+    const others = Array.from({ length: project.config.maxWorkers - 1 }, () => startCluster());
+    const started = await Promise.allSettled(others);
+    clusters.push(...started.flatMap((one) => (one.status === "fulfilled" ? [one.value] : [])));
+    for (const one of started) if (one.status === "rejected") throw one.reason;
   } catch (error) {
     await stop();
     if (!(error instanceof AssetsError)) throw error;

@@ -1,17 +1,29 @@
-import type { Scenario } from "./scenario.ts";
+import { chosen, type Select } from "./run-scenarios.ts";
 
 /** `SCENARIOS=all` plays everything; else a part of it, the same at every run, so that the suite keeps to its time. */
 const isAll = process.env["SCENARIOS"] === "all";
 
 /** Chooses one in `oneIn` of the scenarios it is given, group by group, counted over all of them; of the groups named in `whole` every one. */
-export function partOf(
-  oneIn: number,
-  whole: readonly string[] = [],
-): (scenarios: readonly Scenario[], group: string) => readonly Scenario[] {
+export function partOf(oneIn: number, whole: readonly string[] = []): Select {
   let place = 0;
   return (scenarios, group) =>
     scenarios.filter(() => {
       place += 1;
       return isAll || whole.includes(group) || place % oneIn === 0;
     });
+}
+
+/** Chooses what is played on a real API server: every second one, and RoutedIPs whole. */
+export function onCluster(): Select {
+  return partOf(2, ["routed IPs"]);
+}
+
+/** Chooses what {@link onCluster} leaves out: each scenario is played with the real adapters over HTTP, on the one API server or on the other. */
+export function notOnCluster(): Select {
+  const there = new Set(
+    chosen("cluster", onCluster()).flatMap(({ group, scenarios }) =>
+      scenarios.map(({ title }) => `${group}: ${title}`),
+    ),
+  );
+  return (scenarios, group) => scenarios.filter(({ title }) => isAll || !there.has(`${group}: ${title}`));
 }

@@ -4,10 +4,13 @@ import { play, type Register, type Scenario } from "./scenario.ts";
 import { SCENARIO_GROUPS } from "./scenario-groups.ts";
 import { World } from "./world.ts";
 
+/** Which scenarios of a group are played. */
+export type Select = (scenarios: readonly Scenario[], group: string) => readonly Scenario[];
+
 /** How scenarios are driven. */
 interface Drive {
   /** Which of those that play in the world are played. */
-  readonly select: (scenarios: readonly Scenario[], group: string) => readonly Scenario[];
+  readonly select: Select;
   readonly open: (backend: Backend) => World;
   /** What is looked at after the end. */
   readonly after?: (world: World) => Promise<void>;
@@ -21,9 +24,7 @@ export function runScenarios(
   drive: Drive = { select: (all) => all, open: (backend) => new World(backend), name: kind },
 ): void {
   let count = 0;
-  for (const [group, declare] of Object.entries(SCENARIO_GROUPS)) {
-    const playable = scenariosOf(declare).filter(({ options }) => options.worlds?.includes(kind) !== false);
-    const scenarios = drive.select(playable, group);
+  for (const { group, scenarios } of chosen(kind, drive.select)) {
     if (scenarios.length === 0) continue;
     describe(`scenarios › ${drive.name} › ${group}`, () => {
       for (const scenario of scenarios) {
@@ -41,6 +42,17 @@ export function runScenarios(
       }
     });
   }
+}
+
+/** Tells which scenarios are played in this kind of world, group by group. */
+export function chosen(
+  kind: Backend["kind"],
+  select: Select,
+): readonly { readonly group: string; readonly scenarios: readonly Scenario[] }[] {
+  return Object.entries(SCENARIO_GROUPS).map(([group, declare]) => {
+    const playable = scenariosOf(declare).filter(({ options }) => options.worlds?.includes(kind) !== false);
+    return { group, scenarios: select(playable, group) };
+  });
 }
 
 function scenariosOf(declare: (register: Register) => void): readonly Scenario[] {

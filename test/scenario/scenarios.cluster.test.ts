@@ -1,7 +1,7 @@
 import { beforeAll } from "vitest";
 import { describeCluster } from "../cluster/context.ts";
 import { clusterWorld, prepareCluster } from "./cluster-world.ts";
-import { partOf } from "./part-of.ts";
+import { onCluster } from "./part-of.ts";
 import { runScenarios } from "./run-scenarios.ts";
 import { World } from "./world.ts";
 
@@ -9,7 +9,7 @@ describeCluster("real API server", (facts) => {
   beforeAll(() => prepareCluster(facts));
   runScenarios("cluster", (number) => clusterWorld(facts, number), {
     name: "cluster",
-    select: partOf(2, ["routed IPs"]),
+    select: onCluster(),
     open: (backend) => new World(backend),
   });
 });

@@ -30,11 +30,11 @@ async function callsOf(history: History): Promise<readonly SimCall[]> {
   return simulation.made;
 }
 
-/** A death on each side of every call. */
+/** A death on each side of every call; a read leaves nothing behind, so to die after it is to die before it. */
 function deaths(calls: readonly SimCall[]): readonly Strike[] {
-  return calls.flatMap((_, index): readonly Strike[] => [
+  return calls.flatMap(({ isWrite }, index): readonly Strike[] => [
     { call: index + 1, how: "dies-before" },
-    { call: index + 1, how: "dies-after" },
+    ...(isWrite ? [{ call: index + 1, how: "dies-after" } as const] : []),
   ]);
 }
 

@@ -3,7 +3,7 @@ import { BROKEN_ANSWERS, type BrokenAnswer, WHOLE_ANSWERS } from "./broken-answe
 import { type Beginnings, beginnings, callsOf, type Played, play, several } from "./play.ts";
 import { sampled } from "./sampled.ts";
 import { isWrite, type Strike, type WireCall } from "./wire.ts";
-import type { WireStory } from "./wire-story.ts";
+import { WIRE_STORIES, type WireStory } from "./wire-story.ts";
 
 const ANSWERS = Object.keys(BROKEN_ANSWERS) as readonly BrokenAnswer[];
 /** Beside answers that break after the effect: requests of which nothing arrives. */
@@ -13,8 +13,8 @@ const CASES = [
   ...LOST.map((answer) => ({ answer, isLost: true, when: "without an effect" })),
 ].map((one, at) => ({ ...one, at }));
 
-/** Of all pairs of a call and a way to break its answer one in so many is played, each call and each way often. */
-const ONE_IN = 7;
+/** Of all pairs of a call and a way to break its answer one in so many is played, other ones in each story: each call in one way or two. */
+const ONE_IN = 11;
 /** Most of a case is waiting. */
 const AT_ONCE = 12;
 const timeout = 300_000;
@@ -36,7 +36,9 @@ export function describeBrokenAnswers(story: WireStory): void {
       },
       async ({ answer, isLost, at }) => {
         const strike: Strike = { answer, isLost };
-        const struck = sampled(calls, ONE_IN, at).filter((call) => !isLost || isWrite(call));
+        const struck = sampled(calls, ONE_IN, at + 4 * WIRE_STORIES.indexOf(story)).filter(
+          (call) => !isLost || isWrite(call),
+        );
         const results = await several(struck, AT_ONCE, async (call) => {
           const played = await playStruck(story, begin, call, strike);
           const unseen = isLastLook(call) && !WHOLE_ANSWERS.has(answer) ? movedUnseen(call, played.calls) : [];

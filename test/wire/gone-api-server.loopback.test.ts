@@ -15,8 +15,8 @@ const ENDING_MS = 15_000;
 const ON_ITS_WAY_MS = 2000;
 /** Nearly all of a case is waiting. */
 const AT_ONCE = 12;
-/** Of the calls at which the server can go, one in so many is played. */
-const ONE_IN = 3;
+/** Of the calls at which the server can go, one in so many is played, in each outage and story another one. */
+const ONE_IN = 5;
 
 let begin: Beginnings;
 beforeAll(async () => {
@@ -95,7 +95,7 @@ async function playOutage(
   };
 }
 
-for (const story of WIRE_STORIES) {
+for (const [number, story] of WIRE_STORIES.entries()) {
   describe(`${story.name} in whose course the API server`, () => {
     test.concurrent.for(OUTAGES)(
       "$what from whichever call on, ends in time, writes nothing without the lock, and ends well with the next run",
@@ -103,7 +103,7 @@ for (const story of WIRE_STORIES) {
         timeout: 240_000,
       },
       async (outage, { expect: check }) => {
-        const calls = sampled(await callsOf(story, begin), ONE_IN);
+        const calls = sampled(await callsOf(story, begin), ONE_IN, number + 2 * OUTAGES.indexOf(outage));
         const results = await several(calls, AT_ONCE, async (struck) => {
           const { problems, run, unlocked: late } = await playOutage(story, struck, outage);
           const complaints = [
@@ -115,7 +115,7 @@ for (const story of WIRE_STORIES) {
           return complaints.map((problem) => `${struck.key}: ${problem}`);
         });
         check(results.flat()).toEqual([]);
-        check(calls.length).toBeGreaterThan(8);
+        check(calls.length).toBeGreaterThan(5);
       },
     );
   });

@@ -1,0 +1,49 @@
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/**
+ * The files that take longest, the longest first. Half of them keep a core busy and half wait for processes and deadlines, so
+ * that those which run side by side fill each other's gaps. A size says nothing: some of the longest have four lines.
+ */
+export const LONG_FILES: readonly string[] = [
+  "test/scenario/scenarios.cluster.test.ts",
+  "test/scenario/sandbox.loopback.test.ts",
+  "test/wire/real-processes.cluster.test.ts",
+  "test/cli/permissions.cluster.test.ts",
+  "test/simulation/exhaustive.loopback.test.ts",
+  "test/cli/killed-runs.cluster.test.ts",
+  "test/simulation/caught.loopback.test.ts",
+  "test/campaign/tours.cluster.test.ts",
+  "test/wire/expired-tokens.loopback.test.ts",
+  "test/campaign/survive.loopback.test.ts",
+  "test/watch/watch.cluster.test.ts",
+  "test/wire/broken-answers-first-fill.loopback.test.ts",
+  "test/cli/bundle.loopback.test.ts",
+  "test/wire/gone-api-server.loopback.test.ts",
+  "test/wire/broken-answers-deletion.loopback.test.ts",
+  "test/pushgateway/pushgateway.loopback.test.ts",
+  "test/cli/in-pod.cluster.test.ts",
+  "test/wire/broken-answers-failover.loopback.test.ts",
+  "test/cluster/cluster.test.ts",
+  "test/cli/cronjob.cluster.test.ts",
+  "test/campaign/campaigns.loopback.test.ts",
+  "test/wire/run-time.loopback.test.ts",
+  "test/adapters/kube/watch/warm-cluster.cluster.test.ts",
+  "test/watch/killed-leaders.cluster.test.ts",
+  "test/watch/churn.cluster.test.ts",
+  "test/watch/soak.loopback.test.ts",
+  "test/model/label-selector.cluster.test.ts",
+];
+
+/** Puts the long files of all projects together first, then the other files of `loopback` and `cluster`, then `quick`. */
+export class LongFilesFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    return files.toSorted((a, b) => this.#turn(a) - this.#turn(b) || (a.moduleId < b.moduleId ? -1 : 1));
+  }
+
+  /** Files of `quick` share what they have loaded only while they follow one another, so they are one block at the end. */
+  #turn({ moduleId, project }: TestSpecification): number {
+    const place = LONG_FILES.findIndex((file) => moduleId.endsWith(`/${file}`));
+    if (project.name === "quick") return LONG_FILES.length + 1;
+    return place < 0 ? LONG_FILES.length : place;
+  }
+}
