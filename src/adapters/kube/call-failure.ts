@@ -1,5 +1,7 @@
 // What is thrown when a call was answered with a refusal. Texts: what failed, on what, why, what to do.
+
 import { KubeError, type KubeFailure } from "../../model/errors.ts";
+import { plain } from "../../model/plain-text.ts";
 import { GROUP } from "../../model/resource.ts";
 import { type Call, qualifiedResource } from "./call.ts";
 import type { Connection } from "./connection.ts";
@@ -55,10 +57,8 @@ function statusOf(body: Buffer, redact: (text: string) => string): StatusFacts |
   if (status === undefined) return undefined;
   const reason = asText(status["reason"]) ?? "";
   // Before the cut: a part of a secret is not found any more.
-  const message = redact(asText(status["message"]) ?? reason)
-    .slice(0, MAX_QUOTED)
-    .replace(/\p{Cc}+/gu, " ")
-    .replace(/[\s.]+$/, "");
+  const quoted = redact(asText(status["message"]) ?? reason).slice(0, MAX_QUOTED);
+  const message = plain(quoted).replace(/[\s.]+$/, "");
   return message === "" ? undefined : { message, reason };
 }
 

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { access, constants, stat } from "node:fs/promises";
 import { delimiter, isAbsolute, join, sep } from "node:path";
 import { ConfigError } from "../../model/errors.ts";
+import { plain } from "../../model/plain-text.ts";
 import { isTokenText, UNUSABLE_TOKEN } from "../../model/token-text.ts";
 import type { ExecPlugin } from "./connection.ts";
 import { asRecord, asText, asTimeMs } from "./json-value.ts";
@@ -98,10 +99,7 @@ function reasonOf(error: Error & { readonly code?: unknown; readonly killed?: bo
   if (error.code === "EACCES") return "it is not executable";
   if (error.code === "ERR_CHILD_PROCESS_STDIO_MAXBUFFER") return "its output is larger than 1 MiB";
   if (error.killed === true) return `it did not finish within ${TIMEOUT_MS / 1000} s`;
-  const said = stderr
-    .replace(/\p{Cc}+/gu, " ")
-    .trim()
-    .slice(-MAX_QUOTED);
+  const said = plain(stderr).slice(-MAX_QUOTED);
   return `it ended with ${String(error.code)}${said === "" ? " and said nothing" : ` and said: ${said}`}`;
 }
 

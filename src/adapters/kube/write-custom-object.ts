@@ -43,7 +43,8 @@ export async function patchStatus<T extends Decoded<Status>, Status>(
     if (refusal.failure !== "conflict") return undefined;
     return await storedIf(access, kind, meta, (object) => isDeepStrictEqual(object.status, sent));
   });
-  return asWanted(decoded(access, kind, call, answer), status, sent);
+  const written = decoded(access, kind, call, answer);
+  return shown === status ? written : asWanted(written, status, sent);
 }
 
 /** The fields of a status that hold sentences. */
