@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { providerError } from "../../src/adapters/digitalocean/provider-failure.ts";
 import { assignIP } from "../../src/apply/assign-ip.ts";
 import { type ApplyContext, applyContext } from "../../src/apply/context.ts";
 import type { Preparation } from "../../src/apply/preparations.ts";
@@ -97,15 +98,48 @@ test.each([
   expect(await clock.settle(moved)).toMatchObject({ outcome: "applied" });
 });
 
-test("an address that somebody moved while the record took long is left alone", async () => {
+/** The only address of the account, for a hand that changes it. */
+function stored({ cloud }: MemoryIPProvider): { droplet_id: number | null; locked?: boolean } {
+  const [address] = cloud.state.reserved_ips;
+  if (address === undefined) throw new Error("there is no address");
+  return address;
+}
+
+test("an address that somebody moved while the record took long is left alone, and known to be where it is", async () => {
   const { clock, provider, context } = scene();
   const moved = assignIP(MOVE, context, onRecord(clock.sleep(5000)));
   await clock.advance(1000);
-  const [address] = provider.cloud.state.reserved_ips;
-  if (address === undefined) expect.fail("there is no address");
-  address.droplet_id = 103;
-  expect(await clock.settle(moved)).toMatchObject({ outcome: "skipped", reason: "Stale" });
+  stored(provider).droplet_id = 103;
+  const learned = [{ ip: IP, fact: { kind: "known", address: { holderID: "103" } } }];
+  expect(await clock.settle(moved)).toMatchObject({ outcome: "skipped", reason: "Stale", learned });
   expect(operations(provider)).toEqual(["get", "get"]);
+});
+
+test("an address that somebody moved while the target was busy is left alone, and known to be where it is", async () => {
+  const { clock, provider, context } = scene();
+  const busy = { operation: "assign", subject: IP, doing: "assign", scope: "reserved_ip:update", isWrite: true };
+  provider.beforeCall = (operation) => {
+    if (operation !== "assign") return undefined;
+    return {
+      throw: providerError(busy, { failure: "busy", status: 422, reason: "pending event", isAmbiguous: false }),
+    };
+  };
+  const moved = assignIP(MOVE, context, onRecord(Promise.resolve()));
+  await clock.advance(100);
+  stored(provider).droplet_id = 103;
+  const learned = [{ ip: IP, fact: { kind: "known", address: { holderID: "103" } } }];
+  expect(await clock.settle(moved)).toMatchObject({ outcome: "skipped", reason: "Stale", learned });
+});
+
+test("an address that somebody else's change has locked is left alone, and known to be locked", async () => {
+  const { clock, provider, context } = scene();
+  stored(provider).locked = true;
+  const learned = [{ ip: IP, fact: { kind: "known", address: { isLocked: true } } }];
+  expect(await clock.settle(assignIP(MOVE, context, onRecord(Promise.resolve())))).toMatchObject({
+    outcome: "skipped",
+    reason: "InProgress",
+    learned,
+  });
 });
 
 test("nothing is moved when what must be on record cannot be written", async () => {
