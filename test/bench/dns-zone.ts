@@ -49,7 +49,8 @@ async function openDigitalOcean(): Promise<DNSZone> {
   };
 }
 
-async function openCloudflare(): Promise<DNSZone> {
+/** Starts an account at Cloudflare with the zone. */
+export async function openCloudflare(): Promise<DNSZone> {
   const calls: RecordedCall[] = [];
   const account = cloudflareSandbox({
     now: () => Date.now(),

@@ -13,8 +13,8 @@ const ANNOTATION = "flipop.digitalocean.com/ipv4-reserved-ip";
 /** A cluster with a ready pod on every node, and a pool of one address that follows those pods. */
 export interface PodScene {
   readonly cloud: Cloud;
-  /** Starts a process that watches. */
-  watch(): Watcher;
+  /** Starts a process that watches; `environment` is added to what reaches cluster and account. */
+  watch(how?: { readonly environment?: Readonly<Record<string, string>>; readonly interval?: string }): Watcher;
   /** The droplet that has the address. @throws Error when none has. */
   holder(): number;
   setReady(droplet: number, ready: boolean): Promise<unknown>;
@@ -38,7 +38,8 @@ export async function withPodScene<T>(
     try {
       return await work({
         cloud,
-        watch: () => openWatcher(environmentOf(world.kubeconfig, cloud)),
+        watch: ({ environment = {}, ...options } = {}) =>
+          openWatcher({ ...environmentOf(world.kubeconfig, cloud), ...environment }, options),
         holder: () => {
           const [droplet] = cloud.holders();
           if (droplet === undefined) throw new Error("the address is on no droplet");

@@ -1,6 +1,7 @@
 import type { Figure } from "./figure.ts";
 import type { Section } from "./table.ts";
 import { flapping } from "./watch-flapping.ts";
+import { neighbours } from "./watch-neighbour.ts";
 import { type ReactionCase, reactions } from "./watch-reaction.ts";
 import { takeovers } from "./watch-takeover.ts";
 import type { World } from "./world.ts";
@@ -17,6 +18,6 @@ const CASES: readonly ReactionCase[] = [
 export async function benchWatch(world: World): Promise<Section> {
   const figures: Figure[] = [];
   for (const wanted of CASES) figures.push(...(await reactions(world, wanted)));
-  figures.push(...(await takeovers(world)), ...(await flapping(world)));
+  figures.push(...(await neighbours(world)), ...(await takeovers(world)), ...(await flapping(world)));
   return { title: "reconcile --watch: from the moment the API server has stored the change", figures };
 }

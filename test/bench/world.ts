@@ -65,6 +65,13 @@ export async function createPool(api: API, spec: Readonly<Record<string, unknown
   await api.call("POST", POOLS, { apiVersion: API_VERSION, kind: "FloatingIPPool", metadata: { name: "web" }, spec });
 }
 
+/** Adds an address to those of the pool. */
+export async function addToPool(api: API, ip: string): Promise<void> {
+  const { spec } = await api.call<{ spec: { ips: readonly string[] } }>("GET", `${POOLS}/web`);
+  const body = { spec: { ips: [...spec.ips, ip] } };
+  await api.call("PATCH", `${POOLS}/web`, body, "application/merge-patch+json");
+}
+
 /** Creates a RoutedIP of the Service `web` that has this address, and its issuer, whose firewall is `web`, unless that is there. */
 export async function createRoutedIP(api: API, address: string): Promise<void> {
   const issuer = { provider: "digitalocean", routedIPFirewallName: "web" };
