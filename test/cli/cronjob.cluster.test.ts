@@ -279,8 +279,8 @@ describeCluster("the shipped CronJob, installed with flipop manifests", (cluster
         account.faults.clear();
         cloudflareFaults.clear();
       }
-      expect(outputs.join("")).toMatch(/DigitalOcean .*bad token \[token\]/);
-      expect(outputs.join("")).toMatch(/Cloudflare .*bad token \[token\]/);
+      expect(outputs.join("")).toMatch(/DigitalOcean .*bad token \[redacted\]/);
+      expect(outputs.join("")).toMatch(/Cloudflare .*bad token \[redacted\]/);
       const text = `${await written()}${outputs.join("")}`;
       expect(text).not.toContain(SECRET_TOKEN);
       expect(text).not.toContain(CLOUDFLARE_SECRET);
