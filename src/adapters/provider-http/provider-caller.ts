@@ -9,7 +9,7 @@ import type { CallFacts } from "./call-facts.ts";
 import type { Complaint } from "./complaint.ts";
 import { type Deadline, newDeadline, outOfTime, tooLate } from "./deadline.ts";
 import { failedCall } from "./failed-call.ts";
-import { inFlightLimit } from "./in-flight-limit.ts";
+import { type InFlightLimit, inFlightLimit } from "./in-flight-limit.ts";
 import type { Exchange, ProviderAPI } from "./provider-api.ts";
 import type { ProviderCall } from "./provider-call.ts";
 import type { ProviderOptions } from "./provider-options.ts";
@@ -23,6 +23,8 @@ export interface ProviderCaller<Send, Body, C extends Complaint> extends Provide
    * @throws ProviderError
    */
   call<T>(call: ProviderCall<T, Send, Body, C>): Promise<T>;
+  /** The same for calls that no other call of the token must wait for: they are sent when nothing else waits. */
+  readonly givingWay: ProviderCaller<Send, Body, C>;
 }
 
 /**
@@ -49,7 +51,6 @@ export function createProviderCaller<Send, Body, C extends Complaint>(
   const fetch = proxiedFetch(chooseProxy);
   const gate = rateLimitGate(clock, api.readRateLimit);
   const counter = callCounter();
-  const withinLimit = inFlightLimit(api.limits.mostInFlight);
   let opened: Promise<Exchange<Send>> | undefined;
 
   function checkGate(call: CallFacts): void {
@@ -104,10 +105,22 @@ export function createProviderCaller<Send, Body, C extends Complaint>(
     }
   }
 
-  return {
-    calls: counter.calls,
-    durations: counter.durations,
-    rateLimit: gate.rateLimit,
-    call: (call) => withinLimit(() => callInTime(call)),
+  const meter = { calls: counter.calls, durations: counter.durations, rateLimit: gate.rateLimit };
+  return queued(meter, inFlightLimit(api.limits.mostInFlight), callInTime);
+}
+
+/** The two ways into one queue: with the others, and behind them. */
+function queued<Send, Body, C extends Complaint>(
+  meter: ProviderMeter,
+  withinLimit: InFlightLimit,
+  make: ProviderCaller<Send, Body, C>["call"],
+): ProviderCaller<Send, Body, C> {
+  const givingWay: ProviderCaller<Send, Body, C> = {
+    ...meter,
+    call: (call) => withinLimit(() => make(call), true),
+    get givingWay() {
+      return givingWay;
+    },
   };
+  return { ...meter, call: (call) => withinLimit(() => make(call)), givingWay };
 }

@@ -156,4 +156,24 @@ describe("a caller that is shared", () => {
       },
     );
   });
+
+  test("sends calls about addresses before those about names that have waited longer", async () => {
+    const json = (path: string): object => {
+      if (path.includes("domains")) return { domain: { name: "example.com" } };
+      return { reserved_ip: addressJSON(ip1) };
+    };
+    const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
+    await withDNSServer(
+      ({ path }) => ({ json: json(path), after: pause() }),
+      async ({ server }) => {
+        const options = { token, baseURL: server.url, userAgent: "flipop/0", clock: SYSTEM_CLOCK };
+        const caller = createCaller(options);
+        const dns = createDigitalOceanDNS(options, caller);
+        const names = Array.from({ length: 12 }, () => dns.findZone("example.com"));
+        await createDigitalOcean(options, caller).getAddress(ip1);
+        expect(server.requests.length).toBeLessThanOrEqual(8);
+        await Promise.all(names);
+      },
+    );
+  });
 });

@@ -33,3 +33,20 @@ test("a task that fails gives its place back", async () => {
   await expect(failing).rejects.toThrow("no");
   expect(await withinLimit(async () => "yes")).toBe("yes");
 });
+
+test("a task that gives way begins when no other waits, whoever came first", async () => {
+  const withinLimit = inFlightLimit(1);
+  const log: string[] = [];
+  const run = (name: string, givesWay: boolean): Promise<void> =>
+    withinLimit(async () => {
+      log.push(name);
+    }, givesWay);
+  await Promise.all([
+    run("under way", true),
+    run("name 1", true),
+    run("name 2", true),
+    run("address 1", false),
+    run("address 2", false),
+  ]);
+  expect(log).toEqual(["under way", "address 1", "address 2", "name 1", "name 2"]);
+});
