@@ -1,4 +1,6 @@
 import { refKey } from "../model/action.ts";
+import type { Hold } from "../model/plan.ts";
+import { whyHeld } from "../model/reason-text.ts";
 import type { PassResult } from "../model/run.ts";
 import { categoryOf } from "../report/error-category.ts";
 import { lastOutcomes } from "../report/last-outcomes.ts";
@@ -23,14 +25,10 @@ export function logRun({ invocation, lines, verbosity }: Session, result: PassRe
     writeLine(streams, lines, "warn", msg, { planID, object: refKey(object), reason });
   }
   if (verbosity > 0) {
-    for (const { object, subject, reason, detail } of result.remaining.holds) {
-      writeLine(streams, lines, "info", detail, {
-        planID,
-        object: refKey(object),
-        subject,
-        reason,
-        outcome: "held",
-      });
+    for (const hold of result.remaining.holds) {
+      const { object, subject, reason } = hold;
+      const fields = { planID, object: refKey(object), subject, reason, outcome: "held" };
+      writeLine(streams, lines, "info", heldMessage(hold), fields);
     }
   }
   const held = Map.groupBy(result.remaining.holds, ({ reason }) => reason);
@@ -40,4 +38,8 @@ export function logRun({ invocation, lines, verbosity }: Session, result: PassRe
     tried: result.outcomes.length,
     held: Object.fromEntries([...held].map(([reason, holds]) => [reason, holds.length])),
   });
+}
+
+function heldMessage(hold: Hold): string {
+  return hold.subject === "" ? whyHeld(hold) : `${hold.subject}: ${whyHeld(hold)}`;
 }

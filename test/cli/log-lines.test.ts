@@ -36,12 +36,26 @@ test.for([
   const lines = await linesOf(value);
   expect(lines.length).toBeGreaterThan(2);
   for (const line of lines) {
-    expect(line).toMatchObject({ time: expect.any(String), level: expect.any(String), msg: expect.any(String) });
+    expect(line).toMatchObject({
+      time: expect.any(String),
+      level: expect.any(String),
+      msg: expect.stringMatching(/\S/),
+    });
     expect([line["runID"], line["planID"]]).toEqual(["0f1e2d3c", value.plan.planID]);
   }
   const about = lines.filter((line) => line["object"] !== undefined);
   expect(about.length).toBeGreaterThan(0);
   for (const line of about) expect(Object.keys(REASONS)).toContain(line["reason"]);
+});
+
+test("a line about what is held says why, also where the reason needs no particulars", async () => {
+  const value = aRun(afterFailure(), reconciled(), applied);
+  const { object } = value.plan.pools[0] ?? expect.fail("the world has a pool");
+  const subject = "203.0.113.11";
+  const hold = { kind: "assign-ip", object, subject, reason: "NoCandidate", detail: "", needsPerson: false } as const;
+  const held = { ...value, remaining: { ...value.remaining, holds: [hold] } };
+  const line = (await linesOf(held)).find(({ outcome }) => outcome === "held");
+  expect(line).toMatchObject({ subject: "203.0.113.11", msg: "203.0.113.11: No matching node can take the address." });
 });
 
 test.for([
