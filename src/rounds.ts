@@ -11,7 +11,7 @@ import { Execution } from "./apply/execution.ts";
 import { skipped } from "./apply/result.ts";
 import { untried } from "./apply/untried.ts";
 import { writeStatuses } from "./apply/write-back.ts";
-import { type Action, type ObjectRef, refKey } from "./model/action.ts";
+import { type Action, type ObjectRef, refKey, subjectOf } from "./model/action.ts";
 import { KubeError } from "./model/errors.ts";
 import type { Observation } from "./model/observation.ts";
 import type { Outcome } from "./model/outcome.ts";
@@ -83,7 +83,10 @@ export class Rounds {
   readonly #execution: Execution;
   readonly #statuses: StatusWriter;
   readonly #plans = new Map<Action, Plan>();
+  /** How often something was begun for what an action is about, by {@link thingOf}. */
   readonly #begun = new Map<string, number>();
+  /** By {@link refKey}, the objects that something was begun for. */
+  readonly #touched = new Set<string>();
   #lastPlanMs = 0;
   /** Aborted by a change of the cluster that no round has looked at. */
   #change: AbortSignal | undefined;
@@ -124,13 +127,10 @@ export class Rounds {
 
   /** Begins the actions that were not tried; false when nothing is left to wait for. */
   #beginWhatIsNew(): boolean {
-    const actions = untried(this.remaining.actions, this.outcomes).filter(({ object }) => this.#mayBegin(object));
+    const actions = untried(this.remaining.actions, this.outcomes).filter((action) => this.#mayBegin(action));
     const reason = obstacle(this.context);
     if (reason === undefined) {
-      for (const action of actions) this.#plans.set(action, this.remaining);
-      for (const key of new Set(actions.map(({ object }) => refKey(object))))
-        this.#begun.set(key, (this.#begun.get(key) ?? 0) + 1);
-      this.#execution.begin(this.remaining, actions);
+      for (const action of this.#execution.begin(this.remaining, actions)) this.#note(action);
     } else if (!this.#execution.isBusy) {
       this.outcomes.push(...notBegun(actions, reason, this.#deps.cluster.now()));
       return false;
@@ -156,8 +156,15 @@ export class Rounds {
     return this.#change?.aborted === true && this.#options.nextChange !== undefined && this.#execution.isBusy;
   }
 
-  #mayBegin(object: ObjectRef): boolean {
-    return (this.#begun.get(refKey(object)) ?? 0) < MOST_ROUNDS;
+  #note(action: Action): void {
+    const thing = thingOf(action);
+    this.#plans.set(action, this.remaining);
+    this.#begun.set(thing, (this.#begun.get(thing) ?? 0) + 1);
+    this.#touched.add(refKey(action.object));
+  }
+
+  #mayBegin(action: Action): boolean {
+    return (this.#begun.get(thingOf(action)) ?? 0) < MOST_ROUNDS;
   }
 
   /** True while a piece of the world is there to be taken, or worth waiting for. */
@@ -258,7 +265,7 @@ export class Rounds {
 
   /** A plan without objects that something was begun for: what they wished for no longer waits. */
   #withoutBegun(planned: Plan): Plan {
-    return { ...planned, actions: planned.actions.filter(({ object }) => !this.#begun.has(refKey(object))) };
+    return { ...planned, actions: planned.actions.filter(({ object }) => !this.#touched.has(refKey(object))) };
   }
 
   #unreadRecordSets(): ReadonlySet<string> {
@@ -349,6 +356,11 @@ class StatusWriter {
     for (const { object } of [...open.pools, ...open.recordSets])
       if (!this.#failures.has(refKey(object))) this.#written.set(refKey(object), outcomes);
   }
+}
+
+/** Names what an action is about, of its object: an address, a node, a name, a firewall. */
+function thingOf(action: Action): string {
+  return `${refKey(action.object)} ${subjectOf(action)}`;
 }
 
 /** Resolves when a signal is aborted that was not; never after `stop`. */

@@ -50,12 +50,13 @@ export class Execution {
     return this.#known().some((one) => refKey(one.object) === refKey(object));
   }
 
-  /** Begins what a new plan has for objects that are at rest, and address changes of the others where nothing under way touches the same. */
-  begin(plan: Plan, actions: readonly Action[]): void {
+  /** Begins what a new plan has for objects that are at rest, and address changes of the others where nothing under way touches the same. Returns what it takes on, in that order. */
+  begin(plan: Plan, actions: readonly Action[]): readonly Action[] {
     const fresh = withoutConflicts(actions, this.#known());
     const prepared = preparations(plan, fresh, this.#context);
     for (const action of fresh) this.#waiting.set(action.id, { action, prepared });
     this.#advance();
+    return fresh;
   }
 
   #known(): readonly Action[] {

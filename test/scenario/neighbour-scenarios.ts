@@ -62,6 +62,42 @@ export function neighbourScenarios(scenario: Register): void {
     expect(told[0]).toBeLessThan(startMs + 10 * SECOND);
     expect([await world.show("slow"), await world.show("quick")]).toEqual([["ip1 active n2"], ["ip2 active n5"]]);
   });
+
+  scenario(
+    "45 pools end one after the other beside a slow one: what waits for its end is done in the same pass",
+    async (world) => {
+      const others = Array.from({ length: 45 }, (_, index) => index + 10);
+      await twoAddresses(world);
+      for (const number of others) {
+        await world.machines(`n${number}`);
+        await world.nodes.patch(`n${number}`, { metadata: { labels: { role: `r${number}` } } });
+        world.cloud.address(ip(number));
+        await world.pools.create(`p${number}`, { ips: [ip(number)], match: { nodeLabel: `role=r${number}` } });
+      }
+      world.fail({ side: "cloud", operation: "assign", subject: ip(2), kind: "422", times: 1 });
+      world.takesMs = ({ method, args }) => {
+        if (method !== "assign" || args[0] === ip(2)) return 0;
+        const at = others.findIndex((number) => args[0] === ip(number));
+        return 2 * (at < 0 ? others.length + 5 : at + 1) * SECOND;
+      };
+      await world.pass();
+      world.takesMs = undefined;
+      const places = (await world.show("two")).map((line) => line.split(" ").slice(0, 2).join(" "));
+      expect(places).toEqual(["ip1 active", "ip2 active"]);
+      const annotated = Object.values(await world.nodes.annotations()).map((text) => text.split(" ")[0]);
+      expect(annotated.toSorted()).toEqual(["ip1", "ip2", ...others.map((number) => `ip${number}`)].toSorted());
+    },
+    { worlds: ["memory"] },
+  );
+}
+
+/** Pool `two` of ip1 and ip2, neither assigned, for which n1, n2 and n3 are there. */
+async function twoAddresses(world: World): Promise<void> {
+  const names = ["n1", "n2", "n3"];
+  await world.machines(...names);
+  for (const name of names) await world.nodes.patch(name, { metadata: { labels: { role: "two" } } });
+  for (const number of [1, 2]) world.cloud.address(ip(number));
+  await world.pools.create("two", { ips: [ip(1), ip(2)], match: { nodeLabel: "role=two" } });
 }
 
 function isStatusOf(pool: string, { method, args: [object] }: PortCall): boolean {
