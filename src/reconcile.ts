@@ -1,6 +1,7 @@
 import { noteRateLimits } from "./apply/note-rate-limits.ts";
 import { writeEvents } from "./apply/write-back.ts";
 import type { Observation } from "./model/observation.ts";
+import type { Outcome } from "./model/outcome.ts";
 import type { Plan } from "./model/plan.ts";
 import type { Pass, PassResult, Selection } from "./model/run.ts";
 import { untilInterrupted } from "./observe/interrupt.ts";
@@ -42,7 +43,8 @@ export async function pass(deps: WriterDeps, options: PassOptions): Promise<Pass
   const rounds = new Rounds(deps, options, sight);
   await rounds.run();
   const applyMs = Math.max(0, watch.lap() - rounds.planMs);
-  const { announced, context, observation, seen, remaining, outcomes, planMs, failovers } = rounds;
+  const { announced, context, observation, seen, remaining, planMs, failovers } = rounds;
+  const outcomes = inPlanOrder(rounds.outcomes, announced);
   const nextReadInMs = deps.reusable?.nextDueInMs();
   const failures = await rounds.writeStatuses();
   deps.attempts?.keep(remaining, observation, failures);
@@ -58,6 +60,13 @@ export async function pass(deps: WriterDeps, options: PassOptions): Promise<Pass
     timing: { observeMs, planMs, applyMs, reportMs: watch.lap(), failoverSeconds: failovers },
   };
   return nextReadInMs === undefined ? { result, seen } : { result, seen, nextReadInMs };
+}
+
+/** What was announced comes first, in the order of the plan; then what followed, in the order it ended. So the same run reads the same, whatever was faster this time. */
+function inPlanOrder(outcomes: readonly Outcome[], { actions }: Plan): readonly Outcome[] {
+  const places = new Map(actions.map(({ id }, at) => [id, at]));
+  const placeOf = ({ action }: Outcome): number => places.get(action.id) ?? actions.length;
+  return outcomes.toSorted((a, b) => placeOf(a) - placeOf(b));
 }
 
 /** Tells how many milliseconds have passed since it was last asked. */
