@@ -116,6 +116,10 @@ export class Rounds {
       this.remaining = this.#plan({ mayBeUnsettled: isOvertaken || arrived.length > 0 });
       if (arrived.length > 0) this.#show(arrived);
     }
+    if (await this.#statuses.landed()) {
+      this.#learn([]);
+      this.remaining = this.#plan({ mayBeUnsettled: false });
+    }
     this.#looking.leave();
     this.#deps.reusable?.keep(this.observation, this.#looking.underWay);
   }
@@ -313,12 +317,16 @@ interface News {
   readonly isOvertaken: boolean;
 }
 
-/** Writes statuses as objects come to rest, each as soon as the one before is stored. */
+/**
+ * Writes statuses as objects come to rest. One that is on its way is not overtaken: what a plan from before it says of the object is as old as the plan, and could take
+ * back what was put on record meanwhile.
+ */
 class StatusWriter {
   readonly #journals: Journals;
   readonly #attempts: Attempts | undefined;
   readonly #failures = new Map<string, ReportFailure>();
-  #work: Promise<void> = Promise.resolve();
+  /** By {@link refKey}, objects whose status is on its way. */
+  readonly #onItsWay = new Map<string, Promise<void>>();
   /** By {@link refKey}, objects whose status was stored since {@link takeWritten}, with the number of outcomes it was planned on. */
   #written = new Map<string, number>();
 
@@ -327,15 +335,22 @@ class StatusWriter {
     this.#attempts = attempts;
   }
 
-  /** Begins to write; nobody waits for it. @param outcomes - how many the plan was made on */
-  write(planned: Plan, outcomes: number): void {
-    this.#work = this.#work.then(() => this.#write(planned, outcomes));
+  /** Begins to write, at once; nobody waits for it. @param outcomes - how many the plan was made on */
+  write({ pools, recordSets, ...planned }: Plan, outcomes: number): void {
+    for (const pool of pools) this.#begin(pool.object, { ...planned, pools: [pool], recordSets: [] }, outcomes);
+    for (const set of recordSets) this.#begin(set.object, { ...planned, pools: [], recordSets: [set] }, outcomes);
+  }
+
+  /** Waits for what is on its way; true when anything was stored since {@link takeWritten}. */
+  async landed(): Promise<boolean> {
+    await Promise.all(this.#onItsWay.values());
+    return this.#written.size > 0;
   }
 
   /** Writes what is left. @returns the failures of all writes */
   async writeRest(planned: Plan, outcomes: number): Promise<readonly ReportFailure[]> {
     this.write(planned, outcomes);
-    await this.#work;
+    await this.landed();
     return [...this.#failures.values()];
   }
 
@@ -348,13 +363,17 @@ class StatusWriter {
     return written;
   }
 
-  async #write({ pools, recordSets, ...planned }: Plan, outcomes: number): Promise<void> {
-    const isOpen = ({ object }: { readonly object: ObjectRef }): boolean => !this.#failures.has(refKey(object));
-    const open = { ...planned, pools: pools.filter(isOpen), recordSets: recordSets.filter(isOpen) };
-    const failures = await writeStatuses(open, this.#journals, this.#attempts);
-    for (const failure of failures) this.#failures.set(refKey(failure.object), failure);
-    for (const { object } of [...open.pools, ...open.recordSets])
-      if (!this.#failures.has(refKey(object))) this.#written.set(refKey(object), outcomes);
+  #begin(object: ObjectRef, planned: Plan, outcomes: number): void {
+    const key = refKey(object);
+    if (this.#failures.has(key) || this.#onItsWay.has(key)) return;
+    const work = this.#write(key, planned, outcomes).finally(() => this.#onItsWay.delete(key));
+    this.#onItsWay.set(key, work);
+  }
+
+  async #write(key: string, planned: Plan, outcomes: number): Promise<void> {
+    const failures = await writeStatuses(planned, this.#journals, this.#attempts);
+    for (const failure of failures) this.#failures.set(key, failure);
+    if (failures.length === 0) this.#written.set(key, outcomes);
   }
 }
 

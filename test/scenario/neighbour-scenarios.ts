@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { ObjectMeta } from "../../src/model/resource.ts";
+import type { ObjectMeta, PoolStatus } from "../../src/model/resource.ts";
 import type { PortCall } from "../fake/slowed.ts";
 import type { Register } from "./scenario.ts";
 import { ip } from "./scenario-names.ts";
@@ -86,6 +86,46 @@ export function neighbourScenarios(scenario: Register): void {
       expect(places).toEqual(["ip1 active", "ip2 active"]);
       const annotated = Object.values(await world.nodes.annotations()).map((text) => text.split(" ")[0]);
       expect(annotated.toSorted()).toEqual(["ip1", "ip2", ...others.map((number) => `ip${number}`)].toSorted());
+    },
+    { worlds: ["memory"] },
+  );
+
+  scenario(
+    "a status that takes long to be written is written once, and takes back nothing that a purchase has put on record",
+    async (world) => {
+      const roles = ["sold", "told", "slow"] as const;
+      for (const [index, role] of roles.entries()) {
+        const name = `n${index + 1}`;
+        await world.machines(name);
+        await world.nodes.patch(name, { metadata: { labels: { role } } });
+        world.cloud.address(ip(index + 1));
+      }
+      const match = (role: string): object => ({ match: { nodeLabel: `role=${role}` } });
+      await world.pools.create("before", { ips: [ip(1)], reclaimPolicy: "Delete", ...match("sold") });
+      await world.pass({ settle: true });
+      await world.pools.delete("before");
+      await world.pools.create("after", { desiredIPs: 1, ...match("sold") });
+      await world.pools.create("told", { ips: [ip(2)], ...match("nobody") });
+      await world.pools.create("slow", { ips: [ip(3)], ...match("slow") });
+      const known: string[] = [];
+      let told = 0;
+      world.takesMs = ({ method, args: [object, status] }) => {
+        if (method === "patchPoolStatus" && (object as ObjectMeta).name.endsWith("after")) {
+          const { pendingAcquisitions, acquired } = status as PoolStatus;
+          known.push(`${pendingAcquisitions.length} pending, ${acquired.length} acquired`);
+        }
+        if (method === "patchPoolStatus" && (object as ObjectMeta).name.endsWith("told")) {
+          told += 1;
+          return 5 * SECOND;
+        }
+        return { assign: SECOND, unassign: 3 * SECOND, create: 6 * SECOND }[method] ?? 0;
+      };
+      await world.pass({ settle: true });
+      world.takesMs = undefined;
+      expect(told).toBe(1);
+      const firstAt = known.indexOf("1 pending, 0 acquired");
+      expect(firstAt, known.join("; ")).toBeGreaterThanOrEqual(0);
+      expect(known.slice(firstAt)).not.toContain("0 pending, 0 acquired");
     },
     { worlds: ["memory"] },
   );
