@@ -10,7 +10,7 @@ import {
 import { Execution } from "./apply/execution.ts";
 import { skipped } from "./apply/result.ts";
 import { untried } from "./apply/untried.ts";
-import { writeStatuses } from "./apply/write-back.ts";
+import { StatusWriter } from "./apply/write-back.ts";
 import { type Action, type ObjectRef, refKey, subjectOf } from "./model/action.ts";
 import { KubeError } from "./model/errors.ts";
 import type { Observation } from "./model/observation.ts";
@@ -82,11 +82,10 @@ export class Rounds {
   readonly #looking: Looking;
   readonly #execution: Execution;
   readonly #statuses: StatusWriter;
+  /** By each action that was begun, the plan it is of. */
   readonly #plans = new Map<Action, Plan>();
   /** How often something was begun for what an action is about, by {@link thingOf}. */
   readonly #begun = new Map<string, number>();
-  /** By {@link refKey}, the objects that something was begun for. */
-  readonly #touched = new Set<string>();
   #lastPlanMs = 0;
   /** Aborted by a change of the cluster that no round has looked at. */
   #change: AbortSignal | undefined;
@@ -164,7 +163,6 @@ export class Rounds {
     const thing = thingOf(action);
     this.#plans.set(action, this.remaining);
     this.#begun.set(thing, (this.#begun.get(thing) ?? 0) + 1);
-    this.#touched.add(refKey(action.object));
   }
 
   #mayBegin(action: Action): boolean {
@@ -203,8 +201,9 @@ export class Rounds {
 
   /** How long to wait for more before it is planned on, milliseconds. */
   #restMs(arrived: readonly Enter[], ended: readonly Outcome[]): number {
+    const { atWork } = this.#execution;
     const isOpen = ({ action, outcome }: Outcome): boolean =>
-      outcome !== "applied" && !this.#execution.isAtWorkFor(action.object);
+      outcome !== "applied" && !atWork.has(refKey(action.object));
     const atOnceMs = Math.max(AT_ONCE_MS, this.#lastPlanMs);
     return arrived.length > 0 || ended.some(isOpen) ? atOnceMs : Math.max(TOGETHER_MS, atOnceMs);
   }
@@ -243,7 +242,7 @@ export class Rounds {
   /** Takes over what has arrived into what was shown. */
   #show(arrived: readonly Enter[]): void {
     const { settling } = this.observation;
-    const { settling: _before, ...seen } = enterAll(this.seen, arrived);
+    const seen = unsettled(enterAll(this.seen, arrived));
     this.seen = settling === undefined ? seen : { ...seen, settling };
     this.announced = plan(this.seen, this.#options.selection);
   }
@@ -254,14 +253,15 @@ export class Rounds {
     const { selection, settling } = this.#options;
     const startMs = clock.monotonicMs();
     const now = { nowMs: cluster.now(), wallMs: clock.wallMs() };
-    const during = (): Observation => duringActions(this.observation, this.#execution.running, now);
-    if (mayBeUnsettled && settling !== undefined) {
-      const { settling: _before, ...settled } = this.observation;
-      this.observation = settled;
-      const waiting = settling(this.#withoutBegun(plan(during(), selection)), this.#unreadRecordSets());
-      if (waiting.size > 0) this.observation = { ...settled, settling: waiting };
+    const planned = (): Plan => plan(duringActions(this.observation, this.#execution.running, now), selection);
+    const isAsked = mayBeUnsettled && settling !== undefined;
+    if (isAsked) this.observation = unsettled(this.observation);
+    let made = planned();
+    const waiting = isAsked ? settling(this.#withoutBegun(made), this.#unreadRecordSets()) : new Map();
+    if (waiting.size > 0) {
+      this.observation = { ...this.observation, settling: waiting };
+      made = planned();
     }
-    const made = plan(during(), selection);
     this.#lastPlanMs = clock.monotonicMs() - startMs;
     this.planMs += this.#lastPlanMs;
     return made;
@@ -269,35 +269,38 @@ export class Rounds {
 
   /** A plan without objects that something was begun for: what they wished for no longer waits. */
   #withoutBegun(planned: Plan): Plan {
-    return { ...planned, actions: planned.actions.filter(({ object }) => !this.#touched.has(refKey(object))) };
+    const begun = new Set([...this.#plans.keys()].map(({ object }) => refKey(object)));
+    return { ...planned, actions: planned.actions.filter(({ object }) => !begun.has(refKey(object))) };
   }
 
   #unreadRecordSets(): ReadonlySet<string> {
-    const isUnread = (recordSet: RecordSet): boolean => this.#looking.underWay.some((piece) => needs(recordSet, piece));
-    return new Set(this.observation.recordSets.filter(isUnread).map(({ meta }) => objectKey(meta)));
+    const unread = this.observation.recordSets.filter((recordSet) => this.#isUnread(recordSet));
+    return new Set(unread.map(({ meta }) => objectKey(meta)));
+  }
+
+  /** True while a piece of the world that an object asks for has not arrived. */
+  #isUnread(object: Pool | RecordSet): boolean {
+    return this.#looking.underWay.some((piece) => needs(object, piece));
   }
 
   /** The newest plan without objects that an action is under way for, or is still to be begun. */
   #atRest(): Plan {
     const told = this.#withStatusToTell();
     const toBegin = new Set(untried(this.remaining.actions, this.outcomes).map(({ object }) => refKey(object)));
+    const { atWork } = this.#execution;
     const isAtRest = ({ object }: { readonly object: ObjectRef }): boolean =>
-      !toBegin.has(refKey(object)) && !this.#execution.isAtWorkFor(object);
+      !toBegin.has(refKey(object)) && !atWork.has(refKey(object));
     return { ...told, pools: told.pools.filter(isAtRest), recordSets: told.recordSets.filter(isAtRest) };
   }
 
   /** The newest plan without objects of which nothing new can be said before a piece of the world has arrived: they keep their status. */
   #withStatusToTell(): Plan {
-    const { underWay } = this.#looking;
-    if (underWay.length === 0) return this.remaining;
+    if (this.#looking.underWay.length === 0) return this.remaining;
+    const { pools, recordSets } = this.observation;
     const changed = new Set(this.outcomes.map(({ action }) => refKey(action.object)));
     const waiting = new Set([
-      ...this.observation.pools
-        .filter((pool) => underWay.some((piece) => needs(pool, piece)))
-        .map((pool) => refKey({ kind: pool.kind, ...pool.meta })),
-      ...this.observation.recordSets
-        .filter((recordSet) => underWay.some((piece) => needs(recordSet, piece)))
-        .map(({ meta }) => refKey({ kind: "dns", ...meta })),
+      ...pools.filter((pool) => this.#isUnread(pool)).map((pool) => refKey({ kind: pool.kind, ...pool.meta })),
+      ...recordSets.filter((set) => this.#isUnread(set)).map(({ meta }) => refKey({ kind: "dns", ...meta })),
     ]);
     const isTold = ({ object }: { readonly object: ObjectRef }): boolean =>
       changed.has(refKey(object)) || !waiting.has(refKey(object));
@@ -317,64 +320,9 @@ interface News {
   readonly isOvertaken: boolean;
 }
 
-/**
- * Writes statuses as objects come to rest. One that is on its way is not overtaken: what a plan from before it says of the object is as old as the plan, and could take
- * back what was put on record meanwhile.
- */
-class StatusWriter {
-  readonly #journals: Journals;
-  readonly #attempts: Attempts | undefined;
-  readonly #failures = new Map<string, ReportFailure>();
-  /** By {@link refKey}, objects whose status is on its way. */
-  readonly #onItsWay = new Map<string, Promise<void>>();
-  /** By {@link refKey}, objects whose status was stored since {@link takeWritten}, with the number of outcomes it was planned on. */
-  #written = new Map<string, number>();
-
-  constructor(journals: Journals, attempts: Attempts | undefined) {
-    this.#journals = journals;
-    this.#attempts = attempts;
-  }
-
-  /** Begins to write, at once; nobody waits for it. @param outcomes - how many the plan was made on */
-  write({ pools, recordSets, ...planned }: Plan, outcomes: number): void {
-    for (const pool of pools) this.#begin(pool.object, { ...planned, pools: [pool], recordSets: [] }, outcomes);
-    for (const set of recordSets) this.#begin(set.object, { ...planned, pools: [], recordSets: [set] }, outcomes);
-  }
-
-  /** Waits for what is on its way; true when anything was stored since {@link takeWritten}. */
-  async landed(): Promise<boolean> {
-    await Promise.all(this.#onItsWay.values());
-    return this.#written.size > 0;
-  }
-
-  /** Writes what is left. @returns the failures of all writes */
-  async writeRest(planned: Plan, outcomes: number): Promise<readonly ReportFailure[]> {
-    this.write(planned, outcomes);
-    await this.landed();
-    return [...this.#failures.values()];
-  }
-
-  /** Objects whose status was stored since it was last asked, by {@link refKey}; none that has an outcome which the status does not tell of. */
-  takeWritten(outcomes: readonly Outcome[]): ReadonlySet<string> {
-    const isWhole = ([key, count]: readonly [string, number]): boolean =>
-      !outcomes.slice(count).some(({ action }) => refKey(action.object) === key);
-    const written = new Set([...this.#written].filter(isWhole).map(([key]) => key));
-    this.#written = new Map();
-    return written;
-  }
-
-  #begin(object: ObjectRef, planned: Plan, outcomes: number): void {
-    const key = refKey(object);
-    if (this.#failures.has(key) || this.#onItsWay.has(key)) return;
-    const work = this.#write(key, planned, outcomes).finally(() => this.#onItsWay.delete(key));
-    this.#onItsWay.set(key, work);
-  }
-
-  async #write(key: string, planned: Plan, outcomes: number): Promise<void> {
-    const failures = await writeStatuses(planned, this.#journals, this.#attempts);
-    for (const failure of failures) this.#failures.set(key, failure);
-    if (failures.length === 0) this.#written.set(key, outcomes);
-  }
+/** The observation without what was to wait before. */
+function unsettled({ settling: _before, ...observation }: Observation): Observation {
+  return observation;
 }
 
 /** Names what an action is about, of its object: an address, a node, a name, a firewall. */

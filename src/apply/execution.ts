@@ -45,9 +45,9 @@ export class Execution {
     return this.#running.size > 0 || this.#untold.length > 0 || this.#failure !== undefined;
   }
 
-  /** True while an action of this object has not ended, or waits for one. */
-  isAtWorkFor(object: ObjectRef): boolean {
-    return this.#known().some((one) => refKey(one.object) === refKey(object));
+  /** The objects of which an action has not ended or waits for one, by {@link refKey}. */
+  get atWork(): ReadonlySet<string> {
+    return new Set(this.#known().map(({ object }) => refKey(object)));
   }
 
   /** Begins what a new plan has for objects that are at rest, and address changes of the others where nothing under way touches the same. Returns what it takes on, in that order. */

@@ -1,4 +1,4 @@
-import type { ObjectRef } from "../model/action.ts";
+import { type ObjectRef, refKey } from "../model/action.ts";
 import { KubeError } from "../model/errors.ts";
 import type { Outcome } from "../model/outcome.ts";
 import type { Plan } from "../model/plan.ts";
@@ -10,29 +10,81 @@ import type { Attempts } from "./attempts.ts";
 import { type Journals, ownerJournal } from "./context.ts";
 
 /**
- * Writes every status that differs from what is stored, unless `attempts` says that it is not due again after a refusal. A failure is returned, never thrown: it stops
- * no other object.
+ * Writes statuses as objects come to rest, where they differ from what is stored and are due again after a refusal. A failure stops no other object. One that is on its way is not overtaken: what a plan from before it says of the object is as old as the plan, and could take
+ * back what was put on record meanwhile.
  */
-export async function writeStatuses(
-  { pools, recordSets, observedAtMs }: Plan,
-  journals: Journals,
-  attempts?: Attempts,
-): Promise<readonly ReportFailure[]> {
-  const write = async (object: ObjectRef, record: () => Promise<unknown>): Promise<readonly ReportFailure[]> => {
-    if (attempts?.mayWriteStatus(object, observedAtMs) === false) return [];
-    const failures = await attempt(object, record());
-    if (failures.length === 0) attempts?.wrote(object);
-    return failures;
-  };
-  const failures = await Promise.all([
-    ...pools.map(({ object, status }) =>
-      write(object, () => ownerJournal(object, journals).record(objectKey(object), () => status)),
-    ),
-    ...recordSets.map(({ object, status }) =>
-      write(object, () => journals.dns.record(objectKey(object), () => status)),
-    ),
-  ]);
-  return failures.flat();
+export class StatusWriter {
+  readonly #journals: Journals;
+  readonly #attempts: Attempts | undefined;
+  readonly #failures = new Map<string, ReportFailure>();
+  /** By {@link refKey}, objects whose status is on its way. */
+  readonly #onItsWay = new Map<string, Promise<void>>();
+  /** By {@link refKey}, objects whose status was stored since {@link takeWritten}, with the number of outcomes it was planned on. */
+  #written = new Map<string, number>();
+
+  constructor(journals: Journals, attempts: Attempts | undefined) {
+    this.#journals = journals;
+    this.#attempts = attempts;
+  }
+
+  /** Begins to write, at once; nobody waits for it. @param outcomes - how many the plan was made on */
+  write({ pools, recordSets, observedAtMs }: Plan, outcomes: number): void {
+    for (const { object, status } of pools) {
+      const journal = ownerJournal(object, this.#journals);
+      this.#begin(object, () => journal.record(objectKey(object), () => status), { observedAtMs, outcomes });
+    }
+    for (const { object, status } of recordSets) {
+      const { dns } = this.#journals;
+      this.#begin(object, () => dns.record(objectKey(object), () => status), { observedAtMs, outcomes });
+    }
+  }
+
+  /** Waits for what is on its way; true when anything was stored since {@link takeWritten}. */
+  async landed(): Promise<boolean> {
+    await Promise.all(this.#onItsWay.values());
+    return this.#written.size > 0;
+  }
+
+  /** Writes what is left. @returns the failures of all writes */
+  async writeRest(planned: Plan, outcomes: number): Promise<readonly ReportFailure[]> {
+    this.write(planned, outcomes);
+    await this.landed();
+    return [...this.#failures.values()];
+  }
+
+  /** Objects whose status was stored since it was last asked, by {@link refKey}; none that has an outcome which the status does not tell of. */
+  takeWritten(outcomes: readonly Outcome[]): ReadonlySet<string> {
+    const isWhole = ([key, count]: readonly [string, number]): boolean =>
+      !outcomes.slice(count).some(({ action }) => refKey(action.object) === key);
+    const written = new Set([...this.#written].filter(isWhole).map(([key]) => key));
+    this.#written = new Map();
+    return written;
+  }
+
+  #begin(object: ObjectRef, record: () => Promise<unknown>, planned: Planned): void {
+    const key = refKey(object);
+    if (this.#failures.has(key) || this.#onItsWay.has(key)) return;
+    const work = this.#write(object, record, planned).finally(() => this.#onItsWay.delete(key));
+    this.#onItsWay.set(key, work);
+  }
+
+  async #write(object: ObjectRef, record: () => Promise<unknown>, { observedAtMs, outcomes }: Planned): Promise<void> {
+    const isDue = this.#attempts?.mayWriteStatus(object, observedAtMs) !== false;
+    const [failure] = isDue ? await attempt(object, record()) : [];
+    if (failure !== undefined) {
+      this.#failures.set(refKey(object), failure);
+      return;
+    }
+    if (isDue) this.#attempts?.wrote(object);
+    this.#written.set(refKey(object), outcomes);
+  }
+}
+
+/** What a status was planned on. */
+interface Planned {
+  readonly observedAtMs: number;
+  /** How many outcomes. */
+  readonly outcomes: number;
 }
 
 async function attempt(object: ReportFailure["object"], write: Promise<unknown>): Promise<readonly ReportFailure[]> {
