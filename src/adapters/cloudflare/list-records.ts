@@ -71,12 +71,12 @@ function pageOf<T>(
 }
 
 /**
- * How many records of a zone one call asks for. The API takes up to 5,000,000 (its schema, verified 2026-11-22); an answer of 5,000 has about 2.5 MB.
+ * How many records of a zone one call asks for: an answer of so many has about 2.5 MB. The API would take up to 5,000,000 (its schema, verified 2026-11-22).
  * @see https://developers.cloudflare.com/api/resources/dns/subresources/records/methods/list/
  */
 const zonePageSize = 5000;
 
-/** The A records of a whole zone; undefined where that takes more than `mostCalls`. One call per 5,000 records; the first answer says how many there are. */
+/** The A records of a whole zone; undefined where that takes more than `mostCalls`. The first answer says how many records there are. */
 export async function listZone(caller: Caller, zoneID: string, mostCalls: number): Promise<ZoneListing | undefined> {
   const readPage = (page: number): Promise<ListPage<ZoneItem<DNSRecord>>> => caller.call(zonePageCall(zoneID, page));
   return readZoneListing({ readPage, mostCalls, recordSetState });

@@ -24,7 +24,10 @@ export function readOperations(caller: Caller): DNSProviderReader {
   };
 }
 
-/** @throws ProviderError `not-found`, before anything is sent, for what is no zone id: Cloudflare would list the records of no zone for an empty one */
+/**
+ * The id of a zone. What is no id is never sent: with an empty one a request would name no zone.
+ * @throws ProviderError `not-found` for what is no zone id
+ */
 function zoneIDFor({ id }: Zone): string {
   const zoneID = zoneIDOf(id);
   if (zoneID !== undefined) return zoneID;

@@ -6,7 +6,8 @@ import { dnsReadOperations } from "./dns-read-operations.ts";
 
 /**
  * Returns DigitalOcean's DNS for commands that never write: there is no method that could, at run time either.
- * A caller of the same token is shared with other adapters by passing it; the meter then shows the calls of all of them. Calls about names let all others go first: no address waits for them.
+ * A caller of the same token is shared with other adapters by passing it; the meter then shows the calls of all of them.
+ * Calls about names let all others go first.
  * @throws ConfigError when the base URL is not usable
  */
 export function createDigitalOceanDNSReader(

@@ -7,7 +7,8 @@ import { dnsWriteOperations } from "./dns-write-operations.ts";
 
 /**
  * Returns DigitalOcean as a DNS provider. Loads and sends nothing before the first call.
- * A caller of the same token is shared with other adapters by passing it; the meter then shows the calls of all of them. Calls about names let all others go first: no address waits for them.
+ * A caller of the same token is shared with other adapters by passing it; the meter then shows the calls of all of them.
+ * Calls about names let all others go first.
  * @throws ConfigError when the base URL is not usable
  */
 export function createDigitalOceanDNS(

@@ -23,22 +23,42 @@ export async function listRecords(caller: Caller, name: RecordName): Promise<rea
 }
 
 function pageCall({ zone, fqdn, relative }: RecordName, page: number): Call<ItemPage<AddressRecord>> {
+  const doing = `read the A records of ${fqdn} in the zone ${zone}`;
+  return {
+    ...recordsPage({ zone, page, doing, filter: { name: fqdn } }),
+    subject: fqdn,
+    decode: (answer) =>
+      decodePage(answer, { key: "domain_records", page }, (item) => ({
+        id: answeredID(item.at("id")),
+        value: decodeRecord(item, relative),
+      })),
+  };
+}
+
+/** What a page of the A records of a zone is asked with, those of one name or all. */
+interface RecordsPage {
+  readonly zone: string;
+  readonly page: number;
+  readonly doing: string;
+  readonly filter: { readonly name?: string };
+}
+
+function recordsPage({
+  zone,
+  page,
+  doing,
+  filter,
+}: RecordsPage): Omit<Call<unknown>, "subject" | "decode" | "expected"> {
   return {
     operation: "records",
-    subject: fqdn,
-    doing: `read the A records of ${fqdn} in the zone ${zone}${page === 1 ? "" : ` (page ${page})`}`,
+    doing: page === 1 ? doing : `${doing} (page ${page})`,
     scope: "domain:read",
     isWrite: false,
     notFoundAdvice: missingZone(zone),
     send: (client, configuration) =>
       client.domains
         .byDomain_name(zone)
-        .records.get({ ...configuration, queryParameters: { name: fqdn, type: "A", page, perPage: pageSize } }),
-    decode: (answer) =>
-      decodePage(answer, { key: "domain_records", page }, (item) => ({
-        id: answeredID(item.at("id")),
-        value: decodeRecord(item, relative),
-      })),
+        .records.get({ ...configuration, queryParameters: { ...filter, type: "A", page, perPage: pageSize } }),
   };
 }
 
@@ -58,16 +78,8 @@ export async function listZone(caller: Caller, zone: string, mostCalls: number):
 
 function zonePageCall(zone: string, page: number): Call<ListPage<ZoneItem<AddressRecord>>> {
   return {
-    operation: "records",
+    ...recordsPage({ zone, page, doing: `list the A records of the zone ${zone}`, filter: {} }),
     subject: zone,
-    doing: `list the A records of the zone ${zone}${page === 1 ? "" : ` (page ${page})`}`,
-    scope: "domain:read",
-    isWrite: false,
-    notFoundAdvice: missingZone(zone),
-    send: (client, configuration) =>
-      client.domains
-        .byDomain_name(zone)
-        .records.get({ ...configuration, queryParameters: { type: "A", page, perPage: pageSize } }),
     decode(answer) {
       const read = decodePage(answer, { key: "domain_records", page }, (item) => ({
         id: answeredID(item.at("id")),

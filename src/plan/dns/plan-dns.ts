@@ -1,4 +1,4 @@
-import { refKey } from "../../model/action.ts";
+import { type Action, refKey, type WriteDNS } from "../../model/action.ts";
 import type { DNSFacts } from "../../model/dns.ts";
 import type { Hold } from "../../model/plan.ts";
 import type { Reason } from "../../model/reason.ts";
@@ -6,7 +6,7 @@ import type { DNSMemory } from "../../model/resource.ts";
 import { type Cleaning, NOTHING_TO_CLEAN } from "../finalizer-step.ts";
 import { dnsMemory } from "./dns-memory.ts";
 import { type FormerPlan, type NameChange, planFormerNames } from "./former-names.ts";
-import { type NameClaims, nameKey } from "./name-claims.ts";
+import { type NameClaims, nameKey, publishedKey } from "./name-claims.ts";
 import { type NamePlan, ownTarget, planName } from "./name-plan.ts";
 import { isTaken } from "./name-target.ts";
 import type { Publisher, ServedAddresses } from "./publisher.ts";
@@ -126,4 +126,31 @@ export function untouchedNames(publisher: Publisher): ObjectNames {
     memory: { ...(publishedDNS === undefined ? {} : { publishedDNS }), formerDNS },
     cleaning: NOTHING_TO_CLEAN,
   };
+}
+
+/**
+ * The actions, each write of a name with those of the addresses leaving it that no object has on record there: flipop did not write them. What an object manages counts as
+ * its own even where its record is lost. Pure.
+ */
+export function withUnrecorded(actions: readonly Action[], names: readonly ObjectNames[]): readonly Action[] {
+  const recorded = new Map<string, Set<string>>();
+  const enter = (key: string, addresses: readonly string[]): void => {
+    recorded.set(key, new Set([...(recorded.get(key) ?? []), ...addresses]));
+  };
+  for (const { publisher } of names) {
+    const { memory, target, managed } = publisher;
+    for (const name of [...(memory.publishedDNS === undefined ? [] : [memory.publishedDNS]), ...memory.formerDNS])
+      enter(publishedKey(name), [...name.addresses, ...managed]);
+    if (target.kind !== "none" && target.name !== undefined) enter(nameKey(target.name), managed);
+  }
+  return actions.map((action) => {
+    if (!("fqdn" in action)) return action;
+    const known = recorded.get(nameKey({ provider: action.dnsProvider, fqdn: action.fqdn }));
+    const unrecorded = leaving(action).filter((address) => known?.has(address) !== true);
+    return unrecorded.length === 0 ? action : { ...action, unrecorded };
+  });
+}
+
+function leaving({ before, after }: WriteDNS): readonly string[] {
+  return before.addresses.filter((address) => !after.addresses.includes(address));
 }
