@@ -1,5 +1,5 @@
 import type { ClusterWriter } from "../../src/ports/cluster.ts";
-import { LOCAL_METHODS } from "../fake/slowed.ts";
+import { aroundCalls } from "../fake/slowed.ts";
 import type { Ports } from "./backend.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
 
@@ -42,26 +42,19 @@ function instrument<T extends object>(
   process: Process,
   pending: Set<Promise<unknown>>,
 ): T {
-  return new Proxy(port, {
-    get(target, key) {
-      const value: unknown = Reflect.get(target, key, target);
-      if (typeof value !== "function") return value;
-      if (typeof key !== "string" || LOCAL_METHODS.has(key)) return value.bind(target);
-      return async (...args: unknown[]) => {
-        if (process.isDead() || process.diesAt(key)) return await never();
-        const call = clock.during(async () => {
-          await process.before(key, args);
-          return await value.apply(target, args);
-        });
-        pending.add(call);
-        try {
-          return await call;
-        } finally {
-          pending.delete(call);
-          if (process.isDead()) await never();
-        }
-      };
-    },
+  return aroundCalls(port, async (make, method, args) => {
+    if (process.isDead() || process.diesAt(method)) return await never();
+    const call = clock.during(async () => {
+      await process.before(method, args);
+      return await make();
+    });
+    pending.add(call);
+    try {
+      return await call;
+    } finally {
+      pending.delete(call);
+      if (process.isDead()) await never();
+    }
   });
 }
 

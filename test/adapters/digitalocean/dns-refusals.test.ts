@@ -8,7 +8,7 @@ import { SYSTEM_CLOCK } from "../../../src/cli/system-clock.ts";
 import type { DNSProvider } from "../../../src/ports/dns-provider.ts";
 import { FakeClock } from "../../fake/fake-clock.ts";
 import { addressJSON, errorJSON } from "./api-objects.ts";
-import type { Reply } from "./scripted-server.ts";
+import type { Received, Reply } from "./scripted-server.ts";
 import { fqdn, linesOf, listed, recordJSON, withDNSServer, zone } from "./with-dns-server.ts";
 import { failureOf, token } from "./with-server.ts";
 
@@ -107,6 +107,12 @@ describe("refusals about DNS", () => {
   });
 });
 
+/** Answers the zone and the address of the tests 20 ms later. */
+function afterAWhile({ path }: Received): Reply {
+  const json = path.includes("domains") ? { domain: { name: "example.com" } } : { reserved_ip: addressJSON(ip1) };
+  return { json, after: new Promise((resolve) => setTimeout(resolve, 20)) };
+}
+
 describe("a caller that is shared", () => {
   test("stops DNS after a 429 of the addresses, and the addresses after a 429 of DNS", async () => {
     const tooMany: Reply = {
@@ -133,48 +139,32 @@ describe("a caller that is shared", () => {
   });
 
   test("has at most four requests in flight, and one count of all calls", async () => {
-    const json = (path: string): object => {
-      if (path.includes("domains")) return { domain: { name: "example.com" } };
-      return { reserved_ip: addressJSON(ip1) };
-    };
-    const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
-    await withDNSServer(
-      ({ path }) => ({ json: json(path), after: pause() }),
-      async ({ server }) => {
-        const options = { token, baseURL: server.url, userAgent: "flipop/0", clock: SYSTEM_CLOCK };
-        const caller = createCaller(options);
-        const addresses = createDigitalOceanReader(options, caller);
-        const dns = createDigitalOceanDNSReader(options, caller);
-        const six = [1, 2, 3, 4, 5, 6];
-        await Promise.all(six.flatMap(() => [addresses.getAddress(ip1), dns.findZone("example.com")]));
-        expect(server.mostOpen()).toBe(4);
-        const counts = [
-          { operation: "get", outcome: "success", count: 6 },
-          { operation: "zone", outcome: "success", count: 6 },
-        ];
-        expect([dns.calls(), addresses.calls()]).toEqual([counts, counts]);
-      },
-    );
+    await withDNSServer(afterAWhile, async ({ server }) => {
+      const options = { token, baseURL: server.url, userAgent: "flipop/0", clock: SYSTEM_CLOCK };
+      const caller = createCaller(options);
+      const addresses = createDigitalOceanReader(options, caller);
+      const dns = createDigitalOceanDNSReader(options, caller);
+      const six = [1, 2, 3, 4, 5, 6];
+      await Promise.all(six.flatMap(() => [addresses.getAddress(ip1), dns.findZone("example.com")]));
+      expect(server.mostOpen()).toBe(4);
+      const counts = [
+        { operation: "get", outcome: "success", count: 6 },
+        { operation: "zone", outcome: "success", count: 6 },
+      ];
+      expect([dns.calls(), addresses.calls()]).toEqual([counts, counts]);
+    });
   });
 
   test("sends calls about addresses before those about names that have waited longer", async () => {
-    const json = (path: string): object => {
-      if (path.includes("domains")) return { domain: { name: "example.com" } };
-      return { reserved_ip: addressJSON(ip1) };
-    };
-    const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
-    await withDNSServer(
-      ({ path }) => ({ json: json(path), after: pause() }),
-      async ({ server }) => {
-        const options = { token, baseURL: server.url, userAgent: "flipop/0", clock: SYSTEM_CLOCK };
-        const caller = createCaller(options);
-        const dns = createDigitalOceanDNS(options, caller);
-        const names = Array.from({ length: 12 }, () => dns.findZone("example.com"));
-        await createDigitalOcean(options, caller).getAddress(ip1);
-        await Promise.all(names);
-        // Four were in flight before it.
-        expect(server.requests.findIndex(({ path }) => path.includes("reserved_ips"))).toBeLessThanOrEqual(5);
-      },
-    );
+    await withDNSServer(afterAWhile, async ({ server }) => {
+      const options = { token, baseURL: server.url, userAgent: "flipop/0", clock: SYSTEM_CLOCK };
+      const caller = createCaller(options);
+      const dns = createDigitalOceanDNS(options, caller);
+      const names = Array.from({ length: 12 }, () => dns.findZone("example.com"));
+      await createDigitalOcean(options, caller).getAddress(ip1);
+      await Promise.all(names);
+      // Four were in flight before it.
+      expect(server.requests.findIndex(({ path }) => path.includes("reserved_ips"))).toBeLessThanOrEqual(5);
+    });
   });
 });
