@@ -38,8 +38,8 @@ export function limitNotingDNS(provider: DNSProvider, limits: Limits, clock: Clo
     ttlRules,
     isBatched,
     findZone: (zone) => noting(provider.findZone(zone)),
-    readRecords: (zone, fqdn) => noting(provider.readRecords(zone, fqdn)),
-    listRecords: (zone, mostCalls) => noting(provider.listRecords(zone, mostCalls)),
+    readRecords: (zone, fqdn, isAwaited) => noting(provider.readRecords(zone, fqdn, isAwaited)),
+    listRecords: (zone, mostCalls, isAwaited) => noting(provider.listRecords(zone, mostCalls, isAwaited)),
     writeRecords: (zone, fqdn, change) => noting(provider.writeRecords(zone, fqdn, change)),
   };
 }

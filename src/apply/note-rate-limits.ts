@@ -1,11 +1,12 @@
 import { KubeError } from "../model/errors.ts";
-import { NOT_BEFORE_PREFIX } from "../model/lease-annotations.ts";
+import { NOT_BEFORE_PREFIX, PUT_OFF_PREFIX } from "../model/lease-annotations.ts";
 import type { Observation } from "../model/observation.ts";
+import { putOffAt, putOffText } from "../model/put-off.ts";
 import { timestamp } from "../plan/time.ts";
 import type { ApplyContext } from "./context.ts";
 
 /**
- * Leaves on the Lease until when each provider asked for no calls, for every later run to obey; takes away what is over. Writes only a difference. A Lease that is
+ * Leaves on the Lease until when each provider asked for no calls, for every later run to obey, and where the next look at names begins; takes away what is over. Writes only a difference. A Lease that is
  * lost meanwhile ends the pass as it would have a moment before: what was done stays told.
  *
  * @throws KubeError when the API refuses the notes while the Lease is held.
@@ -41,6 +42,7 @@ export async function noteRateLimits(
   const changes = Object.fromEntries([
     ...over.map((key) => [key, null] as const),
     ...[...wanted].filter(([key, time]) => stored[key] !== time),
+    ...looks(observation, stored),
   ]);
   if (Object.keys(changes).length === 0) return;
   try {
@@ -48,4 +50,17 @@ export async function noteRateLimits(
   } catch (error) {
     if (!(error instanceof KubeError) || lock.isHeld()) throw error;
   }
+}
+
+/** The changes of the notes about looks that were put off. Of a provider that could not be asked the note stays. */
+function looks(
+  { dns }: Observation,
+  stored: Readonly<Record<string, string>>,
+): readonly (readonly [string, string | null])[] {
+  return [...dns.values()].flatMap((facts) => {
+    const key = `${PUT_OFF_PREFIX}${facts.name}`;
+    const putOff = putOffAt(facts);
+    const text = putOff === undefined ? undefined : putOffText(putOff);
+    return facts.unusable !== undefined || stored[key] === text ? [] : [[key, text ?? null] as const];
+  });
 }

@@ -27,10 +27,18 @@ export async function writeDNS(action: WriteDNS, context: ApplyContext): Promise
     return { ...skipped("Stale", "the records were changed meanwhile"), records: known };
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
+    if (error.failure === "put-off") return putOff(error, context);
     const records = await afterFailure(action, error, provider);
     if (records.kind === "gap") await rememberAttempt(action, context);
     return { outcome: "failed", error, records };
   }
+}
+
+/** Nothing was sent: the change is made once calls may be spent on it. */
+function putOff({ message, notBeforeMs }: ProviderError, { cluster, clock }: ApplyContext): Result {
+  const leftMs = (notBeforeMs ?? clock.wallMs()) - clock.wallMs();
+  const records = { kind: "gap", error: message, isRefused: false, putOffUntilMs: cluster.now() + leftMs } as const;
+  return { ...skipped("RateLimited", message), records };
 }
 
 /** What is known of the records after a failed change: part of it may be done, so they are read again, unless the provider is not to be asked. */

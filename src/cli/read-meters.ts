@@ -8,5 +8,6 @@ export function readMeters(meters: ReadonlyMap<string, ProviderMeter>): readonly
     calls: meter.calls(),
     durations: meter.durations(),
     rateLimit: meter.rateLimit(),
+    recentCalls: meter.recentCalls(),
   }));
 }

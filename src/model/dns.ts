@@ -32,7 +32,17 @@ export interface DesiredRecordSet {
 export type ZoneFact = { readonly kind: "known"; readonly zone: Zone } | { readonly kind: "missing" } | UnreadDNS;
 
 /** What could be read of the A records of a name. */
-export type RecordsFact = { readonly kind: "known"; readonly records: RecordSetState } | UnreadDNS;
+export type RecordsFact =
+  | {
+      readonly kind: "known";
+      readonly records: RecordSetState;
+      /**
+       * Set where the name was not looked at, because the calls that are left are kept for what is more urgent: then the records are what the status of its object has, and it is looked at again after this
+       * time, milliseconds of the API server's clock.
+       */
+      readonly putOffUntilMs?: number;
+    }
+  | UnreadDNS;
 
 /** Could not be read in this pass. `isRefused` = the token may not: only a person can mend it. */
 export interface UnreadDNS {
@@ -41,6 +51,8 @@ export interface UnreadDNS {
   readonly isRefused: boolean;
   /** True when nothing came back at all. */
   readonly isUnanswered?: boolean;
+  /** Set where it was not asked for, because the calls that are left are kept for what is more urgent: when it may be asked for, milliseconds of the API server's clock. */
+  readonly putOffUntilMs?: number;
 }
 
 /** What could be read of one DNS provider in this pass. */
@@ -56,6 +68,8 @@ export interface DNSFacts {
   readonly zones: ReadonlyMap<string, ZoneFact>;
   /** {@link recordsKey} → what was read. */
   readonly records: ReadonlyMap<string, RecordsFact>;
+  /** The first name that was put off, as {@link lookKey}: the next look begins there. Absent = none was. */
+  readonly lookFrom?: string;
 }
 
 /** Which TTLs a DNS provider accepts, seconds. */
@@ -69,6 +83,11 @@ export interface TTLRules {
 /** The map key of a name's records within one provider. */
 export function recordsKey(zone: Zone, fqdn: string): string {
   return `${zone.id} ${fqdn}`;
+}
+
+/** Where a name has its place in the order of looks: the zone as objects write it, and the FQDN; `""` for the zone itself. */
+export function lookKey(zoneText: string, fqdn: string): string {
+  return `${zoneText} ${fqdn}`;
 }
 
 /** A zone as an object writes it, lower case without trailing dot. */

@@ -68,6 +68,8 @@ export type ProviderFailure =
   | "refused"
   | "busy"
   | "rate-limited"
+  /** Not sent: the rest of the provider's limit is kept for more urgent calls. */
+  | "put-off"
   | "unavailable"
   | "timeout"
   | "malformed";

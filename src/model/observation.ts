@@ -47,6 +47,8 @@ export interface LeaseFacts {
   readonly acquisitionTimesMs: readonly number[];
   /** Provider name → no call before this time, milliseconds. */
   readonly providerNotBeforeMs: ReadonlyMap<string, number>;
+  /** DNS provider → where the next look at its names begins, as {@link DNSFacts.lookFrom}. */
+  readonly lookFrom: ReadonlyMap<string, string>;
 }
 
 /** What is known of all providers, as a pass may reuse it from the one before. */

@@ -26,6 +26,8 @@ export interface Gap {
   /** Address, or the name of records or a zone; `""` for the whole provider. */
   readonly subject: string;
   readonly error: string;
+  /** Set where it was not asked for, because calls are kept for what is more urgent: how many names, and until when, milliseconds. */
+  readonly putOff?: { readonly names: number; readonly untilMs: number };
 }
 
 /** A node that does not match or cannot take an address, with the first reason. */

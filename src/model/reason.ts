@@ -59,7 +59,8 @@ export const REASONS = {
   Suspended: "spec.suspend is true.",
   ProviderUnavailable: "The provider cannot be used: no token, or one that is not allowed to read.",
   Unreadable: "It could not be read in this pass.",
-  RateLimited: "The provider asked for no calls until a later time.",
+  RateLimited:
+    "The provider asked for no calls until a later time, or the calls that are left are kept for what is more urgent.",
   CreationRate: "At most 12 addresses are acquired a minute.",
   QuotaExceeded: "The account's limit of reserved addresses is reached.",
   NoRegion: "An address can be acquired only for a node or in spec.region.",

@@ -1,6 +1,7 @@
 import { ACQUISITION_WINDOW_MS } from "../model/acquisition-window.ts";
-import { ACQUISITIONS_ANNOTATION, NOT_BEFORE_PREFIX } from "../model/lease-annotations.ts";
+import { ACQUISITIONS_ANNOTATION, NOT_BEFORE_PREFIX, PUT_OFF_PREFIX } from "../model/lease-annotations.ts";
 import type { LeaseFacts } from "../model/observation.ts";
+import { parsePutOff } from "../model/put-off.ts";
 import type { LeaseRecord } from "../ports/cluster.ts";
 
 /** The longest a provider's "not before" is believed, milliseconds: DigitalOcean's rate limit is counted over one hour. */
@@ -23,5 +24,8 @@ export function leaseFacts(lease: Pick<LeaseRecord, "annotations"> | undefined, 
         [key.slice(NOT_BEFORE_PREFIX.length), Math.min(Date.parse(text), nowMs + LONGEST_NOT_BEFORE_MS)] as const,
     )
     .filter(([, ms]) => ms > nowMs);
-  return { acquisitionTimesMs: times, providerNotBeforeMs: new Map(notBefore) };
+  const lookFrom = Object.entries(annotations)
+    .filter(([key]) => key.startsWith(PUT_OFF_PREFIX))
+    .map(([key, text]) => [key.slice(PUT_OFF_PREFIX.length), parsePutOff(text)?.lookFrom ?? ""] as const);
+  return { acquisitionTimesMs: times, providerNotBeforeMs: new Map(notBefore), lookFrom: new Map(lookFrom) };
 }

@@ -1,4 +1,13 @@
-import { type DNSFacts, type RecordsFact, recordsKey, type UnreadDNS, type Zone, type ZoneFact } from "../model/dns.ts";
+import {
+  type DNSFacts,
+  lookKey,
+  type RecordsFact,
+  recordAddresses,
+  recordsKey,
+  type UnreadDNS,
+  type Zone,
+  type ZoneFact,
+} from "../model/dns.ts";
 import { ProviderError } from "../model/errors.ts";
 import { recordFQDN } from "../model/record-name.ts";
 import type { Pool, PublishedName, RecordSet } from "../model/resource.ts";
@@ -12,6 +21,8 @@ import { factKey } from "./reusable-facts.ts";
 export interface ReadNamesOptions extends AskOptions<DNSProviderReader> {
   readonly pools: readonly Pool[];
   readonly recordSets: readonly RecordSet[];
+  /** Where the last look ended, as {@link DNSFacts.lookFrom}: this one begins there. */
+  readonly lookFrom?: string | undefined;
 }
 
 /** What objects ask a DNS provider, as a text; undefined when none names it. Pure. */
@@ -26,8 +37,8 @@ export function askedOfNames({
 
 /**
  * Reads the zones and names that objects ask for, or why the provider cannot be used; undefined when no object names it. One call per zone; then the names the cheapest
- * way: a list of the zone's A records where that takes no more calls than asking name by name. A zone or name that cannot be read is a gap of its own. Never throws for
- * a provider's failure.
+ * way: a list of the zone's A records where that takes no more calls than asking name by name. A zone or name that cannot be read is a gap of its own. Where calls are kept for what is more
+ * urgent, names that no status has come first, then the others from where the last look ended; what is put off is taken as status has it. Never throws for a provider's failure.
  */
 export async function readNames(options: ReadNamesOptions): Promise<DNSFacts | undefined> {
   const { name, access, pools, recordSets, skewMs } = options;
@@ -41,13 +52,31 @@ export async function readNames(options: ReadNamesOptions): Promise<DNSFacts | u
   const reuse = reusing(options);
   const skews = new SkewNotes(skewMs);
   const breaker = new CircuitBreaker(skews);
-  const zones = await breaker.all(wanted.zones, async (zone) => reuse.zone(zone) ?? readZone(provider, zone), away);
-  const names = [...zones].flatMap(([text, fact]) =>
-    fact.kind === "known" ? wanted.namesIn(text, fact.zone).map((fqdn) => ({ zone: fact.zone, fqdn })) : [],
+  const isNew = (fqdn: string): boolean => !wanted.remembered.has(fqdn);
+  const order = inTurn(options.lookFrom ?? "");
+  const zoneOrder = wanted.zones
+    .map((text) => ({ text, key: lookKey(text, ""), isNew: wanted.writtenIn(text).some(isNew) }))
+    .toSorted(order);
+  const zones = await breaker.all(
+    zoneOrder.map(({ text }) => text),
+    async (text) => reuse.zone(text) ?? guarded(() => readZone(provider, text), skewMs),
+    away,
   );
-  const reading = { provider, breaker, reuse, remembered: wanted.remembered };
+  const names = [...zones]
+    .flatMap(([text, fact]) => {
+      const all = fact.kind === "known" ? wanted.namesIn(text, fact.zone) : [];
+      return all.flatMap((fqdn) =>
+        fact.kind === "known" ? [{ zone: fact.zone, fqdn, key: lookKey(text, fqdn), isNew: isNew(fqdn) }] : [],
+      );
+    })
+    .toSorted(order);
+  const reading = { provider, breaker, reuse, skewMs, remembered: wanted.remembered };
   const records = await readSets(reading, names);
-  const facts = { name, ttlRules: provider.ttlRules, isBatched: provider.isBatched, zones, records };
+  const lookFrom = firstPutOff([
+    ...zoneOrder.map((turn) => ({ ...turn, fact: zones.get(turn.text) })),
+    ...names.map((turn) => ({ ...turn, fact: records.get(recordsKey(turn.zone, turn.fqdn)) })),
+  ]);
+  const facts = { name, ttlRules: provider.ttlRules, isBatched: provider.isBatched, zones, records, ...lookFrom };
   const { failure } = breaker;
   return failure === undefined ? facts : { ...facts, unusable: refusalOf(failure, skews.of(failure)) };
 }
@@ -77,10 +106,34 @@ function reusing({ name, reusable }: ReadNamesOptions): Reuse {
   };
 }
 
+/** Where something has its turn. */
+interface Turn {
+  /** {@link lookKey}. */
+  readonly key: string;
+  /** True for a name that no status has, or a zone with such a name: nothing can be done about it before it was read. */
+  readonly isNew: boolean;
+}
+
 /** A name whose records are wanted, in its zone. */
-interface WantedName {
+interface WantedName extends Turn {
   readonly zone: Zone;
   readonly fqdn: string;
+}
+
+/** Compares by whose turn it is: what is new before all others; of both what comes at or after `from`, then what comes before it; each by key. Pure. */
+function inTurn(from: string): (a: Turn, b: Turn) => number {
+  const [zone = ""] = from.split(" ");
+  const isBefore = ({ key }: Turn): boolean => compareText(key, key.endsWith(" ") ? lookKey(zone, "") : from) < 0;
+  const part = (turn: Turn): number => (turn.isNew ? 0 : 2) + Number(isBefore(turn));
+  return (a, b) => part(a) - part(b) || compareText(a.key, b.key);
+}
+
+/** Where the next look begins: the first that was put off. Pure. */
+function firstPutOff(
+  turns: readonly (Turn & { readonly fact: ZoneFact | RecordsFact | undefined })[],
+): Pick<DNSFacts, "lookFrom"> {
+  const first = turns.find(({ fact }) => fact !== undefined && "putOffUntilMs" in fact);
+  return first === undefined ? {} : { lookFrom: first.key };
 }
 
 /** What the records of names are read with. */
@@ -88,6 +141,7 @@ interface SetReading {
   readonly provider: DNSProviderReader;
   readonly breaker: CircuitBreaker;
   readonly reuse: Reuse;
+  readonly skewMs: () => number;
   /** The addresses that status has under a name. */
   readonly remembered: ReadonlyMap<string, readonly string[]>;
 }
@@ -103,10 +157,15 @@ async function readSets(reading: SetReading, names: readonly WantedName[]): Prom
   const open = [...byKey.values()].filter(({ zone, fqdn }) => !known.has(recordsKey(zone, fqdn)));
   for (const [key, fact] of await readLists(reading, open)) known.set(key, fact);
   const left = [...byKey.keys()].filter((key) => !known.has(key));
-  const { provider, breaker } = reading;
-  for (const [key, fact] of await breaker.all(left, async (one) => readName(provider, byKey.get(one)), away))
+  const { breaker, remembered } = reading;
+  for (const [key, fact] of await breaker.all(left, async (one) => readName(reading, byKey.get(one)), away))
     known.set(key, fact);
-  return new Map([...byKey.keys()].map((key) => [key, known.get(key) ?? away("it was not read")]));
+  return new Map(
+    [...byKey].map(([key, { fqdn }]) => [
+      key,
+      believed(fqdn, known.get(key) ?? away("it was not read"), remembered.get(fqdn)),
+    ]),
+  );
 }
 
 /**
@@ -114,13 +173,17 @@ async function readSets(reading: SetReading, names: readonly WantedName[]): Prom
  * would fail as often.
  */
 async function readLists(
-  { provider, breaker, remembered }: SetReading,
+  { provider, breaker, skewMs, remembered }: SetReading,
   names: readonly WantedName[],
 ): Promise<ReadonlyMap<string, RecordsFact>> {
   const byZone = Map.groupBy(names, ({ zone }) => zone.id);
   const worthwhile = [...byZone].filter(([, own]) => own.length > 1).map(([id]) => id);
   const zoneOf = (id: string): readonly WantedName[] => byZone.get(id) ?? [];
-  const lists = await breaker.all(worthwhile, async (id) => readList(provider, zoneOf(id)), away);
+  const lists = await breaker.all(
+    worthwhile,
+    async (id) => guarded(() => readList(provider, zoneOf(id)), skewMs),
+    away,
+  );
   return new Map(
     [...lists].flatMap(([id, list]) =>
       zoneOf(id).flatMap(({ zone, fqdn }): readonly (readonly [string, RecordsFact])[] => {
@@ -138,15 +201,20 @@ async function readList(
 ): Promise<{ readonly kind: "listed"; readonly listing: ZoneListing | undefined } | UnreadDNS> {
   const [first] = names;
   if (first === undefined) return away("it was not read");
-  return guarded(async () => {
-    try {
-      return { kind: "listed", listing: await provider.listRecords(first.zone, names.length) };
-    } catch (error) {
-      if (error instanceof ProviderError && (error.failure === "refused" || error.failure === "malformed"))
-        return { kind: "listed", listing: undefined };
-      throw error;
-    }
-  });
+  try {
+    return {
+      kind: "listed",
+      listing: await provider.listRecords(
+        first.zone,
+        names.length,
+        names.some(({ isNew }) => isNew),
+      ),
+    };
+  } catch (error) {
+    if (error instanceof ProviderError && (error.failure === "refused" || error.failure === "malformed"))
+      return { kind: "listed", listing: undefined };
+    throw error;
+  }
 }
 
 /**
@@ -170,27 +238,38 @@ function nothing(name: string, unusable: DNSFacts["unusable"]): DNSFacts {
 }
 
 async function readZone(provider: DNSProviderReader, text: string): Promise<ZoneFact> {
-  return guarded(async () => {
-    const zone = await provider.findZone(text);
-    return zone === undefined ? { kind: "missing" } : { kind: "known", zone };
-  });
+  const zone = await provider.findZone(text);
+  return zone === undefined ? { kind: "missing" } : { kind: "known", zone };
 }
 
 async function readName(
-  provider: DNSProviderReader,
-  entry: { readonly zone: Zone; readonly fqdn: string } | undefined,
+  { provider, skewMs }: Pick<SetReading, "provider" | "skewMs">,
+  entry: WantedName | undefined,
 ): Promise<RecordsFact> {
   if (entry === undefined) return away("it was not read");
-  return guarded(async () => ({ kind: "known", records: await provider.readRecords(entry.zone, entry.fqdn) }));
+  const read = async (): Promise<RecordsFact> => ({
+    kind: "known",
+    records: await provider.readRecords(entry.zone, entry.fqdn, entry.isNew),
+  });
+  return guarded(read, skewMs);
+}
+
+/** What is known of a name: where the look at it was put off, what status has of it. Whoever changes it reads it right before. */
+function believed(fqdn: string, fact: RecordsFact, remembered: readonly string[] | undefined): RecordsFact {
+  if (fact.kind === "known" || fact.putOffUntilMs === undefined || remembered === undefined) return fact;
+  const records = { fqdn, addresses: recordAddresses(remembered), isTTLAutomatic: true, hasDuplicates: false };
+  return { kind: "known", records, putOffUntilMs: fact.putOffUntilMs };
 }
 
 /** A refused token or a rate limit is about the provider; a refusal may be about one zone, since tokens can be narrowed to zones. */
-async function guarded<T>(read: () => Promise<T>): Promise<T | UnreadDNS> {
+async function guarded<T>(read: () => Promise<T>, skewMs: () => number): Promise<T | UnreadDNS> {
   try {
     return await read();
   } catch (error) {
     if (!(error instanceof ProviderError) || error.failure === "unauthorized" || error.failure === "rate-limited")
       throw error;
+    if (error.failure === "put-off" && error.notBeforeMs !== undefined)
+      return { ...away(error.message), putOffUntilMs: error.notBeforeMs + skewMs() };
     const isRefused = error.failure === "forbidden" || error.failure === "refused";
     return { kind: "gap", error: error.message, isRefused, ...(error.status === 0 ? { isUnanswered: true } : {}) };
   }
@@ -206,6 +285,8 @@ interface WantedNames {
   readonly zones: readonly string[];
   /** Each name as it is written with its zone, once. */
   readonly asked: readonly string[];
+  /** The names within one zone, as far as the way it is written tells them. */
+  readonly writtenIn: (text: string) => readonly string[];
   /** The names within one zone once that is found, canonical and once. */
   readonly namesIn: (text: string, zone: Zone) => readonly string[];
   /** The addresses that status has under a name, by FQDN. */
@@ -231,15 +312,19 @@ function wantedNames(provider: string, pools: readonly Pool[], recordSets: reado
         ...former.map(({ zone, name }) => `${name}. ${zone}`),
       ]),
     ].toSorted(compareText),
+    writtenIn: (text) => presentNames(wishes, text, text),
     namesIn: (text, zone) => {
-      const present = wishes
-        .filter((wish) => wish.zone === text)
-        .map(({ recordName }) => recordFQDN(recordName, zone.name))
-        .flatMap((resolved) => (resolved.kind === "name" ? [resolved.fqdn] : []));
       const past = former.filter((name) => name.zone === text).map(({ name }) => name);
-      return [...new Set([...present, ...past])];
+      return [...new Set([...presentNames(wishes, text, zone.name), ...past])];
     },
   };
+}
+
+function presentNames(wishes: readonly NamedWish[], text: string, zoneName: string | undefined): readonly string[] {
+  return wishes
+    .filter((wish) => wish.zone === text)
+    .map(({ recordName }) => recordFQDN(recordName, zoneName))
+    .flatMap((resolved) => (resolved.kind === "name" ? [resolved.fqdn] : []));
 }
 
 function isNamedAt(provider: string): (wish: DNSWish) => wish is NamedWish {

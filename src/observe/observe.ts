@@ -105,7 +105,12 @@ function piecesOf(
     reusable,
   });
   const addresses = [...providers].map((one) => ({ ...asking(one), pools: remembering, nodes }));
-  const names = [...dnsProviders].map((one) => ({ ...asking(one), pools, recordSets }));
+  const names = [...dnsProviders].map((one) => ({
+    ...asking(one),
+    pools,
+    recordSets,
+    lookFrom: lease.lookFrom.get(one[0]),
+  }));
   const firewalls = [...firewallProviders].map((one) => ({ ...asking(one), pools }));
   return [
     ...addresses.flatMap((options) =>

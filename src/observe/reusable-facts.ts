@@ -231,7 +231,12 @@ function providerState({ unusable }: { readonly unusable?: { readonly reason: st
   return unusable?.reason === "Unreadable" ? "failed" : "settled";
 }
 
-/** A zone or name that the token may not read stays so. */
-function nameState(fact: { readonly kind: string; readonly isRefused?: boolean }): ReadState {
+/** A zone or name that the token may not read stays so; what was put off is still to be looked at. */
+function nameState(fact: {
+  readonly kind: string;
+  readonly isRefused?: boolean;
+  readonly putOffUntilMs?: number;
+}): ReadState {
+  if (fact.putOffUntilMs !== undefined) return "failed";
   return fact.kind === "gap" && fact.isRefused !== true ? "failed" : "settled";
 }

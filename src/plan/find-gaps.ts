@@ -2,8 +2,10 @@ import type { DNSFacts } from "../model/dns.ts";
 import type { FirewallFacts } from "../model/firewall.ts";
 import type { Observation, ProviderFacts } from "../model/observation.ts";
 import type { Gap } from "../model/plan.ts";
+import { putOffAt } from "../model/put-off.ts";
 import { undecidedText } from "./match.ts";
 import { compareText } from "./object-order.ts";
+import { timestamp } from "./time.ts";
 
 /** So many unreadable objects of the cluster are named; the others are counted. */
 const NAMED = 20;
@@ -61,17 +63,31 @@ function addressGaps({ name, unusable, addresses }: ProviderFacts): readonly Gap
   );
 }
 
-function dnsGaps({ name, unusable, zones, records }: DNSFacts): readonly Gap[] {
+function dnsGaps(facts: DNSFacts): readonly Gap[] {
+  const { name, unusable, zones, records } = facts;
   if (unusable !== undefined) return [{ provider: name, subject: "", error: unusable.message }];
   const unread = [
     ...[...zones].map(([zone, fact]) => ({ subject: zone, fact })),
     ...[...records].map(([key, fact]) => ({ subject: key.slice(key.indexOf(" ") + 1), fact })),
   ];
-  return sorted(
-    unread.flatMap(({ subject, fact }) =>
-      fact.kind === "gap" ? [{ provider: name, subject, error: fact.error }] : [],
+  return [
+    ...sorted(
+      unread.flatMap(({ subject, fact }) =>
+        fact.kind === "gap" && fact.putOffUntilMs === undefined ? [{ provider: name, subject, error: fact.error }] : [],
+      ),
     ),
-  );
+    ...putOffGaps(facts),
+  ];
+}
+
+/** Names that were not looked at are told of together. */
+function putOffGaps(facts: DNSFacts): readonly Gap[] {
+  const putOff = putOffAt(facts);
+  if (putOff === undefined) return [];
+  const { names, untilMs } = putOff;
+  const many = names === 1 ? "1 name was" : `${names} names were`;
+  const error = `${many} not looked at, because the calls that are left are kept for what is more urgent; the next look is due at ${timestamp(untilMs)}`;
+  return [{ provider: facts.name, subject: "", error, putOff: { names, untilMs } }];
 }
 
 function sorted<T extends Pick<Gap, "subject">>(gaps: readonly T[]): readonly T[] {

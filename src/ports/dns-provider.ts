@@ -25,7 +25,7 @@ export interface ZoneListing {
   readonly unclear: ReadonlySet<string>;
 }
 
-/** What flipop reads from a DNS provider. Throws ProviderError on failure (operations `zone`, `records`); own deadlines; after a 429 all calls fail without a request until the provider's reset. */
+/** What flipop reads from a DNS provider. Throws ProviderError on failure (operations `zone`, `records`); own deadlines; after a 429 all calls fail without a request until the provider's reset; with `put-off` where the calls that are left are kept for what is more urgent. */
 export interface DNSProviderReader {
   /** The name used in `dnsRecordSet.provider`. */
   readonly name: string;
@@ -34,13 +34,13 @@ export interface DNSProviderReader {
   readonly isBatched: boolean;
   /** The zone of this name (or, at Cloudflare, 32-hex id); undefined when the account has none. Never an empty answer taken for a missing zone. */
   findZone(zone: string): Promise<Zone | undefined>;
-  /** The A records of one name, read by a filtered list (paged). */
-  readRecords(zone: Zone, fqdn: string): Promise<RecordSetState>;
+  /** The A records of one name, read by a filtered list (paged). `isAwaited` = a change waits for it: it is not put off as early as a mere look. */
+  readRecords(zone: Zone, fqdn: string, isAwaited?: boolean): Promise<RecordSetState>;
   /**
    * The A records of all names of a zone; undefined where that takes more than `mostCalls` (at least 1): the first page tells, so one call was made then. Records of other
-   * people that cannot be understood are left out; they stop nobody.
+   * people that cannot be understood are left out; they stop nobody. `isAwaited` as for {@link readRecords}.
    */
-  listRecords(zone: Zone, mostCalls: number): Promise<ZoneListing | undefined>;
+  listRecords(zone: Zone, mostCalls: number, isAwaited?: boolean): Promise<ZoneListing | undefined>;
 }
 
 /** A DNS provider that may also be changed. */

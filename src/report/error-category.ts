@@ -33,6 +33,7 @@ const PROVIDER: Readonly<Record<ProviderFailure, ErrorCategory>> = {
   malformed: "refused",
   busy: "temporary",
   "rate-limited": "temporary",
+  "put-off": "temporary",
   unavailable: "temporary",
   timeout: "temporary",
 };

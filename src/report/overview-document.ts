@@ -35,6 +35,7 @@ export function overviewDocument(overview: Overview): JSONObject {
       lastRun: reconciler.lastRun || null,
       lastSuccess: reconciler.lastSuccess || null,
       lastResult: reconciler.lastResult || null,
+      putOff: reconciler.putOff.map((one) => ({ ...one })),
       error: reconciler.error || undefined,
     },
     problems: problems.map(plain),

@@ -1,5 +1,11 @@
 import { compareIPv4 } from "../model/address.ts";
-import { LAST_RESULT_ANNOTATION, LAST_RUN_ANNOTATION, LAST_SUCCESS_ANNOTATION } from "../model/lease-annotations.ts";
+import {
+  LAST_RESULT_ANNOTATION,
+  LAST_RUN_ANNOTATION,
+  LAST_SUCCESS_ANNOTATION,
+  PUT_OFF_PREFIX,
+} from "../model/lease-annotations.ts";
+import { parsePutOff } from "../model/put-off.ts";
 import {
   type IPStatus,
   objectKey,
@@ -87,6 +93,8 @@ export interface ReconcilerRow {
   readonly lastRun: string;
   readonly lastSuccess: string;
   readonly lastResult: string;
+  /** Looks at names that the last run put off, by provider. */
+  readonly putOff: readonly { readonly provider: string; readonly names: number; readonly until: string }[];
   /** Why nothing is known. */
   readonly error: string;
 }
@@ -187,8 +195,15 @@ function reconcilerRow({ lease, leaseKey, leaseError }: StoredFacts): Reconciler
     lastRun: lease?.annotations[LAST_RUN_ANNOTATION] ?? "",
     lastSuccess: lease?.annotations[LAST_SUCCESS_ANNOTATION] ?? "",
     lastResult: lease?.annotations[LAST_RESULT_ANNOTATION] ?? "",
+    putOff: Object.entries(lease?.annotations ?? {}).flatMap(putOffRow),
     error: leaseError ?? "",
   };
+}
+
+function putOffRow([key, text]: readonly [string, string]): ReconcilerRow["putOff"] {
+  const putOff = key.startsWith(PUT_OFF_PREFIX) ? parsePutOff(text) : undefined;
+  if (putOff === undefined) return [];
+  return [{ provider: key.slice(PUT_OFF_PREFIX.length), names: putOff.names, until: rfc3339(putOff.untilMs) }];
 }
 
 function ageProblem({ lastSuccess, error }: ReconcilerRow, nowMs: number, maxAgeMs: number): string[] {

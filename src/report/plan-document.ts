@@ -2,6 +2,7 @@ import { type Action, type ObjectRef, type Place, refKey, subjectOf } from "../m
 import { plain } from "../model/plain-text.ts";
 import {
   announcedActions,
+  type Gap,
   type Hold,
   type NodeVerdict,
   type Plan,
@@ -19,6 +20,7 @@ import { publishedField } from "./published-field.ts";
 import { routedAddress } from "./routed-address.ts";
 import { countKinds, summaryText, unreadAddresses } from "./summary.ts";
 import { rfc3339 } from "./time-text.ts";
+import { putOffCount } from "./untold-gaps.ts";
 
 /** Returns the document `Plan`; its JSON Schema is `schema/plan.json`. */
 export function planDocument(plan: Plan): JSONObject {
@@ -37,7 +39,8 @@ export function planFields(plan: Plan): JSONObject {
       message: plain(summaryText(plan)),
       actions: Object.fromEntries(countKinds(announcedActions(plan))),
       held: plan.holds.length,
-      unreadable: plan.gaps.length,
+      unreadable: plan.gaps.filter(({ putOff }) => putOff === undefined).length,
+      putOff: putOffCount(plan),
       pools: pools.length,
       routedIPs: routedIPs.length,
       recordSets: plan.recordSets.length,
@@ -52,7 +55,7 @@ export function planFields(plan: Plan): JSONObject {
     actions: plan.actions.map((action) => actionField(action, plan.pools)),
     followUps: plan.followUps.map((action) => actionField(action, plan.pools)),
     holds: plan.holds.map((hold) => holdField(hold, plan.observedAtMs)),
-    gaps: plan.gaps.map((gap) => ({ ...gap, error: plain(gap.error) })),
+    gaps: plan.gaps.map(gapField),
     pools: pools.map(poolField),
     routedIPs: routedIPs.map(routedIPField),
     recordSets: plan.recordSets.map(recordSetField),
@@ -160,4 +163,9 @@ function recordSetField(recordSet: RecordSetAssessment): JSONObject {
 
 function verdictField(verdict: NodeVerdict): JSONObject {
   return { nodeName: verdict.nodeName, reason: verdict.reason, message: plain(nodePhrase(verdict)) };
+}
+
+function gapField({ provider, subject, error, putOff }: Gap): JSONObject {
+  const until = putOff === undefined ? {} : { putOff: { names: putOff.names, until: rfc3339(putOff.untilMs) } };
+  return { provider, subject, error: plain(error), ...until };
 }

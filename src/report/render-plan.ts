@@ -1,5 +1,5 @@
 import { plain, plainValue } from "../model/plain-text.ts";
-import type { Plan, ProviderBudget } from "../model/plan.ts";
+import type { Gap, Plan, ProviderBudget } from "../model/plan.ts";
 import { countText } from "./count-text.ts";
 import { goneSections } from "./gone-section.ts";
 import { type Impact, impactOf } from "./impact.ts";
@@ -10,7 +10,7 @@ import { poolSection } from "./pool-section.ts";
 import { recordSetSection } from "./record-set-section.ts";
 import { summaryText } from "./summary.ts";
 import { rfc3339 } from "./time-text.ts";
-import { untoldGaps } from "./untold-gaps.ts";
+import { putOffGaps, untoldGaps } from "./untold-gaps.ts";
 import { wrap } from "./wrap.ts";
 
 /**
@@ -42,12 +42,15 @@ export function renderPlan(planned: Plan, layout: PlanLayout): string {
 
 /** Returns the lines about what could not be read and no hold already tells; with an empty line at the end when there are any. */
 export function gapLines(plan: Plan, layout: Layout): string[] {
-  const gaps = untoldGaps(plan);
-  if (gaps.length === 0) return [];
-  const lines = gaps.flatMap(({ provider, subject, error }) =>
-    entryLines("!", subject === "" ? provider : `${subject} at ${provider}`, error, layout),
-  );
-  return ["Could not be read, so nothing about it is changed:", ...lines, ""];
+  const linesOf = (gaps: readonly Gap[]): readonly string[] =>
+    gaps.flatMap(({ provider, subject, error }) =>
+      entryLines("!", subject === "" ? provider : `${subject} at ${provider}`, error, layout),
+    );
+  const [unread, putOff] = [linesOf(untoldGaps(plan)), linesOf(putOffGaps(plan))];
+  return [
+    ...(unread.length === 0 ? [] : ["Could not be read, so nothing about it is changed:", ...unread, ""]),
+    ...(putOff.length === 0 ? [] : ["Not looked at, so taken to be as status has it:", ...putOff, ""]),
+  ];
 }
 
 function footer(plan: Plan, layout: Layout): string[] {

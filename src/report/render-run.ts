@@ -13,7 +13,7 @@ import { outcomeLines } from "./outcome-lines.ts";
 import { holdLines, type PlanLayout } from "./plan-entry.ts";
 import { gapLines } from "./render-plan.ts";
 import { activeText, countChanges, countOf } from "./summary.ts";
-import { untoldGaps } from "./untold-gaps.ts";
+import { putOffCount, untoldGaps } from "./untold-gaps.ts";
 
 /** Returns a run for people: by object what was done, what failed and what is held, each with its reason; then one summary line, alone when there is nothing else. */
 export function renderRun(found: PassResult, layout: PlanLayout & { readonly verbosity: Verbosity }): string {
@@ -94,6 +94,7 @@ export function runSummary(result: PassResult): string {
     [held.length - blocked, "held"],
     [blocked, "blocked"],
     [untoldGaps(result.remaining).length, "unreadable"],
+    [putOffCount(result.remaining), "put off"],
     [result.reportFailures.length, "not reported"],
   ];
   const told = numbers.filter(([n]) => n > 0).map(([n, what]) => countOf(n, what));

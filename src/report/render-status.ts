@@ -1,5 +1,6 @@
 import { plain, plainValue } from "../model/plain-text.ts";
 import { objectKey } from "../model/resource.ts";
+import { countText } from "./count-text.ts";
 import { entryLines, type Layout } from "./layout.ts";
 import { type AddressRow, namedRows, type Overview, type PoolRow, type ReconcilerRow } from "./overview.ts";
 import type { Palette } from "./palette.ts";
@@ -126,9 +127,15 @@ function reconcilerText(row: ReconcilerRow, nowMs: number, palette: Palette): st
     palette.strong("Reconciler"),
     `  last run:     ${row.lastRun === "" ? "never" : ago(row.lastRun, nowMs)}${result}`,
     `  last success: ${row.lastSuccess === "" ? "never" : ago(row.lastSuccess, nowMs)}`,
+    ...row.putOff.map(putOffText),
     `  lock:         Lease ${row.lease}, ${heldText(row, nowMs)}`,
   ];
   return lines.map((line) => `${line}\n`).join("");
+}
+
+function putOffText({ provider, names, until }: ReconcilerRow["putOff"][number]): string {
+  const many = countText(names, "look");
+  return `  put off:      ${many} at names at ${provider}, until ${until}: calls are kept for what is more urgent`;
 }
 
 function heldText({ heldBy, renewed }: ReconcilerRow, nowMs: number): string {

@@ -4,7 +4,7 @@ import { announcedActions, type Plan, type PoolAssessment } from "../model/plan.
 import { amountOf, VERBS } from "./action-message.ts";
 import { countText } from "./count-text.ts";
 import { isRouted } from "./is-routed.ts";
-import { untoldGaps } from "./untold-gaps.ts";
+import { putOffCount, untoldGaps } from "./untold-gaps.ts";
 
 /** Returns how many actions there are of each kind, in the order of writes; kinds without any are absent. */
 export function countKinds(actions: readonly Action[]): ReadonlyMap<ActionKind, number> {
@@ -31,11 +31,13 @@ export function summaryText(plan: Plan): string {
   const parts = [...countChanges(announcedActions(plan))].map(([kind, n]) => countOf(n, VERBS[kind].count));
   const blocked = plan.holds.filter((hold) => hold.needsPerson).length;
   const unread = untoldGaps(plan).length;
+  const putOff = putOffCount(plan);
   const held = plan.holds.length - blocked;
   const rest = [
     ...(held > 0 ? [`${held} held`] : []),
     ...(blocked > 0 ? [`${blocked} blocked`] : []),
     ...(unread > 0 ? [`${unread} unreadable`] : []),
+    ...(putOff > 0 ? [`${putOff} put off`] : []),
   ];
   if (parts.length > 0) return `${[...parts, ...rest].join(", ")}.`;
   return rest.length > 0 ? `Nothing to do now: ${rest.join(", ")}.` : `Nothing to do: ${activeText(plan)}.`;

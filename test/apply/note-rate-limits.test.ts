@@ -1,12 +1,16 @@
 import { expect, test } from "vitest";
 import { type Limits, limitNoting } from "../../src/apply/limit-noting.ts";
 import { noteRateLimits } from "../../src/apply/note-rate-limits.ts";
+import type { DNSFacts } from "../../src/model/dns.ts";
 import { KubeError, ProviderError } from "../../src/model/errors.ts";
-import { NOT_BEFORE_PREFIX } from "../../src/model/lease-annotations.ts";
+import { NOT_BEFORE_PREFIX, PUT_OFF_PREFIX } from "../../src/model/lease-annotations.ts";
 import type { IPProvider } from "../../src/ports/ip-provider.ts";
 import { FakeClock } from "../fake/fake-clock.ts";
 import { anObservation } from "../plan/builders.ts";
+import { dnsFacts } from "../plan/dns-builders.ts";
 import { firewallFacts } from "../plan/firewall-builders.ts";
+
+const PUT_OFF = `${PUT_OFF_PREFIX}digitalocean`;
 
 /** Notes a rate limit on a Lease that answers nothing more; `isHeld` = what the lock says once that has failed. */
 function noteWith(isHeld: boolean): Promise<void> {
@@ -55,6 +59,31 @@ test("a rate limit that only a list of firewalls has met is noted for later runs
   const observation = anObservation({ firewalls: [{ ...firewallFacts([]), unusable }] });
   await noteRateLimits(observation, { lock, limits: new Map(), cluster, clock });
   expect(noted).toEqual([{ [`${NOT_BEFORE_PREFIX}digitalocean`]: "1970-01-01T00:00:05Z" }]);
+});
+
+const zones: DNSFacts["zones"] = new Map([
+  ["example.com", { kind: "gap", error: "later", isRefused: false, putOffUntilMs: 7000 }],
+]);
+const NOTE = "1 until 1970-01-01T00:00:07.000Z from example.com ";
+
+test.for<readonly [string, Partial<DNSFacts>, Readonly<Record<string, string>>, readonly unknown[]]>([
+  ["is noted, with where the next look begins", { zones, lookFrom: "example.com " }, {}, [{ [PUT_OFF]: NOTE }]],
+  ["is not noted twice", { zones, lookFrom: "example.com " }, { [PUT_OFF]: NOTE }, []],
+  ["is forgotten once every name was looked at", {}, { [PUT_OFF]: NOTE }, [{ [PUT_OFF]: null }]],
+  [
+    "stays noted while the provider cannot be asked",
+    { unusable: { reason: "Unreadable", message: "away" } },
+    { [PUT_OFF]: NOTE },
+    [],
+  ],
+])("what was put off %s", async ([, facts, stored, changes]) => {
+  const { lock, noted } = takingLease();
+  const cluster = { now: () => 0 } as Parameters<typeof noteRateLimits>[1]["cluster"];
+  const clock = { monotonicMs: () => 0, wallMs: () => 0, sleep: () => Promise.resolve() };
+  const observation = anObservation({ dns: [{ ...dnsFacts({}), ...facts }] });
+  const holding = { ...lock, annotations: () => stored };
+  await noteRateLimits(observation, { lock: holding, limits: new Map(), cluster, clock });
+  expect(noted).toEqual(changes);
 });
 
 test("a clock that leaps after a rate limit was met changes nothing of when it ends by the API server's clock", async () => {

@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
 import { applyContext } from "../../src/apply/context.ts";
 import { writeDNS } from "../../src/apply/write-dns.ts";
+import { ProviderError } from "../../src/model/errors.ts";
 import type { ClusterWriter } from "../../src/ports/cluster.ts";
+import type { DNSProvider } from "../../src/ports/dns-provider.ts";
 import { FakeClock } from "../fake/fake-clock.ts";
 import { DIGITALOCEAN_DNS, MemoryDNSAccount } from "../fake/memory-dns-account.ts";
 import { MemoryDNSProvider } from "../fake/memory-dns-provider.ts";
@@ -34,3 +36,64 @@ test("a change that ends in the middle because the Lease is lost is skipped for 
     records: { kind: "known", records: { addresses: ["203.0.113.1", "203.0.113.2"] } },
   });
 });
+
+test("a change that is put off is skipped until calls may be spent on it, by the API server's clock, and nothing is on record of it", async () => {
+  const account = new MemoryDNSAccount(DIGITALOCEAN_DNS);
+  const zone = { id: account.addZone("example.com"), name: "example.com" };
+  const clock = new FakeClock();
+  const facts = {
+    provider: "digitalocean",
+    failure: "put-off",
+    operation: "records",
+    subject: "www",
+    status: 0,
+  } as const;
+  const error = new ProviderError({ ...facts, message: "later", notBeforeMs: clock.wallMs() + 7000 });
+  const memory = new MemoryDNSProvider({ account });
+  const provider: DNSProvider = {
+    ...inFull(memory),
+    writeRecords: async () => Promise.reject(error),
+  };
+  const lock = {
+    isHeld: () => true,
+    lost: new AbortController().signal,
+    annotations: () => ({}),
+    annotate: async () => undefined,
+  };
+  const access = {
+    cluster: { now: () => 1_000_000 } as ClusterWriter,
+    providers: new Map(),
+    dnsProviders: new Map([["digitalocean", { kind: "usable", provider } as const]]),
+    firewallProviders: new Map(),
+    clock,
+    lock,
+  };
+  const context = applyContext(access, anObservation({}), { deadline: 60_000, signal: new AbortController().signal });
+  const change = { before: { addresses: [] }, after: { addresses: ["203.0.113.2"], ttlSeconds: 60 } };
+  const action = aDNSWrite({
+    kind: "update-dns",
+    dnsProvider: "digitalocean",
+    zone,
+    fqdn: "www.example.com",
+    ...change,
+  });
+  expect(await writeDNS(action, context)).toMatchObject({
+    outcome: "skipped",
+    reason: "RateLimited",
+    detail: "later",
+    records: { kind: "gap", putOffUntilMs: 1_007_000 },
+  });
+  expect(memory.recorded).toEqual([]);
+});
+
+function inFull(provider: MemoryDNSProvider): DNSProvider {
+  return {
+    name: provider.name,
+    ttlRules: provider.ttlRules,
+    isBatched: provider.isBatched,
+    findZone: async (zone) => provider.findZone(zone),
+    readRecords: async (zone, fqdn) => provider.readRecords(zone, fqdn),
+    listRecords: async (zone, mostCalls) => provider.listRecords(zone, mostCalls),
+    writeRecords: async (zone, fqdn, change) => provider.writeRecords(zone, fqdn, change),
+  };
+}

@@ -197,6 +197,21 @@ export const REMEMBERED: readonly Remembered[] = [
     wrong: "believed for an hour at most; unreadable times are dropped",
   },
   {
+    paths: ["flipop.digitalocean.com/put-off-"],
+    where: "Lease",
+    written: "when calls were not left to look at every name; removed when all were looked at",
+    lost: "the next look begins with the first name",
+    wrong: "shown as it is; only the order of looks is decided by it",
+  },
+  {
+    paths: ["flipop.digitalocean.com/recent-calls"],
+    where: "Lease",
+    written: "at the end of each run",
+    lost: "the next run counts its own calls only",
+    wrong:
+      "what cannot be read, or is of the future, counts for nothing; at most one limit's worth of calls is believed, for its span",
+  },
+  {
     paths: [
       "flipop.digitalocean.com/last-run",
       "flipop.digitalocean.com/last-success",

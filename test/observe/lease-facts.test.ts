@@ -16,7 +16,11 @@ const lease = (annotations: Record<string, string>): LeaseRecord => ({
 });
 
 test("a Lease that does not exist says nothing", () => {
-  expect(leaseFacts(undefined, NOW)).toEqual({ acquisitionTimesMs: [], providerNotBeforeMs: new Map() });
+  expect(leaseFacts(undefined, NOW)).toEqual({
+    acquisitionTimesMs: [],
+    providerNotBeforeMs: new Map(),
+    lookFrom: new Map(),
+  });
 });
 
 test("acquisitions of the last minute count, a little ahead as now, hours ahead and unreadable ones not", () => {

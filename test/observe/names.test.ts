@@ -46,7 +46,7 @@ function scene(flavour: MemoryDNSFlavour, { names, others = 0 }: { names: number
 
 async function read(
   { provider, recordSets }: Scene,
-  more: { reusable?: ReusableFacts; through?: DNSProviderReader } = {},
+  more: { reusable?: ReusableFacts; through?: DNSProviderReader; lookFrom?: string } = {},
 ): Promise<{ readonly facts: DNSFacts; readonly calls: readonly string[] }> {
   provider.recorded.length = 0;
   const facts = await readNames({
@@ -58,6 +58,7 @@ async function read(
     nowMs: NOW,
     skewMs: () => 0,
     reusable: more.reusable,
+    lookFrom: more.lookFrom,
   });
   if (facts === undefined) throw new Error("nothing is asked for");
   return { facts, calls: provider.recorded.map(({ detail }) => detail) };
@@ -78,7 +79,8 @@ function inFrontOf(provider: MemoryDNSProvider, other: Partial<DNSProviderReader
 
 function failure(kind: ProviderFailure, status: number): ProviderError {
   const facts = { provider: "digitalocean", operation: "records", subject: ZONE };
-  return new ProviderError({ ...facts, failure: kind, status, message: `${kind}!` });
+  const until = kind === "put-off" ? { notBeforeMs: NOW + 7000 } : {};
+  return new ProviderError({ ...facts, failure: kind, status, message: `${kind}!`, ...until });
 }
 
 function addressesOf(facts: DNSFacts, label: string): readonly string[] | string | undefined {
@@ -197,5 +199,92 @@ describe("a list of a zone", () => {
     const { facts, calls } = await read(own, { through });
     expect(calls).toHaveLength(1);
     expect(facts.unusable).toMatchObject({ reason: "RateLimited" });
+  });
+});
+
+describe("where calls are kept for what is more urgent", () => {
+  /** Reads name by name, as far as `most` of them go; the last `strangers` names no status has. */
+  async function readSome(
+    names: number,
+    most: number,
+    { strangers = 0, lookFrom }: { readonly strangers?: number; readonly lookFrom?: string } = {},
+  ): Promise<{ readonly facts: DNSFacts; readonly asked: readonly string[] }> {
+    const own = scene(DIGITALOCEAN_DNS, { names });
+    const recordSets = own.recordSets.map((recordSet, at) => {
+      const { publishedDNS: _, ...status } = recordSet.status;
+      return at < names - strangers ? recordSet : { ...recordSet, status };
+    });
+    const asked: string[] = [];
+    const through = inFrontOf(own.provider, {
+      listRecords: async () => undefined,
+      readRecords: async (zone, fqdn) => {
+        if (asked.length === most) throw failure("put-off", 0);
+        asked.push(fqdn.split(".")[0] ?? "");
+        return own.provider.readRecords(zone, fqdn);
+      },
+    });
+    const from = lookFrom === undefined ? {} : { lookFrom };
+    return { facts: (await read({ ...own, recordSets }, { through, ...from })).facts, asked };
+  }
+
+  test("names are taken as status has them, and it is said until when", async () => {
+    const { facts } = await readSome(5, 2);
+    expect(factOf(facts, "n4")).toEqual({
+      kind: "known",
+      records: {
+        fqdn: `n4.${ZONE}`,
+        addresses: addressesOf((await readSome(5, 5)).facts, "n4"),
+        isTTLAutomatic: true,
+        hasDuplicates: false,
+      },
+      putOffUntilMs: NOW + 7000,
+    });
+    expect(factOf(facts, "n0")).not.toHaveProperty("putOffUntilMs");
+    expect(facts.unusable).toBeUndefined();
+  });
+
+  test("names that no status has are read first, and are a gap where even they are put off", async () => {
+    const { facts, asked } = await readSome(5, 1, { strangers: 2 });
+    expect(asked).toEqual(["n3"]);
+    expect(factOf(facts, "n4")).toEqual({
+      kind: "gap",
+      error: "put-off!",
+      isRefused: false,
+      putOffUntilMs: NOW + 7000,
+    });
+    expect(facts.lookFrom).toBe(`${ZONE} n4.${ZONE}`);
+  });
+
+  test("each look begins where the last one ended, until every name had its turn", async () => {
+    const turns: string[] = [];
+    let lookFrom: string | undefined;
+    for (let looks = 0; looks < 5; looks += 1) {
+      const { facts, asked } = await readSome(5, 2, lookFrom === undefined ? {} : { lookFrom });
+      turns.push(asked.join(" "));
+      lookFrom = facts.lookFrom;
+    }
+    expect(turns).toEqual(["n0 n1", "n2 n3", "n4 n0", "n1 n2", "n3 n4"]);
+  });
+
+  test("a zone that is put off is a gap of its own, and the provider is no less usable", async () => {
+    const own = scene(DIGITALOCEAN_DNS, { names: 3 });
+    const through = inFrontOf(own.provider, { findZone: async () => Promise.reject(failure("put-off", 0)) });
+    const { facts } = await read(own, { through });
+    expect(facts.zones.get(ZONE)).toMatchObject({ kind: "gap", putOffUntilMs: NOW + 7000 });
+    expect(facts.unusable).toBeUndefined();
+    expect(facts.lookFrom).toBe(`${ZONE} `);
+  });
+
+  test("a process that watches looks again at what was put off, and at nothing else", async () => {
+    const clock = new FakeClock();
+    const reusable = new ReusableFacts(clock);
+    const { facts } = await readSome(5, 3);
+    reusable.keep({ ...anObservation({}), dns: new Map([["digitalocean", facts]]) });
+    const own = scene(DIGITALOCEAN_DNS, { names: 5 });
+    expect((await read(own, { reusable })).calls).toEqual([]);
+    await clock.advance(1000);
+    const again = await read(own, { reusable });
+    expect(again.calls).toEqual([expect.stringContaining("list the A records")]);
+    expect(factOf(again.facts, "n4")).not.toHaveProperty("putOffUntilMs");
   });
 });

@@ -133,6 +133,6 @@ export function anObservation(parts: {
     nodes: parts.nodes ?? [],
     pods: parts.pods ?? new Map(),
     providers: new Map([["digitalocean", digitalocean(parts.addresses ?? [], parts.provider)]]),
-    lease: { acquisitionTimesMs: [], providerNotBeforeMs: new Map(), ...parts.lease },
+    lease: { acquisitionTimesMs: [], providerNotBeforeMs: new Map(), lookFrom: new Map(), ...parts.lease },
   };
 }

@@ -150,6 +150,17 @@ cloudflare: at least 2 calls needed.
     expect(renderPlan(aDNSPlan({ gaps: [gap] }), layout)).toContain("  ! example.com at cloudflare\n      HTTP 500\n");
   });
 
+  test("tells looks that were put off apart from what could not be read", () => {
+    const error = "312 names were not looked at";
+    const gap = { provider: "cloudflare", subject: "", error, putOff: { names: 312, untilMs: 0 } };
+    const plan = aDNSPlan({ gaps: [gap] });
+    expect(renderPlan(plan, layout)).toContain(
+      "Not looked at, so taken to be as status has it:\n  ! cloudflare\n      312 names were not looked at\n",
+    );
+    expect(renderPlan(plan, layout)).not.toContain("Could not be read");
+    expect(summaryText(plan)).toBe("Nothing to do now: 312 put off.");
+  });
+
   test("tells what a deleted record set left behind", () => {
     const action = aDNSWrite({
       object: NODES,

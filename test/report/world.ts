@@ -142,7 +142,7 @@ export function anObservation(
     pods: new Map(),
     providers: new Map([[provider.name, provider]]),
     dns: new Map(),
-    lease: { acquisitionTimesMs: [], providerNotBeforeMs: new Map() },
+    lease: { acquisitionTimesMs: [], providerNotBeforeMs: new Map(), lookFrom: new Map() },
   };
 }
 
@@ -236,6 +236,8 @@ export function aLease(changes: Partial<LeaseRecord> = {}): LeaseRecord {
       "flipop.digitalocean.com/last-run": "2026-08-01T11:59:55Z",
       "flipop.digitalocean.com/last-success": "2026-08-01T11:59:55Z",
       "flipop.digitalocean.com/last-result": "3 some objects in error",
+      "flipop.digitalocean.com/put-off-digitalocean":
+        "312 until 2026-08-07T12:01:00.000Z from example.com a1.example.com",
     },
     ...changes,
   };

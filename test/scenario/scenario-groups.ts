@@ -1,5 +1,6 @@
 import { acquiringScenarios } from "./acquiring-scenarios.ts";
 import { assignmentScenarios } from "./assignment-scenarios.ts";
+import { budgetScenarios } from "./budget-scenarios.ts";
 import { claimScenarios } from "./claim-scenarios.ts";
 import { cloudFaultScenarios } from "./cloud-fault-scenarios.ts";
 import { crashScenarios } from "./crash-scenarios.ts";
@@ -60,6 +61,7 @@ export const SCENARIO_GROUPS: Readonly<Record<string, (scenario: Register) => vo
   mishaps: mishapScenarios,
   interruptions: interruptedScenarios,
   neighbours: neighbourScenarios,
+  "calls as a budget": budgetScenarios,
   "DNS of pools": dnsPoolScenarios,
   "DNS take-down": dnsTakeDownScenarios,
   "DNS drift": dnsDriftScenarios,

@@ -128,8 +128,7 @@ async function checkPublished(world: World): Promise<void> {
     if (published === undefined) continue;
     expect(published, `pool ${name} publishes what is active`).toEqual(active.map(([address]) => address).toSorted());
   }
-  for (const name of await world.recordSets.existing())
-    checkName(world, `record set ${name}`, await world.recordSets.status(name));
+  for (const [name, status] of await world.recordSets.statuses()) checkName(world, `record set ${name}`, status);
 }
 
 /** The addresses an object publishes; undefined when it is not ready. */

@@ -88,6 +88,15 @@ export class WorldCloud {
     return this.#account.cloud().state;
   }
 
+  /** Sets the limit of an hour so that this part of it is left, after so many calls of other programs of the account. */
+  leaveOfTheHour(part: number, otherCalls: number): void {
+    const cloud = this.#account.cloud();
+    const nowMs = this.#clock.nowMs();
+    for (let count = 0; count < otherCalls; count += 1) cloud.admit("token", nowMs);
+    const { limit, remaining } = cloud.rateFacts("token", nowMs);
+    cloud.state.settings.rate_limit = { per_hour: Math.ceil((limit - remaining) / (1 - part)), per_minute: 1_000_000 };
+  }
+
   /** Carries out the actions that are due. */
   settle(): void {
     this.#account.cloud().settle(this.#clock.nowMs());

@@ -57,6 +57,13 @@ export class WorldDNS {
     this.note(provider, "hand");
   }
 
+  /** Adds A records of many names of one zone by hand, all with the same TTL. */
+  addAll(provider: DNSName, names: readonly string[], content: string, zone = "example.com"): void {
+    const account = this.#account(provider);
+    for (const fqdn of names) account.addRecord(zone, { type: "A", ttlSeconds: 60, fqdn, content });
+    this.note(provider, "hand");
+  }
+
   /** Takes records away by hand. */
   remove(provider: DNSName, filter: RecordFilter, zone = "example.com"): void {
     this.#account(provider).removeRecords(zone, (record) => fits(filter, record));
@@ -132,10 +139,13 @@ export class WorldDNS {
     const known = this.#others.get(provider) ?? [];
     if (by === "flipop" && known.join() !== others.join()) this.meddled.push(`${known.join()} → ${others.join()}`);
     this.#others.set(provider, others);
-    const names = records.filter(({ type }) => type === "A").map(({ fqdn }) => fqdn);
+    const byName = Map.groupBy(
+      records.filter(({ type }) => type === "A"),
+      ({ fqdn }) => fqdn,
+    );
     const before = [...this.#sets.keys()].filter((key) => key.startsWith(`${provider} `));
-    for (const fqdn of new Set([...names, ...before.map((key) => key.slice(provider.length + 1))]))
-      this.#noteSet({ provider, fqdn, by, after: setOf(records, fqdn) });
+    for (const fqdn of new Set([...byName.keys(), ...before.map((key) => key.slice(provider.length + 1))]))
+      this.#noteSet({ provider, fqdn, by, after: setOf(byName.get(fqdn) ?? [], fqdn) });
   }
 
   #noteSet(seen: Omit<DNSView, "before">): void {

@@ -88,23 +88,44 @@ export class WorldObjects<Status> {
   async status(name: string): Promise<Status> {
     const object = await this.read(name);
     if (object === undefined) throw new Error(`${this.#kind.kind} ${name} is gone`);
-    return this.#kind.decodeStatus(JSON.parse(this.#plain(JSON.stringify(object.status ?? {}))));
+    return this.#statusOf(object);
   }
 
   /** Names of the objects made here that still exist. */
   async existing(): Promise<readonly string[]> {
-    const found = await Promise.all(
-      [...this.#made].map(async (name) => ((await this.read(name)) === undefined ? [] : [name])),
-    );
-    return found.flat();
+    return [...(await this.#stored()).keys()];
+  }
+
+  /** The statuses of all of them, as {@link status}, by name. */
+  async statuses(): Promise<ReadonlyMap<string, Status>> {
+    const decoded = [...(await this.#stored())].map(([name, object]) => [name, this.#statusOf(object)] as const);
+    return new Map(decoded);
   }
 
   /** Takes every object away, whatever its finalizers. */
   async removeAll(): Promise<void> {
-    for (const name of await this.existing()) {
-      await this.#patch(name, { metadata: { finalizers: null } });
-      if ((await this.read(name)) !== undefined) await this.delete(name);
+    for (const [name, { metadata }] of await this.#stored()) {
+      const isKept = (metadata.finalizers ?? []).length > 0;
+      if (isKept) await this.#patch(name, { metadata: { finalizers: null } });
+      if (!isKept || (await this.read(name)) !== undefined) await this.delete(name);
     }
+  }
+
+  /** The objects made here that still exist, by name. */
+  async #stored(): Promise<ReadonlyMap<string, StoredObject>> {
+    const byNamespace = Map.groupBy(this.#made, (name) => split(name)[0]);
+    const found: [name: string, object: StoredObject][] = [];
+    for (const [namespace, names] of byNamespace) {
+      const { items } = (await this.access.rest("GET", this.#path(namespace))) as {
+        readonly items: readonly StoredObject[];
+      };
+      const byName = new Map(items.map((item) => [item.metadata.name, item]));
+      for (const name of names) {
+        const object = byName.get(split(name)[1]);
+        if (object !== undefined) found.push([name, object]);
+      }
+    }
+    return new Map(found);
   }
 
   /** A spec whose match selects only nodes of this scenario. */
@@ -123,6 +144,10 @@ export class WorldObjects<Status> {
   #path(namespace: string): string {
     const { prefix } = this.access;
     return `/apis/${GROUP}/${VERSION}/namespaces/${prefix}${namespace}/${this.#kind.plural}`;
+  }
+
+  #statusOf({ status = {} }: StoredObject): Status {
+    return this.#kind.decodeStatus(JSON.parse(this.#plain(JSON.stringify(status))));
   }
 
   #plain(text: string): string {

@@ -10,6 +10,5 @@ import { readOperations } from "./read-operations.ts";
  */
 export function createCloudflareReader(options: CloudflareOptions): DNSProviderReader & ProviderMeter {
   const caller = createCaller(options);
-  const { calls, durations, rateLimit } = caller;
-  return { ...readOperations(caller), calls, durations, rateLimit };
+  return { ...readOperations(caller), ...caller.meter };
 }

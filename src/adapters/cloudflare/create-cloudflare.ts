@@ -11,12 +11,9 @@ import { writeRecords } from "./write-records.ts";
  */
 export function createCloudflare(options: CloudflareOptions): DNSProvider & ProviderMeter {
   const caller = createCaller(options);
-  const { calls, durations, rateLimit } = caller;
   return {
     ...readOperations(caller),
     writeRecords: async (zone, fqdn, change) => writeRecords(caller, zone, fqdn, change),
-    calls,
-    durations,
-    rateLimit,
+    ...caller.meter,
   };
 }

@@ -1,5 +1,6 @@
 import type { Zone } from "../../model/dns.ts";
 import type { DNSProviderReader } from "../../ports/dns-provider.ts";
+import { lookPurpose } from "../provider-http/call-budget.ts";
 import type { Caller } from "./caller.ts";
 import { zoneIDOf } from "./dns-name.ts";
 import { findZone } from "./find-zone.ts";
@@ -15,12 +16,13 @@ export function readOperations(caller: Caller): DNSProviderReader {
     name: "cloudflare",
     ttlRules: CLOUDFLARE_TTL_RULES,
     isBatched: true,
-    findZone: async (zone) => findZone(caller, zone),
-    readRecords: async (zone, fqdn) => {
+    findZone: async (zone) => findZone(caller.for("recovery"), zone),
+    readRecords: async (zone, fqdn, isAwaited) => {
       const subject = nameSubject(readFacts(fqdn), zone, fqdn);
-      return recordSetState(subject.fqdn, await listRecords(caller, subject));
+      return recordSetState(subject.fqdn, await listRecords(caller.for(lookPurpose(isAwaited)), subject));
     },
-    listRecords: async (zone, mostCalls) => await listZone(caller, zoneIDFor(zone), mostCalls),
+    listRecords: async (zone, mostCalls, isAwaited) =>
+      await listZone(caller.for(lookPurpose(isAwaited)), zoneIDFor(zone), mostCalls),
   };
 }
 

@@ -32,9 +32,9 @@ export async function writeRecords(
   }
   return changeRecordSet(change, {
     ttlRules: CLOUDFLARE_TTL_RULES,
-    read: () => listRecords(caller, subject),
+    read: (purpose) => listRecords(caller.for(purpose), subject),
     stateOf: (records) => recordSetState(subject.fqdn, records),
-    attempt: (records) => attempt(caller, subject, records, change),
+    attempt: (records) => attempt(caller.for("rest"), subject, records, change),
   });
 }
 

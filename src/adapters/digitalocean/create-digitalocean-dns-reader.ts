@@ -7,13 +7,12 @@ import { dnsReadOperations } from "./dns-read-operations.ts";
 /**
  * Returns DigitalOcean's DNS for commands that never write: there is no method that could, at run time either.
  * A caller of the same token is shared with other adapters by passing it; the meter then shows the calls of all of them.
- * Calls about names let all others go first.
+ * Calls about names let those about addresses go first, and leave a part of the limit to them.
  * @throws ConfigError when the base URL is not usable
  */
 export function createDigitalOceanDNSReader(
   options: DigitalOceanOptions,
   caller: Caller = createCaller(options),
 ): DNSProviderReader & ProviderMeter {
-  const { calls, durations, rateLimit, givingWay } = caller;
-  return { ...dnsReadOperations(givingWay), calls, durations, rateLimit };
+  return { ...dnsReadOperations(caller), ...caller.meter };
 }

@@ -13,6 +13,5 @@ export function createDigitalOceanFirewallsReader(
   options: DigitalOceanOptions,
   caller: Caller = createCaller(options),
 ): FirewallProviderReader & ProviderMeter {
-  const { calls, durations, rateLimit } = caller;
-  return { ...firewallReadOperations(caller), calls, durations, rateLimit };
+  return { ...firewallReadOperations(caller), ...caller.meter };
 }

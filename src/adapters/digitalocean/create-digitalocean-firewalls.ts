@@ -14,6 +14,5 @@ export function createDigitalOceanFirewalls(
   options: DigitalOceanOptions,
   caller: Caller = createCaller(options),
 ): FirewallProvider & ProviderMeter {
-  const { calls, durations, rateLimit } = caller;
-  return { ...firewallReadOperations(caller), ...firewallWriteOperations(caller), calls, durations, rateLimit };
+  return { ...firewallReadOperations(caller), ...firewallWriteOperations(caller), ...caller.meter };
 }

@@ -12,6 +12,5 @@ export function createDigitalOceanReader(
   options: DigitalOceanOptions,
   caller: Caller = createCaller(options),
 ): IPProviderReader & ProviderMeter {
-  const { calls, durations, rateLimit } = caller;
-  return { ...readOperations(caller), calls, durations, rateLimit };
+  return { ...readOperations(caller), ...caller.meter };
 }

@@ -13,6 +13,5 @@ export function createDigitalOcean(
   options: DigitalOceanOptions,
   caller: Caller = createCaller(options),
 ): IPProvider & ProviderMeter {
-  const { calls, durations, rateLimit } = caller;
-  return { ...readOperations(caller), ...writeOperations(caller), calls, durations, rateLimit };
+  return { ...readOperations(caller), ...writeOperations(caller), ...caller.meter };
 }

@@ -2,6 +2,7 @@ import type { Zone } from "../../model/dns.ts";
 import type { DNSProviderReader } from "../../ports/dns-provider.ts";
 import { jsonOf } from "../provider-http/answer.ts";
 import { AnswerFault } from "../provider-http/answer-value.ts";
+import { lookPurpose } from "../provider-http/call-budget.ts";
 import type { Call } from "./call.ts";
 import type { Caller } from "./caller.ts";
 import { expectedFailure } from "./expected-failure.ts";
@@ -15,15 +16,15 @@ export function dnsReadOperations(caller: Caller): DNSProviderReader {
     name: "digitalocean",
     ttlRules: { minimumSeconds: 30 },
     isBatched: false,
-    findZone: async (zone) => caller.call(zoneCall(zone)),
-    readRecords: async (zone, fqdn) => {
+    findZone: async (zone) => caller.for("recovery").call(zoneCall(zone)),
+    readRecords: async (zone, fqdn, isAwaited) => {
       const name = recordName(readFacts(zone, fqdn), zone, fqdn);
-      return recordSetState(name.fqdn, await listRecords(caller, name));
+      return recordSetState(name.fqdn, await listRecords(caller.for(lookPurpose(isAwaited)), name));
     },
-    listRecords: async (zone, mostCalls) => {
+    listRecords: async (zone, mostCalls, isAwaited) => {
       const doing = `list the A records of the zone ${JSON.stringify(zone.id)}`;
       const facts = { operation: "records", doing, scope: "domain:read", isWrite: false };
-      return await listZone(caller, zoneSubject(facts, zone.id), mostCalls);
+      return await listZone(caller.for(lookPurpose(isAwaited)), zoneSubject(facts, zone.id), mostCalls);
     },
   };
 }

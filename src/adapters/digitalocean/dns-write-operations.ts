@@ -37,10 +37,16 @@ export function dnsWriteOperations(caller: Caller, ttlRules: TTLRules): Omit<DNS
       const { addresses, ttlSeconds } = change.after;
       const name = checkedName(zone, fqdn, addresses);
       const { mayWrite = (): boolean => true } = change;
-      const write: RecordWrite = { caller, name, addresses, ttl: acceptedTTL(ttlSeconds, ttlRules), mayWrite };
+      const write: RecordWrite = {
+        caller: caller.for("rest"),
+        name,
+        addresses,
+        ttl: acceptedTTL(ttlSeconds, ttlRules),
+        mayWrite,
+      };
       return changeRecordSet(change, {
         ttlRules,
-        read: () => listRecords(caller, name),
+        read: (purpose) => listRecords(caller.for(purpose), name),
         stateOf: (records) => recordSetState(name.fqdn, records),
         attempt: (records) => attempt(write, records),
       });

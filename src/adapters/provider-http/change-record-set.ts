@@ -1,6 +1,7 @@
 import { acceptedTTL, type DesiredRecordSet, type RecordSetState, type TTLRules } from "../../model/dns.ts";
 import type { ProviderError } from "../../model/errors.ts";
 import type { RecordSetChange, RecordSetResult } from "../../ports/dns-provider.ts";
+import type { Purpose } from "./call-budget.ts";
 
 const mostAttempts = 2;
 
@@ -23,7 +24,7 @@ export type ChangeAttempt<R> = RecordSetResult | ChangeConflict<R>;
 /** How a provider's records of one name are read and changed. */
 export interface RecordSetAccess<R> {
   readonly ttlRules: TTLRules;
-  readonly read: () => Promise<readonly R[]>;
+  readonly read: (purpose: Purpose) => Promise<readonly R[]>;
   readonly stateOf: (records: readonly R[]) => RecordSetState;
   /** Makes the records that were read the wanted ones, and asks {@link RecordSetChange.mayWrite} right before every request. */
   readonly attempt: (records: readonly R[]) => Promise<ChangeAttempt<R>>;
@@ -38,18 +39,23 @@ export async function changeRecordSet<R>(
   change: RecordSetChange,
   access: RecordSetAccess<R>,
 ): Promise<RecordSetResult> {
-  let current = await access.read();
+  let current = await access.read(purposeOf(change));
   let expected = change.before;
   for (let attempts = 1; ; attempts += 1) {
     const seen = standing(change, expected, access, current);
     if (seen !== undefined) return seen;
     const outcome = await access.attempt(current);
     if (outcome.kind !== "conflict") return outcome;
-    current = outcome.seen ?? (await access.read());
+    current = outcome.seen ?? (await access.read("rest"));
     expected = outcome.expected;
     const isLast = attempts === mostAttempts || !outcome.isRepeatable;
     if (isLast) return standing(change, expected, access, current) ?? unexplained(outcome, access, current);
   }
+}
+
+/** What the first call of a change is made for: an address that leaves a name serves nobody any more. */
+function purposeOf({ before, after }: RecordSetChange): Purpose {
+  return before.some((address) => !after.addresses.includes(address)) ? "recovery" : "change";
 }
 
 /** What the records say by themselves; undefined when their addresses are the expected ones and something is to be done. */

@@ -36,6 +36,8 @@ export function failureText({ label, scopeAdvice }: ProviderVoice, call: CallFac
       return `${label} refused to ${doing}: ${why}`;
     case "rate-limited":
       return `${label}'s rate limit does not allow to ${doing} now: ${why}.${when}`;
+    case "put-off":
+      return `${label} is not asked to ${doing} now: ${why}.${when}`;
     case "unavailable":
       return details.status === 0
         ? `${label} could not be reached to ${doing}: ${why}${doubt}`

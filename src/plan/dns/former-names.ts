@@ -1,5 +1,5 @@
 import { nameActionID, type WriteDNS } from "../../model/action.ts";
-import { type DNSFacts, type RecordSetState, recordsKey, type Zone } from "../../model/dns.ts";
+import { type DNSFacts, type RecordSetState, recordsKey, type UnreadDNS, type Zone } from "../../model/dns.ts";
 import type { Hold } from "../../model/plan.ts";
 import type { PublishedName } from "../../model/resource.ts";
 import { compareText } from "../object-order.ts";
@@ -196,12 +196,18 @@ function findRecords({ provider, zone, name }: PublishedName, dns: ReadonlyMap<s
   if (found?.kind === "missing") return { kind: "nothing" };
   const fact = found?.kind === "known" ? facts?.records.get(recordsKey(found.zone, name)) : found;
   if (found?.kind !== "known" || fact?.kind !== "known") {
-    const detail = fact !== undefined && "error" in fact ? fact.error : "it was not read";
-    const needsPerson = fact !== undefined && "isRefused" in fact && fact.isRefused;
-    return { kind: "unread", why: { reason: "Unreadable", detail, needsPerson } };
+    return {
+      kind: "unread",
+      why: fact?.kind === "gap" ? whyUnread(fact) : { reason: "Unreadable", detail: "it was not read" },
+    };
   }
   const ttlSeconds = fact.records.ttlSeconds ?? facts?.ttlRules.minimumSeconds ?? 0;
   return { kind: "records", zone: found.zone, records: fact.records, ttlSeconds };
+}
+
+function whyUnread({ error, isRefused, putOffUntilMs }: UnreadDNS): Why {
+  if (putOffUntilMs !== undefined) return { reason: "RateLimited", detail: error, notBeforeMs: putOffUntilMs };
+  return { reason: "Unreadable", detail: error, needsPerson: isRefused };
 }
 
 /** Only what flipop wrote goes: what somebody else put there meanwhile stays. */

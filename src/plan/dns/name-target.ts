@@ -3,6 +3,7 @@ import {
   type DNSFacts,
   type RecordSetState,
   recordsKey,
+  type UnreadDNS,
   type Zone,
   type ZoneFact,
 } from "../../model/dns.ts";
@@ -87,7 +88,9 @@ function obstacle(wish: NamedWish, facts: DNSFacts | undefined, zone: ZoneFact |
   return zone?.kind === "gap" ? unread(zone) : { ...blocked, reason: "Unreadable", detail: "it was not read" };
 }
 
-function unread({ error, isRefused }: { readonly error: string; readonly isRefused: boolean }): BlockedTarget {
+function unread({ error, isRefused, putOffUntilMs }: UnreadDNS): BlockedTarget {
+  if (putOffUntilMs !== undefined)
+    return { kind: "blocked", reason: "RateLimited", detail: error, needsPerson: false, notBeforeMs: putOffUntilMs };
   const reason = isRefused ? "ProviderUnavailable" : "Unreadable";
   return { kind: "blocked", reason, detail: error, needsPerson: isRefused };
 }

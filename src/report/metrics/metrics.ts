@@ -116,6 +116,11 @@ export const METRICS = {
     labels: "provider type",
     help: "Addresses that the account has (used) and may have (limit).",
   },
+  flipop_dns_put_off: {
+    type: "gauge",
+    help: "Names of DNS that the last run did not look at, because the calls that were left are kept for what is more urgent.",
+    labels: "provider",
+  },
   flipop_unreadable: {
     type: "gauge",
     labels: "provider",

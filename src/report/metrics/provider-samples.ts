@@ -38,7 +38,15 @@ export function limitSamples({ budget, gaps }: Plan, meters: readonly MeterReadi
         : [sample("flipop_provider_quota", { provider, type: "limit" }, addressLimit)]),
     ]),
     ...[...new Set([...meters, ...gaps].map(({ provider }) => provider))].map((provider) =>
-      sample("flipop_unreadable", { provider }, gaps.filter((gap) => gap.provider === provider).length),
+      sample(
+        "flipop_unreadable",
+        { provider },
+        gaps.filter((gap) => gap.provider === provider && gap.putOff === undefined).length,
+      ),
     ),
+    ...meters.map(({ provider }) => {
+      const putOff = gaps.find((gap) => gap.provider === provider && gap.putOff !== undefined)?.putOff;
+      return sample("flipop_dns_put_off", { provider }, putOff?.names ?? 0);
+    }),
   ];
 }

@@ -99,12 +99,12 @@ describe("the header ratelimit", () => {
   });
 
   test("with requests left stops nothing, and is reported", async () => {
-    const headers = { ratelimit: '"default";r=1;t=30', "ratelimit-policy": '"default";q=1200;w=300' };
+    const headers = { ratelimit: '"default";r=601;t=30', "ratelimit-policy": '"default";q=1200;w=300' };
     await withClock({ ...good, headers }, async ({ provider, read, server }) => {
       expect(provider.rateLimit()).toEqual({});
       await read();
       await read();
-      expect(provider.rateLimit()).toEqual({ limit: 1200, remaining: 1, resetMs: nowMs + 30_000 });
+      expect(provider.rateLimit()).toEqual({ limit: 1200, remaining: 601, resetMs: nowMs + 30_000 });
       expect(server.requests).toHaveLength(2);
     });
   });

@@ -148,8 +148,17 @@ describe("requests about firewalls", () => {
       const options = { token, baseURL: server.url, userAgent: "flipop/0", clock: SYSTEM_CLOCK };
       const reader = createDigitalOceanFirewallsReader(options);
       expect(await reader.listFirewalls()).toMatchObject([{ id, name: "web" }]);
-      const names = ["calls", "durations", "firewallLimits", "getFirewall", "listFirewalls", "machinesWithTag", "name"];
-      expect(Object.keys(reader).sort()).toEqual([...names, "rateLimit"]);
+      const names = [
+        "calls",
+        "carryCalls",
+        "durations",
+        "firewallLimits",
+        "getFirewall",
+        "listFirewalls",
+        "machinesWithTag",
+        "name",
+      ];
+      expect(Object.keys(reader).sort()).toEqual([...names, "rateLimit", "recentCalls"]);
       expect(reader.firewallLimits).toEqual({ rules: 50, machines: 10 });
     });
   });

@@ -129,6 +129,7 @@ describe("requests", () => {
       const names = [
         "addressLimit",
         "calls",
+        "carryCalls",
         "durations",
         "getAddress",
         "listPage",
@@ -136,7 +137,7 @@ describe("requests", () => {
         "name",
         "pageSize",
       ];
-      expect(Object.keys(reader).sort()).toEqual([...names, "rateLimit"]);
+      expect(Object.keys(reader).sort()).toEqual([...names, "rateLimit", "recentCalls"]);
     });
   });
 });

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { Purpose } from "../../../src/adapters/provider-http/call-budget.ts";
 import { inFlightLimit } from "../../../src/adapters/provider-http/in-flight-limit.ts";
 
 test("a place that is handed over stays taken, so that later tasks wait as well", async () => {
@@ -9,7 +10,7 @@ test("a place that is handed over stays taken, so that later tasks wait as well"
     withinLimit(() => {
       log.push(`${name} begins`);
       return new Promise<void>((resolve) => ends.set(name, resolve));
-    });
+    }, "look");
   const end = async (name: string): Promise<void> => {
     ends.get(name)?.();
     await new Promise((resolve) => setImmediate(resolve));
@@ -29,24 +30,27 @@ test("a task that fails gives its place back", async () => {
   const withinLimit = inFlightLimit(1);
   const failing = withinLimit(async () => {
     throw new Error("no");
-  });
+  }, "look");
   await expect(failing).rejects.toThrow("no");
-  expect(await withinLimit(async () => "yes")).toBe("yes");
+  expect(await withinLimit(async () => "yes", "look")).toBe("yes");
 });
 
-test("a task that gives way begins when no other waits, whoever came first", async () => {
+test("the most urgent task goes next, whoever came first", async () => {
   const withinLimit = inFlightLimit(1);
   const log: string[] = [];
-  const run = (name: string, givesWay: boolean): Promise<void> =>
+  const run = (name: string, purpose: Purpose): Promise<void> =>
     withinLimit(async () => {
       log.push(name);
-    }, givesWay);
+    }, purpose);
   await Promise.all([
-    run("under way", true),
-    run("name 1", true),
-    run("name 2", true),
-    run("address 1", false),
-    run("address 2", false),
+    run("under way", "look"),
+    run("look", "look"),
+    run("change", "change"),
+    run("recovery 1", "recovery"),
+    run("recovery 2", "recovery"),
+    run("rest", "rest"),
+    run("address 1", "address"),
+    run("address 2", "address"),
   ]);
-  expect(log).toEqual(["under way", "address 1", "address 2", "name 1", "name 2"]);
+  expect(log).toEqual(["under way", "address 1", "address 2", "rest", "recovery 1", "recovery 2", "change", "look"]);
 });

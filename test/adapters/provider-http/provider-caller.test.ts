@@ -56,11 +56,11 @@ describe("a caller of an API", () => {
     expect(sent()).toBe(1);
     await clock.advance(1);
     expect(await value).toBe(7);
-    expect(caller.calls()).toEqual([
+    expect(caller.meter.calls()).toEqual([
       { operation: "get", outcome: "error", count: 1 },
       { operation: "get", outcome: "success", count: 1 },
     ]);
-    expect(caller.durations()).toEqual([{ operation: "get", seconds: histogramOf([0, 0], CALL_BOUNDS) }]);
+    expect(caller.meter.durations()).toEqual([{ operation: "get", seconds: histogramOf([0, 0], CALL_BOUNDS) }]);
   });
 
   test("measures how long each request takes, the wait before a repeat aside", async () => {
@@ -74,7 +74,7 @@ describe("a caller of an API", () => {
     const failed = providerFailureOf(caller.call({ ...call, send: slow, decode: () => 1 }), token);
     await clock.advance(1300);
     await failed;
-    expect(caller.durations()).toEqual([{ operation: "get", seconds: histogramOf([0.3, 0.3], CALL_BOUNDS) }]);
+    expect(caller.meter.durations()).toEqual([{ operation: "get", seconds: histogramOf([0.3, 0.3], CALL_BOUNDS) }]);
   });
 
   test("sends nothing while the API's reading of the headers says that nothing is left, and then again", async () => {
@@ -110,6 +110,23 @@ describe("a caller of an API", () => {
     };
     await Promise.all(Array.from({ length: 6 }, () => caller.call({ ...facts, send, decode: () => 1 })));
     expect(mostOpen).toBe(2);
+  });
+
+  test("sends nothing for a purpose that has to leave the rest of the limit to others, and says until when", async () => {
+    const { caller, read, sent, facts, clock } = stage([good]);
+    const look = (): Promise<number> =>
+      caller.for("look").call({ ...facts, send: async () => good, decode: (body) => body.at("value").count() });
+    for (let count = 0; count < 10; count += 1) await look();
+    const error = await providerFailureOf(look(), token);
+    expect(error).toMatchObject({ failure: "put-off", status: 0, isAmbiguous: false, notBeforeMs: nowMs + 10_000 });
+    expect(error.message).toBe(
+      "Somecloud is not asked to read a now: the calls that are left are kept for what is more urgent. No call before 2026-01-02T03:04:15.000Z.",
+    );
+    expect(await read()).toBe(7);
+    expect(sent()).toBe(1);
+    expect(caller.meter.recentCalls()).toBe(11);
+    await clock.advance(10_000);
+    expect(await look()).toBe(7);
   });
 
   test.for<readonly [string, Partial<ProviderOptions>, string, number]>([

@@ -1,0 +1,81 @@
+import { expect, test } from "vitest";
+import { CallBudget, type Purpose } from "../../../src/adapters/provider-http/call-budget.ts";
+import type { RateLimit } from "../../../src/model/meter.ts";
+import { FakeClock } from "../../fake/fake-clock.ts";
+
+const PURPOSES: readonly Purpose[] = ["address", "rest", "recovery", "change", "look"];
+
+/** A budget of 100 calls in 60 s, its clock, and what the headers say. */
+function stage(told: RateLimit = {}) {
+  const clock = new FakeClock(Date.UTC(2026, 0, 2, 3, 4, 5));
+  const budget = new CallBudget(clock, { calls: 100, ms: 60_000 }, () => told);
+  const spend = (calls: number): void => {
+    for (let count = 0; count < calls; count += 1) budget.spend();
+  };
+  const allowed = (): readonly Purpose[] => PURPOSES.filter((purpose) => budget.putOffUntilMs(purpose) === undefined);
+  return { clock, budget, spend, allowed };
+}
+
+test.for<readonly [calls: number, allowed: readonly Purpose[]]>([
+  [49, PURPOSES],
+  [50, ["address", "rest", "recovery", "change"]],
+  [79, ["address", "rest", "recovery", "change"]],
+  [80, ["address", "rest", "recovery"]],
+  [89, ["address", "rest", "recovery"]],
+  [90, ["address", "rest"]],
+  [1000, ["address", "rest"]],
+])("after %i of 100 calls what may still be sent is %j", ([calls, allowed]) => {
+  const scene = stage();
+  scene.spend(calls);
+  expect(scene.allowed()).toEqual(allowed);
+});
+
+test("what is put off may be sent as soon as enough calls are a span ago, and not before", async () => {
+  const { clock, budget, spend } = stage();
+  spend(30);
+  await clock.advance(10_000);
+  spend(30);
+  expect(budget.putOffUntilMs("look")).toBe(clock.wallMs() + 50_000);
+  await clock.advance(49_999);
+  expect(budget.putOffUntilMs("look")).toBe(clock.wallMs() + 1);
+  await clock.advance(1);
+  expect(budget.putOffUntilMs("look")).toBeUndefined();
+  expect(budget.recentCalls()).toBe(30);
+});
+
+test("calls of an earlier process count until they are a span ago, and for one limit's worth at most", async () => {
+  const { clock, budget, allowed } = stage();
+  budget.carry(1_000_000, 20_000);
+  expect(budget.recentCalls()).toBe(100);
+  expect(allowed()).toEqual(["address", "rest"]);
+  await clock.advance(39_999);
+  expect(allowed()).toEqual(["address", "rest"]);
+  await clock.advance(1);
+  expect(allowed()).toEqual(PURPOSES);
+});
+
+test("calls of an earlier process that ended long ago count for nothing", () => {
+  const { budget } = stage();
+  budget.carry(90, 60_000);
+  expect(budget.recentCalls()).toBe(0);
+});
+
+test.for<readonly [remaining: number, allowed: readonly Purpose[]]>([
+  [2501, PURPOSES],
+  [2500, ["address", "rest", "recovery", "change"]],
+  [1000, ["address", "rest", "recovery"]],
+  [500, ["address", "rest"]],
+  [0, ["address", "rest"]],
+])("with %i of 5000 calls left by the headers what may still be sent is %j", ([remaining, allowed]) => {
+  expect(stage({ limit: 5000, remaining }).allowed()).toEqual(allowed);
+});
+
+test("what the headers ask for ends with their reset, and is asked about again after a minute at most", () => {
+  const resetMs = Date.UTC(2026, 0, 2, 3, 4, 5) + 7000;
+  const near = stage({ limit: 5000, remaining: 1, resetMs });
+  expect(near.budget.putOffUntilMs("look")).toBe(resetMs);
+  const far = stage({ limit: 5000, remaining: 1, resetMs: resetMs + 3_600_000 });
+  expect(far.budget.putOffUntilMs("look")).toBe(far.clock.wallMs() + 60_000);
+  const past = stage({ limit: 5000, remaining: 1, resetMs: resetMs - 10_000 });
+  expect(past.budget.putOffUntilMs("look")).toBeUndefined();
+});
