@@ -26,7 +26,7 @@ export function putOffText({ names, untilMs, lookFrom }: PutOff): string {
 
 /** Reads {@link putOffText}; undefined for any other text. Pure. */
 export function parsePutOff(text: string): PutOff | undefined {
-  const [, names = "", time = "", lookFrom = ""] = /^(\d{1,9}) until (\S{1,40}) from ([^]{0,600})$/.exec(text) ?? [];
+  const [, names = "", time = "", lookFrom = ""] = /^(\d{1,9}) until (\S{1,40}) from ([\s\S]{0,600})$/.exec(text) ?? [];
   const untilMs = Date.parse(time);
   return Number.isNaN(untilMs) ? undefined : { names: Number(names), untilMs, lookFrom };
 }
