@@ -38,7 +38,7 @@ export function askedOfNames({
 /**
  * Reads the zones and names that objects ask for, or why the provider cannot be used; undefined when no object names it. One call per zone; then the names the cheapest
  * way: a list of the zone's A records where that takes no more calls than asking name by name. A zone or name that cannot be read is a gap of its own. Where calls are kept for what is more
- * urgent, names that no status has come first, then the others from where the last look ended; what is put off is taken as status has it. Never throws for a provider's failure.
+ * urgent, names that no ready object has come first, then the others from where the last look ended; what is put off is taken as status has it. Never throws for a provider's failure.
  */
 export async function readNames(options: ReadNamesOptions): Promise<DNSFacts | undefined> {
   const { name, access, pools, recordSets, skewMs } = options;
@@ -52,10 +52,10 @@ export async function readNames(options: ReadNamesOptions): Promise<DNSFacts | u
   const reuse = reusing(options);
   const skews = new SkewNotes(skewMs);
   const breaker = new CircuitBreaker(skews);
-  const isNew = (fqdn: string): boolean => !wanted.remembered.has(fqdn);
+  const isAwaited = (fqdn: string): boolean => !wanted.settled.has(fqdn);
   const order = inTurn(options.lookFrom ?? "");
   const zoneOrder = wanted.zones
-    .map((text) => ({ text, key: lookKey(text, ""), isNew: wanted.writtenIn(text).some(isNew) }))
+    .map((text) => ({ text, key: lookKey(text, ""), isAwaited: wanted.writtenIn(text).some(isAwaited) }))
     .toSorted(order);
   const zones = await breaker.all(
     zoneOrder.map(({ text }) => text),
@@ -66,11 +66,11 @@ export async function readNames(options: ReadNamesOptions): Promise<DNSFacts | u
     .flatMap(([text, fact]) => {
       const all = fact.kind === "known" ? wanted.namesIn(text, fact.zone) : [];
       return all.flatMap((fqdn) =>
-        fact.kind === "known" ? [{ zone: fact.zone, fqdn, key: lookKey(text, fqdn), isNew: isNew(fqdn) }] : [],
+        fact.kind === "known" ? [{ zone: fact.zone, fqdn, key: lookKey(text, fqdn), isAwaited: isAwaited(fqdn) }] : [],
       );
     })
     .toSorted(order);
-  const reading = { provider, breaker, reuse, skewMs, remembered: wanted.remembered };
+  const reading = { provider, breaker, reuse, skewMs, remembered: wanted.remembered, settled: wanted.settled };
   const records = await readSets(reading, names);
   const lookFrom = firstPutOff([
     ...zoneOrder.map((turn) => ({ ...turn, fact: zones.get(turn.text) })),
@@ -92,17 +92,21 @@ function stillRefused({ name, reusable }: ReadNamesOptions): DNSFacts | undefine
 interface Reuse {
   readonly zone: (text: string) => ZoneFact | undefined;
   readonly records: (key: string) => RecordsFact | undefined;
+  /** What this process knew before, however long ago: better than nothing where a name is not looked at. */
+  readonly recordsBefore: (key: string) => RecordsFact | undefined;
 }
 
 function reusing({ name, reusable }: ReadNamesOptions): Reuse {
+  const recordsBefore = (key: string): RecordsFact | undefined => reusable?.recordsBefore(name, key);
   const known = reusable?.facts.dns.get(name);
   // What was read before a provider failed as a whole is no longer new.
   if (reusable === undefined || known === undefined || known.unusable !== undefined)
-    return { zone: () => undefined, records: () => undefined };
+    return { zone: () => undefined, records: () => undefined, recordsBefore };
   const unlessDue = <F>(key: string, fact: F | undefined): F | undefined => (reusable.isDue(key) ? undefined : fact);
   return {
     zone: (text) => unlessDue(factKey("zone", name, text), known.zones.get(text)),
     records: (key) => unlessDue(factKey("records", name, key), known.records.get(key)),
+    recordsBefore,
   };
 }
 
@@ -110,8 +114,8 @@ function reusing({ name, reusable }: ReadNamesOptions): Reuse {
 interface Turn {
   /** {@link lookKey}. */
   readonly key: string;
-  /** True for a name that no status has, or a zone with such a name: nothing can be done about it before it was read. */
-  readonly isNew: boolean;
+  /** True for a name that no ready object has, or a zone with such a name: something is to be done about it, and it has to be read for that. */
+  readonly isAwaited: boolean;
 }
 
 /** A name whose records are wanted, in its zone. */
@@ -120,11 +124,11 @@ interface WantedName extends Turn {
   readonly fqdn: string;
 }
 
-/** Compares by whose turn it is: what is new before all others; of both what comes at or after `from`, then what comes before it; each by key. Pure. */
+/** Compares by whose turn it is: what is awaited before all others; of both what comes at or after `from`, then what comes before it; each by key. Pure. */
 function inTurn(from: string): (a: Turn, b: Turn) => number {
   const [zone = ""] = from.split(" ");
   const isBefore = ({ key }: Turn): boolean => compareText(key, key.endsWith(" ") ? lookKey(zone, "") : from) < 0;
-  const part = (turn: Turn): number => (turn.isNew ? 0 : 2) + Number(isBefore(turn));
+  const part = (turn: Turn): number => (turn.isAwaited ? 0 : 2) + Number(isBefore(turn));
   return (a, b) => part(a) - part(b) || compareText(a.key, b.key);
 }
 
@@ -144,6 +148,8 @@ interface SetReading {
   readonly skewMs: () => number;
   /** The addresses that status has under a name. */
   readonly remembered: ReadonlyMap<string, readonly string[]>;
+  /** The same of names that are as their objects want them. */
+  readonly settled: ReadonlyMap<string, readonly string[]>;
 }
 
 /** The records of each name, by {@link recordsKey}. */
@@ -157,13 +163,13 @@ async function readSets(reading: SetReading, names: readonly WantedName[]): Prom
   const open = [...byKey.values()].filter(({ zone, fqdn }) => !known.has(recordsKey(zone, fqdn)));
   for (const [key, fact] of await readLists(reading, open)) known.set(key, fact);
   const left = [...byKey.keys()].filter((key) => !known.has(key));
-  const { breaker, remembered } = reading;
+  const { breaker, settled } = reading;
   for (const [key, fact] of await breaker.all(left, async (one) => readName(reading, byKey.get(one)), away))
     known.set(key, fact);
   return new Map(
     [...byKey].map(([key, { fqdn }]) => [
       key,
-      believed(fqdn, known.get(key) ?? away("it was not read"), remembered.get(fqdn)),
+      believed(fqdn, known.get(key) ?? away("it was not read"), reading.reuse.recordsBefore(key), settled.get(fqdn)),
     ]),
   );
 }
@@ -207,7 +213,7 @@ async function readList(
       listing: await provider.listRecords(
         first.zone,
         names.length,
-        names.some(({ isNew }) => isNew),
+        names.some(({ isAwaited }) => isAwaited),
       ),
     };
   } catch (error) {
@@ -249,15 +255,22 @@ async function readName(
   if (entry === undefined) return away("it was not read");
   const read = async (): Promise<RecordsFact> => ({
     kind: "known",
-    records: await provider.readRecords(entry.zone, entry.fqdn, entry.isNew),
+    records: await provider.readRecords(entry.zone, entry.fqdn, entry.isAwaited),
   });
   return guarded(read, skewMs);
 }
 
-/** What is known of a name: where the look at it was put off, what status has of it. Whoever changes it reads it right before. */
-function believed(fqdn: string, fact: RecordsFact, remembered: readonly string[] | undefined): RecordsFact {
-  if (fact.kind === "known" || fact.putOffUntilMs === undefined || remembered === undefined) return fact;
-  const records = { fqdn, addresses: recordAddresses(remembered), isTTLAutomatic: true, hasDuplicates: false };
+/** What is known of a name: where the look at it was put off, what this process knew of it, or what the status of a ready object has. Whoever changes it reads it right before. */
+function believed(
+  fqdn: string,
+  fact: RecordsFact,
+  before: RecordsFact | undefined,
+  settled: readonly string[] | undefined,
+): RecordsFact {
+  if (fact.kind === "known" || fact.putOffUntilMs === undefined) return fact;
+  if (before?.kind === "known") return { ...before, putOffUntilMs: fact.putOffUntilMs };
+  if (settled === undefined) return fact;
+  const records = { fqdn, addresses: recordAddresses(settled), isTTLAutomatic: true, hasDuplicates: false };
   return { kind: "known", records, putOffUntilMs: fact.putOffUntilMs };
 }
 
@@ -291,6 +304,8 @@ interface WantedNames {
   readonly namesIn: (text: string, zone: Zone) => readonly string[];
   /** The addresses that status has under a name, by FQDN. */
   readonly remembered: ReadonlyMap<string, readonly string[]>;
+  /** The addresses under names that the status of a ready object has. What is on record of others may only be what was about to be written. */
+  readonly settled: ReadonlyMap<string, readonly string[]>;
 }
 
 /** Collects what objects ask for, and the names they had before where their records are to be cleaned. Pure. */
@@ -298,13 +313,10 @@ function wantedNames(provider: string, pools: readonly Pool[], recordSets: reado
   const wishes = [...pools.map(poolWish), ...recordSets.map(recordSetWish)].filter(isNamedAt(provider));
   const former = [...pools, ...recordSets].flatMap(cleanable).filter((name) => name.provider === provider);
   const published = [...pools, ...recordSets].flatMap(publishedNames).filter((name) => name.provider === provider);
+  const ready = [...pools, ...recordSets].filter(isReady).flatMap(({ status }) => status.publishedDNS ?? []);
   return {
-    remembered: new Map(
-      [...Map.groupBy(published, ({ name }) => name)].map(([name, all]) => [
-        name,
-        [...new Set(all.flatMap(({ addresses }) => addresses))],
-      ]),
-    ),
+    remembered: addressesByName(published),
+    settled: addressesByName(ready.filter((name) => name.provider === provider)),
     zones: [...new Set([...wishes, ...former].map(({ zone }) => zone))],
     asked: [
       ...new Set([
@@ -325,6 +337,18 @@ function presentNames(wishes: readonly NamedWish[], text: string, zoneName: stri
     .filter((wish) => wish.zone === text)
     .map(({ recordName }) => recordFQDN(recordName, zoneName))
     .flatMap((resolved) => (resolved.kind === "name" ? [resolved.fqdn] : []));
+}
+
+function addressesByName(names: readonly PublishedName[]): ReadonlyMap<string, readonly string[]> {
+  const byName = Map.groupBy(names, ({ name }) => name);
+  return new Map([...byName].map(([name, all]) => [name, [...new Set(all.flatMap(({ addresses }) => addresses))]]));
+}
+
+function isReady({ status, meta }: Pool | RecordSet): boolean {
+  return (
+    status.observedGeneration === meta.generation &&
+    status.conditions.some(({ type, status: state }) => type === "Ready" && state === "True")
+  );
 }
 
 function isNamedAt(provider: string): (wish: DNSWish) => wish is NamedWish {

@@ -1,4 +1,5 @@
 import type { AddressFact } from "../model/address.ts";
+import type { RecordsFact } from "../model/dns.ts";
 import type { Firewall } from "../model/firewall.ts";
 import type { KnownFacts, Observation } from "../model/observation.ts";
 import { machineID } from "../model/provider-id.ts";
@@ -64,6 +65,7 @@ export class ReusableFacts {
   readonly readings: Readings = new Readings();
   readonly #clock: Clock;
   #facts: KnownFacts = NOTHING;
+  #former: KnownFacts = NOTHING;
   #entries: ReadonlyMap<string, Entry> = new Map();
 
   constructor(clock: Clock) {
@@ -75,9 +77,16 @@ export class ReusableFacts {
     return this.#facts;
   }
 
+  /** What was known of a name's records before the last {@link forget}, or is known now; undefined when nothing was. */
+  recordsBefore(provider: string, key: string): RecordsFact | undefined {
+    const of = ({ dns }: KnownFacts): RecordsFact | undefined => dns.get(provider)?.records.get(key);
+    return of(this.#facts) ?? of(this.#former);
+  }
+
   /** Makes the next pass read everything: a full look. The waits of what is not settled go on growing. */
   forget(): void {
     this.readings.forget();
+    if (this.#facts !== NOTHING) this.#former = this.#facts;
     this.#facts = NOTHING;
   }
 

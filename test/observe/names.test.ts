@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type DNSFacts, type RecordsFact, recordsKey } from "../../src/model/dns.ts";
 import { ProviderError, type ProviderFailure } from "../../src/model/errors.ts";
-import type { RecordSet } from "../../src/model/resource.ts";
+import type { Condition, RecordSet } from "../../src/model/resource.ts";
 import { readNames } from "../../src/observe/names.ts";
 import { ReusableFacts } from "../../src/observe/reusable-facts.ts";
 import type { DNSProviderReader } from "../../src/ports/dns-provider.ts";
@@ -17,6 +17,14 @@ import { anObservation, NOW } from "../plan/builders.ts";
 import { aRecordSet } from "../plan/dns-builders.ts";
 
 const ZONE = "example.com";
+const READY: Condition = {
+  type: "Ready",
+  status: "True",
+  observedGeneration: 1,
+  lastTransitionTime: "2026-01-02T03:04:05Z",
+  reason: "Ready",
+  message: "",
+};
 
 interface Scene {
   readonly provider: MemoryDNSProvider;
@@ -38,7 +46,7 @@ function scene(flavour: MemoryDNSFlavour, { names, others = 0 }: { names: number
     return aRecordSet({
       name: recordName,
       spec: { dnsRecordSet: { provider: flavour.name, zone: ZONE, recordName, ttlSeconds: 60 } },
-      status: { publishedDNS: published },
+      status: { publishedDNS: published, observedGeneration: 1, conditions: [READY] },
     });
   });
   return { provider: new MemoryDNSProvider({ account }), recordSets };
@@ -255,6 +263,31 @@ describe("where calls are kept for what is more urgent", () => {
     expect(facts.lookFrom).toBe(`${ZONE} n4.${ZONE}`);
   });
 
+  test.for<readonly [string, Partial<RecordSet["status"]>]>([
+    ["is not ready", { conditions: [{ ...READY, status: "False" }] }],
+    ["was changed since", { observedGeneration: 0 }],
+    ["has no status", { conditions: [] }],
+  ])(
+    "what is on record of an object that %s may only be about to be written: it is read first, and never believed",
+    async ([, status]) => {
+      const own = scene(DIGITALOCEAN_DNS, { names: 3 });
+      const recordSets = own.recordSets.map((recordSet, at) =>
+        at === 0 ? recordSet : { ...recordSet, status: { ...recordSet.status, ...status } },
+      );
+      const asked: string[] = [];
+      const through = inFrontOf(own.provider, {
+        listRecords: async () => undefined,
+        readRecords: async (_zone, fqdn, isAwaited) => {
+          asked.push(`${fqdn.split(".")[0]} ${isAwaited}`);
+          throw failure("put-off", 0);
+        },
+      });
+      const { facts } = await read({ ...own, recordSets }, { through });
+      expect(asked).toEqual(["n1 true", "n2 true", "n0 false"]);
+      expect(["n0", "n1", "n2"].map((name) => factOf(facts, name)?.kind)).toEqual(["known", "gap", "gap"]);
+    },
+  );
+
   test("each look begins where the last one ended, until every name had its turn", async () => {
     const turns: string[] = [];
     let lookFrom: string | undefined;
@@ -273,6 +306,19 @@ describe("where calls are kept for what is more urgent", () => {
     expect(facts.zones.get(ZONE)).toMatchObject({ kind: "gap", putOffUntilMs: NOW + 7000 });
     expect(facts.unusable).toBeUndefined();
     expect(facts.lookFrom).toBe(`${ZONE} `);
+  });
+
+  test("a process that watches takes a name as it knew it before, whatever status has", async () => {
+    const reusable = new ReusableFacts(new FakeClock());
+    const own = scene(DIGITALOCEAN_DNS, { names: 2 });
+    own.provider.account.removeRecords(ZONE, ({ fqdn }) => fqdn === `n1.${ZONE}`);
+    const { facts } = await read(own);
+    reusable.keep({ ...anObservation({}), dns: new Map([["digitalocean", facts]]) });
+    reusable.forget();
+    const through = inFrontOf(own.provider, { listRecords: async () => Promise.reject(failure("put-off", 0)) });
+    const again = await read(own, { reusable, through });
+    expect(addressesOf(again.facts, "n1")).toEqual([]);
+    expect(factOf(again.facts, "n1")).toHaveProperty("putOffUntilMs", NOW + 7000);
   });
 
   test("a process that watches looks again at what was put off, and at nothing else", async () => {
