@@ -34,16 +34,17 @@ export const LONG_FILES: readonly string[] = [
   "test/model/label-selector.cluster.test.ts",
 ];
 
-/** Puts the long files of all projects together first, then the other files of `loopback` and `cluster`, then `quick`. */
+/** Puts the long files of all projects together first, then the other files of `loopback` and `cluster`, then `long`, then `quick`. */
 export class LongFilesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     return files.toSorted((a, b) => this.#turn(a) - this.#turn(b) || (a.moduleId < b.moduleId ? -1 : 1));
   }
 
-  /** Files of `quick` share what they have loaded only while they follow one another, so they are one block at the end. */
+  /** Files of `long` and `quick` share what they have loaded only while they follow one another, so each is one block at the end. */
   #turn({ moduleId, project }: TestSpecification): number {
     const place = LONG_FILES.findIndex((file) => moduleId.endsWith(`/${file}`));
-    if (project.name === "quick") return LONG_FILES.length + 1;
+    if (project.name === "quick") return LONG_FILES.length + 2;
+    if (project.name === "long") return LONG_FILES.length + 1;
     return place < 0 ? LONG_FILES.length : place;
   }
 }

@@ -6,8 +6,11 @@ import { LongFilesFirst } from "./file-order.ts";
 /** Files that need a real API server. */
 const NEEDS_CLUSTER = ["test/cluster/**/*.test.ts", "test/**/*.cluster.test.ts"];
 
-/** Files that play long stories over HTTP on the embedded world; everything else ends within seconds. */
-const LONG = ["test/**/*.loopback.test.ts"];
+/** Files that play long stories over HTTP on the embedded world. */
+const OVER_HTTP = ["test/**/*.loopback.test.ts"];
+
+/** Files that need neither, and take longer than a few seconds all the same. */
+const LONG = ["test/**/*.long.test.ts"];
 
 const CORES = availableParallelism();
 
@@ -18,7 +21,18 @@ const common = {
   setupFiles: ["test/setup/watch-tokens.ts"],
 };
 
-/** Three projects: `quick` for every save and commit, `loopback` for the embedded world, `cluster` for what only a real kube-apiserver can prove. */
+const inMemory = {
+  ...common,
+  // Nothing here takes long; the limit only ends what hangs, on a busy machine, too.
+  testTimeout: 30_000,
+  // A third of the time went into loading the same modules again; none of them keeps state (a rule of test/architecture).
+  isolate: false,
+};
+
+/**
+ * Four projects: `quick` for every save and commit, `long` for histories in memory that take their time, `loopback` for the embedded world, `cluster` for what only a real
+ * kube-apiserver can prove.
+ */
 const config: ViteUserConfig = {
   root: fileURLToPath(new URL("..", import.meta.url)),
   test: {
@@ -29,17 +43,17 @@ const config: ViteUserConfig = {
       {
         extends: true,
         test: {
-          ...common,
+          ...inMemory,
           name: "quick",
-          // Nothing here takes long; the limit only ends what hangs, on a busy machine, too.
-          testTimeout: 30_000,
           include: ["test/**/*.test.ts"],
-          exclude: [...NEEDS_CLUSTER, ...LONG],
-          // A third of the time went into loading the same modules again; none of them keeps state (a rule of test/architecture).
-          isolate: false,
+          exclude: [...NEEDS_CLUSTER, ...OVER_HTTP, ...LONG],
         },
       },
-      { extends: true, test: { ...common, name: "loopback", include: LONG, testTimeout: 60_000, hookTimeout: 60_000 } },
+      { extends: true, test: { ...inMemory, name: "long", include: LONG } },
+      {
+        extends: true,
+        test: { ...common, name: "loopback", include: OVER_HTTP, testTimeout: 60_000, hookTimeout: 60_000 },
+      },
       {
         extends: true,
         test: {

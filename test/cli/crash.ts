@@ -1,4 +1,4 @@
-// A program for crash.test.ts: the real command line, in which something throws where nobody awaits it, with a secret in its message.
+// A program for crash.long.test.ts: the real command line, in which something throws where nobody awaits it, with a secret in its message.
 import { runProcess } from "../../src/cli/run-process.ts";
 
 await runProcess(async () => {

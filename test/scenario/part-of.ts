@@ -1,3 +1,4 @@
+import type { WorldKind } from "./backend.ts";
 import { chosen, type Select } from "./run-scenarios.ts";
 
 /** `SCENARIOS=all` plays everything; else a part of it, the same at every run, so that the suite keeps to its time. */
@@ -13,6 +14,16 @@ export function partOf(oneIn: number, whole: readonly string[] = []): Select {
     });
 }
 
+/** Chooses a sixth of the scenarios, for every save and commit. */
+export function forEverySave(): Select {
+  return partOf(6);
+}
+
+/** Chooses what {@link forEverySave} leaves out. */
+export function notForEverySave(): Select {
+  return without("memory", forEverySave());
+}
+
 /** Chooses what is played on a real API server: every second one, and RoutedIPs whole. */
 export function onCluster(): Select {
   return partOf(2, ["routed IPs"]);
@@ -20,10 +31,13 @@ export function onCluster(): Select {
 
 /** Chooses what {@link onCluster} leaves out: each scenario is played with the real adapters over HTTP, on the one API server or on the other. */
 export function notOnCluster(): Select {
+  return without("cluster", onCluster());
+}
+
+/** Chooses what is not played in another place. */
+function without(kind: WorldKind, select: Select): Select {
   const there = new Set(
-    chosen("cluster", onCluster()).flatMap(({ group, scenarios }) =>
-      scenarios.map(({ title }) => `${group}: ${title}`),
-    ),
+    chosen(kind, select).flatMap(({ group, scenarios }) => scenarios.map(({ title }) => `${group}: ${title}`)),
   );
   return (scenarios, group) => scenarios.filter(({ title }) => isAll || !there.has(`${group}: ${title}`));
 }

@@ -138,9 +138,9 @@ export const DNS_BUGS: readonly Mutation[] = [
   {
     name: "A name that cannot be read counts as empty.",
     file: "src/observe/names.ts",
-    find: "records: await provider.readRecords(entry.zone, entry.fqdn, entry.isNew)",
+    find: "records: await provider.readRecords(entry.zone, entry.fqdn, entry.isAwaited)",
     replace:
-      "records: await provider.readRecords(entry.zone, entry.fqdn, entry.isNew).catch(() => ({ fqdn: entry.fqdn, addresses: [], isTTLAutomatic: false, hasDuplicates: false }))",
+      "records: await provider.readRecords(entry.zone, entry.fqdn, entry.isAwaited).catch(() => ({ fqdn: entry.fqdn, addresses: [], isTTLAutomatic: false, hasDuplicates: false }))",
   },
   {
     name: "A zone that cannot be read counts as missing.",

@@ -1,0 +1,10 @@
+import { memoryWorld } from "./memory-world.ts";
+import { notForEverySave } from "./part-of.ts";
+import { runScenarios } from "./run-scenarios.ts";
+import { World } from "./world.ts";
+
+runScenarios("memory", memoryWorld, {
+  select: notForEverySave(),
+  open: (backend) => new World(backend),
+  name: "memory",
+});
