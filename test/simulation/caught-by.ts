@@ -1,15 +1,16 @@
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-/** A history that finds a planted bug: the one of a seed, `routed` = of those of RoutedIPs, or a story struck at one call; `strike` is JSON. */
+/** A history that finds a planted bug: the one of a seed, `routed` = of those of RoutedIPs, `lasting` = of those in which something stays wrong, or a story struck at one call; `strike` is JSON. */
 export type Proof =
-  | { readonly seed: number; readonly routed?: boolean }
+  | { readonly seed: number; readonly routed?: boolean; readonly lasting?: boolean }
   | { readonly story: string; readonly strike: string };
 
 /** The arguments of `run.ts` that play it. */
 export function argsOf(proof: Proof): readonly string[] {
   if ("story" in proof) return ["--story", proof.story, "--strike", proof.strike];
-  return [...(proof.routed === true ? ["--routed"] : []), "--seed", `${proof.seed}`];
+  const kind = proof.routed === true ? ["--routed"] : proof.lasting === true ? ["--lasting"] : [];
+  return [...kind, "--seed", `${proof.seed}`];
 }
 
 /** Where `npm run mutations -- --record` writes what finds each bug. */

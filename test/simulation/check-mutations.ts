@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { argsOf, CAUGHT_BY, PROOFS_FILE, type Proof } from "./caught-by.ts";
 import { FIREWALL_BUGS } from "./firewall-bugs.ts";
+import { LASTING_BUGS } from "./lasting-bugs.ts";
 import { MUTATIONS, type Mutation } from "./mutations.ts";
 
 const OPTIONS = {
@@ -60,9 +61,12 @@ interface Hunt {
 function hunt({ name }: Mutation, known: Proof | undefined): Hunt {
   const again = known === undefined || values.afresh ? {} : simulate(name, argsOf(known));
   if (again.how !== undefined) return { ...again, ...(known === undefined ? {} : { proof: known }) };
-  const kind = FIREWALL_BUGS.some((bug) => bug.name === name) ? ["--routed"] : [];
+  const isLasting = LASTING_BUGS.some((bug) => bug.name === name);
+  const kind = isLasting ? ["--lasting"] : FIREWALL_BUGS.some((bug) => bug.name === name) ? ["--routed"] : [];
   const bySeed = simulate(name, [...kind, "--seeds", values.seeds, "--from", values.from]);
-  return bySeed.how === undefined && !values["no-stories"] ? simulate(name, [...kind, "--stories"]) : bySeed;
+  return bySeed.how === undefined && !values["no-stories"] && !isLasting
+    ? simulate(name, [...kind, "--stories"])
+    : bySeed;
 }
 
 function simulate(bug: string, args: readonly string[]): Hunt {
@@ -75,14 +79,19 @@ function simulate(bug: string, args: readonly string[]): Hunt {
   if (where === undefined && error === undefined && stderr !== "") throw new Error(stderr);
   if (where === undefined) return error === undefined ? {} : { how: "hangs" };
   const how = `${invariant}, ${where}`;
-  const proof = proofIn(stdout, where, args.includes("--routed"));
+  const kinds = { routed: args.includes("--routed"), lasting: args.includes("--lasting") };
+  const proof = proofIn(stdout, where, kinds);
   return proof === undefined ? { how } : { how, proof };
 }
 
-function proofIn(stdout: string, where: string, isRouted: boolean): Proof | undefined {
+function proofIn(
+  stdout: string,
+  where: string,
+  { routed, lasting }: { readonly routed: boolean; readonly lasting: boolean },
+): Proof | undefined {
   const [, seed] = /^seed (\d+)$/.exec(where) ?? [];
   const [, story, strike] = /--story ("[^"]+") --strike '([^']+)'/.exec(stdout) ?? [];
-  if (seed !== undefined) return { seed: Number(seed), ...(isRouted ? { routed: true } : {}) };
+  if (seed !== undefined) return { seed: Number(seed), ...(routed ? { routed } : {}), ...(lasting ? { lasting } : {}) };
   return story === undefined || strike === undefined ? undefined : { story: JSON.parse(story), strike };
 }
 

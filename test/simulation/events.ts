@@ -5,6 +5,7 @@ import { remember, setHolder, timeText } from "../../src/sandbox/digitalocean/pe
 import { writeDocument } from "../../src/sandbox/kubernetes/complete-document.ts";
 import type { DNSEvent } from "./dns-event.ts";
 import { DNS_EFFECTS } from "./dns-events.ts";
+import type { Expectation } from "./expectation.ts";
 import type { WorldEvent } from "./history.ts";
 import type { ProcessEvent } from "./process-event.ts";
 import type { RoutedEvent } from "./routed-event.ts";
@@ -23,6 +24,7 @@ type Effects = {
     | "freeze"
     | "stale"
     | "terminate"
+    | Expectation["kind"]
     | ProcessEvent["kind"]
     | StateEvent["kind"]
     | DNSEvent["kind"]

@@ -116,6 +116,7 @@ function takeDue<T extends Crash | Freeze>(planned: Planned<T>[], call: SimCall,
 
 function matches(match: CallMatch, call: SimCall): boolean {
   if (match.side !== call.side || (match.provider !== undefined && match.provider !== call.provider)) return false;
+  if (match.subject !== undefined && match.subject !== call.subject) return false;
   return match.operation === "*" || match.operation === call.operation || (match.operation === "write" && call.isWrite);
 }
 
@@ -180,6 +181,7 @@ const CLUSTER: Readonly<Record<string, readonly [KubeFailure, number]>> = {
   malformed: ["malformed", 200],
   conflict: ["conflict", 409],
   forbidden: ["forbidden", 403],
+  "400": ["invalid", 400],
 };
 
 function clusterError(how: FaultKind, { operation, subject }: SimCall): KubeError {

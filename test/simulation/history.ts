@@ -1,4 +1,5 @@
 import type { DNSEvent } from "./dns-event.ts";
+import type { Expectation } from "./expectation.ts";
 import type { PoolSpecText } from "./pool-spec-text.ts";
 import type { ProcessEvent } from "./process-event.ts";
 import type { RoutedEvent } from "./routed-event.ts";
@@ -19,6 +20,7 @@ export type FaultKind =
   | "409"
   | "422"
   | "422-pending"
+  | "400"
   | "429"
   | "401"
   | "conflict"
@@ -31,6 +33,8 @@ export interface CallMatch {
   readonly operation: string;
   /** Only calls of this provider of DNS; absent = of any. */
   readonly provider?: DNSProviderName;
+  /** Only calls about this; absent = about anything. */
+  readonly subject?: string;
 }
 
 /** Something that happens to the world at its time, whether or not it still makes sense then: what cannot happen does nothing. */
@@ -85,6 +89,7 @@ export type WorldEvent = { readonly atMs: number } & (
   | StateEvent
   | DNSEvent
   | RoutedEvent
+  | Expectation
 );
 
 /** Something done to one single call of a history; the others are left alone. */

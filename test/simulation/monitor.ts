@@ -123,7 +123,9 @@ export class Monitor {
   failed(process: Process, call: SimCall, failure: Failure, startedAtMs: number): void {
     this.begin(process, call);
     process.readings.asked(call);
-    process.hasFailedList ||= CLUSTER_LISTS.has(call.operation) && startedAtMs >= process.passBeganMs;
+    // What is refused for what it asks is the affair of the object that asks.
+    const isAnswered = failure.how === "400";
+    process.hasFailedList ||= !isAnswered && CLUSTER_LISTS.has(call.operation) && startedAtMs >= process.passBeganMs;
     if (call.operation === "get") process.readings.newest.set(call.subject, "failed");
     if (call.operation.endsWith("status")) this.records.refusals.clear();
     if (failure.how === "429" && failure.error instanceof ProviderError)

@@ -1,6 +1,7 @@
 import { DNS_BUGS } from "./dns-bugs.ts";
 import { FIREWALL_BUGS } from "./firewall-bugs.ts";
 import { GO_OPERATOR_BUGS } from "./go-operator-bugs.ts";
+import { LASTING_BUGS } from "./lasting-bugs.ts";
 import { MEMORY_BUGS } from "./memory-bugs.ts";
 
 /** A planted bug: one piece of the sources replaced by another. */
@@ -20,6 +21,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...DNS_BUGS,
   ...MEMORY_BUGS,
   ...FIREWALL_BUGS,
+  ...LASTING_BUGS,
   {
     name: "The intent of an earlier run is ignored.",
     file: "src/plan/pool-view.ts",

@@ -77,7 +77,14 @@ function dependents(file: string): ReadonlySet<string> {
 }
 
 function optionsOf(proof: Proof): PlayOptions {
-  const { seed, routed, story, strike } = { routed: false, seed: 0, story: undefined, strike: "{}", ...proof };
+  const { seed, routed, lasting, story, strike } = {
+    routed: false,
+    lasting: false,
+    seed: 0,
+    story: undefined,
+    strike: "{}",
+    ...proof,
+  };
   const brief = { lines: "1", full: false, brief: true, "keep-going": false };
-  return { ...brief, stories: false, seeds: "1", from: "1", seed: `${seed}`, routed, story, strike };
+  return { ...brief, stories: false, seeds: "1", from: "1", seed: `${seed}`, routed, lasting, story, strike };
 }

@@ -1,6 +1,7 @@
 import { explain } from "./explain.ts";
 import { generate } from "./generate.ts";
 import type { History } from "./history.ts";
+import { lastingHistory } from "./lasting-history.ts";
 import type { Violation } from "./monitor.ts";
 import { playStories, strikeStory, tellStory } from "./play-stories.ts";
 import { routedHistory } from "./routed-history.ts";
@@ -8,6 +9,7 @@ import { routedStories } from "./routed-stories.ts";
 import { shrink } from "./shrink.ts";
 import { Simulation } from "./simulation.ts";
 import { stories } from "./stories.ts";
+import { WatchSimulation } from "./watch-simulation.ts";
 
 /** What to play, as the command line says it. */
 export interface PlayOptions {
@@ -16,6 +18,8 @@ export interface PlayOptions {
   readonly seed?: string | undefined;
   /** Histories of RoutedIPs and firewalls. */
   readonly routed: boolean;
+  /** Histories in which processes watch, and something stays wrong for ever. */
+  readonly lasting: boolean;
   readonly stories: boolean;
   readonly story?: string | undefined;
   readonly strike: string;
@@ -57,7 +61,7 @@ async function playSeeds(options: PlayOptions): Promise<boolean> {
   const startedMs = performance.now();
   const sum = { calls: 0, effects: 0, faults: 0, deaths: 0 };
   for (let seed = from; seed < from + count; seed += 1) {
-    const result = await new Simulation(historyOf(seed, options), false).run();
+    const result = await simulationOf(historyOf(seed, options), options).run();
     for (const key of ["calls", "effects", "faults", "deaths"] as const) sum[key] += result[key];
     if (result.violation === undefined) continue;
     await report(seed, result.violation, broken, options);
@@ -83,13 +87,24 @@ async function report(
   if (!options["keep-going"] && !options.brief) await tell(seed, invariant, options);
 }
 
-function historyOf(seed: number, { routed }: PlayOptions): History {
+function historyOf(seed: number, { routed, lasting }: PlayOptions): History {
+  if (lasting) return lastingHistory(seed);
   return routed ? routedHistory(seed) : generate(seed);
 }
 
+function simulationOf(history: History, { lasting }: PlayOptions, isTraced = false): Simulation {
+  return lasting ? new WatchSimulation(history, isTraced) : new Simulation(history, isTraced);
+}
+
 async function tell(seed: number, invariant: string, options: PlayOptions): Promise<void> {
-  const { full, lines, routed } = options;
+  const { full, lines, routed, lasting } = options;
   const history = historyOf(seed, options);
+  if (lasting) {
+    const { trace } = await simulationOf(history, options, true).run();
+    for (const line of trace.slice(-Number(lines))) print(line);
+    print(`\nnpm run simulate -- --lasting --seed ${seed}`);
+    return;
+  }
   for (const line of await explain(full ? history : await shrink(history, invariant), Number(lines))) print(line);
   print(`\nnpm run simulate -- ${routed ? "--routed " : ""}--seed ${seed}`);
 }

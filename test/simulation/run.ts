@@ -12,6 +12,11 @@ const OPTIONS = {
     default: false,
     help: "histories of RoutedIPs and firewalls: seeds, and --stories, of their own",
   },
+  lasting: {
+    type: "boolean",
+    default: false,
+    help: "histories in which processes watch, and something stays wrong for ever: seeds of their own",
+  },
   stories: { type: "boolean", default: false, help: "play the main stories instead, struck at every single call" },
   story: { type: "string", help: "NAME: tell one of them, as --strike says" },
   strike: { type: "string", default: "{}", help: "JSON: what happens at which call of --story" },

@@ -28,7 +28,7 @@ export function simCluster(process: Process, cluster: ClusterWriter = memoryClus
     listEndpointSlices: (service) =>
       read("list-endpoint-slices", objectKey(service), () => cluster.listEndpointSlices(service)),
     listNodes: () => read("list-nodes", "", () => cluster.listNodes()),
-    listPods: (selector) => read("list-pods", "", () => cluster.listPods(selector)),
+    listPods: (selector) => read("list-pods", `|${selector.label}`, () => cluster.listPods(selector)),
     readPool: (meta) => read("read-pool", objectKey(meta), () => cluster.readPool(meta)),
     readRecordSet: (meta) => read("read-record-set", objectKey(meta), () => cluster.readRecordSet(meta)),
     readRoutedIP: (meta) => read("read-routed-ip", objectKey(meta), () => cluster.readRoutedIP(meta)),

@@ -50,6 +50,8 @@ export class Simulation {
   readonly #random: Random;
   readonly #lines: string[] | undefined;
   #incarnations = 0;
+  #providerCalls = 0;
+  #countedFrom = 0;
 
   constructor(history: History, isTraced: boolean) {
     this.history = history;
@@ -98,6 +100,7 @@ export class Simulation {
 
   trace(process: Process, call: SimCall, failure: Failure | undefined): void {
     this.calls += 1;
+    if (call.side !== "cluster") this.#providerCalls += 1;
     if (failure !== undefined) this.failed += 1;
     if (this.#lines === undefined) return;
     const args =
@@ -146,12 +149,27 @@ export class Simulation {
     else if (event.kind === "terminate") this.running[event.slot]?.terminate();
     else if (event.kind === "kill") this.killAt(event.slot);
     else if (event.kind === "leap") this.leap(event.slot, event.ms);
+    else if (event.kind === "count-calls") this.#countedFrom = this.#providerCalls;
+    else if (event.kind === "expect-on") this.#expectOn(event);
+    else if (event.kind === "expect-calls") this.#expectCalls(event.most);
     else if (event.kind === "read") void this.start(READER, { ...READING, skewMs: event.skewMs });
     else {
       this.monitor.beforeEvent();
       happen(this.world, event);
       this.monitor.afterEvent(event);
     }
+  }
+
+  #expectOn({ ip, droplets }: Extract<WorldEvent, { kind: "expect-on" }>): void {
+    const holder = this.world.address(ip)?.droplet_id ?? undefined;
+    if (holder !== undefined && droplets.includes(holder)) return;
+    this.monitor.violated("P11", `${ip} is on ${holder ?? "nothing"}, and not on ${droplets.join(" or ")}`);
+  }
+
+  #expectCalls(most: number): void {
+    const made = this.#providerCalls - this.#countedFrom;
+    if (made > most)
+      this.monitor.violated("budget", `${made} calls to providers in a minute in which only pods change`);
   }
 
   private killAt(slot: number): void {

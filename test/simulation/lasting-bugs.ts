@@ -1,0 +1,29 @@
+import type { Mutation } from "./mutations.ts";
+
+/** Bugs that show where something stays wrong for ever: the histories of `lasting-history.ts` find them. */
+export const LASTING_BUGS: readonly Mutation[] = [
+  {
+    name: "A change of the cluster makes a pass ask the providers again.",
+    file: "src/observe/reusable-facts.ts",
+    find: "    return entry === undefined || entry.dueMs <=",
+    replace: '    return entry === undefined || entry.state === "settled" || entry.dueMs <=',
+  },
+  {
+    name: "What a provider refused is tried again whenever the cluster changes.",
+    file: "src/plan/retry-schedule.ts",
+    find: "  return dueMs > nowMs + LONGEST_RETRY_MS ? nowMs : dueMs;",
+    replace: "  return Math.min(dueMs, nowMs);",
+  },
+  {
+    name: "A selector that the API server refuses stops the whole pass.",
+    file: "src/observe/read-cluster.ts",
+    find: "    if (!isRequestRefusal(error, isNamespaced)) throw error;",
+    replace: '    if (!isRequestRefusal(error, isNamespaced) || what !== "") throw error;',
+  },
+  {
+    name: "A pass begins when the last provider has answered.",
+    file: "src/observe/looking.ts",
+    find: "      if (isOver) return;",
+    replace: "      if (isOver && left.length === 0) return;",
+  },
+];

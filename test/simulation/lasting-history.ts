@@ -1,0 +1,105 @@
+import type { History, WorldEvent } from "./history.ts";
+import { Random } from "./random.ts";
+
+/** The address that everything is right for. */
+const GOOD = "203.0.113.1";
+const GOOD_DROPLETS = [101, 102] as const;
+/** When the pods begin to change, and for how long they do, milliseconds. */
+const CHURN_FROM_MS = 20_000;
+const CHURN_MS = 60_000;
+/** Four pod changes a second. */
+const PERIOD_MS = 250;
+/** A full look every ten seconds, the failover and what is tried anew take 24 calls at most; asking at every change would take hundreds. */
+const MOST_CALLS = 50;
+/** How long the address of a lost node may take to move, milliseconds: no call takes longer than a hang of another provider. */
+const FAILOVER_MS = 2000;
+/** How often what lasts may fail: more often than anybody asks. */
+const FOR_EVER = 1_000_000;
+
+/** What stays wrong beside it for the whole history, one at a time. */
+const WORLDS: readonly ((random: Random) => readonly WorldEvent[])[] = [
+  // A world that is imperfect for ever.
+  () => [pool("p1", { ips: ["203.0.113.9"] })],
+  () => [pool("p1", { ips: ["203.0.113"] })],
+  () => [{ atMs: 0, kind: "cloud", quota: 1 }, pool("p1", { desiredIPs: 2, region: "nyc3" })],
+  () => [pool("p1", { desiredIPs: 2, region: "nyc3" }), lasting({ side: "cloud", operation: "create", how: "422" })],
+  (random) => [recordSet(random.pick(["digitalocean", "cloudflare"]), "exmaple.com")],
+  () => [recordSet("cloudflare", "example.com"), lasting({ side: "dns", operation: "*", how: "401" })],
+  () => [recordSet("cloudflare", "example.com"), lasting({ side: "dns", operation: "write", how: "422" })],
+  () => [pool("p1", { ips: ["203.0.113.9"] }), lasting({ side: "cluster", operation: "event", how: "forbidden" })],
+  () => [lasting({ side: "cluster", operation: "annotate", how: "forbidden" })],
+  // An API server that refuses what our own parser lets through.
+  () => [
+    pool("p1", { desiredIPs: 1, region: "nyc3" }),
+    lasting({ side: "cluster", operation: "list-pods", subject: "|app=web", how: "400" }),
+  ],
+  // A neighbour that hangs.
+  (random) => [
+    recordSet("cloudflare", "example.com"),
+    lasting({ side: "dns", operation: random.pick(["*", "zone", "records"]), how: "timeout" }),
+  ],
+];
+
+/**
+ * The history of a seed in which something stays wrong while pods change four times a second, and a node of a healthy pool is lost: its address moves at once, and nobody
+ * asks a provider again about something that the cluster cannot have changed. Processes are to watch.
+ */
+export function lastingHistory(seed: number): History {
+  const random = new Random(seed ^ 0x7f4a7c15);
+  const lostAtMs = CHURN_FROM_MS + random.between(5000, CHURN_MS - 10_000);
+  const world = WORLDS[seed % WORLDS.length] ?? (() => []);
+  const events: readonly WorldEvent[] = [
+    ...GOOD_DROPLETS.flatMap((droplet, index) => node(`n${index + 1}`, droplet, "good")),
+    ...[103, 104].flatMap((droplet, index) => node(`n${index + 3}`, droplet, "other")),
+    { atMs: 0, kind: "address", ip: GOOD, on: null, region: "nyc3", isBYOIP: false },
+    {
+      atMs: 0,
+      kind: "pool",
+      name: "p0",
+      spec: { provider: "digitalocean", ips: [GOOD], match: { nodeLabel: "role=good" } },
+    },
+    ...world(random),
+    { atMs: CHURN_FROM_MS, kind: "expect-on", ip: GOOD, droplets: GOOD_DROPLETS },
+    { atMs: CHURN_FROM_MS, kind: "count-calls" },
+    ...Array.from({ length: CHURN_MS / PERIOD_MS }, (_, index): WorldEvent => {
+      const atMs = CHURN_FROM_MS + index * PERIOD_MS;
+      return { atMs, kind: "pod", node: random.pick(["n3", "n4"]), isReady: index % 2 === 0 };
+    }),
+    // By its name the first one has the address.
+    { atMs: lostAtMs, kind: "ready", name: "n1", value: false },
+    { atMs: lostAtMs + FAILOVER_MS, kind: "expect-on", ip: GOOD, droplets: [102] },
+    { atMs: CHURN_FROM_MS + CHURN_MS, kind: "expect-calls", most: MOST_CALLS },
+  ];
+  return {
+    seed,
+    hasLock: random.chance(0.5),
+    slots: [{ pauseMs: 1000, startsAtMs: 0, timeoutMs: 45_000, settles: false, onLocked: "wait" }],
+    latencyMs: random.pick([0, 40, 150]),
+    endsAtMs: CHURN_FROM_MS + CHURN_MS + 5000,
+    events: events.toSorted((a, b) => a.atMs - b.atMs),
+  };
+}
+
+function node(name: string, droplet: number, role: string): readonly WorldEvent[] {
+  return [
+    { atMs: 0, kind: "droplet", id: droplet, region: "nyc3" },
+    { atMs: 0, kind: "node", name, droplet, region: "nyc3", isReady: true, role },
+    { atMs: 0, kind: "pod", node: name, isReady: true },
+  ];
+}
+
+/** A pool of the other nodes; what it matches by changes all the time. */
+function pool(name: string, spec: Partial<Extract<WorldEvent, { kind: "pool" }>["spec"]>): WorldEvent {
+  const match = { nodeLabel: "role=other", podLabel: "app=web", ...spec.match };
+  return { atMs: 0, kind: "pool", name, spec: { provider: "digitalocean", ...spec, match } };
+}
+
+function recordSet(provider: string, zone: string): WorldEvent {
+  const match = { nodeLabel: "role=other", podLabel: "app=web" };
+  const dnsRecordSet = { provider, zone, recordName: "www" };
+  return { atMs: 0, kind: "record-set", name: "r0", spec: { dnsRecordSet, addressType: "ExternalIP", match } };
+}
+
+function lasting(fault: Omit<Extract<WorldEvent, { kind: "fault" }>, "atMs" | "kind" | "times">): WorldEvent {
+  return { atMs: 0, kind: "fault", times: FOR_EVER, ...fault };
+}
