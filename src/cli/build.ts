@@ -7,7 +7,6 @@ import type { Machine } from "./machine.ts";
 import { openClusterReader, openClusterWriter, openWarmCluster } from "./open-cluster.ts";
 import { openProviderReaders, openProviders, unusableTokens } from "./providers.ts";
 import { readMeters } from "./read-meters.ts";
-import { carryCalls } from "./recent-calls.ts";
 import { SYSTEM_CLOCK } from "./system-clock.ts";
 import { withSandbox } from "./with-sandbox.ts";
 
@@ -90,7 +89,6 @@ async function passes(
 ): Promise<NotedRun> {
   const run = settle ? (await import("../settle.ts")).settle : (await import("../reconcile.ts")).reconcilePass;
   const { meters, ...access } = await openProviders(config, { ...machine, untilMs: deadlineMs - LAST_WORDS_MS });
-  carryCalls(meters, lock.annotations(), cluster.now());
   const { clock } = machine;
   const deps = { cluster, ...access, clock, lock, leaseName: config.lease };
   const passed = await run(deps, { selection, deadline: deadlineMs, signal });

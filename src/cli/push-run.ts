@@ -1,5 +1,5 @@
 import type { Push, PushTarget } from "../adapters/pushgateway/push-metrics.ts";
-import { RECENT_CALLS_ANNOTATION, TOTALS_ANNOTATION } from "../model/lease-annotations.ts";
+import { TOTALS_ANNOTATION } from "../model/lease-annotations.ts";
 import type { RunEnd, Selection } from "../model/run.ts";
 import type { Clock } from "../ports/clock.ts";
 import { exitCodeOfError } from "../report/exit-code.ts";
@@ -11,7 +11,6 @@ import { readTotals, writeTotals } from "../report/metrics/totals-note.ts";
 import type { NotedRun } from "./backend.ts";
 import { exitCodeOfEnd, lastRunAnnotations } from "./last-run.ts";
 import { redactedSamples } from "./outgoing-text.ts";
-import { recentCallsNote } from "./recent-calls.ts";
 import type { Session } from "./session.ts";
 import { readVersion } from "./version.ts";
 import { writeLine } from "./write.ts";
@@ -21,7 +20,6 @@ export function runNotes(end: RunEnd, selection: Selection, signal: AbortSignal)
   const exitCode = exitCodeOfEnd(end.result, { signal, partialOk: false });
   return {
     ...lastRunAnnotations(exitCode, end.endedAtMs),
-    [RECENT_CALLS_ANNOTATION]: recentCallsNote(end),
     [TOTALS_ANNOTATION]: writeTotals(addRun(storedTotals(end), end, isWhole(selection))),
   };
 }

@@ -8,6 +8,5 @@ export function readMeters(meters: ReadonlyMap<string, ProviderMeter>): readonly
     calls: meter.calls(),
     durations: meter.durations(),
     rateLimit: meter.rateLimit(),
-    recentCalls: meter.recentCalls(),
   }));
 }

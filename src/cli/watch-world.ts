@@ -9,7 +9,6 @@ import type { Machine } from "./machine.ts";
 import { NO_LOCK } from "./no-lock.ts";
 import { openProviders, tokenState, unusableTokens } from "./providers.ts";
 import { readMeters } from "./read-meters.ts";
-import { carryCalls } from "./recent-calls.ts";
 import { WatchNotes } from "./watch-notes.ts";
 
 type WatchWorld = Parameters<Parameters<Backend["withWatchWorld"]>[1]>[0];
@@ -44,7 +43,6 @@ async function passes(
   const { clock } = machine;
   let open = await openProviders(config, machine);
   return (lock) => {
-    carryCalls(open.meters, lock.annotations(), cluster.now());
     const counts = new WatchNotes({
       clock,
       lock,

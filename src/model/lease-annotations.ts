@@ -6,8 +6,6 @@ export const ACQUISITIONS_ANNOTATION = "flipop.digitalocean.com/acquisitions";
 export const NOT_BEFORE_PREFIX = "flipop.digitalocean.com/not-before-";
 /** Prefix of `…/put-off-PROVIDER`: how many names of DNS the last run did not look at, until when, and where the next look begins. */
 export const PUT_OFF_PREFIX = "flipop.digitalocean.com/put-off-";
-/** How many calls the last run had just made, by provider, and when it ended, as JSON. */
-export const RECENT_CALLS_ANNOTATION = "flipop.digitalocean.com/recent-calls";
 /** When the last run ended, RFC 3339. */
 export const LAST_RUN_ANNOTATION = "flipop.digitalocean.com/last-run";
 /** When the last run without any failure of its own ended, RFC 3339. */

@@ -27,6 +27,4 @@ export interface MeterReading {
   readonly calls: readonly CallCount[];
   readonly durations: readonly CallDuration[];
   readonly rateLimit: RateLimit;
-  /** Calls within the span of the provider's shortest limit. */
-  readonly recentCalls: number;
 }

@@ -55,15 +55,11 @@ export interface IPProvider extends IPProviderReader {
   delete(ip: string): Promise<void>;
 }
 
-/** What an adapter tells about its own calls. */
+/** What an adapter tells about its own calls. No effects. */
 export interface ProviderMeter {
   /** Sorted by operation, then outcome; nothing with count 0. */
   calls(): readonly CallCount[];
   /** Sorted by operation. */
   durations(): readonly CallDuration[];
   rateLimit(): RateLimit;
-  /** How many calls were made within the span of the provider's shortest limit, a minute at DigitalOcean and five at Cloudflare. */
-  recentCalls(): number;
-  /** Counts calls of an earlier process with {@link recentCalls}, so many milliseconds after they were made: a limit is of the token, not of a process. */
-  carryCalls(calls: number, agoMs: number): void;
 }

@@ -204,14 +204,6 @@ export const REMEMBERED: readonly Remembered[] = [
     wrong: "shown as it is; only the order of looks is decided by it",
   },
   {
-    paths: ["flipop.digitalocean.com/recent-calls"],
-    where: "Lease",
-    written: "at the end of each run",
-    lost: "the next run counts its own calls only",
-    wrong:
-      "what cannot be read, or is of the future, counts for nothing; at most one limit's worth of calls is believed, for its span",
-  },
-  {
     paths: [
       "flipop.digitalocean.com/last-run",
       "flipop.digitalocean.com/last-success",

@@ -36,7 +36,6 @@ function aScene(): Scene {
       calls: [{ operation: "list", outcome: "success", count: scene.calls }],
       durations: [{ operation: "list", seconds: { counts: [scene.calls, 0], sum: scene.calls / 100 } }],
       rateLimit: {},
-      recentCalls: 0,
     },
   ];
   const annotate = ({ meters }: RunEnd): Record<string, string> => ({ calls: String(meters[0]?.calls[0]?.count ?? 0) });

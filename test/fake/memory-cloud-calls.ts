@@ -71,13 +71,6 @@ export class MemoryCloudCalls implements ProviderMeter {
     return this.gate.rateLimit();
   }
 
-  /** None: no budget is kept here. */
-  recentCalls(): number {
-    return 0;
-  }
-
-  carryCalls(): void {}
-
   /** One counted call. @throws ProviderError */
   protected call<T>(facts: CallFacts, effect: (caller: Caller) => T): T {
     return this.counted(facts, () => this.attempt(facts, effect));

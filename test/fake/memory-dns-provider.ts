@@ -82,13 +82,6 @@ export class MemoryDNSProvider implements DNSProvider, ProviderMeter {
     return {};
   }
 
-  /** None: no budget is kept here. */
-  recentCalls(): number {
-    return 0;
-  }
-
-  carryCalls(): void {}
-
   async findZone(zone: string): Promise<Zone | undefined> {
     const facts = factsOf("zone", zone, `find the zone ${zone}`);
     if (canonicalDNSName(zone) === undefined) {

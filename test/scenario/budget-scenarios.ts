@@ -87,7 +87,7 @@ export function budgetScenarios(scenario: Register): void {
   );
 
   scenario(
-    "other programs used up more than half of the hour: names are looked at later, and one of a lost node is changed at once",
+    "other programs used up most of the hour: names are looked at later, and one of a lost node is changed at once",
     async (world) => {
       const names = ["own.example.com", "drifted.example.com", "new.example.org"] as const;
       world.dns.zone("digitalocean", "example.org");
@@ -98,7 +98,7 @@ export function budgetScenarios(scenario: Register): void {
       await recordSets(world, names.slice(2), "names");
       world.dns.edit("digitalocean", { fqdn: names[1] }, { content: "198.51.100.9" });
       world.dnsSafety.turnOff();
-      world.cloud.leaveOfTheHour(0.4, 300);
+      world.cloud.leaveOfTheHour(0.25, 600);
       await world.nodes.setReady(holder, false);
       const { remaining } = await world.pass();
       const left = holder === "n1" ? 2 : 1;

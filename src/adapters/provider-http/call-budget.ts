@@ -13,7 +13,7 @@ import type { Clock } from "../../ports/clock.ts";
 export type Purpose = "address" | "rest" | "recovery" | "change" | "look";
 
 /** Which part of every limit is kept for what is more urgent. */
-const KEPT: Readonly<Record<Purpose, number>> = { address: 0, rest: 0, recovery: 0.1, change: 0.2, look: 0.5 };
+const KEPT: Readonly<Record<Purpose, number>> = { address: 0, rest: 0, recovery: 0.1, change: 0.2, look: 0.3 };
 
 /** Which of two purposes goes first: the smaller number. */
 export const URGENCY: Readonly<Record<Purpose, number>> = { address: 0, rest: 1, recovery: 2, change: 3, look: 4 };
@@ -53,20 +53,6 @@ export class CallBudget {
     this.#times.push(this.#clock.monotonicMs());
   }
 
-  /** Counts calls that an earlier process made so many milliseconds ago. */
-  carry(calls: number, agoMs: number): void {
-    const timeMs = this.#clock.monotonicMs() - agoMs;
-    this.#times.unshift(...Array.from({ length: Math.min(calls, this.#allowance.calls) }, () => timeMs));
-  }
-
-  /** How many calls were made within the last span. */
-  recentCalls(): number {
-    const sinceMs = this.#clock.monotonicMs() - this.#allowance.ms;
-    const live = this.#times.findIndex((time) => time > sinceMs);
-    this.#times.splice(0, live === -1 ? this.#times.length : live);
-    return this.#times.length;
-  }
-
   /** Until when a call for this purpose has to wait, local milliseconds; undefined when it may be sent. */
   putOffUntilMs(purpose: Purpose): number | undefined {
     const waits = [this.#ownWaitMs(KEPT[purpose]), this.#toldWaitMs(KEPT[purpose])];
@@ -77,9 +63,12 @@ export class CallBudget {
   /** The wait until enough of our own calls are a span ago, milliseconds. */
   #ownWaitMs(kept: number): number {
     if (kept === 0) return 0;
+    const nowMs = this.#clock.monotonicMs();
     const { calls, ms } = this.#allowance;
-    const freeing = this.#times[this.recentCalls() - Math.floor(calls * (1 - kept))];
-    return freeing === undefined ? 0 : freeing + ms - this.#clock.monotonicMs();
+    const live = this.#times.findIndex((time) => time > nowMs - ms);
+    this.#times.splice(0, live === -1 ? this.#times.length : live);
+    const freeing = this.#times[this.#times.length - Math.floor(calls * (1 - kept))];
+    return freeing === undefined ? 0 : freeing + ms - nowMs;
   }
 
   /** The wait that the headers ask for, milliseconds: until the reset, and for a minute at most, since the limits slide. */

@@ -107,7 +107,7 @@ export function createProviderCaller<Send, Body, C extends Complaint>(
 
   const withinLimit = inFlightLimit(api.limits.mostInFlight);
   const forPurpose = (purpose: Purpose): ProviderCaller<Send, Body, C> => ({
-    meter: meterOf(counter, gate, budget),
+    meter: { calls: counter.calls, durations: counter.durations, rateLimit: gate.rateLimit },
     call: (call) => withinLimit(() => callInTime(call, purpose), purpose),
     for: forPurpose,
   });
@@ -130,19 +130,5 @@ function admission(
     if (putOffUntilMs === undefined) return;
     const reason = "the calls that are left are kept for what is more urgent";
     throw failedCall(voice, call, { failure: "put-off", status: 0, reason, notBeforeMs: putOffUntilMs });
-  };
-}
-
-function meterOf(
-  { calls, durations }: ReturnType<typeof callCounter>,
-  { rateLimit }: RateLimitGate,
-  budget: CallBudget,
-): ProviderMeter {
-  return {
-    calls,
-    durations,
-    rateLimit,
-    recentCalls: () => budget.recentCalls(),
-    carryCalls: (count, agoMs) => budget.carry(count, agoMs),
   };
 }

@@ -29,14 +29,23 @@ export function destinationOf(action: Sending): string | undefined {
 /**
  * What an object needs of its present firewall, once what is planned for it is done. Pure.
  * @param shown - addresses that DNS shows: clients come for them, so their machines stay until DNS is written
+ * @param left - where the addresses of deleted objects are, by {@link leftBehind}: whoever names one, too, has it next
  */
-export function presentNeeds(view: PoolView, sending: readonly Sending[], shown: ReadonlySet<string>): FirewallNeeds {
+export function presentNeeds(
+  view: PoolView,
+  sending: readonly Sending[],
+  shown: ReadonlySet<string>,
+  left: ReadonlyMap<string, readonly string[]>,
+): FirewallNeeds {
   const nothing = new Set<string>();
   if (view.pool.meta.isDeleting) return { ports: nothing, wanted: nothing, machines: nothing, coming: nothing };
   const sent = new Set(sending.flatMap((action) => ("ip" in action ? [action.ip] : [])));
   const destinations = sending.flatMap((action) => destinationOf(action) ?? []);
   const staying = view.managed.filter(({ ip }) => view.inUse.has(ip) && !sent.has(ip));
   const placed = staying.flatMap(({ standing }) => (standing.kind === "placed" ? [standing.on.machineID] : []));
+  const inherited = view.managed.flatMap(({ ip, standing }) =>
+    standing.kind === "conflict" ? (left.get(ip) ?? []) : [],
+  );
   const maybe = staying.flatMap(({ ip, standing }) => [...seenAt(standing), ...rememberedAt(view, ip, standing)]);
   const asked = view.pool.status.pendingAcquisitions.flatMap(
     ({ providerID = "" }) => machineID(view.pool.spec.provider, providerID) ?? [],
@@ -52,9 +61,23 @@ export function presentNeeds(view: PoolView, sending: readonly Sending[], shown:
   return {
     ports: new Set((view.pool.firewall?.ports ?? []).map(portText)),
     wanted,
-    machines: new Set([...wanted, ...maybe, ...asked, ...published]),
+    machines: new Set([...wanted, ...maybe, ...asked, ...published, ...inherited]),
     coming: wanted.size === 0 ? new Set(unfinishedMatches(view)) : nothing,
   };
+}
+
+/** The machines where addresses of deleted objects are, or may be, by address. Pure. */
+export function leftBehind(views: readonly PoolView[]): ReadonlyMap<string, readonly string[]> {
+  const deleted = views.filter(({ pool }) => pool.meta.isDeleting);
+  return new Map(
+    deleted.flatMap(({ managed }) =>
+      managed
+        .filter(({ standing }) => standing.kind !== "conflict")
+        .map(
+          ({ ip, standing }) => [ip, standing.kind === "placed" ? [standing.on.machineID] : seenAt(standing)] as const,
+        ),
+    ),
+  );
 }
 
 function unfinishedMatches({ firewall, matches, pool }: PoolView): readonly string[] {

@@ -12,7 +12,7 @@ import { type ByOthers, byOthers } from "./by-others.ts";
 import { type Extension, extendFirewall } from "./extend-firewall.ts";
 import { firewallCleaning, waitingForHeirs } from "./firewall-cleaning.ts";
 import { firewallMemory, stillThere } from "./firewall-memory.ts";
-import { type FirewallNeeds, mayLetGo, presentNeeds, type Sending } from "./firewall-needs.ts";
+import { type FirewallNeeds, leftBehind, mayLetGo, presentNeeds, type Sending } from "./firewall-needs.ts";
 import { type BlockedFirewall, isBehind, isLetIn, unfinishedAt } from "./firewall-target.ts";
 import { entriesOf, entryKey, type FirewallWork, storedMemory } from "./firewall-work.ts";
 import { linkSending } from "./link-sending.ts";
@@ -63,9 +63,10 @@ export function planFirewalls(
   );
   if (!isUsed) return { decisions, byObject: new Map(), lettingIn: () => [] };
   const planned = new Planned();
+  const left = leftBehind(decisions.map(({ view }) => view));
   const works = decisions.map(({ view, actions }): FirewallWork => {
     const sending = actions.filter(isSending);
-    const needs = presentNeeds(view, sending, shown);
+    const needs = presentNeeds(view, sending, shown, left);
     const extension = isWritable(view) ? extendFirewall(view, needs, planned) : heldOnly(view, needs);
     return { view, sending, needs, extension };
   });

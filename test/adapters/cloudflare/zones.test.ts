@@ -121,7 +121,6 @@ test("the reader has no method that writes, at run time either", () => {
   const reader = createCloudflareReader({ token, userAgent: "flipop/0", clock: SYSTEM_CLOCK });
   expect(Object.keys(reader).sort()).toEqual([
     "calls",
-    "carryCalls",
     "durations",
     "findZone",
     "isBatched",
@@ -129,7 +128,6 @@ test("the reader has no method that writes, at run time either", () => {
     "name",
     "rateLimit",
     "readRecords",
-    "recentCalls",
     "ttlRules",
   ]);
   expect([reader.name, reader.isBatched]).toEqual(["cloudflare", true]);

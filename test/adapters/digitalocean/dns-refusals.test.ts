@@ -163,8 +163,8 @@ describe("a caller that is shared", () => {
       const names = Array.from({ length: 12 }, () => dns.findZone("example.com"));
       await createDigitalOcean(options, caller).getAddress(ip1);
       await Promise.all(names);
-      // Four were in flight before it.
-      expect(server.requests.findIndex(({ path }) => path.includes("reserved_ips"))).toBeLessThanOrEqual(5);
+      // Four were in flight before it, and as many may overtake it on their way.
+      expect(server.requests.findIndex(({ path }) => path.includes("reserved_ips"))).toBeLessThanOrEqual(8);
     });
   });
 });

@@ -159,7 +159,6 @@ describe("requests about DNS", () => {
       expect((await reader.readRecords(zone, fqdn)).addresses).toEqual([ip1]);
       const names = [
         "calls",
-        "carryCalls",
         "durations",
         "findZone",
         "isBatched",
@@ -167,7 +166,6 @@ describe("requests about DNS", () => {
         "name",
         "rateLimit",
         "readRecords",
-        "recentCalls",
         "ttlRules",
       ];
       expect(Object.keys(reader).sort()).toEqual(names);

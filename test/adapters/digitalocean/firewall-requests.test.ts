@@ -148,17 +148,8 @@ describe("requests about firewalls", () => {
       const options = { token, baseURL: server.url, userAgent: "flipop/0", clock: SYSTEM_CLOCK };
       const reader = createDigitalOceanFirewallsReader(options);
       expect(await reader.listFirewalls()).toMatchObject([{ id, name: "web" }]);
-      const names = [
-        "calls",
-        "carryCalls",
-        "durations",
-        "firewallLimits",
-        "getFirewall",
-        "listFirewalls",
-        "machinesWithTag",
-        "name",
-      ];
-      expect(Object.keys(reader).sort()).toEqual([...names, "rateLimit", "recentCalls"]);
+      const names = ["calls", "durations", "firewallLimits", "getFirewall", "listFirewalls", "machinesWithTag", "name"];
+      expect(Object.keys(reader).sort()).toEqual([...names, "rateLimit"]);
       expect(reader.firewallLimits).toEqual({ rules: 50, machines: 10 });
     });
   });

@@ -129,7 +129,6 @@ describe("requests", () => {
       const names = [
         "addressLimit",
         "calls",
-        "carryCalls",
         "durations",
         "getAddress",
         "listPage",
@@ -137,7 +136,7 @@ describe("requests", () => {
         "name",
         "pageSize",
       ];
-      expect(Object.keys(reader).sort()).toEqual([...names, "rateLimit", "recentCalls"]);
+      expect(Object.keys(reader).sort()).toEqual([...names, "rateLimit"]);
     });
   });
 });

@@ -21,7 +21,6 @@ const METER: MeterReading = {
     { operation: "list", seconds: histogramOf([0.02, 12], CALL_BOUNDS) },
   ],
   rateLimit: { limit: 5000, remaining: 4990 },
-  recentCalls: 7,
 };
 
 /**
