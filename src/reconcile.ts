@@ -50,7 +50,7 @@ export async function pass(deps: WriterDeps, options: PassOptions): Promise<Pass
   deps.attempts?.keep(remaining, observation, failures);
   const mayTell = (): boolean => deps.lock.isHeld() && deps.clock.monotonicMs() < deadline;
   const eventFailures = await writeEvents(outcomes, context.journals, deps.cluster, mayTell);
-  await noteRateLimits(observation, context);
+  await noteRateLimits(rounds.latest, context);
   const result = {
     plan: announced,
     outcomes,

@@ -123,6 +123,11 @@ export class Rounds {
     this.#deps.reusable?.keep(this.observation, this.#looking.underWay);
   }
 
+  /** The world with what came too late to be planned on. */
+  get latest(): Observation {
+    return enterAll(this.observation, this.#looking.late);
+  }
+
   /** Writes the statuses that are left to be written, all of them at once. */
   async writeStatuses(): Promise<readonly ReportFailure[]> {
     return await this.#statuses.writeRest(this.#withStatusToTell(), this.outcomes.length);

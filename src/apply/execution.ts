@@ -1,4 +1,13 @@
-import { type Action, type AssignIP, type ObjectRef, refKey, subjectOf, type WriteDNS } from "../model/action.ts";
+import {
+  type Action,
+  type AssignIP,
+  type ChangeMachines,
+  type ChangePorts,
+  type ObjectRef,
+  refKey,
+  subjectOf,
+  type WriteDNS,
+} from "../model/action.ts";
 import { ACTIONS } from "../model/action-facts.ts";
 import { ConfigError, KubeError, ProviderError } from "../model/errors.ts";
 import type { Outcome } from "../model/outcome.ts";
@@ -169,9 +178,15 @@ function touchedBy(action: Action): readonly string[] {
     case "open-ports":
     case "close-ports":
     case "add-to-firewall":
+      return [firewallOf(action)];
     case "remove-from-firewall":
-      return [`firewall ${action.firewall.id} of ${refKey(action.object)}`];
+      // Nothing is sent to a machine that is just leaving its firewall.
+      return [firewallOf(action), ...action.machines.map(({ machineID }) => `machine ${machineID}`)];
   }
+}
+
+function firewallOf({ firewall, object }: ChangePorts | ChangeMachines): string {
+  return `firewall ${firewall.id} of ${refKey(object)}`;
 }
 
 /** Where an address is shown: names follow annotations, and none follows half of a move. */

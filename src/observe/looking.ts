@@ -74,6 +74,7 @@ export class Looking {
   #arrived: Enter[] = [];
   #failure: { readonly error: unknown } | undefined;
   #isLeft = false;
+  readonly #late: Enter[] = [];
   #bell = Promise.withResolvers<void>();
 
   /** Begins to read the pieces, or waits on for those that an earlier pass began to read. */
@@ -123,6 +124,11 @@ export class Looking {
     }
   }
 
+  /** What has arrived since the look was ended: nothing is planned on it any more, but a provider may have asked for no calls. */
+  get late(): readonly Enter[] {
+    return this.#late;
+  }
+
   /** Ends the look: what has not arrived is left to the next one. */
   leave(): void {
     this.#isLeft = true;
@@ -148,7 +154,10 @@ export class Looking {
   async #follow(piece: Piece, readings: Readings): Promise<void> {
     try {
       const enter = await readings.of(piece);
-      if (this.#isLeft) return;
+      if (this.#isLeft) {
+        this.#late.push(enter);
+        return;
+      }
       this.#arrived.push(enter);
     } catch (error) {
       this.#failure ??= { error };

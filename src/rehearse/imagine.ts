@@ -180,8 +180,9 @@ function onRecord(
     const key = refKey({ kind: pool.kind, ...pool.meta });
     const planned = pools.get(key);
     const own = byObject.get(key);
-    return planned === undefined || own === undefined
-      ? pool
+    if (planned === undefined) return pool;
+    return own === undefined
+      ? withFirewalls(pool, planned)
       : poolOnRecord(pool, planned, own, observation.observedAtMs);
   };
   const ofRecordSet = (recordSet: RecordSet): RecordSet => {
@@ -197,6 +198,12 @@ function onRecord(
     pools: observation.pools.map(ofPool),
     recordSets: observation.recordSets.map(ofRecordSet),
   };
+}
+
+/** The status of an object at rest is written while others are at work: another one may wait for what it has on record. */
+function withFirewalls(pool: Pool, { firewalls }: RoutedIPStatus): Pool {
+  const { firewalls: _former, ...status } = pool.status;
+  return { ...pool, status: firewalls === undefined ? status : { ...status, firewalls } };
 }
 
 function poolOnRecord(pool: Pool, planned: RoutedIPStatus, own: readonly Outcome[], nowMs: number): Pool {

@@ -171,6 +171,29 @@ export function routedIPScenarios(scenario: Register): void {
     expect(world.cloud.showFirewall()).toBe("|");
   });
 
+  scenario(
+    "a deleted RoutedIP leaves its node behind the firewall for the one that names the same address",
+    async (world) => {
+      await routedScene(world, ["n1"], { routedIPReclaimPolicy: "Delete" });
+      world.cloud.address(ip(1));
+      await world.routedIPs.create("vip", { address: ip(1) });
+      await world.pass();
+      await world.routedIPs.create("heir", { address: ip(1) });
+      await world.pass();
+      expect(await world.showRouted("heir")).toEqual(["ip1 error (Conflict)"]);
+      await world.routedIPs.delete("vip");
+      const writes: string[] = [];
+      for (let passes = 0; passes < 3; passes += 1) {
+        await world.pass();
+        writes.push(...world.cloudWrites());
+      }
+      expect(writes).toEqual([]);
+      expect(await world.showRouted("heir")).toEqual(["ip1 active n1"]);
+      expect(world.cloud.showFirewall()).toBe("tcp/30080 | n1");
+      expect(await world.routedIPs.existing()).toEqual(["heir"]);
+    },
+  );
+
   scenario("what a person opened and attached stays, whatever flipop needs of it", async (world) => {
     await world.machines("n1");
     await world.pods.create("web-n1", { node: "n1", labels: { app: "web" } });

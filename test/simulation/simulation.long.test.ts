@@ -14,6 +14,8 @@ const FIRST_SEED = 1;
 const ROUTED_SEEDS = 20;
 /** Histories without names that broke a promise once; each stands for a fixed bug. */
 const ONCE_BROKEN = [2237, 5976, 12385, 21420, 11032, 147, 72, 10, 50_004];
+/** The same of RoutedIPs and firewalls: one machine left its firewall while an address was sent to it, another when its address went to the next RoutedIP. */
+const ROUTED_ONCE_BROKEN = [89, 219];
 /** How much of a broken history is shown. */
 const MOST_LINES = 80;
 
@@ -34,7 +36,8 @@ test("every promise holds in seeded histories in which anything may fail at any 
 
 test("every promise holds in seeded histories of RoutedIPs and firewalls", { timeout: 120_000 }, async () => {
   let firewallCalls = 0;
-  for (let seed = FIRST_SEED; seed < FIRST_SEED + ROUTED_SEEDS; seed += 1) {
+  const fresh = Array.from({ length: ROUTED_SEEDS }, (_, index) => FIRST_SEED + index);
+  for (const seed of [...ROUTED_ONCE_BROKEN, ...fresh]) {
     const history = routedHistory(seed);
     const simulation = new Simulation(history, false);
     const { violation } = await simulation.run();
