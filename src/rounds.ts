@@ -258,7 +258,7 @@ export class Rounds {
     const { selection, settling } = this.#options;
     const startMs = clock.monotonicMs();
     const now = { nowMs: cluster.now(), wallMs: clock.wallMs() };
-    const planned = (): Plan => plan(duringActions(this.observation, this.#execution.running, now), selection);
+    const planned = (): Plan => plan(duringActions(this.observation, this.#execution.open, now), selection);
     const isAsked = mayBeUnsettled && settling !== undefined;
     if (isAsked) this.observation = unsettled(this.observation);
     let made = planned();

@@ -44,9 +44,9 @@ export class Execution {
     this.#context = context;
   }
 
-  /** The actions that have begun and not ended. */
-  get running(): readonly Action[] {
-    return [...this.#running.values()];
+  /** The actions that have not ended: those that have begun, and those that wait for one. */
+  get open(): readonly Action[] {
+    return [...this.#running.values(), ...[...this.#waiting.values()].map(({ action }) => action)];
   }
 
   /** True while an action has not ended, waits for one, or has ended and nobody took what came of it. */
@@ -56,20 +56,16 @@ export class Execution {
 
   /** The objects of which an action has not ended or waits for one, by {@link refKey}. */
   get atWork(): ReadonlySet<string> {
-    return new Set(this.#known().map(({ object }) => refKey(object)));
+    return new Set(this.open.map(({ object }) => refKey(object)));
   }
 
   /** Begins what a new plan has for objects that are at rest, and address changes of the others where nothing under way touches the same. Returns what it takes on, in that order. */
   begin(plan: Plan, actions: readonly Action[]): readonly Action[] {
-    const fresh = withoutConflicts(actions, this.#known());
+    const fresh = withoutConflicts(actions, this.open);
     const prepared = preparations(plan, fresh, this.#context);
     for (const action of fresh) this.#waiting.set(action.id, { action, prepared });
     this.#advance();
     return fresh;
-  }
-
-  #known(): readonly Action[] {
-    return [...this.#running.values(), ...[...this.#waiting.values()].map(({ action }) => action)];
   }
 
   /** Resolves when an action has ended since {@link take}. */

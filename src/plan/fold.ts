@@ -54,7 +54,8 @@ export function fold(observation: Observation, outcomes: readonly Outcome[], { n
 export function duringActions(observation: Observation, actions: readonly Action[], now: Now): Observation {
   const outcomes = actions.flatMap((action): readonly Outcome[] => {
     const outcome = WHILE_RUNNING[action.kind];
-    return outcome === undefined ? [] : [{ action, ms: 0, outcome }];
+    // It is about to be accepted: what has to wait after it waits from now.
+    return outcome === undefined ? [] : [{ action, ms: 0, outcome, acceptedAtMs: now.nowMs }];
   });
   return fold(observation, outcomes, now);
 }

@@ -45,6 +45,53 @@ export function neighbourScenarios(scenario: Register): void {
       expect(world.dns.addresses(neighbour, "www.example.com")).toHaveLength(2);
     });
 
+  scenario(
+    "names arrive while an assignment is put on record: the pool's next one waits for its cool-off all the same",
+    async (world) => {
+      await world.machines("n1", "n2");
+      world.cloud.address(ip(1));
+      world.cloud.address(ip(2));
+      world.dns.zone("cloudflare");
+      await world.pools.create("web", { ips: [ip(1), ip(2)], assignmentCoolOffSeconds: 20 });
+      const dnsRecordSet = { provider: "cloudflare", zone: "example.com", recordName: "www", ttl: 60 };
+      await world.recordSets.create("www", { dnsRecordSet, addressType: "ExternalIP", match: { nodeLabel: "" } });
+      const isAny = (call: PortCall): boolean => isAssignment(ip(1))(call) || isAssignment(ip(2))(call);
+      const takesMs = ({ port, method }: PortCall): number =>
+        method === "patchPoolStatus" ? 10 * SECOND : port === "cloudflare" ? 2 * SECOND : 0;
+      const assigned = stopwatch(world, takesMs, isAny);
+      await world.pass();
+      world.takesMs = undefined;
+      expect(assigned).toHaveLength(1);
+      world.advance(21 * SECOND);
+      await world.pass();
+      expect(Object.values(world.cloud.addresses()).toSorted()).toEqual(["n1", "n2"]);
+    },
+  );
+
+  scenario(
+    "a purchase that waits for its finalizer is one of the twelve a minute, whoever buys meanwhile",
+    async (world) => {
+      for (const [name, desiredIPs] of Object.entries({ a: 9, b: 2, c: 9 })) {
+        const reclaimPolicy = name === "a" ? "Delete" : "Retain";
+        await world.pools.create(name, {
+          desiredIPs,
+          reclaimPolicy,
+          region: "nyc3",
+          match: { nodeLabel: "role=nobody" },
+        });
+      }
+      const isPurchase = ({ method }: PortCall): boolean => method === "create";
+      const takesMs = ({ method }: PortCall): number => (method === "setPoolFinalizer" ? 20 * SECOND : 0);
+      const bought = stopwatch(world, takesMs, isPurchase);
+      await world.pass();
+      expect(bought).toHaveLength(12);
+      world.takesMs = undefined;
+      world.advance(61 * SECOND);
+      await world.pass();
+      expect(world.cloud.boughtNow()).toHaveLength(20);
+    },
+  );
+
   scenario("an assignment takes 40 s: another pool's next candidate and status wait for none of it", async (world) => {
     await twoPools(world);
     world.fail({ side: "cloud", operation: "assign", subject: ip(2), kind: "422", times: 1 });
