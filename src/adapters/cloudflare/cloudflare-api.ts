@@ -12,7 +12,12 @@ import { loadSDK, type Send } from "./sdk.ts";
 export const CLOUDFLARE_API: ProviderAPI<Send, AnswerValue, CloudflareComplaint> = {
   ...CLOUDFLARE_VOICE,
   baseURL: "https://api.cloudflare.com/client/v4",
-  limits: { mostInFlight: 4, allowance: { calls: 1200, ms: 300_000 }, timeoutMs: 15_000, repeatDelayMs: 250 },
+  limits: {
+    mostInFlight: 4,
+    allowance: { calls: 1200, ms: 300_000, toldLimit: 1200 },
+    timeoutMs: 15_000,
+    repeatDelayMs: 250,
+  },
   open: async (baseURL) => {
     const sdk = await loadSDK(baseURL);
     return (call, terms) => exchange(sdk, call, terms);

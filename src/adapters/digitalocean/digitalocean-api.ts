@@ -12,7 +12,12 @@ import { loadSDK, type Send } from "./sdk.ts";
 export const DIGITALOCEAN_API: ProviderAPI<Send, Answer, Complaint> = {
   ...DIGITALOCEAN_VOICE,
   baseURL: "https://api.digitalocean.com",
-  limits: { mostInFlight: 4, allowance: { calls: 250, ms: 60_000 }, timeoutMs: 15_000, repeatDelayMs: 250 },
+  limits: {
+    mostInFlight: 4,
+    allowance: { calls: 250, ms: 60_000, toldLimit: 5000 },
+    timeoutMs: 15_000,
+    repeatDelayMs: 250,
+  },
   open: async (baseURL) => {
     const sdk = await loadSDK(baseURL);
     return (call, terms) => exchange(sdk, call, terms);

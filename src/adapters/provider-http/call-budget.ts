@@ -27,6 +27,8 @@ export function lookPurpose(isAwaited = false): Purpose {
 export interface CallAllowance {
   readonly calls: number;
   readonly ms: number;
+  /** The limit that the headers tell of an account with this allowance. Where they tell a higher one it was raised for the account, and the allowance is taken to be so with it. */
+  readonly toldLimit: number;
 }
 
 const minuteMs = 60_000;
@@ -64,10 +66,11 @@ export class CallBudget {
   #ownWaitMs(kept: number): number {
     if (kept === 0) return 0;
     const nowMs = this.#clock.monotonicMs();
-    const { calls, ms } = this.#allowance;
+    const { calls, ms, toldLimit } = this.#allowance;
     const live = this.#times.findIndex((time) => time > nowMs - ms);
     this.#times.splice(0, live === -1 ? this.#times.length : live);
-    const freeing = this.#times[this.#times.length - Math.floor(calls * (1 - kept))];
+    const raised = Math.max(1, (this.#rateLimit().limit ?? 0) / toldLimit);
+    const freeing = this.#times[this.#times.length - Math.floor(calls * raised * (1 - kept))];
     return freeing === undefined ? 0 : freeing + ms - nowMs;
   }
 

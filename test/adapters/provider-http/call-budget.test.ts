@@ -8,7 +8,7 @@ const PURPOSES: readonly Purpose[] = ["address", "rest", "recovery", "change", "
 /** A budget of 100 calls in 60 s, its clock, and what the headers say. */
 function stage(told: RateLimit = {}) {
   const clock = new FakeClock(Date.UTC(2026, 0, 2, 3, 4, 5));
-  const budget = new CallBudget(clock, { calls: 100, ms: 60_000 }, () => told);
+  const budget = new CallBudget(clock, { calls: 100, ms: 60_000, toldLimit: 5000 }, () => told);
   const spend = (calls: number): void => {
     for (let count = 0; count < calls; count += 1) budget.spend();
   };
@@ -50,6 +50,20 @@ test.for<readonly [remaining: number, allowed: readonly Purpose[]]>([
   [0, ["address", "rest"]],
 ])("with %i of 5000 calls left by the headers what may still be sent is %j", ([remaining, allowed]) => {
   expect(stage({ limit: 5000, remaining }).allowed()).toEqual(allowed);
+});
+
+test("an account whose limit was raised may make as many more calls in the span", () => {
+  const { spend, allowed } = stage({ limit: 15_000, remaining: 15_000 });
+  spend(209);
+  expect(allowed()).toEqual(PURPOSES);
+  spend(1);
+  expect(allowed()).toEqual(["address", "rest", "recovery", "change"]);
+});
+
+test("an account with a lower limit than is known of has the span's calls all the same: what is left the headers tell", () => {
+  const { spend, allowed } = stage({ limit: 50, remaining: 50 });
+  spend(69);
+  expect(allowed()).toEqual(PURPOSES);
 });
 
 test("what the headers ask for ends with their reset, and is asked about again after a minute at most", () => {

@@ -9,7 +9,12 @@ export const SOMECLOUD: ProviderAPI<() => Promise<Answer>, AnswerValue, Complain
   label: "Somecloud",
   scopeAdvice: (scope) => `Ask for ${scope}.`,
   baseURL: "https://api.some.example/v1",
-  limits: { mostInFlight: 2, allowance: { calls: 20, ms: 10_000 }, timeoutMs: 1234, repeatDelayMs: 700 },
+  limits: {
+    mostInFlight: 2,
+    allowance: { calls: 20, ms: 10_000, toldLimit: 100 },
+    timeoutMs: 1234,
+    repeatDelayMs: 700,
+  },
   open: async () => (call) => call.send(),
   successOf: jsonOf,
   complaintOf: ({ text }) => ({ text, hasModel: text.startsWith("E") }),
