@@ -16,7 +16,8 @@ const CORES = availableParallelism();
 
 const common = {
   env: { TZ: "UTC", FORCE_COLOR: "0" },
-  expect: { requireAssertions: true },
+  // A poll ends as soon as it is true; the limit only ends what never is, on a busy machine, too.
+  expect: { requireAssertions: true, poll: { timeout: 10_000 } },
   sequence: { shuffle: true },
   setupFiles: ["test/setup/watch-tokens.ts"],
 };
