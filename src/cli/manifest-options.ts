@@ -30,7 +30,7 @@ export function manifestOptions(): readonly Option[] {
     ),
     checked(
       "--runbooks <URL>",
-      "page with the README's sections on alerts, for those who are called",
+      "page with the manual's sections on alerts, for those who are called",
       "Write it like https://wiki.example.com/flipop, without a #.",
       (text) => RUNBOOKS.test(text) && URL.canParse(text),
     ),

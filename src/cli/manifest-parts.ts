@@ -60,7 +60,7 @@ export interface ManifestChanges {
   readonly schedule?: string;
   /** Name of a PriorityClass for the pods; without it they have the cluster's default. */
   readonly priorityClass?: string;
-  /** URL of a page with the README's sections on alerts. */
+  /** URL of a page with the manual's sections on alerts. */
   readonly runbooks?: string;
 }
 

@@ -20,7 +20,7 @@ export interface Remembered {
   readonly wrong: string;
 }
 
-/** Everything flipop keeps outside itself: the README's table. A status field, annotation or field of the Lease without a row fails a test. */
+/** Everything flipop keeps outside itself: the manual's table. A status field, annotation or field of the Lease without a row fails a test. */
 export const REMEMBERED: readonly Remembered[] = [
   {
     paths: ["observedGeneration", "conditions", "conditions[].*", "error", "state"],
@@ -231,7 +231,7 @@ export const REMEMBERED: readonly Remembered[] = [
   },
 ];
 
-/** The table of the README. Pure. */
+/** The table of the manual. Pure. */
 export function rememberedTable(): string {
   const rows = REMEMBERED.map(({ paths, where, written, lost, wrong }) => {
     const own = paths.filter((path) => !path.endsWith(".*"));

@@ -3,7 +3,7 @@ import type { Outcome } from "./survive.ts";
 
 /** A damage after which a world may come to another end than without it. */
 export interface Difference {
-  /** The row of the README's table that says so. */
+  /** The row of the manual's table that says so. */
   readonly row: string;
   readonly situation: RegExp;
   /** `KIND PATH DAMAGE`. */

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { invoke } from "../cli/invoke.ts";
-import { readmeTables } from "../readme/tables.ts";
+import { manualTables } from "../readme/tables.ts";
 import { aQuietRun, steady } from "../report/runs.ts";
 import { type CronJobOnWire, documents, shippedFiles, shippedText } from "./shipped.ts";
 
@@ -13,7 +13,7 @@ const [container] = pod.containers;
 const bytes = (quantity: string | undefined): number => Number(/^(\d+)Mi$/.exec(quantity ?? "")?.[1]) * 2 ** 20;
 
 test("a pod is not tried again exactly after the exit codes that a retry does not help", () => {
-  const rows = (readmeTables()["exit-codes"] ?? "").matchAll(/^\| (\d+) \| .* \| no \|$/gm);
+  const rows = (manualTables()["exit-codes"] ?? "").matchAll(/^\| (\d+) \| .* \| no \|$/gm);
   const rule = job.podFailurePolicy.rules.find(({ action }) => action === "FailJob");
   expect(rule?.onExitCodes).toEqual({
     containerName: container?.name,

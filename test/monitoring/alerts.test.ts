@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { shippedText } from "../manifests/shipped.ts";
-import { readReadme } from "../readme/tables.ts";
+import { readPage } from "../readme/tables.ts";
 import { METRIC_LABELS } from "./metric-names.ts";
 import { freshRules, prometheusRule } from "./prometheus-rule.ts";
 
@@ -73,12 +73,12 @@ test("a metric or label that does not exist is noticed", () => {
   ]);
 });
 
-test.for(RULES)("$alert has a severity, says what is wrong, and has a section in the README", (rule) => {
+test.for(RULES)("$alert has a severity, says what is wrong, and has a section in the manual", (rule) => {
   const { alert, labels, annotations } = rule;
   expect(["critical", "warning", "info"]).toContain(labels["severity"]);
   expect(Object.keys(annotations).sort()).toEqual(["description", "runbook_url", "summary"]);
   expect(annotations["runbook_url"]).toMatch(new RegExp(`^https://[^#?]+#${alert.toLowerCase()}$`));
-  expect(readReadme()).toContain(`\n#### ${alert}\n`);
+  expect(readPage("cronjob/monitoring/README.md")).toContain(`\n### ${alert}\n`);
 });
 
 test.for(RULES)("$alert has a case in which it fires and one in which it does not, with real metrics", ({ alert }) => {
@@ -89,8 +89,10 @@ test.for(RULES)("$alert has a case in which it fires and one in which it does no
   expect(names.filter((name) => METRIC_LABELS[name] === undefined)).toEqual([]);
 });
 
-test("the README has a section for no other alert", () => {
-  const sections = [...readReadme().matchAll(/^#### (Flipop\w+)$/gm)].map(([, name]) => name);
+test("the manual has a section for no other alert", () => {
+  const sections = [...readPage("cronjob/monitoring/README.md").matchAll(/^### (Flipop\w+)$/gm)].map(
+    ([, name]) => name,
+  );
   expect(sections).toEqual(RULES.map(({ alert }) => alert));
 });
 

@@ -15,10 +15,13 @@ metadata:
 spec:
 `;
 
-/** The plain rules as they should be: each `runbook_url` leads to the alert's section of the README at package.json's `homepage`. */
+/** The plain rules as they should be: each `runbook_url` leads to the alert's section of `cronjob/monitoring/README.md` at package.json's `homepage`. */
 export function freshRules(): string {
   const { homepage } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
-  return readFileSync(new URL("rules.yaml", FOLDER), "utf8").replace(/(?<=^ +runbook_url: )\S+(?=#)/gm, homepage);
+  return readFileSync(new URL("rules.yaml", FOLDER), "utf8").replace(
+    /(?<=^ +runbook_url: )\S+(?=#)/gm,
+    `${homepage}/blob/main/cronjob/monitoring/README.md`,
+  );
 }
 
 /** The PrometheusRule that the plain rules make: `node test/monitoring/prometheus-rule.ts` writes both. */

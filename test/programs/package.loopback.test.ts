@@ -7,7 +7,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { shippedText } from "../manifests/shipped.ts";
-import { freshReadme, licencesOfBundle, readReadme } from "../readme/tables.ts";
+import { freshPage, licencesOfBundle, readPage } from "../readme/tables.ts";
 import { buildPackage } from "./build-package.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -47,7 +47,7 @@ afterAll(() => {
 test("the package holds the program as a bundle, its manifests, licences and README, and nothing else", () => {
   const kinds = [
     /^lib\/[\w-]+\.js(\.map)?$/,
-    /^cronjob\/[\w/-]+\.(yaml|json)$/,
+    /^cronjob\/[\w/-]+\.(yaml|json|md)$/,
     /^src\/sandbox\/example\/[\w-]+\.yaml$/,
     /^schema\/[\w-]+\.json$/,
     /^(LICENSE|README\.md|THIRD-PARTY-LICENSES\.txt|package\.json|bin\/flipop|bin\/start\.js|lib\/main\.js)$/,
@@ -55,7 +55,7 @@ test("the package holds the program as a bundle, its manifests, licences and REA
   const paths = packed.files.map(({ path }) => path);
   expect(paths.filter((path) => !kinds.some((kind) => kind.test(path)))).toEqual([]);
   const shipped = readdirSync(join(ROOT, "cronjob"), { recursive: true, encoding: "utf8" })
-    .filter((name) => /\.(yaml|json)$/.test(name))
+    .filter((name) => /\.(yaml|json|md)$/.test(name))
     .map((name) => `cronjob/${name}`);
   const schemas = readdirSync(join(ROOT, "src/report/schema")).map((name) => `schema/${name}`);
   const wanted = ["LICENSE", "README.md", "THIRD-PARTY-LICENSES.txt", "bin/flipop", "bin/start.js", "lib/main.js"];
@@ -198,9 +198,9 @@ test("the checkout itself is not packed, since its sources do not run under node
   expect(() => npm(ROOT, "pack", "--dry-run")).toThrow(/npm pack \.\/dist/);
 });
 
-test("the README's table of licences is that of the bundle (npm run docs makes it)", async () => {
-  const readme = readReadme();
+test("the door's table of licences is that of the bundle (npm run docs makes it)", async () => {
+  const readme = readPage("README.md");
   const licences = await licencesOfBundle();
   expect(readme.includes("<!-- generated: licences -->")).toBe(true);
-  expect(freshReadme(readme, { licences }) === readme).toBe(true);
+  expect(freshPage(readme, { licences }) === readme).toBe(true);
 });

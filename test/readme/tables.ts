@@ -8,7 +8,17 @@ import { EXIT } from "../../src/report/exit-code.ts";
 import { METRICS, type MetricName, metricFacts } from "../../src/report/metrics/metrics.ts";
 import { rememberedTable } from "../campaign/remembered-state.ts";
 
-const README: URL = new URL("../../README.md", import.meta.url);
+const ROOT: URL = new URL("../../", import.meta.url);
+
+/** The manual, from the root of the project: the door, and what stands in the folder that it is about. */
+export const MANUAL: readonly string[] = [
+  "README.md",
+  "cronjob/README.md",
+  "cronjob/crds/README.md",
+  "cronjob/monitoring/README.md",
+  "src/README.md",
+  "test/README.md",
+];
 
 const MEANINGS: Readonly<Record<keyof typeof EXIT, readonly [meaning: string, retry: string]>> = {
   done: [
@@ -35,8 +45,8 @@ const MEANINGS: Readonly<Record<keyof typeof EXIT, readonly [meaning: string, re
   terminated: ["SIGTERM, after a clean end", "–"],
 };
 
-/** The generated tables of the README, by the name between their markers. */
-export function readmeTables(): Readonly<Record<string, string>> {
+/** The generated tables of the manual, by the name between their markers. */
+export function manualTables(): Readonly<Record<string, string>> {
   const exits = Object.entries(EXIT) as readonly [keyof typeof EXIT, number][];
   const codes = exits.map(([name, code]) => `| ${code} | ${MEANINGS[name].join(" | ")} |`);
   const reasons = Object.entries(REASONS).map(([reason, text]) => `| \`${reason}\` | ${text} |`);
@@ -52,11 +62,11 @@ export function readmeTables(): Readonly<Record<string, string>> {
   };
 }
 
-/** The README with its tables made anew; `more` are tables that take longer to make. */
-export function freshReadme(text: string, more: Readonly<Record<string, string>> = {}): string {
-  return Object.entries({ ...readmeTables(), ...more }).reduce(
-    (readme, [name, table]) =>
-      readme.replace(
+/** A page of the manual with its tables made anew; `more` are tables that take longer to make. */
+export function freshPage(text: string, more: Readonly<Record<string, string>> = {}): string {
+  return Object.entries({ ...manualTables(), ...more }).reduce(
+    (page, [name, table]) =>
+      page.replace(
         new RegExp(`(<!-- generated: ${name} -->\n)[\\s\\S]*?(<!-- /generated -->)`),
         (_, open: string, close: string) => `${open}${table}\n${close}`,
       ),
@@ -64,12 +74,12 @@ export function freshReadme(text: string, more: Readonly<Record<string, string>>
   );
 }
 
-/** The README as it is. */
-export function readReadme(): string {
-  return readFileSync(README, "utf8");
+/** A page of the manual as it is. */
+export function readPage(path: string): string {
+  return readFileSync(new URL(path, ROOT), "utf8");
 }
 
-/** The README's table of licences, from the bundle itself: some 2 s. */
+/** The door's table of licences, from the bundle itself: some 2 s. */
 export async function licencesOfBundle(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "flipop-licences-"));
   try {
@@ -79,4 +89,7 @@ export async function licencesOfBundle(): Promise<string> {
   }
 }
 
-if (import.meta.main) writeFileSync(README, freshReadme(readReadme(), { licences: await licencesOfBundle() }));
+if (import.meta.main) {
+  const licences = await licencesOfBundle();
+  for (const path of MANUAL) writeFileSync(new URL(path, ROOT), freshPage(readPage(path), { licences }));
+}

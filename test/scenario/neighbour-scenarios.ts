@@ -90,6 +90,7 @@ export function neighbourScenarios(scenario: Register): void {
       await world.pass();
       expect(world.cloud.boughtNow()).toHaveLength(20);
     },
+    { onlySingleRuns: "Without a Lease the passes of a process know nothing of each other's purchases." },
   );
 
   scenario("an assignment takes 40 s: another pool's next candidate and status wait for none of it", async (world) => {

@@ -1,5 +1,5 @@
 /**
- * Every metric, in the order in which they are written. The README's table is made from it. Names, types and labels never change their meaning: the Pushgateway
+ * Every metric, in the order in which they are written. The manual's table is made from it. Names, types and labels never change their meaning: the Pushgateway
  * refuses a name whose type is another one in any group. Those of the Go operator have its names and labels, so that its dashboards go on working.
  */
 export const METRICS = {
