@@ -128,6 +128,12 @@ export const GO_OPERATOR_BUGS: readonly Mutation[] = [
     replace: "return endMs > nowMs + 9e9 ? endMs : undefined;",
   },
   {
+    name: "The cool-off is written down only after the assignment, and lost with the process.",
+    file: "src/apply/assign-ip.ts",
+    find: "if (before === undefined || before.spec.assignmentCoolOffSeconds <= 0) return",
+    replace: "if (before === undefined || before.spec.assignmentCoolOffSeconds <= 9e9) return",
+  },
+  {
     name: "An action that is still under way is fought.",
     file: "src/plan/standing.ts",
     find: "  if (address.isLocked) {\n",
