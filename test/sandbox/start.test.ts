@@ -120,7 +120,9 @@ test("a directory with other files is refused and left alone", async () => {
 test("a path that is a file is refused", async () => {
   const dir = join(parent, "file");
   writeFileSync(dir, "");
-  await expect(startSandbox({ dir })).rejects.toThrow(`cannot use ${dir} as a sandbox: `);
+  await expect(startSandbox({ dir })).rejects.toThrow(
+    `cannot use ${dir} as a sandbox: it is a file; name a directory that can be written`,
+  );
 });
 
 test("a broken file ends the start with its place", async () => {
