@@ -66,9 +66,10 @@ export function shippedText(path: string): string {
   return readFileSync(new URL(path, ROOT), "utf8");
 }
 
-/** Names of the shipped files of a folder of cronjob/, sorted, as paths under cronjob/. */
+/** Names of the shipped manifests of a folder of cronjob/, sorted, as paths under cronjob/. */
 export function shippedFiles(folder: string): readonly string[] {
   return readdirSync(new URL(`${folder}/`, ROOT))
+    .filter((name) => name.endsWith(".yaml"))
     .sort()
     .map((name) => `${folder}/${name}`);
 }
