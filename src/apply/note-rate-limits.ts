@@ -6,8 +6,8 @@ import { timestamp } from "../plan/time.ts";
 import type { ApplyContext } from "./context.ts";
 
 /**
- * Leaves on the Lease until when each provider asked for no calls, for every later run to obey, and where the next look at names begins; takes away what is over. Writes only a difference. A Lease that is
- * lost meanwhile ends the pass as it would have a moment before: what was done stays told.
+ * Leaves two notes on the Lease for later runs: until when each provider asked for no calls, and which looks at names were put off. Takes away what is over, and writes only
+ * a difference. A Lease that is lost meanwhile ends the pass as it would have a moment before: what was done stays told.
  *
  * @throws KubeError when the API refuses the notes while the Lease is held.
  */

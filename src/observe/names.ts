@@ -62,13 +62,10 @@ export async function readNames(options: ReadNamesOptions): Promise<DNSFacts | u
     async (text) => reuse.zone(text) ?? guarded(() => readZone(provider, text), skewMs),
     away,
   );
+  const namesIn = (text: string, zone: Zone): readonly WantedName[] =>
+    wanted.namesIn(text, zone).map((fqdn) => ({ zone, fqdn, key: lookKey(text, fqdn), isAwaited: isAwaited(fqdn) }));
   const names = [...zones]
-    .flatMap(([text, fact]) => {
-      const all = fact.kind === "known" ? wanted.namesIn(text, fact.zone) : [];
-      return all.flatMap((fqdn) =>
-        fact.kind === "known" ? [{ zone: fact.zone, fqdn, key: lookKey(text, fqdn), isAwaited: isAwaited(fqdn) }] : [],
-      );
-    })
+    .flatMap(([text, fact]) => (fact.kind === "known" ? namesIn(text, fact.zone) : []))
     .toSorted(order);
   const reading = { provider, breaker, reuse, skewMs, remembered: wanted.remembered, settled: wanted.settled };
   const records = await readSets(reading, names);
@@ -313,6 +310,7 @@ function wantedNames(provider: string, pools: readonly Pool[], recordSets: reado
   const wishes = [...pools.map(poolWish), ...recordSets.map(recordSetWish)].filter(isNamedAt(provider));
   const former = [...pools, ...recordSets].flatMap(cleanable).filter((name) => name.provider === provider);
   const published = [...pools, ...recordSets].flatMap(publishedNames).filter((name) => name.provider === provider);
+  const byZone = Map.groupBy(wishes, ({ zone }) => zone);
   const ready = [...pools, ...recordSets].filter(isReady).flatMap(({ status }) => status.publishedDNS ?? []);
   return {
     remembered: addressesByName(published),
@@ -324,17 +322,16 @@ function wantedNames(provider: string, pools: readonly Pool[], recordSets: reado
         ...former.map(({ zone, name }) => `${name}. ${zone}`),
       ]),
     ].toSorted(compareText),
-    writtenIn: (text) => presentNames(wishes, text, text),
+    writtenIn: (text) => presentNames(byZone.get(text) ?? [], text),
     namesIn: (text, zone) => {
       const past = former.filter((name) => name.zone === text).map(({ name }) => name);
-      return [...new Set([...presentNames(wishes, text, zone.name), ...past])];
+      return [...new Set([...presentNames(byZone.get(text) ?? [], zone.name), ...past])];
     },
   };
 }
 
-function presentNames(wishes: readonly NamedWish[], text: string, zoneName: string | undefined): readonly string[] {
+function presentNames(wishes: readonly NamedWish[], zoneName: string | undefined): readonly string[] {
   return wishes
-    .filter((wish) => wish.zone === text)
     .map(({ recordName }) => recordFQDN(recordName, zoneName))
     .flatMap((resolved) => (resolved.kind === "name" ? [resolved.fqdn] : []));
 }

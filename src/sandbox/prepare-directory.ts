@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync, readdirSync, statSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError } from "../model/errors.ts";
 
@@ -29,8 +29,8 @@ function listVisible(dir: string): readonly string[] {
     mkdirSync(dir, { recursive: true });
     return readdirSync(dir).filter((name) => !name.startsWith("."));
   } catch (error) {
-    const isFile = statSync(dir, { throwIfNoEntry: false })?.isFile() === true;
-    const why = isFile ? "it is a file" : String(error instanceof Error ? error.message : error);
+    const { code = "", message } = error as NodeJS.ErrnoException;
+    const why = code === "EEXIST" ? "it is a file" : message;
     throw new ConfigError("usage", `cannot use ${dir} as a sandbox: ${why}; name a directory that can be written`, {
       cause: error,
     });

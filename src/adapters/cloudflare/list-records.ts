@@ -71,7 +71,7 @@ function pageOf<T>(
 }
 
 /**
- * How many records of a zone one call asks for: an answer of so many has about 2.5 MB. The API would take up to 5,000,000 (its schema, verified 2026-11-22).
+ * How many records of a zone one call asks for. An answer of 5,000 has about 2.5 MB. The API would allow 5,000,000 (its schema, verified 2026-11-22).
  * @see https://developers.cloudflare.com/api/resources/dns/subresources/records/methods/list/
  */
 const zonePageSize = 5000;

@@ -12,11 +12,14 @@ import type { Clock } from "../../ports/clock.ts";
  */
 export type Purpose = "address" | "rest" | "recovery" | "change" | "look";
 
-/** Which part of every limit is kept for what is more urgent. */
-const KEPT: Readonly<Record<Purpose, number>> = { address: 0, rest: 0, recovery: 0.1, change: 0.2, look: 0.3 };
-
-/** Which of two purposes goes first: the smaller number. */
-export const URGENCY: Readonly<Record<Purpose, number>> = { address: 0, rest: 1, recovery: 2, change: 3, look: 4 };
+/** `turn`: of two calls that wait, the one with the smaller number goes first. `kept`: the part of every limit that is left to more urgent calls. */
+export const PURPOSES: Readonly<Record<Purpose, { readonly turn: number; readonly kept: number }>> = {
+  address: { turn: 0, kept: 0 },
+  rest: { turn: 1, kept: 0 },
+  recovery: { turn: 2, kept: 0.1 },
+  change: { turn: 3, kept: 0.2 },
+  look: { turn: 4, kept: 0.3 },
+};
 
 /** What a look at a name is made for: a change that waits for it, or nothing but to know. */
 export function lookPurpose(isAwaited = false): Purpose {
@@ -27,15 +30,15 @@ export function lookPurpose(isAwaited = false): Purpose {
 export interface CallAllowance {
   readonly calls: number;
   readonly ms: number;
-  /** The limit that the headers tell of an account with this allowance. Where they tell a higher one it was raised for the account, and the allowance is taken to be so with it. */
+  /** The limit that the headers tell of such an account. Where they tell twice as much, the account is taken to have twice the allowance. */
   readonly toldLimit: number;
 }
 
 const minuteMs = 60_000;
 
 /**
- * Spends the calls of one token: of the limit that counts our own calls, and of the one that the provider's headers tell, a part is kept for what is more urgent. So no
- * number of names ever uses up what a failover needs.
+ * Says which calls of one token may be sent now. There are two limits: one for our own calls within a span, and the one that the provider's headers tell. Of both a part is
+ * kept for more urgent calls. So no number of names uses up what a failover needs.
  */
 export class CallBudget {
   readonly #clock: Clock;
@@ -52,32 +55,32 @@ export class CallBudget {
 
   /** Counts a call that is about to be sent. */
   spend(): void {
-    this.#times.push(this.#clock.monotonicMs());
+    const nowMs = this.#clock.monotonicMs();
+    const live = this.#times.findIndex((time) => time > nowMs - this.#allowance.ms);
+    this.#times.splice(0, live === -1 ? this.#times.length : live);
+    this.#times.push(nowMs);
   }
 
   /** Until when a call for this purpose has to wait, local milliseconds; undefined when it may be sent. */
   putOffUntilMs(purpose: Purpose): number | undefined {
-    const waits = [this.#ownWaitMs(KEPT[purpose]), this.#toldWaitMs(KEPT[purpose])];
-    const waitMs = Math.max(...waits);
+    const { kept } = PURPOSES[purpose];
+    if (kept === 0) return undefined;
+    const waitMs = Math.max(this.#ownWaitMs(kept), this.#toldWaitMs(kept));
     return waitMs > 0 ? this.#clock.wallMs() + waitMs : undefined;
   }
 
   /** The wait until enough of our own calls are a span ago, milliseconds. */
   #ownWaitMs(kept: number): number {
-    if (kept === 0) return 0;
-    const nowMs = this.#clock.monotonicMs();
     const { calls, ms, toldLimit } = this.#allowance;
-    const live = this.#times.findIndex((time) => time > nowMs - ms);
-    this.#times.splice(0, live === -1 ? this.#times.length : live);
     const raised = Math.max(1, (this.#rateLimit().limit ?? 0) / toldLimit);
     const freeing = this.#times[this.#times.length - Math.floor(calls * raised * (1 - kept))];
-    return freeing === undefined ? 0 : freeing + ms - nowMs;
+    return freeing === undefined ? 0 : freeing + ms - this.#clock.monotonicMs();
   }
 
   /** The wait that the headers ask for, milliseconds: until the reset, and for a minute at most, since the limits slide. */
   #toldWaitMs(kept: number): number {
     const { limit, remaining, resetMs } = this.#rateLimit();
-    if (kept === 0 || limit === undefined || remaining === undefined || remaining > limit * kept) return 0;
+    if (limit === undefined || remaining === undefined || remaining > limit * kept) return 0;
     const untilMs = (resetMs ?? Number.POSITIVE_INFINITY) - this.#clock.wallMs();
     return Math.min(untilMs, minuteMs);
   }

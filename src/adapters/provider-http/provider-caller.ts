@@ -32,7 +32,7 @@ export interface ProviderCaller<Send, Body, C extends Complaint> {
 }
 
 /**
- * Returns a caller for what is most urgent; the SDK is loaded by its first call. No more requests are in flight than the API's limits allow, and none is
+ * Returns a caller for the most urgent calls. Its first call loads the SDK. No more requests are in flight than the API's limits allow, and none is
  * sent while the rate limit is used up.
  * @throws ConfigError when the base URL or the proxy for it is not usable
  */
