@@ -1,14 +1,30 @@
 import { expect, test } from "vitest";
-import { applyContext } from "../../src/apply/context.ts";
+import { type ApplyContext, applyContext, type WriteAccess } from "../../src/apply/context.ts";
 import { writeDNS } from "../../src/apply/write-dns.ts";
 import { ProviderError } from "../../src/model/errors.ts";
 import type { ClusterWriter } from "../../src/ports/cluster.ts";
 import type { DNSProvider } from "../../src/ports/dns-provider.ts";
 import { FakeClock } from "../fake/fake-clock.ts";
+import { inFrontOf } from "../fake/in-front-of.ts";
 import { DIGITALOCEAN_DNS, MemoryDNSAccount } from "../fake/memory-dns-account.ts";
 import { MemoryDNSProvider } from "../fake/memory-dns-provider.ts";
 import { anObservation } from "../plan/builders.ts";
 import { aDNSWrite } from "../report/dns-plans.ts";
+import { heldLock } from "../scenario/scenario-run.ts";
+
+/** What a write works with: this provider, and a lock that is held. */
+function contextOf(provider: DNSProvider, others: Partial<WriteAccess>): ApplyContext {
+  const access: WriteAccess = {
+    cluster: {} as ClusterWriter,
+    providers: new Map(),
+    dnsProviders: new Map([["digitalocean", { kind: "usable", provider }]]),
+    firewallProviders: new Map(),
+    clock: new FakeClock(),
+    lock: heldLock(),
+    ...others,
+  };
+  return applyContext(access, anObservation({}), { deadline: 60_000, signal: new AbortController().signal });
+}
 
 test("a change that ends in the middle because the Lease is lost is skipped for that, and knows what stands", async () => {
   const account = new MemoryDNSAccount(DIGITALOCEAN_DNS);
@@ -17,16 +33,7 @@ test("a change that ends in the middle because the Lease is lost is skipped for 
   account.addRecord("example.com", { fqdn, type: "A", content: "203.0.113.1", ttlSeconds: 60 });
   const provider = new MemoryDNSProvider({ account });
   const isHeld = (): boolean => !provider.recorded.some(({ operation }) => operation === "add-record");
-  const lock = { isHeld, lost: new AbortController().signal, annotations: () => ({}), annotate: async () => undefined };
-  const access = {
-    cluster: {} as ClusterWriter,
-    providers: new Map(),
-    dnsProviders: new Map([["digitalocean", { kind: "usable", provider } as const]]),
-    firewallProviders: new Map(),
-    clock: new FakeClock(),
-    lock,
-  };
-  const context = applyContext(access, anObservation({}), { deadline: 60_000, signal: new AbortController().signal });
+  const context = contextOf(provider, { lock: { ...heldLock(), isHeld } });
   const before = { addresses: ["203.0.113.1"], ttlSeconds: 60 };
   const after = { addresses: ["203.0.113.2"], ttlSeconds: 60 };
   const action = aDNSWrite({ kind: "update-dns", dnsProvider: "digitalocean", zone, fqdn, before, after });
@@ -50,25 +57,8 @@ test("a change that is put off is skipped until calls may be spent on it, by the
   } as const;
   const error = new ProviderError({ ...facts, message: "later", notBeforeMs: clock.wallMs() + 7000 });
   const memory = new MemoryDNSProvider({ account });
-  const provider: DNSProvider = {
-    ...inFull(memory),
-    writeRecords: async () => Promise.reject(error),
-  };
-  const lock = {
-    isHeld: () => true,
-    lost: new AbortController().signal,
-    annotations: () => ({}),
-    annotate: async () => undefined,
-  };
-  const access = {
-    cluster: { now: () => 1_000_000 } as ClusterWriter,
-    providers: new Map(),
-    dnsProviders: new Map([["digitalocean", { kind: "usable", provider } as const]]),
-    firewallProviders: new Map(),
-    clock,
-    lock,
-  };
-  const context = applyContext(access, anObservation({}), { deadline: 60_000, signal: new AbortController().signal });
+  const provider = inFrontOf(memory, { writeRecords: async () => Promise.reject(error) });
+  const context = contextOf(provider, { clock, cluster: { now: () => 1_000_000 } as ClusterWriter });
   const change = { before: { addresses: [] }, after: { addresses: ["203.0.113.2"], ttlSeconds: 60 } };
   const action = aDNSWrite({
     kind: "update-dns",
@@ -85,15 +75,3 @@ test("a change that is put off is skipped until calls may be spent on it, by the
   });
   expect(memory.recorded).toEqual([]);
 });
-
-function inFull(provider: MemoryDNSProvider): DNSProvider {
-  return {
-    name: provider.name,
-    ttlRules: provider.ttlRules,
-    isBatched: provider.isBatched,
-    findZone: async (zone) => provider.findZone(zone),
-    readRecords: async (zone, fqdn) => provider.readRecords(zone, fqdn),
-    listRecords: async (zone, mostCalls) => provider.listRecords(zone, mostCalls),
-    writeRecords: async (zone, fqdn, change) => provider.writeRecords(zone, fqdn, change),
-  };
-}

@@ -6,6 +6,7 @@ import { readNames } from "../../src/observe/names.ts";
 import { ReusableFacts } from "../../src/observe/reusable-facts.ts";
 import type { DNSProviderReader } from "../../src/ports/dns-provider.ts";
 import { FakeClock } from "../fake/fake-clock.ts";
+import { inFrontOf } from "../fake/in-front-of.ts";
 import {
   CLOUDFLARE_DNS,
   DIGITALOCEAN_DNS,
@@ -70,19 +71,6 @@ async function read(
   });
   if (facts === undefined) throw new Error("nothing is asked for");
   return { facts, calls: provider.recorded.map(({ detail }) => detail) };
-}
-
-/** Another provider in front of a real one: one method of it is exchanged. */
-function inFrontOf(provider: MemoryDNSProvider, other: Partial<DNSProviderReader>): DNSProviderReader {
-  return {
-    name: provider.name,
-    ttlRules: provider.ttlRules,
-    isBatched: provider.isBatched,
-    findZone: async (zone) => provider.findZone(zone),
-    readRecords: async (zone, fqdn) => provider.readRecords(zone, fqdn),
-    listRecords: async (zone, mostCalls) => provider.listRecords(zone, mostCalls),
-    ...other,
-  };
 }
 
 function failure(kind: ProviderFailure, status: number): ProviderError {
