@@ -1,13 +1,12 @@
 import { noteRateLimits } from "./apply/note-rate-limits.ts";
 import { writeEvents } from "./apply/write-back.ts";
 import type { Observation } from "./model/observation.ts";
-import type { Outcome } from "./model/outcome.ts";
 import type { Plan } from "./model/plan.ts";
-import type { Pass, PassResult, Selection } from "./model/run.ts";
+import type { Outcome, Pass, PassResult, Selection } from "./model/run.ts";
 import { untilInterrupted } from "./observe/interrupt.ts";
 import { look, type ObserveDeps, observe } from "./observe/observe.ts";
 import { plan } from "./plan/plan.ts";
-import type { Clock } from "./ports/clock.ts";
+import type { Clock } from "./ports/system.ts";
 import { announce } from "./rehearse/announce.ts";
 import { type PassOptions, Rounds, type WriterDeps } from "./rounds.ts";
 

@@ -1,12 +1,10 @@
-import type { PendingAcquisition } from "../model/acquired-ip.ts";
 import type { AcquireIP } from "../model/action.ts";
-import type { Address } from "../model/address.ts";
+import type { Address, PendingAcquisition } from "../model/address.ts";
 import { KubeError, ProviderError } from "../model/errors.ts";
 import { ACQUISITIONS_ANNOTATION } from "../model/lease-annotations.ts";
-import { providerIDOf } from "../model/provider-id.ts";
-import { objectKey, type Pool, type PoolStatus } from "../model/resource.ts";
-import { compareText } from "../plan/object-order.ts";
-import { timestamp } from "../plan/time.ts";
+import { providerIDOf } from "../model/node.ts";
+import { compareText, objectKey, type Pool, type PoolStatus } from "../model/resource.ts";
+import { timestamp } from "../model/time.ts";
 import { readAllPages } from "../ports/listing.ts";
 import { type ApplyContext, obstacle, ownerJournal } from "./context.ts";
 import { explainRefusal } from "./explain-refusal.ts";

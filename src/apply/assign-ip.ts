@@ -1,10 +1,10 @@
 import type { AssignIP } from "../model/action.ts";
 import type { Address } from "../model/address.ts";
-import { providerIDOf } from "../model/provider-id.ts";
+import { providerIDOf } from "../model/node.ts";
 import { objectKey } from "../model/resource.ts";
+import { timestamp } from "../model/time.ts";
 import { statusOf } from "../plan/standing.ts";
-import { timestamp } from "../plan/time.ts";
-import type { IPProvider } from "../ports/ip-provider.ts";
+import type { IPProvider } from "../ports/providers.ts";
 import { type ApplyContext, ownerJournal } from "./context.ts";
 import { explainRefusal, missingMachine } from "./explain-refusal.ts";
 import { holderKeeps, LastLook } from "./judge-holder.ts";

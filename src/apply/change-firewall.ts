@@ -1,9 +1,8 @@
 import type { ChangeMachines, ChangePorts } from "../model/action.ts";
 import { ProviderError } from "../model/errors.ts";
-import { type Firewall, progressAt } from "../model/firewall.ts";
-import type { LearnedFirewall } from "../model/outcome.ts";
-import { portText } from "../model/port-range.ts";
-import type { FirewallProvider } from "../ports/firewall-provider.ts";
+import { type Firewall, portText, progressAt } from "../model/firewall.ts";
+import type { LearnedFirewall } from "../model/run.ts";
+import type { FirewallProvider } from "../ports/providers.ts";
 import { type ApplyContext, obstacle } from "./context.ts";
 import { firewallToolsOf } from "./provider-tools.ts";
 import { failed, type Result, skipped } from "./result.ts";

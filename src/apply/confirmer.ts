@@ -1,7 +1,7 @@
 import type { Address } from "../model/address.ts";
 import { ProviderError } from "../model/errors.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { AcceptedAction, IPProvider } from "../ports/ip-provider.ts";
+import type { AcceptedAction, IPProvider } from "../ports/providers.ts";
+import type { Clock } from "../ports/system.ts";
 
 /** How an accepted change stands when the wait for it ends. `address` is the newest reading; absent when none succeeded. */
 export type Confirmation =

@@ -1,6 +1,6 @@
 import type { DeleteIP } from "../model/action.ts";
 import { ProviderError } from "../model/errors.ts";
-import type { IPProvider } from "../ports/ip-provider.ts";
+import type { IPProvider } from "../ports/providers.ts";
 import { type ApplyContext, obstacle } from "./context.ts";
 import { toolsOf } from "./provider-tools.ts";
 import { applied, failed, learn, type Result, skipped } from "./result.ts";

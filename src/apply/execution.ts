@@ -1,4 +1,5 @@
 import {
+  ACTIONS,
   type Action,
   type AssignIP,
   type ChangeMachines,
@@ -8,10 +9,9 @@ import {
   subjectOf,
   type WriteDNS,
 } from "../model/action.ts";
-import { ACTIONS } from "../model/action-facts.ts";
 import { ConfigError, KubeError, ProviderError } from "../model/errors.ts";
-import type { Outcome } from "../model/outcome.ts";
 import type { Plan } from "../model/plan.ts";
+import type { Outcome } from "../model/run.ts";
 import { acquireIP } from "./acquire-ip.ts";
 import { annotateNode } from "./annotate-node.ts";
 import { assignIP } from "./assign-ip.ts";

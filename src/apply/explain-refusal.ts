@@ -1,7 +1,7 @@
 import type { Place } from "../model/action.ts";
 import { ProviderError } from "../model/errors.ts";
-import type { Learned } from "../model/outcome.ts";
-import type { IPProvider } from "../ports/ip-provider.ts";
+import type { Learned } from "../model/run.ts";
+import type { IPProvider } from "../ports/providers.ts";
 import { failed, type Result, skipped } from "./result.ts";
 
 /** Private address ranges: a machine's own internal and anchor addresses, which say nothing about reserved ones. */

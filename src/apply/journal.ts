@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import { type AcquisitionNote, beyond, EMPTY_NOTE } from "../model/acquisition-note.ts";
 import { ConfigError, KubeError } from "../model/errors.ts";
+import { type AcquisitionNote, beyond, EMPTY_NOTE } from "../model/lease-notes.ts";
 import { FINALIZER, objectKey } from "../model/resource.ts";
 import { mayBeDone } from "./may-be-done.ts";
 import type { ObjectAccess, StoredObject } from "./object-access.ts";

@@ -1,7 +1,6 @@
 import type { AssignIP, UnassignIP } from "../model/action.ts";
-import type { NodeFacts } from "../model/node.ts";
+import { machineID, type NodeFacts } from "../model/node.ts";
 import type { PodSummary } from "../model/observation.ts";
-import { machineID } from "../model/provider-id.ts";
 import { objectKey, type Pool } from "../model/resource.ts";
 import { keepsAddress } from "../plan/judge-nodes.ts";
 import { summarizeEndpoints, summarizePods, summaryOn } from "../plan/pod-summary.ts";

@@ -1,8 +1,6 @@
 import { ProviderError } from "../model/errors.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { DNSProvider } from "../ports/dns-provider.ts";
-import type { FirewallProvider } from "../ports/firewall-provider.ts";
-import type { IPProvider } from "../ports/ip-provider.ts";
+import type { DNSProvider, FirewallProvider, IPProvider } from "../ports/providers.ts";
+import type { Clock } from "../ports/system.ts";
 
 /** Until when each provider asked for no calls, by its name; monotonic milliseconds. */
 export type Limits = Map<string, number>;

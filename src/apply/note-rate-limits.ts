@@ -1,8 +1,8 @@
 import { KubeError } from "../model/errors.ts";
 import { NOT_BEFORE_PREFIX, PUT_OFF_PREFIX } from "../model/lease-annotations.ts";
+import { putOffAt, putOffText } from "../model/lease-notes.ts";
 import type { Observation } from "../model/observation.ts";
-import { putOffAt, putOffText } from "../model/put-off.ts";
-import { timestamp } from "../plan/time.ts";
+import { timestamp } from "../model/time.ts";
 import type { ApplyContext } from "./context.ts";
 
 /**

@@ -1,5 +1,5 @@
-import { type AcquisitionNote, acquisitionNote } from "../model/acquisition-note.ts";
 import { InternalError } from "../model/errors.ts";
+import { type AcquisitionNote, acquisitionNote } from "../model/lease-notes.ts";
 import { type ObjectMeta, objectKey, type Pool, type RecordSet } from "../model/resource.ts";
 import type { RoutedIP } from "../model/routed-ip.ts";
 import type { ClusterWriter } from "../ports/cluster.ts";

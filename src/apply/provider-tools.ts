@@ -1,7 +1,6 @@
 import type { ChangeMachines, ChangePorts } from "../model/action.ts";
 import { InternalError } from "../model/errors.ts";
-import type { FirewallProvider } from "../ports/firewall-provider.ts";
-import type { IPProvider } from "../ports/ip-provider.ts";
+import type { FirewallProvider, IPProvider } from "../ports/providers.ts";
 import type { Confirmer } from "./confirmer.ts";
 import type { ApplyContext } from "./context.ts";
 import { Turnstile } from "./turnstile.ts";

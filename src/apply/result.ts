@@ -1,6 +1,6 @@
 import type { Address } from "../model/address.ts";
-import type { Learned, Outcome } from "../model/outcome.ts";
 import type { Reason } from "../model/reason.ts";
+import type { Learned, Outcome } from "../model/run.ts";
 
 type WithoutAction<T> = T extends unknown ? Omit<T, "action" | "ms" | "endedAtMs"> : never;
 

@@ -1,7 +1,7 @@
 import type { Address } from "../model/address.ts";
 import { ProviderError } from "../model/errors.ts";
-import type { Learned } from "../model/outcome.ts";
-import type { AcceptedAction, IPProvider } from "../ports/ip-provider.ts";
+import type { Learned } from "../model/run.ts";
+import type { AcceptedAction, IPProvider } from "../ports/providers.ts";
 import type { Confirmer } from "./confirmer.ts";
 import { type ApplyContext, obstacle } from "./context.ts";
 import { applied, failed, learn, type Result, skipped } from "./result.ts";

@@ -1,5 +1,5 @@
 import type { Action } from "../model/action.ts";
-import type { Outcome } from "../model/outcome.ts";
+import type { Outcome } from "../model/run.ts";
 
 /** How often a pass tries an action that was skipped: once more, since what made it wait may have ended meanwhile. */
 const TRIES_AFTER_SKIP = 2;

@@ -1,9 +1,8 @@
 import { type ObjectRef, refKey } from "../model/action.ts";
 import { KubeError } from "../model/errors.ts";
-import type { Outcome } from "../model/outcome.ts";
 import type { Plan } from "../model/plan.ts";
 import { objectKey } from "../model/resource.ts";
-import type { ReportFailure } from "../model/run.ts";
+import type { Outcome, ReportFailure } from "../model/run.ts";
 import type { ClusterWriter } from "../ports/cluster.ts";
 import { eventOf } from "../report/events.ts";
 import type { Attempts } from "./attempts.ts";

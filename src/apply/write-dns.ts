@@ -1,7 +1,7 @@
 import type { WriteDNS } from "../model/action.ts";
 import type { RecordsFact } from "../model/dns.ts";
 import { InternalError, ProviderError } from "../model/errors.ts";
-import type { DNSProvider } from "../ports/dns-provider.ts";
+import type { DNSProvider } from "../ports/providers.ts";
 import { type ApplyContext, obstacle } from "./context.ts";
 import { rememberAttempt } from "./remember-attempt.ts";
 import { applied, type Result, skipped } from "./result.ts";

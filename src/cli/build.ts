@@ -1,6 +1,6 @@
 import type { RunEnd } from "../model/run.ts";
 import type { ClusterWriter } from "../ports/cluster.ts";
-import type { LockState } from "../ports/lock.ts";
+import type { LockState } from "../ports/system.ts";
 import type { Backend, NotedRun, ReconcileAnswer, ReconcileRequest } from "./backend.ts";
 import type { Config } from "./config.ts";
 import type { Machine } from "./machine.ts";

@@ -1,7 +1,7 @@
 import { CommanderError } from "commander";
 import { ConfigError } from "../model/errors.ts";
 import { Interrupted } from "../observe/interrupt.ts";
-import type { Secrets } from "../ports/secrets.ts";
+import type { Secrets } from "../ports/system.ts";
 import { EXIT } from "../report/exit-code.ts";
 import { DEFAULT_SANDBOX_DIR } from "./config.ts";
 import { secretsIn } from "./environment.ts";

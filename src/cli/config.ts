@@ -1,5 +1,5 @@
 import { type ChooseProxy, proxyChoice } from "../adapters/http/proxy-choice.ts";
-import type { Secrets } from "../ports/secrets.ts";
+import type { Secrets } from "../ports/system.ts";
 import {
   type Environment,
   type EnvironmentSettings,

@@ -1,6 +1,6 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import { ConfigError } from "../model/errors.ts";
-import { plain } from "../model/plain-text.ts";
+import { plain } from "../model/text.ts";
 import type { ListenAddress } from "./listen-address.ts";
 
 /** Whether something is as it should be; `why` is for people. */

@@ -1,4 +1,4 @@
-import type { Secrets } from "../ports/secrets.ts";
+import type { Secrets } from "../ports/system.ts";
 import type { Backend } from "./backend.ts";
 import type { Environment } from "./environment.ts";
 import type { Streams } from "./write.ts";

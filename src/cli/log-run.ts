@@ -1,6 +1,6 @@
 import { refKey } from "../model/action.ts";
 import type { Hold } from "../model/plan.ts";
-import { whyHeld } from "../model/reason-text.ts";
+import { whyHeld } from "../model/reason.ts";
 import type { PassResult } from "../model/run.ts";
 import { categoryOf } from "../report/error-category.ts";
 import { lastOutcomes } from "../report/last-outcomes.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../ports/clock.ts";
+import type { Clock } from "../ports/system.ts";
 
 /** What a backend takes from the machine it runs on; a test may give it another clock, or less patience with providers. */
 export interface Machine {

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from "commander";
-import { isNamespaceName } from "../model/object-name.ts";
+import { isNamespaceName } from "../model/resource.ts";
 import { isCronSchedule } from "./cron-schedule.ts";
 import { MANIFEST_MODES, MANIFEST_PARTS, type ManifestPart } from "./manifest-parts.ts";
 

@@ -1,8 +1,7 @@
 import { hostname } from "node:os";
 import type { Connection } from "../adapters/kube/connection.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { ClusterReader, ClusterWriter, NamespaceReader } from "../ports/cluster.ts";
-import type { WarmCluster } from "../ports/warm-cluster.ts";
+import type { ClusterReader, ClusterWriter, NamespaceReader, WarmCluster } from "../ports/cluster.ts";
+import type { Clock } from "../ports/system.ts";
 import type { Config } from "./config.ts";
 import { passwordsIn } from "./environment.ts";
 import { warnOfPlainText } from "./plain-text.ts";

@@ -1,8 +1,9 @@
-// The last place that a text passes before it leaves the program. Adapters take secrets out of the texts they quote, before they cut them. This file does it again
-// for every text, so that nothing gets through that nobody thought of.
-import type { Secrets } from "../ports/secrets.ts";
+import type { Secrets } from "../ports/system.ts";
 import type { Sample } from "../report/metrics/sample.ts";
 import type { OutputStream, Streams } from "./write.ts";
+
+// The last place that a text passes before it leaves the program. Adapters take secrets out of the texts they quote, before they cut them. This file does it again
+// for every text, so that nothing gets through that nobody thought of.
 
 const REDACTED = "[redacted]";
 /** A shorter secret is a word or a number of many texts. To replace it would make them unreadable, and protects nothing. */

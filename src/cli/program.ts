@@ -1,7 +1,7 @@
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { ConfigError } from "../model/errors.ts";
 import { parseLabelSelector } from "../model/label-selector.ts";
-import { isNamespaceName, isSubdomain, shownText } from "../model/object-name.ts";
+import { isNamespaceName, isSubdomain, shownText } from "../model/resource.ts";
 import { parseDuration } from "./duration.ts";
 import type { ManifestFlags, PlanFlags, ReconcileFlags, StatusFlags } from "./flags.ts";
 import { checked, manifestOptions, NO_NAMESPACE } from "./manifest-options.ts";

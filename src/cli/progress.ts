@@ -1,4 +1,4 @@
-import type { Clock } from "../ports/clock.ts";
+import type { Clock } from "../ports/system.ts";
 import type { Session } from "./session.ts";
 import { writeLine } from "./write.ts";
 

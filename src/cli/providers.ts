@@ -1,10 +1,16 @@
-import { contentHash } from "../model/content-hash.ts";
 import { ConfigError } from "../model/errors.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { DNSProvider, DNSProviderReader } from "../ports/dns-provider.ts";
-import type { FirewallProvider, FirewallProviderReader } from "../ports/firewall-provider.ts";
-import type { IPProvider, IPProviderReader, ProviderMeter } from "../ports/ip-provider.ts";
-import type { ProviderAccess } from "../ports/provider-access.ts";
+import { contentHash } from "../model/text.ts";
+import type {
+  DNSProvider,
+  DNSProviderReader,
+  FirewallProvider,
+  FirewallProviderReader,
+  IPProvider,
+  IPProviderReader,
+  ProviderAccess,
+  ProviderMeter,
+} from "../ports/providers.ts";
+import type { Clock } from "../ports/system.ts";
 import type { Config } from "./config.ts";
 import type { ProviderSettings, TokenSource } from "./environment.ts";
 import type { Machine } from "./machine.ts";

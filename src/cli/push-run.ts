@@ -1,7 +1,7 @@
 import type { Push, PushTarget } from "../adapters/pushgateway/push-metrics.ts";
 import { TOTALS_ANNOTATION } from "../model/lease-annotations.ts";
 import type { RunEnd, Selection } from "../model/run.ts";
-import type { Clock } from "../ports/clock.ts";
+import type { Clock } from "../ports/system.ts";
 import { exitCodeOfError } from "../report/exit-code.ts";
 import { runMetrics } from "../report/metrics/run-metrics.ts";
 import { runSamples } from "../report/metrics/run-samples.ts";

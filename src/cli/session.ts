@@ -1,4 +1,4 @@
-import type { Secrets } from "../ports/secrets.ts";
+import type { Secrets } from "../ports/system.ts";
 import type { Verbosity } from "../report/error-text.ts";
 import type { Palette } from "../report/palette.ts";
 import { rfc3339 } from "../report/time-text.ts";

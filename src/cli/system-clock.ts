@@ -1,4 +1,4 @@
-import type { Clock } from "../ports/clock.ts";
+import type { Clock } from "../ports/system.ts";
 
 /** The machine's own clock. */
 export const SYSTEM_CLOCK: Clock = {

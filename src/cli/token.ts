@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { ConfigError } from "../model/errors.ts";
-import { isTokenText, UNUSABLE_TOKEN } from "../model/token-text.ts";
-import type { Secrets } from "../ports/secrets.ts";
+import { isTokenText, UNUSABLE_TOKEN } from "../model/text.ts";
+import type { Secrets } from "../ports/system.ts";
 import type { TokenSource } from "./environment.ts";
 
 /**

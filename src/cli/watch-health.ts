@@ -1,5 +1,5 @@
-import type { Clock } from "../ports/clock.ts";
-import type { Staleness } from "../ports/warm-cluster.ts";
+import type { Staleness } from "../ports/cluster.ts";
+import type { Clock } from "../ports/system.ts";
 import { durationText } from "../report/time-text.ts";
 import type { Check } from "./endpoints.ts";
 

@@ -1,6 +1,6 @@
 import { TOTALS_ANNOTATION } from "../model/lease-annotations.ts";
 import type { Selection } from "../model/run.ts";
-import type { Secrets } from "../ports/secrets.ts";
+import type { Secrets } from "../ports/system.ts";
 import { exitCodeOfRun } from "../report/exit-code.ts";
 import { runMetrics } from "../report/metrics/run-metrics.ts";
 import { type Sample, sample } from "../report/metrics/sample.ts";

@@ -1,7 +1,6 @@
 import type { MeterReading } from "../model/meter.ts";
 import type { PassResult } from "../model/run.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { LockState } from "../ports/lock.ts";
+import type { Clock, LockState } from "../ports/system.ts";
 import { metersSince } from "../report/metrics/meters-since.ts";
 import type { NotedRun, WatchRequest } from "./backend.ts";
 

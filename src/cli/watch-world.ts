@@ -1,6 +1,6 @@
 import { Attempts } from "../apply/attempts.ts";
 import { ReusableFacts } from "../observe/reusable-facts.ts";
-import type { WarmCluster } from "../ports/warm-cluster.ts";
+import type { WarmCluster } from "../ports/cluster.ts";
 import { pass } from "../reconcile.ts";
 import { type WatchDeps, type WatchLock, watch } from "../watch/watch.ts";
 import type { Backend, WatchRequest } from "./backend.ts";

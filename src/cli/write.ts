@@ -1,4 +1,4 @@
-import { escapedJSON, plain, withoutSteering } from "../model/plain-text.ts";
+import { escapedJSON, plain, withoutSteering } from "../model/text.ts";
 import type { JSONObject } from "../report/document.ts";
 import type { OutputFormat } from "./flags.ts";
 

@@ -1,5 +1,5 @@
 import { Document, visit } from "yaml";
-import { escapedJSON } from "../model/plain-text.ts";
+import { escapedJSON } from "../model/text.ts";
 import type { JSONObject } from "../report/document.ts";
 
 /** What cannot stand in YAML as it is without being seen for what it is: control characters with line ends, direction marks, line separators. */

@@ -104,3 +104,53 @@ export function acceptedTTL(ttlSeconds: number, { minimumSeconds, automaticSecon
 export function recordAddresses(addresses: Iterable<string>): readonly string[] {
   return [...new Set([...addresses].filter((address) => canonicalIPv4(address) === address))].toSorted();
 }
+
+/**
+ * A DNS name in lower case without its last dot; undefined when it is none: an empty label, one of more than 63 characters or
+ * with others than letters, digits, `-` and `_`, more than 253 characters in all. `*` may be the first label. Pure.
+ */
+export function canonicalDNSName(text: string): string | undefined {
+  const name = text.toLowerCase().replace(/\.$/, "");
+  const labels = name.split(".");
+  const isName = name.length <= 253 && labels.every((label, at) => (at === 0 && label === "*") || isLabel(label));
+  return isName ? name : undefined;
+}
+
+/** The name that a record of this FQDN has inside the zone, `@` for the zone itself; undefined outside the zone. Both canonical. Pure. */
+export function relativeName(zone: string, fqdn: string): string | undefined {
+  if (fqdn === zone) return "@";
+  return fqdn.endsWith(`.${zone}`) ? fqdn.slice(0, -zone.length - 1) : undefined;
+}
+
+function isLabel(text: string): boolean {
+  return /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/.test(text);
+}
+
+/** The name a record set has, or why there is none. */
+type RecordName =
+  | { readonly kind: "name"; readonly fqdn: string }
+  | { readonly kind: "invalid"; readonly error: string };
+
+/**
+ * The FQDN that `recordName` means in a zone, the same at every provider: `@` is the zone itself, a name under the zone is taken as it is, any other is relative
+ * to the zone. Without the zone's name (a Cloudflare id whose zone the token may not read) a dotted name is taken as full. Pure.
+ */
+export function recordFQDN(recordName: string, zoneName: string | undefined): RecordName {
+  const isAbsolute = recordName.endsWith(".");
+  const name = recordName === "@" ? "@" : canonicalDNSName(recordName);
+  if (name === undefined) return { kind: "invalid", error: `recordName "${recordName}" is not a DNS name` };
+  if (zoneName === undefined) {
+    if (name.includes(".")) return { kind: "name", fqdn: name };
+    return {
+      kind: "invalid",
+      error: `recordName "${recordName}" must be written in full, because the token may not read the zone's name`,
+    };
+  }
+  if (name === "@" || name === zoneName) return { kind: "name", fqdn: zoneName };
+  if (name.endsWith(`.${zoneName}`)) return { kind: "name", fqdn: name };
+  if (isAbsolute) return { kind: "invalid", error: `recordName "${recordName}" is outside the zone ${zoneName}` };
+  const fqdn = canonicalDNSName(`${name}.${zoneName}`);
+  return fqdn === undefined
+    ? { kind: "invalid", error: `recordName "${recordName}" is too long for the zone ${zoneName}` }
+    : { kind: "name", fqdn };
+}

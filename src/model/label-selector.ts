@@ -1,5 +1,5 @@
 import type { PodSelector } from "./node.ts";
-import { isNamespaceName, isSubdomain, NAMESPACE_RULE, shownText } from "./object-name.ts";
+import { isNamespaceName, isSubdomain, NAMESPACE_RULE, shownText } from "./resource.ts";
 
 /**
  * A Kubernetes label selector, read and applied exactly as Kubernetes does it: flipop judges nodes itself and lets the API

@@ -1,3 +1,7 @@
+import { type ObjectRef, refKey } from "./action.ts";
+import type { Hold, NodeVerdict } from "./plan.ts";
+import { objectKey } from "./resource.ts";
+
 /**
  * The closed vocabulary of reasons: the same word in plan, JSON, Events, conditions, metrics and the manual. The value is the
  * sentence that explains it. A reason explains; only an action's `kind` steers.
@@ -103,3 +107,171 @@ export const REASONS = {
 
 /** One word of the closed list. */
 export type Reason = keyof typeof REASONS;
+
+/** What is said of a RoutedIP instead, where the general sentence names fields or words that it does not have. */
+const SENTENCES_OF_ROUTED_IPS: Readonly<Partial<Record<Reason, string>>> = {
+  BelowDesired: "It has no address, and spec.address names none.",
+  AboveDesired: "It has another address now.",
+  PoolDeleted: "The object is deleted.",
+  ReclaimDelete: "routedIPReclaimPolicy of its issuer is Delete and flipop acquired the address.",
+  RecordsRetained: "routedIPReclaimPolicy of its issuer is Retain: the records of the old name stay.",
+  NothingToReclaim: "Nothing is left that routedIPReclaimPolicy Delete would clean.",
+  NoRegion: "An address can be acquired only for a node or in the region of the issuer.",
+};
+
+/** Returns the sentence that explains a reason for an object of that kind. Ends with a full stop. */
+export function reasonText(reason: Reason, kind: ObjectRef["kind"]): string {
+  return (kind === "routedip" ? SENTENCES_OF_ROUTED_IPS[reason] : undefined) ?? REASONS[reason];
+}
+
+/** What to say of a node that does not match or cannot take an address, as in "3 nodeLabel mismatch". */
+const PHRASES: Readonly<Partial<Record<Reason, string>>> = {
+  NodeDeleting: "being deleted",
+  NoProviderID: "no providerID yet",
+  NodeNotReady: "not ready",
+  NodeLabelMismatch: "nodeLabel mismatch",
+  TaintNotTolerated: "taint not tolerated",
+  NoMatchingPod: "no matching pod",
+  PodNotReady: "no ready pod",
+  UnusableProviderID: "unusable providerID",
+  NodeHasForeignIP: "already carrying an address no object names",
+  NodeHasOtherIP: "already carrying another object's address",
+  NodePromised: "promised to another object",
+  RegionMismatch: "in another region than the address",
+  MachineNotFound: "machine not found at the provider",
+  Backoff: "last attempt failed, next one not due",
+  Unreadable: "could not be read",
+  FirewallNotFound: "no such firewall",
+  FirewallAmbiguous: "several firewalls of that name",
+  FirewallReserved: "firewall of DigitalOcean Kubernetes",
+  FirewallFull: "firewall without room",
+  FirewallStuck: "change of its firewall pending for long",
+  FirewallFailed: "change of its firewall failed",
+  InProgress: "provider still at work",
+  ProviderUnavailable: "provider unavailable",
+  RateLimited: "provider asked for no calls",
+};
+
+/** Returns what to say of a node in a list: `not ready`. */
+export function verdictPhrase(reason: Reason): string {
+  return PHRASES[reason] ?? REASONS[reason];
+}
+
+/** Returns `not ready` or `taint not tolerated: dedicated=db:NoSchedule`, for a bracket behind a node's name. */
+export function nodePhrase(verdict: NodeVerdict): string {
+  const phrase = verdictPhrase(verdict.reason);
+  return verdict.detail === "" ? phrase : `${phrase}: ${verdict.detail}`;
+}
+
+type Advice = Readonly<Partial<Record<Reason, string>>>;
+
+/** What a person can do about it, where there is something. */
+const ADVICE: Advice = {
+  QuotaExceeded: "Ask DigitalOcean for a higher limit, or lower desiredIPs.",
+  InvalidSpec: "Correct the object's spec.",
+  SelectorRefused: "Correct podNamespace or podLabel, or ask who runs the API server why it refuses them.",
+  InvalidIP: "Correct or remove the entry in spec.ips.",
+  DuplicateIP: "Remove one of the two entries from spec.ips.",
+  Conflict: "Remove it from one of the two objects.",
+  IPNotFound: "Remove it from spec.ips, or check that the token belongs to the right account.",
+  NoRegion: "Set spec.region.",
+  AmbiguousAcquisition: "List the right one in spec.ips, or remove the others from the account.",
+  LostAcquisition:
+    "List it in spec.ips if it is the pool's; if none is, remove the annotation flipop.digitalocean.com/acquired from the pool to acquire another.",
+  Suspended: "To go on, set spec.suspend: false.",
+  InvalidDNS: "Correct its dnsRecordSet.",
+  ZoneNotFound: "Create the zone, correct dnsRecordSet.zone, or use a token that may see it.",
+  InvalidAddress: "Correct or remove the annotation.",
+  RecordsRetained: "Remove them by hand, or set spec.reclaimPolicy: Delete.",
+  FirewallNotFound: "Create it, or correct routedIPFirewallName of the issuer.",
+  FirewallAmbiguous: "Put the id of the right one into routedIPFirewallName of the issuer.",
+  FirewallReserved:
+    "Create a firewall of your own with the cluster's tag k8s:CLUSTER-ID, and put its name into routedIPFirewallName of the issuer.",
+  FirewallStuck:
+    "Look at the machine and the firewall at the provider; taking the machine out of the firewall and adding it again makes the provider try anew.",
+  FirewallFailed:
+    "Look at the machine and the firewall at the provider; taking the machine out of the firewall and adding it again makes the provider try anew.",
+  UnusablePort: "Leave it out with spec.ports, or open it by other means.",
+  CRDTooOld: "Apply the CRDs of this version.",
+};
+
+/** The same for a RoutedIP, where its fields or those of its issuer are meant. */
+const ADVICE_FOR_ROUTED_IPS: Advice = {
+  QuotaExceeded: "Ask DigitalOcean for a higher limit, or name an address of the account in spec.address.",
+  SelectorRefused: "Correct the Service, or ask who runs the API server why it refuses the list.",
+  IPNotFound: "Correct spec.address, or check that the token belongs to the right account.",
+  NoRegion: "Set region of the issuer.",
+  AmbiguousAcquisition: "Name the right one in spec.address, or remove the others from the account.",
+  LostAcquisition:
+    "Name it in spec.address if it is this object's; if none is, remove the annotation flipop.digitalocean.com/acquired from the RoutedIP to acquire another.",
+  RecordsRetained: "Remove them by hand, or set routedIPReclaimPolicy: Delete of the issuer.",
+};
+
+/** What of a RoutedIP, or of what it refers to, is invalid: the beginning of the text, and what to do. */
+const INVALID: readonly (readonly [RegExp, string])[] = [
+  [/^issuer ".*" not found/, "Create it, or correct spec.issuer."],
+  [/^issuer ".*" is invalid/, "Correct the issuer."],
+  [/^(unknown provider|provider) "/, "Correct provider of the issuer."],
+  [/^Service ".*" not found/, "Create it, or correct spec.serviceName."],
+  [/^Service ".*" is an ExternalName/, "Name a Service that pods serve."],
+  [/^Error parsing node selector/, "Correct nodeLabel of the issuer."],
+];
+
+/** Returns what a person can do about a hold; undefined where there is nothing, or nothing needs to be done. */
+export function adviceFor({ reason, object, detail }: Hold): string | undefined {
+  if (object.kind !== "routedip") return ADVICE[reason];
+  const invalid = reason === "InvalidSpec" ? INVALID.find(([text]) => text.test(detail))?.[1] : undefined;
+  return invalid ?? ADVICE_FOR_ROUTED_IPS[reason] ?? ADVICE[reason];
+}
+
+/** Reasons whose particulars are a whole sentence: what failed, and what to do. */
+const TOLD_BY_DETAIL: ReadonlySet<Reason> = new Set([
+  "ProviderUnavailable",
+  "SelectorRefused",
+  "Unreadable",
+  "RateLimited",
+  "QuotaExceeded",
+]);
+
+/** Returns why something is not done, with the particulars: one sentence with its full stop, or what a provider said. */
+export function whyHeld({ reason, object, detail }: Hold): string {
+  const general = reasonText(reason, object.kind);
+  if (detail === "") return general;
+  if (reason === "FirewallAmbiguous") return sentence(`Several firewalls are named ${detail}`);
+  if (reason === "Conflict" && detail.startsWith("owned by ")) return sentence(`It is ${detail}`);
+  if (TOLD_BY_DETAIL.has(reason)) return sentence(capital(detail));
+  return sentence(`${general.replace(/\.$/, "")}: ${detail}`);
+}
+
+function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}
+
+/** Returns the text with a capital letter in front: the beginning of a sentence. A provider has its own way to write itself there. */
+export function capital(text: string): string {
+  if (/^digitalocean\b/.test(text)) return text.replace("digitalocean", "DigitalOcean");
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** Returns `2 of 5 addresses are missing`; undefined for a hold that keeps no address from being acquired. */
+export function missingText({ missing, object }: Hold): string | undefined {
+  if (missing === undefined) return undefined;
+  if (object.kind === "routedip") return "its address is missing";
+  const { count, desired } = missing;
+  return `${count} of ${desired} ${desired === 1 ? "address" : "addresses"} ${count === 1 ? "is" : "are"} missing`;
+}
+
+/** Returns what is held, why, and what a person can do, in one text that stands alone: for conditions and `status.error`. */
+export function problemText(hold: Hold): string {
+  const why = whyHeld(hold);
+  const advice = adviceFor(hold);
+  const told = advice === undefined ? why : `${why} ${advice}`;
+  const missing = missingText(hold);
+  if (missing !== undefined) return `${missing}: ${told.replace(/^(The|An|A|It)\b/, (word) => word.toLowerCase())}`;
+  return isAboutObject(hold) ? told : `${hold.subject}: ${told}`;
+}
+
+/** True where the subject of a hold is the object itself. */
+export function isAboutObject({ subject, object }: Hold): boolean {
+  return subject === "" || subject === refKey(object) || subject === objectKey(object);
+}

@@ -1,6 +1,7 @@
-import type { AcquiredIP, PendingAcquisition, ReleasedIP } from "./acquired-ip.ts";
-import type { AcquisitionNote } from "./acquisition-note.ts";
+import type { ObjectRef } from "./action.ts";
+import type { AcquiredIP, PendingAcquisition, ReleasedIP } from "./address.ts";
 import type { FirewallMemory, FirewallWish, PendingFirewall } from "./firewall.ts";
+import type { AcquisitionNote } from "./lease-notes.ts";
 
 /** API group, version and names of flipop's custom resources, as on the wire. */
 export const GROUP = "flipop.digitalocean.com";
@@ -243,4 +244,67 @@ export interface RoutedIPStatus extends PoolStatus {
 /** `NAMESPACE/NAME`, the way an object is named in texts, annotations and claims. */
 export function objectKey(meta: Pick<ObjectMeta, "namespace" | "name">): string {
   return `${meta.namespace}/${meta.name}`;
+}
+
+/** An object that can own addresses. */
+type Owner = ObjectRef & { readonly kind: "pool" | "routedip" };
+
+/** How the owner of an address is named in claims and in the annotations of nodes: `NAMESPACE/NAME` for a pool, `routedip/NAMESPACE/NAME` for a RoutedIP. */
+export function ownerKey({ kind, namespace, name }: ObjectRef): string {
+  return kind === "pool" ? `${namespace}/${name}` : `${kind}/${namespace}/${name}`;
+}
+
+/** The object that an owner key, as somebody may have written it into an annotation, names; undefined when it names none. */
+export function ownerRef(key: string): Owner | undefined {
+  const parts = key.split("/");
+  const kind = parts.length === 3 && parts[0] === "routedip" ? "routedip" : "pool";
+  const [namespace = "", name = "", ...rest] = kind === "routedip" ? parts.slice(1) : parts;
+  return namespace === "" || name === "" || rest.length > 0 ? undefined : { kind, namespace, name };
+}
+
+/** An owner key for people: `pool shop/web`, `routed IP shop/vip`. */
+export function ownerText(key: string): string {
+  const ref = ownerRef(key);
+  return ref?.kind === "routedip" ? `routed IP ${ref.namespace}/${ref.name}` : `pool ${key}`;
+}
+
+const LABEL = "[a-z0-9](?:[-a-z0-9]*[a-z0-9])?";
+const NAMESPACE = new RegExp(`^${LABEL}$`);
+const SUBDOMAIN = new RegExp(`^${LABEL}(?:\\.${LABEL})*$`);
+
+/** The rule of {@link isNamespaceName}, for messages. */
+export const NAMESPACE_RULE = "at most 63 lower-case letters, digits and '-', with a letter or digit at both ends";
+
+/** True if a namespace can have this name: an RFC 1123 label of at most 63 characters. */
+export function isNamespaceName(text: string): boolean {
+  return text.length <= 63 && NAMESPACE.test(text);
+}
+
+/** True for an RFC 1123 subdomain of at most 253 characters: the name of most objects, and the prefix of a label key. */
+export function isSubdomain(text: string): boolean {
+  return text.length <= 253 && SUBDOMAIN.test(text);
+}
+
+/** The longest text that {@link shownText} shows whole. */
+const MOST_SHOWN = 100;
+
+/**
+ * Returns a text that somebody else wrote, for a message. Characters outside printable ASCII become `\u{a0}`, because a reader
+ * cannot see a non-breaking space or tell a Cyrillic letter from a Latin one. More than 100 characters are cut, with `…`.
+ */
+export function shownText(text: string): string {
+  const shown = text
+    .slice(0, MOST_SHOWN)
+    .replace(/[^\x20-\x7e]/gu, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`);
+  return text.length > MOST_SHOWN ? `${shown}…` : shown;
+}
+
+/** Orders objects by seniority: creation time, then namespace/name. The senior one wins a claim among newcomers. */
+export function bySeniority(a: { readonly meta: ObjectMeta }, b: { readonly meta: ObjectMeta }): number {
+  return a.meta.createdAtMs - b.meta.createdAtMs || compareText(objectKey(a.meta), objectKey(b.meta));
+}
+
+/** Orders text by code unit, the same everywhere, unlike a locale's order. */
+export function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }

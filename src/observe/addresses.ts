@@ -1,12 +1,10 @@
 import type { Address, AddressFact } from "../model/address.ts";
 import { ProviderError } from "../model/errors.ts";
-import type { NodeFacts } from "../model/node.ts";
+import { machineID, type NodeFacts } from "../model/node.ts";
 import type { ProviderFacts } from "../model/observation.ts";
-import { machineID } from "../model/provider-id.ts";
-import type { Pool } from "../model/resource.ts";
-import { compareText } from "../plan/object-order.ts";
-import type { IPProviderReader } from "../ports/ip-provider.ts";
+import { compareText, type Pool } from "../model/resource.ts";
 import { type Listing, readAllPages } from "../ports/listing.ts";
+import type { IPProviderReader } from "../ports/providers.ts";
 import { type AskOptions, concernsWholeProvider, refusalOf, SkewNotes, unusableWhy } from "./asking.ts";
 import { factKey, type ReusableFacts } from "./reusable-facts.ts";
 import { type WantedAddresses, wantedAddresses } from "./wanted-addresses.ts";

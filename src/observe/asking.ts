@@ -1,7 +1,7 @@
 import { ProviderError } from "../model/errors.ts";
 import type { ProviderFacts } from "../model/observation.ts";
 import { formatTime } from "../model/time.ts";
-import type { ProviderAccess } from "../ports/provider-access.ts";
+import type { ProviderAccess } from "../ports/providers.ts";
 import type { ReusableFacts } from "./reusable-facts.ts";
 
 /** What every reading of a provider is made with. */

@@ -1,9 +1,8 @@
 import { ProviderError } from "../model/errors.ts";
 import type { Firewall, FirewallFact, FirewallFacts, FirewallMemory } from "../model/firewall.ts";
-import type { Pool } from "../model/resource.ts";
+import { compareText, type Pool } from "../model/resource.ts";
 import { shownPorts } from "../plan/firewall/shown-ports.ts";
-import { compareText } from "../plan/object-order.ts";
-import type { FirewallProviderReader } from "../ports/firewall-provider.ts";
+import type { FirewallProviderReader } from "../ports/providers.ts";
 import { type AskOptions, concernsWholeProvider, refusalOf, unusableWhy } from "./asking.ts";
 import { factKey } from "./reusable-facts.ts";
 

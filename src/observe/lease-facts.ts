@@ -1,7 +1,6 @@
-import { ACQUISITION_WINDOW_MS } from "../model/acquisition-window.ts";
 import { ACQUISITIONS_ANNOTATION, NOT_BEFORE_PREFIX, PUT_OFF_PREFIX } from "../model/lease-annotations.ts";
+import { ACQUISITION_WINDOW_MS, parsePutOff } from "../model/lease-notes.ts";
 import type { LeaseFacts } from "../model/observation.ts";
-import { parsePutOff } from "../model/put-off.ts";
 import type { LeaseRecord } from "../ports/cluster.ts";
 
 /** The longest a provider's "not before" is believed, milliseconds: DigitalOcean's rate limit is counted over one hour. */

@@ -1,5 +1,5 @@
 import type { Observation } from "../model/observation.ts";
-import type { Clock } from "../ports/clock.ts";
+import type { Clock } from "../ports/system.ts";
 
 /** Enters what was read into an observation. Pure. */
 export type Enter = (observation: Observation) => Observation;

@@ -3,17 +3,16 @@ import {
   lookKey,
   type RecordsFact,
   recordAddresses,
+  recordFQDN,
   recordsKey,
   type UnreadDNS,
   type Zone,
   type ZoneFact,
 } from "../model/dns.ts";
 import { ProviderError } from "../model/errors.ts";
-import { recordFQDN } from "../model/record-name.ts";
-import type { Pool, PublishedName, RecordSet } from "../model/resource.ts";
+import { compareText, type Pool, type PublishedName, type RecordSet } from "../model/resource.ts";
 import { type DNSWish, type NamedWish, poolWish, recordSetWish } from "../plan/dns/dns-wish.ts";
-import { compareText } from "../plan/object-order.ts";
-import type { DNSProviderReader, ZoneListing } from "../ports/dns-provider.ts";
+import type { DNSProviderReader, ZoneListing } from "../ports/providers.ts";
 import { type AskOptions, CircuitBreaker, refusalOf, SkewNotes, unusableWhy } from "./asking.ts";
 import { factKey } from "./reusable-facts.ts";
 

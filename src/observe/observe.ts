@@ -3,12 +3,14 @@ import { KubeError } from "../model/errors.ts";
 import type { KnownFacts, LeaseFacts, Observation } from "../model/observation.ts";
 import type { Pool, RecordSet } from "../model/resource.ts";
 import { restoreMemory } from "../plan/restore-memory.ts";
-import type { Clock } from "../ports/clock.ts";
 import type { ClusterReader, LeaseRecord } from "../ports/cluster.ts";
-import type { DNSProviderReader } from "../ports/dns-provider.ts";
-import type { FirewallProviderReader } from "../ports/firewall-provider.ts";
-import type { IPProviderReader } from "../ports/ip-provider.ts";
-import type { ProviderAccess } from "../ports/provider-access.ts";
+import type {
+  DNSProviderReader,
+  FirewallProviderReader,
+  IPProviderReader,
+  ProviderAccess,
+} from "../ports/providers.ts";
+import type { Clock } from "../ports/system.ts";
 import { askedOfAddresses, readAddresses } from "./addresses.ts";
 import type { AskOptions } from "./asking.ts";
 import { askedOfFirewalls, readFirewalls } from "./firewalls.ts";

@@ -1,9 +1,8 @@
 import { isRequestRefusal } from "../model/errors.ts";
 import { isLabelValue, podSelectorProblem } from "../model/label-selector.ts";
 import { type PodSelector, podSelectorKey } from "../model/node.ts";
-import { shownText } from "../model/object-name.ts";
 import type { Observation, PodReading, PodSummary } from "../model/observation.ts";
-import { objectKey, type Pool, type RecordSet } from "../model/resource.ts";
+import { objectKey, type Pool, type RecordSet, shownText } from "../model/resource.ts";
 import { endpointsKey } from "../model/service.ts";
 import { summarizeEndpoints, summarizePods } from "../plan/pod-summary.ts";
 import type { ClusterReader } from "../ports/cluster.ts";

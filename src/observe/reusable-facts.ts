@@ -1,9 +1,9 @@
 import type { AddressFact } from "../model/address.ts";
 import type { RecordsFact } from "../model/dns.ts";
 import type { Firewall } from "../model/firewall.ts";
+import { machineID } from "../model/node.ts";
 import type { KnownFacts, Observation } from "../model/observation.ts";
-import { machineID } from "../model/provider-id.ts";
-import type { Clock } from "../ports/clock.ts";
+import type { Clock } from "../ports/system.ts";
 import { type Piece, pieceKey, Readings } from "./looking.ts";
 import { wantedAddresses } from "./wanted-addresses.ts";
 

@@ -1,8 +1,6 @@
 import { canonicalIPv4 } from "../model/address.ts";
-import type { NodeFacts } from "../model/node.ts";
-import { ownerKey } from "../model/owner-key.ts";
-import { machineID } from "../model/provider-id.ts";
-import type { Pool } from "../model/resource.ts";
+import { machineID, type NodeFacts } from "../model/node.ts";
+import { ownerKey, type Pool } from "../model/resource.ts";
 import { managedIPs } from "../plan/claims.ts";
 
 /** Which addresses of a provider a pass must know about. */

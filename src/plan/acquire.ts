@@ -1,8 +1,8 @@
-import { ACQUISITION_WINDOW_MS } from "../model/acquisition-window.ts";
 import { type AcquireIP, actionID } from "../model/action.ts";
+import { ACQUISITION_WINDOW_MS } from "../model/lease-notes.ts";
+import { machineID } from "../model/node.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Hold } from "../model/plan.ts";
-import { machineID } from "../model/provider-id.ts";
 import type { Reason } from "../model/reason.ts";
 import type { Pool } from "../model/resource.ts";
 import type { Assignments } from "./assign.ts";

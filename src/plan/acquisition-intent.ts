@@ -1,9 +1,8 @@
-import type { AcquiredIP, PendingAcquisition } from "../model/acquired-ip.ts";
-import type { Address, AddressFact } from "../model/address.ts";
+import type { AcquiredIP, Address, AddressFact, PendingAcquisition } from "../model/address.ts";
+import { machineID } from "../model/node.ts";
 import type { ProviderFacts } from "../model/observation.ts";
-import { machineID } from "../model/provider-id.ts";
-import { compareText } from "./object-order.ts";
-import { pastMs, timestamp } from "./time.ts";
+import { compareText } from "../model/resource.ts";
+import { pastMs, timestamp } from "../model/time.ts";
 
 /**
  * How long after its beginning a creation without an answer is watched for, before one unattached address is taken for it or another is made, milliseconds: longer

@@ -8,9 +8,9 @@ import {
 } from "../model/action.ts";
 import type { NodeFacts } from "../model/node.ts";
 import type { Observation } from "../model/observation.ts";
-import { ownerKey, ownerRef } from "../model/owner-key.ts";
 import type { Hold } from "../model/plan.ts";
 import type { Reason } from "../model/reason.ts";
+import { ownerKey, ownerRef } from "../model/resource.ts";
 import type { Claims } from "./claims.ts";
 import { isWritable } from "./machine-ledger.ts";
 import type { PoolView } from "./pool-view.ts";

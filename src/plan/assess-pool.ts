@@ -1,11 +1,11 @@
 import type { Action } from "../model/action.ts";
 import type { Hold, PoolAssessment } from "../model/plan.ts";
+import { compareText } from "../model/resource.ts";
 import { blockedBy } from "./blocked.ts";
 import type { Decision } from "./decide-pools.ts";
 import type { TargetName } from "./dns/name-target.ts";
 import type { ObjectNames } from "./dns/plan-dns.ts";
 import type { ObjectFirewalls } from "./firewall/plan-firewalls.ts";
-import { compareText } from "./object-order.ts";
 import { poolStatus } from "./pool-status.ts";
 
 /** What the plan has for one object. */

@@ -1,12 +1,11 @@
 import { type AssignIP, actionID, type Place, type UnassignIP } from "../model/action.ts";
 import type { Hold, NodeVerdict } from "../model/plan.ts";
 import type { Reason } from "../model/reason.ts";
+import { pastMs } from "../model/time.ts";
 import { type Candidate, findCandidates, isSameRegion } from "./candidates.ts";
 import { isWritable, type Leaver, type MachineLedger } from "./machine-ledger.ts";
 import type { PoolView } from "./pool-view.ts";
-import type { Free, FreeRank } from "./standing.ts";
-import { statusOf } from "./standing.ts";
-import { pastMs } from "./time.ts";
+import { type Free, type FreeRank, statusOf } from "./standing.ts";
 import { dueMs, failedTogether, lastError, leavingDueMs, turnOf } from "./try-rule.ts";
 
 /** Who gets what in one pool, and who is left over. */

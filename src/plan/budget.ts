@@ -1,9 +1,8 @@
-import type { Action } from "../model/action.ts";
-import { ACTIONS } from "../model/action-facts.ts";
+import { ACTIONS, type Action } from "../model/action.ts";
 import type { DNSFacts } from "../model/dns.ts";
 import type { Observation } from "../model/observation.ts";
 import type { ProviderBudget } from "../model/plan.ts";
-import { compareText } from "./object-order.ts";
+import { compareText } from "../model/resource.ts";
 
 /** Calls an action takes by itself: the precondition read of what is destructive, and the change; at firewalls also the read that confirms it. */
 const CALLS: Readonly<Partial<Record<Action["kind"], number>>> = {

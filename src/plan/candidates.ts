@@ -1,8 +1,7 @@
 import type { Place } from "../model/action.ts";
-import type { NodeFacts } from "../model/node.ts";
-import { ownerText } from "../model/owner-key.ts";
+import { machineID, type NodeFacts } from "../model/node.ts";
 import type { NodeVerdict } from "../model/plan.ts";
-import { machineID } from "../model/provider-id.ts";
+import { ownerText } from "../model/resource.ts";
 import { firewallObstacle } from "./firewall/firewall-target.ts";
 import type { Availability, Leaver, MachineLedger } from "./machine-ledger.ts";
 import type { PoolView } from "./pool-view.ts";

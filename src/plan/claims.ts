@@ -1,7 +1,5 @@
 import { canonicalIPv4 } from "../model/address.ts";
-import { ownerKey } from "../model/owner-key.ts";
-import type { Pool } from "../model/resource.ts";
-import { bySeniority } from "./object-order.ts";
+import { bySeniority, ownerKey, type Pool } from "../model/resource.ts";
 import { statusOf } from "./standing.ts";
 
 /** Who owns which address, over all objects of the cluster. */

@@ -1,9 +1,8 @@
-import { plain } from "../model/plain-text.ts";
 import type { Hold } from "../model/plan.ts";
-import type { Reason } from "../model/reason.ts";
-import { problemText } from "../model/reason-text.ts";
+import { problemText, type Reason } from "../model/reason.ts";
 import type { Condition, IPStatus, ObjectMeta } from "../model/resource.ts";
-import { isPast, timestamp } from "./time.ts";
+import { plain } from "../model/text.ts";
+import { isPast, timestamp } from "../model/time.ts";
 
 /** What the conditions of an object are computed from. */
 export interface ConditionFacts {

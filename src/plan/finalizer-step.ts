@@ -1,7 +1,7 @@
 import { type Action, actionID, type ObjectRef, type SetFinalizer, subjectOf } from "../model/action.ts";
-import type { Outcome } from "../model/outcome.ts";
 import type { Hold } from "../model/plan.ts";
 import { FINALIZER, type ObjectMeta, objectKey, type RetryStatus } from "../model/resource.ts";
+import type { Outcome } from "../model/run.ts";
 import { withDependents } from "./drop-actions.ts";
 import { retryClassOf } from "./retry-class.ts";
 import { withoutRetries, withRetry } from "./retry-list.ts";

@@ -1,11 +1,11 @@
 import type { DNSFacts } from "../model/dns.ts";
 import type { FirewallFacts } from "../model/firewall.ts";
+import { putOffAt } from "../model/lease-notes.ts";
 import type { Observation, ProviderFacts } from "../model/observation.ts";
 import type { Gap } from "../model/plan.ts";
-import { putOffAt } from "../model/put-off.ts";
+import { compareText } from "../model/resource.ts";
+import { timestamp } from "../model/time.ts";
 import { undecidedText } from "./match.ts";
-import { compareText } from "./object-order.ts";
-import { timestamp } from "./time.ts";
 
 /** So many unreadable objects of the cluster are named; the others are counted. */
 const NAMED = 20;

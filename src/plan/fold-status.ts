@@ -1,16 +1,16 @@
 import type { AcquireIP, Action, AssignIP, ChangeMachines } from "../model/action.ts";
 import { KubeError, ProviderError } from "../model/errors.ts";
-import type { Failed, Outcome } from "../model/outcome.ts";
-import { providerIDOf } from "../model/provider-id.ts";
+import { providerIDOf } from "../model/node.ts";
 import type { Reason } from "../model/reason.ts";
 import type { IPStatus, Pool, PoolStatus } from "../model/resource.ts";
+import type { Failed, Outcome } from "../model/run.ts";
+import { timestamp } from "../model/time.ts";
 import { foldDNSRetries } from "./dns/fold-dns.ts";
 import { FINALIZER_SUBJECT } from "./finalizer-step.ts";
 import { firewallSubject } from "./firewall/firewall-target.ts";
 import { onItsWay } from "./on-its-way.ts";
 import { retryClassOf } from "./retry-class.ts";
 import { withoutRetries, withRetry } from "./retry-list.ts";
-import { timestamp } from "./time.ts";
 
 /** The status of a pool with the outcomes of its own actions entered: what the next decision needs to know. Pure. */
 export function foldIntoStatus(pool: Pool, outcomes: readonly Outcome[], nowMs: number): PoolStatus {

@@ -1,8 +1,8 @@
 import { type Action, type ObjectRef, refKey } from "../model/action.ts";
 import type { Address, AddressFact } from "../model/address.ts";
 import type { Observation, ProviderFacts } from "../model/observation.ts";
-import type { Outcome } from "../model/outcome.ts";
 import type { Pool, RecordSet } from "../model/resource.ts";
+import type { Outcome } from "../model/run.ts";
 import { foldDNS, foldDNSRetries } from "./dns/fold-dns.ts";
 import { foldFinalizerRetries } from "./finalizer-step.ts";
 import { foldFirewalls } from "./firewall/fold-firewalls.ts";

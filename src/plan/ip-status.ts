@@ -1,14 +1,13 @@
 import type { Place } from "../model/action.ts";
-import { ownerText } from "../model/owner-key.ts";
-import { plain } from "../model/plain-text.ts";
+import { providerIDOf } from "../model/node.ts";
 import type { Hold } from "../model/plan.ts";
-import { providerIDOf } from "../model/provider-id.ts";
-import { nodePhrase } from "../model/reason-text.ts";
-import type { IPStatus } from "../model/resource.ts";
+import { nodePhrase } from "../model/reason.ts";
+import { type IPStatus, ownerText } from "../model/resource.ts";
+import { plain } from "../model/text.ts";
+import { isPast, pastMs, timestamp } from "../model/time.ts";
 import { isAsked } from "./named-address.ts";
 import type { BadEntry, PoolView } from "./pool-view.ts";
 import { type Standing, statusOf } from "./standing.ts";
-import { isPast, pastMs, timestamp } from "./time.ts";
 import { retryOf } from "./try-rule.ts";
 
 /** The status of every managed address and every bad entry, by address; keys sorted. `holds` say why a free address is not assigned. Pure. */

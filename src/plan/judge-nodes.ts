@@ -1,8 +1,7 @@
 import type { NodeFacts } from "../model/node.ts";
 import type { Observation, PodSummary } from "../model/observation.ts";
-import { ownerKey } from "../model/owner-key.ts";
 import type { NodeVerdict } from "../model/plan.ts";
-import type { ObjectMeta, Pool } from "../model/resource.ts";
+import { type ObjectMeta, ownerKey, type Pool } from "../model/resource.ts";
 import { judge, judgedUntilMs, type MatchVerdict, undecidedText } from "./match.ts";
 import { standingOf } from "./standing.ts";
 import { podsKeyOf, type Validation, validatePool } from "./validate.ts";

@@ -1,10 +1,10 @@
 import type { AddressFact } from "../model/address.ts";
-import { machineID } from "../model/provider-id.ts";
+import { machineID } from "../model/node.ts";
+import { pastMs } from "../model/time.ts";
 import { UNANSWERED_WATCH_MS } from "./acquisition-intent.ts";
 import type { ManagedIP } from "./in-use.ts";
 import type { PoolView } from "./pool-view.ts";
 import { statusOf, storedMachines } from "./standing.ts";
-import { pastMs } from "./time.ts";
 
 /** Why a machine cannot take an address, or which addresses must leave it first. */
 export type Availability =

@@ -1,7 +1,6 @@
-import type { NodeFacts } from "../model/node.ts";
-import { machineID } from "../model/provider-id.ts";
+import { machineID, type NodeFacts } from "../model/node.ts";
+import { compareText } from "../model/resource.ts";
 import type { MatchVerdict } from "./match.ts";
-import { compareText } from "./object-order.ts";
 
 /** The nodes of machines. A machine that came back under another name has two for a while, until the old one is removed. */
 export interface MachineNodes {

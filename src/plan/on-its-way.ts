@@ -1,5 +1,5 @@
 import type { AssignIP } from "../model/action.ts";
-import { providerIDOf } from "../model/provider-id.ts";
+import { providerIDOf } from "../model/node.ts";
 import type { IPStatus } from "../model/resource.ts";
 
 /**

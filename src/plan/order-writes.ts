@@ -1,7 +1,7 @@
 import { type Action, refKey, type SetFinalizer, type WriteDNS } from "../model/action.ts";
+import { compareText } from "../model/resource.ts";
 import type { ObjectNames } from "./dns/plan-dns.ts";
 import { takeDown, withTakeDown } from "./dns/take-down.ts";
-import { compareText } from "./object-order.ts";
 
 /**
  * Puts the writes of a plan in their order, where it is not already part of them: DNS first and addresses last on the way down, annotations before DNS on the way

@@ -1,7 +1,7 @@
 import type { Observation } from "../model/observation.ts";
-import { ownerText } from "../model/owner-key.ts";
 import type { Hold } from "../model/plan.ts";
 import type { Reason } from "../model/reason.ts";
+import { ownerText } from "../model/resource.ts";
 import { blockedBy } from "./blocked.ts";
 import type { ManagedIP } from "./in-use.ts";
 import type { PoolView } from "./pool-view.ts";

@@ -1,5 +1,5 @@
 import type { Hold } from "../model/plan.ts";
-import { capital, problemText } from "../model/reason-text.ts";
+import { capital, problemText } from "../model/reason.ts";
 import type { IPStatus } from "../model/resource.ts";
 import type { Readiness } from "./conditions.ts";
 import { dnsReadiness, raisedText } from "./dns/dns-readiness.ts";

@@ -1,12 +1,11 @@
-import type { PendingAcquisition, ReleasedIP } from "../model/acquired-ip.ts";
 import type { Action } from "../model/action.ts";
-import { entryOf } from "../model/address.ts";
-import { plain } from "../model/plain-text.ts";
+import { entryOf, type PendingAcquisition, type ReleasedIP } from "../model/address.ts";
+import { providerIDOf } from "../model/node.ts";
 import type { Hold, NodeVerdict } from "../model/plan.ts";
-import { providerIDOf } from "../model/provider-id.ts";
-import { REASONS } from "../model/reason.ts";
-import { problemText, whyHeld } from "../model/reason-text.ts";
-import type { PoolStatus, RetryStatus, RoutedIPStatus } from "../model/resource.ts";
+import { problemText, REASONS, whyHeld } from "../model/reason.ts";
+import { compareText, type PoolStatus, type RetryStatus, type RoutedIPStatus } from "../model/resource.ts";
+import { plain } from "../model/text.ts";
+import { isPast, pastMs, timestamp } from "../model/time.ts";
 import type { Assignments } from "./assign.ts";
 import { type Blocked, conditionsOf, type Readiness } from "./conditions.ts";
 import { dnsError, isOpenName } from "./dns/open-names.ts";
@@ -16,11 +15,9 @@ import { firewallReadiness } from "./firewall/firewall-readiness.ts";
 import type { ObjectFirewalls } from "./firewall/plan-firewalls.ts";
 import { ipStatuses } from "./ip-status.ts";
 import { isAsked } from "./named-address.ts";
-import { compareText } from "./object-order.ts";
 import { poolReadiness } from "./pool-readiness.ts";
 import { countedIPs, type PoolView } from "./pool-view.ts";
 import { statusOf } from "./standing.ts";
-import { isPast, pastMs, timestamp } from "./time.ts";
 
 /** What is known of a pool once everything is planned. */
 export interface StatusFacts {

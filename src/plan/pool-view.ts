@@ -1,12 +1,10 @@
-import type { AcquiredIP } from "../model/acquired-ip.ts";
 import type { ObjectRef, Place } from "../model/action.ts";
-import { type AddressFact, canonicalIPv4 } from "../model/address.ts";
-import type { NodeFacts } from "../model/node.ts";
+import { type AcquiredIP, type AddressFact, canonicalIPv4 } from "../model/address.ts";
+import { machineID, type NodeFacts } from "../model/node.ts";
 import type { Observation, ProviderFacts } from "../model/observation.ts";
-import { ownerKey } from "../model/owner-key.ts";
 import type { NodeVerdict } from "../model/plan.ts";
-import { machineID } from "../model/provider-id.ts";
-import type { Pool } from "../model/resource.ts";
+import { ownerKey, type Pool } from "../model/resource.ts";
+import { timestamp } from "../model/time.ts";
 import { type IntentResolution, resolveIntent } from "./acquisition-intent.ts";
 import { type Claims, managedIPs } from "./claims.ts";
 import { type FirewallContext, type FirewallTarget, firewallTarget } from "./firewall/firewall-target.ts";
@@ -17,7 +15,6 @@ import { type Succession, successionOf } from "./named-address.ts";
 import { type Released, releasedOf } from "./released.ts";
 import { shownAcquired } from "./shown-acquired.ts";
 import { standingOf } from "./standing.ts";
-import { timestamp } from "./time.ts";
 import { type Validation, validatePool } from "./validate.ts";
 
 /** An entry of `spec.ips` that cannot be used. */

@@ -1,6 +1,6 @@
 import { ProviderError } from "../model/errors.ts";
 import type { ProviderFacts } from "../model/observation.ts";
-import type { Outcome } from "../model/outcome.ts";
+import type { Outcome } from "../model/run.ts";
 
 /** Why a provider may not be asked any more after these outcomes: it asked for no calls for a while; undefined when it did not. Pure. */
 export function rateLimitIn(outcomes: readonly Outcome[], skewMs: number): ProviderFacts["unusable"] {

@@ -1,6 +1,6 @@
-import { plain } from "../model/plain-text.ts";
 import type { Hold } from "../model/plan.ts";
 import type { RecordSetStatus, RetryStatus } from "../model/resource.ts";
+import { plain } from "../model/text.ts";
 import { blockedByValidation } from "./blocked.ts";
 import { conditionsOf, type Readiness } from "./conditions.ts";
 import { dnsReadiness, raisedText } from "./dns/dns-readiness.ts";

@@ -4,13 +4,13 @@ import type { NodeFacts } from "../model/node.ts";
 import type { Observation } from "../model/observation.ts";
 import type { NodeVerdict } from "../model/plan.ts";
 import { ADDRESS_ANNOTATION, type RecordSet, type UnreadyNode } from "../model/resource.ts";
+import { isPast, pastMs, timestamp } from "../model/time.ts";
 import type { NameTarget } from "./dns/name-target.ts";
 import type { Publisher, ServedAddresses } from "./dns/publisher.ts";
 import { recordSetPublisher } from "./dns/publishers.ts";
 import { type NodeAddress, nodeAddresses, recordSetAddresses } from "./dns/record-set-addresses.ts";
 import type { VerifiedAddresses } from "./dns/verified-addresses.ts";
 import { judgeNodes, type Verdicts } from "./judge-nodes.ts";
-import { isPast, pastMs, timestamp } from "./time.ts";
 import { type Validation, validateRecordSet } from "./validate.ts";
 
 /** A published node that does not match any more because it became unready. */

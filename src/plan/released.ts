@@ -1,8 +1,7 @@
 import type { AddressFact } from "../model/address.ts";
 import type { ProviderFacts } from "../model/observation.ts";
-import type { Pool } from "../model/resource.ts";
+import { compareText, type Pool } from "../model/resource.ts";
 import type { Claims } from "./claims.ts";
-import { compareText } from "./object-order.ts";
 
 /** An address the object no longer manages and still remembers, because it is attached or could not be read. */
 export interface Released {

@@ -1,8 +1,7 @@
-import type { PendingAcquisition } from "../model/acquired-ip.ts";
-import { type AcquisitionNote, beyond, EMPTY_NOTE, placeOf } from "../model/acquisition-note.ts";
-import { canonicalIPv4 } from "../model/address.ts";
+import { canonicalIPv4, type PendingAcquisition } from "../model/address.ts";
+import { type AcquisitionNote, beyond, EMPTY_NOTE, placeOf } from "../model/lease-notes.ts";
 import type { Pool } from "../model/resource.ts";
-import { timestamp } from "./time.ts";
+import { timestamp } from "../model/time.ts";
 
 /**
  * The pool with what its annotation tells and its status has lost. Addresses come back as found again, never to be deleted: they leave the annotation only when the

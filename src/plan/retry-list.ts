@@ -1,7 +1,7 @@
-import { plain } from "../model/plain-text.ts";
 import type { RetryStatus } from "../model/resource.ts";
+import { plain } from "../model/text.ts";
+import { timestamp } from "../model/time.ts";
 import { retryDelayMs } from "./retry-schedule.ts";
-import { timestamp } from "./time.ts";
 
 /** The retries with one more failed attempt of a subject. Sorted by subject. Pure. */
 export function withRetry(

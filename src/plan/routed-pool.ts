@@ -1,10 +1,15 @@
 import { canonicalIPv4 } from "../model/address.ts";
-import type { FirewallWish } from "../model/firewall.ts";
-import { type PortRange, portRange, portText } from "../model/port-range.ts";
-import { type IssuerMemory, type MatchSpec, objectKey, type Pool, type PoolSpec } from "../model/resource.ts";
+import { type FirewallWish, type PortRange, portRange, portText } from "../model/firewall.ts";
+import {
+  compareText,
+  type IssuerMemory,
+  type MatchSpec,
+  objectKey,
+  type Pool,
+  type PoolSpec,
+} from "../model/resource.ts";
 import type { RoutedIP, RoutedIPIssuer } from "../model/routed-ip.ts";
 import type { ServiceFacts } from "../model/service.ts";
-import { compareText } from "./object-order.ts";
 
 /** What a RoutedIP refers to, by {@link objectKey}. */
 export interface References {

@@ -1,4 +1,4 @@
-import { machineID } from "../model/provider-id.ts";
+import { machineID } from "../model/node.ts";
 import type { PoolView } from "./pool-view.ts";
 
 /** The addresses pools manage, or released, that are attached to a match at this moment, whatever is planned for them. Pure. */

@@ -1,7 +1,6 @@
 import { canonicalIPv4 } from "../model/address.ts";
 import type { Reason } from "../model/reason.ts";
-import type { Pool } from "../model/resource.ts";
-import { compareText } from "./object-order.ts";
+import { compareText, type Pool } from "../model/resource.ts";
 
 /** What Ready says of a pool whose addresses were looked at, as far as no other reason can be mistaken for it. */
 const LOOKED_AT: ReadonlySet<string> = new Set<Reason>([

@@ -1,11 +1,9 @@
-import type { PendingAcquisition } from "../model/acquired-ip.ts";
 import type { Place } from "../model/action.ts";
-import { type Address, type AddressFact, entryOf } from "../model/address.ts";
-import type { NodeFacts } from "../model/node.ts";
-import { machineID } from "../model/provider-id.ts";
+import { type Address, type AddressFact, entryOf, type PendingAcquisition } from "../model/address.ts";
+import { machineID, type NodeFacts } from "../model/node.ts";
 import type { IPStatus, Pool } from "../model/resource.ts";
+import { pastMs } from "../model/time.ts";
 import { type MatchVerdict, undecidedText } from "./match.ts";
-import { pastMs } from "./time.ts";
 
 /**
  * How a managed address stands, from what was read and what status remembers.

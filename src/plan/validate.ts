@@ -1,8 +1,14 @@
 import { parseLabelSelector, podSelectorProblem } from "../model/label-selector.ts";
 import { podSelectorKey } from "../model/node.ts";
-import { shownText } from "../model/object-name.ts";
 import type { Observation, PodReading } from "../model/observation.ts";
-import { ADDRESS_ANNOTATION, type MatchSpec, type ObjectMeta, type Pool, type RecordSet } from "../model/resource.ts";
+import {
+  ADDRESS_ANNOTATION,
+  type MatchSpec,
+  type ObjectMeta,
+  type Pool,
+  type RecordSet,
+  shownText,
+} from "../model/resource.ts";
 import { endpointsKey, NO_NODE } from "../model/service.ts";
 import { recordSetWish } from "./dns/dns-wish.ts";
 import type { Matcher } from "./match.ts";

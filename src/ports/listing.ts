@@ -1,5 +1,5 @@
 import type { Address } from "../model/address.ts";
-import type { AddressPage, IPProviderReader } from "./ip-provider.ts";
+import type { AddressPage, IPProviderReader } from "./providers.ts";
 
 /** One page of a list. */
 export interface ListPage<T> {

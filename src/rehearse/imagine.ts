@@ -1,20 +1,24 @@
-import { acquisitionNote } from "../model/acquisition-note.ts";
-import { type AcquireIP, type Action, refKey } from "../model/action.ts";
-import { ACTIONS } from "../model/action-facts.ts";
+import { ACTIONS, type AcquireIP, type Action, refKey } from "../model/action.ts";
 import type { Address } from "../model/address.ts";
 import { type RecordsFact, recordsKey } from "../model/dns.ts";
-import type { Firewall } from "../model/firewall.ts";
+import { type Firewall, portText } from "../model/firewall.ts";
+import { acquisitionNote } from "../model/lease-notes.ts";
 import type { Observation } from "../model/observation.ts";
-import type { Applied, Outcome } from "../model/outcome.ts";
 import type { Plan } from "../model/plan.ts";
-import { portText } from "../model/port-range.ts";
-import { FINALIZER, type ObjectMeta, type Pool, type RecordSet, type RoutedIPStatus } from "../model/resource.ts";
+import {
+  compareText,
+  FINALIZER,
+  type ObjectMeta,
+  type Pool,
+  type RecordSet,
+  type RoutedIPStatus,
+} from "../model/resource.ts";
+import type { Applied, Outcome } from "../model/run.ts";
+import { timestamp } from "../model/time.ts";
 import { regionOf } from "../plan/candidates.ts";
 import { recordedNames } from "../plan/dns/dns-memory.ts";
 import { factByID } from "../plan/firewall/fact-by-id.ts";
 import { fold } from "../plan/fold.ts";
-import { compareText } from "../plan/object-order.ts";
-import { timestamp } from "../plan/time.ts";
 
 /**
  * The world as a plan's actions leave it when all of them succeed at this very moment: what the providers and the nodes show, and what is on record. The outcomes go

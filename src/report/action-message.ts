@@ -7,9 +7,9 @@ import {
   refKey,
   type SetFinalizer,
 } from "../model/action.ts";
+import { portText } from "../model/firewall.ts";
 import type { PoolAssessment } from "../model/plan.ts";
-import { portText } from "../model/port-range.ts";
-import { nodePhrase, reasonText } from "../model/reason-text.ts";
+import { nodePhrase, reasonText } from "../model/reason.ts";
 import { FINALIZER } from "../model/resource.ts";
 import { addressText } from "./address-text.ts";
 import { listText } from "./count-text.ts";

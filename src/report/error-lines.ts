@@ -1,5 +1,5 @@
 import type { Hold } from "../model/plan.ts";
-import { problemText } from "../model/reason-text.ts";
+import { problemText } from "../model/reason.ts";
 import { entryLines } from "./layout.ts";
 import type { PlanLayout } from "./plan-entry.ts";
 

@@ -1,5 +1,5 @@
 import { KubeError, ProviderError } from "../model/errors.ts";
-import { plain } from "../model/plain-text.ts";
+import { plain } from "../model/text.ts";
 import { categoryOf } from "./error-category.ts";
 
 /** How much is told: 0 = the sentence, 1 (`-v`) = and the ids of the call, 2 (`-vv`) = and the stack. */

@@ -1,8 +1,7 @@
-import { type Action, subjectOf } from "../model/action.ts";
-import { ACTIONS } from "../model/action-facts.ts";
-import type { Outcome } from "../model/outcome.ts";
-import { plain } from "../model/plain-text.ts";
+import { ACTIONS, type Action, subjectOf } from "../model/action.ts";
 import type { Reason } from "../model/reason.ts";
+import type { Outcome } from "../model/run.ts";
+import { plain } from "../model/text.ts";
 import { actionText } from "./action-message.ts";
 import { dnsChangeText } from "./dns-change.ts";
 

@@ -1,7 +1,6 @@
 import type { ActionKind } from "../model/action.ts";
 import type { Hold } from "../model/plan.ts";
-import type { Reason } from "../model/reason.ts";
-import { adviceFor, isAboutObject, missingText, whyHeld } from "../model/reason-text.ts";
+import { adviceFor, isAboutObject, missingText, type Reason, whyHeld } from "../model/reason.ts";
 import { addressText } from "./address-text.ts";
 import { untilText } from "./time-text.ts";
 

@@ -1,6 +1,6 @@
 import { type Action, type ObjectRef, refKey, subjectOf, type WriteDNS } from "../model/action.ts";
+import { portText } from "../model/firewall.ts";
 import { announcedActions, type Plan, type PoolAssessment } from "../model/plan.ts";
-import { portText } from "../model/port-range.ts";
 import { actionText } from "./action-message.ts";
 import { listText } from "./count-text.ts";
 import { dnsChange } from "./dns-change.ts";

@@ -1,4 +1,4 @@
-import type { Outcome } from "../model/outcome.ts";
+import type { Outcome } from "../model/run.ts";
 
 /** The last outcome of one action, and how often it was tried in the run. */
 export interface LastOutcome {

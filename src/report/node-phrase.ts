@@ -1,5 +1,5 @@
 import type { NodeVerdict } from "../model/plan.ts";
-import { verdictPhrase } from "../model/reason-text.ts";
+import { verdictPhrase } from "../model/reason.ts";
 import { listText } from "./count-text.ts";
 
 /**

@@ -1,6 +1,6 @@
-import type { Outcome } from "../model/outcome.ts";
 import type { PoolAssessment } from "../model/plan.ts";
-import { reasonText } from "../model/reason-text.ts";
+import { reasonText } from "../model/reason.ts";
+import type { Outcome } from "../model/run.ts";
 import { actionObject, actionText, changeInBrackets, VERBS, whyAction } from "./action-message.ts";
 import { errorText, type Verbosity } from "./error-text.ts";
 import type { LastOutcome } from "./last-outcomes.ts";

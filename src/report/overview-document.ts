@@ -1,5 +1,5 @@
-import { plain } from "../model/plain-text.ts";
 import type { DNSMemory, RetryStatus } from "../model/resource.ts";
+import { plain } from "../model/text.ts";
 import { API_VERSION, type JSONObject } from "./document.ts";
 import { firewallField, pendingFirewallField } from "./firewall-field.ts";
 import {

@@ -5,7 +5,7 @@ import {
   LAST_SUCCESS_ANNOTATION,
   PUT_OFF_PREFIX,
 } from "../model/lease-annotations.ts";
-import { parsePutOff } from "../model/put-off.ts";
+import { parsePutOff } from "../model/lease-notes.ts";
 import {
   type IPStatus,
   objectKey,

@@ -1,5 +1,4 @@
 import { type Action, type ObjectRef, type Place, refKey, subjectOf } from "../model/action.ts";
-import { plain } from "../model/plain-text.ts";
 import {
   announcedActions,
   type Gap,
@@ -9,7 +8,8 @@ import {
   type PoolAssessment,
   type RecordSetAssessment,
 } from "../model/plan.ts";
-import { nodePhrase } from "../model/reason-text.ts";
+import { nodePhrase } from "../model/reason.ts";
+import { plain } from "../model/text.ts";
 import { actionLine, whyAction } from "./action-message.ts";
 import { API_VERSION, type JSONObject, type JSONValue } from "./document.ts";
 import { firewallField, pendingFirewallField } from "./firewall-field.ts";

@@ -1,5 +1,4 @@
-import type { Action } from "../model/action.ts";
-import { ACTIONS } from "../model/action-facts.ts";
+import { ACTIONS, type Action } from "../model/action.ts";
 import type { Hold, PoolAssessment } from "../model/plan.ts";
 import { actionText, whyAction } from "./action-message.ts";
 import { dnsChangeLines } from "./dns-change.ts";

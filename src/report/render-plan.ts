@@ -1,5 +1,5 @@
-import { plain, plainValue } from "../model/plain-text.ts";
 import type { Gap, Plan, ProviderBudget } from "../model/plan.ts";
+import { plain, plainValue } from "../model/text.ts";
 import { countText } from "./count-text.ts";
 import { goneSections } from "./gone-section.ts";
 import { type Impact, impactOf } from "./impact.ts";

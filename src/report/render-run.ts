@@ -1,9 +1,8 @@
 import { refKey, subjectOf } from "../model/action.ts";
-import type { Outcome } from "../model/outcome.ts";
-import { ownerKey } from "../model/owner-key.ts";
-import { plainValue } from "../model/plain-text.ts";
 import type { Hold } from "../model/plan.ts";
-import type { PassResult } from "../model/run.ts";
+import { ownerKey } from "../model/resource.ts";
+import type { Outcome, PassResult } from "../model/run.ts";
+import { plainValue } from "../model/text.ts";
 import { VERBS } from "./action-message.ts";
 import { messageOf, type Verbosity } from "./error-text.ts";
 import { isRouted } from "./is-routed.ts";

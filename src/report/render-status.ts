@@ -1,5 +1,5 @@
-import { plain, plainValue } from "../model/plain-text.ts";
 import { objectKey } from "../model/resource.ts";
+import { plain, plainValue } from "../model/text.ts";
 import { countText } from "./count-text.ts";
 import { entryLines, type Layout } from "./layout.ts";
 import { type AddressRow, namedRows, type Overview, type PoolRow, type ReconcilerRow } from "./overview.ts";

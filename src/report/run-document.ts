@@ -1,6 +1,6 @@
 import { refKey, subjectOf } from "../model/action.ts";
-import { plain } from "../model/plain-text.ts";
 import type { PassResult } from "../model/run.ts";
+import { plain } from "../model/text.ts";
 import { API_VERSION, type JSONObject } from "./document.ts";
 import { categoryOf } from "./error-category.ts";
 import { messageOf } from "./error-text.ts";

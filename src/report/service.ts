@@ -1,8 +1,7 @@
 import { type ObjectRef, refKey } from "../model/action.ts";
-import type { Outcome } from "../model/outcome.ts";
 import type { Hold, Plan, PoolAssessment, RecordSetAssessment } from "../model/plan.ts";
 import type { Reason } from "../model/reason.ts";
-import type { PassResult } from "../model/run.ts";
+import type { Outcome, PassResult } from "../model/run.ts";
 import { categoryOf, type ErrorCategory } from "./error-category.ts";
 
 /**

@@ -1,5 +1,4 @@
-import type { Action, ActionKind } from "../model/action.ts";
-import { ACTIONS } from "../model/action-facts.ts";
+import { ACTIONS, type Action, type ActionKind } from "../model/action.ts";
 import { announcedActions, type Plan, type PoolAssessment } from "../model/plan.ts";
 import { amountOf, VERBS } from "./action-message.ts";
 import { countText } from "./count-text.ts";

@@ -1,7 +1,7 @@
 import { refKey } from "../model/action.ts";
-import { plain } from "../model/plain-text.ts";
 import type { Hold, Plan } from "../model/plan.ts";
 import type { PassResult } from "../model/run.ts";
+import { plain } from "../model/text.ts";
 import { messageOf } from "./error-text.ts";
 import { holdText, whyHold } from "./hold-message.ts";
 import { lastOutcomes } from "./last-outcomes.ts";

@@ -1,5 +1,4 @@
-import { canonicalZone } from "../model/dns.ts";
-import { recordFQDN } from "../model/record-name.ts";
+import { canonicalZone, recordFQDN } from "../model/dns.ts";
 import type { DNSMemory, DNSRecordSetSpec, PublishedName } from "../model/resource.ts";
 
 /** The name an object asks for, as far as its spec and its status tell. */

@@ -1,5 +1,5 @@
-import type { Clock } from "../ports/clock.ts";
-import type { ClusterChange } from "../ports/warm-cluster.ts";
+import type { ClusterChange } from "../ports/cluster.ts";
+import type { Clock } from "../ports/system.ts";
 
 /** How many changes are kept by name; of the others only the number matters. */
 const KEPT = 10;

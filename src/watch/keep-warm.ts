@@ -1,8 +1,8 @@
 import type { KubeError } from "../model/errors.ts";
 import { Interrupted, untilInterrupted } from "../observe/interrupt.ts";
 import { readCluster } from "../observe/read-cluster.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { WarmCluster } from "../ports/warm-cluster.ts";
+import type { WarmCluster } from "../ports/cluster.ts";
+import type { Clock } from "../ports/system.ts";
 import { backoffMs } from "./backoff.ts";
 import { isPassingFailure } from "./passing-failure.ts";
 

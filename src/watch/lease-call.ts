@@ -1,5 +1,5 @@
 import { KubeError, type KubeFailure } from "../model/errors.ts";
-import type { Clock } from "../ports/clock.ts";
+import type { Clock } from "../ports/system.ts";
 
 /** Failures that say nothing about the Lease itself: the call may have taken effect, and may succeed when repeated. */
 const TRANSIENT: ReadonlySet<KubeFailure> = new Set(["rate-limited", "unavailable", "timeout", "malformed"]);

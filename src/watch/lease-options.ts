@@ -1,6 +1,6 @@
 import { ConfigError } from "../model/errors.ts";
-import type { Clock } from "../ports/clock.ts";
 import type { ClusterWriter } from "../ports/cluster.ts";
+import type { Clock } from "../ports/system.ts";
 
 /** The methods the lock needs of a cluster. */
 export type LeaseStore = Pick<ClusterWriter, "now" | "readLease" | "createLease" | "replaceLease">;

@@ -1,5 +1,5 @@
-import type { LockState } from "../ports/lock.ts";
-import type { WarmCluster } from "../ports/warm-cluster.ts";
+import type { WarmCluster } from "../ports/cluster.ts";
+import type { LockState } from "../ports/system.ts";
 import { type KeepWarmDeps, keepWarm } from "./keep-warm.ts";
 import { withLease } from "./lease.ts";
 import type { LeaseOptions } from "./lease-options.ts";

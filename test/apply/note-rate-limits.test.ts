@@ -4,7 +4,7 @@ import { noteRateLimits } from "../../src/apply/note-rate-limits.ts";
 import type { DNSFacts } from "../../src/model/dns.ts";
 import { KubeError, ProviderError } from "../../src/model/errors.ts";
 import { NOT_BEFORE_PREFIX, PUT_OFF_PREFIX } from "../../src/model/lease-annotations.ts";
-import type { IPProvider } from "../../src/ports/ip-provider.ts";
+import type { IPProvider } from "../../src/ports/providers.ts";
 import { FakeClock } from "../fake/fake-clock.ts";
 import { anObservation } from "../plan/builders.ts";
 import { dnsFacts } from "../plan/dns-builders.ts";

@@ -3,7 +3,7 @@ import { type ApplyContext, applyContext, type WriteAccess } from "../../src/app
 import { writeDNS } from "../../src/apply/write-dns.ts";
 import { ProviderError } from "../../src/model/errors.ts";
 import type { ClusterWriter } from "../../src/ports/cluster.ts";
-import type { DNSProvider } from "../../src/ports/dns-provider.ts";
+import type { DNSProvider } from "../../src/ports/providers.ts";
 import { FakeClock } from "../fake/fake-clock.ts";
 import { inFrontOf } from "../fake/in-front-of.ts";
 import { DIGITALOCEAN_DNS, MemoryDNSAccount } from "../fake/memory-dns-account.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Journals } from "../../src/apply/context.ts";
 import { writeEvents } from "../../src/apply/write-back.ts";
 import { KubeError } from "../../src/model/errors.ts";
-import type { Outcome } from "../../src/model/outcome.ts";
+import type { Outcome } from "../../src/model/run.ts";
 import type { ClusterEvent, ClusterWriter } from "../../src/ports/cluster.ts";
 
 /** A refused change of one object's finalizer. */

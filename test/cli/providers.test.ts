@@ -6,7 +6,7 @@ import { type Config, resolveConfig } from "../../src/cli/config.ts";
 import { KnownSecrets } from "../../src/cli/outgoing-text.ts";
 import { openProviderReaders, openProviders } from "../../src/cli/providers.ts";
 import { SYSTEM_CLOCK } from "../../src/cli/system-clock.ts";
-import type { ProviderAccess } from "../../src/ports/provider-access.ts";
+import type { ProviderAccess } from "../../src/ports/providers.ts";
 import { FaultList } from "../../src/sandbox/faults.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/start.ts";
 

@@ -4,7 +4,7 @@ import { WatchNotes } from "../../src/cli/watch-notes.ts";
 import { KubeError } from "../../src/model/errors.ts";
 import type { MeterReading } from "../../src/model/meter.ts";
 import type { RunEnd } from "../../src/model/run.ts";
-import type { LockState } from "../../src/ports/lock.ts";
+import type { LockState } from "../../src/ports/system.ts";
 import { FakeClock } from "../fake/fake-clock.ts";
 import { applied, aQuietRun, aRun, steady } from "../report/runs.ts";
 import { afterFailure } from "../report/world.ts";

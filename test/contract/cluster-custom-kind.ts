@@ -1,11 +1,12 @@
-// The custom resources that flipop writes, as the contract speaks of them.
-import type { AcquisitionNote } from "../../src/model/acquisition-note.ts";
+import type { AcquisitionNote } from "../../src/model/lease-notes.ts";
 import type { ObjectMeta, PoolStatus, RecordSetStatus, RoutedIPStatus } from "../../src/model/resource.ts";
 import type { ClusterWriter } from "../../src/ports/cluster.ts";
 import type { ContractWorld, Manifest } from "./cluster-world.ts";
 import { EMPTY_STATUS, FULL_STATUS } from "./pool-status-samples.ts";
 import { EMPTY_RECORD_SET_STATUS, FULL_RECORD_SET_STATUS } from "./record-set-status-samples.ts";
 import { FULL_ROUTED_IP_STATUS } from "./routed-ip-status-samples.ts";
+
+// The custom resources that flipop writes, as the contract speaks of them.
 
 type Place = Pick<ObjectMeta, "namespace" | "name">;
 

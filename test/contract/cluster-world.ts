@@ -1,5 +1,6 @@
-// What the cluster contract works on, and what its tests put there.
 import type { ClusterWriter } from "../../src/ports/cluster.ts";
+
+// What the cluster contract works on, and what its tests put there.
 
 /** A Kubernetes object as YAML manifests write it. */
 export interface Manifest {

@@ -1,7 +1,7 @@
 import { describe, expect } from "vitest";
 import type { DesiredRecordSet } from "../../src/model/dns.ts";
 import { ProviderError } from "../../src/model/errors.ts";
-import type { RecordSetResult } from "../../src/ports/dns-provider.ts";
+import type { RecordSetResult } from "../../src/ports/providers.ts";
 import { type DNSProviderWorld, type InDNSWorld, knownZone } from "./dns-provider-world.ts";
 import { expectSafeViews } from "./expect-safe-views.ts";
 

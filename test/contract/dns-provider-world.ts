@@ -1,5 +1,5 @@
 import type { Zone } from "../../src/model/dns.ts";
-import type { DNSProvider, DNSProviderReader } from "../../src/ports/dns-provider.ts";
+import type { DNSProvider, DNSProviderReader } from "../../src/ports/providers.ts";
 
 /** One record of a zone as the provider holds it. */
 export interface SeenRecord {

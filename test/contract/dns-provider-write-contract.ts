@@ -1,6 +1,6 @@
 import { describe, expect } from "vitest";
 import type { RecordSetState } from "../../src/model/dns.ts";
-import type { RecordSetChange } from "../../src/ports/dns-provider.ts";
+import type { RecordSetChange } from "../../src/ports/providers.ts";
 import { type DNSProviderWorld, type InDNSWorld, knownZone, type SeenRecord } from "./dns-provider-world.ts";
 import { expectSafeViews } from "./expect-safe-views.ts";
 

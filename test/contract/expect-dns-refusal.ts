@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { ProviderError, type ProviderFailure } from "../../src/model/errors.ts";
-import type { DNSProviderReader } from "../../src/ports/dns-provider.ts";
+import type { DNSProviderReader } from "../../src/ports/providers.ts";
 
 /** Expects a call to be refused: a ProviderError of this provider and failure that certainly had no effect. Returns it. */
 export async function expectDNSRefusal(

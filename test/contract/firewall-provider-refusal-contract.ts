@@ -1,7 +1,7 @@
 import { describe, expect } from "vitest";
 import type { ProviderFailure } from "../../src/model/errors.ts";
-import type { PortRange } from "../../src/model/port-range.ts";
-import type { FirewallProvider } from "../../src/ports/firewall-provider.ts";
+import type { PortRange } from "../../src/model/firewall.ts";
+import type { FirewallProvider } from "../../src/ports/providers.ts";
 import { expectRefusal } from "./expect-refusal.ts";
 import { type InFirewallWorld, knownFirewall } from "./firewall-provider-world.ts";
 

@@ -1,4 +1,4 @@
-import type { FirewallProvider } from "../../src/ports/firewall-provider.ts";
+import type { FirewallProvider } from "../../src/ports/providers.ts";
 
 /** A firewall as it is made behind everybody's back. */
 export interface SeededFirewall {

@@ -1,6 +1,6 @@
 import { describe, expect } from "vitest";
-import { LAST_PORT, type PortRange, portText } from "../../src/model/port-range.ts";
-import type { FirewallProvider } from "../../src/ports/firewall-provider.ts";
+import { LAST_PORT, type PortRange, portText } from "../../src/model/firewall.ts";
+import type { FirewallProvider } from "../../src/ports/providers.ts";
 import { type InFirewallWorld, knownFirewall } from "./firewall-provider-world.ts";
 
 const minuteMs = 60_000;

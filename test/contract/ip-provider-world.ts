@@ -1,4 +1,4 @@
-import type { IPProvider } from "../../src/ports/ip-provider.ts";
+import type { IPProvider } from "../../src/ports/providers.ts";
 
 /** An account to test a provider against: empty, its limit 250, its actions taking more than 0 s and less than a minute. */
 export interface IPProviderWorld {

@@ -1,6 +1,6 @@
 import { createDigitalOcean } from "../../src/adapters/digitalocean/create-digitalocean.ts";
 import { SYSTEM_CLOCK } from "../../src/cli/system-clock.ts";
-import type { IPProvider } from "../../src/ports/ip-provider.ts";
+import type { IPProvider } from "../../src/ports/providers.ts";
 import { type DigitalOceanSandbox, digitaloceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
 import { FakeClock } from "../fake/fake-clock.ts";
 import { MemoryIPProvider } from "../fake/memory-ip-provider.ts";

@@ -1,4 +1,4 @@
-import type { DNSProvider } from "../../src/ports/dns-provider.ts";
+import type { DNSProvider } from "../../src/ports/providers.ts";
 import type { MemoryDNSProvider } from "./memory-dns-provider.ts";
 
 /** Another provider in front of a real one: some methods of it are exchanged. */

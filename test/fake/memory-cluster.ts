@@ -12,7 +12,7 @@ import { encodeEvent, nextSeries } from "../../src/adapters/kube/encode-event.ts
 import { decodeLease, encodeLease } from "../../src/adapters/kube/lease-codec.ts";
 import type { ServicePlace } from "../../src/adapters/kube/list-requests.ts";
 import { encodeNote } from "../../src/adapters/kube/note-codec.ts";
-import type { AcquisitionNote } from "../../src/model/acquisition-note.ts";
+import type { AcquisitionNote } from "../../src/model/lease-notes.ts";
 import type { NodeFacts, PodFacts, PodSelector } from "../../src/model/node.ts";
 import {
   ACQUIRED_ANNOTATION,

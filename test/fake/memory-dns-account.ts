@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-import type { TTLRules, Zone } from "../../src/model/dns.ts";
-import { canonicalDNSName } from "../../src/model/dns-name.ts";
+import { canonicalDNSName, type TTLRules, type Zone } from "../../src/model/dns.ts";
 import { type MemoryRecord, MemoryZone } from "./memory-zone.ts";
 
 /** What one DNS provider has that another has not. */

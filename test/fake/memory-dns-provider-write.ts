@@ -1,7 +1,7 @@
 import type { ChangeAttempt, ChangeConflict } from "../../src/adapters/provider-http/change-record-set.ts";
 import type { RecordSetState } from "../../src/model/dns.ts";
 import type { ProviderError } from "../../src/model/errors.ts";
-import type { RecordSetResult } from "../../src/ports/dns-provider.ts";
+import type { RecordSetResult } from "../../src/ports/providers.ts";
 import type { HeldRecord, MemoryZone } from "./memory-zone.ts";
 
 /** One write of the A records of a name, and the calls it may make. */

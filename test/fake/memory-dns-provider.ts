@@ -5,13 +5,24 @@ import type { CallFacts } from "../../src/adapters/provider-http/call-facts.ts";
 import { changeRecordSet } from "../../src/adapters/provider-http/change-record-set.ts";
 import type { FailureDetails } from "../../src/adapters/provider-http/failure-text.ts";
 import { canonicalIPv4 } from "../../src/model/address.ts";
-import { acceptedTTL, type RecordSetState, type TTLRules, type Zone } from "../../src/model/dns.ts";
-import { canonicalDNSName, relativeName } from "../../src/model/dns-name.ts";
+import {
+  acceptedTTL,
+  canonicalDNSName,
+  type RecordSetState,
+  relativeName,
+  type TTLRules,
+  type Zone,
+} from "../../src/model/dns.ts";
 import { ProviderError } from "../../src/model/errors.ts";
 import type { CallCount, CallDuration, RateLimit } from "../../src/model/meter.ts";
-import type { Clock } from "../../src/ports/clock.ts";
-import type { DNSProvider, RecordSetChange, RecordSetResult, ZoneListing } from "../../src/ports/dns-provider.ts";
-import type { ProviderMeter } from "../../src/ports/ip-provider.ts";
+import type {
+  DNSProvider,
+  ProviderMeter,
+  RecordSetChange,
+  RecordSetResult,
+  ZoneListing,
+} from "../../src/ports/providers.ts";
+import type { Clock } from "../../src/ports/system.ts";
 import { FakeClock } from "./fake-clock.ts";
 import type { MemoryCall, MemoryFault } from "./memory-cloud-calls.ts";
 import { MemoryDNSAccount } from "./memory-dns-account.ts";

@@ -3,9 +3,8 @@ import { FIREWALL_FACTS } from "../../src/adapters/digitalocean/firewall-facts.t
 import { openRule } from "../../src/adapters/digitalocean/open-rule.ts";
 import { AnswerValue } from "../../src/adapters/provider-http/answer-value.ts";
 import type { CallFacts } from "../../src/adapters/provider-http/call-facts.ts";
-import type { Firewall, FirewallLimits } from "../../src/model/firewall.ts";
-import type { PortRange } from "../../src/model/port-range.ts";
-import type { FirewallProvider } from "../../src/ports/firewall-provider.ts";
+import type { Firewall, FirewallLimits, PortRange } from "../../src/model/firewall.ts";
+import type { FirewallProvider } from "../../src/ports/providers.ts";
 import type { Caller } from "../../src/sandbox/digitalocean/caller.ts";
 import { firewallJSON } from "../../src/sandbox/digitalocean/firewall-json.ts";
 import { readRules } from "../../src/sandbox/digitalocean/firewall-rules.ts";

@@ -1,7 +1,7 @@
 import { addressSubject, machineSubject } from "../../src/adapters/digitalocean/subject.ts";
 import type { CallFacts } from "../../src/adapters/provider-http/call-facts.ts";
 import type { Address } from "../../src/model/address.ts";
-import type { AcceptedAction, ActionState, AddressPage, IPProvider } from "../../src/ports/ip-provider.ts";
+import type { AcceptedAction, ActionState, AddressPage, IPProvider } from "../../src/ports/providers.ts";
 import type { AddressView } from "../../src/sandbox/digitalocean/address-view.ts";
 import { dropletAddresses } from "../../src/sandbox/digitalocean/droplet-addresses.ts";
 import { MemoryCloudCalls } from "./memory-cloud-calls.ts";

@@ -14,7 +14,7 @@ import { type NodeFacts, type PodFacts, type PodSelector, podSelectorKey } from 
 import { objectKey, type Pool, type RecordSet } from "../../src/model/resource.ts";
 import type { RoutedIP, RoutedIPIssuer } from "../../src/model/routed-ip.ts";
 import type { EndpointSliceFacts, ServiceFacts } from "../../src/model/service.ts";
-import type { ClusterChange, Staleness, WarmCluster } from "../../src/ports/warm-cluster.ts";
+import type { ClusterChange, Staleness, WarmCluster } from "../../src/ports/cluster.ts";
 import { objectFilter } from "../../src/sandbox/kubernetes/object-filter.ts";
 import { type Change, storeKey } from "../../src/sandbox/kubernetes/object-store.ts";
 import type { ResourceType } from "../../src/sandbox/kubernetes/resource-type.ts";

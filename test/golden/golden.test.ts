@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Action } from "../../src/model/action.ts";
 import { KubeError, ProviderError } from "../../src/model/errors.ts";
-import type { Outcome } from "../../src/model/outcome.ts";
+import type { Outcome } from "../../src/model/run.ts";
 import { invoke, type Scene } from "../cli/invoke.ts";
 import { afterFailureWithDNS, beforePurchase } from "../report/dns-world.ts";
 import { aQuietRun, aRun, applied, failed, steady } from "../report/runs.ts";

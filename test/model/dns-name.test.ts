@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { canonicalDNSName, relativeName } from "../../src/model/dns-name.ts";
+import { canonicalDNSName, relativeName } from "../../src/model/dns.ts";
 
 describe("canonicalDNSName", () => {
   test.for([

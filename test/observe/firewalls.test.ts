@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Firewall, FirewallFact } from "../../src/model/firewall.ts";
 import { readFirewalls } from "../../src/observe/firewalls.ts";
 import { ReusableFacts } from "../../src/observe/reusable-facts.ts";
-import type { FirewallProviderReader } from "../../src/ports/firewall-provider.ts";
+import type { FirewallProviderReader } from "../../src/ports/providers.ts";
 import { FakeClock } from "../fake/fake-clock.ts";
 import { anObservation, NOW, nodes } from "../plan/builders.ts";
 import { aFirewall, aRoutedIP, firewallFacts, memoryOf } from "../plan/firewall-builders.ts";

@@ -4,7 +4,7 @@ import { ProviderError, type ProviderFailure } from "../../src/model/errors.ts";
 import type { Condition, RecordSet } from "../../src/model/resource.ts";
 import { readNames } from "../../src/observe/names.ts";
 import { ReusableFacts } from "../../src/observe/reusable-facts.ts";
-import type { DNSProviderReader } from "../../src/ports/dns-provider.ts";
+import type { DNSProviderReader } from "../../src/ports/providers.ts";
 import { FakeClock } from "../fake/fake-clock.ts";
 import { inFrontOf } from "../fake/in-front-of.ts";
 import {

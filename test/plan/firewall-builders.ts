@@ -1,5 +1,10 @@
-import type { Firewall, FirewallFacts, FirewallMemory } from "../../src/model/firewall.ts";
-import { type PortRange, parsePortText } from "../../src/model/port-range.ts";
+import {
+  type Firewall,
+  type FirewallFacts,
+  type FirewallMemory,
+  type PortRange,
+  parsePortText,
+} from "../../src/model/firewall.ts";
 import type { Pool, RoutedIPStatus } from "../../src/model/resource.ts";
 import { aPool, type PoolParts } from "./builders.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type Action, refKey } from "../../src/model/action.ts";
+import { includesPorts, parsePortText, portText } from "../../src/model/firewall.ts";
 import type { Observation } from "../../src/model/observation.ts";
-import { includesPorts, parsePortText, portText } from "../../src/model/port-range.ts";
 import type { Pool } from "../../src/model/resource.ts";
 import { plan } from "../../src/plan/plan.ts";
 import { randomFirewallWorld } from "./random-firewall-world.ts";

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import type { PendingAcquisition } from "../../src/model/acquired-ip.ts";
-import type { AcquisitionNote } from "../../src/model/acquisition-note.ts";
-import type { AddressFact } from "../../src/model/address.ts";
+import type { AddressFact, PendingAcquisition } from "../../src/model/address.ts";
+import type { AcquisitionNote } from "../../src/model/lease-notes.ts";
 import type { Observation } from "../../src/model/observation.ts";
 import type { Pool, PoolSpec, PoolStatus } from "../../src/model/resource.ts";
 import { plan } from "../../src/plan/plan.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { portText } from "../../src/model/port-range.ts";
+import { portText } from "../../src/model/firewall.ts";
 import type { Pool, RoutedIPStatus } from "../../src/model/resource.ts";
 import type { RoutedIP, RoutedIPIssuer, RoutedIPIssuerSpec, RoutedIPSpec } from "../../src/model/routed-ip.ts";
 import type { ServiceFacts } from "../../src/model/service.ts";

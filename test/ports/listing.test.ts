@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Address } from "../../src/model/address.ts";
-import type { AddressPage, IPProviderReader } from "../../src/ports/ip-provider.ts";
 import { readAllPages, readList } from "../../src/ports/listing.ts";
+import type { AddressPage, IPProviderReader } from "../../src/ports/providers.ts";
 
 /** One page in short: the items, and how many the list has by what the page says. */
 type Page = readonly [items: string, total: number | undefined];

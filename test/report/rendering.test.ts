@@ -1,9 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Action } from "../../src/model/action.ts";
 import type { Observation, ProviderFacts } from "../../src/model/observation.ts";
-import { ownerKey } from "../../src/model/owner-key.ts";
 import type { Hold, Plan } from "../../src/model/plan.ts";
-import type { Pool } from "../../src/model/resource.ts";
+import { ownerKey, type Pool } from "../../src/model/resource.ts";
 import { impactOf } from "../../src/report/impact.ts";
 import { narrowPlan } from "../../src/report/narrow-plan.ts";
 import { PLAIN } from "../../src/report/palette.ts";

@@ -1,8 +1,13 @@
 import { type DNSFacts, recordsKey, type Zone } from "../../src/model/dns.ts";
-import type { Firewall, FirewallFact, FirewallFacts, FirewallRule } from "../../src/model/firewall.ts";
+import {
+  type Firewall,
+  type FirewallFact,
+  type FirewallFacts,
+  type FirewallRule,
+  parsePortText,
+} from "../../src/model/firewall.ts";
 import { type NodeFacts, podSelectorKey } from "../../src/model/node.ts";
 import type { Observation, PodReading, PodSummary } from "../../src/model/observation.ts";
-import { parsePortText } from "../../src/model/port-range.ts";
 import { objectKey, type RoutedIPStatus } from "../../src/model/resource.ts";
 import type { RoutedIP, RoutedIPIssuer, RoutedIPIssuerSpec, RoutedIPSpec } from "../../src/model/routed-ip.ts";
 import type { ServiceFacts } from "../../src/model/service.ts";

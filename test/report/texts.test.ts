@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { Action, ActionKind } from "../../src/model/action.ts";
 import { ConfigError, KubeError, ProviderError } from "../../src/model/errors.ts";
-import { plain } from "../../src/model/plain-text.ts";
 import type { Hold, PoolAssessment } from "../../src/model/plan.ts";
-import { nodePhrase } from "../../src/model/reason-text.ts";
+import { nodePhrase } from "../../src/model/reason.ts";
+import { plain } from "../../src/model/text.ts";
 import { actionText, whyAction } from "../../src/report/action-message.ts";
 import { countText, listText } from "../../src/report/count-text.ts";
 import { errorText } from "../../src/report/error-text.ts";

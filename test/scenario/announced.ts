@@ -1,6 +1,5 @@
 import { expect } from "vitest";
-import type { Action } from "../../src/model/action.ts";
-import { refKey, subjectOf } from "../../src/model/action.ts";
+import { type Action, refKey, subjectOf } from "../../src/model/action.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import type { PassResult } from "../../src/model/run.ts";
 

@@ -1,9 +1,6 @@
-import type { Clock } from "../../src/ports/clock.ts";
-import type { ClusterWriter } from "../../src/ports/cluster.ts";
-import type { DNSProvider } from "../../src/ports/dns-provider.ts";
-import type { FirewallProvider } from "../../src/ports/firewall-provider.ts";
-import type { IPProvider } from "../../src/ports/ip-provider.ts";
-import type { WarmCluster } from "../../src/ports/warm-cluster.ts";
+import type { ClusterWriter, WarmCluster } from "../../src/ports/cluster.ts";
+import type { DNSProvider, FirewallProvider, IPProvider } from "../../src/ports/providers.ts";
+import type { Clock } from "../../src/ports/system.ts";
 import type { DigitalOceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
 import type { LoggedCall } from "./call-log.ts";
 import type { DNSName } from "./dns-account.ts";

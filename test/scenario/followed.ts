@@ -3,8 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { isRequestRefusal } from "../../src/model/errors.ts";
 import { type PodSelector, podSelectorKey } from "../../src/model/node.ts";
 import { objectKey } from "../../src/model/resource.ts";
-import type { ClusterReader } from "../../src/ports/cluster.ts";
-import type { WarmCluster } from "../../src/ports/warm-cluster.ts";
+import type { ClusterReader, WarmCluster } from "../../src/ports/cluster.ts";
 
 /** A watch that has not told by then never will, milliseconds. */
 const LONGEST_MS = 10_000;

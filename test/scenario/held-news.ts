@@ -1,4 +1,4 @@
-import type { ClusterChange, WarmCluster } from "../../src/ports/warm-cluster.ts";
+import type { ClusterChange, WarmCluster } from "../../src/ports/cluster.ts";
 
 /** What the watches of a process tell. Kept back while a scenario makes its changes, so that the process sees them as one does that was busy meanwhile. */
 export class HeldNews {

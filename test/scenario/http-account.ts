@@ -3,7 +3,7 @@ import { createCaller } from "../../src/adapters/digitalocean/caller.ts";
 import { createDigitalOcean } from "../../src/adapters/digitalocean/create-digitalocean.ts";
 import { createDigitalOceanDNS } from "../../src/adapters/digitalocean/create-digitalocean-dns.ts";
 import { createDigitalOceanFirewalls } from "../../src/adapters/digitalocean/create-digitalocean-firewalls.ts";
-import type { Clock } from "../../src/ports/clock.ts";
+import type { Clock } from "../../src/ports/system.ts";
 import { cloudflareSandbox } from "../../src/sandbox/cloudflare/cloudflare-sandbox.ts";
 import type { DigitalOceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
 import { FaultList } from "../../src/sandbox/faults.ts";

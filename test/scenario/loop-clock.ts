@@ -1,4 +1,4 @@
-import type { Clock } from "../../src/ports/clock.ts";
+import type { Clock } from "../../src/ports/system.ts";
 
 /** A rest between two passes is no longer; milliseconds. */
 const REST_MS = 50;

@@ -1,5 +1,5 @@
-import type { Clock } from "../../src/ports/clock.ts";
-import type { DNSProvider } from "../../src/ports/dns-provider.ts";
+import type { DNSProvider } from "../../src/ports/providers.ts";
+import type { Clock } from "../../src/ports/system.ts";
 import { CLOUDFLARE_DNS, DIGITALOCEAN_DNS, MemoryDNSAccount } from "../fake/memory-dns-account.ts";
 import { MemoryDNSProvider } from "../fake/memory-dns-provider.ts";
 import type { LoggedCall } from "./call-log.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../../src/ports/clock.ts";
+import type { Clock } from "../../src/ports/system.ts";
 import type { DigitalOceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
 import { type KubernetesSandbox, kubernetesSandbox } from "../../src/sandbox/kubernetes/kubernetes-sandbox.ts";
 import { shippedCRDs } from "../../src/sandbox/kubernetes/preinstalled.ts";

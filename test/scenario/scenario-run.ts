@@ -1,6 +1,5 @@
 import type { PassResult, Selection } from "../../src/model/run.ts";
-import type { Clock } from "../../src/ports/clock.ts";
-import type { LockState } from "../../src/ports/lock.ts";
+import type { Clock, LockState } from "../../src/ports/system.ts";
 import { reconcilePass } from "../../src/reconcile.ts";
 import type { WriterDeps } from "../../src/rounds.ts";
 import { settle } from "../../src/settle.ts";

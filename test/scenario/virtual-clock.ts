@@ -1,5 +1,5 @@
 import { setImmediate as turn } from "node:timers/promises";
-import type { Clock } from "../../src/ports/clock.ts";
+import type { Clock } from "../../src/ports/system.ts";
 
 /** One process as the clock knows it. */
 interface Owner {

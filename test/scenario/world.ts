@@ -1,7 +1,7 @@
 import type { Plan } from "../../src/model/plan.ts";
 import type { PoolStatus } from "../../src/model/resource.ts";
 import type { PassResult, Selection } from "../../src/model/run.ts";
-import type { Clock } from "../../src/ports/clock.ts";
+import type { Clock } from "../../src/ports/system.ts";
 import { planPass } from "../../src/reconcile.ts";
 import type { WriterDeps } from "../../src/rounds.ts";
 import { type PortCall, slowed } from "../fake/slowed.ts";

@@ -1,4 +1,4 @@
-import { portText } from "../../src/model/port-range.ts";
+import { portText } from "../../src/model/firewall.ts";
 import { objectKey, type Pool } from "../../src/model/resource.ts";
 import {
   type FirewallView,

@@ -1,5 +1,4 @@
-import { type Firewall, progressAt } from "../../src/model/firewall.ts";
-import { includesPorts, type PortRange, portText } from "../../src/model/port-range.ts";
+import { type Firewall, includesPorts, type PortRange, portText, progressAt } from "../../src/model/firewall.ts";
 import { FINALIZER, objectKey, type Pool } from "../../src/model/resource.ts";
 import type { SimCall } from "./faults.ts";
 import {

@@ -1,4 +1,4 @@
-import { includesPorts, type PortRange, portRange, portText } from "../../src/model/port-range.ts";
+import { includesPorts, type PortRange, portRange, portText } from "../../src/model/firewall.ts";
 import type { Pool } from "../../src/model/resource.ts";
 import type { FirewallState, InboundState } from "../../src/sandbox/digitalocean/firewall-state.ts";
 import { isBlocked, managedBy } from "./truth.ts";

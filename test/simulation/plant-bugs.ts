@@ -1,6 +1,3 @@
-// Plants bugs one after the other in one process: a line with a bug's name comes in on stdin; what the history that is known to
-// catch it tells goes out on stdout, then a line of JSON. What does not depend on the file of a bug is loaded once for all bugs,
-// which is most of the time that a process of its own would take.
 import { registerHooks, stripTypeScriptTypes } from "node:module";
 import { createInterface } from "node:readline";
 import { importsOf, readSources } from "../architecture/sources.ts";
@@ -8,6 +5,10 @@ import { CAUGHT_BY, type Proof } from "./caught-by.ts";
 import { MUTATIONS, type Mutation } from "./mutations.ts";
 import { withBug } from "./plant-bug.ts";
 import type { PlayOptions } from "./play.ts";
+
+// Plants bugs one after the other in one process: a line with a bug's name comes in on stdin; what the history that is known to
+// catch it tells goes out on stdout, then a line of JSON. What does not depend on the file of a bug is loaded once for all bugs,
+// which is most of the time that a process of its own would take.
 
 const ROOT = new URL("../../", import.meta.url).href;
 const SOURCES = [...readSources("src"), ...readSources("test")];

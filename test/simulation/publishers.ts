@@ -1,6 +1,5 @@
 import { canonicalIPv4 } from "../../src/model/address.ts";
-import type { PublishedName } from "../../src/model/resource.ts";
-import { objectKey, type Pool, type RecordSet } from "../../src/model/resource.ts";
+import { objectKey, type Pool, type PublishedName, type RecordSet } from "../../src/model/resource.ts";
 import type { DNSProviderName } from "./history.ts";
 import type { Process } from "./process.ts";
 import { isBlocked, isValid } from "./truth.ts";

@@ -1,5 +1,5 @@
 import { ProviderError } from "../../src/model/errors.ts";
-import { machineID } from "../../src/model/provider-id.ts";
+import { machineID } from "../../src/model/node.ts";
 import { objectKey, type Pool, type PoolStatus } from "../../src/model/resource.ts";
 import type { KubeObject } from "../../src/sandbox/kubernetes/kube-object.ts";
 import { storeKey } from "../../src/sandbox/kubernetes/object-store.ts";

@@ -1,5 +1,5 @@
 import { SERVICE_NAME_LABEL } from "../../src/adapters/kube/decode-endpoint-slice.ts";
-import { parsePortText } from "../../src/model/port-range.ts";
+import { parsePortText } from "../../src/model/firewall.ts";
 import { GROUP, VERSION } from "../../src/model/resource.ts";
 import { completeFirewalls } from "../../src/sandbox/digitalocean/complete-firewalls.ts";
 import type { FirewallState, InboundState } from "../../src/sandbox/digitalocean/firewall-state.ts";

@@ -1,5 +1,5 @@
 import { canonicalIPv4 } from "../../src/model/address.ts";
-import { type PortRange, portRange } from "../../src/model/port-range.ts";
+import { type PortRange, portRange } from "../../src/model/firewall.ts";
 import { type IssuerMemory, objectKey, type Pool, type PoolSpec } from "../../src/model/resource.ts";
 import type { RoutedIP, RoutedIPIssuer } from "../../src/model/routed-ip.ts";
 import type { ServiceFacts } from "../../src/model/service.ts";

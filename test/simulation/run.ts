@@ -1,7 +1,8 @@
-// Plays seeded histories of the simulator; --help says how.
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { MUTATIONS } from "./mutations.ts";
 import { plantBug } from "./plant-bug.ts";
+
+// Plays seeded histories of the simulator; --help says how.
 
 const OPTIONS = {
   seeds: { type: "string", default: "1000", help: "N: how many histories to play" },

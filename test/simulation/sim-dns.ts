@@ -1,4 +1,4 @@
-import type { DNSProvider } from "../../src/ports/dns-provider.ts";
+import type { DNSProvider } from "../../src/ports/providers.ts";
 import type { MemoryDNSAccount } from "../fake/memory-dns-account.ts";
 import { MemoryDNSProvider } from "../fake/memory-dns-provider.ts";
 import type { Process } from "./process.ts";

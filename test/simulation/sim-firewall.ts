@@ -1,6 +1,6 @@
 import { ProviderError } from "../../src/model/errors.ts";
-import { portText } from "../../src/model/port-range.ts";
-import type { FirewallProvider } from "../../src/ports/firewall-provider.ts";
+import { portText } from "../../src/model/firewall.ts";
+import type { FirewallProvider } from "../../src/ports/providers.ts";
 import { MemoryFirewallProvider } from "../fake/memory-firewall-provider.ts";
 import type { Process } from "./process.ts";
 

@@ -1,4 +1,4 @@
-import type { IPProvider } from "../../src/ports/ip-provider.ts";
+import type { IPProvider } from "../../src/ports/providers.ts";
 import { MemoryIPProvider } from "../fake/memory-ip-provider.ts";
 import type { Process } from "./process.ts";
 

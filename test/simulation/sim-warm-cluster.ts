@@ -1,4 +1,4 @@
-import type { WarmCluster } from "../../src/ports/warm-cluster.ts";
+import type { WarmCluster } from "../../src/ports/cluster.ts";
 import { MemoryWarmCluster } from "../fake/memory-warm-cluster.ts";
 import type { Process } from "./process.ts";
 import { simCluster } from "./sim-cluster.ts";

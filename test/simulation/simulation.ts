@@ -7,8 +7,7 @@ import type {
 } from "../../src/model/resource.ts";
 import { Blow } from "./blow.ts";
 import { happen } from "./events.ts";
-import type { Failure, SimCall } from "./faults.ts";
-import { Faults } from "./faults.ts";
+import { type Failure, Faults, type SimCall } from "./faults.ts";
 import { onRecord } from "./firewall-truth.ts";
 import type { History, Slot, Strike, WorldEvent } from "./history.ts";
 import { checkStandstill } from "./liveness.ts";

@@ -1,6 +1,5 @@
 import { canonicalIPv4 } from "../../src/model/address.ts";
-import type { NodeFacts } from "../../src/model/node.ts";
-import { machineID } from "../../src/model/provider-id.ts";
+import { machineID, type NodeFacts } from "../../src/model/node.ts";
 import { type IPStatus, objectKey, type Pool, type RecordSet } from "../../src/model/resource.ts";
 import type { World } from "./world.ts";
 

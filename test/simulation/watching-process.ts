@@ -4,7 +4,7 @@ import { ConfigError, KubeError } from "../../src/model/errors.ts";
 import type { PassResult } from "../../src/model/run.ts";
 import { Interrupted } from "../../src/observe/interrupt.ts";
 import { ReusableFacts } from "../../src/observe/reusable-facts.ts";
-import type { LockState } from "../../src/ports/lock.ts";
+import type { LockState } from "../../src/ports/system.ts";
 import { pass } from "../../src/reconcile.ts";
 import type { WriterDeps } from "../../src/rounds.ts";
 import { watch } from "../../src/watch/watch.ts";

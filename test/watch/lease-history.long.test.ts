@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Clock } from "../../src/ports/clock.ts";
+import type { Clock } from "../../src/ports/system.ts";
 import { withLease } from "../../src/watch/lease.ts";
 import type { HeldLease } from "../../src/watch/lease-keeper.ts";
 import { FakeClock } from "../fake/fake-clock.ts";

@@ -1,6 +1,6 @@
 import { KubeError, type KubeFailure } from "../../src/model/errors.ts";
-import type { Clock } from "../../src/ports/clock.ts";
 import type { LeaseRecord } from "../../src/ports/cluster.ts";
+import type { Clock } from "../../src/ports/system.ts";
 import type { LeaseStore } from "../../src/watch/lease-options.ts";
 
 type Method = "readLease" | "createLease" | "replaceLease";

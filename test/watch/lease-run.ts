@@ -1,4 +1,4 @@
-import type { Clock } from "../../src/ports/clock.ts";
+import type { Clock } from "../../src/ports/system.ts";
 import { withLease } from "../../src/watch/lease.ts";
 import type { HeldLease } from "../../src/watch/lease-keeper.ts";
 import type { LeaseOptions } from "../../src/watch/lease-options.ts";

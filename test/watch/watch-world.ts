@@ -1,6 +1,6 @@
 import { Attempts } from "../../src/apply/attempts.ts";
 import { ReusableFacts } from "../../src/observe/reusable-facts.ts";
-import type { ProviderAccess } from "../../src/ports/provider-access.ts";
+import type { ProviderAccess } from "../../src/ports/providers.ts";
 import { pass } from "../../src/reconcile.ts";
 import { kubernetesSandbox } from "../../src/sandbox/kubernetes/kubernetes-sandbox.ts";
 import { shippedCRDs } from "../../src/sandbox/kubernetes/preinstalled.ts";

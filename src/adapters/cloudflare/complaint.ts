@@ -1,4 +1,4 @@
-import { oneLine } from "../../model/plain-text.ts";
+import { oneLine } from "../../model/text.ts";
 import { type Answer, jsonOf } from "../provider-http/answer.ts";
 import type { Complaint } from "../provider-http/complaint.ts";
 

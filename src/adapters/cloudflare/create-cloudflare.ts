@@ -1,5 +1,4 @@
-import type { DNSProvider } from "../../ports/dns-provider.ts";
-import type { ProviderMeter } from "../../ports/ip-provider.ts";
+import type { DNSProvider, ProviderMeter } from "../../ports/providers.ts";
 import { createCaller } from "./caller.ts";
 import type { CloudflareOptions } from "./cloudflare-options.ts";
 import { readOperations } from "./read-operations.ts";

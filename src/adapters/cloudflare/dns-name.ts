@@ -1,5 +1,5 @@
 import { domainToASCII } from "node:url";
-import { canonicalDNSName } from "../../model/dns-name.ts";
+import { canonicalDNSName } from "../../model/dns.ts";
 
 /** A DNS name in lower case, in Punycode, without trailing dot, `*` only as its first label; undefined when the text is none. */
 export function canonicalName(text: string): string | undefined {

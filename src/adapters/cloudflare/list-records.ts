@@ -1,5 +1,5 @@
-import type { ZoneListing } from "../../ports/dns-provider.ts";
 import { type ListPage, readList } from "../../ports/listing.ts";
+import type { ZoneListing } from "../../ports/providers.ts";
 import { AnswerFault, type AnswerValue } from "../provider-http/answer-value.ts";
 import type { CallFacts } from "../provider-http/call-facts.ts";
 import { readZoneListing, type ZoneItem } from "../provider-http/zone-listing.ts";

@@ -1,5 +1,4 @@
-import type { Zone } from "../../model/dns.ts";
-import { relativeName } from "../../model/dns-name.ts";
+import { relativeName, type Zone } from "../../model/dns.ts";
 import type { CallFacts } from "../provider-http/call-facts.ts";
 import { canonicalName, zoneIDOf } from "./dns-name.ts";
 import { providerError } from "./provider-failure.ts";

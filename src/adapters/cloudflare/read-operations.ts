@@ -1,5 +1,5 @@
 import type { Zone } from "../../model/dns.ts";
-import type { DNSProviderReader } from "../../ports/dns-provider.ts";
+import type { DNSProviderReader } from "../../ports/providers.ts";
 import { lookPurpose } from "../provider-http/call-budget.ts";
 import type { Caller } from "./caller.ts";
 import { zoneIDOf } from "./dns-name.ts";

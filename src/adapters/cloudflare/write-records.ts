@@ -1,6 +1,6 @@
 import { canonicalIPv4 } from "../../model/address.ts";
 import type { Zone } from "../../model/dns.ts";
-import type { RecordSetChange, RecordSetResult } from "../../ports/dns-provider.ts";
+import type { RecordSetChange, RecordSetResult } from "../../ports/providers.ts";
 import { type ChangeAttempt, changeRecordSet } from "../provider-http/change-record-set.ts";
 import type { Caller } from "./caller.ts";
 import type { DNSRecord } from "./dns-record.ts";

@@ -1,5 +1,4 @@
-import type { DNSProvider } from "../../ports/dns-provider.ts";
-import type { ProviderMeter } from "../../ports/ip-provider.ts";
+import type { DNSProvider, ProviderMeter } from "../../ports/providers.ts";
 import { type Caller, createCaller } from "./caller.ts";
 import type { DigitalOceanOptions } from "./digitalocean-options.ts";
 import { dnsReadOperations } from "./dns-read-operations.ts";

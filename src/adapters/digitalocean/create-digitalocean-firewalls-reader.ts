@@ -1,5 +1,4 @@
-import type { FirewallProviderReader } from "../../ports/firewall-provider.ts";
-import type { ProviderMeter } from "../../ports/ip-provider.ts";
+import type { FirewallProviderReader, ProviderMeter } from "../../ports/providers.ts";
 import { type Caller, createCaller } from "./caller.ts";
 import type { DigitalOceanOptions } from "./digitalocean-options.ts";
 import { firewallReadOperations } from "./firewall-read-operations.ts";

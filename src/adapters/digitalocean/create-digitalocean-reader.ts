@@ -1,4 +1,4 @@
-import type { IPProviderReader, ProviderMeter } from "../../ports/ip-provider.ts";
+import type { IPProviderReader, ProviderMeter } from "../../ports/providers.ts";
 import { type Caller, createCaller } from "./caller.ts";
 import type { DigitalOceanOptions } from "./digitalocean-options.ts";
 import { readOperations } from "./read-operations.ts";

@@ -1,4 +1,4 @@
-import type { IPProvider, ProviderMeter } from "../../ports/ip-provider.ts";
+import type { IPProvider, ProviderMeter } from "../../ports/providers.ts";
 import { type Caller, createCaller } from "./caller.ts";
 import type { DigitalOceanOptions } from "./digitalocean-options.ts";
 import { readOperations } from "./read-operations.ts";

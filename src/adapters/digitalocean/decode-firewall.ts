@@ -1,5 +1,4 @@
-import type { Firewall, FirewallRule } from "../../model/firewall.ts";
-import { portRange, portText } from "../../model/port-range.ts";
+import { type Firewall, type FirewallRule, portRange, portText } from "../../model/firewall.ts";
 import type { AnswerValue } from "../provider-http/answer-value.ts";
 import { answeredID } from "./answered-id.ts";
 import { ANYBODY, writtenPorts } from "./open-rule.ts";

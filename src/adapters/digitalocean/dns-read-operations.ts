@@ -1,5 +1,5 @@
 import type { Zone } from "../../model/dns.ts";
-import type { DNSProviderReader } from "../../ports/dns-provider.ts";
+import type { DNSProviderReader } from "../../ports/providers.ts";
 import { jsonOf } from "../provider-http/answer.ts";
 import { AnswerFault } from "../provider-http/answer-value.ts";
 import { lookPurpose } from "../provider-http/call-budget.ts";

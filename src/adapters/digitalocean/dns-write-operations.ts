@@ -1,7 +1,7 @@
 import { canonicalIPv4 } from "../../model/address.ts";
 import { acceptedTTL, type TTLRules, type Zone } from "../../model/dns.ts";
 import { ProviderError } from "../../model/errors.ts";
-import type { DNSProvider, DNSProviderReader, RecordSetResult } from "../../ports/dns-provider.ts";
+import type { DNSProvider, DNSProviderReader, RecordSetResult } from "../../ports/providers.ts";
 import type { CallFacts } from "../provider-http/call-facts.ts";
 import {
   type ChangeAttempt,

@@ -1,5 +1,4 @@
-import type { PortRange } from "../../model/port-range.ts";
-import { portText } from "../../model/port-range.ts";
+import { type PortRange, portText } from "../../model/firewall.ts";
 import type { CallFacts } from "../provider-http/call-facts.ts";
 import { firewallSubject, machineSubject, tagSubject } from "./subject.ts";
 

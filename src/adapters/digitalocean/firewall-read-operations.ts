@@ -1,5 +1,5 @@
 import type { Firewall } from "../../model/firewall.ts";
-import type { FirewallProviderReader } from "../../ports/firewall-provider.ts";
+import type { FirewallProviderReader } from "../../ports/providers.ts";
 import { jsonOf } from "../provider-http/answer.ts";
 import { AnswerFault } from "../provider-http/answer-value.ts";
 import { answeredID } from "./answered-id.ts";

@@ -1,4 +1,4 @@
-import type { FirewallProvider, FirewallProviderReader } from "../../ports/firewall-provider.ts";
+import type { FirewallProvider, FirewallProviderReader } from "../../ports/providers.ts";
 import type { CallFacts } from "../provider-http/call-facts.ts";
 import type { Caller } from "./caller.ts";
 import { FIREWALL_FACTS } from "./firewall-facts.ts";

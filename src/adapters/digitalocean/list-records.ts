@@ -1,6 +1,6 @@
-import { canonicalDNSName } from "../../model/dns-name.ts";
-import type { ZoneListing } from "../../ports/dns-provider.ts";
+import { canonicalDNSName } from "../../model/dns.ts";
 import type { ListPage } from "../../ports/listing.ts";
+import type { ZoneListing } from "../../ports/providers.ts";
 import { AnswerFault, type AnswerValue } from "../provider-http/answer-value.ts";
 import { readZoneListing, type ZoneItem } from "../provider-http/zone-listing.ts";
 import { answeredID } from "./answered-id.ts";

@@ -1,4 +1,4 @@
-import type { PortRange } from "../../model/port-range.ts";
+import type { PortRange } from "../../model/firewall.ts";
 
 /** The sources of the rules that flipop writes, in CIDR notation: every IPv4 and every IPv6 address. */
 export const ANYBODY: readonly string[] = ["0.0.0.0/0", "::/0"];

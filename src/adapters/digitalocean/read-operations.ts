@@ -1,5 +1,5 @@
 import type { Address } from "../../model/address.ts";
-import type { AddressPage, IPProviderReader } from "../../ports/ip-provider.ts";
+import type { AddressPage, IPProviderReader } from "../../ports/providers.ts";
 import { type Answer, jsonOf } from "../provider-http/answer.ts";
 import { AnswerFault } from "../provider-http/answer-value.ts";
 import { answeredID } from "./answered-id.ts";

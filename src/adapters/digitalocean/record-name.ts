@@ -1,5 +1,4 @@
-import type { Zone } from "../../model/dns.ts";
-import { canonicalDNSName, relativeName } from "../../model/dns-name.ts";
+import { canonicalDNSName, relativeName, type Zone } from "../../model/dns.ts";
 import type { CallFacts } from "../provider-http/call-facts.ts";
 import { providerError } from "./provider-failure.ts";
 

@@ -1,5 +1,5 @@
 import type { Address } from "../../model/address.ts";
-import type { AcceptedAction, ActionState, IPProvider, IPProviderReader } from "../../ports/ip-provider.ts";
+import type { AcceptedAction, ActionState, IPProvider, IPProviderReader } from "../../ports/providers.ts";
 import { type Answer, jsonOf } from "../provider-http/answer.ts";
 import { answeredID } from "./answered-id.ts";
 import type { Call } from "./call.ts";

@@ -1,8 +1,6 @@
-// What is thrown when a call was answered with a refusal. Texts: what failed, on what, why, what to do.
-
 import { KubeError, type KubeFailure } from "../../model/errors.ts";
-import { plain } from "../../model/plain-text.ts";
 import { GROUP } from "../../model/resource.ts";
+import { plain } from "../../model/text.ts";
 import { type Call, qualifiedResource } from "./call.ts";
 import type { Connection } from "./connection.ts";
 import type { Answer } from "./exchange.ts";
@@ -10,6 +8,8 @@ import { asRecord, asText } from "./json-value.ts";
 import { openEnvelope } from "./protobuf-envelope.ts";
 import { STATUS_FIELDS } from "./protobuf-fields.ts";
 import { decodeMessage } from "./protobuf-message.ts";
+
+// What is thrown when a call was answered with a refusal. Texts: what failed, on what, why, what to do.
 
 const MAX_QUOTED = 1000;
 

@@ -1,6 +1,5 @@
 import { KubeError } from "../../model/errors.ts";
-import { shownText } from "../../model/object-name.ts";
-import { GROUP, VERSION } from "../../model/resource.ts";
+import { GROUP, shownText, VERSION } from "../../model/resource.ts";
 
 /** One request to the API server, and what it means, for texts and repeats. */
 export interface Call {

@@ -1,10 +1,8 @@
 import { KubeError } from "../../model/errors.ts";
 import type { NodeFacts, PodFacts, PodSelector } from "../../model/node.ts";
-import type { ObjectMeta, Pool, RecordSet } from "../../model/resource.ts";
-import { objectKey } from "../../model/resource.ts";
+import { compareText, type ObjectMeta, objectKey, type Pool, type RecordSet } from "../../model/resource.ts";
 import type { RoutedIP, RoutedIPIssuer } from "../../model/routed-ip.ts";
 import type { EndpointSliceFacts, ServiceFacts } from "../../model/service.ts";
-import { compareText } from "../../plan/object-order.ts";
 import type { ClusterReader, LeaseRecord, NamespaceReader } from "../../ports/cluster.ts";
 import { answerJSON, malformed } from "./answer-json.ts";
 import { type Call, RESOURCES, resourcePath } from "./call.ts";

@@ -1,4 +1,4 @@
-import type { Secrets } from "../../ports/secrets.ts";
+import type { Secrets } from "../../ports/system.ts";
 import type { ProxyServer } from "../http/proxy-choice.ts";
 
 /** How to run an exec credential plugin (`client.authentication.k8s.io`). */

@@ -1,4 +1,4 @@
-import type { WarmCluster } from "../../ports/warm-cluster.ts";
+import type { WarmCluster } from "../../ports/cluster.ts";
 import type { Connection } from "./connection.ts";
 import { SeenObjects } from "./seen-objects.ts";
 import { Transport, type TransportOptions } from "./transport.ts";

@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import { ConfigError } from "../../model/errors.ts";
-import { isTokenText, UNUSABLE_TOKEN } from "../../model/token-text.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { Secrets } from "../../ports/secrets.ts";
+import { isTokenText, UNUSABLE_TOKEN } from "../../model/text.ts";
+import type { Clock, Secrets } from "../../ports/system.ts";
 import type { TLSFacts } from "../http/agents.ts";
 import type { Connection } from "./connection.ts";
 import { Delegate } from "./delegate.ts";

@@ -1,4 +1,4 @@
-import type { AcquiredIP, PendingAcquisition, ReleasedIP } from "../../model/acquired-ip.ts";
+import type { AcquiredIP, PendingAcquisition, ReleasedIP } from "../../model/address.ts";
 import type { IPState, IPStatus, PoolStatus } from "../../model/resource.ts";
 import { decodeCommonStatus } from "./decode-common-status.ts";
 import { asFlag, asInteger, asList, asRecord, asText, asTexts } from "./json-value.ts";

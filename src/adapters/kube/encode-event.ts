@@ -1,5 +1,5 @@
-import { contentHash } from "../../model/content-hash.ts";
 import { GROUP, VERSION } from "../../model/resource.ts";
+import { contentHash } from "../../model/text.ts";
 import type { ClusterEvent } from "../../ports/cluster.ts";
 import { asRecord } from "./json-value.ts";
 import { microTime } from "./micro-time.ts";

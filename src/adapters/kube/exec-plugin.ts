@@ -2,8 +2,7 @@ import { execFile } from "node:child_process";
 import { access, constants, stat } from "node:fs/promises";
 import { delimiter, isAbsolute, join, sep } from "node:path";
 import { ConfigError } from "../../model/errors.ts";
-import { plain } from "../../model/plain-text.ts";
-import { isTokenText, UNUSABLE_TOKEN } from "../../model/token-text.ts";
+import { isTokenText, plain, UNUSABLE_TOKEN } from "../../model/text.ts";
 import type { ExecPlugin } from "./connection.ts";
 import { asRecord, asText, asTimeMs } from "./json-value.ts";
 

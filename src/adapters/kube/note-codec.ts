@@ -1,5 +1,5 @@
-import { type AcquisitionNote, EMPTY_NOTE } from "../../model/acquisition-note.ts";
 import { canonicalIPv4 } from "../../model/address.ts";
+import { type AcquisitionNote, EMPTY_NOTE } from "../../model/lease-notes.ts";
 
 const PENDING = "pending=";
 

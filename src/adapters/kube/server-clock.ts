@@ -1,4 +1,4 @@
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../ports/system.ts";
 
 const RESOLUTION_MS = 1000;
 const TOLERANCE_MS = 1500;

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { KubeError } from "../../model/errors.ts";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../ports/system.ts";
 import { openRequest, type Request } from "../http/request.ts";
 import { Agents } from "./agents.ts";
 import { type Call, RESOURCES } from "./call.ts";

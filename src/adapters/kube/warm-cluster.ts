@@ -1,9 +1,9 @@
-import type { AcquisitionNote } from "../../model/acquisition-note.ts";
+import type { AcquisitionNote } from "../../model/lease-notes.ts";
 import type { NodeFacts, PodFacts, PodSelector } from "../../model/node.ts";
 import type { ObjectMeta, Pool, PoolStatus, RecordSet, RecordSetStatus, RoutedIPStatus } from "../../model/resource.ts";
 import type { RoutedIP, RoutedIPIssuer } from "../../model/routed-ip.ts";
 import type { EndpointSliceFacts, ServiceFacts } from "../../model/service.ts";
-import type { ClusterChange, Staleness, WarmCluster } from "../../ports/warm-cluster.ts";
+import type { ClusterChange, Staleness, WarmCluster } from "../../ports/cluster.ts";
 import { KubeClusterWriter, type NodeAnnotations } from "./cluster-writer.ts";
 import { decodeNode } from "./decode-node.ts";
 import type { ServicePlace } from "./list-requests.ts";

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import { type AcquisitionNote, EMPTY_NOTE } from "../../model/acquisition-note.ts";
 import type { KubeError } from "../../model/errors.ts";
+import { type AcquisitionNote, EMPTY_NOTE } from "../../model/lease-notes.ts";
 import { ACQUIRED_ANNOTATION, FINALIZER, type ObjectMeta, objectKey } from "../../model/resource.ts";
 import { answerJSON, malformed } from "./answer-json.ts";
 import { type Call, type Resource, resourcePath } from "./call.ts";

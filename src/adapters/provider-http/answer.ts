@@ -1,4 +1,4 @@
-import { oneLine } from "../../model/plain-text.ts";
+import { oneLine } from "../../model/text.ts";
 import { AnswerFault, AnswerValue } from "./answer-value.ts";
 
 const excerptLength = 160;

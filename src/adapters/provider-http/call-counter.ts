@@ -1,5 +1,11 @@
-import { addHistograms, CALL_BOUNDS, type Histogram, histogramOf } from "../../model/histogram.ts";
-import type { CallCount, CallDuration } from "../../model/meter.ts";
+import {
+  addHistograms,
+  CALL_BOUNDS,
+  type CallCount,
+  type CallDuration,
+  type Histogram,
+  histogramOf,
+} from "../../model/meter.ts";
 
 /** Counts requests by operation and outcome, and how long they took. */
 export interface CallCounter {

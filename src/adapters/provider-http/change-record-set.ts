@@ -1,6 +1,6 @@
 import { acceptedTTL, type DesiredRecordSet, type RecordSetState, type TTLRules } from "../../model/dns.ts";
 import type { ProviderError } from "../../model/errors.ts";
-import type { RecordSetChange, RecordSetResult } from "../../ports/dns-provider.ts";
+import type { RecordSetChange, RecordSetResult } from "../../ports/providers.ts";
 import type { Purpose } from "./call-budget.ts";
 
 const mostAttempts = 2;

@@ -1,5 +1,5 @@
 import { ProviderError } from "../../model/errors.ts";
-import type { ProviderMeter } from "../../ports/ip-provider.ts";
+import type { ProviderMeter } from "../../ports/providers.ts";
 import { NO_PROXY } from "../http/proxy-choice.ts";
 import { proxiedFetch } from "../http/request.ts";
 import { answerMeaning } from "./answer-meaning.ts";

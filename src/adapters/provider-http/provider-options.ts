@@ -1,5 +1,4 @@
-import type { Clock } from "../../ports/clock.ts";
-import type { Secrets } from "../../ports/secrets.ts";
+import type { Clock, Secrets } from "../../ports/system.ts";
 import type { ChooseProxy } from "../http/proxy-choice.ts";
 
 /** How to reach a provider. */

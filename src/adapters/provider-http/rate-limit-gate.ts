@@ -1,5 +1,5 @@
 import type { RateLimit } from "../../model/meter.ts";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../ports/system.ts";
 
 const hourMs = 3_600_000;
 

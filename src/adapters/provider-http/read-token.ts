@@ -1,5 +1,5 @@
 import type { ProviderError } from "../../model/errors.ts";
-import { isTokenText, UNUSABLE_TOKEN } from "../../model/token-text.ts";
+import { isTokenText, UNUSABLE_TOKEN } from "../../model/text.ts";
 import type { CallFacts } from "./call-facts.ts";
 import { failedCall } from "./failed-call.ts";
 import type { ProviderOptions } from "./provider-options.ts";

@@ -1,6 +1,6 @@
 import type { RecordSetState } from "../../model/dns.ts";
-import type { ZoneListing } from "../../ports/dns-provider.ts";
 import { type ListPage, readList } from "../../ports/listing.ts";
+import type { ZoneListing } from "../../ports/providers.ts";
 
 /** One item of the list of a zone's A records. */
 export interface ZoneItem<R> {

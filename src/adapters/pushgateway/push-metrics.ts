@@ -1,6 +1,5 @@
-import { oneLine } from "../../model/plain-text.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { Secrets } from "../../ports/secrets.ts";
+import { oneLine } from "../../model/text.ts";
+import type { Clock, Secrets } from "../../ports/system.ts";
 import type { Fetch } from "../http/request.ts";
 import { groupPath, type PushGroup } from "./group-path.ts";
 

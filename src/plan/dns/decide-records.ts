@@ -1,5 +1,4 @@
-import type { RecordSetState } from "../../model/dns.ts";
-import { recordAddresses } from "../../model/dns.ts";
+import { type RecordSetState, recordAddresses } from "../../model/dns.ts";
 import type { Publisher, ServedAddresses } from "./publisher.ts";
 
 /** What becomes of a name's addresses. */

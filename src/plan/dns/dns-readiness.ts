@@ -1,5 +1,4 @@
-import { REASONS } from "../../model/reason.ts";
-import { problemText } from "../../model/reason-text.ts";
+import { problemText, REASONS } from "../../model/reason.ts";
 import type { Readiness } from "../conditions.ts";
 import type { ObjectNames } from "./plan-dns.ts";
 import { isSettling } from "./settling.ts";

@@ -1,5 +1,4 @@
-import { canonicalZone } from "../../model/dns.ts";
-import { canonicalDNSName } from "../../model/dns-name.ts";
+import { canonicalDNSName, canonicalZone } from "../../model/dns.ts";
 import type { DNSRecordSetSpec, Pool, RecordSet } from "../../model/resource.ts";
 import { capabilitiesOf } from "../provider-capabilities.ts";
 

@@ -1,7 +1,7 @@
 import { type DNSFacts, type RecordsFact, recordsKey } from "../../model/dns.ts";
 import { ProviderError } from "../../model/errors.ts";
-import type { Outcome } from "../../model/outcome.ts";
 import type { RetryStatus } from "../../model/resource.ts";
+import type { Outcome } from "../../model/run.ts";
 import { rateLimitIn } from "../rate-limit-in.ts";
 import { retryClassOf } from "../retry-class.ts";
 import { withoutRetries, withRetry } from "../retry-list.ts";

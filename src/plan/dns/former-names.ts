@@ -1,8 +1,7 @@
 import { nameActionID, type WriteDNS } from "../../model/action.ts";
 import { type DNSFacts, type RecordSetState, recordsKey, type UnreadDNS, type Zone } from "../../model/dns.ts";
 import type { Hold } from "../../model/plan.ts";
-import type { PublishedName } from "../../model/resource.ts";
-import { compareText } from "../object-order.ts";
+import { compareText, type PublishedName } from "../../model/resource.ts";
 import { retryDueMs } from "../retry-schedule.ts";
 import { isSameObject, type NameClaims, nameKey, publishedKey } from "./name-claims.ts";
 import { contentOf, type NamePlan } from "./name-plan.ts";

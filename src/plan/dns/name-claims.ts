@@ -1,7 +1,6 @@
 import { type ObjectRef, refKey } from "../../model/action.ts";
 import type { Reason } from "../../model/reason.ts";
-import type { PublishedName } from "../../model/resource.ts";
-import { bySeniority } from "../object-order.ts";
+import { bySeniority, type PublishedName } from "../../model/resource.ts";
 import type { TargetName } from "./name-target.ts";
 import type { Publisher } from "./publisher.ts";
 

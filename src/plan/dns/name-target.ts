@@ -2,13 +2,13 @@ import {
   acceptedTTL,
   type DNSFacts,
   type RecordSetState,
+  recordFQDN,
   recordsKey,
   type UnreadDNS,
   type Zone,
   type ZoneFact,
 } from "../../model/dns.ts";
 import type { Reason } from "../../model/reason.ts";
-import { recordFQDN } from "../../model/record-name.ts";
 import type { DNSWish, NamedWish } from "./dns-wish.ts";
 
 /** The name an object publishes under, found at its provider; or why nothing can be published. */

@@ -1,8 +1,8 @@
 import { actionID, type ChangeMachines, type ChangePorts } from "../../model/action.ts";
+import { portText } from "../../model/firewall.ts";
+import { machineID } from "../../model/node.ts";
 import type { Hold } from "../../model/plan.ts";
-import { portText } from "../../model/port-range.ts";
-import { machineID } from "../../model/provider-id.ts";
-import { compareText } from "../object-order.ts";
+import { compareText } from "../../model/resource.ts";
 import type { PoolView } from "../pool-view.ts";
 import type { FirewallNeeds } from "./firewall-needs.ts";
 import {

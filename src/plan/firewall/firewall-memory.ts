@@ -1,5 +1,5 @@
 import type { FirewallFacts, FirewallMemory } from "../../model/firewall.ts";
-import { compareText } from "../object-order.ts";
+import { compareText } from "../../model/resource.ts";
 import type { PoolView } from "../pool-view.ts";
 import type { Extension } from "./extend-firewall.ts";
 import { factByID } from "./fact-by-id.ts";

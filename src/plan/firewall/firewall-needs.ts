@@ -1,7 +1,6 @@
 import type { AcquireIP, AssignIP } from "../../model/action.ts";
-import { progressAt } from "../../model/firewall.ts";
-import { portText } from "../../model/port-range.ts";
-import { machineID } from "../../model/provider-id.ts";
+import { portText, progressAt } from "../../model/firewall.ts";
+import { machineID } from "../../model/node.ts";
 import { isWritable } from "../machine-ledger.ts";
 import type { PoolView } from "../pool-view.ts";
 import { type Standing, storedMachines } from "../standing.ts";

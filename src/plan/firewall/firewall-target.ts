@@ -5,14 +5,16 @@ import {
   type FirewallFact,
   type FirewallFacts,
   type FirewallLimits,
+  includesPorts,
   type PendingFirewall,
+  type PortRange,
+  portText,
   progressAt,
 } from "../../model/firewall.ts";
-import { includesPorts, type PortRange, portText } from "../../model/port-range.ts";
 import type { Reason } from "../../model/reason.ts";
 import type { Pool } from "../../model/resource.ts";
+import { timestamp } from "../../model/time.ts";
 import { retryDueMs } from "../retry-schedule.ts";
-import { timestamp } from "../time.ts";
 
 /** The firewall an object wants to keep in step, as far as it was read. */
 export type FirewallTarget =

@@ -1,5 +1,5 @@
 import type { FirewallFact, FirewallFacts } from "../../model/firewall.ts";
-import type { LearnedFirewall, Outcome } from "../../model/outcome.ts";
+import type { LearnedFirewall, Outcome } from "../../model/run.ts";
 import { rateLimitIn } from "../rate-limit-in.ts";
 
 /**

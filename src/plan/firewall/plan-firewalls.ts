@@ -1,12 +1,12 @@
 import { type Action, type ChangeMachines, type ChangePorts, refKey } from "../../model/action.ts";
 import { type FirewallMemory, type PendingFirewall, progressAt } from "../../model/firewall.ts";
+import { machineID } from "../../model/node.ts";
 import type { Observation } from "../../model/observation.ts";
 import type { Hold } from "../../model/plan.ts";
-import { machineID } from "../../model/provider-id.ts";
+import { compareText } from "../../model/resource.ts";
 import type { Decision } from "../decide-pools.ts";
 import { type Cleaning, NOTHING_TO_CLEAN } from "../finalizer-step.ts";
 import { isWritable } from "../machine-ledger.ts";
-import { compareText } from "../object-order.ts";
 import type { PoolView } from "../pool-view.ts";
 import { type ByOthers, byOthers } from "./by-others.ts";
 import { type Extension, extendFirewall } from "./extend-firewall.ts";

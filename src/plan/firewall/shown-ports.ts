@@ -1,5 +1,4 @@
-import type { Firewall } from "../../model/firewall.ts";
-import { portText } from "../../model/port-range.ts";
+import { type Firewall, portText } from "../../model/firewall.ts";
 
 /** The ports for which a firewall has the very rule that flipop makes, as `portText`. Pure. */
 export function shownPorts({ rules }: Firewall): ReadonlySet<string> {

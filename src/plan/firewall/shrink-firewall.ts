@@ -1,7 +1,6 @@
 import { actionID, type ChangeMachines, type ChangePorts } from "../../model/action.ts";
-import type { FirewallFact, FirewallFacts, FirewallMemory } from "../../model/firewall.ts";
+import { type FirewallFact, type FirewallFacts, type FirewallMemory, parsePortText } from "../../model/firewall.ts";
 import type { Hold } from "../../model/plan.ts";
-import { parsePortText } from "../../model/port-range.ts";
 import type { PoolView } from "../pool-view.ts";
 import { retryDueMs } from "../retry-schedule.ts";
 import { retryOf } from "../try-rule.ts";

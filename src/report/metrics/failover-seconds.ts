@@ -1,7 +1,7 @@
 import { refKey } from "../../model/action.ts";
 import { entryOf } from "../../model/address.ts";
-import type { Outcome } from "../../model/outcome.ts";
 import type { Plan } from "../../model/plan.ts";
+import type { Outcome } from "../../model/run.ts";
 
 /**
  * Returns how long each address that was moved off a node had not been served, seconds: from the first sight of its holder as not matching, as the plan that moved

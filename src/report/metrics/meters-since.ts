@@ -1,5 +1,4 @@
-import type { Histogram } from "../../model/histogram.ts";
-import type { MeterReading } from "../../model/meter.ts";
+import type { Histogram, MeterReading } from "../../model/meter.ts";
 
 /** Returns what meters have counted since an earlier reading; a provider that was not there then counts from zero. Pure. */
 export function metersSince(before: readonly MeterReading[], now: readonly MeterReading[]): readonly MeterReading[] {

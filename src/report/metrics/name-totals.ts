@@ -1,8 +1,7 @@
 import { type ObjectRef, refKey, type WriteDNS } from "../../model/action.ts";
-import { contentHash } from "../../model/content-hash.ts";
-import type { Outcome } from "../../model/outcome.ts";
 import type { Plan, PoolAssessment, RecordSetAssessment } from "../../model/plan.ts";
-import type { PassResult } from "../../model/run.ts";
+import type { Outcome, PassResult } from "../../model/run.ts";
+import { contentHash } from "../../model/text.ts";
 
 /** The totals of one DNS name of one object. */
 export interface NameTotals {

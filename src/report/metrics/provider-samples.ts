@@ -1,5 +1,4 @@
-import { CALL_BOUNDS } from "../../model/histogram.ts";
-import type { MeterReading } from "../../model/meter.ts";
+import { CALL_BOUNDS, type MeterReading } from "../../model/meter.ts";
 import type { Plan } from "../../model/plan.ts";
 import { type Sample, sample } from "./sample.ts";
 import type { Totals } from "./totals.ts";

@@ -1,4 +1,4 @@
-import { FAILOVER_BOUNDS } from "../../model/histogram.ts";
+import { FAILOVER_BOUNDS } from "../../model/meter.ts";
 import type { RecordSetAssessment } from "../../model/plan.ts";
 import type { RunEnd } from "../../model/run.ts";
 import { isRouted } from "../is-routed.ts";

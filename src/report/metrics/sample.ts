@@ -1,4 +1,4 @@
-import type { Histogram } from "../../model/histogram.ts";
+import type { Histogram } from "../../model/meter.ts";
 import type { LabelName, METRICS, MetricName } from "./metrics.ts";
 
 /** A value of a metric with its labels. */

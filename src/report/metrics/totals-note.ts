@@ -1,4 +1,4 @@
-import { CALL_BOUNDS, FAILOVER_BOUNDS, type Histogram, histogramOf } from "../../model/histogram.ts";
+import { CALL_BOUNDS, FAILOVER_BOUNDS, type Histogram, histogramOf } from "../../model/meter.ts";
 import type { NameTotals } from "./name-totals.ts";
 import type { Totals } from "./totals.ts";
 

@@ -1,9 +1,8 @@
 import type { ObjectRef } from "../../model/action.ts";
-import { addHistograms, FAILOVER_BOUNDS, type Histogram, histogramOf } from "../../model/histogram.ts";
-import type { Outcome } from "../../model/outcome.ts";
-import { ownerKey } from "../../model/owner-key.ts";
+import { addHistograms, FAILOVER_BOUNDS, type Histogram, histogramOf } from "../../model/meter.ts";
 import type { Plan } from "../../model/plan.ts";
-import type { RunEnd } from "../../model/run.ts";
+import { ownerKey } from "../../model/resource.ts";
+import type { Outcome, RunEnd } from "../../model/run.ts";
 import { addNames, type NamesTotals } from "./name-totals.ts";
 
 /** Counts by their labels, separated by spaces. */

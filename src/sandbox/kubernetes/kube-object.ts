@@ -1,4 +1,5 @@
 import { formatTime } from "../../model/time.ts";
+
 /** `metadata` of a stored object; the server's own fields are always there. */
 export interface ObjectMetadata {
   readonly name: string;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { DNSProvider } from "../../../src/ports/dns-provider.ts";
+import type { DNSProvider } from "../../../src/ports/providers.ts";
 import { errorJSON, fqdn, listJSON, okJSON, recordJSON, zoneID, zoneJSON } from "./api-objects.ts";
 import { failureOf, token, withServer, zone } from "./with-server.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createCloudflare } from "../../../src/adapters/cloudflare/create-cloudflare.ts";
-import type { DNSProvider } from "../../../src/ports/dns-provider.ts";
+import type { DNSProvider } from "../../../src/ports/providers.ts";
 import type { RecordState } from "../../../src/sandbox/cloudflare/account-state.ts";
 import { type CloudflareSandbox, cloudflareSandbox } from "../../../src/sandbox/cloudflare/cloudflare-sandbox.ts";
 import { FakeClock } from "../../fake/fake-clock.ts";

@@ -3,8 +3,7 @@ import { createCloudflare } from "../../../src/adapters/cloudflare/create-cloudf
 import { SYSTEM_CLOCK } from "../../../src/cli/system-clock.ts";
 import type { RecordSetState, Zone } from "../../../src/model/dns.ts";
 import type { ProviderError } from "../../../src/model/errors.ts";
-import type { DNSProvider, RecordSetResult } from "../../../src/ports/dns-provider.ts";
-import type { ProviderMeter } from "../../../src/ports/ip-provider.ts";
+import type { DNSProvider, ProviderMeter, RecordSetResult } from "../../../src/ports/providers.ts";
 import { providerFailureOf } from "../provider-http/provider-failure-of.ts";
 import { type ReplyScript, replyFunction } from "../provider-http/reply-script.ts";
 import { fqdn, zoneID } from "./api-objects.ts";

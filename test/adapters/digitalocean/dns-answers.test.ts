@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { DNSProvider } from "../../../src/ports/dns-provider.ts";
+import type { DNSProvider } from "../../../src/ports/providers.ts";
 import type { Reply } from "./scripted-server.ts";
 import {
   changed,

@@ -5,7 +5,7 @@ import { createDigitalOceanDNS } from "../../../src/adapters/digitalocean/create
 import { createDigitalOceanDNSReader } from "../../../src/adapters/digitalocean/create-digitalocean-dns-reader.ts";
 import { createDigitalOceanReader } from "../../../src/adapters/digitalocean/create-digitalocean-reader.ts";
 import { SYSTEM_CLOCK } from "../../../src/cli/system-clock.ts";
-import type { DNSProvider } from "../../../src/ports/dns-provider.ts";
+import type { DNSProvider } from "../../../src/ports/providers.ts";
 import { FakeClock } from "../../fake/fake-clock.ts";
 import { addressJSON, errorJSON } from "./api-objects.ts";
 import type { Received, Reply } from "./scripted-server.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { RecordSetState } from "../../../src/model/dns.ts";
-import type { DNSProvider } from "../../../src/ports/dns-provider.ts";
+import type { DNSProvider } from "../../../src/ports/providers.ts";
 import { errorJSON } from "./api-objects.ts";
 import { changed, fqdn, linesOf, listed, made, recordJSON, removed, withDNSServer, zone } from "./with-dns-server.ts";
 

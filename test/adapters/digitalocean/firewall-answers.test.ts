@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Firewall } from "../../../src/model/firewall.ts";
-import type { FirewallProvider } from "../../../src/ports/firewall-provider.ts";
+import type { FirewallProvider } from "../../../src/ports/providers.ts";
 import { dropletJSON } from "./api-objects.ts";
 import {
   anybody,

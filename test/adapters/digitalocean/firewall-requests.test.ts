@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { createDigitalOceanFirewallsReader } from "../../../src/adapters/digitalocean/create-digitalocean-firewalls-reader.ts";
 import { SYSTEM_CLOCK } from "../../../src/cli/system-clock.ts";
-import type { PortRange } from "../../../src/model/port-range.ts";
-import type { FirewallProvider } from "../../../src/ports/firewall-provider.ts";
+import type { PortRange } from "../../../src/model/firewall.ts";
+import type { FirewallProvider } from "../../../src/ports/providers.ts";
 import { dropletJSON } from "./api-objects.ts";
 import {
   anybody,

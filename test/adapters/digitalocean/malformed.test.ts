@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { IPProvider } from "../../../src/ports/ip-provider.ts";
+import type { IPProvider } from "../../../src/ports/providers.ts";
 import { accountJSON, addressJSON, dropletJSON } from "./api-objects.ts";
 import { failureOf, token, withServer } from "./with-server.ts";
 

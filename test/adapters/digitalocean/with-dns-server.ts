@@ -2,8 +2,7 @@ import { createDigitalOceanDNS } from "../../../src/adapters/digitalocean/create
 import type { DigitalOceanOptions } from "../../../src/adapters/digitalocean/digitalocean-options.ts";
 import { SYSTEM_CLOCK } from "../../../src/cli/system-clock.ts";
 import type { Zone } from "../../../src/model/dns.ts";
-import type { DNSProvider } from "../../../src/ports/dns-provider.ts";
-import type { ProviderMeter } from "../../../src/ports/ip-provider.ts";
+import type { DNSProvider, ProviderMeter } from "../../../src/ports/providers.ts";
 import type { ReplyScript } from "../provider-http/reply-script.ts";
 import type { Received, Reply, ScriptedServer } from "./scripted-server.ts";
 import { token, withServer } from "./with-server.ts";

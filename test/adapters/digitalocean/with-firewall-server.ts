@@ -1,8 +1,7 @@
 import { createDigitalOceanFirewalls } from "../../../src/adapters/digitalocean/create-digitalocean-firewalls.ts";
 import type { DigitalOceanOptions } from "../../../src/adapters/digitalocean/digitalocean-options.ts";
 import { SYSTEM_CLOCK } from "../../../src/cli/system-clock.ts";
-import type { FirewallProvider } from "../../../src/ports/firewall-provider.ts";
-import type { ProviderMeter } from "../../../src/ports/ip-provider.ts";
+import type { FirewallProvider, ProviderMeter } from "../../../src/ports/providers.ts";
 import type { ReplyScript } from "../provider-http/reply-script.ts";
 import type { Received, Reply, ScriptedServer } from "./scripted-server.ts";
 import { token, withServer } from "./with-server.ts";

@@ -2,7 +2,7 @@ import { createDigitalOcean } from "../../../src/adapters/digitalocean/create-di
 import type { DigitalOceanOptions } from "../../../src/adapters/digitalocean/digitalocean-options.ts";
 import { SYSTEM_CLOCK } from "../../../src/cli/system-clock.ts";
 import type { ProviderError } from "../../../src/model/errors.ts";
-import type { IPProvider, ProviderMeter } from "../../../src/ports/ip-provider.ts";
+import type { IPProvider, ProviderMeter } from "../../../src/ports/providers.ts";
 import { providerFailureOf } from "../provider-http/provider-failure-of.ts";
 import { type ReplyScript, replyFunction } from "../provider-http/reply-script.ts";
 import { type Received, type Reply, type ScriptedServer, startScriptedServer } from "./scripted-server.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../../../src/ports/clock.ts";
+import type { Clock } from "../../../src/ports/system.ts";
 
 /** The machine's clock, except that sleeps end at once and are remembered, in milliseconds. */
 export function fastClock(): Clock & { readonly slept: number[] } {

@@ -12,9 +12,9 @@ import { decodeItem, type Fields } from "../../../src/adapters/kube/protobuf-mes
 import { identityOf, packedIdentity } from "../../../src/adapters/kube/watch/sighting.ts";
 import type { NodeFacts, PodFacts } from "../../../src/model/node.ts";
 import type { EndpointSliceFacts, ServiceFacts } from "../../../src/model/service.ts";
+import { timestamp } from "../../../src/model/time.ts";
 import { judge } from "../../../src/plan/match.ts";
 import { summarizePods } from "../../../src/plan/pod-summary.ts";
-import { timestamp } from "../../../src/plan/time.ts";
 import { Random } from "../../simulation/random.ts";
 import {
   aHostileNode,

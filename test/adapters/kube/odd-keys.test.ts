@@ -5,7 +5,7 @@ import { asTextMap } from "../../../src/adapters/kube/json-value.ts";
 import { decodeMessage } from "../../../src/adapters/kube/protobuf-message.ts";
 import { yamlText } from "../../../src/cli/yaml-text.ts";
 import { entryOf } from "../../../src/model/address.ts";
-import { machineID, providerIDOf } from "../../../src/model/provider-id.ts";
+import { machineID, providerIDOf } from "../../../src/model/node.ts";
 import type { IPStatus } from "../../../src/model/resource.ts";
 import { readTotals, writeTotals } from "../../../src/report/metrics/totals-note.ts";
 import { mergePatch } from "../../../src/sandbox/kubernetes/merge-patch.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Clock } from "../../../src/ports/clock.ts";
+import type { Clock } from "../../../src/ports/system.ts";
 
 /** The machine's clock, for tests whose other end is a real socket. */
 export const REAL_CLOCK: Clock = {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { readZoneListing, type ZoneItem } from "../../../src/adapters/provider-http/zone-listing.ts";
-import type { ZoneListing } from "../../../src/ports/dns-provider.ts";
 import type { ListPage } from "../../../src/ports/listing.ts";
+import type { ZoneListing } from "../../../src/ports/providers.ts";
 
 type Page = ListPage<ZoneItem<string>>;
 

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Action, WriteDNS } from "../../../src/model/action.ts";
-import type { Outcome } from "../../../src/model/outcome.ts";
 import type { Plan, RecordSetAssessment } from "../../../src/model/plan.ts";
-import type { PassResult } from "../../../src/model/run.ts";
+import type { Outcome, PassResult } from "../../../src/model/run.ts";
 import { addRun } from "../../../src/report/metrics/totals.ts";
 import { readTotals, writeTotals } from "../../../src/report/metrics/totals-note.ts";
 import { aQuietRun, steady } from "../runs.ts";

@@ -1,7 +1,6 @@
 import type { AddressFact } from "../../../src/model/address.ts";
-import { CALL_BOUNDS, histogramOf } from "../../../src/model/histogram.ts";
 import { LAST_SUCCESS_ANNOTATION } from "../../../src/model/lease-annotations.ts";
-import type { MeterReading } from "../../../src/model/meter.ts";
+import { CALL_BOUNDS, histogramOf, type MeterReading } from "../../../src/model/meter.ts";
 import type { Observation } from "../../../src/model/observation.ts";
 import type { PassResult, RunEnd } from "../../../src/model/run.ts";
 import { afterFailureWithDNS } from "../dns-world.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { CALL_BOUNDS, FAILOVER_BOUNDS, histogramOf } from "../../../src/model/histogram.ts";
+import { CALL_BOUNDS, FAILOVER_BOUNDS, histogramOf } from "../../../src/model/meter.ts";
 import { addRun, addressKey } from "../../../src/report/metrics/totals.ts";
 import { readTotals, writeTotals } from "../../../src/report/metrics/totals-note.ts";
 import { aQuietRun } from "../runs.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { createDigitalOcean } from "../../../src/adapters/digitalocean/create-digitalocean.ts";
 import type { ProviderError } from "../../../src/model/errors.ts";
-import type { Clock } from "../../../src/ports/clock.ts";
-import type { AcceptedAction, IPProvider, ProviderMeter } from "../../../src/ports/ip-provider.ts";
+import type { AcceptedAction, IPProvider, ProviderMeter } from "../../../src/ports/providers.ts";
+import type { Clock } from "../../../src/ports/system.ts";
 import { digitaloceanSandbox } from "../../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
 import { MemoryIPProvider } from "../../fake/memory-ip-provider.ts";
 import { pick, type Random, randomFrom, resultOf } from "./random-history.ts";

@@ -1,6 +1,6 @@
 import { KubeError } from "../../../model/errors.ts";
-import type { Clock } from "../../../ports/clock.ts";
-import type { Staleness } from "../../../ports/warm-cluster.ts";
+import type { Staleness } from "../../../ports/cluster.ts";
+import type { Clock } from "../../../ports/system.ts";
 import { isRefusal } from "./retry-delay.ts";
 
 /** So long a list is trusted without a watch: a connection that is made again at once makes no difference. */

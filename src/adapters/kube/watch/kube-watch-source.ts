@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { KubeError } from "../../../model/errors.ts";
-import type { Clock } from "../../../ports/clock.ts";
+import type { Clock } from "../../../ports/system.ts";
 import { malformed } from "../answer-json.ts";
 import type { Call } from "../call.ts";
 import { callFailure, kubeError } from "../call-failure.ts";

@@ -1,6 +1,6 @@
 import { ConfigError, InternalError, KubeError } from "../../../model/errors.ts";
-import type { Clock } from "../../../ports/clock.ts";
-import type { Staleness } from "../../../ports/warm-cluster.ts";
+import type { Staleness } from "../../../ports/cluster.ts";
+import type { Clock } from "../../../ports/system.ts";
 import { Announcer } from "./announcer.ts";
 import { compareVersions, laterVersion } from "./compare-versions.ts";
 import { Freshness, failureOf } from "./freshness.ts";

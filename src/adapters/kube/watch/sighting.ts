@@ -1,4 +1,4 @@
-import type { ClusterChange } from "../../../ports/warm-cluster.ts";
+import type { ClusterChange } from "../../../ports/cluster.ts";
 import { asRecord, asText, isCutOff, isOdd } from "../json-value.ts";
 import { IDENTITY_FIELDS } from "../protobuf-fields.ts";
 import { decodeItem } from "../protobuf-message.ts";

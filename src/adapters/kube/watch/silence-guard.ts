@@ -1,4 +1,4 @@
-import type { Clock } from "../../../ports/clock.ts";
+import type { Clock } from "../../../ports/system.ts";
 
 /** How long a stream may say nothing, and how long it may last. */
 export interface GuardLimits {

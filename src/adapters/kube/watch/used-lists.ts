@@ -1,4 +1,4 @@
-import type { Clock } from "../../../ports/clock.ts";
+import type { Clock } from "../../../ports/system.ts";
 import type { Reflector } from "./reflector.ts";
 
 interface Used<T> {

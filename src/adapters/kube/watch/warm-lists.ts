@@ -3,7 +3,7 @@ import { type NodeFacts, type PodFacts, type PodSelector, podSelectorKey } from 
 import { type ObjectMeta, objectKey, type Pool, type RecordSet } from "../../../model/resource.ts";
 import type { RoutedIP, RoutedIPIssuer } from "../../../model/routed-ip.ts";
 import type { EndpointSliceFacts, ServiceFacts } from "../../../model/service.ts";
-import type { ClusterChange, Staleness } from "../../../ports/warm-cluster.ts";
+import type { ClusterChange, Staleness } from "../../../ports/cluster.ts";
 import { resourcePath } from "../call.ts";
 import { CUSTOM_RESOURCES, type ReadableResource } from "../custom-resource.ts";
 import type { ListRequest } from "../list-objects.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../../../ports/clock.ts";
+import type { Clock } from "../../../ports/system.ts";
 
 /** A watch that held for so long was sound, and its end is no sign of trouble. */
 const SOUND_MS = 10_000;

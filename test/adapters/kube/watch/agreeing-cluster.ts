@@ -6,8 +6,7 @@ import { createWarmCluster } from "../../../../src/adapters/kube/create-warm-clu
 import type { ServicePlace } from "../../../../src/adapters/kube/list-requests.ts";
 import { keyOf } from "../../../../src/adapters/kube/watch/sighting.ts";
 import type { PodSelector } from "../../../../src/model/node.ts";
-import type { ClusterReader } from "../../../../src/ports/cluster.ts";
-import type { WarmCluster } from "../../../../src/ports/warm-cluster.ts";
+import type { ClusterReader, WarmCluster } from "../../../../src/ports/cluster.ts";
 import { REAL_CLOCK } from "../real-clock.ts";
 
 type Lists = Pick<

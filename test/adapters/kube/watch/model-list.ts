@@ -1,10 +1,11 @@
-// A list of a cluster without a cluster: a history of objects, and watches of it that break as a test says.
 import type { Listing } from "../../../../src/adapters/kube/list-objects.ts";
 import type { Sighting } from "../../../../src/adapters/kube/watch/sighting.ts";
 import type { Follower, WatchEvent, WatchSource } from "../../../../src/adapters/kube/watch/watch-source.ts";
 import type { StoreRules } from "../../../../src/adapters/kube/watch/watched-store.ts";
 import { KubeError, type KubeFailure } from "../../../../src/model/errors.ts";
-import type { Clock } from "../../../../src/ports/clock.ts";
+import type { Clock } from "../../../../src/ports/system.ts";
+
+// A list of a cluster without a cluster: a history of objects, and watches of it that break as a test says.
 
 /** An object of the model: what a plan sees, what flipop writes, and what nobody cares about. */
 export interface Thing {

@@ -4,7 +4,7 @@ import { createWarmCluster } from "../../../../src/adapters/kube/create-warm-clu
 import { NODES_REQUEST } from "../../../../src/adapters/kube/list-requests.ts";
 import { Transport } from "../../../../src/adapters/kube/transport.ts";
 import { KubeWatchSource } from "../../../../src/adapters/kube/watch/kube-watch-source.ts";
-import type { WarmCluster } from "../../../../src/ports/warm-cluster.ts";
+import type { WarmCluster } from "../../../../src/ports/cluster.ts";
 import { API } from "../../../cluster/api.ts";
 import { describeCluster } from "../../../cluster/context.ts";
 import { type ClusterFacts, startCluster } from "../../../cluster/start.ts";

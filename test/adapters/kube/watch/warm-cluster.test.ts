@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import type { WarmCluster } from "../../../../src/ports/warm-cluster.ts";
+import type { WarmCluster } from "../../../../src/ports/cluster.ts";
 import { failure, hangUp, type Say } from "../scripted-server.ts";
 import { rejection } from "../with-server.ts";
 import { aNode, nodeList, ScriptedWatch, until, withWarm } from "./scripted-watch.ts";

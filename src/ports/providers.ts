@@ -1,0 +1,155 @@
+import type { Address } from "../model/address.ts";
+import type { DesiredRecordSet, RecordSetState, TTLRules, Zone } from "../model/dns.ts";
+import type { Firewall, FirewallLimits, PortRange } from "../model/firewall.ts";
+import type { CallCount, CallDuration, RateLimit } from "../model/meter.ts";
+
+/** One page of the account's reserved addresses. */
+export interface AddressPage {
+  readonly addresses: readonly Address[];
+  /** How many addresses the account has over all pages. */
+  readonly total: number;
+}
+
+/**
+ * What flipop reads from a provider of movable addresses. Every method is one HTTP call (plus at most one repeat of an
+ * idempotent read after a 5xx or a broken connection), has its own deadline, and throws ProviderError on failure; after a
+ * 429 all calls fail without a request until the provider's reset. Values are canonical.
+ */
+export interface IPProviderReader {
+  /** The name used in `spec.provider`: `digitalocean`. */
+  readonly name: string;
+  /** How many addresses {@link listPage} returns at most. */
+  readonly pageSize: number;
+  /** Page `page` (from 1) of the account's reserved addresses; BYOIP addresses may be missing from the list. */
+  listPage(page: number): Promise<AddressPage>;
+  /** One address, BYOIP too; undefined when the provider does not know it (404). */
+  getAddress(ip: string): Promise<Address | undefined>;
+  /** The IPv4 addresses a machine carries, reserved ones included; undefined when there is no such machine (404). */
+  machineAddresses(machineID: string): Promise<readonly string[] | undefined>;
+  /** How many reserved addresses the account may have; undefined when the token may not read it or it is not set. */
+  addressLimit(): Promise<number | undefined>;
+}
+
+/** How an accepted action stands. `unknown` = the provider does not know the action (for ever so with BYOIP addresses). */
+export type ActionState = "pending" | "done" | "errored" | "unknown";
+
+/** Handle of an accepted asynchronous action; pass it to {@link IPProvider.actionState}. */
+export interface AcceptedAction {
+  readonly ip: string;
+  readonly actionID: string;
+}
+
+/**
+ * A provider that may also be changed. No method here is ever repeated by the adapter. Accepted is not done: the address
+ * itself, read back, is the truth. A 422 is answered as ProviderError `busy` when the text speaks of a pending event, else `refused`;
+ * 404 is `not-found`; texts are hints only, so callers re-read before they believe a failure.
+ */
+export interface IPProvider extends IPProviderReader {
+  /** Attaches a free address to a machine, or moves it from the machine that has it. Asynchronous. */
+  assign(ip: string, machineID: string): Promise<AcceptedAction>;
+  /** Detaches an address. Asynchronous. */
+  unassign(ip: string): Promise<AcceptedAction>;
+  /** State of an accepted action. */
+  actionState(action: AcceptedAction): Promise<ActionState>;
+  /** Buys one address: for a machine, or unattached in a region. Not idempotent. Returns the new address as answered. */
+  create(place: { readonly machineID: string } | { readonly region: string }): Promise<Address>;
+  /** Gives an unattached address back; resolves also when it is already gone (404). */
+  delete(ip: string): Promise<void>;
+}
+
+/** What an adapter tells about its own calls. No effects. */
+export interface ProviderMeter {
+  /** Sorted by operation, then outcome; nothing with count 0. */
+  calls(): readonly CallCount[];
+  /** Sorted by operation. */
+  durations(): readonly CallDuration[];
+  rateLimit(): RateLimit;
+}
+
+/** A change of the A records of one name. */
+export interface RecordSetChange {
+  /** The addresses the change was planned on; when the records are others meanwhile, nothing is changed. */
+  readonly before: readonly string[];
+  readonly after: DesiredRecordSet;
+  /** Asked right before every single request that changes something, since each may come long after the last; false ends the change there. Absent = always. */
+  readonly mayWrite?: () => boolean;
+}
+
+/** What became of a change; `records` is the set as it now is. `stale` = it was not what the change was planned on; `stopped` = {@link RecordSetChange.mayWrite} ended it. */
+export interface RecordSetResult {
+  readonly kind: "written" | "stale" | "stopped";
+  readonly records: RecordSetState;
+}
+
+/** The A records of a whole zone, as its list shows them. */
+export interface ZoneListing {
+  /** FQDN, lower case without trailing dot → its A records. A name without any is absent. */
+  readonly names: ReadonlyMap<string, RecordSetState>;
+  /** True where one answer held the whole list, as its total says. Pages shift while others change the zone: then a name may lack an address that it has. */
+  readonly isOneAnswer: boolean;
+  /** Names with a record that cannot be understood: what {@link names} has of them is not all. */
+  readonly unclear: ReadonlySet<string>;
+}
+
+/** What flipop reads from a DNS provider. Throws ProviderError on failure (operations `zone`, `records`); own deadlines; after a 429 all calls fail without a request until the provider's reset; with `put-off` where the calls that are left are kept for what is more urgent. */
+export interface DNSProviderReader {
+  /** The name used in `dnsRecordSet.provider`. */
+  readonly name: string;
+  readonly ttlRules: TTLRules;
+  /** True when {@link DNSProvider.writeRecords} changes a set with one call beside the read; else with one per record. */
+  readonly isBatched: boolean;
+  /** The zone of this name (or, at Cloudflare, 32-hex id); undefined when the account has none. Never an empty answer taken for a missing zone. */
+  findZone(zone: string): Promise<Zone | undefined>;
+  /** The A records of one name, read by a filtered list (paged). `isAwaited` = a change waits for it: it is not put off as early as a mere look. */
+  readRecords(zone: Zone, fqdn: string, isAwaited?: boolean): Promise<RecordSetState>;
+  /**
+   * The A records of all names of a zone; undefined where that takes more than `mostCalls` (at least 1): the first page tells, so one call was made then. Records of other
+   * people that cannot be understood are left out; they stop nobody. `isAwaited` as for {@link readRecords}.
+   */
+  listRecords(zone: Zone, mostCalls: number, isAwaited?: boolean): Promise<ZoneListing | undefined>;
+}
+
+/** A DNS provider that may also be changed. */
+export interface DNSProvider extends DNSProviderReader {
+  /**
+   * Makes the A records of one name exactly the desired ones: reads them first, leaves them when they are not those of `before`, changes only what differs, adds before it removes, in one request where the provider has a
+   * batch call, and never leaves the name empty in between (unless empty is desired). Returns the set as it then is (re-read where the answers do not say). Nothing is repeated
+   * blindly: "exists already" and "is gone already" are settled by reading again. A failure may leave part of the change done; calling again does the rest.
+   */
+  writeRecords(zone: Zone, fqdn: string, change: RecordSetChange): Promise<RecordSetResult>;
+}
+
+/**
+ * What flipop reads of a provider's cloud firewalls. Throws ProviderError on failure; own deadlines; an idempotent read is repeated at most once after a 5xx or a
+ * broken connection; after a 429 all calls fail without a request until the provider's reset. Values are canonical.
+ */
+export interface FirewallProviderReader {
+  /** The name used in `spec.provider` of an issuer: `digitalocean`. */
+  readonly name: string;
+  readonly firewallLimits: FirewallLimits;
+  /** Every firewall of the account, sorted by id; one call per 200. */
+  listFirewalls(): Promise<readonly Firewall[]>;
+  /** One firewall; undefined when the provider does not know it (404). */
+  getFirewall(id: string): Promise<Firewall | undefined>;
+  /** Ids of the machines that have a tag, one call per 200; empty when there is no such tag. */
+  machinesWithTag(tag: string): Promise<ReadonlySet<string>>;
+}
+
+/**
+ * A provider whose firewalls may also be changed, only by calls that add or remove: what others put there stays. Nothing here is repeated by the adapter. Each is
+ * one call, accepted when it resolves: `progressAt` of a later reading tells when a machine has it. ProviderError `not-found` when the firewall (or a machine) is gone.
+ */
+export interface FirewallProvider extends FirewallProviderReader {
+  /** Lets everybody in (0.0.0.0/0 and ::/0) on these ports. */
+  openPorts(id: string, ports: readonly PortRange[]): Promise<void>;
+  /** Removes the rules that {@link openPorts} made for exactly these ports; rules that are not there are no error. */
+  closePorts(id: string, ports: readonly PortRange[]): Promise<void>;
+  addMachines(id: string, machineIDs: readonly string[]): Promise<void>;
+  /** Machines that are not attached are no error. */
+  removeMachines(id: string, machineIDs: readonly string[]): Promise<void>;
+}
+
+/** A provider as the program may use it: ready, or without the token it needs. `variables` are those that would supply one. */
+export type ProviderAccess<P> =
+  | { readonly kind: "usable"; readonly provider: P }
+  | { readonly kind: "no-token"; readonly name: string; readonly variables: readonly string[] };

@@ -1,0 +1,31 @@
+/** Local time for waits and deadlines. Decisions about the cluster use the API server's time instead. */
+export interface Clock {
+  /** Monotonic milliseconds from an arbitrary start. */
+  monotonicMs(): number;
+  /** Local wall clock, milliseconds since the epoch. */
+  wallMs(): number;
+  /** Resolves after `ms`, or at once when that is not above 0, or when the signal is or becomes aborted. Never rejects. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** What a mutating run needs of the lock it holds. */
+export interface LockState {
+  /** True while mutations are allowed; asked before each one. */
+  isHeld(): boolean;
+  /** Fires when the lock is lost. */
+  readonly lost: AbortSignal;
+  /** The annotations of the lock as last read or written. */
+  annotations(): Readonly<Record<string, string>>;
+  /** Leaves notes for later runs on the lock: sets (string) or removes (null) annotations. Throws when the lock is lost. */
+  annotate(changes: Readonly<Record<string, string | null>>): Promise<void>;
+}
+
+/** Knows the secrets of a process, and keeps them out of texts. Code that reads a secret adds it; code that sends a text away has it redacted. */
+export interface Secrets {
+  /** Makes a text a secret from now on. */
+  add(secret: string): void;
+  /** Returns a text with `[redacted]` in place of every known secret: as it is, and as URLs, JSON, HTML and base64 write it. */
+  redact(text: string): string;
+  /** As {@link redact}, for a text of somebody else: replaces short secrets, too, if they stand as whole words. */
+  redactQuoted(text: string): string;
+}
