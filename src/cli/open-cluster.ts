@@ -1,5 +1,5 @@
 import { hostname } from "node:os";
-import type { Connection } from "../adapters/kube/connection.ts";
+import type { Connection } from "../adapters/kube/call.ts";
 import type { ClusterReader, ClusterWriter, NamespaceReader, WarmCluster } from "../ports/cluster.ts";
 import type { Clock } from "../ports/system.ts";
 import type { Config } from "./config.ts";
@@ -18,7 +18,7 @@ export async function openClusterReader(
   config: Config,
   clock: Clock,
 ): Promise<Closable<ClusterReader & NamespaceReader>> {
-  const { createClusterReader } = await import("../adapters/kube/create-cluster-reader.ts");
+  const { createClusterReader } = await import("../adapters/kube/cluster-reader.ts");
   const { connection, reload } = await connect(config);
   return createClusterReader(connection, { ...transportOf(config, clock), reload });
 }
@@ -32,7 +32,7 @@ export async function openClusterWriter(
   clock: Clock,
   untilMs: number,
 ): Promise<Closable<ClusterWriter & NamespaceReader>> {
-  const { createClusterWriter } = await import("../adapters/kube/create-cluster-writer.ts");
+  const { createClusterWriter } = await import("../adapters/kube/cluster-writer.ts");
   const { connection, reload } = await connect(config);
   const options = { ...transportOf(config, clock), untilMs, reload, reportingInstance: hostname() };
   return createClusterWriter(connection, options);
@@ -43,7 +43,7 @@ export async function openClusterWriter(
  * @throws ConfigError when there is none or its kubeconfig is broken
  */
 export async function openWarmCluster(config: Config, clock: Clock): Promise<WarmCluster> {
-  const { createWarmCluster } = await import("../adapters/kube/create-warm-cluster.ts");
+  const { createWarmCluster } = await import("../adapters/kube/warm-cluster.ts");
   const { connection, reload } = await connect(config);
   return createWarmCluster(connection, { ...transportOf(config, clock), reload, reportingInstance: hostname() });
 }

@@ -38,10 +38,10 @@ export async function openProviderReaders(
   return mapsOf(config, machine, {
     digitalOcean: async (options) => {
       const [{ createCaller }, ip, dns, firewalls] = await Promise.all([
-        import("../adapters/digitalocean/caller.ts"),
-        import("../adapters/digitalocean/create-digitalocean-reader.ts"),
-        import("../adapters/digitalocean/create-digitalocean-dns-reader.ts"),
-        import("../adapters/digitalocean/create-digitalocean-firewalls-reader.ts"),
+        import("../adapters/digitalocean/api.ts"),
+        import("../adapters/digitalocean/digitalocean.ts"),
+        import("../adapters/digitalocean/digitalocean.ts"),
+        import("../adapters/digitalocean/digitalocean.ts"),
       ]);
       const caller = createCaller(options);
       return {
@@ -51,7 +51,7 @@ export async function openProviderReaders(
       };
     },
     cloudflare: async (options) =>
-      (await import("../adapters/cloudflare/create-cloudflare-reader.ts")).createCloudflareReader(options),
+      (await import("../adapters/cloudflare/cloudflare.ts")).createCloudflareReader(options),
   });
 }
 
@@ -66,10 +66,10 @@ export async function openProviders(
   return mapsOf(config, machine, {
     digitalOcean: async (options) => {
       const [{ createCaller }, ip, dns, firewalls] = await Promise.all([
-        import("../adapters/digitalocean/caller.ts"),
-        import("../adapters/digitalocean/create-digitalocean.ts"),
-        import("../adapters/digitalocean/create-digitalocean-dns.ts"),
-        import("../adapters/digitalocean/create-digitalocean-firewalls.ts"),
+        import("../adapters/digitalocean/api.ts"),
+        import("../adapters/digitalocean/digitalocean.ts"),
+        import("../adapters/digitalocean/digitalocean.ts"),
+        import("../adapters/digitalocean/digitalocean.ts"),
       ]);
       const caller = createCaller(options);
       return {
@@ -78,8 +78,7 @@ export async function openProviders(
         firewalls: firewalls.createDigitalOceanFirewalls(options, caller),
       };
     },
-    cloudflare: async (options) =>
-      (await import("../adapters/cloudflare/create-cloudflare.ts")).createCloudflare(options),
+    cloudflare: async (options) => (await import("../adapters/cloudflare/cloudflare.ts")).createCloudflare(options),
   });
 }
 

@@ -1,4 +1,4 @@
-import type { Push, PushTarget } from "../adapters/pushgateway/push-metrics.ts";
+import type { Push, PushTarget } from "../adapters/pushgateway/pushgateway.ts";
 import { TOTALS_ANNOTATION } from "../model/lease-annotations.ts";
 import type { RunEnd, Selection } from "../model/run.ts";
 import type { Clock } from "../ports/system.ts";
@@ -66,8 +66,8 @@ async function push(
   samples: readonly Sample[],
 ): Promise<void> {
   const [{ metricsText }, { pushMetrics }] = await Promise.all([
-    import("../adapters/pushgateway/metrics-text.ts"),
-    import("../adapters/pushgateway/push-metrics.ts"),
+    import("../adapters/pushgateway/pushgateway.ts"),
+    import("../adapters/pushgateway/pushgateway.ts"),
   ]);
   const result = await pushMetrics(
     target,

@@ -1,6 +1,6 @@
 import { proxyChoice } from "../adapters/http/proxy-choice.ts";
 import { proxiedFetch } from "../adapters/http/request.ts";
-import type { PushTarget } from "../adapters/pushgateway/push-metrics.ts";
+import type { PushTarget } from "../adapters/pushgateway/pushgateway.ts";
 import { ConfigError } from "../model/errors.ts";
 import { METRICS } from "../report/metrics/metrics.ts";
 import type { Outlets } from "./config.ts";

@@ -40,7 +40,7 @@ export class WatchMetrics {
 
   /** In Prometheus' text format. */
   async text(): Promise<string> {
-    const { metricsText } = await import("../adapters/pushgateway/metrics-text.ts");
+    const { metricsText } = await import("../adapters/pushgateway/pushgateway.ts");
     const own = [
       ...(this.#ofPasses.length > 0 ? [] : [sample("flipop_build_info", { version: readVersion() }, 1)]),
       sample("flipop_leader", {}, this.#isLeading ? 1 : 0),

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { providerError } from "../../src/adapters/digitalocean/provider-failure.ts";
+import { providerError } from "../../src/adapters/digitalocean/api.ts";
 import { assignIP } from "../../src/apply/assign-ip.ts";
 import { type ApplyContext, applyContext } from "../../src/apply/context.ts";
 import type { Preparation } from "../../src/apply/preparations.ts";

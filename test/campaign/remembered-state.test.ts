@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { encodeLease } from "../../src/adapters/kube/lease-codec.ts";
+import { encodeLease } from "../../src/adapters/kube/lease.ts";
 import * as annotations from "../../src/model/lease-annotations.ts";
 import { ACQUIRED_ANNOTATION, ADDRESS_ANNOTATION, FINALIZER, POOL_ANNOTATION } from "../../src/model/resource.ts";
 import { type SchemaNode, shippedSchema } from "../manifests/shipped.ts";

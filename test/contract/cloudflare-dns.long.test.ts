@@ -1,4 +1,4 @@
-import { createCloudflare } from "../../src/adapters/cloudflare/create-cloudflare.ts";
+import { createCloudflare } from "../../src/adapters/cloudflare/cloudflare.ts";
 import { SYSTEM_CLOCK } from "../../src/cli/system-clock.ts";
 import type { RecordState, RecordType } from "../../src/sandbox/cloudflare/account-state.ts";
 import { type CloudflareSandbox, cloudflareSandbox } from "../../src/sandbox/cloudflare/cloudflare-sandbox.ts";

@@ -1,4 +1,4 @@
-import { createDigitalOceanDNS } from "../../src/adapters/digitalocean/create-digitalocean-dns.ts";
+import { createDigitalOceanDNS } from "../../src/adapters/digitalocean/digitalocean.ts";
 import { SYSTEM_CLOCK } from "../../src/cli/system-clock.ts";
 import { ProviderError } from "../../src/model/errors.ts";
 import { digitaloceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";

@@ -1,4 +1,4 @@
-import { createDigitalOceanFirewalls } from "../../src/adapters/digitalocean/create-digitalocean-firewalls.ts";
+import { createDigitalOceanFirewalls } from "../../src/adapters/digitalocean/digitalocean.ts";
 import { ProviderError } from "../../src/model/errors.ts";
 import { type DigitalOceanSandbox, digitaloceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
 import type { TargetState } from "../../src/sandbox/digitalocean/firewall-state.ts";

@@ -1,4 +1,4 @@
-import { createDigitalOcean } from "../../src/adapters/digitalocean/create-digitalocean.ts";
+import { createDigitalOcean } from "../../src/adapters/digitalocean/digitalocean.ts";
 import { SYSTEM_CLOCK } from "../../src/cli/system-clock.ts";
 import type { IPProvider } from "../../src/ports/providers.ts";
 import { type DigitalOceanSandbox, digitaloceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";

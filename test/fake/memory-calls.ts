@@ -1,7 +1,5 @@
-import type { Call } from "../../src/adapters/kube/call.ts";
-import { qualifiedResource, RESOURCES } from "../../src/adapters/kube/call.ts";
-import { callFailure } from "../../src/adapters/kube/call-failure.ts";
-import type { Connection } from "../../src/adapters/kube/connection.ts";
+import { type Call, type Connection, qualifiedResource, RESOURCES } from "../../src/adapters/kube/call.ts";
+import { callFailure } from "../../src/adapters/kube/failures.ts";
 import { KubeError } from "../../src/model/errors.ts";
 import { arrayAt } from "../../src/sandbox/kubernetes/json-object.ts";
 import type { KubernetesSandbox } from "../../src/sandbox/kubernetes/kubernetes-sandbox.ts";

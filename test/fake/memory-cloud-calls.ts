@@ -1,8 +1,6 @@
-import { providerError } from "../../src/adapters/digitalocean/provider-failure.ts";
-import { readRateLimit } from "../../src/adapters/digitalocean/rate-limit.ts";
-import { callCounter } from "../../src/adapters/provider-http/call-counter.ts";
-import type { CallFacts } from "../../src/adapters/provider-http/call-facts.ts";
-import { rateLimitGate } from "../../src/adapters/provider-http/rate-limit-gate.ts";
+import { providerError, readRateLimit } from "../../src/adapters/digitalocean/api.ts";
+import { rateLimitGate } from "../../src/adapters/provider-http/limits.ts";
+import { type CallFacts, callCounter } from "../../src/adapters/provider-http/provider-caller.ts";
 import { ProviderError, type ProviderFailure } from "../../src/model/errors.ts";
 import type { CallCount, CallDuration, RateLimit } from "../../src/model/meter.ts";
 import type { ProviderMeter } from "../../src/ports/providers.ts";

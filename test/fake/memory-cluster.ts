@@ -1,17 +1,23 @@
 import { RESOURCES } from "../../src/adapters/kube/call.ts";
-import { CUSTOM_RESOURCES, type CustomResource } from "../../src/adapters/kube/custom-resource.ts";
-import { decodeEndpointSlice, SERVICE_NAME_LABEL } from "../../src/adapters/kube/decode-endpoint-slice.ts";
-import { decodeNode } from "../../src/adapters/kube/decode-node.ts";
-import { decodePod } from "../../src/adapters/kube/decode-pod.ts";
-import { decodePool } from "../../src/adapters/kube/decode-pool.ts";
-import { decodeRecordSet } from "../../src/adapters/kube/decode-record-set.ts";
-import { decodeRoutedIP } from "../../src/adapters/kube/decode-routed-ip.ts";
-import { decodeRoutedIPIssuer } from "../../src/adapters/kube/decode-routed-ip-issuer.ts";
-import { decodeService } from "../../src/adapters/kube/decode-service.ts";
-import { encodeEvent, nextSeries } from "../../src/adapters/kube/encode-event.ts";
-import { decodeLease, encodeLease } from "../../src/adapters/kube/lease-codec.ts";
-import type { ServicePlace } from "../../src/adapters/kube/list-requests.ts";
-import { encodeNote } from "../../src/adapters/kube/note-codec.ts";
+import type { ServicePlace } from "../../src/adapters/kube/cluster-reader.ts";
+import {
+  decodeEndpointSlice,
+  decodeNode,
+  decodePod,
+  decodeService,
+  encodeNote,
+  SERVICE_NAME_LABEL,
+} from "../../src/adapters/kube/decode-builtin.ts";
+import {
+  CUSTOM_RESOURCES,
+  type CustomResource,
+  decodePool,
+  decodeRecordSet,
+  decodeRoutedIP,
+  decodeRoutedIPIssuer,
+} from "../../src/adapters/kube/decode-custom.ts";
+import { encodeEvent, nextSeries } from "../../src/adapters/kube/events.ts";
+import { decodeLease, encodeLease } from "../../src/adapters/kube/lease.ts";
 import type { AcquisitionNote } from "../../src/model/lease-notes.ts";
 import type { NodeFacts, PodFacts, PodSelector } from "../../src/model/node.ts";
 import {

@@ -1,4 +1,4 @@
-import type { ChangeAttempt, ChangeConflict } from "../../src/adapters/provider-http/change-record-set.ts";
+import type { ChangeAttempt, ChangeConflict } from "../../src/adapters/provider-http/record-sets.ts";
 import type { RecordSetState } from "../../src/model/dns.ts";
 import type { ProviderError } from "../../src/model/errors.ts";
 import type { RecordSetResult } from "../../src/ports/providers.ts";

@@ -1,9 +1,8 @@
-import { providerError as cloudflareError } from "../../src/adapters/cloudflare/provider-failure.ts";
-import { providerError as digitalOceanError } from "../../src/adapters/digitalocean/provider-failure.ts";
-import { callCounter } from "../../src/adapters/provider-http/call-counter.ts";
-import type { CallFacts } from "../../src/adapters/provider-http/call-facts.ts";
-import { changeRecordSet } from "../../src/adapters/provider-http/change-record-set.ts";
-import type { FailureDetails } from "../../src/adapters/provider-http/failure-text.ts";
+import { providerError as cloudflareError } from "../../src/adapters/cloudflare/api.ts";
+import { providerError as digitalOceanError } from "../../src/adapters/digitalocean/api.ts";
+import type { FailureDetails } from "../../src/adapters/provider-http/failures.ts";
+import { type CallFacts, callCounter } from "../../src/adapters/provider-http/provider-caller.ts";
+import { changeRecordSet } from "../../src/adapters/provider-http/record-sets.ts";
 import { canonicalIPv4 } from "../../src/model/address.ts";
 import {
   acceptedTTL,

@@ -1,8 +1,6 @@
-import { decodeFirewall } from "../../src/adapters/digitalocean/decode-firewall.ts";
-import { FIREWALL_FACTS } from "../../src/adapters/digitalocean/firewall-facts.ts";
-import { openRule } from "../../src/adapters/digitalocean/open-rule.ts";
-import { AnswerValue } from "../../src/adapters/provider-http/answer-value.ts";
-import type { CallFacts } from "../../src/adapters/provider-http/call-facts.ts";
+import { decodeFirewall, FIREWALL_FACTS, openRule } from "../../src/adapters/digitalocean/firewalls.ts";
+import { AnswerValue } from "../../src/adapters/provider-http/answer.ts";
+import type { CallFacts } from "../../src/adapters/provider-http/provider-caller.ts";
 import type { Firewall, FirewallLimits, PortRange } from "../../src/model/firewall.ts";
 import type { FirewallProvider } from "../../src/ports/providers.ts";
 import type { Caller } from "../../src/sandbox/digitalocean/caller.ts";

@@ -1,5 +1,5 @@
-import { addressSubject, machineSubject } from "../../src/adapters/digitalocean/subject.ts";
-import type { CallFacts } from "../../src/adapters/provider-http/call-facts.ts";
+import { addressSubject, machineSubject } from "../../src/adapters/digitalocean/ids.ts";
+import type { CallFacts } from "../../src/adapters/provider-http/provider-caller.ts";
 import type { Address } from "../../src/model/address.ts";
 import type { AcceptedAction, ActionState, AddressPage, IPProvider } from "../../src/ports/providers.ts";
 import type { AddressView } from "../../src/sandbox/digitalocean/address-view.ts";

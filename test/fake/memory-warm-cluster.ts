@@ -1,14 +1,19 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Call, RESOURCES } from "../../src/adapters/kube/call.ts";
-import { decodeEndpointSlice, SERVICE_NAME_LABEL } from "../../src/adapters/kube/decode-endpoint-slice.ts";
-import { decodeNode } from "../../src/adapters/kube/decode-node.ts";
-import { decodePod } from "../../src/adapters/kube/decode-pod.ts";
-import { decodePool } from "../../src/adapters/kube/decode-pool.ts";
-import { decodeRecordSet } from "../../src/adapters/kube/decode-record-set.ts";
-import { decodeRoutedIP } from "../../src/adapters/kube/decode-routed-ip.ts";
-import { decodeRoutedIPIssuer } from "../../src/adapters/kube/decode-routed-ip-issuer.ts";
-import { decodeService } from "../../src/adapters/kube/decode-service.ts";
-import type { ServicePlace } from "../../src/adapters/kube/list-requests.ts";
+import type { ServicePlace } from "../../src/adapters/kube/cluster-reader.ts";
+import {
+  decodeEndpointSlice,
+  decodeNode,
+  decodePod,
+  decodeService,
+  SERVICE_NAME_LABEL,
+} from "../../src/adapters/kube/decode-builtin.ts";
+import {
+  decodePool,
+  decodeRecordSet,
+  decodeRoutedIP,
+  decodeRoutedIPIssuer,
+} from "../../src/adapters/kube/decode-custom.ts";
 import type { KubeError } from "../../src/model/errors.ts";
 import { type NodeFacts, type PodFacts, type PodSelector, podSelectorKey } from "../../src/model/node.ts";
 import { objectKey, type Pool, type RecordSet } from "../../src/model/resource.ts";

@@ -1,9 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import { PassThrough } from "node:stream";
-import type { Call } from "../../src/adapters/kube/call.ts";
-import { callFailure } from "../../src/adapters/kube/call-failure.ts";
-import type { Answer } from "../../src/adapters/kube/exchange.ts";
-import { SeenObjects } from "../../src/adapters/kube/seen-objects.ts";
+import type { Answer, Call } from "../../src/adapters/kube/call.ts";
+import { SeenObjects } from "../../src/adapters/kube/cluster-writer.ts";
+import { callFailure } from "../../src/adapters/kube/failures.ts";
 import { KubeWarmCluster } from "../../src/adapters/kube/warm-cluster.ts";
 import type { WarmCluster } from "../../src/ports/cluster.ts";
 import type { Clock } from "../../src/ports/system.ts";

@@ -1,10 +1,12 @@
 import { readFileSync } from "node:fs";
 import { Ajv } from "ajv";
 import { describe, expect, test } from "vitest";
-import { decodePool } from "../../src/adapters/kube/decode-pool.ts";
-import { decodeRecordSet } from "../../src/adapters/kube/decode-record-set.ts";
-import { decodeRoutedIP } from "../../src/adapters/kube/decode-routed-ip.ts";
-import { decodeRoutedIPIssuer } from "../../src/adapters/kube/decode-routed-ip-issuer.ts";
+import {
+  decodePool,
+  decodeRecordSet,
+  decodeRoutedIP,
+  decodeRoutedIPIssuer,
+} from "../../src/adapters/kube/decode-custom.ts";
 import { MAXIMAL_SPEC, MAXIMAL_STATUS } from "./maximal-pool.ts";
 import { MAXIMAL_RECORD_SET_SPEC, MAXIMAL_RECORD_SET_STATUS } from "./maximal-record-set.ts";
 import { MAXIMAL_ISSUER_SPEC, MAXIMAL_ROUTED_IP_SPEC, MAXIMAL_ROUTED_IP_STATUS } from "./maximal-routed-ip.ts";

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
+import { createClusterReader } from "../../src/adapters/kube/cluster-reader.ts";
 import { loadConfig } from "../../src/adapters/kube/config.ts";
-import { createClusterReader } from "../../src/adapters/kube/create-cluster-reader.ts";
 import { KubeError } from "../../src/model/errors.ts";
 import { parseLabelSelector, podSelectorProblem, selects } from "../../src/model/label-selector.ts";
 import type { ClusterReader } from "../../src/ports/cluster.ts";

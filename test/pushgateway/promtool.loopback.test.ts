@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { beforeAll, expect, test } from "vitest";
-import { metricsText } from "../../src/adapters/pushgateway/metrics-text.ts";
+import { metricsText } from "../../src/adapters/pushgateway/pushgateway.ts";
 import { METRICS, type MetricName, metricFacts } from "../../src/report/metrics/metrics.ts";
 import { runMetrics } from "../../src/report/metrics/run-metrics.ts";
 import { addRun } from "../../src/report/metrics/totals.ts";

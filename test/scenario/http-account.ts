@@ -1,8 +1,10 @@
-import { createCloudflare } from "../../src/adapters/cloudflare/create-cloudflare.ts";
-import { createCaller } from "../../src/adapters/digitalocean/caller.ts";
-import { createDigitalOcean } from "../../src/adapters/digitalocean/create-digitalocean.ts";
-import { createDigitalOceanDNS } from "../../src/adapters/digitalocean/create-digitalocean-dns.ts";
-import { createDigitalOceanFirewalls } from "../../src/adapters/digitalocean/create-digitalocean-firewalls.ts";
+import { createCloudflare } from "../../src/adapters/cloudflare/cloudflare.ts";
+import { createCaller } from "../../src/adapters/digitalocean/api.ts";
+import {
+  createDigitalOcean,
+  createDigitalOceanDNS,
+  createDigitalOceanFirewalls,
+} from "../../src/adapters/digitalocean/digitalocean.ts";
 import type { Clock } from "../../src/ports/system.ts";
 import { cloudflareSandbox } from "../../src/sandbox/cloudflare/cloudflare-sandbox.ts";
 import type { DigitalOceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";

@@ -1,6 +1,6 @@
-import type { Connection } from "../../src/adapters/kube/connection.ts";
-import { createClusterWriter } from "../../src/adapters/kube/create-cluster-writer.ts";
-import { createWarmCluster } from "../../src/adapters/kube/create-warm-cluster.ts";
+import type { Connection } from "../../src/adapters/kube/call.ts";
+import { createClusterWriter } from "../../src/adapters/kube/cluster-writer.ts";
+import { createWarmCluster } from "../../src/adapters/kube/warm-cluster.ts";
 import { SYSTEM_CLOCK } from "../../src/cli/system-clock.ts";
 import type { WarmCluster } from "../../src/ports/cluster.ts";
 import type { Clock } from "../../src/ports/system.ts";

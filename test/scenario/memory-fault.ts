@@ -1,8 +1,7 @@
-import { providerError as cloudflareError } from "../../src/adapters/cloudflare/provider-failure.ts";
-import { providerError as digitalOceanError } from "../../src/adapters/digitalocean/provider-failure.ts";
-import type { Call } from "../../src/adapters/kube/call.ts";
-import { RESOURCES } from "../../src/adapters/kube/call.ts";
-import { callFailure, kubeError } from "../../src/adapters/kube/call-failure.ts";
+import { providerError as cloudflareError } from "../../src/adapters/cloudflare/api.ts";
+import { providerError as digitalOceanError } from "../../src/adapters/digitalocean/api.ts";
+import { type Call, RESOURCES } from "../../src/adapters/kube/call.ts";
+import { callFailure, kubeError } from "../../src/adapters/kube/failures.ts";
 import type { KubeError, ProviderError } from "../../src/model/errors.ts";
 import type { ClusterFault } from "../fake/memory-calls.ts";
 import type { MemoryFault } from "../fake/memory-cloud-calls.ts";

@@ -1,4 +1,4 @@
-import { decodePoolStatus } from "../../src/adapters/kube/decode-pool-status.ts";
+import { decodePoolStatus } from "../../src/adapters/kube/status.ts";
 import { GROUP, type PoolStatus } from "../../src/model/resource.ts";
 import type { ObjectAccess } from "./object-access.ts";
 import { WorldObjects } from "./world-objects.ts";

@@ -1,4 +1,4 @@
-import { decodeRecordSetStatus } from "../../src/adapters/kube/decode-record-set-status.ts";
+import { decodeRecordSetStatus } from "../../src/adapters/kube/status.ts";
 import type { RecordSetStatus } from "../../src/model/resource.ts";
 import type { ObjectAccess } from "./object-access.ts";
 import { WorldObjects } from "./world-objects.ts";

@@ -1,4 +1,4 @@
-import { decodeRoutedIPStatus } from "../../src/adapters/kube/decode-routed-ip-status.ts";
+import { decodeRoutedIPStatus } from "../../src/adapters/kube/status.ts";
 import type { RoutedIPStatus } from "../../src/model/resource.ts";
 import type { ObjectAccess } from "./object-access.ts";
 import { type Spec, WorldObjects } from "./world-objects.ts";

@@ -95,7 +95,7 @@ export const DNS_BUGS: readonly Mutation[] = [
   },
   {
     name: "A set is changed although it became another since it was planned on.",
-    file: "src/adapters/provider-http/change-record-set.ts",
+    file: "src/adapters/provider-http/record-sets.ts",
     find: '  return isSameSet(records.addresses, expected) ? undefined : { kind: "stale", records };\n',
     replace: "  return undefined;\n",
   },

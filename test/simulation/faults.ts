@@ -1,5 +1,5 @@
-import { providerError as cloudflareError } from "../../src/adapters/cloudflare/provider-failure.ts";
-import { providerError as digitalOceanError } from "../../src/adapters/digitalocean/provider-failure.ts";
+import { providerError as cloudflareError } from "../../src/adapters/cloudflare/api.ts";
+import { providerError as digitalOceanError } from "../../src/adapters/digitalocean/api.ts";
 import { KubeError, type KubeFailure, type ProviderError, type ProviderFailure } from "../../src/model/errors.ts";
 import type { CallMatch, DNSProviderName, FaultKind, WorldEvent } from "./history.ts";
 

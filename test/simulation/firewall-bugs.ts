@@ -58,7 +58,7 @@ export const FIREWALL_BUGS: readonly Mutation[] = [
   },
   {
     name: "A change that is pending for one machine holds up every other one.",
-    file: "src/adapters/digitalocean/decode-firewall.ts",
+    file: "src/adapters/digitalocean/firewalls.ts",
     find: "isWaiting: pending.some(({ ids }) => ids.length === 0) ||",
     replace: "isWaiting: pending.length > 0 ||",
   },

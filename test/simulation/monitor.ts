@@ -1,5 +1,5 @@
-import { providerError as cloudflareError } from "../../src/adapters/cloudflare/provider-failure.ts";
-import { providerError } from "../../src/adapters/digitalocean/provider-failure.ts";
+import { providerError as cloudflareError } from "../../src/adapters/cloudflare/api.ts";
+import { providerError } from "../../src/adapters/digitalocean/api.ts";
 import { ProviderError } from "../../src/model/errors.ts";
 import { NOT_BEFORE_PREFIX } from "../../src/model/lease-annotations.ts";
 import { objectKey, type Pool } from "../../src/model/resource.ts";

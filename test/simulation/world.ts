@@ -1,12 +1,11 @@
 import { RESOURCES } from "../../src/adapters/kube/call.ts";
-import { decodeEndpointSlice } from "../../src/adapters/kube/decode-endpoint-slice.ts";
-import { decodeNode } from "../../src/adapters/kube/decode-node.ts";
-import { decodePod } from "../../src/adapters/kube/decode-pod.ts";
-import { decodePool } from "../../src/adapters/kube/decode-pool.ts";
-import { decodeRecordSet } from "../../src/adapters/kube/decode-record-set.ts";
-import { decodeRoutedIP } from "../../src/adapters/kube/decode-routed-ip.ts";
-import { decodeRoutedIPIssuer } from "../../src/adapters/kube/decode-routed-ip-issuer.ts";
-import { decodeService } from "../../src/adapters/kube/decode-service.ts";
+import { decodeEndpointSlice, decodeNode, decodePod, decodeService } from "../../src/adapters/kube/decode-builtin.ts";
+import {
+  decodePool,
+  decodeRecordSet,
+  decodeRoutedIP,
+  decodeRoutedIPIssuer,
+} from "../../src/adapters/kube/decode-custom.ts";
 import type { NodeFacts, PodFacts } from "../../src/model/node.ts";
 import { objectKey, type Pool, type RecordSet } from "../../src/model/resource.ts";
 import type { EndpointSliceFacts } from "../../src/model/service.ts";

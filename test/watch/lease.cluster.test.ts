@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, expect, test } from "vitest";
+import { createClusterWriter } from "../../src/adapters/kube/cluster-writer.ts";
 import { loadConfig } from "../../src/adapters/kube/config.ts";
-import { createClusterWriter } from "../../src/adapters/kube/create-cluster-writer.ts";
 import type { ClusterWriter } from "../../src/ports/cluster.ts";
 import { withLease } from "../../src/watch/lease.ts";
 import type { LeaseOptions } from "../../src/watch/lease-options.ts";

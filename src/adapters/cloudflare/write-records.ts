@@ -1,16 +1,14 @@
+import type { BatchPatchParam } from "cloudflare/resources/dns/records";
 import { canonicalIPv4 } from "../../model/address.ts";
-import type { Zone } from "../../model/dns.ts";
+import { acceptedTTL, type DesiredRecordSet, type TTLRules, type Zone } from "../../model/dns.ts";
+import type { ProviderError } from "../../model/errors.ts";
 import type { RecordSetChange, RecordSetResult } from "../../ports/providers.ts";
-import { type ChangeAttempt, changeRecordSet } from "../provider-http/change-record-set.ts";
-import type { Caller } from "./caller.ts";
-import type { DNSRecord } from "./dns-record.ts";
-import { listRecords } from "./list-records.ts";
-import { type NameSubject, nameSubject } from "./name-subject.ts";
-import { providerError } from "./provider-failure.ts";
-import { type RecordBatch, recordBatches } from "./record-changes.ts";
-import { recordSetState } from "./record-set-state.ts";
-import { CLOUDFLARE_TTL_RULES } from "./ttl-rules.ts";
-import { writeBatch, writeFacts } from "./write-batch.ts";
+import { AnswerFault, type AnswerValue } from "../provider-http/answer.ts";
+import type { CallFacts } from "../provider-http/provider-caller.ts";
+import { type ChangeAttempt, changeRecordSet } from "../provider-http/record-sets.ts";
+import { answeredID, type Call, type Caller, providerError } from "./api.ts";
+import { type DNSRecord, decodeRecord, listRecords, recordSetState } from "./read-records.ts";
+import { answeredName, type NameSubject, nameSubject } from "./zones.ts";
 
 /**
  * Makes the A records of one name the wanted ones when they are those that the change was planned on: one list, and one batch for
@@ -79,3 +77,177 @@ async function removeStrays(
   const reason = `it is not in that zone (Cloudflare made it ${name}, which ${end})`;
   return providerError(writeFacts(subject.fqdn), { failure: "refused", status: 0, reason });
 }
+
+/** What became of a batch. */
+type BatchOutcome =
+  /** Carried out; `changed` are the patched and created records as answered, absent when the answer does not say. */
+  | { readonly kind: "done"; readonly changed?: readonly DNSRecord[] }
+  /** Carried out, but Cloudflare put the created records under another name: `strays` are their ids. */
+  | { readonly kind: "misplaced"; readonly name: string; readonly strays: readonly string[] }
+  /** Not carried out, because the records are not what they were when read. */
+  | { readonly kind: "stale"; readonly error: ProviderError };
+
+/** The record exists already, the identical record exists already, the record does not exist. */
+const staleCodes: readonly number[] = [81_057, 81_058, 81_044];
+
+/** What to say about a change of the A records of a name. */
+function writeFacts(fqdn: string): CallFacts {
+  const doing = `change the A records of ${fqdn}`;
+  return { operation: "write", subject: fqdn, doing, scope: "Zone / DNS / Edit", isWrite: true };
+}
+
+/**
+ * One batch as a call: all of it or nothing.
+ * @see https://developers.cloudflare.com/dns/manage-dns-records/how-to/batch-record-changes/ (verified 2026-11-21)
+ */
+function writeBatch({ zoneID, fqdn }: NameSubject, { deletes, patches, posts }: RecordBatch): Call<BatchOutcome> {
+  return {
+    ...writeFacts(fqdn),
+    send: (client) =>
+      client.dns.records
+        .batch({
+          zone_id: zoneID,
+          ...(deletes.length === 0 ? {} : { deletes: [...deletes] }),
+          // The SDK's type asks for name, type and ttl as well; a patch that names them would change more than it has to.
+          ...(patches.length === 0 ? {} : { patches: patches.map((patch) => patch as BatchPatchParam.ARecord) }),
+          ...(posts.length === 0 ? {} : { posts: [...posts] }),
+        })
+        .asResponse(),
+    decode(envelope) {
+      const result = envelope.at("result");
+      return misplaced(result, fqdn) ?? { kind: "done", ...changedBy(result, fqdn, { patches, posts }) };
+    },
+    expected: ({ codes, error }) =>
+      codes.some((code) => staleCodes.includes(code)) ? { value: { kind: "stale", error } } : undefined,
+  };
+}
+
+/** The created records that are not where they were to be: a name outside the zone is taken for one relative to it. */
+function misplaced(result: AnswerValue, fqdn: string): BatchOutcome | undefined {
+  try {
+    const created = result.at("posts").items();
+    const elsewhere = created.filter((record) => answeredName(record.at("name")) !== fqdn);
+    const [name] = elsewhere.map((record) => answeredName(record.at("name")));
+    return name === undefined
+      ? undefined
+      : { kind: "misplaced", name, strays: elsewhere.map((record) => answeredID(record.at("id"))) };
+  } catch (error) {
+    if (error instanceof AnswerFault) return undefined;
+    throw error;
+  }
+}
+
+/** `success: true` says that the batch is carried out; records that cannot be read from the answer are read again. */
+function changedBy(
+  result: AnswerValue,
+  fqdn: string,
+  { patches, posts }: Pick<RecordBatch, "patches" | "posts">,
+): { readonly changed?: readonly DNSRecord[] } {
+  try {
+    const listed = (key: "patches" | "posts", count: number): readonly DNSRecord[] => {
+      const field = result.at(key);
+      const items = field.isAbsent ? [] : field.items();
+      if (items.length !== count) throw field.fault(`a list of ${count}`);
+      return items.map((record) => decodeRecord(record, fqdn));
+    };
+    return { changed: [...listed("patches", patches.length), ...listed("posts", posts.length)] };
+  } catch (error) {
+    if (error instanceof AnswerFault) return {};
+    throw error;
+  }
+}
+
+/** A change of fields of an existing record; what it does not name stays as it is. */
+interface RecordPatch {
+  readonly id: string;
+  readonly content?: string;
+  readonly ttl?: number;
+}
+
+/** A record to create. */
+interface RecordPost {
+  readonly type: "A";
+  readonly name: string;
+  readonly content: string;
+  readonly ttl: number;
+  readonly proxied: boolean;
+}
+
+/** The changes of one batch request. */
+interface RecordBatch {
+  readonly deletes: readonly { readonly id: string }[];
+  readonly patches: readonly RecordPatch[];
+  readonly posts: readonly RecordPost[];
+}
+
+/** The most changes one batch takes on the Free plan. */
+const mostInBatch = 200;
+
+type Change =
+  | { readonly patch: RecordPatch }
+  | { readonly post: RecordPost }
+  | { readonly drop: { readonly id: string } };
+
+/**
+ * The batches, in order, that make the A records of a name exactly the desired ones; none when nothing differs. Pure.
+ *
+ * A record whose address is not wanted gets a wanted one rather than being deleted, so that its id, comment, tags and
+ * `proxied` live on; annotated records go first. Only what is left over is created or deleted. Cloudflare runs the deletes
+ * of a batch first but in one transaction, and deletes stand in the last batch that has any addition, or later: the name is
+ * never without address in between.
+ */
+export function recordBatches(
+  fqdn: string,
+  records: readonly DNSRecord[],
+  desired: DesiredRecordSet,
+): readonly RecordBatch[] {
+  const changes = changesOf(fqdn, records, desired);
+  const batches: RecordBatch[] = [];
+  for (let at = 0; at < changes.length; at += mostInBatch) batches.push(batchOf(changes.slice(at, at + mostInBatch)));
+  return batches;
+}
+
+function changesOf(fqdn: string, records: readonly DNSRecord[], desired: DesiredRecordSet): readonly Change[] {
+  const isProxied = records.some((record) => record.isProxied);
+  const wanted = new Set(desired.addresses);
+  const ttl = isProxied ? CLOUDFLARE_TTL_RULES.automaticSeconds : acceptedTTL(desired.ttlSeconds, CLOUDFLARE_TTL_RULES);
+  const kept = new Map<string, DNSRecord>();
+  const surplus: DNSRecord[] = [];
+  for (const record of records.toSorted(byWorth)) {
+    if (wanted.has(record.address) && !kept.has(record.address)) kept.set(record.address, record);
+    else surplus.push(record);
+  }
+  const missing = [...wanted].filter((address) => !kept.has(address));
+  const reused = surplus.splice(0, missing.length);
+  const ttlOf = (record: DNSRecord) => (isProxied || record.ttlSeconds === ttl ? {} : { ttl });
+  return [
+    ...reused.map((record, at) => ({ patch: { id: record.id, content: missing[at] ?? "", ...ttlOf(record) } })),
+    ...[...kept.values()].filter((record) => "ttl" in ttlOf(record)).map(({ id }) => ({ patch: { id, ttl } })),
+    ...missing
+      .slice(reused.length)
+      .map((content) => ({ post: { type: "A", name: fqdn, content, ttl, proxied: isProxied } as const })),
+    ...surplus.map(({ id }) => ({ drop: { id } })),
+  ];
+}
+
+/** Annotated records first, then by id: the first of several with one address stays, the first of the unwanted are reused. */
+function byWorth(a: DNSRecord, b: DNSRecord): number {
+  return Number(b.isAnnotated) - Number(a.isAnnotated) || (a.id < b.id ? -1 : 1);
+}
+
+function batchOf(changes: readonly Change[]): RecordBatch {
+  return {
+    deletes: changes.flatMap((change) => ("drop" in change ? [change.drop] : [])),
+    patches: changes.flatMap((change) => ("patch" in change ? [change.patch] : [])),
+    posts: changes.flatMap((change) => ("post" in change ? [change.post] : [])),
+  };
+}
+
+/**
+ * The TTLs that Cloudflare takes: 1 is its "automatic", else 60 s at least.
+ * @see https://developers.cloudflare.com/dns/manage-dns-records/reference/ttl/ (verified 2026-11-21)
+ */
+export const CLOUDFLARE_TTL_RULES: TTLRules & { readonly automaticSeconds: number } = {
+  minimumSeconds: 60,
+  automaticSeconds: 1,
+};

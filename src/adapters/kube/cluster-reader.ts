@@ -4,19 +4,32 @@ import { compareText, type ObjectMeta, objectKey, type Pool, type RecordSet } fr
 import type { RoutedIP, RoutedIPIssuer } from "../../model/routed-ip.ts";
 import type { EndpointSliceFacts, ServiceFacts } from "../../model/service.ts";
 import type { ClusterReader, LeaseRecord, NamespaceReader } from "../../ports/cluster.ts";
-import { answerJSON, malformed } from "./answer-json.ts";
-import { type Call, RESOURCES, resourcePath } from "./call.ts";
-import { CUSTOM_RESOURCES, type ReadableResource } from "./custom-resource.ts";
-import { decodeNode } from "./decode-node.ts";
-import { decodeLease } from "./lease-codec.ts";
-import { listObjects, type PageSource } from "./list-objects.ts";
-import {
-  endpointSlicesRequest,
-  NODES_REQUEST,
-  podsRequest,
-  SERVICES_REQUEST,
-  type ServicePlace,
-} from "./list-requests.ts";
+import { type Call, type Connection, optional, RESOURCES, resourcePath } from "./call.ts";
+import { decodeEndpointSlice, decodeNode, decodePod, decodeService, SERVICE_NAME_LABEL } from "./decode-builtin.ts";
+import { CUSTOM_RESOURCES, type ReadableResource } from "./decode-custom.ts";
+import { answerJSON, malformed } from "./failures.ts";
+import { decodeLease } from "./lease.ts";
+import { type ListRequest, listObjects, type PageSource } from "./lists.ts";
+import { ENDPOINT_SLICE_FIELDS, NODE_FIELDS, POD_FIELDS, SERVICE_FIELDS } from "./protobuf-fields.ts";
+import { Transport, type TransportOptions } from "./transport.ts";
+
+/**
+ * A reader of the connection's cluster: no write method, and whatever it is made to send leaves as a GET without a body. No
+ * call is made before its first method is called. `close` lets idle connections go.
+ */
+export function createClusterReader(
+  connection: Connection,
+  options: TransportOptions,
+): ClusterReader & NamespaceReader & { readonly close: () => void } {
+  const transport = new Transport(connection, options);
+  return new KubeClusterReader({
+    connection,
+    send: ({ path, verb, resource, subject, accept }) =>
+      transport.send({ method: "GET", path, verb, resource, subject, ...optional("accept", accept) }),
+    nowMs: () => transport.nowMs(),
+    close: () => transport.close(),
+  });
+}
 
 /** What a reader is built from: it can send GETs, and nothing else. */
 export interface ReadAccess extends PageSource {
@@ -169,4 +182,51 @@ export class KubeClusterReader implements ClusterReader, NamespaceReader {
 
 function byPlace(a: ServicePlace, b: ServicePlace): number {
   return compareText(a.namespace, b.namespace) || compareText(a.name, b.name);
+}
+
+/** Where a Service is. */
+export type ServicePlace = Pick<ServiceFacts, "namespace" | "name">;
+
+/** Finished pods run nothing and explain nothing; the server leaves them out. */
+const UNFINISHED = "status.phase!=Succeeded,status.phase!=Failed";
+
+/** The list of all nodes. */
+export const NODES_REQUEST: ListRequest<NodeFacts> = {
+  resource: RESOURCES.nodes,
+  path: resourcePath(RESOURCES.nodes),
+  fields: NODE_FIELDS,
+  project: decodeNode,
+  // Every five minutes each node reports that all is as it was.
+  atVersion: (node, resourceVersion) => ({ ...node, resourceVersion }),
+};
+
+/** The list of all Services. */
+export const SERVICES_REQUEST: ListRequest<ServiceFacts> = {
+  resource: RESOURCES.services,
+  path: resourcePath(RESOURCES.services),
+  fields: SERVICE_FIELDS,
+  project: decodeService,
+};
+
+/** The list of a selector's pods that are bound to a node (or to this one) and not finished. Pure. */
+export function podsRequest({ namespace, label }: PodSelector, nodeName?: string): ListRequest<PodFacts> {
+  const fieldSelector = nodeName === undefined ? UNFINISHED : `${UNFINISHED},spec.nodeName=${nodeName}`;
+  return {
+    resource: RESOURCES.pods,
+    path: resourcePath(RESOURCES.pods, { namespace }),
+    query: { fieldSelector, ...(label === "" ? {} : { labelSelector: label }) },
+    fields: POD_FIELDS,
+    project: decodePod,
+  };
+}
+
+/** The list of the EndpointSlices of a Service, by the name that an existing Service has. Pure. */
+export function endpointSlicesRequest({ namespace, name }: ServicePlace): ListRequest<EndpointSliceFacts> {
+  return {
+    resource: RESOURCES.endpointSlices,
+    path: resourcePath(RESOURCES.endpointSlices, { namespace }),
+    query: { labelSelector: `${SERVICE_NAME_LABEL}=${name}` },
+    fields: ENDPOINT_SLICE_FIELDS,
+    project: decodeEndpointSlice,
+  };
 }

@@ -1,15 +1,14 @@
-// Finds the cluster to talk to, as kubectl finds it. client-node's own loader differs from kubectl in several ways
-// (duplicate names and missing files throw, the last current-context wins, `tokenFile` is not read; 2.0.1, 2026-08) and takes
-// 0.4 s to load, so files are read and merged here, and client-node is loaded only where it is needed: ./delegate.ts.
+import { readFile } from "node:fs/promises";
+import { isIPv6 } from "node:net";
 import { delimiter, join } from "node:path";
 import { ConfigError } from "../../model/errors.ts";
 import type { ChooseProxy } from "../http/proxy-choice.ts";
-import type { Connection, Impersonation } from "./connection.ts";
-import { inClusterConnection } from "./in-cluster.ts";
-import { type Kubeconfig, readKubeconfig } from "./kubeconfig-file.ts";
-import { mergeKubeconfigs } from "./merge-kubeconfigs.ts";
-import { optional } from "./optional.ts";
-import { resolveContext } from "./resolve-context.ts";
+import { type Connection, type Impersonation, optional } from "./call.ts";
+import { type Kubeconfig, mergeKubeconfigs, readKubeconfig, resolveContext } from "./kubeconfig.ts";
+
+// Finds the cluster to talk to, as kubectl finds it. client-node's own loader differs from kubectl in several ways
+// (duplicate names and missing files throw, the last current-context wins, `tokenFile` is not read; 2.0.1, 2026-08) and takes
+// 0.4 s to load, so files are read and merged here, and client-node is loaded only where it is needed: ./delegate.ts.
 
 /** Everything that decides which cluster is used; flags and environment are read by the caller. */
 export interface KubeConfigInputs {
@@ -100,4 +99,39 @@ function nothingConfigured(inputs: KubeConfigInputs): ConfigError {
     `${why}: neither --kubeconfig nor $KUBECONFIG is given, ~/.kube/config is missing or empty, and this is not a pod ` +
       "with a service account. Set KUBECONFIG or pass --kubeconfig FILE; to try flipop without a cluster, pass --sandbox.",
   );
+}
+
+const FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount";
+
+/**
+ * The connection of a pod: the API server its environment names and the mounted service account, whose token file is read
+ * again while flipop runs. Undefined outside a pod, and in a pod whose token is not mounted. Reads files; calls no one.
+ */
+async function inClusterConnection(place: {
+  readonly host?: string;
+  readonly port?: string;
+  readonly folder?: string;
+}): Promise<Connection | undefined> {
+  const folder = place.folder ?? FOLDER;
+  const tokenFile = join(folder, "token");
+  if (!place.host || (await textOf(tokenFile)) === undefined) return undefined;
+  const host = isIPv6(place.host) ? `[${place.host}]` : place.host;
+  return {
+    server: `https://${host}:${place.port || "443"}`,
+    source: "the pod's service account",
+    context: "",
+    namespace: (await textOf(join(folder, "namespace"))) ?? "default",
+    tls: { authorityFile: join(folder, "ca.crt"), isInsecure: false },
+    user: { tokenFile },
+    impersonation: { groups: [], extra: {} },
+  };
+}
+
+/** The file's text without surrounding space; undefined when it cannot be read or is empty. */
+async function textOf(file: string): Promise<string | undefined> {
+  try {
+    return (await readFile(file, "utf8")).trim() || undefined;
+  } catch {
+    return undefined;
+  }
 }

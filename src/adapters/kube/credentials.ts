@@ -1,14 +1,13 @@
 import { createHash } from "node:crypto";
+import { open } from "node:fs/promises";
+import type { RequestOptions } from "node:https";
+import type { KubeConfig } from "@kubernetes/client-node/dist/config.js";
 import { ConfigError } from "../../model/errors.ts";
 import { isTokenText, UNUSABLE_TOKEN } from "../../model/text.ts";
 import type { Clock, Secrets } from "../../ports/system.ts";
 import type { TLSFacts } from "../http/agents.ts";
-import type { Connection } from "./connection.ts";
-import { Delegate } from "./delegate.ts";
+import { type Connection, type Impersonation, optional } from "./call.ts";
 import { type ExecCredential, runExecPlugin } from "./exec-plugin.ts";
-import { impersonationHeaders } from "./impersonation-headers.ts";
-import { optional } from "./optional.ts";
-import { readSmallFile, whyUnreadable } from "./small-file.ts";
 
 const MEMO_MS = 10_000;
 
@@ -152,4 +151,143 @@ export class Credentials {
       );
     }
   }
+}
+
+/**
+ * The headers that make the API server treat the caller as somebody else; none without a user. Pure.
+ * @throws ConfigError when a name has a character that no header can carry
+ * @see https://kubernetes.io/docs/reference/access-authn-authz/user-impersonation/ (2026-08)
+ */
+function impersonationHeaders(impersonation: Impersonation): Readonly<Record<string, string | readonly string[]>> {
+  if (impersonation.user === undefined) return {};
+  const { user, groups, uid = "", extra: more } = impersonation;
+  for (const value of [user, ...groups, uid, ...Object.values(more).flat()]) checkValue(value);
+  const extra = Object.entries(impersonation.extra).map(([key, values]) => [
+    `Impersonate-Extra-${encodeURIComponent(key)}`,
+    values,
+  ]);
+  return {
+    "Impersonate-User": impersonation.user,
+    ...(impersonation.groups.length === 0 ? {} : { "Impersonate-Group": impersonation.groups }),
+    ...(impersonation.uid === undefined ? {} : { "Impersonate-Uid": impersonation.uid }),
+    ...Object.fromEntries(extra),
+  };
+}
+
+/** Node sends a header in Latin-1 and refuses what it cannot write so. */
+function checkValue(value: string): void {
+  if (/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) return;
+  throw new ConfigError(
+    "invalid",
+    `The name ${JSON.stringify(value)} to act as cannot be sent: it has a line end or another control character, or a letter outside Latin-1. ` +
+      "Correct --as, --as-group, or the kubeconfig.",
+  );
+}
+
+/** Kubeconfigs, tokens and certificates are far smaller. A larger file was named by mistake. */
+const MAX_BYTES = 1 << 20;
+
+/**
+ * Returns the text of a file of at most 1 MiB. Pipes and devices work, too: no more than 1 MiB is ever read.
+ * @throws Error of node:fs with its `code`; for a larger file the code is `EFBIG`.
+ */
+export async function readSmallFile(file: string): Promise<string> {
+  const handle = await open(file);
+  try {
+    const buffer = Buffer.alloc(MAX_BYTES + 1);
+    let length = 0;
+    for (;;) {
+      const { bytesRead } = await handle.read(buffer, length, buffer.length - length);
+      length += bytesRead;
+      if (length > MAX_BYTES) throw Object.assign(new Error("larger than 1 MiB"), { code: "EFBIG" });
+      if (bytesRead === 0) return buffer.toString("utf8", 0, length);
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Returns why {@link readSmallFile} failed, for texts: a code such as `EACCES`, or that the file is too large. */
+export function whyUnreadable(error: unknown): string {
+  const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
+  return code === "EFBIG" ? "it is larger than 1 MiB" : (code ?? "unknown error");
+}
+
+/**
+ * Makes the Authorization header of a legacy `auth-provider`, which only client-node can. Only such connections use it: client-node takes 0.4 s and 80 MB to load
+ * (2.0.1, measured 2026-08). One instance serves a connection: it holds refreshed OIDC tokens.
+ */
+class Delegate {
+  readonly #connection: Connection;
+  #made: { readonly kubeConfig: KubeConfig; readonly fingerprint: string } | undefined;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  /** The header for now; may call an identity provider. @throws ConfigError when the provider gives no credentials. */
+  async authorization(tls: TLSFacts): Promise<string> {
+    const options: RequestOptions = {};
+    try {
+      await (await this.#kubeConfig(tls)).applyToHTTPSOptions(options);
+    } catch (error) {
+      throw refused(this.#connection, error);
+    }
+    const header = new Headers(options.headers as Record<string, string>).get("authorization");
+    if (header === null) throw refused(this.#connection, undefined);
+    return header;
+  }
+
+  /** client-node keeps an agent for ever, so certificates that change need a new KubeConfig. */
+  async #kubeConfig(tls: TLSFacts): Promise<KubeConfig> {
+    const fingerprint = JSON.stringify(tls);
+    if (this.#made?.fingerprint !== fingerprint) {
+      const { KubeConfig } = await import("@kubernetes/client-node/dist/config.js");
+      const kubeConfig = new KubeConfig();
+      const user = this.#made?.kubeConfig.getCurrentUser()?.authProvider ?? this.#connection.user.authProvider;
+      kubeConfig.loadFromOptions(optionsOf(this.#connection, tls, structuredClone(user)));
+      this.#made = { kubeConfig, fingerprint };
+    }
+    return this.#made.kubeConfig;
+  }
+}
+
+function optionsOf(connection: Connection, tls: TLSFacts, authProvider: unknown): object {
+  const { server } = connection;
+  return {
+    clusters: [
+      {
+        name: "cluster",
+        server,
+        // client-node refuses http:// without it, and there is nothing to verify there.
+        skipTLSVerify: connection.tls.isInsecure || server.startsWith("http:"),
+        ...(tls.ca === undefined ? {} : { caData: base64(tls.ca) }),
+        ...(tls.servername === undefined ? {} : { tlsServerName: tls.servername }),
+      },
+    ],
+    users: [
+      {
+        name: "user",
+        ...(tls.cert === undefined ? {} : { certData: base64(tls.cert) }),
+        ...(tls.key === undefined ? {} : { keyData: base64(tls.key) }),
+        ...(authProvider === undefined ? {} : { authProvider }),
+      },
+    ],
+    contexts: [{ name: "context", cluster: "cluster", user: "user" }],
+    currentContext: "context",
+  };
+}
+
+function base64(pem: string): string {
+  return Buffer.from(pem).toString("base64");
+}
+
+/** The provider's own text is left out: it may quote tokens. */
+function refused(connection: Connection, cause: unknown): ConfigError {
+  const provider = String(connection.user.authProvider?.["name"] ?? "");
+  return new ConfigError(
+    "invalid",
+    `Cannot use "${provider}" of ${connection.source}. Log in again, or replace the auth-provider by an exec plugin.`,
+    { cause },
+  );
 }

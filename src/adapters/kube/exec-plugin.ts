@@ -3,8 +3,8 @@ import { access, constants, stat } from "node:fs/promises";
 import { delimiter, isAbsolute, join, sep } from "node:path";
 import { ConfigError } from "../../model/errors.ts";
 import { isTokenText, plain, UNUSABLE_TOKEN } from "../../model/text.ts";
-import type { ExecPlugin } from "./connection.ts";
-import { asRecord, asText, asTimeMs } from "./json-value.ts";
+import type { ExecPlugin } from "./call.ts";
+import { asRecord, asText, asTimeMs } from "./json.ts";
 
 const TIMEOUT_MS = 30_000;
 const MAX_OUTPUT_BYTES = 1 << 20;

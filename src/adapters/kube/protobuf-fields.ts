@@ -1,7 +1,8 @@
+import { Cursor, type Fields } from "./protobuf.ts";
+
 // Field numbers of the messages that are read, from generated.proto of k8s.io/api and k8s.io/apimachinery v0.35.4 (verified
 // 2026-08-08). Kubernetes never reuses or renumbers a field. Names are those of the JSON: whatever decode-node.ts,
 // decode-pod.ts, decode-service.ts and decode-endpoint-slice.ts look at must stand here.
-import type { Fields } from "./protobuf-message.ts";
 
 const CONDITION_IN_NODE: Fields = {
   1: { name: "type", kind: "text" },
@@ -160,3 +161,36 @@ export const STATUS_FIELDS: Fields = {
   4: { name: "reason", kind: "text" },
   6: { name: "code", kind: "number" },
 };
+
+/** What to ask for where a list is long: protobuf, which the server writes in half the time of JSON, or JSON from whoever has no other. */
+export const PROTOBUF_OR_JSON = "application/vnd.kubernetes.protobuf, application/json";
+
+/** The same for a watch, whose protobuf comes in frames that begin with their length. */
+export const PROTOBUF_OR_JSON_EVENTS = "application/vnd.kubernetes.protobuf;stream=watch, application/json";
+
+const MAGIC = Buffer.from("k8s\0");
+/** Fields of the envelope, and of the `typeMeta` in it. */
+const TYPE_META = 1;
+const KIND = 2;
+const RAW = 2;
+const NOTHING = Buffer.alloc(0);
+
+/** A message as the API server wraps it. */
+interface Envelope {
+  /** `PodList`, `Status`, … */
+  readonly kind: string;
+  readonly message: Buffer;
+}
+
+/**
+ * What an answer in Kubernetes' protobuf holds; undefined when it is none, as the four bytes at its beginning tell. Pure.
+ * @throws Error when it begins so and is broken.
+ * @see https://kubernetes.io/docs/reference/using-api/api-concepts/#protobuf-encoding verified 2026-08-08
+ */
+export function openEnvelope(body: Buffer): Envelope | undefined {
+  if (body.length < MAGIC.length || MAGIC.compare(body, 0, MAGIC.length) !== 0) return undefined;
+  const envelope = new Cursor(body, MAGIC.length, body.length);
+  const kind = envelope.find(TYPE_META)?.find(KIND)?.text() ?? "";
+  if (kind === "") throw new Error("the envelope names no kind");
+  return { kind, message: envelope.find(RAW)?.rest() ?? NOTHING };
+}

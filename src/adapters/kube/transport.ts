@@ -1,16 +1,11 @@
-import type { IncomingMessage } from "node:http";
-import { KubeError } from "../../model/errors.ts";
+import type { Agent, IncomingMessage } from "node:http";
+import { ConfigError, KubeError } from "../../model/errors.ts";
 import type { Clock } from "../../ports/system.ts";
+import { createAgent } from "../http/agents.ts";
 import { openRequest, type Request } from "../http/request.ts";
-import { Agents } from "./agents.ts";
-import { type Call, RESOURCES } from "./call.ts";
-import { callFailure } from "./call-failure.ts";
-import type { Connection } from "./connection.ts";
+import { type Answer, type Call, type Connection, exchange, RESOURCES, readAnswer } from "./call.ts";
 import { Credentials, type LoginFacts } from "./credentials.ts";
-import { type Answer, exchange, readAnswer } from "./exchange.ts";
-import { codeOf, networkFailure } from "./network-failure.ts";
-import { repeatDelayMs } from "./repeat.ts";
-import { ServerClock } from "./server-clock.ts";
+import { callFailure, codeOf, networkFailure } from "./failures.ts";
 
 const REQUEST_TIMEOUT_MS = 30_000;
 /** What a call gets also at the end of a run, which gives its Lease back then. */
@@ -209,4 +204,127 @@ function delayMs(call: Call, end: TryEnd, repeats: number): number | undefined {
       ? { status: end.answer.status, retryAfter: end.answer.headers["retry-after"] }
       : { code: codeOf(end.error) };
   return repeatDelayMs(call.method, how, repeats, Math.random());
+}
+
+/** Of ordinary calls, and of those about the Lease. */
+const MAX_SOCKETS = 8;
+/** Idle connections are closed before a load balancer in between drops them: a POST must not meet a dead one. */
+const IDLE_MS = 30_000;
+
+/** The kept-alive connections to one API server: at most 8 unless told otherwise, made anew when certificates change. */
+class Agents {
+  readonly #connection: Connection;
+  readonly #maxSockets: number;
+  #current: { readonly agent: Promise<Agent>; readonly fingerprint: string } | undefined;
+
+  constructor(connection: Connection, maxSockets: number = MAX_SOCKETS) {
+    this.#connection = connection;
+    this.#maxSockets = maxSockets;
+  }
+
+  /** The agent for these credentials. @throws ConfigError when a certificate or key in them cannot be used. */
+  async agentFor(login: LoginFacts): Promise<Agent> {
+    const fingerprint = JSON.stringify(login.tls);
+    if (this.#current?.fingerprint !== fingerprint) {
+      this.close();
+      this.#current = { agent: this.#create(login), fingerprint };
+    }
+    return await this.#current.agent;
+  }
+
+  /** Closes the idle connections; calls in flight end as they would. */
+  close(): void {
+    this.#current?.agent.then(closeIdle, () => undefined);
+    this.#current = undefined;
+  }
+
+  async #create({ tls }: LoginFacts): Promise<Agent> {
+    const { server, source, proxy } = this.#connection;
+    const { protocol } = new URL(server);
+    try {
+      return await createAgent({ protocol, tls, proxy, maxSockets: this.#maxSockets, idleMs: IDLE_MS });
+    } catch (error) {
+      throw new ConfigError(
+        "invalid",
+        `Cannot use the certificates of ${source}: ${(error as NodeJS.ErrnoException).code ?? "unreadable"}. ` +
+          "Check that the authority, the client certificate and its key are PEM and belong together.",
+        { cause: error },
+      );
+    }
+  }
+}
+
+function closeIdle({ freeSockets }: Agent): void {
+  for (const sockets of Object.values(freeSockets)) {
+    for (const socket of sockets ?? []) socket.destroy();
+  }
+}
+
+const MAX_REPEATS = 3;
+const FIRST_WAIT_MS = 200;
+const MAX_RETRY_AFTER_MS = 10_000;
+const STATUSES: readonly number[] = [429, 500, 502, 503, 504];
+const CODES: readonly string[] = ["ECONNRESET", "EPIPE", "ECONNREFUSED"];
+
+/** How a try ended: with a status that is no success, or without an answer. */
+type FailedTry = { readonly status: number; readonly retryAfter: string | undefined } | { readonly code: string };
+
+/**
+ * How long to wait before the same call may be sent again, in milliseconds; undefined when it must not be: a POST is not
+ * idempotent, other failures do not pass by themselves, and three repeats are enough.
+ * @param repeats how often this call has been repeated.
+ * @param random from 0 to 1: clients that failed together do not come back together.
+ */
+export function repeatDelayMs(
+  method: Call["method"],
+  end: FailedTry,
+  repeats: number,
+  random: number,
+): number | undefined {
+  if (method === "POST" || repeats >= MAX_REPEATS) return undefined;
+  const isPassing = "code" in end ? CODES.includes(end.code) : STATUSES.includes(end.status);
+  if (!isPassing) return undefined;
+  const backoffMs = FIRST_WAIT_MS * 2 ** repeats * (0.5 + random / 2);
+  const asked = "code" in end ? undefined : retryAfterMs(end.retryAfter);
+  return asked === undefined ? backoffMs : Math.min(asked, MAX_RETRY_AFTER_MS) + (random * FIRST_WAIT_MS) / 2;
+}
+
+/** `Retry-After` in seconds, the form Kubernetes sends; undefined for a date or nothing. */
+function retryAfterMs(header: string | undefined): number | undefined {
+  return header !== undefined && /^\d+$/.test(header.trim()) ? Number(header) * 1000 : undefined;
+}
+
+const RESOLUTION_MS = 1000;
+const TOLERANCE_MS = 1500;
+
+/**
+ * The API server's time, from the `Date` headers of its answers. They have whole seconds only, so local time is used while it
+ * agrees with them to 1.5 s and keeps its milliseconds; otherwise the estimate is moved no further than the newest header asks.
+ * Between answers time runs by the local monotonic clock, so a change of the local wall clock moves nothing.
+ */
+export class ServerClock {
+  readonly #clock: Clock;
+  #known: { readonly serverMs: number; readonly monotonicMs: number } | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Takes note of an answer's `Date` header that has just arrived; anything unreadable is ignored. */
+  observe(date: string | undefined): void {
+    const headerMs = Date.parse(date ?? "");
+    if (Number.isNaN(headerMs)) return;
+    const latestMs = headerMs + RESOLUTION_MS - 1;
+    const localMs = this.#clock.wallMs();
+    const isLocalRight = localMs > headerMs - TOLERANCE_MS && localMs < latestMs + TOLERANCE_MS;
+    const estimateMs = this.#known === undefined ? headerMs : this.nowMs();
+    const serverMs = isLocalRight ? localMs : Math.min(Math.max(estimateMs, headerMs), latestMs);
+    this.#known = { serverMs, monotonicMs: this.#clock.monotonicMs() };
+  }
+
+  /** Milliseconds since the epoch; local time before the first answer. */
+  nowMs(): number {
+    if (this.#known === undefined) return this.#clock.wallMs();
+    return this.#known.serverMs + Math.round(this.#clock.monotonicMs() - this.#known.monotonicMs);
+  }
 }

@@ -4,14 +4,46 @@ import type { ObjectMeta, Pool, PoolStatus, RecordSet, RecordSetStatus, RoutedIP
 import type { RoutedIP, RoutedIPIssuer } from "../../model/routed-ip.ts";
 import type { EndpointSliceFacts, ServiceFacts } from "../../model/service.ts";
 import type { ClusterChange, Staleness, WarmCluster } from "../../ports/cluster.ts";
-import { KubeClusterWriter, type NodeAnnotations } from "./cluster-writer.ts";
-import { decodeNode } from "./decode-node.ts";
-import type { ServicePlace } from "./list-requests.ts";
+import type { Connection } from "./call.ts";
+import type { ServicePlace } from "./cluster-reader.ts";
+import { KubeClusterWriter, type NodeAnnotations, SeenObjects, type WriteAccess } from "./cluster-writer.ts";
+import { decodeNode } from "./decode-builtin.ts";
+import { Transport, type TransportOptions } from "./transport.ts";
 import type { StreamSource } from "./watch/kube-watch-source.ts";
 import type { Reflector } from "./watch/reflector.ts";
-import { keyOf } from "./watch/sighting.ts";
 import { WarmLists } from "./watch/warm-lists.ts";
-import type { WriteAccess } from "./write-access.ts";
+import { keyOf } from "./watch/watched-store.ts";
+
+/**
+ * A cluster whose lists are read once and then watched, until `close`, which ends all watches and lets connections go: nothing of it keeps the process alive then. No
+ * call is made before its first method is called. It takes the verb `watch` beside `list`.
+ */
+export function createWarmCluster(
+  connection: Connection,
+  options: TransportOptions & {
+    /** Who reports Events: the pod's or the host's name. */
+    readonly reportingInstance: string;
+    /** From 0 to 1, anew at each call; default: chance. */
+    readonly random?: () => number;
+  },
+): WarmCluster {
+  const transport = new Transport(connection, options);
+  const seen = new SeenObjects();
+  const access = {
+    connection,
+    clock: options.clock,
+    random: options.random ?? Math.random,
+    send: transport.send.bind(transport),
+    write: transport.send.bind(transport),
+    open: transport.open.bind(transport),
+    nowMs: () => transport.nowMs(),
+    close: () => transport.close(),
+    seen,
+    onObject: seen.add.bind(seen),
+    onLease: seen.addLease.bind(seen),
+  };
+  return new KubeWarmCluster(access, options.reportingInstance);
+}
 
 /** A {@link WarmCluster} over HTTP. */
 export class KubeWarmCluster extends KubeClusterWriter implements WarmCluster {

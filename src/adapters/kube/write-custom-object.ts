@@ -2,15 +2,12 @@ import { isDeepStrictEqual } from "node:util";
 import type { KubeError } from "../../model/errors.ts";
 import { type AcquisitionNote, EMPTY_NOTE } from "../../model/lease-notes.ts";
 import { ACQUIRED_ANNOTATION, FINALIZER, type ObjectMeta, objectKey } from "../../model/resource.ts";
-import { answerJSON, malformed } from "./answer-json.ts";
-import { type Call, type Resource, resourcePath } from "./call.ts";
-import { kubeError } from "./call-failure.ts";
-import type { Connection } from "./connection.ts";
-import type { CustomResource } from "./custom-resource.ts";
-import type { Answer } from "./exchange.ts";
-import { asRecord, jsonText } from "./json-value.ts";
-import { encodeNote } from "./note-codec.ts";
-import type { WriteAccess } from "./write-access.ts";
+import { type Answer, type Call, type Connection, type Resource, resourcePath } from "./call.ts";
+import type { WriteAccess } from "./cluster-writer.ts";
+import { encodeNote } from "./decode-builtin.ts";
+import type { CustomResource } from "./decode-custom.ts";
+import { answerJSON, kubeError, malformed } from "./failures.ts";
+import { asRecord, jsonText } from "./json.ts";
 
 type Decoded<Status> = { readonly meta: ObjectMeta; readonly status: Status };
 

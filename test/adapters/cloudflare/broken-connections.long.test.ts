@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createCloudflare } from "../../../src/adapters/cloudflare/create-cloudflare.ts";
+import { createCloudflare } from "../../../src/adapters/cloudflare/cloudflare.ts";
 import { SYSTEM_CLOCK } from "../../../src/cli/system-clock.ts";
 import { ConfigError } from "../../../src/model/errors.ts";
 import { deafURL } from "../provider-http/loopback-server.ts";

@@ -5,7 +5,7 @@ import { batchJSON, fqdn, listJSON, recordJSON, recordsPath, zoneID } from "./ap
 import { startScriptedServer } from "./scripted-server.ts";
 
 const run = promisify(execFile);
-const adapter = new URL("../../../src/adapters/cloudflare/create-cloudflare.ts", import.meta.url).href;
+const adapter = new URL("../../../src/adapters/cloudflare/cloudflare.ts", import.meta.url).href;
 const systemClock = new URL("../../../src/cli/system-clock.ts", import.meta.url).href;
 
 /** Everything that cloudflare 7.3.0 reads from the environment, in the worst way. */

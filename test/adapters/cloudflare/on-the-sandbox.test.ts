@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createCloudflare } from "../../../src/adapters/cloudflare/create-cloudflare.ts";
+import { createCloudflare } from "../../../src/adapters/cloudflare/cloudflare.ts";
 import type { DNSProvider } from "../../../src/ports/providers.ts";
 import type { RecordState } from "../../../src/sandbox/cloudflare/account-state.ts";
 import { type CloudflareSandbox, cloudflareSandbox } from "../../../src/sandbox/cloudflare/cloudflare-sandbox.ts";

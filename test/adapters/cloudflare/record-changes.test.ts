@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { DNSRecord } from "../../../src/adapters/cloudflare/dns-record.ts";
-import { recordBatches } from "../../../src/adapters/cloudflare/record-changes.ts";
+import type { DNSRecord } from "../../../src/adapters/cloudflare/read-records.ts";
+import { recordBatches } from "../../../src/adapters/cloudflare/write-records.ts";
 import { fqdn } from "./api-objects.ts";
 
 const ip = (last: number): string => `203.0.113.${last}`;

@@ -1,5 +1,5 @@
-import type { CloudflareOptions } from "../../../src/adapters/cloudflare/cloudflare-options.ts";
-import { createCloudflare } from "../../../src/adapters/cloudflare/create-cloudflare.ts";
+import type { CloudflareOptions } from "../../../src/adapters/cloudflare/api.ts";
+import { createCloudflare } from "../../../src/adapters/cloudflare/cloudflare.ts";
 import { SYSTEM_CLOCK } from "../../../src/cli/system-clock.ts";
 import type { RecordSetState, Zone } from "../../../src/model/dns.ts";
 import type { ProviderError } from "../../../src/model/errors.ts";

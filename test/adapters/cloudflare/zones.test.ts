@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createCloudflareReader } from "../../../src/adapters/cloudflare/create-cloudflare-reader.ts";
+import { createCloudflareReader } from "../../../src/adapters/cloudflare/cloudflare.ts";
 import { SYSTEM_CLOCK } from "../../../src/cli/system-clock.ts";
 import { errorJSON, listJSON, okJSON, zoneID, zoneJSON } from "./api-objects.ts";
 import type { Reply } from "./scripted-server.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { decodeAddress } from "../../../src/adapters/digitalocean/decode-address.ts";
-import { AnswerValue } from "../../../src/adapters/provider-http/answer-value.ts";
+import { decodeAddress } from "../../../src/adapters/digitalocean/addresses.ts";
+import { AnswerValue } from "../../../src/adapters/provider-http/answer.ts";
 import type { IPProvider } from "../../../src/ports/providers.ts";
 import { accountJSON, actionJSON, addressJSON, dropletJSON, errorJSON } from "./api-objects.ts";
 import type { Reply } from "./scripted-server.ts";

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import { describe, expect, test } from "vitest";
-import { createDigitalOcean } from "../../../src/adapters/digitalocean/create-digitalocean.ts";
+import { createDigitalOcean } from "../../../src/adapters/digitalocean/digitalocean.ts";
 import { SYSTEM_CLOCK } from "../../../src/cli/system-clock.ts";
 import { ConfigError } from "../../../src/model/errors.ts";
 import { deafURL, listenOnLoopback } from "../provider-http/loopback-server.ts";

@@ -1,9 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { createCaller } from "../../../src/adapters/digitalocean/caller.ts";
-import { createDigitalOcean } from "../../../src/adapters/digitalocean/create-digitalocean.ts";
-import { createDigitalOceanDNS } from "../../../src/adapters/digitalocean/create-digitalocean-dns.ts";
-import { createDigitalOceanDNSReader } from "../../../src/adapters/digitalocean/create-digitalocean-dns-reader.ts";
-import { createDigitalOceanReader } from "../../../src/adapters/digitalocean/create-digitalocean-reader.ts";
+import { createCaller } from "../../../src/adapters/digitalocean/api.ts";
+import {
+  createDigitalOcean,
+  createDigitalOceanDNS,
+  createDigitalOceanDNSReader,
+  createDigitalOceanReader,
+} from "../../../src/adapters/digitalocean/digitalocean.ts";
 import { SYSTEM_CLOCK } from "../../../src/cli/system-clock.ts";
 import type { DNSProvider } from "../../../src/ports/providers.ts";
 import { FakeClock } from "../../fake/fake-clock.ts";

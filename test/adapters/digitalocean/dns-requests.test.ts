@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createDigitalOceanDNSReader } from "../../../src/adapters/digitalocean/create-digitalocean-dns-reader.ts";
+import { createDigitalOceanDNSReader } from "../../../src/adapters/digitalocean/digitalocean.ts";
 import { SYSTEM_CLOCK } from "../../../src/cli/system-clock.ts";
 import { errorJSON } from "./api-objects.ts";
 import {

@@ -89,19 +89,15 @@ test("the real modules of firewalls and droplets have what dots.d.ts declares", 
 });
 
 test("importing and making the adapter loads neither the SDK nor kiota", () => {
-  const url = new URL("../../../src/adapters/digitalocean/create-digitalocean.ts", import.meta.url).href;
-  const dnsURL = new URL("create-digitalocean-dns.ts", url).href;
-  const firewallsURL = new URL("create-digitalocean-firewalls.ts", url).href;
+  const url = new URL("../../../src/adapters/digitalocean/digitalocean.ts", import.meta.url).href;
   const systemClock = new URL("../../../src/cli/system-clock.ts", import.meta.url).href;
   const program = `
     import { registerHooks } from "node:module";
     const loaded = [];
     registerHooks({ load(url, context, next) { loaded.push(url); return next(url, context); } });
-    const { createDigitalOcean } = await import(${JSON.stringify(url)});
+    const { createDigitalOcean, createDigitalOceanDNS, createDigitalOceanFirewalls } = await import(${JSON.stringify(url)});
     const { SYSTEM_CLOCK: clock } = await import(${JSON.stringify(systemClock)});
     createDigitalOcean({ token: "x", userAgent: "flipop/0", clock });
-    const { createDigitalOceanDNS } = await import(${JSON.stringify(dnsURL)});
-    const { createDigitalOceanFirewalls } = await import(${JSON.stringify(firewallsURL)});
     createDigitalOceanFirewalls({ token: "x", userAgent: "flipop/0", clock });
     createDigitalOceanDNS({ token: "x", userAgent: "flipop/0", clock });
     console.log(loaded.filter((name) => name.includes("node_modules")).length, loaded.length > 5);

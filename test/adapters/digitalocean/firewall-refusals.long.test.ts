@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { createCaller } from "../../../src/adapters/digitalocean/caller.ts";
-import { createDigitalOcean } from "../../../src/adapters/digitalocean/create-digitalocean.ts";
-import { createDigitalOceanFirewalls } from "../../../src/adapters/digitalocean/create-digitalocean-firewalls.ts";
+import { createCaller } from "../../../src/adapters/digitalocean/api.ts";
+import { createDigitalOcean, createDigitalOceanFirewalls } from "../../../src/adapters/digitalocean/digitalocean.ts";
 import type { PortRange } from "../../../src/model/firewall.ts";
 import type { FirewallProvider } from "../../../src/ports/providers.ts";
 import { FakeClock } from "../../fake/fake-clock.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createDigitalOceanFirewallsReader } from "../../../src/adapters/digitalocean/create-digitalocean-firewalls-reader.ts";
+import { createDigitalOceanFirewallsReader } from "../../../src/adapters/digitalocean/digitalocean.ts";
 import { SYSTEM_CLOCK } from "../../../src/cli/system-clock.ts";
 import type { PortRange } from "../../../src/model/firewall.ts";
 import type { FirewallProvider } from "../../../src/ports/providers.ts";

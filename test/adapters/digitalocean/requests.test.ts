@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createDigitalOceanReader } from "../../../src/adapters/digitalocean/create-digitalocean-reader.ts";
+import { createDigitalOceanReader } from "../../../src/adapters/digitalocean/digitalocean.ts";
 import { SYSTEM_CLOCK } from "../../../src/cli/system-clock.ts";
 import { accountJSON, actionJSON, addressJSON, dropletJSON } from "./api-objects.ts";
 import { token, withServer } from "./with-server.ts";

@@ -1,5 +1,5 @@
-import { createDigitalOceanDNS } from "../../../src/adapters/digitalocean/create-digitalocean-dns.ts";
-import type { DigitalOceanOptions } from "../../../src/adapters/digitalocean/digitalocean-options.ts";
+import type { DigitalOceanOptions } from "../../../src/adapters/digitalocean/api.ts";
+import { createDigitalOceanDNS } from "../../../src/adapters/digitalocean/digitalocean.ts";
 import { SYSTEM_CLOCK } from "../../../src/cli/system-clock.ts";
 import type { Zone } from "../../../src/model/dns.ts";
 import type { DNSProvider, ProviderMeter } from "../../../src/ports/providers.ts";

@@ -1,5 +1,5 @@
-import { createDigitalOceanFirewalls } from "../../../src/adapters/digitalocean/create-digitalocean-firewalls.ts";
-import type { DigitalOceanOptions } from "../../../src/adapters/digitalocean/digitalocean-options.ts";
+import type { DigitalOceanOptions } from "../../../src/adapters/digitalocean/api.ts";
+import { createDigitalOceanFirewalls } from "../../../src/adapters/digitalocean/digitalocean.ts";
 import { SYSTEM_CLOCK } from "../../../src/cli/system-clock.ts";
 import type { FirewallProvider, ProviderMeter } from "../../../src/ports/providers.ts";
 import type { ReplyScript } from "../provider-http/reply-script.ts";

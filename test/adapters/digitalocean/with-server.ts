@@ -1,5 +1,5 @@
-import { createDigitalOcean } from "../../../src/adapters/digitalocean/create-digitalocean.ts";
-import type { DigitalOceanOptions } from "../../../src/adapters/digitalocean/digitalocean-options.ts";
+import type { DigitalOceanOptions } from "../../../src/adapters/digitalocean/api.ts";
+import { createDigitalOcean } from "../../../src/adapters/digitalocean/digitalocean.ts";
 import { SYSTEM_CLOCK } from "../../../src/cli/system-clock.ts";
 import type { ProviderError } from "../../../src/model/errors.ts";
 import type { IPProvider, ProviderMeter } from "../../../src/ports/providers.ts";

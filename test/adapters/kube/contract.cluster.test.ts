@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { createClusterWriter } from "../../../src/adapters/kube/cluster-writer.ts";
 import { loadConfig } from "../../../src/adapters/kube/config.ts";
-import { createClusterWriter } from "../../../src/adapters/kube/create-cluster-writer.ts";
 import { API } from "../../cluster/api.ts";
 import { describeCluster } from "../../cluster/context.ts";
 import { clusterContract } from "../../contract/cluster-contract.ts";

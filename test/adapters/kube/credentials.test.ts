@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { delimiter, join, relative } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { ExecPlugin } from "../../../src/adapters/kube/connection.ts";
+import type { ExecPlugin } from "../../../src/adapters/kube/call.ts";
 import { Credentials } from "../../../src/adapters/kube/credentials.ts";
 import { FakeClock } from "../../fake/fake-clock.ts";
 import { failure, list, plainConnection } from "./scripted-server.ts";

@@ -1,8 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { decodePoolStatus } from "../../../src/adapters/kube/decode-pool-status.ts";
-import { decodeRecordSet } from "../../../src/adapters/kube/decode-record-set.ts";
-import { decodeRecordSetStatus } from "../../../src/adapters/kube/decode-record-set-status.ts";
-import { encodeRecordSetStatus } from "../../../src/adapters/kube/encode-record-set-status.ts";
+import { decodeRecordSet } from "../../../src/adapters/kube/decode-custom.ts";
+import { decodePoolStatus, decodeRecordSetStatus, encodeRecordSetStatus } from "../../../src/adapters/kube/status.ts";
 import { EMPTY_RECORD_SET_STATUS, FULL_RECORD_SET_STATUS } from "../../contract/record-set-status-samples.ts";
 
 const recordSetOf = (spec: unknown): ReturnType<typeof decodeRecordSet> =>

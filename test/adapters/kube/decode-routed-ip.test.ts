@@ -1,8 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { decodeRoutedIP } from "../../../src/adapters/kube/decode-routed-ip.ts";
-import { decodeRoutedIPIssuer } from "../../../src/adapters/kube/decode-routed-ip-issuer.ts";
-import { decodeRoutedIPStatus } from "../../../src/adapters/kube/decode-routed-ip-status.ts";
-import { encodeRoutedIPStatus } from "../../../src/adapters/kube/encode-routed-ip-status.ts";
+import { decodeRoutedIP, decodeRoutedIPIssuer } from "../../../src/adapters/kube/decode-custom.ts";
+import { decodeRoutedIPStatus, encodeRoutedIPStatus } from "../../../src/adapters/kube/status.ts";
 import { EMPTY_STATUS } from "../../contract/pool-status-samples.ts";
 import { FULL_ROUTED_IP_STATUS } from "../../contract/routed-ip-status-samples.ts";
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { decodeEndpointSlice } from "../../../src/adapters/kube/decode-endpoint-slice.ts";
-import { decodeService } from "../../../src/adapters/kube/decode-service.ts";
+import { decodeEndpointSlice, decodeService } from "../../../src/adapters/kube/decode-builtin.ts";
 
 const metadata = { name: "web", namespace: "shop", resourceVersion: "7" };
 

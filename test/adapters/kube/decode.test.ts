@@ -1,9 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { decodeNode } from "../../../src/adapters/kube/decode-node.ts";
-import { decodePod } from "../../../src/adapters/kube/decode-pod.ts";
-import { decodePool } from "../../../src/adapters/kube/decode-pool.ts";
-import { decodePoolStatus } from "../../../src/adapters/kube/decode-pool-status.ts";
-import { encodePoolStatus } from "../../../src/adapters/kube/encode-pool-status.ts";
+import { decodeNode, decodePod } from "../../../src/adapters/kube/decode-builtin.ts";
+import { decodePool } from "../../../src/adapters/kube/decode-custom.ts";
+import { decodePoolStatus, encodePoolStatus } from "../../../src/adapters/kube/status.ts";
 import { EMPTY_STATUS, FULL_STATUS } from "../../contract/pool-status-samples.ts";
 
 const metadata = { name: "web", namespace: "ingress" };

@@ -1,15 +1,14 @@
 import { describe, expect, test } from "vitest";
-import type { ListRequest } from "../../../src/adapters/kube/list-objects.ts";
 import {
   endpointSlicesRequest,
   NODES_REQUEST,
   podsRequest,
   SERVICES_REQUEST,
-} from "../../../src/adapters/kube/list-requests.ts";
+} from "../../../src/adapters/kube/cluster-reader.ts";
+import type { ListRequest } from "../../../src/adapters/kube/lists.ts";
+import { decodeItem, type Fields, Marker } from "../../../src/adapters/kube/protobuf.ts";
 import { NODE_FIELDS } from "../../../src/adapters/kube/protobuf-fields.ts";
-import { Marker } from "../../../src/adapters/kube/protobuf-mark.ts";
-import { decodeItem, type Fields } from "../../../src/adapters/kube/protobuf-message.ts";
-import { identityOf, packedIdentity } from "../../../src/adapters/kube/watch/sighting.ts";
+import { identityOf, packedIdentity } from "../../../src/adapters/kube/watch/watched-store.ts";
 import type { NodeFacts, PodFacts } from "../../../src/model/node.ts";
 import type { EndpointSliceFacts, ServiceFacts } from "../../../src/model/service.ts";
 import { timestamp } from "../../../src/model/time.ts";

@@ -1,7 +1,8 @@
-// Built-in objects as nobody wants them, in JSON and in protobuf: a tree of values, what each encoding says of it, and how it breaks.
-import type { Field, Fields } from "../../../src/adapters/kube/protobuf-message.ts";
+import type { Field, Fields } from "../../../src/adapters/kube/protobuf.ts";
 import type { Random } from "../../simulation/random.ts";
 import { bytesField, messageField, numberField, secondsField, textField } from "./protobuf-writer.ts";
+
+// Built-in objects as nobody wants them, in JSON and in protobuf: a tree of values, what each encoding says of it, and how it breaks.
 
 /** A time as protobuf has it, and what the API server writes for it in JSON. */
 class HostileTime {

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { decodePoolStatus } from "../../../src/adapters/kube/decode-pool-status.ts";
-import { encodePoolStatus } from "../../../src/adapters/kube/encode-pool-status.ts";
-import { asTextMap } from "../../../src/adapters/kube/json-value.ts";
-import { decodeMessage } from "../../../src/adapters/kube/protobuf-message.ts";
+import { asTextMap } from "../../../src/adapters/kube/json.ts";
+import { decodeMessage } from "../../../src/adapters/kube/protobuf.ts";
+import { decodePoolStatus, encodePoolStatus } from "../../../src/adapters/kube/status.ts";
 import { yamlText } from "../../../src/cli/yaml-text.ts";
 import { entryOf } from "../../../src/model/address.ts";
 import { machineID, providerIDOf } from "../../../src/model/node.ts";

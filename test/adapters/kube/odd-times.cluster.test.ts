@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Connection } from "../../../src/adapters/kube/call.ts";
+import { createClusterReader } from "../../../src/adapters/kube/cluster-reader.ts";
+import { createClusterWriter } from "../../../src/adapters/kube/cluster-writer.ts";
 import { loadConfig } from "../../../src/adapters/kube/config.ts";
-import type { Connection } from "../../../src/adapters/kube/connection.ts";
-import { createClusterReader } from "../../../src/adapters/kube/create-cluster-reader.ts";
-import { createClusterWriter } from "../../../src/adapters/kube/create-cluster-writer.ts";
-import { decodeNode } from "../../../src/adapters/kube/decode-node.ts";
-import { decodePod } from "../../../src/adapters/kube/decode-pod.ts";
+import { decodeNode, decodePod } from "../../../src/adapters/kube/decode-builtin.ts";
 import { NO_LOCK } from "../../../src/cli/no-lock.ts";
 import type { IPStatus } from "../../../src/model/resource.ts";
 import type { ClusterWriter } from "../../../src/ports/cluster.ts";

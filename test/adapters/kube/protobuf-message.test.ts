@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { CUT_OFF, UNREADABLE } from "../../../src/adapters/kube/json-value.ts";
-import { decodeItem, decodeMessage, type Fields } from "../../../src/adapters/kube/protobuf-message.ts";
+import { CUT_OFF, UNREADABLE } from "../../../src/adapters/kube/json.ts";
+import { decodeItem, decodeMessage, type Fields } from "../../../src/adapters/kube/protobuf.ts";
 import { bytesField, messageField, numberField, secondsField, textField, timeField } from "./protobuf-writer.ts";
 
 const FIELDS: Fields = {

@@ -1,12 +1,14 @@
 import { expect, test } from "vitest";
 import { RESOURCES } from "../../../src/adapters/kube/call.ts";
+import { createClusterReader } from "../../../src/adapters/kube/cluster-reader.ts";
 import { loadConfig } from "../../../src/adapters/kube/config.ts";
-import { createClusterReader } from "../../../src/adapters/kube/create-cluster-reader.ts";
-import { decodeEndpointSlice } from "../../../src/adapters/kube/decode-endpoint-slice.ts";
-import { decodeNode } from "../../../src/adapters/kube/decode-node.ts";
-import { decodePod } from "../../../src/adapters/kube/decode-pod.ts";
-import { decodeService } from "../../../src/adapters/kube/decode-service.ts";
-import { PROTOBUF_OR_JSON } from "../../../src/adapters/kube/protobuf-envelope.ts";
+import {
+  decodeEndpointSlice,
+  decodeNode,
+  decodePod,
+  decodeService,
+} from "../../../src/adapters/kube/decode-builtin.ts";
+import { PROTOBUF_OR_JSON } from "../../../src/adapters/kube/protobuf-fields.ts";
 import { Transport } from "../../../src/adapters/kube/transport.ts";
 import { bigNode, bigPod, bigPodStatus } from "../../bench/big-objects.ts";
 import { nodeName } from "../../bench/world.ts";

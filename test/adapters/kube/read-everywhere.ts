@@ -1,14 +1,15 @@
-// Reads the same objects in every way that flipop reads them: a list for one run, a list that is watched, and the events of a watch.
 import type { IncomingMessage } from "node:http";
 import { PassThrough } from "node:stream";
-import type { Answer } from "../../../src/adapters/kube/exchange.ts";
-import { type ListRequest, listObjects } from "../../../src/adapters/kube/list-objects.ts";
+import type { Answer } from "../../../src/adapters/kube/call.ts";
+import { type ListRequest, listObjects } from "../../../src/adapters/kube/lists.ts";
 import { KubeWatchSource } from "../../../src/adapters/kube/watch/kube-watch-source.ts";
-import { identityOf, type Sighting } from "../../../src/adapters/kube/watch/sighting.ts";
-import type { WatchEvent } from "../../../src/adapters/kube/watch/watch-source.ts";
+import type { WatchEvent } from "../../../src/adapters/kube/watch/reflector.ts";
+import { identityOf, type Sighting } from "../../../src/adapters/kube/watch/watched-store.ts";
 import { FakeClock } from "../../fake/fake-clock.ts";
 import { bytesField, envelope, listOf, messageField, textField } from "./protobuf-writer.ts";
 import { plainConnection } from "./scripted-server.ts";
+
+// Reads the same objects in every way that flipop reads them: a list for one run, a list that is watched, and the events of a watch.
 
 /** Facts by the key of their object. */
 export type Read<T> = ReadonlyMap<string, T | undefined>;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { repeatDelayMs } from "../../../src/adapters/kube/repeat.ts";
+import { repeatDelayMs } from "../../../src/adapters/kube/transport.ts";
 import { cutOff, failure, hangUp, list } from "./scripted-server.ts";
 import { rejection, withServer } from "./with-server.ts";
 

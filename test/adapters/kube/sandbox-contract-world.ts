@@ -1,4 +1,4 @@
-import type { Connection } from "../../../src/adapters/kube/connection.ts";
+import type { Connection } from "../../../src/adapters/kube/call.ts";
 import type { ClusterWriter } from "../../../src/ports/cluster.ts";
 import { serve } from "../../../src/sandbox/http-server.ts";
 import type { JSONObject } from "../../../src/sandbox/kubernetes/json-object.ts";

@@ -1,4 +1,4 @@
-import { createClusterWriter } from "../../../src/adapters/kube/create-cluster-writer.ts";
+import { createClusterWriter } from "../../../src/adapters/kube/cluster-writer.ts";
 import { clusterContract } from "../../contract/cluster-contract.ts";
 import { REAL_CLOCK } from "./real-clock.ts";
 import { sandboxContractWorld } from "./sandbox-contract-world.ts";

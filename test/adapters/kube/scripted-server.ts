@@ -1,8 +1,9 @@
-// An API server that says what a test tells it to say, answer by answer, and remembers what it was asked.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createTLSServer, type ServerOptions } from "node:https";
 import type { AddressInfo } from "node:net";
-import type { Connection } from "../../../src/adapters/kube/connection.ts";
+import type { Connection } from "../../../src/adapters/kube/call.ts";
+
+// An API server that says what a test tells it to say, answer by answer, and remembers what it was asked.
 
 /** A request as it arrived. */
 export interface Asked {

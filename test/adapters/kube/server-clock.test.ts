@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ServerClock } from "../../../src/adapters/kube/server-clock.ts";
+import { ServerClock } from "../../../src/adapters/kube/transport.ts";
 import { FakeClock } from "../../fake/fake-clock.ts";
 
 const start = Date.UTC(2026, 0, 2, 3, 4, 5);

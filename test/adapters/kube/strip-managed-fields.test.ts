@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { stripManagedFields } from "../../../src/adapters/kube/strip-managed-fields.ts";
+import { stripManagedFields } from "../../../src/adapters/kube/lists.ts";
 
 const strip = (text: string): string => stripManagedFields(Buffer.from(text)).toString();
 const fields = [{ manager: 'a"]\\', fieldsV1: { 'k:{"b":"]"}': {}, list: [[1], []] } }];

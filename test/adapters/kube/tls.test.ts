@@ -1,8 +1,8 @@
 import type { ServerOptions } from "node:https";
 import type { TLSSocket } from "node:tls";
 import { describe, expect, test } from "vitest";
-import type { Connection } from "../../../src/adapters/kube/connection.ts";
-import { createClusterReader } from "../../../src/adapters/kube/create-cluster-reader.ts";
+import type { Connection } from "../../../src/adapters/kube/call.ts";
+import { createClusterReader } from "../../../src/adapters/kube/cluster-reader.ts";
 import type { ClusterReader } from "../../../src/ports/cluster.ts";
 import { hasOpenSSL, makeCertificates } from "./certificates.ts";
 import { fastClock } from "./fast-clock.ts";

@@ -1,6 +1,6 @@
-import type { Connection } from "../../../src/adapters/kube/connection.ts";
-import { createClusterReader } from "../../../src/adapters/kube/create-cluster-reader.ts";
-import { createClusterWriter } from "../../../src/adapters/kube/create-cluster-writer.ts";
+import type { Connection } from "../../../src/adapters/kube/call.ts";
+import { createClusterReader } from "../../../src/adapters/kube/cluster-reader.ts";
+import { createClusterWriter } from "../../../src/adapters/kube/cluster-writer.ts";
 import type { ClusterReader, ClusterWriter, NamespaceReader } from "../../../src/ports/cluster.ts";
 import { fastClock } from "./fast-clock.ts";
 import { type Asked, plainConnection, type Say, scriptedServer } from "./scripted-server.ts";

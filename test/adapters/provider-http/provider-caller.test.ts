@@ -1,8 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { Answer } from "../../../src/adapters/provider-http/answer.ts";
-import type { ProviderAPI } from "../../../src/adapters/provider-http/provider-api.ts";
-import { createProviderCaller } from "../../../src/adapters/provider-http/provider-caller.ts";
-import type { ProviderOptions } from "../../../src/adapters/provider-http/provider-options.ts";
+import {
+  createProviderCaller,
+  type ProviderAPI,
+  type ProviderOptions,
+} from "../../../src/adapters/provider-http/provider-caller.ts";
 import { CALL_BOUNDS, histogramOf } from "../../../src/model/meter.ts";
 import { FakeClock } from "../../fake/fake-clock.ts";
 import { providerFailureOf } from "./provider-failure-of.ts";

@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
-import type { CallFacts } from "../../../src/adapters/provider-http/call-facts.ts";
-import type { ProviderOptions } from "../../../src/adapters/provider-http/provider-options.ts";
-import { readToken } from "../../../src/adapters/provider-http/read-token.ts";
+import {
+  type CallFacts,
+  type ProviderOptions,
+  readToken,
+} from "../../../src/adapters/provider-http/provider-caller.ts";
 import { providerFailureOf } from "./provider-failure-of.ts";
 import { SOMECLOUD } from "./somecloud.ts";
 

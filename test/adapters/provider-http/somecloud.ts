@@ -1,7 +1,6 @@
-import { type Answer, jsonOf } from "../../../src/adapters/provider-http/answer.ts";
-import type { AnswerValue } from "../../../src/adapters/provider-http/answer-value.ts";
-import type { Complaint } from "../../../src/adapters/provider-http/complaint.ts";
-import type { ProviderAPI } from "../../../src/adapters/provider-http/provider-api.ts";
+import { type Answer, type AnswerValue, jsonOf } from "../../../src/adapters/provider-http/answer.ts";
+import type { Complaint } from "../../../src/adapters/provider-http/failures.ts";
+import type { ProviderAPI } from "../../../src/adapters/provider-http/provider-caller.ts";
 
 /** An API that nobody has, answered by `send` of each call: shows that the common part knows no provider. */
 export const SOMECLOUD: ProviderAPI<() => Promise<Answer>, AnswerValue, Complaint> = {

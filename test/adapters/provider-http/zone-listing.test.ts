@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readZoneListing, type ZoneItem } from "../../../src/adapters/provider-http/zone-listing.ts";
+import { readZoneListing, type ZoneItem } from "../../../src/adapters/provider-http/record-sets.ts";
 import type { ListPage } from "../../../src/ports/listing.ts";
 import type { ZoneListing } from "../../../src/ports/providers.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { metricsText } from "../../../src/adapters/pushgateway/metrics-text.ts";
+import { metricsText } from "../../../src/adapters/pushgateway/pushgateway.ts";
 import { METRICS, type MetricName, metricFacts } from "../../../src/report/metrics/metrics.ts";
 import { runMetrics } from "../../../src/report/metrics/run-metrics.ts";
 import type { Sample } from "../../../src/report/metrics/sample.ts";

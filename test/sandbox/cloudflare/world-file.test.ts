@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createCloudflare } from "../../../src/adapters/cloudflare/create-cloudflare.ts";
+import { createCloudflare } from "../../../src/adapters/cloudflare/cloudflare.ts";
 import { SYSTEM_CLOCK } from "../../../src/cli/system-clock.ts";
 import { ConfigError } from "../../../src/model/errors.ts";
 import { type CloudflareSandbox, cloudflareSandbox } from "../../../src/sandbox/cloudflare/cloudflare-sandbox.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createDigitalOcean } from "../../../src/adapters/digitalocean/create-digitalocean.ts";
+import { createDigitalOcean } from "../../../src/adapters/digitalocean/digitalocean.ts";
 import type { ProviderError } from "../../../src/model/errors.ts";
 import type { AcceptedAction, IPProvider, ProviderMeter } from "../../../src/ports/providers.ts";
 import type { Clock } from "../../../src/ports/system.ts";

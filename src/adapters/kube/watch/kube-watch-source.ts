@@ -1,22 +1,16 @@
 import type { IncomingMessage } from "node:http";
+import type { Readable } from "node:stream";
+import { finished } from "node:stream/promises";
 import { KubeError } from "../../../model/errors.ts";
 import type { Clock } from "../../../ports/system.ts";
-import { malformed } from "../answer-json.ts";
-import type { Call } from "../call.ts";
-import { callFailure, kubeError } from "../call-failure.ts";
-import { asRecord, asText } from "../json-value.ts";
-import { type Listing, type ListRequest, listObjects, type PageSource } from "../list-objects.ts";
-import { networkFailure } from "../network-failure.ts";
-import { optional } from "../optional.ts";
-import { PROTOBUF_OR_JSON_EVENTS } from "../protobuf-envelope.ts";
-import { Marker } from "../protobuf-mark.ts";
-import type { Fields } from "../protobuf-message.ts";
-import { FrameSplitter } from "./frame-splitter.ts";
-import { readChunks } from "./read-chunks.ts";
-import { identityOf, packedIdentity, type Sighting } from "./sighting.ts";
-import { SilenceGuard } from "./silence-guard.ts";
-import { jsonEvent, openEvent, type PackedEvent, type RawEvent, readEvent } from "./watch-event.ts";
-import type { Follower, WatchEvent, WatchSource } from "./watch-source.ts";
+import { type Answer, type Call, optional } from "../call.ts";
+import { callFailure, kubeError, malformed, networkFailure } from "../failures.ts";
+import { asNumber, asRecord, asText } from "../json.ts";
+import { type Listing, type ListRequest, listObjects, type PageSource } from "../lists.ts";
+import { Cursor, decodeItem, type Fields, Marker } from "../protobuf.ts";
+import { openEnvelope, PROTOBUF_OR_JSON_EVENTS, STATUS_FIELDS } from "../protobuf-fields.ts";
+import type { Follower, WatchEvent, WatchSource } from "./reflector.ts";
+import { identityOf, packedIdentity, type Sighting } from "./watched-store.ts";
 
 /** What a watch needs of a transport. */
 export interface StreamSource extends PageSource {
@@ -190,4 +184,237 @@ function orElse<T>(work: () => T, otherwise: () => KubeError): T {
   } catch {
     throw otherwise();
   }
+}
+
+/** One event as it arrived, its object in the shape of its JSON as far as it is read. */
+export interface RawEvent {
+  /** `ADDED`, `MODIFIED`, `DELETED`, `BOOKMARK`, `ERROR`, or what a later API may say. */
+  readonly type: string;
+  readonly object: unknown;
+  /** Of an ERROR: its Status as an answer, for texts. */
+  readonly refusal?: Answer;
+}
+
+const NO_STATUS = 500;
+/** Fields of a `WatchEvent`, and of the `RawExtension` in it (generated.proto of k8s.io/apimachinery v0.35.4, verified 2026-11). */
+const TYPE = 1;
+const OBJECT = 2;
+const RAW = 1;
+
+/** Reads a line of a watch in JSON. @throws Error when it is no event */
+export function jsonEvent(frame: Buffer): RawEvent {
+  const event = asRecord(JSON.parse(frame.toString("utf8")));
+  const type = asText(event?.["type"]);
+  const object = asRecord(event?.["object"]);
+  if (type === undefined || object === undefined) throw new Error("no event");
+  if (type !== "ERROR") return { type, object };
+  return { type, object, refusal: refusal(object, Buffer.from(JSON.stringify(object))) };
+}
+
+/** One event in protobuf, its object unread. */
+interface PackedEvent {
+  /** As {@link RawEvent} has it. */
+  readonly type: string;
+  /** The object as the answer wraps it, and without. */
+  readonly raw: Buffer;
+  readonly message: Buffer;
+}
+
+/** Opens a frame of a watch in protobuf: a `WatchEvent` whose object is wrapped as any answer is. @throws Error when it is no event */
+export function openEvent(frame: Buffer): PackedEvent {
+  const event = new Cursor(frame, 0, frame.length);
+  const type = event.find(TYPE)?.text() ?? "";
+  const raw = event.find(OBJECT)?.find(RAW)?.rest();
+  const envelope = raw === undefined ? undefined : openEnvelope(raw);
+  if (type === "" || raw === undefined || envelope === undefined) throw new Error("no event");
+  return { type, raw, message: envelope.message };
+}
+
+/** Reads an event; its object may be unreadable in parts. @param fields what is read of the object. */
+export function readEvent({ type, raw, message }: PackedEvent, fields: Fields): RawEvent {
+  if (type !== "ERROR") return { type, object: decodeItem(message, fields) };
+  const object = decodeItem(message, STATUS_FIELDS);
+  return { type, object, refusal: refusal(object, raw) };
+}
+
+function refusal(status: Readonly<Record<string, unknown>>, body: Buffer): Answer {
+  return { status: asNumber(status["code"]) ?? NO_STATUS, headers: {}, body };
+}
+
+/** How a stream is cut into frames: each ends with a line feed, or begins with its length in four bytes, big-endian. */
+export type Framing = "lines" | "lengths";
+
+const LINE_FEED = 0x0a;
+const HEADER_BYTES = 4;
+/** client-go refuses bigger ones, too; no object in etcd comes near. */
+const MAX_FRAME_BYTES = 16 * 1024 * 1024;
+
+/** Cuts a stream that arrives in chunks of any size into its frames. Copies only those that chunks divide. */
+export class FrameSplitter {
+  readonly #framing: Framing;
+  #parts: Buffer[] = [];
+  #size = 0;
+  /** Of the frame at hand; undefined until its header is complete. */
+  #length: number | undefined;
+
+  constructor(framing: Framing) {
+    this.#framing = framing;
+  }
+
+  /** True where the stream may end: no frame has begun. */
+  get isBetweenFrames(): boolean {
+    return this.#size === 0 && this.#length === undefined;
+  }
+
+  /** The frames that are complete with this chunk, in order; empty lines are none. @throws Error for a frame over 16 MiB. */
+  push(chunk: Buffer): readonly Buffer[] {
+    return this.#framing === "lines" ? this.#pushLines(chunk) : this.#pushLengths(chunk);
+  }
+
+  #pushLines(chunk: Buffer): readonly Buffer[] {
+    const frames: Buffer[] = [];
+    let from = 0;
+    for (let end = chunk.indexOf(LINE_FEED); end >= 0; end = chunk.indexOf(LINE_FEED, from)) {
+      this.#keep(chunk.subarray(from, end));
+      const line = this.#take();
+      if (line.length > 0) frames.push(line);
+      from = end + 1;
+    }
+    this.#keep(chunk.subarray(from));
+    checked(this.#size);
+    return frames;
+  }
+
+  /** A server sends a header and its frame apart: the frame is then a chunk of its own, and nothing is copied. */
+  #pushLengths(chunk: Buffer): readonly Buffer[] {
+    const frames: Buffer[] = [];
+    let from = 0;
+    for (;;) {
+      const wanted: number = (this.#length ?? HEADER_BYTES) - this.#size;
+      const end = from + wanted;
+      if (end > chunk.length) break;
+      this.#keep(from === 0 && end === chunk.length ? chunk : chunk.subarray(from, end));
+      const bytes = this.#take();
+      from = end;
+      if (this.#length === undefined) this.#length = checked(bytes.readUInt32BE(0));
+      else {
+        frames.push(bytes);
+        this.#length = undefined;
+      }
+    }
+    this.#keep(chunk.subarray(from));
+    return frames;
+  }
+
+  #keep(bytes: Buffer): void {
+    if (bytes.length === 0) return;
+    this.#parts.push(bytes);
+    this.#size += bytes.length;
+  }
+
+  #take(): Buffer {
+    const [first] = this.#parts;
+    const bytes = this.#parts.length === 1 && first !== undefined ? first : Buffer.concat(this.#parts);
+    this.#parts = [];
+    this.#size = 0;
+    return bytes;
+  }
+}
+
+function checked(bytes: number): number {
+  if (bytes > MAX_FRAME_BYTES) throw new Error(`a frame of ${bytes} bytes is more than ${MAX_FRAME_BYTES}`);
+  return bytes;
+}
+
+/**
+ * Hands every chunk of a stream to `take` at the moment it arrives, and resolves when the stream ends in good order. Iterating over the stream costs several times as
+ * much for each chunk (Node 24.21), which is most of what a watch costs on which nothing happens.
+ * @throws what `take` throws, after which the stream is destroyed; else what the stream fails with, its end before the end included.
+ */
+export async function readChunks(stream: Readable, take: (chunk: Buffer) => void): Promise<void> {
+  let refusal: { readonly error: unknown } | undefined;
+  const ended = finished(stream, { writable: false });
+  stream.on("data", (chunk: Buffer) => {
+    if (refusal !== undefined) return;
+    try {
+      take(chunk);
+    } catch (error) {
+      refusal = { error };
+      stream.destroy();
+    }
+  });
+  await ended.catch((error: unknown) => {
+    throw refusal === undefined ? error : refusal.error;
+  });
+  if (refusal !== undefined) throw refusal.error;
+}
+
+/** How long a stream may say nothing, and how long it may last. */
+interface GuardLimits {
+  readonly silenceMs: number;
+  readonly lifeMs: number;
+  /** Ends the stream, whatever it says. */
+  readonly signal: AbortSignal;
+}
+
+/** Ends a stream whose other side has gone without a word: a connection to nobody looks like one on which nothing happens. */
+class SilenceGuard {
+  readonly #clock: Clock;
+  readonly #limits: GuardLimits;
+  readonly #startedMs: number;
+  readonly #stream = new AbortController();
+  readonly #rest = new AbortController();
+  #heardMs: number;
+  #firedAfterMs: number | undefined;
+
+  constructor(clock: Clock, limits: GuardLimits) {
+    this.#clock = clock;
+    this.#limits = limits;
+    this.#startedMs = clock.monotonicMs();
+    this.#heardMs = this.#startedMs;
+    if (limits.signal.aborted) this.#stream.abort();
+    limits.signal.addEventListener("abort", this.#pass, { once: true });
+    void this.#watchOver();
+  }
+
+  /** For the stream. */
+  get signal(): AbortSignal {
+    return this.#stream.signal;
+  }
+
+  /** The limit that was passed, milliseconds; undefined while none was. */
+  get firedAfterMs(): number | undefined {
+    return this.#firedAfterMs;
+  }
+
+  /** The other side has said something. */
+  hear(): void {
+    this.#heardMs = this.#clock.monotonicMs();
+  }
+
+  /** Guards no longer; the stream is left as it is. */
+  end(): void {
+    this.#limits.signal.removeEventListener("abort", this.#pass);
+    this.#rest.abort();
+  }
+
+  async #watchOver(): Promise<void> {
+    const { silenceMs, lifeMs } = this.#limits;
+    while (!this.#rest.signal.aborted) {
+      const [silentMs, livedMs] = [this.#sinceMs(this.#heardMs), this.#sinceMs(this.#startedMs)];
+      const leftMs = Math.min(silenceMs - silentMs, lifeMs - livedMs);
+      if (leftMs <= 0) {
+        this.#firedAfterMs = silentMs >= silenceMs ? silenceMs : lifeMs;
+        this.#stream.abort();
+        return;
+      }
+      await this.#clock.sleep(leftMs, this.#rest.signal);
+    }
+  }
+
+  #sinceMs(ms: number): number {
+    return this.#clock.monotonicMs() - ms;
+  }
+
+  readonly #pass = (): void => this.#stream.abort();
 }

@@ -1,17 +1,12 @@
 import { ConfigError, InternalError, KubeError } from "../../../model/errors.ts";
 import type { Staleness } from "../../../ports/cluster.ts";
 import type { Clock } from "../../../ports/system.ts";
-import { Announcer } from "./announcer.ts";
-import { compareVersions, laterVersion } from "./compare-versions.ts";
-import { Freshness, failureOf } from "./freshness.ts";
-import { isRefusal, retryDelayMs } from "./retry-delay.ts";
-import type { Sighting } from "./sighting.ts";
-import { WatchLife } from "./watch-life.ts";
-import type { WatchEvent, WatchSource } from "./watch-source.ts";
-import { type StoreRules, WatchedStore } from "./watched-store.ts";
+import type { Listing } from "../lists.ts";
+import { Freshness, failureOf, isRefusal, retryDelayMs } from "./freshness.ts";
+import { compareVersions, laterVersion, type Sighting, type StoreRules, WatchedStore } from "./watched-store.ts";
 
 /** What one list is kept by. */
-export interface ReflectorOptions<T> {
+interface ReflectorOptions<T> {
   readonly source: WatchSource<T>;
   readonly rules: StoreRules<T>;
   readonly clock: Clock;
@@ -255,4 +250,145 @@ export class Reflector<T> {
     const entry = this.#store.get(key);
     return entry?.version === version && version !== "" ? entry.facts : undefined;
   };
+}
+
+/** A write of this process that is not answered yet. */
+interface OwnWrite<T> {
+  /** The object as the list showed it before. */
+  readonly before: Sighting<T> | undefined;
+  /** True when there is something to announce in the end. */
+  isChanged: boolean;
+}
+
+/** Tells which objects of a list have changed, except for what this process wrote itself: it knows that. */
+class Announcer<T> {
+  readonly #store: WatchedStore<T>;
+  readonly #onChange: (keys: readonly string[]) => void;
+  readonly #writes = new Map<string, OwnWrite<T>>();
+
+  constructor(store: WatchedStore<T>, onChange: (keys: readonly string[]) => void) {
+    this.#store = store;
+    this.#onChange = onChange;
+  }
+
+  /** Announces objects that are different in the list now. What looks like the echo of a write that is still under way waits for its answer. */
+  announce(keys: readonly string[]): void {
+    const foreign = keys.filter((key) => {
+      const own = this.#writes.get(key);
+      if (own === undefined || !this.#store.isOwnDifference(own.before, this.#store.get(key))) return true;
+      own.isChanged = true;
+      return false;
+    });
+    if (foreign.length > 0) this.#onChange(foreign);
+  }
+
+  /**
+   * Runs a write of this process, and takes note of the object as stored, which the watch may show before the answer comes. What the answer shows beyond the writer's
+   * own doing is announced.
+   * @param stored the object in the answer; undefined when it is not to be noted.
+   * @throws what the write throws
+   */
+  async write<R>(key: string, write: () => Promise<R>, stored: (answer: R) => Sighting<T> | undefined): Promise<R> {
+    const own: OwnWrite<T> = { before: this.#store.get(key), isChanged: false };
+    this.#writes.set(key, own);
+    try {
+      const answer = await write();
+      const after = stored(answer);
+      if (after !== undefined) this.#note(own, after);
+      return answer;
+    } finally {
+      if (this.#writes.get(key) === own) this.#writes.delete(key);
+      if (own.isChanged) this.#onChange([key]);
+    }
+  }
+
+  #note(own: OwnWrite<T>, after: Sighting<T>): void {
+    const isVisible = this.#store.see(after);
+    const isLast = this.#store.get(after.key)?.version === after.version;
+    if (isLast && this.#store.isOwnDifference(own.before, after)) own.isChanged = false;
+    else if (isVisible && after.facts !== undefined) own.isChanged = true;
+  }
+}
+
+/** A watch that held for so long was sound, and its end is no sign of trouble. */
+const SOUND_MS = 10_000;
+/** A watch that ends in good order sooner than this must not be asked for again at once. */
+const ABRUPT_MS = 1_000;
+
+/** How one watch went, from the moment the server began it. */
+class WatchLife {
+  readonly #clock: Clock;
+  #openedMs: number | undefined;
+  #hasTold = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Takes note of a batch. True for the first, which says that the server watches. */
+  hear(events: readonly unknown[]): boolean {
+    const isFirst = this.#openedMs === undefined;
+    this.#openedMs ??= this.#clock.monotonicMs();
+    this.#hasTold ||= events.length > 0;
+    return isFirst;
+  }
+
+  /** False when it was over before it began. */
+  get wasReal(): boolean {
+    return this.#hasTold || !this.isAbrupt;
+  }
+
+  /** True when it was so short that the server cannot have meant it. */
+  get isAbrupt(): boolean {
+    return this.#lastedMs() < ABRUPT_MS;
+  }
+
+  /** True when it held so long that earlier failures no longer count. */
+  get wasSound(): boolean {
+    return this.#lastedMs() >= SOUND_MS;
+  }
+
+  #lastedMs(): number {
+    return this.#openedMs === undefined ? 0 : this.#clock.monotonicMs() - this.#openedMs;
+  }
+}
+
+/** What a watch says. */
+export type WatchEvent<T> =
+  | { readonly kind: "changed"; readonly sighting: Sighting<T> }
+  /** It is gone, or the selector no longer selects it. */
+  | { readonly kind: "deleted"; readonly sighting: Sighting<T> }
+  /** Everything up to this version has been said. */
+  | { readonly kind: "bookmark"; readonly version: string }
+  | { readonly kind: "failed"; readonly error: KubeError }
+  /** Something else that cannot be understood. */
+  | { readonly kind: "unknown"; readonly type: string };
+
+/** Who follows a watch. */
+export interface Follower<T> {
+  /** Ends the watch at any time. */
+  readonly signal: AbortSignal;
+  /**
+   * Told what happens, as batches in order of arrival. The first batch is empty and says that the server watches now. What it throws ends the watch, which throws the
+   * same.
+   */
+  readonly take: (events: readonly WatchEvent<T>[]) => void;
+  /** An object as it is known: of what has not changed nothing need be read again. */
+  readonly known: (key: string) => Sighting<T> | undefined;
+}
+
+/** One list of a cluster, and how to follow it. */
+export interface WatchSource<T> {
+  /**
+   * The list as it is now, read from the cluster itself. `known` may return the facts of an object at a version, which then is not decoded again.
+   * @throws KubeError, ConfigError
+   */
+  list(known: (key: string, version: string) => T | undefined): Promise<Listing<Sighting<T>>>;
+  /**
+   * Tells what happens after a version. Resolves when the server ends it in good order, or when the follower's signal has ended it.
+   * @throws KubeError, ConfigError when it is refused, breaks or stays silent for too long; what the follower throws.
+   */
+  watch(version: string, follower: Follower<T>): Promise<void>;
+  /** A KubeError `malformed` about this watch, for what only its reader can see. @param why one clause, without a full stop. */
+  refuse(why: string): KubeError;
 }

@@ -1,6 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
-import { compareVersions, laterVersion } from "./compare-versions.ts";
-import type { Sighting } from "./sighting.ts";
+import type { NodeFacts, PodFacts } from "../../../model/node.ts";
+import { FINALIZER, type ObjectMeta } from "../../../model/resource.ts";
+import type { ClusterChange } from "../../../ports/cluster.ts";
+import { asRecord, asText, isCutOff, isOdd } from "../json.ts";
+import { decodeItem } from "../protobuf.ts";
+import { IDENTITY_FIELDS } from "../protobuf-fields.ts";
 
 /** How the objects of a store are compared. */
 export interface StoreRules<T> {
@@ -182,4 +186,107 @@ function isNews(version: string, than: string | undefined): boolean {
 /** True when `version` is known to be newer than `than`. */
 function isAfter(version: string, than: string): boolean {
   return (compareVersions(version, than) ?? 0) > 0;
+}
+
+type Versioned = { readonly resourceVersion: string };
+type Issuer = { readonly meta: ObjectMeta };
+type Custom = { readonly meta: ObjectMeta; readonly status: unknown };
+
+/** A node's resourceVersion moves with every heartbeat; flipop writes two annotations. */
+export const NODE_RULES: StoreRules<NodeFacts> = {
+  visible: (node) => ({ ...node, resourceVersion: "" }),
+  foreign: (node) => ({ ...node, resourceVersion: "", addressAnnotation: "", poolAnnotation: "" }),
+};
+
+/** flipop writes no pods. */
+export const POD_RULES: StoreRules<PodFacts> = { visible: (pod) => pod, foreign: (pod) => pod };
+
+/** flipop writes no Services and no EndpointSlices; only what it reads of them counts. */
+export const VERSIONED_RULES: StoreRules<Versioned> = { visible: unversioned, foreign: unversioned };
+
+/** flipop writes no issuers. */
+export const ISSUER_RULES: StoreRules<Issuer> = { visible: withoutVersion, foreign: withoutVersion };
+
+/** Of pools, record sets and routed IPs flipop writes their status, its finalizer and its annotation. */
+export const CUSTOM_RULES: StoreRules<Custom> = {
+  visible: withoutVersion,
+  foreign: (object) => {
+    const { note: _note, ...meta } = object.meta;
+    const finalizers = meta.finalizers.filter((finalizer) => finalizer !== FINALIZER);
+    return { ...object, meta: { ...meta, resourceVersion: "", finalizers }, status: undefined };
+  },
+};
+
+function unversioned(facts: Versioned): unknown {
+  return { ...facts, resourceVersion: "" };
+}
+
+function withoutVersion(object: Issuer): unknown {
+  return { ...object, meta: { ...object.meta, resourceVersion: "" } };
+}
+
+const DECIMAL = /^[1-9]\d*$/;
+
+/**
+ * Which of two resourceVersions of one kind is newer: negative, zero or positive as of numbers; undefined when one of them is no number, so that nobody can tell.
+ * They may have any length, which is why they are compared as text. Pure.
+ * @see https://github.com/kubernetes/enhancements/issues/5504 (comparable resource versions), verified 2026-08
+ */
+export function compareVersions(a: string, b: string): number | undefined {
+  if (!DECIMAL.test(a) || !DECIMAL.test(b)) return undefined;
+  if (a.length !== b.length) return a.length - b.length;
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/**
+ * Returns the version to go on from: `next` if it is known to be newer, else `present`. Text that is no number replaces only text; `""` replaces nothing. Pure.
+ */
+export function laterVersion(present: string, next: string): string {
+  const order = compareVersions(next, present);
+  if (order !== undefined) return order > 0 ? next : present;
+  return next === "" || DECIMAL.test(present) ? present : next;
+}
+
+/** Names one version of one object. */
+export interface Identity {
+  /** See {@link keyOf}. */
+  readonly key: string;
+  readonly version: string;
+}
+
+/** One object as a list or an event shows it. */
+export interface Sighting<T> extends Identity {
+  /** Undefined for an object that is there and does not count, such as a pod without a node. */
+  readonly facts: T | undefined;
+  /** The same on two sightings of an object whose facts differ at most in their version; absent where nobody has made one. */
+  readonly mark?: string;
+}
+
+/** Names an object within a list. Keys sort as namespaces do, then as names do. */
+export function keyOf(meta: { readonly namespace?: string; readonly name: string }): string {
+  return `${meta.namespace ?? ""}\0${meta.name}`;
+}
+
+/** The key for people. */
+export function subjectOf(key: string): ClusterChange["subject"] {
+  return key.startsWith("\0") ? key.slice(1) : key.replace("\0", "/");
+}
+
+/**
+ * Key and resourceVersion of any object, in JSON or decoded from protobuf. Undefined if the name or the namespace cannot be read.
+ * Metadata that ends too early may have lost its namespace, unless the resourceVersion is there: it comes after the namespace.
+ */
+export function identityOf(object: unknown): Identity | undefined {
+  const metadata = asRecord(asRecord(object)?.["metadata"]);
+  const name = asText(metadata?.["name"]);
+  const namespace = asText(metadata?.["namespace"]) ?? "";
+  const version = asText(metadata?.["resourceVersion"]) ?? "";
+  const isMissing = namespace === "" && version === "" && isCutOff(metadata);
+  const isUnsure = isMissing || isOdd(metadata?.["namespace"], asText);
+  return name === undefined || isUnsure ? undefined : { key: keyOf({ namespace, name }), version };
+}
+
+/** Key and resourceVersion of an object in protobuf, without reading the rest. Undefined as for {@link identityOf}. */
+export function packedIdentity(message: Buffer): Identity | undefined {
+  return identityOf(decodeItem(message, IDENTITY_FIELDS));
 }

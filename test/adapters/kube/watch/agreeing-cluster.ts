@@ -1,10 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import type { Connection } from "../../../../src/adapters/kube/connection.ts";
-import { createClusterReader } from "../../../../src/adapters/kube/create-cluster-reader.ts";
-import { createWarmCluster } from "../../../../src/adapters/kube/create-warm-cluster.ts";
-import type { ServicePlace } from "../../../../src/adapters/kube/list-requests.ts";
-import { keyOf } from "../../../../src/adapters/kube/watch/sighting.ts";
+import type { Connection } from "../../../../src/adapters/kube/call.ts";
+import { createClusterReader, type ServicePlace } from "../../../../src/adapters/kube/cluster-reader.ts";
+import { createWarmCluster } from "../../../../src/adapters/kube/warm-cluster.ts";
+import { keyOf } from "../../../../src/adapters/kube/watch/watched-store.ts";
 import type { PodSelector } from "../../../../src/model/node.ts";
 import type { ClusterReader, WarmCluster } from "../../../../src/ports/cluster.ts";
 import { REAL_CLOCK } from "../real-clock.ts";

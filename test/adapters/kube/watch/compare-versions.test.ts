@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { compareVersions, laterVersion } from "../../../../src/adapters/kube/watch/compare-versions.ts";
+import { compareVersions, laterVersion } from "../../../../src/adapters/kube/watch/watched-store.ts";
 
 test.for([
   ["9", "10", "older"],

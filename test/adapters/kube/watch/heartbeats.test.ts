@@ -1,11 +1,10 @@
 import type { IncomingMessage } from "node:http";
 import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
-import { NODES_REQUEST } from "../../../../src/adapters/kube/list-requests.ts";
+import { NODES_REQUEST } from "../../../../src/adapters/kube/cluster-reader.ts";
 import { KubeWatchSource } from "../../../../src/adapters/kube/watch/kube-watch-source.ts";
-import { NODE_RULES } from "../../../../src/adapters/kube/watch/store-rules.ts";
-import type { WatchEvent } from "../../../../src/adapters/kube/watch/watch-source.ts";
-import { WatchedStore } from "../../../../src/adapters/kube/watch/watched-store.ts";
+import type { WatchEvent } from "../../../../src/adapters/kube/watch/reflector.ts";
+import { NODE_RULES, WatchedStore } from "../../../../src/adapters/kube/watch/watched-store.ts";
 import type { NodeFacts } from "../../../../src/model/node.ts";
 import { FakeClock } from "../../../fake/fake-clock.ts";
 import { envelope, listOf, messageField, textField, timeField } from "../protobuf-writer.ts";

@@ -1,7 +1,6 @@
-import type { Listing } from "../../../../src/adapters/kube/list-objects.ts";
-import type { Sighting } from "../../../../src/adapters/kube/watch/sighting.ts";
-import type { Follower, WatchEvent, WatchSource } from "../../../../src/adapters/kube/watch/watch-source.ts";
-import type { StoreRules } from "../../../../src/adapters/kube/watch/watched-store.ts";
+import type { Listing } from "../../../../src/adapters/kube/lists.ts";
+import type { Follower, WatchEvent, WatchSource } from "../../../../src/adapters/kube/watch/reflector.ts";
+import type { Sighting, StoreRules } from "../../../../src/adapters/kube/watch/watched-store.ts";
 import { KubeError, type KubeFailure } from "../../../../src/model/errors.ts";
 import type { Clock } from "../../../../src/ports/system.ts";
 

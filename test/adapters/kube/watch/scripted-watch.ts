@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Connection } from "../../../../src/adapters/kube/connection.ts";
-import { createWarmCluster } from "../../../../src/adapters/kube/create-warm-cluster.ts";
+import type { Connection } from "../../../../src/adapters/kube/call.ts";
+import { createWarmCluster } from "../../../../src/adapters/kube/warm-cluster.ts";
 import type { WarmCluster } from "../../../../src/ports/cluster.ts";
 import { FakeClock } from "../../../fake/fake-clock.ts";
 import { type Asked, plainConnection, type Say, scriptedServer } from "../scripted-server.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { decodeMessage } from "../../../../src/adapters/kube/protobuf.ts";
 import { POD_FIELDS } from "../../../../src/adapters/kube/protobuf-fields.ts";
-import { decodeMessage } from "../../../../src/adapters/kube/protobuf-message.ts";
-import { identityOf, packedIdentity } from "../../../../src/adapters/kube/watch/sighting.ts";
+import { identityOf, packedIdentity } from "../../../../src/adapters/kube/watch/watched-store.ts";
 import { messageField, numberField, textField } from "../protobuf-writer.ts";
 
 const NAME = textField(1, "web-0");

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { expect, test } from "vitest";
-import { createClusterReader } from "../../../../src/adapters/kube/create-cluster-reader.ts";
-import { createWarmCluster } from "../../../../src/adapters/kube/create-warm-cluster.ts";
+import { createClusterReader } from "../../../../src/adapters/kube/cluster-reader.ts";
+import { createWarmCluster } from "../../../../src/adapters/kube/warm-cluster.ts";
 import type { ClusterReader } from "../../../../src/ports/cluster.ts";
 import type { Clock } from "../../../../src/ports/system.ts";
 import type { Fault } from "../../../../src/sandbox/faults.ts";

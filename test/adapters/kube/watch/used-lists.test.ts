@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Reflector } from "../../../../src/adapters/kube/watch/reflector.ts";
-import { Readings, UsedLists } from "../../../../src/adapters/kube/watch/used-lists.ts";
+import { Readings, UsedLists } from "../../../../src/adapters/kube/watch/warm-lists.ts";
 import { FakeClock } from "../../../fake/fake-clock.ts";
 import { ModelList, THING_RULES, type Thing } from "./model-list.ts";
 

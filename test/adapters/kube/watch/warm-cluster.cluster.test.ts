@@ -1,8 +1,8 @@
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { NODES_REQUEST } from "../../../../src/adapters/kube/cluster-reader.ts";
 import { loadConfig } from "../../../../src/adapters/kube/config.ts";
-import { createWarmCluster } from "../../../../src/adapters/kube/create-warm-cluster.ts";
-import { NODES_REQUEST } from "../../../../src/adapters/kube/list-requests.ts";
 import { Transport } from "../../../../src/adapters/kube/transport.ts";
+import { createWarmCluster } from "../../../../src/adapters/kube/warm-cluster.ts";
 import { KubeWatchSource } from "../../../../src/adapters/kube/watch/kube-watch-source.ts";
 import type { WarmCluster } from "../../../../src/ports/cluster.ts";
 import { API } from "../../../cluster/api.ts";

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
 import { loadConfig } from "../../../../src/adapters/kube/config.ts";
-import { createWarmCluster } from "../../../../src/adapters/kube/create-warm-cluster.ts";
+import { createWarmCluster } from "../../../../src/adapters/kube/warm-cluster.ts";
 import { API } from "../../../cluster/api.ts";
 import { describeCluster } from "../../../cluster/context.ts";
 import { shippedFiles, shippedText } from "../../../manifests/shipped.ts";

@@ -1,7 +1,12 @@
 import { describe, expect, test } from "vitest";
+import type { Fields } from "../../../../src/adapters/kube/protobuf.ts";
 import { POD_FIELDS } from "../../../../src/adapters/kube/protobuf-fields.ts";
-import type { Fields } from "../../../../src/adapters/kube/protobuf-message.ts";
-import { jsonEvent, openEvent, type RawEvent, readEvent } from "../../../../src/adapters/kube/watch/watch-event.ts";
+import {
+  jsonEvent,
+  openEvent,
+  type RawEvent,
+  readEvent,
+} from "../../../../src/adapters/kube/watch/kube-watch-source.ts";
 import { envelope, messageField, numberField, textField } from "../protobuf-writer.ts";
 
 describe("an event in protobuf", () => {

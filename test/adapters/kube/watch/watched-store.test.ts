@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Sighting } from "../../../../src/adapters/kube/watch/sighting.ts";
-import { WatchedStore } from "../../../../src/adapters/kube/watch/watched-store.ts";
+import { type Sighting, WatchedStore } from "../../../../src/adapters/kube/watch/watched-store.ts";
 
 /** A store of texts, and what it holds now. */
 function aStore(): { readonly store: WatchedStore<string>; readonly held: () => readonly string[] } {

@@ -1,0 +1,166 @@
+import type { RateLimit } from "../../model/meter.ts";
+import type { Clock } from "../../ports/system.ts";
+
+/**
+ * What a call is made for, the most urgent first.
+ *
+ *   address   addresses and firewalls: without them nothing is served
+ *   rest      the rest of a change that has begun: half of a change helps nobody
+ *   recovery  a name loses an address that no longer serves; and the zone of a name is found, without which nothing can be changed in it
+ *   change    any other change of a name, and what waits to be known for it
+ *   look      a name is looked at, and nobody waits for it
+ */
+export type Purpose = "address" | "rest" | "recovery" | "change" | "look";
+
+/** `turn`: of two calls that wait, the one with the smaller number goes first. `kept`: the part of every limit that is left to more urgent calls. */
+export const PURPOSES: Readonly<Record<Purpose, { readonly turn: number; readonly kept: number }>> = {
+  address: { turn: 0, kept: 0 },
+  rest: { turn: 1, kept: 0 },
+  recovery: { turn: 2, kept: 0.1 },
+  change: { turn: 3, kept: 0.2 },
+  look: { turn: 4, kept: 0.3 },
+};
+
+/** What a look at a name is made for: a change that waits for it, or nothing but to know. */
+export function lookPurpose(isAwaited = false): Purpose {
+  return isAwaited ? "change" : "look";
+}
+
+/** So many calls are allowed in any span of so many milliseconds. */
+interface CallAllowance {
+  readonly calls: number;
+  readonly ms: number;
+  /** The limit that the headers tell of such an account. Where they tell twice as much, the account is taken to have twice the allowance. */
+  readonly toldLimit: number;
+}
+
+const minuteMs = 60_000;
+
+/**
+ * Says which calls of one token may be sent now. There are two limits: one for our own calls within a span, and the one that the provider's headers tell. Of both a part is
+ * kept for more urgent calls. So no number of names uses up what a failover needs.
+ */
+export class CallBudget {
+  readonly #clock: Clock;
+  readonly #allowance: CallAllowance;
+  readonly #rateLimit: () => RateLimit;
+  /** When the calls of the last span were made, monotonic milliseconds, ascending. */
+  readonly #times: number[] = [];
+
+  constructor(clock: Clock, allowance: CallAllowance, rateLimit: () => RateLimit) {
+    this.#clock = clock;
+    this.#allowance = allowance;
+    this.#rateLimit = rateLimit;
+  }
+
+  /** Counts a call that is about to be sent. */
+  spend(): void {
+    const nowMs = this.#clock.monotonicMs();
+    const live = this.#times.findIndex((time) => time > nowMs - this.#allowance.ms);
+    this.#times.splice(0, live === -1 ? this.#times.length : live);
+    this.#times.push(nowMs);
+  }
+
+  /** Until when a call for this purpose has to wait, local milliseconds; undefined when it may be sent. */
+  putOffUntilMs(purpose: Purpose): number | undefined {
+    const { kept } = PURPOSES[purpose];
+    if (kept === 0) return undefined;
+    const waitMs = Math.max(this.#ownWaitMs(kept), this.#toldWaitMs(kept));
+    return waitMs > 0 ? this.#clock.wallMs() + waitMs : undefined;
+  }
+
+  /** The wait until enough of our own calls are a span ago, milliseconds. */
+  #ownWaitMs(kept: number): number {
+    const { calls, ms, toldLimit } = this.#allowance;
+    const raised = Math.max(1, (this.#rateLimit().limit ?? 0) / toldLimit);
+    const freeing = this.#times[this.#times.length - Math.floor(calls * raised * (1 - kept))];
+    return freeing === undefined ? 0 : freeing + ms - this.#clock.monotonicMs();
+  }
+
+  /** The wait that the headers ask for, milliseconds: until the reset, and for a minute at most, since the limits slide. */
+  #toldWaitMs(kept: number): number {
+    const { limit, remaining, resetMs } = this.#rateLimit();
+    if (limit === undefined || remaining === undefined || remaining > limit * kept) return 0;
+    const untilMs = (resetMs ?? Number.POSITIVE_INFINITY) - this.#clock.wallMs();
+    return Math.min(untilMs, minuteMs);
+  }
+}
+
+/** What one token may ask of a provider at a time, and for how long. */
+export interface CallLimits {
+  /** Requests that may be in flight at the same time; later ones wait. */
+  readonly mostInFlight: number;
+  /** How many it may send in a span of time. */
+  readonly allowance: CallAllowance;
+  /** Deadline of one call over headers, body and the repeat of a read, unless the options say otherwise. */
+  readonly timeoutMs: number;
+  /** Wait before a read that failed in passing is repeated. */
+  readonly repeatDelayMs: number;
+}
+
+const hourMs = 3_600_000;
+
+/** What one answer says about the rate limit. */
+export interface RateLimitReport {
+  readonly rateLimit: RateLimit;
+  /** Local milliseconds until which a 429 without `retry-after` closes the gate. */
+  readonly refusedUntilMs: number;
+  /** Local milliseconds until which nothing is left; absent when something is, or when the status says more. */
+  readonly usedUpUntilMs?: number;
+}
+
+/** Understands the rate limit headers of one provider. `nowMs` is the local wall clock. Pure. */
+export type RateLimitReading = (status: number, headers: Headers, nowMs: number) => RateLimitReport;
+
+/** Keeps a provider's rate limit: closes when an answer says so and opens again by itself. */
+export interface RateLimitGate {
+  /** Local milliseconds before which nothing may be sent, or undefined while the gate is open. */
+  closedUntilMs(): number | undefined;
+  /** Takes in the headers of one answer. Returns when to call again if the answer asked for a wait, in local milliseconds. */
+  observe(status: number, headers: Headers): number | undefined;
+  /** What the headers of the newest answer that had any said. */
+  rateLimit(): RateLimit;
+}
+
+/**
+ * Returns an open gate. A 429 closes it until `retry-after`, for an hour at most, else for as long as the provider's reading
+ * says; so does an answer that says that nothing is left. It never opens early: a later answer can only add to the wait.
+ */
+export function rateLimitGate(clock: Clock, read: RateLimitReading): RateLimitGate {
+  let newest: RateLimit = {};
+  let opensAtMonotonicMs: number | undefined;
+
+  function close(untilMs: number, nowMs: number): void {
+    const opensAtMs = clock.monotonicMs() + untilMs - nowMs;
+    if (untilMs > nowMs && opensAtMs > (opensAtMonotonicMs ?? 0)) opensAtMonotonicMs = opensAtMs;
+  }
+
+  /** By the local clock as it goes now, which may have leapt since. */
+  function closedUntilMs(): number | undefined {
+    const leftMs = (opensAtMonotonicMs ?? 0) - clock.monotonicMs();
+    if (leftMs <= 0) opensAtMonotonicMs = undefined;
+    return opensAtMonotonicMs === undefined ? undefined : clock.wallMs() + leftMs;
+  }
+
+  return {
+    rateLimit: () => newest,
+    closedUntilMs,
+    observe(status, headers) {
+      const nowMs = clock.wallMs();
+      const said = read(status, headers, nowMs);
+      if (Object.keys(said.rateLimit).length > 0) newest = said.rateLimit;
+      const afterMs = retryAfterMs(headers.get("retry-after"), nowMs);
+      if (status === 429) close(afterMs ?? said.refusedUntilMs, nowMs);
+      if (said.usedUpUntilMs !== undefined) close(said.usedUpUntilMs, nowMs);
+      return status === 429 ? closedUntilMs() : afterMs;
+    },
+  };
+}
+
+/** Seconds or an HTTP date, an hour from now at most; at least a second, so that `0` is no invitation to a hot loop. */
+function retryAfterMs(header: string | null, nowMs: number): number | undefined {
+  if (header === null) return undefined;
+  if (/^\s*\d{1,15}\s*$/.test(header)) return nowMs + Math.min(Math.max(Number(header) * 1000, 1000), hourMs);
+  const dateMs = /[a-z]/i.test(header) ? Date.parse(header) : Number.NaN;
+  return Number.isNaN(dateMs) || dateMs <= nowMs ? undefined : Math.min(dateMs, nowMs + hourMs);
+}

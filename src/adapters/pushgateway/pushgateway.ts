@@ -1,0 +1,207 @@
+import {
+  Counter,
+  Gauge,
+  Histogram,
+  type MetricObjectWithValues,
+  type MetricValueWithName,
+  Registry,
+} from "prom-client";
+import { oneLine } from "../../model/text.ts";
+import type { Clock, Secrets } from "../../ports/system.ts";
+import { type MetricName, metricFacts } from "../../report/metrics/metrics.ts";
+import type { Sample } from "../../report/metrics/sample.ts";
+import type { Fetch } from "../http/request.ts";
+
+/** Where metrics are pushed to. */
+export interface PushTarget extends PushGroup {
+  /** http or https, without user, query and trailing slash; a path prefix is kept. */
+  readonly url: string;
+  /** The `Authorization` header, asked for at each push. @throws ConfigError when it cannot be had */
+  readonly authorization: () => string | undefined;
+  /** Takes secrets out of the Pushgateway's texts. */
+  readonly secrets: Pick<Secrets, "redactQuoted">;
+  /** Sends the push, through the proxy if there is one. */
+  readonly fetch: Fetch;
+}
+
+/** `PUT` replaces the whole group, `POST` only the metrics in the text. */
+export interface Push {
+  readonly method: "PUT" | "POST";
+  /** Text format 0.0.4. */
+  readonly text: string;
+}
+
+/** What came of a push; `message` says what failed and what to do, without secrets. */
+export type PushResult = { readonly kind: "pushed" } | { readonly kind: "failed"; readonly message: string };
+
+/** Everything together may take this long, milliseconds. */
+const LIMIT_MS = 5000;
+const REPEAT_AFTER_MS = 300;
+
+/**
+ * Pushes metrics: one request, repeated once after a broken connection or a 5xx, all within 5 s, whatever the server does. Redirects are not followed; they count as
+ * failures, as does every other answer that is no 2xx. TLS as Node has it (`NODE_EXTRA_CA_CERTS`).
+ * @throws never
+ */
+export async function pushMetrics(
+  target: PushTarget,
+  push: Push,
+  clock: Clock,
+  limitMs: number = LIMIT_MS,
+): Promise<PushResult> {
+  const over = AbortSignal.timeout(limitMs);
+  const failed = (why: string, advice: string): PushResult => ({
+    kind: "failed",
+    message: `Could not push metrics to the Pushgateway at ${target.url}: ${why}. The run itself is not affected. ${advice}`,
+  });
+  let headers: Record<string, string>;
+  try {
+    const authorization = target.authorization();
+    headers = {
+      "content-type": "text/plain; version=0.0.4",
+      ...(authorization === undefined ? {} : { authorization }),
+    };
+  } catch (error) {
+    return { ...failed("its credentials cannot be read", messageOf(error)) };
+  }
+  const first = await attempt(target, push, headers, over);
+  if (!isPassing(first) || over.aborted) return resultOf(first);
+  await clock.sleep(REPEAT_AFTER_MS, over);
+  return resultOf(over.aborted ? first : await attempt(target, push, headers, over));
+
+  function resultOf(attempted: Attempt): PushResult {
+    if (attempted.kind === "broken") {
+      const why = over.aborted ? `no answer within ${limitMs / 1000} s` : attempted.why;
+      return failed(why, "Check that it runs and that the URL is right.");
+    }
+    const { status, text } = attempted;
+    if (status >= 200 && status <= 299) return { kind: "pushed" };
+    return failed(`it answered ${status}${text === "" ? "" : `: ${text}`}`, adviceFor(status));
+  }
+}
+
+type Attempt =
+  | { readonly kind: "answered"; readonly status: number; readonly text: string }
+  | { readonly kind: "broken"; readonly why: string };
+
+async function attempt(
+  target: PushTarget,
+  { method, text }: Push,
+  headers: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<Attempt> {
+  try {
+    const url = `${target.url}${groupPath(target)}`;
+    const answer = await target.fetch(url, { method, headers, body: text, redirect: "manual", signal });
+    const body = await answer.text();
+    // Redacted before it is cut: a part of a secret is one, too.
+    return { kind: "answered", status: answer.status, text: oneLine(target.secrets.redactQuoted(body)).slice(0, 300) };
+  } catch (error) {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    const why = oneLine(target.secrets.redactQuoted(messageOf(cause))).slice(0, 300);
+    return { kind: "broken", why: why || "the connection failed" };
+  }
+}
+
+function isPassing(attempted: Attempt): boolean {
+  return attempted.kind === "broken" || attempted.status >= 500;
+}
+
+function adviceFor(status: number): string {
+  if (status >= 300 && status <= 399) return "It redirects, which is not followed: use the URL it redirects to.";
+  if (status === 401 || status === 403)
+    return "Check PUSHGATEWAY_USERNAME and PUSHGATEWAY_PASSWORD, or PUSHGATEWAY_TOKEN.";
+  if (status === 400)
+    return "Another group holds the same metrics in another form: find it on the Pushgateway's page and delete it.";
+  return "Check the Pushgateway's own log.";
+}
+
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const code = "code" in error ? String(error.code) : "";
+  return error.message || code;
+}
+
+/** Which group of a Pushgateway a push is for. */
+export interface PushGroup {
+  readonly job: string;
+  /** Further labels of the group, in order. */
+  readonly grouping: readonly (readonly [name: string, value: string])[];
+}
+
+/**
+ * Returns the path of a group: `/metrics/job@base64/ZmxpcG9w/cluster@base64/…`. Every value goes as base64url, because the Pushgateway decodes `%2F` before it routes
+ * and then refuses the value. None may be empty: a group with an empty label collides with the one without, and every later push by anyone is refused until it is
+ * deleted (Pushgateway 1.5.1, measured).
+ */
+function groupPath({ job, grouping }: PushGroup): string {
+  const parts = [["job", job] as const, ...grouping].map(([name, value]) => `${name}@base64/${encoded(value)}`);
+  return `/metrics/${parts.join("/")}`;
+}
+
+function encoded(value: string): string {
+  return Buffer.from(value, "utf8").toString("base64url");
+}
+
+/** Returns samples in Prometheus' text format 0.0.4, ending with a line feed; metrics without samples are left out. */
+export async function metricsText(samples: readonly Sample[]): Promise<string> {
+  const registry = new Registry();
+  for (const [name, own] of Map.groupBy(samples, ({ metric }) => metric)) register(registry, name, own);
+  return registry.metrics();
+}
+
+function register(registry: Registry, name: MetricName, samples: readonly Sample[]): void {
+  const { type, labels, help } = metricFacts(name);
+  const labelNames = labels === "" ? [] : labels.split(" ");
+  const config = { name, help, labelNames, registers: [registry] };
+  if (type === "histogram") {
+    const histogram = new StoredHistogram({ ...config, registers: [] }, samples);
+    registry.registerMetric(histogram);
+    return;
+  }
+  const metric = type === "counter" ? new Counter(config) : new Gauge(config);
+  for (const { labels: values, value } of samples) if (typeof value === "number") metric.inc(values, value);
+}
+
+/** A histogram of what earlier runs counted, too; prom-client's own can only observe one value after the other. */
+class StoredHistogram extends Histogram<string> {
+  private readonly facts: { readonly name: string; readonly help: string };
+  private readonly stored: readonly Sample[];
+
+  constructor(
+    config: { name: string; help: string; labelNames: string[]; registers: Registry[] },
+    stored: readonly Sample[],
+  ) {
+    super(config);
+    this.facts = config;
+    this.stored = stored;
+  }
+
+  override async get(): Promise<MetricObjectWithValues<MetricValueWithName<string>>> {
+    const { name, help } = this.facts;
+    const values = this.stored.flatMap((sample) => series(name, sample));
+    // The typings have an enumeration where the text says `histogram`.
+    return { name, help, type: "histogram" as never, aggregator: "sum", values, collect: () => undefined };
+  }
+
+  /** What the registry asks for instead of {@link get} when it writes text. */
+  async getForPromString(): Promise<MetricObjectWithValues<MetricValueWithName<string>>> {
+    return this.get();
+  }
+}
+
+function series(name: string, { labels, value }: Sample): MetricValueWithName<string>[] {
+  if (typeof value === "number") return [];
+  const { counts, sum } = value.histogram;
+  let total = 0;
+  const buckets = counts.map((count, at) => {
+    total += count;
+    const le = value.bounds[at] === undefined ? "+Inf" : String(value.bounds[at]);
+    return { metricName: `${name}_bucket`, labels: { le, ...labels }, value: total };
+  });
+  return [
+    ...buckets,
+    { metricName: `${name}_sum`, labels, value: sum },
+    { metricName: `${name}_count`, labels, value: total },
+  ];
+}
