@@ -3,7 +3,7 @@ import { KubeError } from "./model/errors.ts";
 import type { Pass, PassResult, RunTiming } from "./model/run.ts";
 import { Interrupted } from "./observe/interrupt.ts";
 import { ReusableFacts } from "./observe/reusable-facts.ts";
-import { nextLook } from "./plan/next-look.ts";
+import { nextLook } from "./plan/retries.ts";
 import { pass } from "./reconcile.ts";
 import { CLOSING_MS, type PassOptions, type WriterDeps } from "./rounds.ts";
 

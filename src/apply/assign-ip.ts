@@ -3,7 +3,7 @@ import type { Address } from "../model/address.ts";
 import { providerIDOf } from "../model/node.ts";
 import { objectKey } from "../model/resource.ts";
 import { timestamp } from "../model/time.ts";
-import { statusOf } from "../plan/standing.ts";
+import { statusOf } from "../plan/addresses/position.ts";
 import type { IPProvider } from "../ports/providers.ts";
 import { type ApplyContext, ownerJournal } from "./context.ts";
 import { explainRefusal, missingMachine } from "./explain-refusal.ts";

@@ -4,7 +4,7 @@ import type { Observation } from "../model/observation.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Pool, RecordSet, RetryStatus } from "../model/resource.ts";
 import type { ReportFailure } from "../model/run.ts";
-import { retryDelayMs } from "../plan/retry-schedule.ts";
+import { retryDelayMs } from "../plan/retries.ts";
 
 /** What a process tried for one object. */
 interface Memory {

@@ -9,9 +9,9 @@ import {
   type ReclaimPolicy,
   type RoutedIPStatus,
 } from "../model/resource.ts";
-import { recordedNames } from "../plan/dns/dns-memory.ts";
-import { onItsWay } from "../plan/on-its-way.ts";
-import { statusOf } from "../plan/standing.ts";
+import { statusOf } from "../plan/addresses/position.ts";
+import { onItsWay } from "../plan/fold-status.ts";
+import { recordedNames } from "../plan/names/plan-dns.ts";
 import { type ApplyContext, ownerJournal } from "./context.ts";
 import { survive } from "./survive.ts";
 

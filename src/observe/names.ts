@@ -11,7 +11,7 @@ import {
 } from "../model/dns.ts";
 import { ProviderError } from "../model/errors.ts";
 import { compareText, type Pool, type PublishedName, type RecordSet } from "../model/resource.ts";
-import { type DNSWish, type NamedWish, poolWish, recordSetWish } from "../plan/dns/dns-wish.ts";
+import { type DNSWish, type NamedWish, poolWish, recordSetWish } from "../plan/names/name-target.ts";
 import type { DNSProviderReader, ZoneListing } from "../ports/providers.ts";
 import { type AskOptions, CircuitBreaker, refusalOf, SkewNotes, unusableWhy } from "./asking.ts";
 import { factKey } from "./reusable-facts.ts";

@@ -2,7 +2,7 @@ import type { DNSFacts } from "../model/dns.ts";
 import { KubeError } from "../model/errors.ts";
 import type { KnownFacts, LeaseFacts, Observation } from "../model/observation.ts";
 import type { Pool, RecordSet } from "../model/resource.ts";
-import { restoreMemory } from "../plan/restore-memory.ts";
+import { restoreMemory } from "../plan/fold-status.ts";
 import type { ClusterReader, LeaseRecord } from "../ports/cluster.ts";
 import type {
   DNSProviderReader,

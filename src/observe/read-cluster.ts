@@ -4,7 +4,7 @@ import { type PodSelector, podSelectorKey } from "../model/node.ts";
 import type { Observation, PodReading, PodSummary } from "../model/observation.ts";
 import { objectKey, type Pool, type RecordSet, shownText } from "../model/resource.ts";
 import { endpointsKey } from "../model/service.ts";
-import { summarizeEndpoints, summarizePods } from "../plan/pod-summary.ts";
+import { summarizeEndpoints, summarizePods } from "../plan/nodes/judge-nodes.ts";
 import type { ClusterReader } from "../ports/cluster.ts";
 import { listRecordSets } from "./list-record-sets.ts";
 import { readRoutedIPs } from "./read-routed-ips.ts";

@@ -2,7 +2,7 @@ import type { Observation } from "../model/observation.ts";
 import { objectKey, type Pool } from "../model/resource.ts";
 import type { RoutedIP, RoutedIPIssuer } from "../model/routed-ip.ts";
 import type { ServiceFacts } from "../model/service.ts";
-import { routedPool } from "../plan/routed-pool.ts";
+import { routedPool } from "../plan/addresses/routed-pool.ts";
 import type { ClusterReader } from "../ports/cluster.ts";
 import { orMissing } from "./or-missing.ts";
 

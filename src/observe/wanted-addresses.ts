@@ -1,7 +1,7 @@
 import { canonicalIPv4 } from "../model/address.ts";
 import { machineID, type NodeFacts } from "../model/node.ts";
 import { ownerKey, type Pool } from "../model/resource.ts";
-import { managedIPs } from "../plan/claims.ts";
+import { managedIPs } from "../plan/addresses/claims.ts";
 
 /** Which addresses of a provider a pass must know about. */
 export interface WantedAddresses {

@@ -1,6 +1,6 @@
 import type { Action } from "../model/action.ts";
 import type { Hold } from "../model/plan.ts";
-import type { Decision } from "./decide-pools.ts";
+import type { Decision } from "./addresses/decide-pools.ts";
 
 /** The decisions without some actions and everything that requires one of them, each replaced by a hold; what would clean is then stuck. Pure. */
 export function dropActions(

@@ -1,16 +1,17 @@
 import type { AcquireIP, Action, AssignIP, ChangeMachines } from "../model/action.ts";
+import { canonicalIPv4, type PendingAcquisition } from "../model/address.ts";
+import { type DNSFacts, type RecordsFact, recordsKey } from "../model/dns.ts";
 import { KubeError, ProviderError } from "../model/errors.ts";
+import { type AcquisitionNote, beyond, EMPTY_NOTE, placeOf } from "../model/lease-notes.ts";
 import { providerIDOf } from "../model/node.ts";
 import type { Reason } from "../model/reason.ts";
-import type { IPStatus, Pool, PoolStatus } from "../model/resource.ts";
+import type { IPStatus, Pool, PoolStatus, RetryStatus } from "../model/resource.ts";
 import type { Failed, Outcome } from "../model/run.ts";
 import { timestamp } from "../model/time.ts";
-import { foldDNSRetries } from "./dns/fold-dns.ts";
-import { FINALIZER_SUBJECT } from "./finalizer-step.ts";
-import { firewallSubject } from "./firewall/firewall-target.ts";
-import { onItsWay } from "./on-its-way.ts";
-import { retryClassOf } from "./retry-class.ts";
-import { withoutRetries, withRetry } from "./retry-list.ts";
+import { FINALIZER_SUBJECT } from "./finalizer.ts";
+import { firewallSubject } from "./firewalls/firewall-target.ts";
+import { dnsSubject } from "./names/publishers.ts";
+import { rateLimitIn, retryClassOf, withoutRetries, withRetry } from "./retries.ts";
 
 /** The status of a pool with the outcomes of its own actions entered: what the next decision needs to know. Pure. */
 export function foldIntoStatus(pool: Pool, outcomes: readonly Outcome[], nowMs: number): PoolStatus {
@@ -185,4 +186,95 @@ function forget(status: PoolStatus, subjects: readonly string[]): PoolStatus {
 
 function without<T>(map: Readonly<Record<string, T>>, key: string): Readonly<Record<string, T>> {
   return Object.fromEntries(Object.entries(map).filter(([other]) => other !== key));
+}
+
+/** What is known of the DNS providers after these outcomes. Pure. */
+export function foldDNS(
+  dns: ReadonlyMap<string, DNSFacts>,
+  outcomes: readonly Outcome[],
+  skewMs: number,
+): ReadonlyMap<string, DNSFacts> {
+  return new Map([...dns].map(([name, facts]) => [name, foldFacts(facts, outcomes.filter(isAt(name)), skewMs)]));
+}
+
+function isAt(name: string): (outcome: Outcome) => boolean {
+  return ({ action }) => "dnsProvider" in action && action.dnsProvider === name;
+}
+
+function foldFacts(facts: DNSFacts, outcomes: readonly Outcome[], skewMs: number): DNSFacts {
+  const records = new Map<string, RecordsFact>(facts.records);
+  for (const { action, records: fact } of outcomes) {
+    if ("dnsProvider" in action && fact !== undefined) records.set(recordsKey(action.zone, action.fqdn), fact);
+  }
+  const limit = rateLimitIn(outcomes, skewMs);
+  return limit === undefined ? { ...facts, records } : { ...facts, records, unusable: limit };
+}
+
+/** The retries of an object with the outcomes of its DNS writes entered; the same list when there are none. Pure. */
+export function foldDNSRetries(
+  retries: readonly RetryStatus[],
+  outcomes: readonly Outcome[],
+  nowMs: number,
+): readonly RetryStatus[] {
+  return outcomes.reduce((list, outcome) => {
+    const { action } = outcome;
+    if (!("dnsProvider" in action)) return list;
+    const subject = dnsSubject(action.fqdn);
+    if (outcome.outcome === "applied") return withoutRetries(list, [subject]);
+    if (outcome.outcome !== "failed") return list;
+    const { error } = outcome;
+    if (error instanceof ProviderError && error.failure === "rate-limited") return list;
+    return withRetry(list, { subject, retryClass: retryClassOf(error), error: error.message }, nowMs);
+  }, retries);
+}
+
+/**
+ * The status of an address that is being sent to a node's machine. It remembers both ends, so that wherever the address is found later, on whichever node has
+ * gone meanwhile, it is known as the pool's own; a foreign holder it is taken from is not remembered. Pure.
+ */
+export function onItsWay({ provider, before, after, reason }: AssignIP): IPStatus {
+  const isOurs = before !== undefined && reason !== "TakeOver";
+  return {
+    state: "in-progress",
+    nodeName: after.nodeName,
+    providerID: providerIDOf(provider, after.machineID),
+    ...(isOurs ? { previousProviderID: providerIDOf(provider, before.machineID) } : {}),
+  };
+}
+
+/**
+ * The pool with what its annotation tells and its status has lost. Addresses come back as found again, never to be deleted: they leave the annotation only when the
+ * account does not have them any more. Acquisitions without an answer come back as far as they are known: where, but not what the account had before. Those that
+ * came back are dropped once somebody removed them from the annotation. Pure.
+ */
+export function restoreMemory(pool: Pool, nowMs: number): Pool {
+  const note = pool.meta.note ?? EMPTY_NOTE;
+  const { acquired, pendingAcquisitions: pending } = pool.status;
+  const lost = beyond(
+    note.ips,
+    acquired.map(({ ip }) => ip),
+  );
+  const kept = pending.filter((intent) => intent.restored !== true || note.pending.includes(placeOf(intent)));
+  const unanswered = isNewer(pool, note) ? [] : beyond(note.pending, kept.map(placeOf));
+  if (lost.length === 0 && unanswered.length === 0 && kept.length === pending.length) return pool;
+  const startedAt = timestamp(nowMs);
+  return {
+    ...pool,
+    status: {
+      ...pool.status,
+      acquired: [...acquired, ...lost.map((ip) => ({ ip, acquiredAt: startedAt, adopted: true }))],
+      pendingAcquisitions: [...kept, ...unanswered.map((place) => intentAt(place, startedAt))],
+    },
+  };
+}
+
+/** True when status has an address that the annotation does not tell of yet: an answer was recorded that is not noted. */
+function isNewer({ status }: Pool, { ips }: AcquisitionNote): boolean {
+  return status.acquired.some(({ ip }) => canonicalIPv4(ip) === ip && !ips.includes(ip));
+}
+
+function intentAt(place: string, startedAt: string): PendingAcquisition {
+  const common = { startedAt, knownIPs: [], restored: true };
+  if (place === "") return common;
+  return place.includes("://") ? { ...common, providerID: place } : { ...common, region: place };
 }

@@ -1,16 +1,15 @@
 import { type Action, type ObjectRef, refKey } from "../model/action.ts";
 import type { Address, AddressFact } from "../model/address.ts";
+import type { FirewallFact, FirewallFacts } from "../model/firewall.ts";
 import type { Observation, ProviderFacts } from "../model/observation.ts";
 import type { Pool, RecordSet } from "../model/resource.ts";
-import type { Outcome } from "../model/run.ts";
-import { foldDNS, foldDNSRetries } from "./dns/fold-dns.ts";
-import { foldFinalizerRetries } from "./finalizer-step.ts";
-import { foldFirewalls } from "./firewall/fold-firewalls.ts";
-import { foldIntoStatus, isMachineUnfit } from "./fold-status.ts";
-import { rateLimitIn } from "./rate-limit-in.ts";
+import type { LearnedFirewall, Outcome } from "../model/run.ts";
+import { foldFinalizerRetries } from "./finalizer.ts";
+import { foldDNS, foldDNSRetries, foldIntoStatus, isMachineUnfit } from "./fold-status.ts";
+import { rateLimitIn } from "./retries.ts";
 
 /** The same instant by the API server's clock and by the local one, milliseconds: providers' times are local, an observation's the server's. */
-export interface Now {
+interface Now {
   readonly nowMs: number;
   readonly wallMs: number;
 }
@@ -182,4 +181,41 @@ function foldNodes(observation: Observation, outcomes: readonly Outcome[]): Obse
       ...(after.pool === undefined ? {} : { poolAnnotation: after.pool }),
     };
   });
+}
+
+/**
+ * The firewalls as they are known after these outcomes.
+ * @param skewMs - how far the API server's clock is ahead of the local one
+ */
+function foldFirewalls(
+  firewalls: ReadonlyMap<string, FirewallFacts>,
+  outcomes: readonly Outcome[],
+  skewMs: number,
+): ReadonlyMap<string, FirewallFacts> {
+  return new Map(
+    [...firewalls].map(([name, facts]) => {
+      const own = outcomes.filter(({ action }) => "firewall" in action && action.provider === name);
+      const limit = rateLimitIn(own, skewMs);
+      const entered = own.reduce(
+        (known, { firewall }) => (firewall === undefined ? known : enter(known, firewall)),
+        facts,
+      );
+      return [name, limit === undefined ? entered : { ...entered, unusable: limit }] as const;
+    }),
+  );
+}
+
+/** A reading replaces what was known of that firewall, under whatever name it was asked for. */
+function enter(facts: FirewallFacts, { id, fact }: LearnedFirewall): FirewallFacts {
+  const entries = [...facts.firewalls].map(([key, known]): [string, FirewallFact] => {
+    const isSame = known.kind === "known" ? known.firewall.id === id : key === id;
+    return [key, isSame ? learned(known, fact) : known];
+  });
+  return { ...facts, firewalls: new Map(entries) };
+}
+
+function learned(known: FirewallFact, fact: LearnedFirewall["fact"]): FirewallFact {
+  if (fact.kind !== "known") return fact;
+  const taggedMachineIDs = known.kind === "known" ? known.taggedMachineIDs : new Set<string>();
+  return { ...fact, taggedMachineIDs };
 }

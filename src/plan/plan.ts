@@ -1,37 +1,38 @@
 import { ACTIONS, type Action, type AssignIP, type ObjectRef, refKey, subjectOf } from "../model/action.ts";
+import { machineID } from "../model/node.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Hold, Plan } from "../model/plan.ts";
-import { bySeniority, compareText, objectKey, type RetryStatus } from "../model/resource.ts";
+import { bySeniority, compareText, objectKey, type Pool, type RetryStatus } from "../model/resource.ts";
 import type { Selection } from "../model/run.ts";
 import { contentHash } from "../model/text.ts";
-import { planAnnotations } from "./annotations.ts";
-import { assessPool, type OwnPlan } from "./assess-pool.ts";
-import { assessRecordSet } from "./assess-record-set.ts";
-import { blockedBy } from "./blocked.ts";
+import { planAnnotations } from "./addresses/annotations.ts";
+import { type Claims, settleClaims } from "./addresses/claims.ts";
+import { type Decision, decidePools } from "./addresses/decide-pools.ts";
+import { isWritable } from "./addresses/machine-ledger.ts";
+import { type PoolView, viewPool } from "./addresses/pool-view.ts";
 import { providerBudgets } from "./budget.ts";
-import { type Claims, settleClaims } from "./claims.ts";
-import { type Decision, decidePools } from "./decide-pools.ts";
-import { keepOneServing, keepPublished, keptServing } from "./dns/keep-serving.ts";
-import { type NameClaims, settleNames } from "./dns/name-claims.ts";
-import { type ObjectNames, planDNS, untouchedNames, withUnrecorded } from "./dns/plan-dns.ts";
-import { poolAddresses } from "./dns/pool-addresses.ts";
-import type { ServedAddresses } from "./dns/publisher.ts";
-import { poolPublisher } from "./dns/publishers.ts";
-import { shownAddresses, stillPublished } from "./dns/still-published.ts";
-import { verifiedAddresses } from "./dns/verified-addresses.ts";
-import { finalizerStep, NOTHING_TO_CLEAN, withoutRefusedFinalizers } from "./finalizer-step.ts";
-import { findGaps } from "./find-gaps.ts";
-import { madeRules } from "./firewall/made-rules.ts";
-import { type LettingIn, type ObjectFirewalls, planFirewalls } from "./firewall/plan-firewalls.ts";
-import { isWritable } from "./machine-ledger.ts";
-import { machineNodes } from "./machine-nodes.ts";
+import { finalizerStep, NOTHING_TO_CLEAN, withoutRefusedFinalizers } from "./finalizer.ts";
+import { type LettingIn, type ObjectFirewalls, planFirewalls } from "./firewalls/plan-firewalls.ts";
+import { restoreMemory } from "./fold-status.ts";
+import { findGaps } from "./gaps.ts";
+import { shownAddresses, stillPublished } from "./names/former-names.ts";
+import { keepOneServing, keepPublished, keptServing } from "./names/keep-serving.ts";
+import { type NameClaims, settleNames } from "./names/name-claims.ts";
+import { type ObjectNames, planDNS, untouchedNames, withUnrecorded } from "./names/plan-dns.ts";
+import { poolAddresses, poolPublisher, type ServedAddresses } from "./names/publishers.ts";
+import { verifiedAddresses } from "./names/verified-addresses.ts";
+import { machineNodes } from "./nodes/judge-nodes.ts";
 import { orderWrites } from "./order-writes.ts";
-import { type PoolView, viewPool } from "./pool-view.ts";
-import { recordSetHolds } from "./record-set-holds.ts";
-import { checkRecordSet, type RecordSetView, viewRecordSet } from "./record-set-view.ts";
-import { restoreMemory } from "./restore-memory.ts";
 import { isNamespaceSelected, isSelected } from "./selection.ts";
-import { servingNow } from "./serving-now.ts";
+import { assessPool, type OwnPlan } from "./status/assess-pool.ts";
+import {
+  assessRecordSet,
+  checkRecordSet,
+  type RecordSetView,
+  recordSetHolds,
+  viewRecordSet,
+} from "./status/assess-record-set.ts";
+import { blockedBy } from "./status/conditions.ts";
 
 /**
  * Computes everything to do, everything deliberately not done, and the status every object should have, from one observation.
@@ -256,4 +257,29 @@ function byObjectSubject(a: Hold, b: Hold): number {
 
 function byObjectPhaseSubject(a: Action, b: Action): number {
   return byObject(a, b) || ACTIONS[a.kind].phase - ACTIONS[b.kind].phase || compareText(subjectOf(a), subjectOf(b));
+}
+
+/** The addresses pools manage, or released, that are attached to a match at this moment, whatever is planned for them. Pure. */
+function servingNow(views: readonly PoolView[]): ReadonlySet<string> {
+  return new Set(
+    views.flatMap((view) => {
+      const placed = view.managed.flatMap(({ ip, standing }) =>
+        standing.kind === "placed" && standing.unready === undefined ? [ip] : [],
+      );
+      const isMatch = (holderID: string | undefined): boolean =>
+        view.matches.some(({ providerID }) => machineID(view.pool.spec.provider, providerID) === holderID);
+      const released = view.released.flatMap(({ ip, fact }) =>
+        fact.kind === "known" && !fact.address.isLocked && isMatch(fact.address.holderID) ? [ip] : [],
+      );
+      return [...placed, ...released];
+    }),
+  );
+}
+
+/** Firewall id → the ports that flipop opened there, for whatever object, as its status has them. Pure. */
+function madeRules(pools: readonly Pool[]): ReadonlyMap<string, ReadonlySet<string>> {
+  const made = new Map<string, Set<string>>();
+  for (const { id, ports } of pools.flatMap(({ status }) => status.firewalls ?? []))
+    made.set(id, new Set([...(made.get(id) ?? []), ...ports]));
+  return made;
 }

@@ -1,5 +1,5 @@
 /** What a provider name can be used for. */
-export interface ProviderCapabilities {
+interface ProviderCapabilities {
   readonly providesIPs: boolean;
   readonly providesDNS: boolean;
 }

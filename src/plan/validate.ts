@@ -10,8 +10,8 @@ import {
   shownText,
 } from "../model/resource.ts";
 import { endpointsKey, NO_NODE } from "../model/service.ts";
-import { recordSetWish } from "./dns/dns-wish.ts";
-import type { Matcher } from "./match.ts";
+import { recordSetWish } from "./names/name-target.ts";
+import type { Matcher } from "./nodes/match.ts";
 import { capabilitiesOf } from "./provider-capabilities.ts";
 
 /**

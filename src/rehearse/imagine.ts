@@ -15,10 +15,10 @@ import {
 } from "../model/resource.ts";
 import type { Applied, Outcome } from "../model/run.ts";
 import { timestamp } from "../model/time.ts";
-import { regionOf } from "../plan/candidates.ts";
-import { recordedNames } from "../plan/dns/dns-memory.ts";
-import { factByID } from "../plan/firewall/fact-by-id.ts";
+import { regionOf } from "../plan/addresses/assign.ts";
+import { factByID } from "../plan/firewalls/firewall-memory.ts";
 import { fold } from "../plan/fold.ts";
+import { recordedNames } from "../plan/names/plan-dns.ts";
 
 /**
  * The world as a plan's actions leave it when all of them succeed at this very moment: what the providers and the nodes show, and what is on record. The outcomes go

@@ -1,7 +1,7 @@
 import type { KubeError } from "../model/errors.ts";
 import type { Pass, Settling } from "../model/run.ts";
 import { Interrupted } from "../observe/interrupt.ts";
-import { type NextLook, nextLook } from "../plan/next-look.ts";
+import { type NextLook, nextLook } from "../plan/retries.ts";
 import type { WarmCluster } from "../ports/cluster.ts";
 import type { Clock, LockState } from "../ports/system.ts";
 import { Alarm, type News } from "./alarm.ts";

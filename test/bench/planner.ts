@@ -1,5 +1,5 @@
+import { summarizePods } from "../../src/plan/nodes/judge-nodes.ts";
 import { plan } from "../../src/plan/plan.ts";
-import { summarizePods } from "../../src/plan/pod-summary.ts";
 import { timeFigure } from "./figure.ts";
 import { type PlannerSize, plannerWorld } from "./planner-world.ts";
 import type { Section } from "./table.ts";

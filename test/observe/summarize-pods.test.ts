@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { PodFacts } from "../../src/model/node.ts";
 import type { PodSummary } from "../../src/model/observation.ts";
-import { summarizePods } from "../../src/plan/pod-summary.ts";
+import { summarizePods } from "../../src/plan/nodes/judge-nodes.ts";
 
 const pod = (override: Partial<PodFacts>): PodFacts => ({
   namespace: "a",

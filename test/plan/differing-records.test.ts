@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { differingRecords } from "../../src/plan/dns/decide-records.ts";
+import { differingRecords } from "../../src/plan/names/name-plan.ts";
 
 const records = {
   fqdn: "www.example.com",

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { parseLabelSelector } from "../../src/model/label-selector.ts";
 import type { NodeFacts } from "../../src/model/node.ts";
 import type { PodSummary } from "../../src/model/observation.ts";
-import { judge, type Matcher } from "../../src/plan/match.ts";
+import { judge, type Matcher } from "../../src/plan/nodes/match.ts";
 import { aNode, NOW } from "./builders.ts";
 
 interface Row {

@@ -3,7 +3,7 @@ import { portText } from "../../src/model/firewall.ts";
 import type { Pool, RoutedIPStatus } from "../../src/model/resource.ts";
 import type { RoutedIP, RoutedIPIssuer, RoutedIPIssuerSpec, RoutedIPSpec } from "../../src/model/routed-ip.ts";
 import type { ServiceFacts } from "../../src/model/service.ts";
-import { routedPool } from "../../src/plan/routed-pool.ts";
+import { routedPool } from "../../src/plan/addresses/routed-pool.ts";
 import { aPool } from "./builders.ts";
 
 const { meta, status: EMPTY } = aPool({ name: "vip" });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Taint } from "../../src/model/node.ts";
 import type { Toleration } from "../../src/model/resource.ts";
-import { isTolerated } from "../../src/plan/toleration.ts";
+import { isTolerated } from "../../src/plan/nodes/match.ts";
 
 const NOW = 1_800_000_000_000;
 const TAINT: Taint = { key: "k", value: "v", effect: "NoSchedule" };

@@ -11,7 +11,7 @@ import type { Observation, PodReading, PodSummary } from "../../src/model/observ
 import { objectKey, type RoutedIPStatus } from "../../src/model/resource.ts";
 import type { RoutedIP, RoutedIPIssuer, RoutedIPIssuerSpec, RoutedIPSpec } from "../../src/model/routed-ip.ts";
 import type { ServiceFacts } from "../../src/model/service.ts";
-import { routedPool } from "../../src/plan/routed-pool.ts";
+import { routedPool } from "../../src/plan/addresses/routed-pool.ts";
 import { IN_FORCE } from "../plan/firewall-builders.ts";
 import { aReadyCondition } from "./dns-plans.ts";
 import { aNode, anObservation, aPool, NOW_MS } from "./world.ts";

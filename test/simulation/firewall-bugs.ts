@@ -4,25 +4,25 @@ import type { Mutation } from "./mutations.ts";
 export const FIREWALL_BUGS: readonly Mutation[] = [
   {
     name: "An address goes to a node before its ports are open.",
-    file: "src/plan/firewall/link-sending.ts",
+    file: "src/plan/firewalls/link-sending.ts",
     find: "return ids.length === 0 ? action : { ...action, requires: [...action.requires, ...ids] };",
     replace: "return action;",
   },
   {
     name: "A node goes behind a firewall before its ports are open there.",
-    file: "src/plan/firewall/extend-firewall.ts",
+    file: "src/plan/firewalls/extend-firewall.ts",
     find: "requires: opened,",
     replace: "requires: [],",
   },
   {
     name: "A port is closed although a RoutedIP needs it.",
-    file: "src/plan/firewall/plan-firewalls.ts",
+    file: "src/plan/firewalls/plan-firewalls.ts",
     find: "keep(view.firewall.fact.firewall.id, needs.ports, [",
     replace: "keep(view.firewall.fact.firewall.id, [], [",
   },
   {
     name: "A rule that a person made counts as made by the program.",
-    file: "src/plan/firewall/firewall-memory.ts",
+    file: "src/plan/firewalls/firewall-memory.ts",
     find: "...[...ports].filter(isShared)",
     replace: "...ports",
   },
@@ -34,7 +34,7 @@ export const FIREWALL_BUGS: readonly Mutation[] = [
   },
   {
     name: "A node leaves the firewall before its address has left it.",
-    file: "src/plan/firewall/shrink-firewall.ts",
+    file: "src/plan/firewalls/shrink-firewall.ts",
     find: "requires: [...wait.requires, ...moves.map(({ id }) => id)],",
     replace: "requires: wait.requires,",
   },
@@ -70,13 +70,13 @@ export const FIREWALL_BUGS: readonly Mutation[] = [
   },
   {
     name: "A wide rule that the program made for one RoutedIP is enough for another.",
-    file: "src/plan/firewall/firewall-target.ts",
+    file: "src/plan/firewalls/firewall-target.ts",
     find: "|| made?.has(portText(rule.ports)) !== true),",
     replace: "|| made?.has(portText(rule.ports)) !== null),",
   },
   {
     name: "A firewall of Kubernetes is changed.",
-    file: "src/plan/firewall/firewall-target.ts",
+    file: "src/plan/firewalls/firewall-target.ts",
     find: "if (firewall.name.startsWith(RESERVED_PREFIX)) return",
     replace: "if (firewall.name === RESERVED_PREFIX) return",
   },
@@ -88,7 +88,7 @@ export const FIREWALL_BUGS: readonly Mutation[] = [
   },
   {
     name: "A RoutedIP is let go before its firewall is cleaned.",
-    file: "src/plan/firewall/firewall-cleaning.ts",
+    file: "src/plan/firewalls/shrink-firewall.ts",
     find: "isNeeded: memory.length > 0,",
     replace: "isNeeded: false,",
   },
@@ -100,13 +100,13 @@ export const FIREWALL_BUGS: readonly Mutation[] = [
   },
   {
     name: "An address is published while its firewall keeps it out.",
-    file: "src/plan/dns/pool-addresses.ts",
+    file: "src/plan/names/publishers.ts",
     find: "reachableAfter(view, standing, lettingIn);",
     replace: "reachableAfter(view, standing, () => []);",
   },
   {
     name: "A former firewall is left before the new one is in step.",
-    file: "src/plan/firewall/shrink-firewall.ts",
+    file: "src/plan/firewalls/shrink-firewall.ts",
     find: ": { requires: context.adding, follows: [] };",
     replace: ": { requires: [], follows: [] };",
   },
@@ -124,7 +124,7 @@ export const FIREWALL_BUGS: readonly Mutation[] = [
   },
   {
     name: "Two RoutedIPs take a rule that is gone over from one another.",
-    file: "src/plan/firewall/plan-firewalls.ts",
+    file: "src/plan/firewalls/plan-firewalls.ts",
     find: "=> stillThere(memory, facts.get(memory.provider)) ?? []);",
     replace: "=> memory);",
   },

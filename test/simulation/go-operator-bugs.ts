@@ -4,45 +4,45 @@ import type { Mutation } from "./mutations.ts";
 export const GO_OPERATOR_BUGS: readonly Mutation[] = [
   {
     name: "A pair whose time to be tried again has come is never tried again, as the Go operator reads an elapsed backoff.",
-    file: "src/plan/retry-schedule.ts",
+    file: "src/plan/retries.ts",
     find: "return dueMs > nowMs + LONGEST_RETRY_MS ? nowMs : dueMs;",
     replace: "return dueMs > nowMs + LONGEST_RETRY_MS ? nowMs : dueMs <= nowMs ? Number.POSITIVE_INFINITY : dueMs;",
   },
   {
     name: "What failed is tried again at once: a hot loop.",
-    file: "src/plan/try-rule.ts",
+    file: "src/plan/retries.ts",
     find: "return Math.max(...[address, node].map((retry) => (retry === undefined ? nowMs : retryDueMs(retry, nowMs))));",
     replace: "return nowMs;",
   },
   {
     name: "The count of failures is reset by the failure it counts.",
-    file: "src/plan/retry-list.ts",
+    file: "src/plan/retries.ts",
     find: "const attempts = (retries.find((entry) => entry.subject === subject)?.attempts ?? 0) + 1;",
     replace: "const attempts = 1;",
   },
   {
     name: "One failed move ends the failover: the address is not tried again.",
-    file: "src/plan/assign.ts",
+    file: "src/plan/addresses/assign.ts",
     find: 'standing.kind === "free" && view.inUse.has(ip) ? [',
     replace: 'standing.kind === "free" && view.inUse.has(ip) && turnOf(view, ["ip", ip].join("/"), nowMs) === 0 ? [',
   },
   {
     name: "A first reading that fails makes an address unusable for good.",
-    file: "src/plan/standing.ts",
+    file: "src/plan/addresses/position.ts",
     find: "  const owner = context.ownerOf(ip);\n",
     replace:
       '  if (statusOf(context.pool, ip)?.reason === "Unreadable") return { kind: "gap", error: "unreadable before" };\n  const owner = context.ownerOf(ip);\n',
   },
   {
     name: "Status is believed instead of the address: one detached or taken by hand is never put right.",
-    file: "src/plan/standing.ts",
+    file: "src/plan/addresses/position.ts",
     find: "  const holder = holderOf(address, context);\n",
     replace:
       '  const known = statusOf(context.pool, address.ip);\n  const knownID = known?.state === "active" ? machineID(context.pool.spec.provider, known.providerID ?? "") : undefined;\n  const holder = holderOf(knownID === undefined ? address : { ...address, holderID: knownID }, context);\n',
   },
   {
     name: "A node whose provider id is none of the provider's waits for an address like any other.",
-    file: "src/plan/candidates.ts",
+    file: "src/plan/addresses/assign.ts",
     find: "    const machine = machineID(view.pool.spec.provider, node.providerID);\n",
     replace: '    const machine = machineID(view.pool.spec.provider, node.providerID) ?? "7";\n',
   },
@@ -67,7 +67,7 @@ export const GO_OPERATOR_BUGS: readonly Mutation[] = [
   },
   {
     name: "A node is annotated before its address is seen there.",
-    file: "src/plan/annotations.ts",
+    file: "src/plan/addresses/annotations.ts",
     find: "requires: assignmentID === undefined ? [] : [assignmentID],",
     replace: "requires: [],",
   },
@@ -104,7 +104,7 @@ export const GO_OPERATOR_BUGS: readonly Mutation[] = [
   },
   {
     name: "An edit of the spec makes the pool forget what was bought.",
-    file: "src/plan/pool-view.ts",
+    file: "src/plan/addresses/pool-view.ts",
     find: "acquired: [...pool.status.acquired, ...answered,",
     replace:
       "acquired: [...(pool.status.observedGeneration === pool.meta.generation ? pool.status.acquired : []), ...answered,",
@@ -117,13 +117,13 @@ export const GO_OPERATOR_BUGS: readonly Mutation[] = [
   },
   {
     name: "An address that cannot be read counts as unattached.",
-    file: "src/plan/standing.ts",
+    file: "src/plan/addresses/position.ts",
     find: 'return { kind: "gap", error: fact.error };',
     replace: 'return { kind: "free", from: undefined, rank: "unassigned" };',
   },
   {
     name: "The cool-off is forgotten.",
-    file: "src/plan/assign.ts",
+    file: "src/plan/addresses/assign.ts",
     find: "return endMs > nowMs ? endMs : undefined;",
     replace: "return endMs > nowMs + 9e9 ? endMs : undefined;",
   },
@@ -135,7 +135,7 @@ export const GO_OPERATOR_BUGS: readonly Mutation[] = [
   },
   {
     name: "An action that is still under way is fought.",
-    file: "src/plan/standing.ts",
+    file: "src/plan/addresses/position.ts",
     find: "  if (address.isLocked) {\n",
     replace: "  if (address.isLocked && address.ip === context.key) {\n",
   },
@@ -154,7 +154,7 @@ export const GO_OPERATOR_BUGS: readonly Mutation[] = [
   },
   {
     name: "A label that goes leaves the annotation behind.",
-    file: "src/plan/annotations.ts",
+    file: "src/plan/addresses/annotations.ts",
     find: "wish === undefined ? clearing(node, byKey, context) : writing(node, wish);",
     replace: "wish === undefined ? undefined : writing(node, wish);",
   },
@@ -172,19 +172,19 @@ export const GO_OPERATOR_BUGS: readonly Mutation[] = [
   },
   {
     name: "An error stays in the status after what caused it.",
-    file: "src/plan/pool-status.ts",
+    file: "src/plan/status/pool-status.ts",
     find: "  const error = poolError(facts);\n",
     replace: "  const error = poolError(facts) ?? status.error;\n",
   },
   {
     name: "Two pools both work on an address they name.",
-    file: "src/plan/claims.ts",
+    file: "src/plan/addresses/claims.ts",
     find: "ownerOf: (ip) => owners.get(ip)?.key,",
     replace: "ownerOf: (ip) => (owners.size > 1e9 ? owners.get(ip)?.key : undefined),",
   },
   {
     name: "Two pools may both be promised one node.",
-    file: "src/plan/machine-ledger.ts",
+    file: "src/plan/addresses/machine-ledger.ts",
     find: "this.#promised.set(machine, key);",
     replace: 'if (key === "") this.#promised.set(machine, key);',
   },

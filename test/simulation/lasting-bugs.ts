@@ -10,7 +10,7 @@ export const LASTING_BUGS: readonly Mutation[] = [
   },
   {
     name: "What a provider refused is tried again whenever the cluster changes.",
-    file: "src/plan/retry-schedule.ts",
+    file: "src/plan/retries.ts",
     find: "  return dueMs > nowMs + LONGEST_RETRY_MS ? nowMs : dueMs;",
     replace: "  return Math.min(dueMs, nowMs);",
   },

@@ -16,7 +16,7 @@ export const MEMORY_BUGS: readonly Mutation[] = [
   },
   {
     name: "With its status a pool loses what it acquired.",
-    file: "src/plan/restore-memory.ts",
+    file: "src/plan/fold-status.ts",
     find: "...lost.map((ip) => ({ ip,",
     replace: "...lost.slice(lost.length).map((ip) => ({ ip,",
   },
@@ -28,7 +28,7 @@ export const MEMORY_BUGS: readonly Mutation[] = [
   },
   {
     name: "With its status a pool loses a creation without an answer.",
-    file: "src/plan/restore-memory.ts",
+    file: "src/plan/fold-status.ts",
     find: "pendingAcquisitions: [...kept, ...unanswered.map((place) => intentAt(place, startedAt))],",
     replace: "pendingAcquisitions: kept,",
   },
@@ -40,25 +40,25 @@ export const MEMORY_BUGS: readonly Mutation[] = [
   },
   {
     name: "The machine of an unanswered creation is promised to nobody.",
-    file: "src/plan/machine-ledger.ts",
+    file: "src/plan/addresses/machine-ledger.ts",
     find: "if (target !== undefined && isOpen) this",
     replace: "if (target !== undefined && isOpen && view.key === provider) this",
   },
   {
     name: "What another object left in a name is not on record for the one that takes it over.",
-    file: "src/plan/dns/dns-memory.ts",
+    file: "src/plan/names/plan-dns.ts",
     find: "recordAddresses([...write.before.addresses, ...addresses]);",
     replace: "addresses;",
   },
   {
     name: "Of one name at two providers only one is cleaned.",
-    file: "src/plan/dns/former-names.ts",
+    file: "src/plan/names/former-names.ts",
     find: "fqdn: former.name, provider: former.provider",
     replace: 'fqdn: former.name, provider: "one"',
   },
   {
     name: "A suspended pool promises nodes to itself.",
-    file: "src/plan/assign.ts",
+    file: "src/plan/addresses/assign.ts",
     find: "if (isWritable(view)) ledger.promise",
     replace: "ledger.promise",
   },

@@ -12,8 +12,8 @@ import { identityOf, packedIdentity } from "../../../src/adapters/kube/watch/wat
 import type { NodeFacts, PodFacts } from "../../../src/model/node.ts";
 import type { EndpointSliceFacts, ServiceFacts } from "../../../src/model/service.ts";
 import { timestamp } from "../../../src/model/time.ts";
-import { judge } from "../../../src/plan/match.ts";
-import { summarizePods } from "../../../src/plan/pod-summary.ts";
+import { summarizePods } from "../../../src/plan/nodes/judge-nodes.ts";
+import { judge } from "../../../src/plan/nodes/match.ts";
 import { Random } from "../../simulation/random.ts";
 import {
   aHostileNode,

@@ -1,0 +1,112 @@
+import { type AddressFact, canonicalIPv4 } from "../../model/address.ts";
+import type { ProviderFacts } from "../../model/observation.ts";
+import { bySeniority, compareText, type IPState, ownerKey, type Pool } from "../../model/resource.ts";
+import { type Standing, statusOf } from "./position.ts";
+
+/** Who owns which address, over all objects of the cluster. */
+export interface Claims {
+  /** Owner of an address that some object manages: as {@link ownerKey} names it; undefined when no object manages it. */
+  ownerOf(ip: string): string | undefined;
+  /** True when some object manages the address, or its status remembers it. */
+  isNamed(ip: string): boolean;
+}
+
+/**
+ * Settles claims. An object claims the addresses of its spec and those it acquired; suspended, invalid and deleted objects too, as long as
+ * they exist. Who by status already holds an address keeps it, and of two of them the one where it is active; among others the senior object wins.
+ */
+export function settleClaims(pools: readonly Pool[]): Claims {
+  const owners = new Map<string, { readonly key: string; readonly hold: number }>();
+  const named = new Set<string>();
+  for (const pool of pools.toSorted(bySeniority)) {
+    const key = ownerKey({ kind: pool.kind, ...pool.meta });
+    for (const ip of managedIPs(pool)) {
+      named.add(ip);
+      const rival = owners.get(ip);
+      const hold = holdByStatus(pool, ip);
+      if (rival === undefined || hold > rival.hold) owners.set(ip, { key, hold });
+    }
+    for (const ip of Object.keys(pool.status.ips)) named.add(ip);
+    for (const { ip } of pool.status.released) named.add(ip);
+  }
+  return { ownerOf: (ip) => owners.get(ip)?.key, isNamed: (ip) => named.has(ip) };
+}
+
+/** The addresses an object manages, in order and once each: the canonical entries of its spec, then what it acquired; what somebody wrote there that is no address is none. */
+export function managedIPs(pool: Pool): readonly string[] {
+  const listed = pool.spec.ips.flatMap((entry) => canonicalIPv4(entry) ?? []);
+  const acquired = pool.status.acquired.map(({ ip }) => ip).filter((ip) => canonicalIPv4(ip) === ip);
+  return [...new Set([...listed, ...acquired])];
+}
+
+/** How firmly a pool holds an address by its status: 2 = acquired or active, 1 = shown, as one that may have stopped being its own while it could not be looked at, 0 = not. */
+function holdByStatus(pool: Pool, ip: string): 0 | 1 | 2 {
+  if (pool.status.acquired.some((acquired) => acquired.ip === ip)) return 2;
+  const entry = statusOf(pool, ip);
+  if (entry === undefined || entry.reason === "Conflict") return 0;
+  return entry.state === "active" ? 2 : 1;
+}
+
+/** A managed address with how it stands. */
+export interface ManagedIP {
+  readonly ip: string;
+  /** Present when flipop acquired it and the spec does not list it, which would make it the owner's; `isAdopted` = found again, never to be deleted. */
+  readonly acquired?: { readonly isAdopted: boolean };
+  readonly standing: Standing;
+}
+
+/**
+ * The addresses that are in use, where no succession is open: at most `desired` of the managed ones. Those active by status whose holder still matches come first, then others
+ * on matches (or on the way to one), then list order. Conflicts, addresses that are gone and foreign-held ones fill no place; one that could not be read
+ * keeps the rank its status gives it.
+ */
+export function selectInUse(managed: readonly ManagedIP[], desired: number, pool: Pool): ReadonlySet<string> {
+  const ranked = managed
+    .filter(({ standing }) => standing.kind !== "conflict" && standing.kind !== "gone" && standing.kind !== "foreign")
+    .map((address, order) => ({ ip: address.ip, order, rank: isNamed(address, pool) ? -1 : rankOf(address, pool) }))
+    .toSorted((a, b) => a.rank - b.rank || a.order - b.order);
+  return new Set(ranked.slice(0, desired).map(({ ip }) => ip));
+}
+
+/** True for the address that the spec of a RoutedIP names: once it can be used, none that was bought is. */
+function isNamed({ acquired }: ManagedIP, { kind }: Pool): boolean {
+  return kind === "routedip" && acquired === undefined;
+}
+
+function rankOf({ ip, standing }: ManagedIP, pool: Pool): number {
+  if (standing.kind === "placed") return standing.wasActive ? 0 : 1;
+  if (standing.kind !== "gap" && standing.kind !== "busy") return 2;
+  const ranks: Readonly<Partial<Record<IPState, number>>> = { active: 0, "in-progress": 1 };
+  return ranks[statusOf(pool, ip)?.state ?? "unassigned"] ?? 2;
+}
+
+/** An address the object no longer manages and still remembers, because it is attached or could not be read. */
+export interface Released {
+  readonly ip: string;
+  readonly fact: Extract<AddressFact, { kind: "known" | "gap" }>;
+}
+
+/**
+ * What an object released and must remember: earlier entries, and addresses its status shows though neither spec nor status manages them any more.
+ * Forgotten once unattached, gone, managed again, or managed by another object. Sorted by address text.
+ */
+export function releasedOf(
+  pool: Pool,
+  managed: ReadonlySet<string>,
+  provider: ProviderFacts | undefined,
+  claims: Claims,
+): readonly Released[] {
+  const shown = Object.entries(pool.status.ips)
+    .filter(([, entry]) => entry.reason !== "Conflict" && entry.reason !== "InvalidIP")
+    .map(([ip]) => ip);
+  const acquired = new Set(pool.status.acquired.map(({ ip }) => ip));
+  const remembered = new Set([...pool.status.released.map(({ ip }) => ip), ...shown]);
+  return [...remembered].toSorted(compareText).flatMap((ip): readonly Released[] => {
+    if (managed.has(ip) || acquired.has(ip) || claims.ownerOf(ip) !== undefined) return [];
+    const fact = provider?.addresses.get(ip) ?? { kind: "gap", error: "it was not read" };
+    if (fact.kind === "gap") return [{ ip, fact }];
+    return fact.kind === "known" && (fact.address.holderID !== undefined || fact.address.isLocked)
+      ? [{ ip, fact }]
+      : [];
+  });
+}

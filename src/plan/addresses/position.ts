@@ -1,0 +1,157 @@
+import type { Place } from "../../model/action.ts";
+import { type Address, type AddressFact, entryOf, type PendingAcquisition } from "../../model/address.ts";
+import { machineID, type NodeFacts } from "../../model/node.ts";
+import type { IPStatus, Pool } from "../../model/resource.ts";
+import { pastMs } from "../../model/time.ts";
+import { type MatchVerdict, undecidedText } from "../nodes/match.ts";
+
+/**
+ * How a managed address stands, from what was read and what status remembers.
+ *
+ * `placed` is on a matching node, or on one in grace; `free` can be assigned at once: it is unattached, on the machine of a former node, on a
+ * node that does not match, or on a foreign machine that may be taken over. `busy` is being worked on by the provider.
+ */
+export type Standing =
+  | { readonly kind: "placed"; readonly on: Required<Place>; readonly wasActive: boolean; readonly unready?: Unready }
+  | Free
+  | { readonly kind: "busy"; readonly holder: Place | undefined; readonly isForeign: boolean }
+  | { readonly kind: "foreign"; readonly holder: Place }
+  | { readonly kind: "gone" }
+  | { readonly kind: "gap"; readonly error: string }
+  | { readonly kind: "conflict"; readonly owner: string };
+
+/** An address that can be assigned at once. On a node that does not match: since when. */
+export interface Free {
+  readonly kind: "free";
+  readonly from: Place | undefined;
+  readonly rank: FreeRank;
+  readonly sinceMs?: number;
+}
+
+/** A holder that is unready and still counts as a match. */
+interface Unready {
+  readonly sinceMs: number;
+  readonly graceUntilMs: number;
+}
+
+/** Free addresses are taken in this order. */
+export type FreeRank = "unassigned" | "node-gone" | "not-matching" | "foreign";
+
+/** What the standing of an address depends on. */
+interface StandingContext {
+  readonly pool: Pool;
+  /** The API server's clock when the nodes had been listed, milliseconds. */
+  readonly nowMs: number;
+  readonly nodeByMachine: ReadonlyMap<string, NodeFacts>;
+  /** Nodes whose machine cannot be read. */
+  readonly machineless: readonly NodeFacts[];
+  readonly verdictOf: (node: NodeFacts) => MatchVerdict;
+  readonly ownerOf: (ip: string) => string | undefined;
+  readonly key: string;
+}
+
+/** The standing of one address of a pool. Pure. */
+export function standingOf(ip: string, fact: AddressFact, context: StandingContext): Standing {
+  const owner = context.ownerOf(ip);
+  if (owner !== undefined && owner !== context.key) return { kind: "conflict", owner };
+  switch (fact.kind) {
+    case "gap":
+      return { kind: "gap", error: fact.error };
+    case "gone":
+      return { kind: "gone" };
+    case "known":
+      return knownStanding(fact.address, context);
+  }
+}
+
+function knownStanding(address: Address, context: StandingContext): Standing {
+  const holder = holderOf(address, context);
+  const node = context.nodeByMachine.get(holder?.machineID ?? "");
+  if (address.isLocked) {
+    const isOurs =
+      holder === undefined || node !== undefined || isFormerNode(address.ip, holder.machineID, context.pool);
+    return { kind: "busy", holder, isForeign: !isOurs };
+  }
+  if (holder === undefined) return { kind: "free", from: undefined, rank: "unassigned" };
+  if (node !== undefined) return onNode(address.ip, node, holder.machineID, context);
+  const hidden = hiddenNode(address.ip, holder.machineID, context);
+  if (hidden !== undefined) return onNode(address.ip, hidden, holder.machineID, context);
+  if (isFormerNode(address.ip, holder.machineID, context.pool))
+    return { kind: "free", from: holder, rank: "node-gone" };
+  return context.pool.spec.foreignHolder === "TakeOver"
+    ? { kind: "free", from: holder, rank: "foreign" }
+    : { kind: "foreign", holder };
+}
+
+/** Where an address is; with the node's name when the machine is a node of this cluster. */
+function holderOf(address: Address, context: StandingContext): Place | undefined {
+  if (address.holderID === undefined) return undefined;
+  const node = context.nodeByMachine.get(address.holderID);
+  return node === undefined ? { machineID: address.holderID } : { machineID: address.holderID, nodeName: node.name };
+}
+
+/** Returns a node that this machine may be, among those whose machine cannot be read: the node that status names for the address, or any if status names none. */
+function hiddenNode(ip: string, machine: string, { pool, machineless }: StandingContext): NodeFacts | undefined {
+  const entry = statusOf(pool, ip);
+  const nodeName = isAt(entry, machine, pool.spec.provider) ? entry?.nodeName : undefined;
+  return machineless.find(({ name }) => nodeName === undefined || name === nodeName);
+}
+
+function onNode(ip: string, node: NodeFacts, machine: string, context: StandingContext): Standing {
+  const verdict = context.verdictOf(node);
+  if (verdict.kind === "unreadable") return { kind: "gap", error: undecidedText(node, verdict.detail) };
+  const on = { machineID: machine, nodeName: node.name };
+  const wasActive = wasActiveOn(ip, node, machine, context);
+  if (verdict.kind === "match") return { kind: "placed", on, wasActive };
+  const entry = statusOf(context.pool, ip);
+  const isKnownHere = isAt(entry, machine, context.pool.spec.provider);
+  const storedMs = isKnownHere ? pastMs(entry?.notMatchingSince, context.nowMs) : undefined;
+  const evidenceMs = verdict.kind === "unready" ? verdict.sinceMs : undefined;
+  const sinceMs = Math.min(storedMs ?? context.nowMs, evidenceMs ?? context.nowMs, context.nowMs);
+  const graceUntilMs = sinceMs + context.pool.spec.gracePeriodSeconds * 1000;
+  if (verdict.kind === "unready" && wasActive && graceUntilMs > context.nowMs) {
+    return { kind: "placed", on, wasActive, unready: { sinceMs, graceUntilMs } };
+  }
+  return { kind: "free", from: on, rank: "not-matching", sinceMs };
+}
+
+/** True if the address served on the node: status says so, or the node's annotation if there is no status. */
+function wasActiveOn(ip: string, node: NodeFacts, machine: string, { pool, key }: StandingContext): boolean {
+  const entry = statusOf(pool, ip);
+  if (entry === undefined) return node.addressAnnotation === ip && (node.poolAnnotation ?? key) === key;
+  return entry.state === "active" && isAt(entry, machine, pool.spec.provider);
+}
+
+/** The stored status of one address; undefined where there is none. Pure. */
+export function statusOf(pool: Pool, ip: string): IPStatus | undefined {
+  return entryOf(pool.status.ips, ip);
+}
+
+/** The machines of a provider that status has an address at, whatever provider `spec` names now: the one where it is or is sent, then the one it came from. */
+export function storedMachines(provider: string, pool: Pool, ip: string): readonly string[] {
+  const entry = statusOf(pool, ip);
+  return [entry?.providerID, entry?.previousProviderID].flatMap((id) =>
+    id === undefined ? [] : (machineID(provider, id) ?? []),
+  );
+}
+
+function isAt(entry: IPStatus | undefined, machine: string, provider: string): boolean {
+  return entry?.providerID !== undefined && machineID(provider, entry.providerID) === machine;
+}
+
+/** True when the address may be the one that was asked for this machine, whose answer was lost. */
+function isAskedFor(intent: PendingAcquisition, ip: string, machine: string, provider: string): boolean {
+  if (intent.providerID === undefined || intent.knownIPs.includes(ip)) return false;
+  return machineID(provider, intent.providerID) === machine;
+}
+
+/** True when status shows that this machine held the address as a node of the cluster. */
+function isFormerNode(ip: string, machine: string, pool: Pool): boolean {
+  const { provider } = pool.spec;
+  if (storedMachines(provider, pool, ip).includes(machine)) return true;
+  if (pool.status.pendingAcquisitions.some((intent) => isAskedFor(intent, ip, machine, provider))) return true;
+  return pool.status.released.some(
+    (released) =>
+      released.ip === ip && released.providerID !== undefined && machineID(provider, released.providerID) === machine,
+  );
+}

@@ -1,0 +1,175 @@
+import { actionID, type ChangeMachines, type ChangePorts } from "../../model/action.ts";
+import { portText } from "../../model/firewall.ts";
+import { machineID } from "../../model/node.ts";
+import type { Hold } from "../../model/plan.ts";
+import { compareText } from "../../model/resource.ts";
+import type { PoolView } from "../addresses/pool-view.ts";
+import {
+  type BlockedFirewall,
+  type FirewallNeeds,
+  type FirewallTarget,
+  firewallObstacle,
+  isBehind,
+  machinesFull,
+  otherMachines,
+  rulesFull,
+  unfinishedAt,
+} from "./firewall-target.ts";
+import type { Planned, PlannedAt } from "./plan-firewalls.ts";
+
+type Ready = Extract<FirewallTarget, { kind: "ready" }>;
+
+/** What is added to a firewall for one object. */
+export interface Extension {
+  readonly actions: readonly (ChangePorts | ChangeMachines)[];
+  readonly holds: readonly Hold[];
+  /** Machine → ids of what must have succeeded before an address goes there. */
+  readonly before: ReadonlyMap<string, readonly string[]>;
+  /** Machines that cannot be put behind the firewall, with the reason. */
+  readonly refused: ReadonlyMap<string, BlockedFirewall>;
+}
+
+const NOTHING: Extension = { actions: [], holds: [], before: new Map(), refused: new Map() };
+
+/** Plans the ports that are still closed, then the machines that are not behind the firewall yet. What an earlier object brings is waited for, not brought twice. Enters its own in `planned`. */
+export function extendFirewall(view: PoolView, needs: FirewallNeeds, planned: Planned): Extension {
+  const { firewall: target, pool } = view;
+  if (target.kind === "none" || pool.meta.isDeleting || view.validation.kind === "blocked") return NOTHING;
+  const unusable = (pool.firewall?.unusable ?? []).map((port) =>
+    held(view, { reason: "UnusablePort", detail: port, needsPerson: true }),
+  );
+  if (target.kind === "blocked") return { ...NOTHING, holds: [held(view, target), ...unusable] };
+  const outside = [...needs.wanted].filter((machine) => !isBehind(target.fact, machine)).toSorted(compareText);
+  const refusal = needs.wanted.size === 0 ? refusalOfAll(view) : undefined;
+  if (refusal !== undefined) return { ...NOTHING, holds: [held(view, refusal), ...unusable] };
+  const holds = [...unfinished(view, needs), ...unusable];
+  const isInStep = needs.wanted.size === 0 || (target.missing.length === 0 && outside.length === 0);
+  if (isInStep) return { ...NOTHING, holds };
+  if (target.waiting !== undefined) return { ...NOTHING, holds: [held(view, target.waiting), ...holds] };
+  return add(view, target, { outside, wanted: needs.wanted }, planned, holds);
+}
+
+/** Why no match can take the address, where that is for the firewall's sake alone; undefined when one can, or there is none. What ends by itself comes before what needs a person. */
+function refusalOfAll({ firewall, matches, pool }: PoolView): BlockedFirewall | undefined {
+  const refusals = matches.flatMap(({ name, providerID }) => {
+    const machine = machineID(pool.spec.provider, providerID);
+    return machine === undefined ? [] : [firewallObstacle(firewall, { machineID: machine, nodeName: name })];
+  });
+  if (refusals.includes(undefined)) return undefined;
+  return refusals.find((refusal) => refusal?.needsPerson === false) ?? refusals[0];
+}
+
+/** What the provider has not carried out at the machines that have an address of the object, or get one. */
+function unfinished(view: PoolView, { wanted }: FirewallNeeds): readonly Hold[] {
+  const all = [...wanted]
+    .toSorted(compareText)
+    .flatMap((machine) => unfinishedAt(view.firewall, view.placeOf(machine)) ?? []);
+  return [...new Map(all.map((why) => [why.detail, held(view, why)])).values()];
+}
+
+function add(
+  view: PoolView,
+  target: Ready,
+  { outside, wanted }: { readonly outside: readonly string[]; readonly wanted: ReadonlySet<string> },
+  planned: Planned,
+  holds: readonly Hold[],
+): Extension {
+  const at = planned.at(target.fact.firewall.id);
+  const full = rulesShort(target, at);
+  if (full !== undefined) {
+    const refused = new Map([...wanted].map((machine) => [machine, full] as const));
+    return { ...NOTHING, holds: [held(view, full), ...holds], refused };
+  }
+  const opening = openPorts(view, target, at);
+  const opened = [...new Set(target.missing.flatMap((ports) => at.ports.get(portText(ports)) ?? []))];
+  const refused = new Map(
+    outside.flatMap((machine) => {
+      const isRefused = isFullWith(target, at) && !at.machines.has(machine);
+      return isRefused ? [[machine, machinesFull(target)] as const] : [];
+    }),
+  );
+  const adding = addMachines(
+    view,
+    target,
+    outside.filter((machine) => !refused.has(machine)),
+    opened,
+    at,
+  );
+  const before = [...wanted].map((machine) => {
+    const added = at.machines.get(machine);
+    return [machine, added === undefined ? opened : [...opened, added]] as const;
+  });
+  const outsiders = [...refused.values()].map((why) => held(view, why));
+  return { actions: [...opening, ...adding], holds: [...outsiders, ...holds], before: new Map(before), refused };
+}
+
+/** Why the ports that are missing have no room beside those that are planned for others; undefined when they have. */
+function rulesShort({ fact, missing, limits }: Ready, { ports: planned }: PlannedAt): BlockedFirewall | undefined {
+  const own = missing.filter((ports) => !planned.has(portText(ports)));
+  const sum = fact.firewall.ruleCount + planned.size;
+  return own.length > 0 && sum + own.length > limits.rules ? rulesFull(sum, own.length, limits) : undefined;
+}
+
+function isFullWith({ fact, limits }: Ready, { machines }: PlannedAt): boolean {
+  return fact.firewall.machineIDs.length + machines.size >= limits.machines;
+}
+
+function openPorts(view: PoolView, { fact, missing }: Ready, { ports: planned }: PlannedAt): readonly ChangePorts[] {
+  const { id, name } = fact.firewall;
+  const own = missing.filter((ports) => !planned.has(portText(ports)));
+  if (own.length === 0) return [];
+  const action: ChangePorts = {
+    kind: "open-ports",
+    id: actionID("open-ports", view.object, name),
+    object: view.object,
+    reason: "PortsClosed",
+    requires: [],
+    follows: [],
+    provider: view.pool.spec.provider,
+    firewall: { id, name },
+    ports: own,
+    before: [],
+    after: own.map(portText),
+    awaited: [],
+    ...otherMachines(fact, view.placeOf),
+  };
+  for (const ports of own) planned.set(portText(ports), action.id);
+  return [action];
+}
+
+function addMachines(
+  view: PoolView,
+  { fact }: Ready,
+  outside: readonly string[],
+  opened: readonly string[],
+  { machines: planned }: PlannedAt,
+): readonly ChangeMachines[] {
+  const { id, name } = fact.firewall;
+  const own = outside.filter((machine) => !planned.has(machine));
+  if (own.length === 0) return [];
+  const action: ChangeMachines = {
+    kind: "add-to-firewall",
+    id: actionID("add-to-firewall", view.object, name),
+    object: view.object,
+    reason: "NodeOutsideFirewall",
+    requires: opened,
+    follows: [],
+    provider: view.pool.spec.provider,
+    firewall: { id, name },
+    machines: own.map((machine) => view.placeOf(machine)),
+    before: [],
+    after: own,
+    awaited: [],
+  };
+  for (const machine of own) planned.set(machine, action.id);
+  return [action];
+}
+
+function held(view: PoolView, why: Omit<BlockedFirewall, "kind">): Hold {
+  const { reason, detail, needsPerson, notBeforeMs } = why;
+  const { firewall: target, pool } = view;
+  const name = target.kind === "ready" ? target.fact.firewall.name : (pool.firewall?.firewall ?? "");
+  const subject = `firewall ${name}`;
+  const hold: Hold = { kind: "open-ports", object: view.object, subject, reason, detail, needsPerson };
+  return notBeforeMs === undefined ? hold : { ...hold, notBeforeMs };
+}

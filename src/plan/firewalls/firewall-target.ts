@@ -1,0 +1,326 @@
+import type { AcquireIP, AssignIP, Place } from "../../model/action.ts";
+import {
+  FIREWALL_PATIENCE_MS,
+  type Firewall,
+  type FirewallFact,
+  type FirewallFacts,
+  type FirewallLimits,
+  includesPorts,
+  type PendingFirewall,
+  type PortRange,
+  portText,
+  progressAt,
+} from "../../model/firewall.ts";
+import { machineID } from "../../model/node.ts";
+import type { Reason } from "../../model/reason.ts";
+import type { Pool } from "../../model/resource.ts";
+import { timestamp } from "../../model/time.ts";
+import { isWritable } from "../addresses/machine-ledger.ts";
+import type { PoolView } from "../addresses/pool-view.ts";
+import { type Standing, storedMachines } from "../addresses/position.ts";
+import { retryDueMs } from "../retries.ts";
+
+/** The firewall an object wants to keep in step, as far as it was read. */
+export type FirewallTarget =
+  | { readonly kind: "none" }
+  | BlockedFirewall
+  | {
+      readonly kind: "ready";
+      readonly fact: Extract<FirewallFact, { kind: "known" }>;
+      /** Ports that are to be opened yet. */
+      readonly missing: readonly PortRange[];
+      readonly limits: FirewallLimits;
+      /** Set while changes of it wait: the last attempt failed, or it is full. */
+      readonly waiting?: BlockedFirewall;
+      /** Every change that the provider has not carried out, with the time since when it is seen: that of the status, else now. */
+      readonly pending: readonly PendingFirewall[];
+      readonly nowMs: number;
+    };
+
+/** Why nothing can be done at a firewall, nor for an address that needs it. */
+export interface BlockedFirewall {
+  readonly kind: "blocked";
+  readonly reason: Reason;
+  readonly detail: string;
+  readonly needsPerson: boolean;
+  readonly notBeforeMs?: number;
+}
+
+/** What all targets of a pass share. */
+export interface FirewallContext {
+  readonly firewalls: ReadonlyMap<string, FirewallFacts>;
+  /** Firewall id → the {@link portText} of rules that flipop made, for whatever object. */
+  readonly made: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly nowMs: number;
+}
+
+/** Names of firewalls that belong to DigitalOcean Kubernetes and are overwritten by it (documented, verified 2026-08). */
+const RESERVED_PREFIX = "k8s-";
+
+/** Finds the firewall of an object and what it lacks. Pure. */
+export function firewallTarget(pool: Pool, context: FirewallContext): FirewallTarget {
+  const wish = pool.firewall;
+  if (wish === undefined) return { kind: "none" };
+  const facts = context.firewalls.get(wish.provider);
+  if (facts === undefined) return blocked("Unreadable", `firewall ${wish.firewall} was not read`, false);
+  const { unusable } = facts;
+  if (unusable !== undefined) {
+    const why = blocked(unusable.reason, unusable.message, unusable.reason === "ProviderUnavailable");
+    return unusable.notBeforeMs === undefined ? why : { ...why, notBeforeMs: unusable.notBeforeMs };
+  }
+  const fact = facts.firewalls.get(wish.firewall);
+  if (fact?.kind !== "known") return unknown(wish.firewall, fact);
+  const { firewall } = fact;
+  if (firewall.name.startsWith(RESERVED_PREFIX)) return blocked("FirewallReserved", firewall.name, true);
+  const made = context.made.get(firewall.id);
+  const missing = wish.ports.filter((ports) => !isOpen(ports, fact, made));
+  const isFull = missing.length > 0 && firewall.ruleCount + missing.length > facts.limits.rules;
+  const waiting = isFull
+    ? rulesFull(firewall.ruleCount, missing.length, facts.limits)
+    : backoff(pool, firewall.id, context.nowMs);
+  const pending = pendingOf(pool, firewall, context.nowMs);
+  const more = waiting === undefined ? {} : { waiting };
+  return { kind: "ready", fact, missing, limits: facts.limits, ...more, pending, nowMs: context.nowMs };
+}
+
+function pendingOf({ status }: Pool, firewall: Firewall, nowMs: number): readonly PendingFirewall[] {
+  const { id, name, isWaiting, pendingMachineIDs } = firewall;
+  const sinceOf = (machineID: string | undefined): string => {
+    const stored = status.pendingFirewalls?.find((entry) => entry.id === id && entry.machineID === machineID)?.since;
+    return stored !== undefined && Date.parse(stored) <= nowMs ? stored : timestamp(nowMs);
+  };
+  return [
+    ...(isWaiting ? [{ id, name, since: sinceOf(undefined) }] : []),
+    ...pendingMachineIDs.map((machineID) => ({ id, name, machineID, since: sinceOf(machineID) })),
+  ];
+}
+
+/** Returns why an address of the object may not go to a machine; undefined when it may, at once or after changes that this pass can make. Pure. */
+export function firewallObstacle(target: FirewallTarget, place: Place): BlockedFirewall | undefined {
+  if (target.kind === "none") return undefined;
+  if (target.kind === "blocked") return target;
+  const unfinished = unfinishedAt(target, place);
+  if (unfinished !== undefined) return unfinished;
+  const isInside = isBehind(target.fact, place.machineID);
+  if (isInside && target.missing.length === 0) return undefined;
+  if (target.waiting !== undefined) return target.waiting;
+  return isInside || target.fact.firewall.machineIDs.length < target.limits.machines ? undefined : machinesFull(target);
+}
+
+/**
+ * Returns what of a firewall the provider has not carried out at a machine; undefined when nothing is left there. A change that
+ * is pending for five minutes, or was given up, asks for a person. Exception: where flipop has to change something for the
+ * machine anyway, that change tries again what was given up. Pure.
+ */
+export function unfinishedAt(target: FirewallTarget, place: Place): BlockedFirewall | undefined {
+  if (target.kind !== "ready") return undefined;
+  const { machineID, nodeName } = place;
+  const machine = nodeName === undefined ? `machine ${machineID}` : `node ${nodeName} (machine ${machineID})`;
+  const where = `firewall ${target.fact.firewall.name}, ${machine}`;
+  switch (progressAt(target.fact.firewall, machineID)) {
+    case "in-force":
+      return undefined;
+    case "failed":
+      return isLetIn(target, machineID) ? blocked("FirewallFailed", where, true) : undefined;
+    case "pending":
+      return stillPending(target, machineID, where);
+  }
+}
+
+function stillPending(
+  { fact, pending, nowMs }: Extract<FirewallTarget, { kind: "ready" }>,
+  machineID: string,
+  where: string,
+): BlockedFirewall | undefined {
+  const found =
+    pending.find((one) => one.machineID === machineID) ?? pending.find((one) => one.machineID === undefined);
+  if (found === undefined) return undefined;
+  const isWhole = found.machineID === undefined;
+  const detail = `${isWhole ? `firewall ${fact.firewall.name}` : where}, since ${found.since}`;
+  const isStuck = nowMs - Date.parse(found.since) >= FIREWALL_PATIENCE_MS;
+  return blocked(isStuck ? "FirewallStuck" : "InProgress", detail, isStuck);
+}
+
+/** Says that a firewall has no room for so many more rules, and what can be done. Pure. */
+export function rulesFull(ruleCount: number, more: number, limits: FirewallLimits): BlockedFirewall {
+  const detail = `${ruleCount} of ${limits.rules} rules; ${more} more ${more === 1 ? "is" : "are"} needed: let Services share ports, or name another firewall`;
+  return blocked("FirewallFull", detail, true);
+}
+
+/** Says that no more machines can be put behind a firewall one by one, and what can be done. Pure. */
+export function machinesFull({ fact, limits }: Extract<FirewallTarget, { kind: "ready" }>): BlockedFirewall {
+  const { machineIDs, tags } = fact.firewall;
+  const way = tags.length === 0 ? "give it a tag that the nodes have" : `give the nodes its tag ${tags.join(" or ")}`;
+  return blocked("FirewallFull", `${machineIDs.length} of ${limits.machines} machines; ${way}`, true);
+}
+
+/** True when the firewall of an object shows that everything may come in at that machine; {@link unfinishedAt} tells whether it is in force there. Pure. */
+export function isLetIn(target: FirewallTarget, machineID: string): boolean {
+  if (target.kind === "none") return true;
+  return target.kind === "ready" && target.missing.length === 0 && isBehind(target.fact, machineID);
+}
+
+/** True for a machine that the firewall covers, by itself or by a tag. Pure. */
+export function isBehind(fact: Extract<FirewallFact, { kind: "known" }>, machineID: string): boolean {
+  return fact.firewall.machineIDs.includes(machineID) || fact.taggedMachineIDs.has(machineID);
+}
+
+/** How many machines a firewall covers that are no nodes of this cluster, as an action tells of them; empty for none. Pure. */
+export function otherMachines(
+  { firewall, taggedMachineIDs }: Extract<FirewallFact, { kind: "known" }>,
+  placeOf: (machineID: string) => Place,
+): { readonly otherMachines?: number } {
+  const covered = new Set([...firewall.machineIDs, ...taggedMachineIDs]);
+  const others = [...covered].filter((machine) => placeOf(machine).nodeName === undefined).length;
+  return others === 0 ? {} : { otherMachines: others };
+}
+
+/** The retry subject of a firewall. */
+export function firewallSubject(id: string): string {
+  return `firewall/${id}`;
+}
+
+function backoff({ status }: Pool, id: string, nowMs: number): BlockedFirewall | undefined {
+  const retry = status.retries.find(({ subject }) => subject === firewallSubject(id));
+  const dueMs = retry === undefined ? nowMs : retryDueMs(retry, nowMs);
+  return dueMs <= nowMs ? undefined : { ...blocked("Backoff", retry?.error ?? "", false), notBeforeMs: dueMs };
+}
+
+/** Open by the very rule, or by a wider one of somebody else: what flipop made for another object may go with that. */
+function isOpen(
+  ports: PortRange,
+  { firewall }: Extract<FirewallFact, { kind: "known" }>,
+  made: ReadonlySet<string> | undefined,
+): boolean {
+  return firewall.rules.some(
+    (rule) =>
+      rule.isOpenToAll &&
+      includesPorts(rule.ports, ports) &&
+      (portText(rule.ports) === portText(ports) || made?.has(portText(rule.ports)) !== true),
+  );
+}
+
+function unknown(wanted: string, fact: Exclude<FirewallFact, { kind: "known" }> | undefined): BlockedFirewall {
+  switch (fact?.kind) {
+    case "gone":
+      return blocked("FirewallNotFound", wanted, true);
+    case "ambiguous":
+      return blocked("FirewallAmbiguous", `${wanted}: ${fact.ids.join(", ")}`, true);
+    default:
+      return blocked("Unreadable", fact?.error ?? `firewall ${wanted} was not read`, false);
+  }
+}
+
+function blocked(reason: Reason, detail: string, needsPerson: boolean): BlockedFirewall {
+  return { kind: "blocked", reason, detail, needsPerson };
+}
+
+/** What an object needs of one firewall: nothing of it may be taken away, whoever put it there. */
+export interface FirewallNeeds {
+  readonly ports: ReadonlySet<string>;
+  /** Machines that must be behind it, as their address is there or is just sent there. */
+  readonly wanted: ReadonlySet<string>;
+  /** Those, and machines where an address of the object may be for all that is known. */
+  readonly machines: ReadonlySet<string>;
+  /** Matching machines that a change is pending for while the address serves nowhere: one of them may have it next. */
+  readonly coming: ReadonlySet<string>;
+}
+
+/** What sends an address to a machine. */
+export type Sending = AssignIP | AcquireIP;
+
+/** The machine an action sends an address to; undefined for an address that is bought for none. Pure. */
+export function destinationOf(action: Sending): string | undefined {
+  if (action.kind !== "acquire-ip") return action.after.machineID;
+  return "node" in action.after ? action.after.node.machineID : undefined;
+}
+
+/**
+ * What an object needs of its present firewall, once what is planned for it is done. Pure.
+ * @param shown - addresses that DNS shows: clients come for them, so their machines stay until DNS is written
+ * @param left - where the addresses of deleted objects are, by {@link leftBehind}: whoever names one, too, has it next
+ */
+export function presentNeeds(
+  view: PoolView,
+  sending: readonly Sending[],
+  shown: ReadonlySet<string>,
+  left: ReadonlyMap<string, readonly string[]>,
+): FirewallNeeds {
+  const nothing = new Set<string>();
+  if (view.pool.meta.isDeleting) return { ports: nothing, wanted: nothing, machines: nothing, coming: nothing };
+  const sent = new Set(sending.flatMap((action) => ("ip" in action ? [action.ip] : [])));
+  const destinations = sending.flatMap((action) => destinationOf(action) ?? []);
+  const staying = view.managed.filter(({ ip }) => view.inUse.has(ip) && !sent.has(ip));
+  const placed = staying.flatMap(({ standing }) => (standing.kind === "placed" ? [standing.on.machineID] : []));
+  const inherited = view.managed.flatMap(({ ip, standing }) =>
+    standing.kind === "conflict" ? (left.get(ip) ?? []) : [],
+  );
+  const maybe = staying.flatMap(({ ip, standing }) => [...seenAt(standing), ...rememberedAt(view, ip, standing)]);
+  const asked = view.pool.status.pendingAcquisitions.flatMap(
+    ({ providerID = "" }) => machineID(view.pool.spec.provider, providerID) ?? [],
+  );
+  const wanted = new Set([...destinations, ...placed]);
+  const unused = view.managed.filter(({ ip }) => !view.inUse.has(ip) && shown.has(ip));
+  const published = [
+    ...unused.flatMap(({ standing }) => (standing.kind === "placed" ? [standing.on.machineID] : seenAt(standing))),
+    ...view.released.flatMap(({ ip, fact }) =>
+      shown.has(ip) && fact.kind === "known" ? (fact.address.holderID ?? []) : [],
+    ),
+  ];
+  return {
+    ports: new Set((view.pool.firewall?.ports ?? []).map(portText)),
+    wanted,
+    machines: new Set([...wanted, ...maybe, ...asked, ...published, ...inherited]),
+    coming: wanted.size === 0 ? new Set(unfinishedMatches(view)) : nothing,
+  };
+}
+
+/** The machines where addresses of deleted objects are, or may be, by address. Pure. */
+export function leftBehind(views: readonly PoolView[]): ReadonlyMap<string, readonly string[]> {
+  const deleted = views.filter(({ pool }) => pool.meta.isDeleting);
+  return new Map(
+    deleted.flatMap(({ managed }) =>
+      managed
+        .filter(({ standing }) => standing.kind !== "conflict")
+        .map(
+          ({ ip, standing }) => [ip, standing.kind === "placed" ? [standing.on.machineID] : seenAt(standing)] as const,
+        ),
+    ),
+  );
+}
+
+function unfinishedMatches({ firewall, matches, pool }: PoolView): readonly string[] {
+  if (firewall.kind !== "ready") return [];
+  const machines = matches.flatMap(({ providerID }) => machineID(pool.spec.provider, providerID) ?? []);
+  return machines.filter((machine) => progressAt(firewall.fact.firewall, machine) !== "in-force");
+}
+
+/**
+ * Everything an object added to a firewall stays while nothing can be decided for it: it cannot be worked on, or its present firewall is not known; and for ever when
+ * it is deleted with `Retain`. Pure.
+ */
+export function mayLetGo(view: PoolView): boolean {
+  const { meta, spec } = view.pool;
+  if (meta.isDeleting) return isWritable(view) && spec.reclaimPolicy === "Delete";
+  return isWritable(view) && view.firewall.kind !== "blocked";
+}
+
+function seenAt(standing: Standing): readonly string[] {
+  switch (standing.kind) {
+    case "free":
+      return standing.from === undefined ? [] : [standing.from.machineID];
+    case "busy":
+      return standing.holder === undefined ? [] : [standing.holder.machineID];
+    case "foreign":
+      return [standing.holder.machineID];
+    default:
+      return [];
+  }
+}
+
+/** Where status has an address that is on its way, or cannot be looked at. */
+function rememberedAt(view: PoolView, ip: string, standing: Standing): readonly string[] {
+  return standing.kind === "busy" || standing.kind === "gap"
+    ? storedMachines(view.pool.spec.provider, view.pool, ip)
+    : [];
+}

@@ -1,0 +1,287 @@
+import { type Action, type ChangeMachines, type ChangePorts, refKey } from "../../model/action.ts";
+import { type FirewallMemory, type PendingFirewall, progressAt } from "../../model/firewall.ts";
+import { machineID } from "../../model/node.ts";
+import type { Observation } from "../../model/observation.ts";
+import type { Hold } from "../../model/plan.ts";
+import { compareText } from "../../model/resource.ts";
+import type { Decision } from "../addresses/decide-pools.ts";
+import { isWritable } from "../addresses/machine-ledger.ts";
+import type { PoolView } from "../addresses/pool-view.ts";
+import { type Cleaning, NOTHING_TO_CLEAN } from "../finalizer.ts";
+import { type Extension, extendFirewall } from "./extend-firewall.ts";
+import { entriesOf, entryKey, type FirewallWork, firewallMemory, stillThere, storedMemory } from "./firewall-memory.ts";
+import {
+  type BlockedFirewall,
+  type FirewallNeeds,
+  isBehind,
+  isLetIn,
+  leftBehind,
+  mayLetGo,
+  presentNeeds,
+  type Sending,
+  unfinishedAt,
+} from "./firewall-target.ts";
+import { linkSending } from "./link-sending.ts";
+import { firewallCleaning, type Reduction, shrinkFirewall, waitingForHeirs } from "./shrink-firewall.ts";
+
+/** What is done about the firewalls of one object. */
+export interface ObjectFirewalls {
+  readonly actions: readonly (ChangePorts | ChangeMachines)[];
+  readonly holds: readonly Hold[];
+  /** What its status should remember. */
+  readonly memory: readonly FirewallMemory[];
+  /** Since when a change of its firewall is pending where its address is or could go; what its status should show. */
+  readonly pending: readonly PendingFirewall[];
+  readonly cleaning: Cleaning;
+}
+
+/** The decisions, with assignments that wait for their firewall, and what is done at firewalls, by {@link refKey}. */
+interface FirewallPlan {
+  readonly decisions: readonly Decision[];
+  readonly byObject: ReadonlyMap<string, ObjectFirewalls>;
+  readonly lettingIn: LettingIn;
+}
+
+/** What DNS shows while firewalls are planned. */
+interface PublishedNow {
+  /** Addresses that cannot be taken out of DNS in this pass, with the name. */
+  readonly stillPublished: ReadonlyMap<string, string>;
+  /** Addresses that DNS shows now, or showed last. */
+  readonly shown: ReadonlySet<string>;
+}
+
+/** The ids of the actions of a plan after which the firewall of an object lets clients in to a machine: none where it does already; undefined where it will not. */
+export type LettingIn = (view: PoolView, machineID: string) => readonly string[] | undefined;
+
+/**
+ * Plans the firewalls of all objects: first what is added, object after object, so that what several need is brought once; then what nobody needs any more. An
+ * address goes to a machine only after the machine is behind its firewall with all ports open, and is not sent where that cannot be.
+ *
+ */
+export function planFirewalls(
+  decisions: readonly Decision[],
+  { firewalls, observedAtMs: nowMs }: Observation,
+  { stillPublished, shown }: PublishedNow,
+): FirewallPlan {
+  const isUsed = decisions.some(
+    ({ view }) => view.firewall.kind !== "none" || view.pool.status.firewalls !== undefined,
+  );
+  if (!isUsed) return { decisions, byObject: new Map(), lettingIn: () => [] };
+  const planned = new Planned();
+  const left = leftBehind(decisions.map(({ view }) => view));
+  const works = decisions.map(({ view, actions }): FirewallWork => {
+    const sending = actions.filter(isSending);
+    const needs = presentNeeds(view, sending, shown, left);
+    const extension = isWritable(view) ? extendFirewall(view, needs, planned) : heldOnly(view, needs);
+    return { view, sending, needs, extension };
+  });
+  const kept = keptBy(works);
+  const allSending = works.flatMap(({ sending }) => sending);
+  const awaited = awaitedMachines(works);
+  const taken = new Set<string>();
+  const isAwaited = byOthers(works, awaitedEntries);
+  const shared = {
+    isRecorded: byOthers(works, (work) => recordedEntries(work, firewalls)),
+    isInherited: byOthers(
+      works.filter(({ view }) => !view.pool.meta.isDeleting),
+      ({ view }) => storedMemory(view).flatMap(entriesOf),
+    ),
+  };
+  const byObject = works.map((work) => {
+    const { view, extension } = work;
+    const adding = extension.actions.map(({ id }) => id);
+    const reductions = mayLetGo(view)
+      ? storedMemory(view).map((memory) => {
+          const facts = firewalls.get(memory.provider);
+          return shrinkFirewall(view, memory, {
+            facts,
+            kept,
+            isCarriedOver: areLetIn(work, (machine) => extension.before.has(machine)),
+            unfinished: firstUnfinished(work),
+            isAwaited: (entry) => isAwaited(work, entry),
+            sending: allSending,
+            adding,
+            stillPublished,
+            taken,
+            nowMs,
+          });
+        })
+      : [];
+    const { actions, ...others } = result(work, reductions, shared, firewalls);
+    const waiting = actions.map((action) => ({ ...action, awaited: awaited(work, action) }));
+    return [refKey(view.object), { ...others, actions: waiting }] as const;
+  });
+  return { decisions: linkSending(decisions, works), byObject: new Map(byObject), lettingIn: lettingInBy(works) };
+}
+
+function lettingInBy(works: readonly FirewallWork[]): LettingIn {
+  const extensions = new Map(works.map(({ view, extension }) => [view, extension]));
+  return (view, machine) => {
+    if (isLetIn(view.firewall, machine)) return [];
+    const { before, refused } = extensions.get(view) ?? {};
+    return refused?.has(machine) === true ? undefined : before?.get(machine);
+  };
+}
+
+/** An object that is not written shows what its firewall waits for, and plans nothing. */
+function heldOnly(view: PoolView, needs: FirewallNeeds): Extension {
+  const { holds } = extendFirewall(view, needs, new Planned());
+  return { actions: [], holds: view.pool.spec.suspend ? [] : holds, before: new Map(), refused: new Map() };
+}
+
+/**
+ * Returns which machines the provider must have carried a change of a firewall out to before the change counts as done:
+ *
+ *   open ports      every machine that waits for these ports, for whatever object
+ *   add machines    those machines
+ *   close ports     the machines that have an address of the object
+ *   remove machines none: nothing waits for them
+ *
+ * A machine where an earlier change is pending is left out: that one may never end, and others would wait for it.
+ */
+function awaitedMachines(
+  works: readonly FirewallWork[],
+): (work: FirewallWork, action: ChangePorts | ChangeMachines) => readonly string[] {
+  const waiting = new Map<string, Set<string>>();
+  for (const { extension } of works)
+    for (const [machine, ids] of extension.before)
+      for (const id of ids) waiting.set(id, (waiting.get(id) ?? new Set()).add(machine));
+  const candidates = ({ needs }: FirewallWork, { kind, id, after }: ChangePorts | ChangeMachines): Iterable<string> => {
+    if (kind === "open-ports") return waiting.get(id) ?? [];
+    if (kind === "close-ports") return needs.wanted;
+    return kind === "add-to-firewall" ? after : [];
+  };
+  return (work, action) => {
+    const { firewall: target } = work.view;
+    if (target.kind !== "ready" || target.fact.firewall.id !== action.firewall.id) return [];
+    const { fact } = target;
+    const isAwaited = (machine: string): boolean =>
+      (action.kind === "add-to-firewall" || isBehind(fact, machine)) &&
+      progressAt(fact.firewall, machine) !== "pending";
+    return [...candidates(work, action)].filter(isAwaited).toSorted(compareText);
+  };
+}
+
+function isSending(action: Action): action is Sending {
+  return action.kind === "assign-ip" || action.kind === "move-ip" || action.kind === "acquire-ip";
+}
+
+/** True when wherever an address of the object may be its present firewall lets everything in, or `isBrought` says so, and no change is pending there. */
+function areLetIn(work: FirewallWork, isBrought: (machine: string) => boolean): boolean {
+  const { view, needs } = work;
+  const isOpen = [...needs.machines].every((machine) => isBrought(machine) || isLetIn(view.firewall, machine));
+  return isOpen && firstUnfinished(work) === undefined;
+}
+
+/** What the provider has not carried out of the present firewall where an address of the object may be. */
+function firstUnfinished({ view, needs }: FirewallWork): BlockedFirewall | undefined {
+  const machines = [...needs.machines].toSorted(compareText);
+  return machines.flatMap((machine) => unfinishedAt(view.firewall, view.placeOf(machine)) ?? [])[0];
+}
+
+/** What is on record for an object that is not behind its present firewall yet, and what it wants there: a former one may serve it. */
+function awaitedEntries(work: FirewallWork): readonly string[] {
+  if (areLetIn(work, () => false)) return [];
+  const { view, needs } = work;
+  return storedMemory(view).flatMap((memory) => [
+    ...entriesOf(memory),
+    ...entriesOf({ ...memory, ports: [...needs.ports], machineIDs: [...needs.machines] }),
+  ]);
+}
+
+/** What must stay at each firewall: what objects need, and everything on record for those that can let nothing go. */
+function keptBy(
+  works: readonly FirewallWork[],
+): ReadonlyMap<string, { readonly ports: Set<string>; readonly machines: Set<string> }> {
+  const kept = new Map<string, { readonly ports: Set<string>; readonly machines: Set<string> }>();
+  const keep = (id: string, ports: Iterable<string>, machines: Iterable<string>): void => {
+    const known = kept.get(id) ?? { ports: new Set(), machines: new Set() };
+    for (const text of ports) known.ports.add(text);
+    for (const machine of machines) known.machines.add(machine);
+    kept.set(id, known);
+  };
+  for (const { view, needs } of works) {
+    if (view.firewall.kind === "ready")
+      keep(view.firewall.fact.firewall.id, needs.ports, [...needs.machines, ...needs.coming]);
+    if (!mayLetGo(view)) for (const { id, ports, machineIDs } of storedMemory(view)) keep(id, ports, machineIDs);
+  }
+  return kept;
+}
+
+/** What other objects have on record; `isInherited` leaves out those that are deleted. */
+interface Shared {
+  readonly isRecorded: ByOthers;
+  readonly isInherited: ByOthers;
+}
+
+function result(
+  work: FirewallWork,
+  reductions: readonly Reduction[],
+  { isRecorded, isInherited }: Shared,
+  facts: Observation["firewalls"],
+): ObjectFirewalls {
+  const { view, extension, needs } = work;
+  const actions = [...extension.actions, ...reductions.flatMap((reduction) => reduction.actions)];
+  const holds = [...extension.holds, ...reductions.flatMap((reduction) => reduction.holds)];
+  // Also a suspended object takes over what it needs: the one that added it may go.
+  const isKnown = view.validation.kind === "valid" && view.provider !== undefined;
+  const isShared = (entry: string): boolean => isRecorded(work, entry);
+  const memory = isKnown ? firewallMemory(view, { needs, extension, facts, isShared }) : storedMemory(view);
+  const hasHeir = (entry: string): boolean => isInherited(work, entry);
+  const cleaning = isWritable(view) ? firewallCleaning(view, memory, reductions, hasHeir) : NOTHING_TO_CLEAN;
+  const pending = pendingChanges(view, needs);
+  return { actions, holds: [...holds, ...waitingForHeirs(view, cleaning, reductions)], memory, pending, cleaning };
+}
+
+/** The pending changes that matter to an object: at the machines that have its address or match it. While its firewall is not known, those on record. */
+function pendingChanges({ firewall, matches, pool }: PoolView, { wanted }: FirewallNeeds): readonly PendingFirewall[] {
+  if (firewall.kind === "blocked") return pool.status.pendingFirewalls ?? [];
+  if (firewall.kind === "none") return [];
+  const matching = matches.flatMap(({ providerID }) => machineID(pool.spec.provider, providerID) ?? []);
+  const machines = new Set([...wanted, ...matching]);
+  return machines.size === 0
+    ? []
+    : firewall.pending.filter(({ machineID: machine }) => machine === undefined || machines.has(machine));
+}
+
+/** Ports and machines on record for an object that are still there, or are just being added. */
+function recordedEntries({ view, extension }: FirewallWork, facts: Observation["firewalls"]): readonly string[] {
+  const stored = storedMemory(view).flatMap((memory) => stillThere(memory, facts.get(memory.provider)) ?? []);
+  const added = extension.actions.flatMap(({ firewall, after }) => after.map((what) => entryKey(firewall.id, what)));
+  return [...stored.flatMap(entriesOf), ...added];
+}
+
+/** True when an object other than that of the work has the entry. */
+type ByOthers = (work: FirewallWork, entry: string) => boolean;
+
+/** Tells of each entry whether another object has it, from the entries of each object, gone through once. Pure. */
+function byOthers(works: readonly FirewallWork[], entriesBy: (work: FirewallWork) => readonly string[]): ByOthers {
+  const holders = new Map<string, Set<FirewallWork>>();
+  for (const work of works)
+    for (const entry of entriesBy(work)) {
+      const known = holders.get(entry) ?? new Set();
+      holders.set(entry, known.add(work));
+    }
+  return (work, entry) => {
+    const known = holders.get(entry);
+    return known !== undefined && (known.size > 1 || !known.has(work));
+  };
+}
+
+/** What is planned for one firewall: ports, as `portText`, and machines → the action that brings them. */
+export interface PlannedAt {
+  readonly ports: Map<string, string>;
+  readonly machines: Map<string, string>;
+}
+
+/** What objects have planned to add to firewalls so far; each enters its own. */
+export class Planned {
+  readonly #byID = new Map<string, PlannedAt>();
+
+  /** What is planned for a firewall, to be entered into. */
+  at(firewallID: string): PlannedAt {
+    const known = this.#byID.get(firewallID) ?? { ports: new Map(), machines: new Map() };
+    this.#byID.set(firewallID, known);
+    return known;
+  }
+}

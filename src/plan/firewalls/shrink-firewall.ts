@@ -1,0 +1,184 @@
+import { actionID, type ChangeMachines, type ChangePorts } from "../../model/action.ts";
+import { type FirewallFact, type FirewallFacts, type FirewallMemory, parsePortText } from "../../model/firewall.ts";
+import type { Hold } from "../../model/plan.ts";
+import { FINALIZER } from "../../model/resource.ts";
+import type { PoolView } from "../addresses/pool-view.ts";
+import { type Cleaning, NOTHING_TO_CLEAN } from "../finalizer.ts";
+import { retryDueMs, retryOf } from "../retries.ts";
+import { entriesOf, entryKey, factByID, shownPorts } from "./firewall-memory.ts";
+import { type BlockedFirewall, firewallSubject, otherMachines, type Sending } from "./firewall-target.ts";
+
+/** What is taken from a firewall for one object. */
+export interface Reduction {
+  readonly actions: readonly (ChangePorts | ChangeMachines)[];
+  readonly holds: readonly Hold[];
+}
+
+/** What a reduction depends on, beside the object. */
+interface ReductionContext {
+  readonly facts: FirewallFacts | undefined;
+  /** What any object needs, or cannot let go; by firewall id. */
+  readonly kept: ReadonlyMap<string, { readonly ports: ReadonlySet<string>; readonly machines: ReadonlySet<string> }>;
+  /** True when wherever an address of the object may be its present firewall lets everything in, or is brought to by this plan. */
+  readonly isCarriedOver: boolean;
+  /** What the provider has not carried out of the present firewall there. */
+  readonly unfinished: BlockedFirewall | undefined;
+  /** True for a port or a machine, as `entryKey`, that may serve another object which is not behind its present firewall yet. */
+  readonly isAwaited: (entry: string) => boolean;
+  /** Every action of the plan that sends an address somewhere. */
+  readonly sending: readonly Sending[];
+  /** Ids of what is added for the object, at its present firewall. */
+  readonly adding: readonly string[];
+  /** Addresses that cannot be taken out of DNS in this pass, with the name. */
+  readonly stillPublished: ReadonlyMap<string, string>;
+  /** Ports and machines, as `entryKey`, that objects before this one take away. */
+  readonly taken: Set<string>;
+  readonly nowMs: number;
+}
+
+/**
+ * Takes away what was added for the object at one firewall and nobody needs any more: ports, then machines. From its present firewall after what is added there
+ * was tried, from a former one only once that succeeded, for every machine that may have an address; a machine that an address leaves, once it has left. Enters its own in `taken`.
+ */
+export function shrinkFirewall(view: PoolView, memory: FirewallMemory, context: ReductionContext): Reduction {
+  const fact = factByID(context.facts, memory.id);
+  if (fact === undefined || fact.kind === "gap")
+    return { actions: [], holds: [unreadable(view, memory, fact?.error ?? context.facts?.unusable?.message ?? "")] };
+  if (fact.kind !== "known") return { actions: [], holds: [] };
+  const { firewall } = fact;
+  const kept = context.kept.get(memory.id);
+  const shown = shownPorts(firewall);
+  const isFree = (what: string): boolean => {
+    const entry = entryKey(memory.id, what);
+    return !context.taken.has(entry) && !context.isAwaited(entry);
+  };
+  const ports = memory.ports.filter((text) => kept?.ports.has(text) !== true && shown.has(text) && isFree(text));
+  const machines = memory.machineIDs.filter(
+    (id) => kept?.machines.has(id) !== true && firewall.machineIDs.includes(id) && isFree(id),
+  );
+  if (ports.length === 0 && machines.length === 0) return { actions: [], holds: [] };
+  const isPresent = isPresentFirewall(view, memory);
+  const hold = obstacle(view, memory, context);
+  if (hold !== undefined) return { actions: [], holds: [hold] };
+  for (const what of [...ports, ...machines]) context.taken.add(entryKey(memory.id, what));
+  const wait = isPresent ? { requires: [], follows: context.adding } : { requires: context.adding, follows: [] };
+  const closing = ports.length === 0 ? [] : [closePorts(view, memory, ports, wait, fact)];
+  const leaving = machines.length === 0 ? [] : [removeMachines(view, memory, machines, wait, closing, context)];
+  return { actions: [...closing, ...leaving], holds: [] };
+}
+
+function isPresentFirewall({ firewall }: PoolView, { id }: FirewallMemory): boolean {
+  return firewall.kind === "ready" && firewall.fact.firewall.id === id;
+}
+
+interface Wait {
+  readonly requires: readonly string[];
+  readonly follows: readonly string[];
+}
+
+function closePorts(
+  view: PoolView,
+  memory: FirewallMemory,
+  ports: readonly string[],
+  wait: Wait,
+  fact: Extract<FirewallFact, { kind: "known" }>,
+): ChangePorts {
+  return {
+    kind: "close-ports",
+    ...commonOf(view, memory, "close-ports"),
+    ...wait,
+    reason: view.pool.meta.isDeleting ? "ObjectDeleted" : "PortsUnneeded",
+    ports: ports.flatMap((text) => parsePortText(text) ?? []),
+    before: ports,
+    after: [],
+    awaited: [],
+    ...otherMachines(fact, view.placeOf),
+  };
+}
+
+function removeMachines(
+  view: PoolView,
+  memory: FirewallMemory,
+  machines: readonly string[],
+  wait: Wait,
+  closing: readonly ChangePorts[],
+  { sending }: ReductionContext,
+): ChangeMachines {
+  const moves = sending.filter(({ before }) => before !== undefined && machines.includes(before.machineID));
+  return {
+    kind: "remove-from-firewall",
+    ...commonOf(view, memory, "remove-from-firewall"),
+    requires: [...wait.requires, ...moves.map(({ id }) => id)],
+    follows: [...wait.follows, ...closing.map(({ id }) => id)],
+    reason: view.pool.meta.isDeleting ? "ObjectDeleted" : "NodeUnneeded",
+    machines: machines.map((machine) => view.placeOf(machine)),
+    before: machines,
+    after: [],
+    awaited: [],
+  };
+}
+
+function commonOf(
+  { object }: PoolView,
+  { provider, id, name }: FirewallMemory,
+  kind: "close-ports" | "remove-from-firewall",
+): Pick<ChangePorts, "id" | "object" | "provider" | "firewall"> {
+  return { id: actionID(kind, object, `${name} ${id}`), object, provider, firewall: { id, name } };
+}
+
+/** The machine of a deleted object is let go after DNS no longer shows its address; a refusal waits for its time. */
+function obstacle(
+  view: PoolView,
+  memory: FirewallMemory,
+  { stillPublished, isCarriedOver, unfinished, nowMs }: ReductionContext,
+): Hold | undefined {
+  if (!isPresentFirewall(view, memory) && !isCarriedOver) {
+    const { reason = "InProgress", detail = "" } = unfinished ?? {};
+    return { ...held(view, memory, reason), detail };
+  }
+  const shown = view.pool.meta.isDeleting ? view.managed.find(({ ip }) => stillPublished.has(ip)) : undefined;
+  if (shown !== undefined)
+    return { ...held(view, memory, "StillPublished"), detail: stillPublished.get(shown.ip) ?? shown.ip };
+  const retry = retryOf(view, firewallSubject(memory.id));
+  const dueMs = retry === undefined ? nowMs : retryDueMs(retry, nowMs);
+  if (dueMs <= nowMs) return undefined;
+  return { ...held(view, memory, "Backoff"), detail: retry?.error ?? "", notBeforeMs: dueMs };
+}
+
+function unreadable(view: PoolView, memory: FirewallMemory, error: string): Hold {
+  return { ...held(view, memory, "Unreadable"), detail: error };
+}
+
+function held({ object }: PoolView, { name }: FirewallMemory, reason: Hold["reason"]): Hold {
+  return { kind: "close-ports", object, subject: `firewall ${name}`, reason, detail: "", needsPerson: false };
+}
+
+/** A deleted object can go once everything on record for it is taken away in this pass, or is on record for another that needs it. Pure. */
+export function firewallCleaning(
+  view: PoolView,
+  memory: readonly FirewallMemory[],
+  reductions: readonly Reduction[],
+  hasHeir: (entry: string) => boolean,
+): Cleaning {
+  if (view.pool.spec.reclaimPolicy !== "Delete") return NOTHING_TO_CLEAN;
+  const removing = reductions.flatMap(({ actions }) => actions);
+  const leaving = new Set(
+    removing.flatMap(({ firewall, before }) => before.map((what) => entryKey(firewall.id, what))),
+  );
+  const isLeft = (entry: string): boolean => !leaving.has(entry) && !hasHeir(entry);
+  return {
+    isNeeded: memory.length > 0,
+    isStuck: memory.flatMap(entriesOf).some(isLeft) || reductions.some(({ holds }) => holds.length > 0),
+    after: removing.map(({ id }) => id),
+  };
+}
+
+/** Says what the deletion of an object waits for where nothing else does: another one is to put on record what it needs of it. Pure. */
+export function waitingForHeirs(view: PoolView, cleaning: Cleaning, reductions: readonly Reduction[]): readonly Hold[] {
+  const { meta } = view.pool;
+  const isWaiting = meta.isDeleting && meta.finalizers.includes(FINALIZER) && cleaning.isStuck;
+  if (!isWaiting || reductions.some(({ holds }) => holds.length > 0)) return [];
+  const detail = "another RoutedIP needs what was added to a firewall for this one, and is to take it over";
+  const common = { object: view.object, subject: view.key, needsPerson: false };
+  return [{ ...common, kind: "remove-finalizer", reason: "FirewallPending", detail }];
+}

@@ -1,0 +1,152 @@
+import {
+  acceptedTTL,
+  canonicalDNSName,
+  canonicalZone,
+  type DNSFacts,
+  type RecordSetState,
+  recordFQDN,
+  recordsKey,
+  type UnreadDNS,
+  type Zone,
+  type ZoneFact,
+} from "../../model/dns.ts";
+import type { Reason } from "../../model/reason.ts";
+import type { DNSRecordSetSpec, Pool, RecordSet } from "../../model/resource.ts";
+import { capabilitiesOf } from "../provider-capabilities.ts";
+
+/** The name an object publishes under, found at its provider; or why nothing can be published. */
+export type NameTarget = { readonly kind: "none" } | BlockedTarget | ReadyTarget;
+
+/** Nothing can be written in this pass. */
+export interface BlockedTarget {
+  readonly kind: "blocked";
+  readonly reason: Reason;
+  readonly detail: string;
+  readonly needsPerson: boolean;
+  readonly notBeforeMs?: number;
+  /** Set where the name is known all the same: claims are made with it. */
+  readonly name?: TargetName;
+}
+
+/** A name at a provider. */
+export interface TargetName {
+  readonly provider: string;
+  readonly zone: string;
+  readonly fqdn: string;
+}
+
+/** The records are known and may be written. */
+export interface ReadyTarget {
+  readonly kind: "ready";
+  readonly name: TargetName;
+  readonly zone: Zone;
+  readonly ttlSeconds: number;
+  /** The TTL as written, where the provider accepts no such low one. */
+  readonly raisedFrom?: number;
+  readonly records: RecordSetState;
+  /** Why nothing may be written all the same. */
+  readonly unusable?: BlockedTarget;
+}
+
+/** Finds the name of a wish among what was read of its provider. Pure. */
+export function nameTarget(wish: DNSWish, dns: ReadonlyMap<string, DNSFacts>): NameTarget {
+  if (wish.kind === "none") return wish;
+  if (wish.kind === "invalid") return { kind: "blocked", reason: "InvalidDNS", detail: wish.error, needsPerson: true };
+  const facts = dns.get(wish.provider);
+  const zone = facts?.zones.get(wish.zone);
+  const resolved = recordFQDN(wish.recordName, zoneName(wish, zone));
+  if (zone?.kind === "known" && resolved.kind === "invalid")
+    return { kind: "blocked", reason: "InvalidDNS", detail: resolved.error, needsPerson: true };
+  const name = resolved.kind === "name" ? { provider: wish.provider, zone: wish.zone, fqdn: resolved.fqdn } : undefined;
+  return facts === undefined || zone === undefined || zone.kind !== "known" || name === undefined
+    ? { ...obstacle(wish, facts, zone), ...(name === undefined ? {} : { name }) }
+    : withRecords(wish, facts, zone.zone, name);
+}
+
+/** True where another object owns the name. Pure. */
+export function isTaken(target: NameTarget): boolean {
+  return target.kind === "blocked" && target.reason === "Conflict";
+}
+
+/** A Cloudflare zone id says nothing of the zone's name; every other zone is written by its name. */
+function zoneName({ zone: text }: NamedWish, zone: ZoneFact | undefined): string | undefined {
+  if (zone?.kind === "known") return zone.zone.name;
+  return /^[0-9a-f]{32}$/.test(text) ? undefined : text;
+}
+
+function obstacle(wish: NamedWish, facts: DNSFacts | undefined, zone: ZoneFact | undefined): BlockedTarget {
+  const blocked = { kind: "blocked" as const, needsPerson: false };
+  if (facts?.unusable !== undefined) {
+    const { reason, message, notBeforeMs } = facts.unusable;
+    const until = notBeforeMs === undefined ? {} : { notBeforeMs };
+    return { ...blocked, reason, detail: message, needsPerson: reason === "ProviderUnavailable", ...until };
+  }
+  if (zone?.kind === "missing")
+    return {
+      ...blocked,
+      reason: "ZoneNotFound",
+      detail: `${wish.provider} shows no zone ${wish.zone} to this token`,
+      needsPerson: true,
+    };
+  return zone?.kind === "gap" ? unread(zone) : { ...blocked, reason: "Unreadable", detail: "it was not read" };
+}
+
+function unread({ error, isRefused, putOffUntilMs }: UnreadDNS): BlockedTarget {
+  if (putOffUntilMs !== undefined)
+    return { kind: "blocked", reason: "RateLimited", detail: error, needsPerson: false, notBeforeMs: putOffUntilMs };
+  const reason = isRefused ? "ProviderUnavailable" : "Unreadable";
+  return { kind: "blocked", reason, detail: error, needsPerson: isRefused };
+}
+
+function withRecords(wish: NamedWish, facts: DNSFacts, zone: Zone, name: TargetName): NameTarget {
+  const fact = facts.records.get(recordsKey(zone, name.fqdn));
+  if (fact?.kind !== "known") {
+    const why = facts.unusable === undefined && fact !== undefined ? unread(fact) : obstacle(wish, facts, undefined);
+    return { ...why, name };
+  }
+  const unusable = facts.unusable === undefined ? {} : { unusable: obstacle(wish, facts, undefined) };
+  const ttlSeconds = acceptedTTL(wish.ttlSeconds, facts.ttlRules);
+  const raised = ttlSeconds === wish.ttlSeconds ? {} : { raisedFrom: wish.ttlSeconds };
+  return { kind: "ready", name, zone, ttlSeconds, records: fact.records, ...raised, ...unusable };
+}
+
+/** Where an object asks to be published, as far as the spec alone tells. */
+export type DNSWish = { readonly kind: "none" } | { readonly kind: "invalid"; readonly error: string } | NamedWish;
+
+/** A wish whose provider is known and whose zone could be one. */
+export interface NamedWish {
+  readonly kind: "named";
+  readonly provider: string;
+  /** Lower case without trailing dot: a zone's name, or at Cloudflare its id. */
+  readonly zone: string;
+  /** As written. */
+  readonly recordName: string;
+  readonly ttlSeconds: number;
+}
+
+/** Where a pool asks to be published; nowhere once it is being deleted. The texts are the Go operator's. Pure. */
+export function poolWish({ meta, spec }: Pick<Pool, "meta" | "spec">): DNSWish {
+  if (spec.dnsRecordSet === undefined || meta.isDeleting) return { kind: "none" };
+  return checkedWish(spec.dnsRecordSet.provider || DEFAULT_PROVIDER, spec.dnsRecordSet);
+}
+
+/** Where a record set asks to be published; nowhere once it is being deleted. Pure. */
+export function recordSetWish({ meta, spec }: Pick<RecordSet, "meta" | "spec">): DNSWish {
+  if (meta.isDeleting) return { kind: "none" };
+  const { provider: inner } = spec.dnsRecordSet;
+  if (spec.provider !== "" && inner !== "" && spec.provider !== inner)
+    return { kind: "invalid", error: `provider "${spec.provider}" and dnsRecordSet.provider "${inner}" differ` };
+  return checkedWish(spec.provider || inner || DEFAULT_PROVIDER, spec.dnsRecordSet);
+}
+
+const DEFAULT_PROVIDER = "digitalocean";
+
+function checkedWish(provider: string, { zone, recordName, ttlSeconds }: DNSRecordSetSpec): DNSWish {
+  const capabilities = capabilitiesOf(provider);
+  if (capabilities === undefined) return { kind: "invalid", error: `unknown provider "${provider}"` };
+  if (!capabilities.providesDNS) return { kind: "invalid", error: `provider "${provider}" does not provide DNS` };
+  if (zone === "" || recordName === "") return { kind: "invalid", error: "invalid dnsRecordSet specification" };
+  if (canonicalDNSName(zone) === undefined)
+    return { kind: "invalid", error: `invalid dnsRecordSet specification: zone "${zone}" is not a DNS name` };
+  return { kind: "named", provider, zone: canonicalZone(zone), recordName, ttlSeconds };
+}

@@ -1,0 +1,65 @@
+import { problemText, REASONS, type Reason } from "../../model/reason.ts";
+import type { Readiness } from "../status/conditions.ts";
+import type { NamePlan } from "./name-plan.ts";
+import type { ObjectNames } from "./plan-dns.ts";
+import type { Publisher } from "./publishers.ts";
+
+/** Why the records of an object's present name are not as desired; undefined when they are, or when it has no name. Pure. */
+export function dnsReadiness({ present }: ObjectNames): Readiness | undefined {
+  const [hold] = isSettling(present) ? [] : present.holds;
+  if (hold !== undefined) return { isTrue: false, reason: hold.reason, message: problemText(hold) };
+  if (present.target.kind === "ready" && (present.actions.length > 0 || !present.isInPlace))
+    return { isTrue: false, reason: "DNSPending", message: `${present.target.name.fqdn}: ${REASONS.DNSPending}` };
+  return undefined;
+}
+
+/** A sentence about a TTL that was raised; `""` when it is as written. Pure. */
+export function raisedText({ present: { target } }: ObjectNames): string {
+  if (target.kind !== "ready" || target.raisedFrom === undefined) return "";
+  return ` TTL ${target.raisedFrom} was raised to ${target.ttlSeconds}, the least ${target.name.provider} accepts.`;
+}
+
+/** True while something is left to do for a name, or may be once its addresses can be looked at, so that its last failure still means something. Pure. */
+export function isOpenName({ present, former }: ObjectNames, fqdn: string): boolean {
+  const isAbout = ({ fqdn: name }: { readonly fqdn: string }): boolean => name === fqdn;
+  const { target } = present;
+  const isPresent = target.kind !== "none" && target.name?.fqdn === fqdn;
+  // Where the zone of an id cannot be read any name may be the object's.
+  const isUntold = target.kind === "blocked" && target.name === undefined && target.reason !== "InvalidDNS";
+  return (
+    isUntold ||
+    (isPresent &&
+      (!present.isInPlace || present.actions.length > 0 || present.isUndecided === true || isSettling(present))) ||
+    former.actions.some(isAbout) ||
+    former.names.some(({ name }) => name === fqdn)
+  );
+}
+
+/** Holds that are as wished or end without a failure: no error. */
+const NO_ERROR: ReadonlySet<Reason> = new Set<Reason>([
+  "NothingToPublish",
+  "NewNameFirst",
+  "RecordsRetained",
+  "Suspended",
+  "Settling",
+]);
+
+/** The error of an object's DNS part, for `status.error`; undefined when there is none. Pure. */
+export function dnsError({ holds, publisher }: Pick<ObjectNames, "holds" | "publisher">): string | undefined {
+  const hold = holds.find(({ reason }) => !NO_ERROR.has(reason));
+  if (hold === undefined) return undefined;
+  if (hold.reason === "InvalidDNS") return hold.detail;
+  const why = hold.detail === "" ? REASONS[hold.reason] : hold.detail;
+  const where = publisher.ref.kind !== "dns" ? `DNS of ${hold.subject}` : hold.subject;
+  return `${where}: ${why}`;
+}
+
+/** True while a name's records wait a moment for nodes that are just changing: nothing that status tells of. Pure. */
+export function isSettling({ holds }: Pick<NamePlan, "holds">): boolean {
+  return holds.some(({ reason }) => reason === "Settling");
+}
+
+/** True while an object's records wait a moment, whatever they should be. Pure. */
+export function mustSettle({ settlesAtMs }: Pick<Publisher, "settlesAtMs">, nowMs: number): boolean {
+  return settlesAtMs !== undefined && settlesAtMs > nowMs;
+}

@@ -1,0 +1,102 @@
+import type { AssignIP } from "../../model/action.ts";
+import type { PoolView } from "../addresses/pool-view.ts";
+import { type Standing, statusOf } from "../addresses/position.ts";
+import type { LettingIn } from "../firewalls/plan-firewalls.ts";
+
+/** Where an address that a pool manages serves, as confirmed in this pass, or `after` these actions of the plan, given by their ids. */
+type VerifiedAddress =
+  | { readonly kind: "on-node"; readonly nodeName: string; readonly after: readonly string[] }
+  | { readonly kind: "undecided" }
+  | { readonly kind: "nowhere" };
+
+/** Where status has an address: the machine is absent where it does not say. */
+interface RememberedAddress {
+  readonly ip: string;
+  readonly nodeName: string;
+  readonly providerID?: string;
+}
+
+/** What pools confirmed in this pass. */
+export interface VerifiedAddresses {
+  /** Every address that some pool manages, or still remembers after it was taken from it. */
+  readonly byIP: ReadonlyMap<string, VerifiedAddress>;
+  /** Node name → the addresses that serve there, or will after the actions of this plan. */
+  readonly byNode: ReadonlyMap<string, readonly { readonly ip: string; readonly after: readonly string[] }[]>;
+  /** The addresses that serve on a node for all that status knows, and could not be looked at or are on their way. */
+  readonly undecided: readonly RememberedAddress[];
+  /** Pools whose addresses could be looked at, `NAMESPACE/NAME`: what their annotations say beyond {@link byIP} is out of date. */
+  readonly pools: ReadonlySet<string>;
+}
+
+/** Collects what pools confirmed, over all of them. Pure. */
+export function verifiedAddresses(
+  views: readonly PoolView[],
+  assignments: readonly AssignIP[],
+  lettingIn: LettingIn,
+): VerifiedAddresses {
+  const byIP = new Map<string, VerifiedAddress>(views.flatMap((view) => confirmedBy(view, lettingIn)));
+  for (const { id, ip, after } of assignments) byIP.set(ip, { kind: "on-node", nodeName: after.nodeName, after: [id] });
+  const placed = [...byIP].flatMap(([ip, fact]) => (fact.kind === "on-node" ? [{ ip, ...fact }] : []));
+  const pools = new Set(views.filter(({ provider }) => provider !== undefined).map(({ key }) => key));
+  return {
+    byIP,
+    byNode: Map.groupBy(placed, ({ nodeName }) => nodeName),
+    undecided: rememberedBy(views, byIP),
+    pools,
+  };
+}
+
+/** A pool that may not be written leaves no annotation; where its addresses are its status shows all the same. */
+function rememberedBy(
+  views: readonly PoolView[],
+  byIP: ReadonlyMap<string, VerifiedAddress>,
+): readonly RememberedAddress[] {
+  return views.flatMap(({ pool, managed }) =>
+    managed.flatMap(({ ip }) => {
+      const entry = byIP.get(ip)?.kind === "undecided" ? statusOf(pool, ip) : undefined;
+      if (entry?.nodeName === undefined) return [];
+      const machine = entry.providerID === undefined ? {} : { providerID: entry.providerID };
+      return [{ ip, nodeName: entry.nodeName, ...machine }];
+    }),
+  );
+}
+
+function confirmedBy(view: PoolView, lettingIn: LettingIn): readonly (readonly [ip: string, fact: VerifiedAddress])[] {
+  // What a pool gave up leaves every name before its annotation goes, so that annotation no longer counts.
+  const released = view.released.map(({ ip, fact }): [string, VerifiedAddress] => [
+    ip,
+    { kind: fact.kind === "gap" ? "undecided" : "nowhere" },
+  ]);
+  const managed = view.managed.flatMap(({ ip, standing }): [string, VerifiedAddress][] => {
+    if (standing.kind === "conflict") return [];
+    const after = reachableAfter(view, standing, lettingIn);
+    if (isUndecided(standing) || after === undefined) return [[ip, { kind: "undecided" }]];
+    const isGivenUp = standing.kind !== "placed" || !view.inUse.has(ip);
+    if (isGivenUp) return [[ip, { kind: "nowhere" }]];
+    return [[ip, { kind: "on-node", nodeName: standing.on.nodeName, after }]];
+  });
+  // One that has just been found gone is no longer managed, and no stranger's either.
+  const shown = [...Object.keys(view.pool.status.ips), ...view.pool.status.acquired.map(({ ip }) => ip)];
+  const gone = shown
+    .filter((ip) => view.provider?.addresses.get(ip)?.kind === "gone")
+    .map((ip): [string, VerifiedAddress] => [ip, { kind: "nowhere" }]);
+  return [...gone, ...released, ...managed];
+}
+
+/** The ids of the actions after which clients reach an address where it is: none where they do; undefined for one that its firewall keeps them from, as far as is known. Pure. */
+export function reachableAfter(
+  view: PoolView,
+  standing: Standing,
+  lettingIn: LettingIn,
+): readonly string[] | undefined {
+  return standing.kind === "placed" ? lettingIn(view, standing.on.machineID) : [];
+}
+
+/** True when nobody can say now whether an address serves: it could not be read, is on its way, or its node is in grace. Pure. */
+export function isUndecided(standing: Standing): boolean {
+  return (
+    standing.kind === "busy" ||
+    standing.kind === "gap" ||
+    (standing.kind === "placed" && standing.unready !== undefined)
+  );
+}

@@ -1,0 +1,204 @@
+import { type LabelSelector, selects } from "../../model/label-selector.ts";
+import type { NodeFacts, Taint } from "../../model/node.ts";
+import type { PodSummary } from "../../model/observation.ts";
+import type { Reason } from "../../model/reason.ts";
+import type { Toleration } from "../../model/resource.ts";
+
+/**
+ * Whether a node satisfies `spec.match`.
+ *
+ * A node that does not match is `unready` when only its own or its pods' readiness is missing: grace can apply. `sinceMs` is then the
+ * earliest time at which the cluster itself shows that it stopped matching, when it shows one. Any other violation makes it `excluded`. A node is `unreadable`
+ * if nobody can tell whether it matches; then nothing about it is changed.
+ */
+export type MatchVerdict =
+  | { readonly kind: "match" }
+  | { readonly kind: "unready"; readonly reason: Reason; readonly detail: string; readonly sinceMs?: number }
+  | { readonly kind: "unreadable"; readonly reason: "Unreadable"; readonly detail: string }
+  | { readonly kind: "excluded"; readonly reason: Reason; readonly detail: string };
+
+/** A parsed `spec.match`, ready to be asked about many nodes. */
+export interface Matcher {
+  readonly nodeSelector: LabelSelector;
+  /** For messages. */
+  readonly nodeLabel: string;
+  readonly tolerations: readonly Toleration[];
+  /** Undefined when no pod is needed; else the pods by node. */
+  readonly podsByNode: ReadonlyMap<string, PodSummary> | undefined;
+  /** An unreadable list of endpoints, which may say of any node that it serves. */
+  readonly unplaced?: string;
+}
+
+interface Violation {
+  readonly reason: Reason;
+  readonly detail: string;
+  readonly isReadiness: boolean;
+  readonly sinceMs?: number | undefined;
+  /** What cannot be read; it may show that there is no violation. */
+  readonly doubt?: string | undefined;
+}
+
+const MATCH: MatchVerdict = { kind: "match" };
+
+/** Asks every check. The reported violation is the first that excludes, else the first of readiness. An unreadable node is excluded only by its deletion. Pure. */
+export function judge(node: NodeFacts, matcher: Matcher, nowMs: number): MatchVerdict {
+  if (node.unreadable !== undefined && !node.isDeleting) return unreadable(node.unreadable);
+  let first: Violation | undefined;
+  let sinceMs = Number.POSITIVE_INFINITY;
+  for (const check of CHECKS) {
+    const violation = check(node, matcher, nowMs);
+    if (violation === undefined) continue;
+    if (!violation.isReadiness) return { kind: "excluded", reason: violation.reason, detail: violation.detail };
+    first ??= violation;
+    sinceMs = Math.min(sinceMs, violation.sinceMs ?? Number.POSITIVE_INFINITY);
+  }
+  if (first === undefined) return MATCH;
+  const { reason, detail, doubt } = first;
+  if (node.taints.some((taint) => taint.key === OUT_OF_SERVICE)) return { kind: "excluded", reason, detail };
+  if (doubt !== undefined) return unreadable(doubt);
+  if (sinceMs === Number.POSITIVE_INFINITY) return { kind: "unready", reason, detail };
+  return { kind: "unready", reason, detail, sinceMs: Math.min(nowMs, sinceMs) };
+}
+
+/**
+ * Returns when a node that is not excluded may be judged otherwise by time alone, milliseconds: the first `tolerationSeconds` that run out. `Infinity` = never. What
+ * excludes a node never ends by time. Pure.
+ */
+export function judgedUntilMs({ taints }: NodeFacts, { tolerations }: Matcher, nowMs: number): number {
+  if (taints.length === 0) return Number.POSITIVE_INFINITY;
+  return Math.min(...taints.map((taint) => toleratedUntilMs(taint, tolerations, nowMs) ?? Number.POSITIVE_INFINITY));
+}
+
+type Check = (node: NodeFacts, matcher: Matcher, nowMs: number) => Violation | undefined;
+
+const CHECKS: readonly Check[] = [
+  nodeDeleting,
+  noProviderID,
+  nodeLabelMismatch,
+  excludingTaint,
+  nodeNotReady,
+  readinessTaint,
+  noReadyPod,
+];
+
+function nodeDeleting(node: NodeFacts): Violation | undefined {
+  return node.isDeleting ? { reason: "NodeDeleting", detail: "", isReadiness: false } : undefined;
+}
+
+function noProviderID(node: NodeFacts): Violation | undefined {
+  return node.providerID === "" ? { reason: "NoProviderID", detail: "", isReadiness: false } : undefined;
+}
+
+function nodeNotReady(node: NodeFacts): Violation | undefined {
+  if (node.ready.isReady) return undefined;
+  return { reason: "NodeNotReady", detail: "", isReadiness: true, sinceMs: node.ready.sinceMs };
+}
+
+function nodeLabelMismatch(node: NodeFacts, matcher: Matcher): Violation | undefined {
+  if (selects(matcher.nodeSelector, node.labels)) return undefined;
+  return { reason: "NodeLabelMismatch", detail: matcher.nodeLabel, isReadiness: false };
+}
+
+const OUT_OF_SERVICE = "node.kubernetes.io/out-of-service";
+
+/** Taints that Kubernetes itself puts on a node because of its condition (well-known taints, verified 2026-08). */
+const CONDITION_TAINTS: ReadonlySet<string> = new Set(
+  ["not-ready", "unreachable", "memory-pressure", "disk-pressure", "pid-pressure", "network-unavailable"].map(
+    (name) => `node.kubernetes.io/${name}`,
+  ),
+);
+
+function isReadinessTaint(taint: Taint): boolean {
+  return CONDITION_TAINTS.has(taint.key) || (taint.effect === "PreferNoSchedule" && taint.key !== OUT_OF_SERVICE);
+}
+
+function excludingTaint(node: NodeFacts, matcher: Matcher, nowMs: number): Violation | undefined {
+  return untolerated(node.taints, matcher, nowMs, false);
+}
+
+function readinessTaint(node: NodeFacts, matcher: Matcher, nowMs: number): Violation | undefined {
+  return untolerated(node.taints, matcher, nowMs, true);
+}
+
+function untolerated(
+  taints: readonly Taint[],
+  matcher: Matcher,
+  nowMs: number,
+  isReadiness: boolean,
+): Violation | undefined {
+  if (taints.length === 0) return undefined;
+  const found = taints.filter(
+    (taint) => isReadinessTaint(taint) === isReadiness && !isTolerated(taint, matcher.tolerations, nowMs),
+  );
+  const [first] = found;
+  if (first === undefined) return undefined;
+  const detail = `${first.key}${first.value === "" ? "" : `=${first.value}`}:${first.effect}`;
+  const times = found.flatMap((taint) => taint.timeAddedMs ?? []);
+  return {
+    reason: "TaintNotTolerated",
+    detail,
+    isReadiness,
+    sinceMs: times.length === 0 ? undefined : Math.min(...times),
+  };
+}
+
+function unreadable(what: string): MatchVerdict {
+  return { kind: "unreadable", reason: "Unreadable", detail: `${what} cannot be read` };
+}
+
+/** Returns the text of holds and gaps about an unreadable node. `what` is the detail of its verdict. Pure. */
+export function undecidedText({ name }: NodeFacts, what: string): string {
+  return `nobody can tell whether node ${name} matches: ${what}`;
+}
+
+function noReadyPod(node: NodeFacts, { podsByNode, unplaced }: Matcher): Violation | undefined {
+  if (podsByNode === undefined) return undefined;
+  const pods = podsByNode.get(node.name);
+  const doubt = pods?.unreadable ?? unplaced;
+  if (pods === undefined) return { reason: "NoMatchingPod", detail: "", isReadiness: true, doubt };
+  if (pods.ready > 0) return undefined;
+  return { reason: "PodNotReady", detail: "", isReadiness: true, sinceMs: pods.unreadySinceMs, doubt };
+}
+
+/** Whether a taint is tolerated now, as {@link toleratedUntilMs} says. Pure. */
+export function isTolerated(taint: Taint, tolerations: readonly Toleration[], nowMs: number): boolean {
+  return toleratedUntilMs(taint, tolerations, nowMs) !== undefined;
+}
+
+/**
+ * Returns until when a taint is tolerated, milliseconds; `Infinity` = without end, undefined = it is not tolerated now. Kubernetes' rule, for any effect: an empty
+ * effect tolerates every effect, an empty key with `Exists` every key, `Equal` is the default operator. `tolerationSeconds` counts from the taint's `timeAdded`; a
+ * taint without one is tolerated without end. Pure.
+ */
+function toleratedUntilMs(taint: Taint, tolerations: readonly Toleration[], nowMs: number): number | undefined {
+  const ends = tolerations.flatMap((toleration) =>
+    covers(toleration, taint) && !isOver(toleration, taint, nowMs) ? [endMs(toleration, taint)] : [],
+  );
+  return ends.length === 0 ? undefined : Math.max(...ends);
+}
+
+function isOver({ tolerationSeconds }: Toleration, { timeAddedMs }: Taint, nowMs: number): boolean {
+  if (tolerationSeconds === undefined || timeAddedMs === undefined) return false;
+  return Math.min(timeAddedMs, nowMs) + Math.max(0, tolerationSeconds) * 1000 <= nowMs;
+}
+
+function endMs({ tolerationSeconds }: Toleration, { timeAddedMs }: Taint): number {
+  if (tolerationSeconds === undefined || timeAddedMs === undefined) return Number.POSITIVE_INFINITY;
+  return timeAddedMs + Math.max(0, tolerationSeconds) * 1000;
+}
+
+function covers(toleration: Toleration, taint: Taint): boolean {
+  const effect = toleration.effect ?? "";
+  const key = toleration.key ?? "";
+  if (effect !== "" && effect !== taint.effect) return false;
+  if (key !== "" && key !== taint.key) return false;
+  switch (toleration.operator ?? "") {
+    case "Exists":
+      return true;
+    case "":
+    case "Equal":
+      return key !== "" && (toleration.value ?? "") === taint.value;
+    default:
+      return false;
+  }
+}

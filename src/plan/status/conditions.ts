@@ -1,0 +1,131 @@
+import type { Hold } from "../../model/plan.ts";
+import { problemText, type Reason } from "../../model/reason.ts";
+import type { Condition, IPStatus, ObjectMeta } from "../../model/resource.ts";
+import { plain } from "../../model/text.ts";
+import { isPast, timestamp } from "../../model/time.ts";
+import type { PoolView } from "../addresses/pool-view.ts";
+import type { Validation } from "../validate.ts";
+
+/** What the conditions of an object are computed from. */
+interface ConditionFacts {
+  readonly meta: ObjectMeta;
+  /** As stored. */
+  readonly conditions: readonly Condition[];
+  /** Empty for a record set. */
+  readonly ips: Readonly<Record<string, IPStatus>>;
+  readonly holds: readonly Hold[];
+  /** How many actions the plan still has for the object. */
+  readonly pendingActions: number;
+  /** Set when the whole object cannot be worked on. */
+  readonly blocked?: Blocked;
+  readonly nowMs: number;
+}
+
+/** Why nothing at all can be done for an object. */
+export interface Blocked {
+  readonly reason: Reason;
+  readonly message: string;
+  readonly needsPerson: boolean;
+}
+
+/** What the condition Ready says, where the object can be worked on. */
+export interface Readiness {
+  readonly isTrue: boolean;
+  readonly reason: Reason;
+  readonly message: string;
+}
+
+/** Ready, Reconciling and Stalled, in that order, by kstatus' rules; `lastTransitionTime` moves only when a status moves. Pure. */
+export function conditionsOf(facts: ConditionFacts, readiness: Readiness): readonly Condition[] {
+  const ready: Readiness =
+    facts.blocked === undefined
+      ? readiness
+      : { isTrue: false, reason: facts.blocked.reason, message: facts.blocked.message };
+  return [{ type: "Ready" as const, ...ready }, reconciling(facts), stalled(facts)].map(
+    ({ type, isTrue, reason, message }) => {
+      const status = isTrue ? "True" : "False";
+      const stored = facts.conditions.find((condition) => condition.type === type);
+      const isSame = stored?.status === status && isPast(stored.lastTransitionTime, facts.nowMs);
+      return {
+        type,
+        status,
+        observedGeneration: facts.meta.generation,
+        lastTransitionTime: isSame ? stored.lastTransitionTime : timestamp(facts.nowMs),
+        reason,
+        message: plain(message),
+      };
+    },
+  );
+}
+
+interface Verdict extends Readiness {
+  readonly type: "Ready" | "Reconciling" | "Stalled";
+}
+
+const RECONCILING: ReadonlySet<Reason> = new Set<Reason>([
+  "CoolOff",
+  "Backoff",
+  "InProgress",
+  "Grace",
+  "CreationRate",
+  "RateLimited",
+  "AcquisitionUnanswered",
+]);
+
+function reconciling(facts: ConditionFacts): Verdict {
+  const type = "Reconciling";
+  const busy = Object.entries(facts.ips).find(([, { state }]) => state === "in-progress");
+  if (busy !== undefined) {
+    return { type, isTrue: true, reason: "InProgress", message: `The provider is working on ${busy[0]}.` };
+  }
+  const hold = facts.holds.find(({ reason }) => RECONCILING.has(reason));
+  if (hold !== undefined) return { type, isTrue: true, reason: hold.reason, message: holdMessage(hold) };
+  if (facts.blocked === undefined && facts.pendingActions > 0) {
+    return { type, isTrue: true, reason: "WaitingForAssignment", message: "Changes are waiting for the next run." };
+  }
+  return { type, isTrue: false, reason: "Stable", message: "Nothing is in progress." };
+}
+
+/** What is held, why, and what a person can do; and when it ends by itself, where that is known. */
+function holdMessage(hold: Hold): string {
+  const until = hold.notBeforeMs === undefined ? "" : ` Waits until ${timestamp(hold.notBeforeMs)}.`;
+  return `${problemText(hold)}${until}`;
+}
+
+const PERSON: ReadonlySet<string> = new Set<Reason>(["Conflict", "ForeignHolder", "IPNotFound", "InvalidIP"]);
+
+function stalled(facts: ConditionFacts): Verdict {
+  const type = "Stalled";
+  if (facts.blocked?.needsPerson)
+    return { type, isTrue: true, reason: facts.blocked.reason, message: facts.blocked.message };
+  const hold = facts.holds.find(({ needsPerson }) => needsPerson);
+  if (hold !== undefined) return { type, isTrue: true, reason: hold.reason, message: holdMessage(hold) };
+  const bad = Object.entries(facts.ips).find(([, { reason }]) => reason !== undefined && PERSON.has(reason));
+  if (bad !== undefined) {
+    const [ip, { reason, error }] = bad;
+    return { type, isTrue: true, reason: reason as Reason, message: `${ip}: ${error ?? ""}` };
+  }
+  return { type, isTrue: false, reason: "NotStalled", message: "Nothing waits for a person." };
+}
+
+/** Why an object cannot be worked on, whatever its provider says; undefined for a valid one. A person has to act. */
+export function blockedByValidation(validation: Validation): Blocked | undefined {
+  if (validation.kind === "valid") return undefined;
+  return { reason: validation.reason, message: validation.error, needsPerson: true };
+}
+
+/** Why nothing at all can be done for a pool in this pass; undefined when it can be worked on. */
+export function blockedBy(view: PoolView): Blocked | undefined {
+  const blocked = blockedByValidation(view.validation);
+  if (blocked !== undefined) return blocked;
+  if (view.provider !== undefined) return undefined;
+  const { unusable } = view;
+  if (unusable === undefined) {
+    return {
+      reason: "ProviderUnavailable",
+      message: `provider "${view.pool.spec.provider}" was not read`,
+      needsPerson: false,
+    };
+  }
+  return { reason: unusable.reason, message: unusable.message, needsPerson: unusable.reason === "ProviderUnavailable" };
+}

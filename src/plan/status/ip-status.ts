@@ -1,0 +1,139 @@
+import type { Place } from "../../model/action.ts";
+import { providerIDOf } from "../../model/node.ts";
+import type { Hold } from "../../model/plan.ts";
+import { nodePhrase } from "../../model/reason.ts";
+import { type IPStatus, ownerText } from "../../model/resource.ts";
+import { plain } from "../../model/text.ts";
+import { isPast, pastMs, timestamp } from "../../model/time.ts";
+import { isAsked } from "../addresses/named-address.ts";
+import type { BadEntry, PoolView } from "../addresses/pool-view.ts";
+import { type Standing, statusOf } from "../addresses/position.ts";
+import { retryOf } from "../retries.ts";
+
+/** The status of every managed address and every bad entry, by address; keys sorted. `holds` say why a free address is not assigned. Pure. */
+export function ipStatuses(view: PoolView, holds: readonly Hold[], nowMs: number): Readonly<Record<string, IPStatus>> {
+  const bad = view.badEntries
+    .filter(({ reason }) => reason === "InvalidIP")
+    .map((entry) => [entry.entry, badEntry(entry)] as const);
+  const heldBack = new Map(holds.filter(keepsFree).map((hold) => [hold.subject, hold]));
+  const managed = view.managed.map(({ ip, standing }) => {
+    return [ip, ipStatus(view, ip, standing, heldBack.get(ip), nowMs)] as const;
+  });
+  return Object.fromEntries(
+    [...bad, ...managed]
+      .toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+      .map(([ip, entry]) => [ip, plainError(entry)]),
+  );
+}
+
+function badEntry({ entry, reason }: BadEntry): IPStatus {
+  return { state: "error", reason, error: `"${entry}" is not a canonical IPv4 address` };
+}
+
+/** True for what keeps a free address from being sent to a node. */
+function keepsFree({ kind, reason }: Hold): boolean {
+  return (kind === "assign-ip" || kind === "move-ip") && reason !== "DuplicateIP";
+}
+
+function plainError(entry: IPStatus): IPStatus {
+  return entry.error === undefined ? entry : { ...entry, error: plain(entry.error) };
+}
+
+function ipStatus(view: PoolView, ip: string, standing: Standing, heldBack: Hold | undefined, nowMs: number): IPStatus {
+  const stored = statusOf(view.pool, ip);
+  switch (standing.kind) {
+    case "conflict":
+      return { state: "error", reason: "Conflict", error: `owned by ${ownerText(standing.owner)}` };
+    case "gone":
+      return {
+        state: "error",
+        reason: "IPNotFound",
+        error: `provider "${view.pool.spec.provider}" does not know the address`,
+      };
+    case "gap":
+      return { state: "error", ...stored, reason: "Unreadable", error: standing.error };
+    case "foreign":
+      return {
+        state: "error",
+        reason: "ForeignHolder",
+        error: `attached to ${standing.holder.machineID}, which never was a node of this cluster; spec.foreignHolder: TakeOver would move it`,
+      };
+    case "busy":
+      return busy(view, standing.isForeign ? undefined : standing.holder, stored);
+    case "placed":
+    case "free":
+      return isAsked(view, ip) ? settled(view, ip, standing, heldBack, nowMs) : disabled(view, standing);
+  }
+}
+
+function busy(view: PoolView, holder: Place | undefined, stored: IPStatus | undefined): IPStatus {
+  const place = stored?.providerID === undefined ? placeFields(view, holder) : storedPlace(stored);
+  const previous = stored?.previousProviderID === undefined ? {} : { previousProviderID: stored.previousProviderID };
+  return { state: "in-progress", ...place, ...previous, reason: "InProgress" };
+}
+
+function storedPlace({ nodeName, providerID }: IPStatus): Pick<IPStatus, "nodeName" | "providerID"> {
+  return { ...(nodeName === undefined ? {} : { nodeName }), ...(providerID === undefined ? {} : { providerID }) };
+}
+
+function disabled(view: PoolView, standing: Extract<Standing, { kind: "placed" | "free" }>): IPStatus {
+  const place = standing.kind === "placed" ? standing.on : ownPlace(standing);
+  return { state: "disabled", ...placeFields(view, place), reason: "AboveDesired" };
+}
+
+function settled(
+  view: PoolView,
+  ip: string,
+  standing: Extract<Standing, { kind: "placed" | "free" }>,
+  heldBack: Hold | undefined,
+  nowMs: number,
+): IPStatus {
+  if (standing.kind === "placed") {
+    const place = placeFields(view, standing.on);
+    if (standing.unready === undefined) return { state: "active", ...place };
+    return {
+      state: "active",
+      ...place,
+      reason: "Grace",
+      notMatchingSince: keepTime(view, ip, standing.unready.sinceMs, nowMs),
+    };
+  }
+  const retry = retryOf(view, `ip/${ip}`);
+  const failure = retry === undefined ? undefined : { state: "error" as const, reason: "Failed", error: retry.error };
+  if (standing.rank === "unassigned")
+    return failure ?? { state: "unassigned", reason: heldBack?.reason ?? "NoCandidate" };
+  const place = placeFields(view, ownPlace(standing));
+  const since = standing.sinceMs === undefined ? {} : { notMatchingSince: keepTime(view, ip, standing.sinceMs, nowMs) };
+  const moving = standing.rank === "not-matching" ? "HolderLost" : "HolderGone";
+  const parked =
+    heldBack?.reason === "NoCandidate" ? { error: parkedText(view, standing, since.notMatchingSince) } : {};
+  return { state: "no-match", reason: heldBack?.reason ?? moving, ...place, ...since, ...parked, ...failure };
+}
+
+/** Why an address stays where nothing serves it: what became of its holder, and since when. */
+function parkedText(view: PoolView, { rank, from }: Extract<Standing, { kind: "free" }>, since?: string): string {
+  const node = from?.nodeName ?? `machine ${from?.machineID ?? "unknown"}`;
+  const verdict = view.notMatching.find(({ nodeName }) => nodeName === from?.nodeName);
+  const phrase = verdict === undefined ? "" : ` (${nodePhrase(verdict)})`;
+  const lost = rank === "not-matching" ? `does not match${phrase}` : "is no node of this cluster any more";
+  return `${node} ${lost}${since === undefined ? "" : ` since ${since}`}, and no other node can take it`;
+}
+
+/** Where a free address is; a machine that never was a node stays unknown, or it would pass for a former one once `foreignHolder` is `Hold` again. */
+function ownPlace({ rank, from }: Extract<Standing, { kind: "free" }>): Place | undefined {
+  return rank === "foreign" ? undefined : from;
+}
+
+/** The stored time when it means the same instant, so that an unchanged world leaves the text unchanged. */
+function keepTime(view: PoolView, ip: string, sinceMs: number, nowMs: number): string {
+  const stored = statusOf(view.pool, ip)?.notMatchingSince;
+  return stored !== undefined && isPast(stored, nowMs) && pastMs(stored, nowMs) === sinceMs
+    ? stored
+    : timestamp(sinceMs);
+}
+
+function placeFields(view: PoolView, place: Place | undefined): Pick<IPStatus, "nodeName" | "providerID"> {
+  if (place === undefined) return {};
+  const providerID = providerIDOf(view.pool.spec.provider, place.machineID);
+  return place.nodeName === undefined ? { providerID } : { nodeName: place.nodeName, providerID };
+}

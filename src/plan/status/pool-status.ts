@@ -1,0 +1,304 @@
+import type { Action } from "../../model/action.ts";
+import { entryOf, type PendingAcquisition, type ReleasedIP } from "../../model/address.ts";
+import { providerIDOf } from "../../model/node.ts";
+import type { Hold, NodeVerdict } from "../../model/plan.ts";
+import { capital, problemText, REASONS, whyHeld } from "../../model/reason.ts";
+import {
+  compareText,
+  type IPStatus,
+  type PoolStatus,
+  type RetryStatus,
+  type RoutedIPStatus,
+} from "../../model/resource.ts";
+import { plain } from "../../model/text.ts";
+import { isPast, pastMs, timestamp } from "../../model/time.ts";
+import type { Assignments } from "../addresses/assign.ts";
+import { isAsked } from "../addresses/named-address.ts";
+import { countedIPs, type PoolView } from "../addresses/pool-view.ts";
+import { statusOf } from "../addresses/position.ts";
+import { FINALIZER_SUBJECT } from "../finalizer.ts";
+import type { ObjectFirewalls } from "../firewalls/plan-firewalls.ts";
+import { firewallReadiness } from "../firewalls/readiness.ts";
+import type { ObjectNames } from "../names/plan-dns.ts";
+import { dnsError, dnsReadiness, isOpenName, raisedText } from "../names/readiness.ts";
+import { type Blocked, conditionsOf, type Readiness } from "./conditions.ts";
+import { ipStatuses } from "./ip-status.ts";
+
+/** What is known of a pool once everything is planned. */
+interface StatusFacts {
+  readonly view: PoolView;
+  readonly assignments: Assignments | undefined;
+  readonly holds: readonly Hold[];
+  readonly pendingActions: number;
+  /** Those of them that are about addresses. */
+  readonly pendingAddressActions: readonly Action[];
+  readonly blocked: Blocked | undefined;
+  readonly names: ObjectNames;
+  readonly firewall: ObjectFirewalls | undefined;
+  readonly nowMs: number;
+}
+
+/** The status a pool should have: the stored one where it still holds, so that an unchanged world changes nothing. Pure. */
+export function poolStatus(facts: StatusFacts): RoutedIPStatus {
+  const { view, nowMs, blocked } = facts;
+  const { status, meta } = view.pool;
+  if (view.provider === undefined) return blockedStatus(facts);
+  const ips = ipStatuses(view, [...(facts.assignments?.holds ?? []), ...facts.holds], nowMs);
+  const waiting = meta.isDeleting ? [] : (facts.assignments?.waiting ?? []);
+  const retries = currentRetries(facts);
+  const conditions = conditionsOf(
+    {
+      meta,
+      conditions: status.conditions,
+      ips,
+      holds: facts.holds,
+      pendingActions: facts.pendingActions,
+      nowMs,
+      ...(blocked === undefined ? {} : { blocked }),
+    },
+    poolReadiness({
+      ips,
+      holds: facts.holds,
+      names: facts.names,
+      firewall: firewallReadiness(view),
+      waiting: waitingText(facts),
+    }),
+  );
+  const error = poolError(facts);
+  return {
+    observedGeneration: meta.generation,
+    conditions,
+    ...(error === undefined ? {} : { error }),
+    ips,
+    assignableNodes: waiting,
+    nodeErrors: nodeErrors(retries, facts.assignments?.skipped ?? []),
+    acquired: view.acquired,
+    pendingAcquisitions: openIntents(view, nowMs),
+    released: [...released(view), ...replaced(view)].toSorted((a, b) => compareText(a.ip, b.ip)),
+    retries,
+    ...lastAssignment(status.lastAssignmentTime, nowMs),
+    ...(status.assignments === undefined ? {} : { assignments: status.assignments }),
+    ...facts.names.memory,
+    ...routedFields(facts, ips),
+  };
+}
+
+/** What waits, and for what; undefined when nothing does. */
+function waitingText({ holds, pendingAddressActions }: StatusFacts): string | undefined {
+  const hold = holds.find(({ kind, reason }) => kind === "assign-ip" && (reason === "CoolOff" || reason === "Backoff"));
+  if (hold !== undefined) {
+    return `${hold.subject} and a node that could take it wait for each other. ${whyHeld(hold)}`;
+  }
+  const next = pendingAddressActions.find(({ kind }) => kind === "assign-ip" || kind === "move-ip");
+  if (next !== undefined && "ip" in next && next.after !== undefined)
+    return `${next.ip} and node ${next.after.nodeName} wait for each other.`;
+  return pendingAddressActions.length === 0 ? undefined : "Changes are waiting for the next run.";
+}
+
+/** What only a RoutedIP has: its one address for people, and what it remembers. */
+function routedFields(
+  { view: { pool, inUse }, firewall }: StatusFacts,
+  ips: PoolStatus["ips"],
+): Omit<RoutedIPStatus, keyof PoolStatus> {
+  if (pool.kind !== "routedip") return {};
+  const [address] = inUse;
+  const { state, nodeName } = entryOf(ips, address ?? "") ?? {};
+  const issuer = pool.issuer ?? pool.status.issuer;
+  const { memory = [], pending = [] } = firewall ?? {};
+  return {
+    ...(address === undefined ? {} : { address }),
+    ...(state === "active" && nodeName !== undefined ? { nodeName } : {}),
+    ...(memory.length === 0 ? {} : { firewalls: memory }),
+    ...(pending.length === 0 ? {} : { pendingFirewalls: pending }),
+    ...(issuer === undefined ? {} : { issuer }),
+  };
+}
+
+/** The stored text, unless it names a time in the future: that is now, once. */
+function lastAssignment(stored: string | undefined, nowMs: number): Pick<PoolStatus, "lastAssignmentTime"> {
+  const ms = pastMs(stored, nowMs);
+  if (stored === undefined || ms === undefined) return {};
+  return { lastAssignmentTime: isPast(stored, nowMs) ? stored : timestamp(ms) };
+}
+
+const NOT_LOOKED_AT: Readiness = { isTrue: false, reason: "ProviderUnavailable", message: "It was not looked at." };
+
+/** An object that cannot be worked on keeps its status, and notes what its issuer says; only the error and the conditions say why. */
+function blockedStatus({ view, holds, blocked, nowMs }: StatusFacts): RoutedIPStatus {
+  const { pool } = view;
+  const { error: _stale, ...rest } = pool.status;
+  const conditions = conditionsOf(
+    {
+      meta: pool.meta,
+      conditions: pool.status.conditions,
+      ips: pool.status.ips,
+      holds,
+      pendingActions: 0,
+      nowMs,
+      ...(blocked === undefined ? {} : { blocked }),
+    },
+    NOT_LOOKED_AT,
+  );
+  return {
+    ...rest,
+    observedGeneration: pool.meta.generation,
+    conditions,
+    ...(pool.issuer === undefined ? {} : { issuer: pool.issuer }),
+    ...(blocked === undefined ? {} : { error: plain(blocked.message) }),
+  };
+}
+
+/** On one line without control characters, whatever an API said. */
+function poolError(facts: StatusFacts): string | undefined {
+  const error = rawError(facts);
+  return error === undefined ? undefined : plain(error);
+}
+
+function rawError({ view, holds, blocked, names }: StatusFacts): string | undefined {
+  if (blocked !== undefined) return blocked.message;
+  const stuck = holds.find(({ kind, needsPerson }) => kind === "acquire-ip" && needsPerson);
+  if (stuck !== undefined) return problemText(stuck);
+  const failed = view.pool.status.retries.find(({ subject }) => subject === "acquire");
+  if (failed !== undefined && countedIPs(view) < view.desired) return failed.error;
+  return dnsError(names);
+}
+
+/** Retries that still mean something: of addresses not yet placed, of nodes that still wait, of acquisitions still needed. */
+function currentRetries({ view, holds, pendingActions, names }: StatusFacts): readonly RetryStatus[] {
+  const placed = new Set<string>();
+  const served = new Set<string>();
+  for (const { ip, standing } of view.managed) {
+    if (standing.kind !== "placed") continue;
+    placed.add(ip);
+    served.add(standing.on.nodeName);
+  }
+  const matching = new Set(view.matches.map(({ name }) => name));
+  const isOpen: ReadonlyMap<string, (name: string) => boolean> = new Map<string, (name: string) => boolean>(
+    Object.entries({
+      ip: (name) =>
+        isLeaving(view, name) || view.succession?.bought === name || (isAsked(view, name) && !placed.has(name)),
+      node: (name) => matching.has(name) && !served.has(name),
+      acquire: () => countedIPs(view) < view.desired,
+      dns: (name) => isOpenName(names, name),
+      firewall: () => pendingActions > 0 || holds.some(({ kind }) => kind === "open-ports" || kind === "close-ports"),
+      [FINALIZER_SUBJECT]: () =>
+        pendingActions > 0 || holds.some(({ kind }) => kind === "add-finalizer" || kind === "remove-finalizer"),
+      annotate: () =>
+        pendingActions > 0 || holds.some(({ kind }) => kind === "annotate-node" || kind === "clear-annotation"),
+    }),
+  );
+  const isCurrent = ({ subject }: RetryStatus): boolean => {
+    const [kind = "", ...rest] = subject.split("/");
+    return isOpen.get(kind)?.(rest.join("/")) === true;
+  };
+  return view.pool.status.retries.filter(isCurrent).toSorted((a, b) => (a.subject < b.subject ? -1 : 1));
+}
+
+/** True for an address that is attached where it should not stay, or is to be given back: its last attempt counts until it has gone. */
+function isLeaving(view: PoolView, ip: string): boolean {
+  if (view.released.some((released) => released.ip === ip)) return true;
+  const address = view.managed.find((managed) => managed.ip === ip);
+  const { isDeleting } = view.pool.meta;
+  if (address === undefined || (view.inUse.has(ip) && !isDeleting)) return false;
+  const { acquired, standing } = address;
+  const isAttached = standing.kind === "placed" || (standing.kind === "free" && standing.from !== undefined);
+  return isAttached || (view.pool.spec.reclaimPolicy === "Delete" && acquired?.isAdopted === false);
+}
+
+const NODE_ERRORS: ReadonlySet<string> = new Set(["UnusableProviderID", "NodeHasForeignIP"]);
+
+function nodeErrors(retries: readonly RetryStatus[], skipped: readonly NodeVerdict[]): readonly string[] {
+  const failed = retries.flatMap(({ subject, error }) =>
+    subject.startsWith("node/") || subject === "annotate" ? [error] : [],
+  );
+  const unusable = skipped
+    .filter(({ reason }) => NODE_ERRORS.has(reason))
+    .map(({ nodeName, reason, detail }) =>
+      plain(`${nodeName}: ${REASONS[reason]}${detail === "" ? "" : ` (${detail})`}`),
+    );
+  return [...new Set([...failed, ...unusable])].toSorted();
+}
+
+/** Those that are still watched, with what they may have got; one whose time is unreadable or in the future is watched from now on, once. */
+function openIntents(view: PoolView, nowMs: number): readonly PendingAcquisition[] {
+  return view.pool.status.pendingAcquisitions.flatMap((intent, index) => {
+    const resolution = view.intents[index];
+    if (resolution?.kind !== "waiting" && resolution?.kind !== "ambiguous") return [];
+    const told = resolution.kind === "ambiguous" ? { candidates: resolution.candidates } : {};
+    const startedAt = isPast(intent.startedAt, nowMs) ? intent.startedAt : timestamp(nowMs);
+    return [{ ...intent, ...told, startedAt }];
+  });
+}
+
+function released(view: PoolView): readonly ReleasedIP[] {
+  return view.released.map(({ ip }) => {
+    const stored = view.pool.status.released.find((entry) => entry.ip === ip);
+    if (stored !== undefined) return stored;
+    const shown = statusOf(view.pool, ip);
+    return {
+      ip,
+      ...(shown?.providerID === undefined ? {} : { providerID: shown.providerID }),
+      ...(shown?.nodeName === undefined ? {} : { nodeName: shown.nodeName }),
+    };
+  });
+}
+
+/** The addresses bought for a RoutedIP that its spec has replaced, as long as they are attached. They stay acquired: without spec.address they are used again. */
+function replaced(view: PoolView): readonly ReleasedIP[] {
+  if (view.pool.kind !== "routedip" || view.pool.spec.ips.length === 0 || view.pool.meta.isDeleting) return [];
+  return view.managed.flatMap((address): readonly ReleasedIP[] => {
+    const { ip, acquired, standing } = address;
+    const place = standing.kind === "placed" ? standing.on : standing.kind === "free" ? standing.from : undefined;
+    if (acquired === undefined || isAsked(view, ip) || place === undefined) return [];
+    const providerID = providerIDOf(view.pool.spec.provider, place.machineID);
+    const node = place.nodeName === undefined ? {} : { nodeName: place.nodeName };
+    return [{ ip, providerID, ...node, ...(acquired.isAdopted ? {} : { acquired: true }) }];
+  });
+}
+
+/** What a pool's Ready is computed from. */
+interface PoolReadinessFacts {
+  readonly ips: Readonly<Record<string, IPStatus>>;
+  readonly holds: readonly Hold[];
+  readonly names: ObjectNames;
+  /** What waits for its node or for the next run, as a sentence; undefined when nothing does. */
+  readonly waiting: string | undefined;
+  /** Why it is not ready for its firewall's sake; undefined when it is. */
+  readonly firewall: Readiness | undefined;
+}
+
+/** What a pool's condition Ready says: an address is active, its firewall lets everything in, DNS is as desired, and no address waits for a node that could take it. Pure. */
+function poolReadiness({ ips, holds, names, waiting, firewall }: PoolReadinessFacts): Readiness {
+  const active = Object.values(ips).filter(({ state }) => state === "active");
+  const unread = Object.values(ips).filter(isUnread).length;
+  if (active.length === 0) {
+    const kept = holds.some(({ reason }) => reason === "NothingToPublish") ? " The DNS records stay as they are." : "";
+    const why = holds.find(({ kind, needsPerson }) => needsPerson && (kind === "assign-ip" || kind === "acquire-ip"));
+    const because = why === undefined ? "" : ` ${capital(problemText(why))}`;
+    const none = unread === 0 ? "No address is active." : `No address is known to be active; ${unreadText(unread)}.`;
+    return { isTrue: false, reason: why?.reason ?? "NoActiveIP", message: `${none}${because}${kept}` };
+  }
+  if (waiting !== undefined) return { isTrue: false, reason: "WaitingForAssignment", message: waiting };
+  if (firewall !== undefined) return firewall;
+  const dns = dnsReadiness(names);
+  if (dns !== undefined) return dns;
+  return { isTrue: true, reason: "Ready", message: `${servingText(active)}${raisedText(names)}` };
+}
+
+/** What is known to be active, and of what nobody could look at what was seen last. */
+function servingText(active: readonly IPStatus[]): string {
+  const unread = active.filter(isUnread).length;
+  const known = active.length - unread;
+  const sure = `${known === 1 ? "1 address is" : `${known} addresses are`} active.`;
+  if (unread === 0) return sure;
+  const last = `${unreadText(unread)}; ${unread === 1 ? "it was" : "they were"} active when last seen.`;
+  return known === 0 ? last : `${sure} ${last}`;
+}
+
+function isUnread({ state, reason }: IPStatus): boolean {
+  return state !== "disabled" && reason === "Unreadable";
+}
+
+function unreadText(count: number): string {
+  return `${count} ${count === 1 ? "address" : "addresses"} could not be read`;
+}
