@@ -1,15 +1,14 @@
-import { type Attempts, laterTime } from "./apply/attempts.ts";
+import { type Attempts, laterTime, untried } from "./apply/attempts.ts";
 import {
   type ApplyContext,
   applyContext,
   type Journals,
   obstacle,
   ownerJournal,
+  skipped,
   type WriteAccess,
 } from "./apply/context.ts";
 import { Execution } from "./apply/execution.ts";
-import { skipped } from "./apply/result.ts";
-import { untried } from "./apply/untried.ts";
 import { StatusWriter } from "./apply/write-back.ts";
 import { type Action, type ObjectRef, refKey, subjectOf } from "./model/action.ts";
 import { KubeError } from "./model/errors.ts";
@@ -24,7 +23,7 @@ import { readNodesAgain } from "./observe/read-cluster.ts";
 import { duringActions, fold } from "./plan/fold.ts";
 import { plan } from "./plan/plan.ts";
 import { MOST_ROUNDS } from "./rehearse/announce.ts";
-import { failoverSeconds } from "./report/metrics/failover-seconds.ts";
+import { failoverSeconds } from "./report/metrics/samples.ts";
 
 /** What a mutating run works with. */
 export type WriterDeps = ObserveDeps &

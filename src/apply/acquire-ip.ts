@@ -1,4 +1,4 @@
-import type { AcquireIP } from "../model/action.ts";
+import type { AcquireIP, DeleteIP } from "../model/action.ts";
 import type { Address, PendingAcquisition } from "../model/address.ts";
 import { KubeError, ProviderError } from "../model/errors.ts";
 import { ACQUISITIONS_ANNOTATION } from "../model/lease-annotations.ts";
@@ -6,11 +6,11 @@ import { providerIDOf } from "../model/node.ts";
 import { compareText, objectKey, type Pool, type PoolStatus } from "../model/resource.ts";
 import { timestamp } from "../model/time.ts";
 import { readAllPages } from "../ports/listing.ts";
-import { type ApplyContext, obstacle, ownerJournal } from "./context.ts";
-import { explainRefusal } from "./explain-refusal.ts";
-import { mayBeDone } from "./may-be-done.ts";
-import { toolsOf } from "./provider-tools.ts";
-import { applied, failed, learn, type Result, skipped } from "./result.ts";
+import type { IPProvider } from "../ports/providers.ts";
+import { explainRefusal } from "./assign-ip.ts";
+import { type ApplyContext, applied, failed, learn, obstacle, ownerJournal, type Result, skipped } from "./context.ts";
+import { mayBeDone } from "./journal.ts";
+import { toolsOf } from "./settle-change.ts";
 
 /** A time on the Lease that is older than this is no longer that of the creation, milliseconds. */
 const LATE_MS = 2000;
@@ -152,4 +152,48 @@ async function confirmOnNode(
   if (confirmation.kind === "confirmed") return applied({ address: confirmation.address, acceptedAtMs });
   const learned = [learn(address.ip, confirmation.address ?? address)];
   return { outcome: "unconfirmed", address: confirmation.address ?? address, acceptedAtMs, learned };
+}
+
+/** Waits between attempts right after an unassignment, when the provider may still be busy with the address, milliseconds. */
+const BUSY_WAITS: readonly number[] = [500, 1000, 2000, 5000];
+
+/** Gives one unattached address back. It is read first: an attached or locked one is never deleted. Already gone is done. */
+export async function deleteIP(action: DeleteIP, context: ApplyContext): Promise<Result> {
+  const { provider } = toolsOf(action.provider, context);
+  for (let attempt = 0; ; attempt += 1) {
+    const result = await tryOnce(action.ip, provider, context);
+    const wait = BUSY_WAITS[attempt];
+    if (result !== "busy") return result;
+    if (wait === undefined) return skipped("InProgress");
+    await context.clock.sleep(wait, context.patience);
+    if (context.patience.aborted) return skipped(obstacle(context) ?? "InProgress");
+  }
+}
+
+async function tryOnce(ip: string, provider: IPProvider, context: ApplyContext): Promise<Result | "busy"> {
+  const address = await provider.getAddress(ip);
+  const learned = [learn(ip, address)];
+  if (address === undefined) return applied({ learned });
+  if (address.holderID !== undefined) return skipped("Stale", "it is attached", learned);
+  if (address.isLocked) return "busy";
+  const reason = obstacle(context);
+  if (reason !== undefined) return skipped(reason);
+  try {
+    await provider.delete(ip);
+    return applied({ learned: [learn(ip, undefined)] });
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error;
+    if (error.failure === "busy") return "busy";
+    if (error.isAmbiguous && (await isGone(ip, provider))) return applied({ learned: [learn(ip, undefined)] });
+    return failed(error, { learned });
+  }
+}
+
+async function isGone(ip: string, provider: IPProvider): Promise<boolean> {
+  try {
+    return (await provider.getAddress(ip)) === undefined;
+  } catch (error) {
+    if (error instanceof ProviderError) return false;
+    throw error;
+  }
 }

@@ -1,20 +1,21 @@
-import type { AssignIP } from "../model/action.ts";
+import type { AssignIP, Place, UnassignIP } from "../model/action.ts";
 import type { Address } from "../model/address.ts";
-import { providerIDOf } from "../model/node.ts";
-import { objectKey } from "../model/resource.ts";
+import { ProviderError } from "../model/errors.ts";
+import { machineID, type NodeFacts, providerIDOf } from "../model/node.ts";
+import type { PodSummary } from "../model/observation.ts";
+import { objectKey, type Pool } from "../model/resource.ts";
+import type { Learned } from "../model/run.ts";
 import { timestamp } from "../model/time.ts";
 import { statusOf } from "../plan/addresses/position.ts";
+import { keepsAddress, summarizeEndpoints, summarizePods, summaryOn } from "../plan/nodes/judge-nodes.ts";
+import { podsKeyOf } from "../plan/validate.ts";
 import type { IPProvider } from "../ports/providers.ts";
-import { type ApplyContext, ownerJournal } from "./context.ts";
-import { explainRefusal, missingMachine } from "./explain-refusal.ts";
-import { holderKeeps, LastLook } from "./judge-holder.ts";
+import { type ApplyContext, applied, failed, learn, ownerJournal, type Result, skipped } from "./context.ts";
 import type { Preparation } from "./preparations.ts";
-import { toolsOf } from "./provider-tools.ts";
-import { learn, type Result, skipped } from "./result.ts";
-import { settleChange } from "./settle-change.ts";
+import { settleChange, toolsOf } from "./settle-change.ts";
 
 /** An address seen free longer ago than this may have been taken by somebody else, milliseconds. */
-const FRESH_MS = 2000;
+const FRESH_ADDRESS_MS = 2000;
 
 /**
  * Assigns or moves one address. A move reads the address and its holder first, and so does an assignment that comes late; a target that may carry an unreadable address
@@ -78,7 +79,7 @@ async function hasMoved(
   { cluster, readAtMs }: ApplyContext,
 ): Promise<Result | undefined> {
   const ageMs = cluster.now() - (readAtMs.get(action.provider) ?? 0);
-  if (action.before === undefined && ageMs <= FRESH_MS) return undefined;
+  if (action.before === undefined && ageMs <= FRESH_ADDRESS_MS) return undefined;
   const address = await provider.getAddress(action.ip);
   if (address === undefined) return skipped("IPNotFound", "", [learn(action.ip, undefined)]);
   if (address.isLocked) return skipped("InProgress", "", [learn(action.ip, address)]);
@@ -101,4 +102,148 @@ async function recordCoolOff(action: AssignIP, { journals, cluster }: ApplyConte
     journal.record(key, ({ lastAssignmentTime: _withdrawn, ...rest }) =>
       lastAssignmentTime === undefined ? rest : { ...rest, lastAssignmentTime },
     );
+}
+
+/** Detaches one address, if it still is where the plan saw it, and its node does not match again. Already detached is done. */
+export async function unassignIP(action: UnassignIP, context: ApplyContext): Promise<Result> {
+  const { provider, confirmer } = toolsOf(action.provider, context);
+  const { ip } = action;
+  const address = await provider.getAddress(ip);
+  if (address === undefined) return applied({ learned: [learn(ip, undefined)] });
+  if (address.isLocked) return skipped("InProgress", "", [learn(ip, address)]);
+  if (address.holderID === undefined) return applied({ address });
+  if (address.holderID !== action.before.machineID)
+    return skipped("Stale", "it is on another machine now", [learn(ip, address)]);
+  const holder = new LastLook(() => holderKeeps(action, context), context);
+  return await settleChange(
+    {
+      ip,
+      provider,
+      confirmer,
+      call: () => provider.unassign(ip),
+      objection: () => holder.objection(),
+      isTrue: ({ holderID }) => holderID === undefined,
+      isAsPlanned: ({ holderID }) => holderID === action.before.machineID,
+      explain: async (error, reading) => failed(error, { learned: [learn(ip, reading)] }),
+    },
+    context,
+  );
+}
+
+/** What speaks against a call may be this old when it is made, milliseconds. */
+const FRESH_NODE_MS = 400;
+
+/**
+ * Asks again, right before a call, what speaks against it. An answer counts for less than half a second: whatever takes longer in between (a status write, a busy provider, a slow
+ * answer) makes it ask once more.
+ */
+class LastLook {
+  readonly #ask: () => Promise<Result | undefined>;
+  readonly #context: Pick<ApplyContext, "clock">;
+  #askedAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(ask: () => Promise<Result | undefined>, context: Pick<ApplyContext, "clock">) {
+    this.#ask = ask;
+    this.#context = context;
+  }
+
+  /** What speaks against the call now; undefined when nothing does. */
+  async objection(): Promise<Result | undefined> {
+    const { clock } = this.#context;
+    // An answer that was long in coming is old by the time it is there.
+    for (let asked = 0; asked < 3 && clock.monotonicMs() - this.#askedAtMs > FRESH_NODE_MS; asked += 1) {
+      this.#askedAtMs = clock.monotonicMs();
+      const objection = await this.#ask();
+      if (objection !== undefined) return objection;
+    }
+    return undefined;
+  }
+}
+
+/**
+ * Judges the holder of an address once more, node and pods, as they are now: one that matches again, is in grace, or cannot be read keeps its address. Reads the node and, where the
+ * pool asks for pods, its pods. Undefined when the address may leave.
+ */
+export async function holderKeeps(
+  action: AssignIP | UnassignIP,
+  context: Pick<ApplyContext, "cluster" | "journals">,
+): Promise<Result | undefined> {
+  const { before, ip, object } = action;
+  const pool = ownerJournal(object, context.journals).object(objectKey(object));
+  if (!action.isHolderJudged || before === undefined || pool === undefined) return undefined;
+  const name = before.nodeName ?? statusOf(pool, ip)?.nodeName;
+  if (name === undefined) return undefined;
+  const [node, pods] = await Promise.all([context.cluster.readNode(name), podsOn(name, pool, context)]);
+  if (node === undefined || !mayBe(node, before.machineID, pool)) return undefined;
+  const holder = { node, machine: before.machineID, pods };
+  if (!keepsAddress(pool, ip, holder, context.cluster.now())) return undefined;
+  const key = podsKeyOf(pool);
+  const learned =
+    key === undefined ? {} : { learnedPods: { key, nodeName: name, ...(pods === undefined ? {} : { pods }) } };
+  const why = `node ${name}, which has the address, ${abilityOf(node, pods)}`;
+  return { ...skipped("Stale", why), learnedNode: node, ...learned };
+}
+
+function abilityOf({ unreadable }: NodeFacts, pods: PodSummary | undefined): string {
+  const doubt = unreadable ?? (pods?.ready === 0 ? pods.unreadable : undefined);
+  return doubt === undefined ? "can serve again" : `may serve: ${doubt} cannot be read`;
+}
+
+/** True if the machine is the node's, or if the node's machine cannot be read. */
+function mayBe({ providerID, unreadable }: NodeFacts, machine: string, { spec }: Pool): boolean {
+  return machineID(spec.provider, providerID) === machine || (providerID === "" && unreadable !== undefined);
+}
+
+async function podsOn(
+  nodeName: string,
+  pool: Pool,
+  { cluster }: Pick<ApplyContext, "cluster">,
+): Promise<PodSummary | undefined> {
+  if (podsKeyOf(pool) === undefined) return undefined;
+  if (pool.endpoints !== undefined)
+    return summaryOn(summarizeEndpoints(await cluster.readEndpointSlices(pool.endpoints)), nodeName);
+  const { podNamespace, podLabel } = pool.spec.match;
+  const pods = await cluster.readPodsOn({ namespace: podNamespace, label: podLabel }, nodeName);
+  return summaryOn(summarizePods(pods), nodeName);
+}
+
+/** Private address ranges: a machine's own internal and anchor addresses, which say nothing about reserved ones. */
+const PRIVATE = /^(10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|169\.254\.|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.)/;
+
+/**
+ * What came of a change that the provider refused for a machine: a machine with a second public address carries a reserved one already, and one that the provider
+ * does not know cannot take any; then the next node is tried. At most one reading of the machine.
+ */
+export async function explainRefusal(
+  error: ProviderError,
+  { machineID, nodeName }: Required<Place>,
+  provider: IPProvider,
+  learned: readonly Learned[],
+): Promise<Result> {
+  if (error.failure !== "refused" && error.failure !== "not-found") return failed(error, { learned });
+  const carried = await carriedBy(machineID, provider);
+  if (carried === "unknown") return failed(error, { learned });
+  if (carried === undefined)
+    return skipped("MachineNotFound", missingMachine({ machineID, nodeName }, provider), learned);
+  const isPublic = carried.filter((ip) => !PRIVATE.test(ip));
+  if (isPublic.length > 1) {
+    const text = `${nodeName}: machine ${machineID} carries ${isPublic.join(", ")}; ${error.message}`;
+    return skipped("NodeHasForeignIP", text, learned);
+  }
+  return failed(error, { learned });
+}
+
+/** Says that a node's machine does not exist. Pure. */
+function missingMachine({ machineID, nodeName }: Required<Place>, { name }: Pick<IPProvider, "name">): string {
+  return `${nodeName}: ${name} does not know machine ${machineID}`;
+}
+
+/** What a machine carries; undefined when there is none. Where it cannot be read the refusal stands as it is. */
+async function carriedBy(machineID: string, provider: IPProvider): Promise<readonly string[] | undefined | "unknown"> {
+  try {
+    return await provider.machineAddresses(machineID);
+  } catch (error) {
+    if (error instanceof ProviderError) return "unknown";
+    throw error;
+  }
 }

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
-import { type ObjectRef, refKey } from "../model/action.ts";
+import { type Action, type ObjectRef, refKey } from "../model/action.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Pool, RecordSet, RetryStatus } from "../model/resource.ts";
-import type { ReportFailure } from "../model/run.ts";
+import type { Outcome, ReportFailure } from "../model/run.ts";
 import { retryDelayMs } from "../plan/retries.ts";
 
 /** What a process tried for one object. */
@@ -110,4 +110,33 @@ function isLater(a: RetryStatus, b: RetryStatus): boolean {
 export function laterTime(a: string | undefined, b: string | undefined): string | undefined {
   const [aMs, bMs] = [Date.parse(a ?? ""), Date.parse(b ?? "")];
   return Number.isNaN(bMs) || aMs >= bMs ? a : b;
+}
+
+/** How often a pass tries an action that was skipped: once more, since what made it wait may have ended meanwhile. */
+const TRIES_AFTER_SKIP = 2;
+
+/** The actions worth trying in this pass: those that failed in it wait at least for the next one, and so does what requires them. Pure. */
+export function untried(actions: readonly Action[], outcomes: readonly Outcome[]): readonly Action[] {
+  const tries = new Map<string, number>();
+  for (const { action, outcome } of outcomes) {
+    const weight = outcome === "skipped" ? 1 : TRIES_AFTER_SKIP;
+    tries.set(attempt(action), (tries.get(attempt(action)) ?? 0) + weight);
+  }
+  const planned = new Set(actions.map(({ id }) => id));
+  return possible(
+    actions.filter((action) => (tries.get(attempt(action)) ?? 0) < TRIES_AFTER_SKIP),
+    planned,
+  );
+}
+
+/** Those of the actions that require nothing which is planned and will not be tried. */
+function possible(actions: readonly Action[], planned: ReadonlySet<string>): readonly Action[] {
+  const tried = new Set(actions.map(({ id }) => id));
+  const left = actions.filter(({ requires }) => requires.every((id) => tried.has(id) || !planned.has(id)));
+  return left.length === actions.length ? left : possible(left, planned);
+}
+
+/** Names the same change of the same thing: an address tried on another node is another attempt. */
+function attempt(action: Action): string {
+  return `${action.id} ${JSON.stringify([action.before, action.after])}`;
 }

@@ -3,9 +3,8 @@ import { ProviderError } from "../model/errors.ts";
 import { type Firewall, portText, progressAt } from "../model/firewall.ts";
 import type { LearnedFirewall } from "../model/run.ts";
 import type { FirewallProvider } from "../ports/providers.ts";
-import { type ApplyContext, obstacle } from "./context.ts";
-import { firewallToolsOf } from "./provider-tools.ts";
-import { failed, type Result, skipped } from "./result.ts";
+import { type ApplyContext, failed, obstacle, type Result, skipped } from "./context.ts";
+import { firewallToolsOf } from "./settle-change.ts";
 
 /** Waits before the 1st, 2nd, … reading of a changed firewall, milliseconds; the last one repeats. */
 const WAITS: readonly number[] = [0, 150, 350, 500, 1000, 1000, 2000];

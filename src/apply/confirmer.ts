@@ -4,7 +4,7 @@ import type { AcceptedAction, IPProvider } from "../ports/providers.ts";
 import type { Clock } from "../ports/system.ts";
 
 /** How an accepted change stands when the wait for it ends. `address` is the newest reading; absent when none succeeded. */
-export type Confirmation =
+type Confirmation =
   | { readonly kind: "confirmed"; readonly address: Address }
   | { readonly kind: "errored"; readonly address: Address }
   | { readonly kind: "pending"; readonly address?: Address };
@@ -161,5 +161,17 @@ export class Confirmer {
   /** What concerns every call, a rate limit or a token that is no longer valid, will not pass while we wait. */
   #note({ failure }: ProviderError): void {
     this.#isRefused ||= failure === "rate-limited" || failure === "unauthorized" || failure === "forbidden";
+  }
+}
+
+/** Runs pieces of work one after another, in the order they came. */
+export class Turnstile {
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** Runs the work once all earlier work has ended, however it ended. Resolves or rejects as the work does. */
+  pass<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#last.then(work);
+    this.#last = turn.catch(() => undefined);
+    return turn;
   }
 }

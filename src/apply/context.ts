@@ -1,15 +1,15 @@
 import type { ObjectRef } from "../model/action.ts";
+import type { Address } from "../model/address.ts";
+import { ProviderError } from "../model/errors.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Reason } from "../model/reason.ts";
 import type { Pool, RecordSet } from "../model/resource.ts";
+import type { Learned, Outcome } from "../model/run.ts";
 import type { ClusterWriter } from "../ports/cluster.ts";
 import type { DNSProvider, FirewallProvider, IPProvider, ProviderAccess } from "../ports/providers.ts";
 import type { Clock, LockState } from "../ports/system.ts";
-import { Confirmer } from "./confirmer.ts";
-import { Journal } from "./journal.ts";
-import { limitNoting, limitNotingDNS, limitNotingFirewalls } from "./limit-noting.ts";
-import { poolAccess, recordSetAccess, routedIPAccess } from "./object-access.ts";
-import { Turnstile } from "./turnstile.ts";
+import { Confirmer, Turnstile } from "./confirmer.ts";
+import { Journal, poolAccess, recordSetAccess, routedIPAccess } from "./journal.ts";
 
 /** What a mutating run may write to. */
 export interface WriteAccess {
@@ -60,7 +60,7 @@ export interface ApplyContext {
 }
 
 /** How a pass is bounded; `deadline` in monotonic milliseconds. */
-export interface Bounds {
+interface Bounds {
   readonly deadline: number;
   /** Aborted when nothing new may be started. */
   readonly signal: AbortSignal;
@@ -122,4 +122,105 @@ export function obstacle(context: ApplyContext): Reason | undefined {
   if (!context.lock.isHeld()) return "LockLost";
   if (context.signal.aborted || context.clock.monotonicMs() >= context.deadline) return "Deadline";
   return undefined;
+}
+
+/** Until when each provider asked for no calls, by its name; monotonic milliseconds. */
+export type Limits = Map<string, number>;
+
+/**
+ * The same provider, which also enters in `limits` until when it asked for no calls, whatever call was told so and whoever made it: such an answer concerns every later
+ * run, even where the call itself did not matter.
+ */
+export function limitNoting(provider: IPProvider, limits: Limits, clock: Clock): IPProvider {
+  const { name, pageSize } = provider;
+  const noting = notingFor(name, limits, clock);
+  return {
+    name,
+    pageSize,
+    listPage: (page) => noting(provider.listPage(page)),
+    getAddress: (ip) => noting(provider.getAddress(ip)),
+    machineAddresses: (machineID) => noting(provider.machineAddresses(machineID)),
+    addressLimit: () => noting(provider.addressLimit()),
+    assign: (ip, machineID) => noting(provider.assign(ip, machineID)),
+    unassign: (ip) => noting(provider.unassign(ip)),
+    actionState: (action) => noting(provider.actionState(action)),
+    create: (place) => noting(provider.create(place)),
+    delete: (ip) => noting(provider.delete(ip)),
+  };
+}
+
+/** As {@link limitNoting}, for a DNS provider. */
+function limitNotingDNS(provider: DNSProvider, limits: Limits, clock: Clock): DNSProvider {
+  const { name, ttlRules, isBatched } = provider;
+  const noting = notingFor(name, limits, clock);
+  return {
+    name,
+    ttlRules,
+    isBatched,
+    findZone: (zone) => noting(provider.findZone(zone)),
+    readRecords: (zone, fqdn, isAwaited) => noting(provider.readRecords(zone, fqdn, isAwaited)),
+    listRecords: (zone, mostCalls, isAwaited) => noting(provider.listRecords(zone, mostCalls, isAwaited)),
+    writeRecords: (zone, fqdn, change) => noting(provider.writeRecords(zone, fqdn, change)),
+  };
+}
+
+/** As {@link limitNoting}, for a provider of firewalls. */
+function limitNotingFirewalls(provider: FirewallProvider, limits: Limits, clock: Clock): FirewallProvider {
+  const { name, firewallLimits } = provider;
+  const noting = notingFor(name, limits, clock);
+  return {
+    name,
+    firewallLimits,
+    listFirewalls: () => noting(provider.listFirewalls()),
+    getFirewall: (id) => noting(provider.getFirewall(id)),
+    machinesWithTag: (tag) => noting(provider.machinesWithTag(tag)),
+    openPorts: (id, ports) => noting(provider.openPorts(id, ports)),
+    closePorts: (id, ports) => noting(provider.closePorts(id, ports)),
+    addMachines: (id, machineIDs) => noting(provider.addMachines(id, machineIDs)),
+    removeMachines: (id, machineIDs) => noting(provider.removeMachines(id, machineIDs)),
+  };
+}
+
+function notingFor(name: string, limits: Limits, clock: Clock): <T>(call: Promise<T>) => Promise<T> {
+  return async (call) => {
+    try {
+      return await call;
+    } catch (error) {
+      if (error instanceof ProviderError && error.failure === "rate-limited" && error.notBeforeMs !== undefined) {
+        const untilMs = clock.monotonicMs() + error.notBeforeMs - clock.wallMs();
+        limits.set(name, Math.max(limits.get(name) ?? 0, untilMs));
+      }
+      throw error;
+    }
+  };
+}
+
+type WithoutAction<T> = T extends unknown ? Omit<T, "action" | "ms" | "endedAtMs"> : never;
+
+/** An outcome before the action and its duration are added. */
+export type Result = WithoutAction<Outcome>;
+
+/** Done and seen. */
+export function applied(
+  facts: { readonly address?: Address; readonly learned?: readonly Learned[]; readonly acceptedAtMs?: number } = {},
+): Result {
+  return { outcome: "applied", ...facts };
+}
+
+/** Not done, and no error. */
+export function skipped(reason: Reason, detail = "", learned: readonly Learned[] = []): Result {
+  return { outcome: "skipped", reason, detail, learned };
+}
+
+/** Tried and refused; what was learned on the way is kept. */
+export function failed(
+  error: Error,
+  facts: { readonly learned?: readonly Learned[]; readonly acceptedAtMs?: number } = {},
+): Result {
+  return { outcome: "failed", error, ...facts };
+}
+
+/** A reading of an address as something learned: undefined = the provider does not know it. */
+export function learn(ip: string, address: Address | undefined): Learned {
+  return { ip, fact: address === undefined ? { kind: "gone" } : { kind: "known", address } };
 }

@@ -12,17 +12,13 @@ import {
 import { ConfigError, KubeError, ProviderError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Outcome } from "../model/run.ts";
-import { acquireIP } from "./acquire-ip.ts";
-import { annotateNode } from "./annotate-node.ts";
-import { assignIP } from "./assign-ip.ts";
+import { acquireIP, deleteIP } from "./acquire-ip.ts";
+import { assignIP, unassignIP } from "./assign-ip.ts";
 import { changeMachines, changePorts } from "./change-firewall.ts";
-import type { ApplyContext } from "./context.ts";
-import { deleteIP } from "./delete-ip.ts";
+import { type ApplyContext, failed, type Result, skipped } from "./context.ts";
 import { type Preparation, preparations, UNPREPARED } from "./preparations.ts";
-import { failed, type Result, skipped } from "./result.ts";
-import { setFinalizer } from "./set-finalizer.ts";
-import { unassignIP } from "./unassign-ip.ts";
 import { writeDNS } from "./write-dns.ts";
+import { annotateNode, setFinalizer } from "./write-object.ts";
 
 /**
  * Carries out the actions of one plan after the other, each action as soon as those it requires or follows have ended; nothing else waits for anything. A failed action is

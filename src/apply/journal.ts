@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
-import { ConfigError, KubeError } from "../model/errors.ts";
-import { type AcquisitionNote, beyond, EMPTY_NOTE } from "../model/lease-notes.ts";
-import { FINALIZER, objectKey } from "../model/resource.ts";
-import { mayBeDone } from "./may-be-done.ts";
-import type { ObjectAccess, StoredObject } from "./object-access.ts";
-import { survive } from "./survive.ts";
+import { ConfigError, InternalError, KubeError, type KubeFailure } from "../model/errors.ts";
+import { type AcquisitionNote, acquisitionNote, beyond, EMPTY_NOTE } from "../model/lease-notes.ts";
+import { FINALIZER, type ObjectMeta, objectKey, type Pool, type RecordSet } from "../model/resource.ts";
+import type { RoutedIP } from "../model/routed-ip.ts";
+import type { ClusterWriter } from "../ports/cluster.ts";
 
 /**
  * The objects of one kind as the cluster holds them, their statuses written in the middle of a run where something must be on record before it is done. A record
@@ -184,4 +183,103 @@ function crdTooOldText(resource: string, field: string): string {
 function withoutFinalizer<O extends StoredObject>(object: O): O {
   const finalizers = object.meta.finalizers.filter((finalizer) => finalizer !== FINALIZER);
   return { ...object, meta: { ...object.meta, finalizers } };
+}
+
+/** A custom resource as the journal keeps it. */
+interface StoredObject {
+  readonly meta: ObjectMeta;
+  readonly status: object;
+}
+
+/** How objects of one kind are read and written. */
+interface ObjectAccess<O extends StoredObject> {
+  /** Plural name of the resource. */
+  readonly resource: string;
+  /** The kind, as Events name it. */
+  readonly kind: "FloatingIPPool" | "NodeDNSRecordSet" | "RoutedIP";
+  /** Status fields that an answer must contain as they were sent, most important first; a CRD that does not know a field drops it silently. */
+  readonly recorded: readonly (keyof O["status"])[];
+  patchStatus(meta: ObjectMeta, status: O["status"]): Promise<O>;
+  read(meta: ObjectMeta): Promise<O | undefined>;
+  setFinalizer(meta: ObjectMeta, isPresent: boolean): Promise<O>;
+  /** What of a status is noted on the object a second time, and how; absent for a kind that needs none of that. */
+  readonly note?: {
+    readonly of: (status: O["status"]) => AcquisitionNote;
+    readonly write: (meta: ObjectMeta, note: AcquisitionNote) => Promise<O>;
+  };
+}
+
+const POOL_FIELDS = [
+  "pendingAcquisitions",
+  "acquired",
+  "released",
+  "retries",
+  "lastAssignmentTime",
+  "assignments",
+  "publishedDNS",
+  "formerDNS",
+  "ips",
+  "conditions",
+] as const;
+
+/** FloatingIPPools of a cluster. */
+export function poolAccess(cluster: ClusterWriter): ObjectAccess<Pool> {
+  return {
+    resource: "floatingippools",
+    kind: "FloatingIPPool",
+    recorded: POOL_FIELDS,
+    patchStatus: (meta, status) => cluster.patchPoolStatus(meta, status),
+    read: (meta) => cluster.readPool(meta),
+    setFinalizer: (meta, isPresent) => cluster.setPoolFinalizer(meta, isPresent),
+    note: { of: acquisitionNote, write: (meta, note) => cluster.notePoolAcquisitions(meta, note) },
+  };
+}
+
+/** RoutedIPs of a cluster, as the pools that were observed: their issuers and Services are not read again. */
+export function routedIPAccess(cluster: ClusterWriter, observed: readonly Pool[]): ObjectAccess<Pool> {
+  const pools = new Map(observed.map((pool) => [objectKey(pool.meta), pool]));
+  const asPool = ({ meta, status }: RoutedIP): Pool => {
+    const pool = pools.get(objectKey(meta));
+    if (pool === undefined) throw new InternalError(`RoutedIP ${objectKey(meta)} was not observed.`);
+    return { ...pool, meta, status };
+  };
+  return {
+    resource: "routedips",
+    kind: "RoutedIP",
+    recorded: ["firewalls", ...POOL_FIELDS, "issuer", "pendingFirewalls"],
+    patchStatus: async (meta, status) => asPool(await cluster.patchRoutedIPStatus(meta, status)),
+    async read(meta) {
+      const stored = await cluster.readRoutedIP(meta);
+      return stored && asPool(stored);
+    },
+    setFinalizer: async (meta, isPresent) => asPool(await cluster.setRoutedIPFinalizer(meta, isPresent)),
+    note: {
+      of: acquisitionNote,
+      write: async (meta, note) => asPool(await cluster.noteRoutedIPAcquisitions(meta, note)),
+    },
+  };
+}
+
+/** NodeDNSRecordSets of a cluster. */
+export function recordSetAccess(cluster: ClusterWriter): ObjectAccess<RecordSet> {
+  return {
+    resource: "nodednsrecordsets",
+    kind: "NodeDNSRecordSet",
+    recorded: ["publishedDNS", "formerDNS", "retries", "unreadyNodes", "conditions"],
+    patchStatus: (meta, status) => cluster.patchRecordSetStatus(meta, status),
+    read: (meta) => cluster.readRecordSet(meta),
+    setFinalizer: (meta, isPresent) => cluster.setRecordSetFinalizer(meta, isPresent),
+  };
+}
+
+/** For the `catch` of a write to the cluster that the next run makes good: what the API refused is passed over, everything else is thrown. */
+export function survive(error: unknown): void {
+  if (!(error instanceof KubeError)) throw error;
+}
+
+const MAY_BE_DONE: ReadonlySet<KubeFailure> = new Set<KubeFailure>(["unavailable", "timeout", "malformed"]);
+
+/** True for the failure of a write to the cluster that may have taken effect all the same. Pure. */
+export function mayBeDone(error: unknown): boolean {
+  return error instanceof KubeError && MAY_BE_DONE.has(error.failure);
 }

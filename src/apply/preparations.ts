@@ -13,7 +13,7 @@ import { statusOf } from "../plan/addresses/position.ts";
 import { onItsWay } from "../plan/fold-status.ts";
 import { recordedNames } from "../plan/names/plan-dns.ts";
 import { type ApplyContext, ownerJournal } from "./context.ts";
-import { survive } from "./survive.ts";
+import { survive } from "./journal.ts";
 
 /** What goes on record for an object, while it is being written. A failure is told to whoever waits for one of these; nobody has to. */
 export interface Preparation {

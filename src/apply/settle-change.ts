@@ -1,13 +1,13 @@
+import type { ChangeMachines, ChangePorts } from "../model/action.ts";
 import type { Address } from "../model/address.ts";
-import { ProviderError } from "../model/errors.ts";
+import { InternalError, ProviderError } from "../model/errors.ts";
 import type { Learned } from "../model/run.ts";
-import type { AcceptedAction, IPProvider } from "../ports/providers.ts";
-import type { Confirmer } from "./confirmer.ts";
-import { type ApplyContext, obstacle } from "./context.ts";
-import { applied, failed, learn, type Result, skipped } from "./result.ts";
+import type { AcceptedAction, FirewallProvider, IPProvider } from "../ports/providers.ts";
+import { type Confirmer, Turnstile } from "./confirmer.ts";
+import { type ApplyContext, applied, failed, learn, obstacle, type Result, skipped } from "./context.ts";
 
 /** A change of one address, and how to see that it is true. */
-export interface Change {
+interface Change {
   readonly ip: string;
   readonly provider: IPProvider;
   readonly confirmer: Confirmer;
@@ -147,4 +147,28 @@ async function readResult({ provider, ip }: Change): Promise<Reading> {
     if (error instanceof ProviderError) return { kind: "unreadable", error: error.message };
     throw error;
   }
+}
+
+/** The provider of a firewall's action, and what lets changes of that firewall through one at a time. @throws InternalError when the plan names one that is not usable. */
+export function firewallToolsOf(
+  { provider: name, firewall }: ChangePorts | ChangeMachines,
+  context: ApplyContext,
+): { readonly provider: FirewallProvider; readonly turns: Turnstile } {
+  const provider = context.firewallProviders.get(name);
+  if (provider === undefined) throw new InternalError(`The plan uses firewalls of "${name}", which is not available.`);
+  const turns = context.firewallTurns.get(firewall.id) ?? new Turnstile();
+  context.firewallTurns.set(firewall.id, turns);
+  return { provider, turns };
+}
+
+/** The provider of an action and what confirms its changes. @throws InternalError when the plan names one that is not usable. */
+export function toolsOf(
+  name: string,
+  context: ApplyContext,
+): { readonly provider: IPProvider; readonly confirmer: Confirmer } {
+  const provider = context.providers.get(name);
+  const confirmer = context.confirmers.get(name);
+  if (provider === undefined || confirmer === undefined)
+    throw new InternalError(`The plan uses provider "${name}", which is not available.`);
+  return { provider, confirmer };
 }

@@ -1,19 +1,18 @@
+import { randomBytes } from "node:crypto";
+import { hostname } from "node:os";
 import { CommanderError } from "commander";
 import { ConfigError } from "../model/errors.ts";
 import { Interrupted } from "../observe/interrupt.ts";
 import type { Secrets } from "../ports/system.ts";
-import { EXIT } from "../report/exit-code.ts";
+import { EXIT, exitCodeOfError } from "../report/exit-code.ts";
+import { errorDocument } from "../report/json/document.ts";
+import { categoryOf, errorText, messageOf } from "../report/text/errors.ts";
 import { DEFAULT_SANDBOX_DIR } from "./config.ts";
-import { secretsIn } from "./environment.ts";
-import { applyFlagEnvironment } from "./flag-environment.ts";
-import type { CommonFlags } from "./flags.ts";
-import type { Invocation } from "./invocation.ts";
-import { KnownSecrets, redactingStreams } from "./outgoing-text.ts";
-import { buildProgram, COMMANDS, type Handlers } from "./program.ts";
-import { reportError } from "./report-error.ts";
-import { openSession, type Session } from "./session.ts";
-import { readVersion } from "./version.ts";
-import { writeText } from "./write.ts";
+import { applyFlagEnvironment, readVersion, secretsIn, takeEnvironment } from "./environment.ts";
+import { KnownSecrets, type OutputStream, redactingStreams, writeDocument, writeLine, writeText } from "./output.ts";
+import { buildProgram, COMMANDS, type CommonFlags, type Handlers } from "./program.ts";
+import { type Invocation, isDocument, openSession, type Session } from "./session.ts";
+import type { Backend } from "./wiring.ts";
 
 /** Runs one command line from parsing to the last byte of output. Returns the exit code. @throws never */
 export async function runCommandLine(given: Invocation): Promise<number> {
@@ -46,7 +45,7 @@ export async function runCommandLine(given: Invocation): Promise<number> {
 }
 
 /** Reports an error that {@link runCommandLine} could not catch. Returns the exit code. */
-export async function reportCrash(given: Invocation, error: unknown): Promise<number> {
+async function reportCrash(given: Invocation, error: unknown): Promise<number> {
   const invocation = withoutSecretsShown(given);
   return await reportError(await openSession(invocation, guessFlags(invocation)), error);
 }
@@ -63,13 +62,12 @@ type Open = <F extends CommonFlags>(flags: F, run: (opened: Session) => Promise<
 /** Each command is loaded only when it runs. */
 function handlers({ streams }: Invocation, open: Open): Handlers {
   return {
-    plan: (names, flags) =>
-      open(flags, async (session) => (await import("./run-plan.ts")).runPlan(session, names, flags)),
+    plan: (names, flags) => open(flags, async (session) => (await import("./plan.ts")).runPlan(session, names, flags)),
     reconcile: (names, flags) =>
-      open(flags, async (session) => (await import("./run-reconcile.ts")).runReconcile(session, names, flags)),
+      open(flags, async (session) => (await import("./reconcile.ts")).runReconcile(session, names, flags)),
     status: (names, flags) =>
-      open(flags, async (session) => (await import("./run-status.ts")).runStatus(session, names, flags)),
-    manifests: async (flags) => (await import("./run-manifests.ts")).runManifests(streams, flags),
+      open(flags, async (session) => (await import("./status.ts")).runStatus(session, names, flags)),
+    manifests: async (flags) => (await import("./manifests.ts")).runManifests(streams, flags),
     version: async () => {
       writeText(streams, `flipop ${readVersion()}\n`);
       return EXIT.done;
@@ -110,4 +108,84 @@ function guessFlags({ argv, env }: Invocation): Partial<CommonFlags> {
     ...(output === "json" || output === "yaml" ? { output } : {}),
     ...(logFormat === "json" || logFormat === "text" ? { logFormat } : {}),
   };
+}
+
+const SIGNAL_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
+
+/**
+ * Runs the process's own command line and sets its exit code; the process ends by itself once all output is written. The
+ * first SIGINT or SIGTERM asks the command to end in order, the second ends the process at once.
+ */
+export async function runProcess(loadBackend: () => Promise<Backend>): Promise<void> {
+  const stopping = new AbortController();
+  let stoppedBy: keyof typeof SIGNAL_CODES | undefined;
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.on(signal, () => {
+      if (stoppedBy !== undefined) process.exit(SIGNAL_CODES[signal]);
+      stoppedBy = signal;
+      stopping.abort(signal);
+    });
+  }
+  const runID = randomBytes(4).toString("hex");
+  const invocation = {
+    argv: process.argv.slice(2),
+    env: takeEnvironment(),
+    streams: { stdout: outputStream(process.stdout), stderr: outputStream(process.stderr) },
+    signal: stopping.signal,
+    runID,
+    identity: `${hostname()}_${process.pid}_${runID}`,
+    wallMs: () => Date.now(),
+    secrets: new KnownSecrets(),
+    loadBackend,
+  };
+  process.on("uncaughtException", (error) => void crash(invocation, error));
+  const exitCode = await runCommandLine(invocation);
+  // Never process.exit() here: of a large output into a pipe only the first part would arrive.
+  process.exitCode = stoppedBy === undefined ? exitCode : SIGNAL_CODES[stoppedBy];
+  // After a signal a reader may have left a call in flight, which would keep the process alive.
+  if (stoppedBy !== undefined) process.stdout.write("", () => process.exit());
+}
+
+/** Reports an error that nobody caught, and ends the process. Node's own report would show secrets, and the line of source that threw. */
+async function crash(invocation: Invocation, error: unknown): Promise<void> {
+  const exitCode = await reportCrash(invocation, error).catch(() => EXIT.unexpected);
+  process.stderr.write("", () => process.stdout.write("", () => process.exit(exitCode)));
+}
+
+/** A closed pipe (`| head`) is the reader's choice, not an error: what follows is dropped. */
+function outputStream(stream: NodeJS.WriteStream): OutputStream {
+  let isClosed = false;
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    isClosed = true;
+    if (error.code !== "EPIPE") process.exitCode = 1;
+  });
+  return {
+    isTTY: stream.isTTY === true,
+    ...(stream.isTTY ? { columns: stream.columns } : {}),
+    write: (text) => {
+      if (!isClosed) stream.write(text);
+    },
+  };
+}
+
+/** Writes an error to stderr, with `-o json|yaml` also as the one document on stdout. Returns the exit code. */
+async function reportError(session: Session, error: unknown): Promise<number> {
+  const { invocation, output, lines, verbosity } = session;
+  const exitCode = exitCodeOfError(error);
+  if (lines.format === "json") {
+    const stack = categoryOf(error) === "bug" || verbosity === 2 ? stackField(error) : {};
+    writeLine(invocation.streams, lines, "error", messageOf(error), {
+      exitCode,
+      category: categoryOf(error),
+      ...stack,
+    });
+  } else {
+    writeLine(invocation.streams, lines, "error", errorText(error, verbosity));
+  }
+  if (isDocument(output)) await writeDocument(invocation.streams, errorDocument(error, exitCode), output);
+  return exitCode;
+}
+
+function stackField(error: unknown): { readonly stack?: string } {
+  return error instanceof Error && error.stack !== undefined ? { stack: error.stack } : {};
 }

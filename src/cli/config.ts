@@ -7,7 +7,7 @@ import {
   resolveProxies,
   withoutSecrets,
 } from "./environment.ts";
-import type { CommonFlags, LeaseFlags } from "./flags.ts";
+import type { CommonFlags, LeaseFlags } from "./program.ts";
 
 /** Everything a command is built from, resolved once from flags and environment, frozen. */
 export interface Config extends EnvironmentSettings {

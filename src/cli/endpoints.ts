@@ -1,16 +1,18 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import { ConfigError } from "../model/errors.ts";
 import { plain } from "../model/text.ts";
-import type { ListenAddress } from "./listen-address.ts";
+import type { Staleness } from "../ports/cluster.ts";
+import type { Clock } from "../ports/system.ts";
+import { durationText } from "../report/text/times.ts";
 
 /** Whether something is as it should be; `why` is for people. */
-export interface Check {
+interface Check {
   readonly isOK: boolean;
   readonly why: string;
 }
 
 /** What is asked of a watching process. */
-export interface EndpointSources {
+interface EndpointSources {
   /** Prometheus' text format. */
   readonly metrics: () => Promise<string>;
   /** Whether the process makes progress; if not, it is to be started anew. */
@@ -110,4 +112,78 @@ function listen(server: Server, host: string | undefined, port: number): Promise
     });
     server.listen({ port, ...(host === undefined ? {} : { host }) }, () => resolve());
   });
+}
+
+/** Time that a turn may take beyond what its parts are allowed, milliseconds. */
+const MARGIN_MS = 60_000;
+
+/** What health is judged by; milliseconds. */
+interface WatchHealthOptions {
+  readonly clock: Clock;
+  readonly intervalMs: number;
+  /** How long one pass may take. */
+  readonly passMs: number;
+  readonly staleness: () => Staleness | undefined;
+}
+
+/** Whether a watching process makes progress, and whether it knows the cluster as it is now. */
+export class WatchHealth {
+  readonly #options: WatchHealthOptions;
+  #beatMs: number;
+  #hasRead = false;
+  #isLeading = false;
+
+  constructor(options: WatchHealthOptions) {
+    this.#options = options;
+    this.#beatMs = options.clock.monotonicMs();
+  }
+
+  /** A turn has ended. */
+  beat(hasRead: boolean): void {
+    this.#beatMs = this.#options.clock.monotonicMs();
+    this.#hasRead ||= hasRead;
+  }
+
+  lead(): void {
+    this.#isLeading = true;
+    this.beat(false);
+  }
+
+  /** A standby only waits for the Lease, which has deadlines of its own. */
+  health(): Check {
+    const { clock, intervalMs, passMs } = this.#options;
+    const agoMs = clock.monotonicMs() - this.#beatMs;
+    const why = this.#isLeading ? `the last pass ended ${durationText(agoMs)} ago` : "waiting for the Lease";
+    return { isOK: !this.#isLeading || agoMs <= intervalMs + passMs + MARGIN_MS, why };
+  }
+
+  readiness(): Check {
+    const stale = this.#options.staleness();
+    if (stale !== undefined) return { isOK: false, why: stale.error.message };
+    return this.#hasRead
+      ? { isOK: true, why: "the cluster is known" }
+      : { isOK: false, why: "the cluster has not been read yet" };
+  }
+}
+
+/** Where a server listens; no host means every address of the machine. */
+interface ListenAddress {
+  readonly host?: string;
+  readonly port: number;
+}
+
+/**
+ * Reads `:8080`, `127.0.0.1:8080` or `[::1]:8080`.
+ * @throws ConfigError `usage` for anything else
+ */
+export function parseListenAddress(text: string): ListenAddress {
+  const [, ipv6, name, digits] = /^(?:\[([0-9a-fA-F:.]+)\]|([\w.-]*)):(\d{1,5})$/.exec(text) ?? [];
+  const port = Number(digits);
+  if (digits === undefined || port > 65_535)
+    throw new ConfigError(
+      "usage",
+      `--metrics-addr '${text}' is no address to listen on. Write it like :8080 or 127.0.0.1:8080.`,
+    );
+  const host = ipv6 ?? name ?? "";
+  return host === "" ? { port } : { host, port };
 }

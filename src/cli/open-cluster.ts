@@ -3,9 +3,8 @@ import type { Connection } from "../adapters/kube/call.ts";
 import type { ClusterReader, ClusterWriter, NamespaceReader, WarmCluster } from "../ports/cluster.ts";
 import type { Clock } from "../ports/system.ts";
 import type { Config } from "./config.ts";
-import { passwordsIn } from "./environment.ts";
-import { warnOfPlainText } from "./plain-text.ts";
-import { readVersion } from "./version.ts";
+import { passwordsIn, readVersion } from "./environment.ts";
+import { warnOfPlainText } from "./output.ts";
 
 /** A cluster whose idle connections can be let go. */
 type Closable<C> = C & { close(): void };

@@ -2,9 +2,14 @@ import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { ConfigError } from "../model/errors.ts";
 import { parseLabelSelector } from "../model/label-selector.ts";
 import { isNamespaceName, isSubdomain, shownText } from "../model/resource.ts";
-import { parseDuration } from "./duration.ts";
-import type { ManifestFlags, PlanFlags, ReconcileFlags, StatusFlags } from "./flags.ts";
-import { checked, manifestOptions, NO_NAMESPACE } from "./manifest-options.ts";
+import {
+  checked,
+  type ManifestChanges,
+  type ManifestMode,
+  type ManifestPart,
+  manifestOptions,
+  NO_NAMESPACE,
+} from "./manifests.ts";
 
 /** What each command does with its targets and flags; returns the exit code. */
 export interface Handlers {
@@ -163,3 +168,92 @@ Examples:
 
 Every flag can also be set as an environment variable: --request-timeout as FLIPOP_REQUEST_TIMEOUT.
 Tokens come from the environment only: DIGITALOCEAN_ACCESS_TOKEN and CLOUDFLARE_TOKEN, or files in …_FILE.`;
+
+/** Formats of `-o`. */
+export type OutputFormat = "table" | "wide" | "json" | "yaml" | "name";
+
+/** Flags every command has. */
+export interface CommonFlags {
+  readonly sandbox?: string | true;
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly namespace?: string;
+  readonly allNamespaces?: boolean;
+  readonly selector?: string;
+  /** Milliseconds. */
+  readonly requestTimeout?: number;
+  readonly as?: string;
+  readonly asGroup: readonly string[];
+  readonly output: OutputFormat;
+  readonly quiet?: boolean;
+  /** 0, 1 (`-v`) or 2 (`-vv`). */
+  readonly verbose: number;
+  readonly color: "auto" | "always" | "never";
+  readonly logFormat: "auto" | "text" | "json";
+}
+
+/** Which Lease, and how it is kept; durations in milliseconds. */
+export interface LeaseFlags {
+  readonly leaseNamespace: string;
+  readonly leaseName: string;
+}
+
+/** Flags of `plan`. */
+export interface PlanFlags extends CommonFlags, LeaseFlags {
+  readonly all?: boolean;
+  readonly detailedExitcode?: boolean;
+}
+
+/** Flags of `reconcile`; durations in milliseconds. */
+export interface ReconcileFlags extends CommonFlags, LeaseFlags {
+  readonly settle?: boolean;
+  readonly watch?: boolean;
+  /** Absent = a minute, with `--watch`. */
+  readonly interval?: number;
+  /** `HOST:PORT` or `:PORT`. */
+  readonly metricsAddr?: string;
+  readonly timeout: number;
+  readonly partial: "fail" | "ok";
+  /** Absent = `fail`, with `--watch` `wait`. */
+  readonly onLocked?: "fail" | "skip" | "wait";
+  readonly leaseDuration: number;
+  readonly renewDeadline: number;
+  readonly retryPeriod: number;
+  /** False with `--no-lock`. */
+  readonly lock: boolean;
+  readonly pushgateway?: string;
+  readonly pushJob: string;
+  /** `NAME=VALUE` each. */
+  readonly pushGrouping: readonly string[];
+}
+
+/** Flags of `status`. */
+export interface StatusFlags extends CommonFlags, LeaseFlags {
+  readonly check?: boolean;
+  /** Milliseconds. */
+  readonly maxAge: number;
+}
+
+/** Flags of `manifests`. */
+export interface ManifestFlags extends ManifestChanges {
+  readonly only?: readonly ManifestPart[];
+  readonly mode: ManifestMode;
+}
+
+const UNIT_MS: ReadonlyMap<string, number> = new Map<string, number>(
+  Object.entries({ ms: 1, s: 1000, m: 60_000, h: 3_600_000 }),
+);
+const LONGEST_MS = 24 * 3_600_000;
+
+/**
+ * Returns the milliseconds of `500ms`, `30s`, `5m`, `1h` or `1m30s`; undefined for anything else, for nothing (`0s`), and for
+ * more than a day.
+ */
+export function parseDuration(text: string): number | undefined {
+  if (!/^(\d+(\.\d+)?(ms|s|m|h))+$/.test(text)) return undefined;
+  let sum = 0;
+  for (const [, number, , unit] of text.matchAll(/(\d+(\.\d+)?)(ms|s|m|h)/g)) {
+    sum += Number(number) * (UNIT_MS.get(unit ?? "") ?? 0);
+  }
+  return sum > 0 && sum <= LONGEST_MS ? sum : undefined;
+}

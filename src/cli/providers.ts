@@ -1,5 +1,6 @@
+import { readFileSync } from "node:fs";
 import { ConfigError } from "../model/errors.ts";
-import { contentHash } from "../model/text.ts";
+import { contentHash, isTokenText, UNUSABLE_TOKEN } from "../model/text.ts";
 import type {
   DNSProvider,
   DNSProviderReader,
@@ -10,16 +11,14 @@ import type {
   ProviderAccess,
   ProviderMeter,
 } from "../ports/providers.ts";
-import type { Clock } from "../ports/system.ts";
+import type { Clock, Secrets } from "../ports/system.ts";
 import type { Config } from "./config.ts";
-import type { ProviderSettings, TokenSource } from "./environment.ts";
+import { type ProviderSettings, readVersion, type TokenSource } from "./environment.ts";
 import type { Machine } from "./machine.ts";
-import { warnOfPlainText } from "./plain-text.ts";
-import { readToken } from "./token.ts";
-import { readVersion } from "./version.ts";
+import { warnOfPlainText } from "./output.ts";
 
 /** Providers by the name that objects give them: of addresses, of DNS, and of cloud firewalls. */
-export interface ProviderMaps<IP, DNS, Firewalls> {
+interface ProviderMaps<IP, DNS, Firewalls> {
   /** The meters of those that have a token. */
   readonly meters: ReadonlyMap<string, ProviderMeter>;
   readonly providers: ReadonlyMap<string, ProviderAccess<IP>>;
@@ -144,7 +143,7 @@ function hasToken(source: TokenSource, secrets?: Config["secrets"]): boolean {
 }
 
 /** The tokens as they are now, for comparison: a Secret may be mounted, replaced or emptied while a process runs. */
-export interface TokenState {
+interface TokenState {
   /** Names the providers that have one. */
   readonly present: string;
   /** A hash of all of them. */
@@ -157,13 +156,13 @@ export function tokenState({ digitalOcean, cloudflare }: Pick<Config, "digitalOc
     ["digitalocean", digitalOcean.token],
     ["cloudflare", cloudflare.token],
   ] as const;
-  const tokens = sources.map(([name, source]) => (hasToken(source) ? `${name} ${textOf(source)}` : ""));
+  const tokens = sources.map(([name, source]) => (hasToken(source) ? `${name} ${tokenText(source)}` : ""));
   const present = sources.map(([name, source]) => (hasToken(source) ? name : "")).join(" ");
   return { present, fingerprint: contentHash(tokens.join("\n")) };
 }
 
 /** The token, or why it cannot be read. */
-function textOf(source: TokenSource): string {
+function tokenText(source: TokenSource): string {
   try {
     return readToken(source) ?? "";
   } catch (error) {
@@ -215,4 +214,59 @@ function optionsOf(
     ...(untilMs === undefined ? {} : { untilMs }),
     ...(apiURL === undefined ? {} : { baseURL: apiURL }),
   };
+}
+
+/**
+ * Returns the token as it is now, or undefined where there is none (an empty file counts as none). Adds it to `secrets`. Reads the file each
+ * time, so that a rotated Secret is picked up.
+ * @throws ConfigError naming variable and path: `permission` when the file cannot be read, `invalid` when what is there cannot be a token; never
+ * with the token itself.
+ */
+export function readToken(source: TokenSource, secrets?: Pick<Secrets, "add">): string | undefined {
+  if (source.kind === "none") return undefined;
+  const text = textOf(source, secrets);
+  if (text === "") return undefined;
+  if (isTokenText(text)) return text;
+  throw new ConfigError("invalid", `The token in ${placeOf(source)} ${UNUSABLE_TOKEN}. Copy it again.`);
+}
+
+/**
+ * Returns the password as it is now, or undefined where there is none; may have spaces and any letters.
+ * @throws ConfigError as {@link readToken}
+ */
+export function readPassword(source: TokenSource, secrets?: Pick<Secrets, "add">): string | undefined {
+  if (source.kind === "none") return undefined;
+  const text = textOf(source, secrets);
+  if (text === "") return undefined;
+  if (!/\p{Cc}/u.test(text)) return text;
+  throw new ConfigError(
+    "invalid",
+    `The password in ${placeOf(source)} has a line end or another control character inside. Copy it again.`,
+  );
+}
+
+type Given = Exclude<TokenSource, { readonly kind: "none" }>;
+
+function textOf(source: Given, secrets: Pick<Secrets, "add"> | undefined): string {
+  const text = source.kind === "value" ? source.token : readTokenFile(source).replace(/[\r\n]+$/, "");
+  // An unusable token is a secret, too: each of its lines may be the real one.
+  if (source.kind === "file" || source.isPublic !== true) for (const line of text.split(/[\r\n]+/)) secrets?.add(line);
+  return text;
+}
+
+function placeOf(source: Given): string {
+  return source.kind === "value" ? source.variable : `${source.path} (${source.variable})`;
+}
+
+function readTokenFile({ variable, path }: { readonly variable: string; readonly path: string }): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (cause) {
+    const why = cause instanceof Error && "code" in cause ? String(cause.code) : "unreadable";
+    throw new ConfigError(
+      "permission",
+      `Cannot read the token file ${path} that ${variable} names (${why}). Correct the path or its permissions.`,
+      { cause },
+    );
+  }
 }

@@ -1,14 +1,12 @@
 import type { Secrets } from "../ports/system.ts";
-import type { Verbosity } from "../report/error-text.ts";
-import type { Palette } from "../report/palette.ts";
-import { rfc3339 } from "../report/time-text.ts";
-import { isColourOn } from "./colour.ts";
+import type { Verbosity } from "../report/text/errors.ts";
+import { type Palette, PLAIN } from "../report/text/layout.ts";
+import { rfc3339 } from "../report/text/times.ts";
 import type { Warn } from "./config.ts";
-import type { CommonFlags, OutputFormat } from "./flags.ts";
-import type { Invocation } from "./invocation.ts";
-import { KnownSecrets } from "./outgoing-text.ts";
-import { loadPalette } from "./palette.ts";
-import { type LineStyle, writeLine } from "./write.ts";
+import type { Environment } from "./environment.ts";
+import { KnownSecrets, type LineStyle, type Streams, writeLine } from "./output.ts";
+import type { CommonFlags, OutputFormat } from "./program.ts";
+import type { Backend } from "./wiring.ts";
 
 /** How one command talks: resolved once from flags, environment and streams. */
 export interface Session {
@@ -74,4 +72,47 @@ function lineFormat({ env, streams }: Invocation, wanted: CommonFlags["logFormat
 /** True for the formats that print exactly one document. */
 export function isDocument(output: OutputFormat): output is "json" | "yaml" {
   return output === "json" || output === "yaml";
+}
+
+/** One call of the program: everything that comes from outside, so that a test can give it. */
+export interface Invocation {
+  /** Arguments after the program's name. */
+  readonly argv: readonly string[];
+  readonly env: Environment;
+  readonly streams: Streams;
+  /** Aborted by the first SIGINT or SIGTERM. */
+  readonly signal: AbortSignal;
+  /** Short and unique per run; in every log line. */
+  readonly runID: string;
+  /** Names this process on the Lease. */
+  readonly identity: string;
+  /** Local wall clock, milliseconds; times of log lines. */
+  readonly wallMs: () => number;
+  /** Knows the secrets of the process. Absent = the call starts with those of its own environment. */
+  readonly secrets?: Secrets;
+  /** Called only by commands that need a cluster. */
+  readonly loadBackend: () => Promise<Backend>;
+}
+
+/** Returns the palette for a stream; the colour library is loaded only when there is colour. */
+async function loadPalette(isColoured: boolean): Promise<Palette> {
+  if (!isColoured) return PLAIN;
+  const { Chalk } = await import("chalk");
+  const chalk = new Chalk({ level: 1 });
+  return {
+    strong: (text) => chalk.bold(text),
+    faint: (text) => chalk.dim(text),
+    good: (text) => chalk.green(text),
+    bad: (text) => chalk.red(text),
+    notable: (text) => chalk.yellow(text),
+  };
+}
+
+/** Returns whether a stream gets colour. Precedence: flag, FORCE_COLOR (`0` and `false` = off), NO_COLOR unless empty, TERM=dumb, terminal or not. */
+export function isColourOn(flag: "auto" | "always" | "never", env: Environment, isTTY: boolean): boolean {
+  if (flag !== "auto") return flag === "always";
+  const force = env["FORCE_COLOR"];
+  if (force !== undefined) return force !== "0" && force !== "false";
+  if (env["NO_COLOR"]) return false;
+  return env["TERM"] !== "dumb" && isTTY;
 }

@@ -3,13 +3,11 @@ import { ReusableFacts } from "../observe/reusable-facts.ts";
 import type { WarmCluster } from "../ports/cluster.ts";
 import { pass } from "../reconcile.ts";
 import { type WatchDeps, type WatchLock, watch } from "../watch/watch.ts";
-import type { Backend, WatchRequest } from "./backend.ts";
 import type { Config } from "./config.ts";
-import type { Machine } from "./machine.ts";
-import { NO_LOCK } from "./no-lock.ts";
+import { type Machine, NO_LOCK, readMeters } from "./machine.ts";
 import { openProviders, tokenState, unusableTokens } from "./providers.ts";
-import { readMeters } from "./read-meters.ts";
-import { WatchNotes } from "./watch-notes.ts";
+import { WatchNotes } from "./watch.ts";
+import type { Backend, WatchRequest } from "./wiring.ts";
 
 type WatchWorld = Parameters<Parameters<Backend["withWatchWorld"]>[1]>[0];
 

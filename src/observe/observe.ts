@@ -1,5 +1,7 @@
 import type { DNSFacts } from "../model/dns.ts";
 import { KubeError } from "../model/errors.ts";
+import { ACQUISITIONS_ANNOTATION, NOT_BEFORE_PREFIX, PUT_OFF_PREFIX } from "../model/lease-annotations.ts";
+import { ACQUISITION_WINDOW_MS, parsePutOff } from "../model/lease-notes.ts";
 import type { KnownFacts, LeaseFacts, Observation } from "../model/observation.ts";
 import type { Pool, RecordSet } from "../model/resource.ts";
 import { restoreMemory } from "../plan/fold-status.ts";
@@ -14,7 +16,6 @@ import type { Clock } from "../ports/system.ts";
 import { askedOfAddresses, readAddresses } from "./addresses.ts";
 import type { AskOptions } from "./asking.ts";
 import { askedOfFirewalls, readFirewalls } from "./firewalls.ts";
-import { leaseFacts } from "./lease-facts.ts";
 import { type Enter, Looking, type Piece, Readings } from "./looking.ts";
 import { askedOfNames, readNames } from "./names.ts";
 import { type ClusterLists, readCluster } from "./read-cluster.ts";
@@ -188,4 +189,30 @@ async function readLease(
       return undefined;
     throw error;
   }
+}
+
+/** The longest a provider's "not before" is believed, milliseconds: DigitalOcean's rate limit is counted over one hour. */
+const LONGEST_NOT_BEFORE_MS = 3_600_000;
+
+/** Reads what earlier runs left on the Lease; unreadable or impossible times are dropped. Pure. */
+export function leaseFacts(lease: Pick<LeaseRecord, "annotations"> | undefined, nowMs: number): LeaseFacts {
+  const annotations = lease?.annotations ?? {};
+  const times = (annotations[ACQUISITIONS_ANNOTATION] ?? "")
+    .split(",")
+    .map((text) => Date.parse(text))
+    // A time further ahead would count for ever, and is no creation's.
+    .filter((ms) => Math.abs(ms - nowMs) < ACQUISITION_WINDOW_MS)
+    .map((ms) => Math.min(ms, nowMs))
+    .toSorted((a, b) => a - b);
+  const notBefore = Object.entries(annotations)
+    .filter(([key]) => key.startsWith(NOT_BEFORE_PREFIX))
+    .map(
+      ([key, text]) =>
+        [key.slice(NOT_BEFORE_PREFIX.length), Math.min(Date.parse(text), nowMs + LONGEST_NOT_BEFORE_MS)] as const,
+    )
+    .filter(([, ms]) => ms > nowMs);
+  const lookFrom = Object.entries(annotations)
+    .filter(([key]) => key.startsWith(PUT_OFF_PREFIX))
+    .map(([key, text]) => [key.slice(PUT_OFF_PREFIX.length), parsePutOff(text)?.lookFrom ?? ""] as const);
+  return { acquisitionTimesMs: times, providerNotBeforeMs: new Map(notBefore), lookFrom: new Map(lookFrom) };
 }

@@ -1,13 +1,13 @@
-import { isRequestRefusal } from "../model/errors.ts";
+import { isRequestRefusal, KubeError } from "../model/errors.ts";
 import { isLabelValue, podSelectorProblem } from "../model/label-selector.ts";
 import { type PodSelector, podSelectorKey } from "../model/node.ts";
 import type { Observation, PodReading, PodSummary } from "../model/observation.ts";
 import { objectKey, type Pool, type RecordSet, shownText } from "../model/resource.ts";
-import { endpointsKey } from "../model/service.ts";
+import type { RoutedIP, RoutedIPIssuer } from "../model/routed-ip.ts";
+import { endpointsKey, type ServiceFacts } from "../model/service.ts";
+import { routedPool } from "../plan/addresses/routed-pool.ts";
 import { summarizeEndpoints, summarizePods } from "../plan/nodes/judge-nodes.ts";
 import type { ClusterReader } from "../ports/cluster.ts";
-import { listRecordSets } from "./list-record-sets.ts";
-import { readRoutedIPs } from "./read-routed-ips.ts";
 
 /** The lists of one cluster, as an {@link Observation} has them. */
 export type ClusterLists = Pick<
@@ -115,4 +115,75 @@ function podSelectors(objects: readonly Matching[]): readonly PodSelector[] {
     .filter((selector) => selector.namespace !== "" || selector.label !== "")
     .filter((selector) => podSelectorProblem(selector) === undefined);
   return [...new Map(selectors.map((selector) => [podSelectorKey(selector), selector])).values()];
+}
+
+/** The routed IPs of a cluster as pools; `missing` says why there can be none, where the cluster does not know the kind. */
+interface RoutedIPListing {
+  readonly pools: readonly Pool[];
+  readonly missing?: Observation["missingKinds"];
+}
+
+/**
+ * Lists the routed IPs with what they refer to; issuers and Services are listed only where there are routed IPs. A cluster that does not know the kind has none.
+ * @throws KubeError when a list fails for any other reason
+ */
+async function readRoutedIPs(cluster: ClusterReader): Promise<RoutedIPListing> {
+  const routed = await orMissing(() => cluster.listRoutedIPs());
+  if (routed.missing !== undefined) return { pools: [], missing: [{ resource: "routedips", error: routed.missing }] };
+  if (routed.objects.length === 0) return { pools: [] };
+  const [issuers, services] = await Promise.all([
+    orMissing(() => cluster.listRoutedIPIssuers()),
+    cluster.listServices(),
+  ]);
+  const pools = asPools(routed.objects, issuers.objects, services);
+  return issuers.missing === undefined
+    ? { pools }
+    : { pools, missing: [{ resource: "routedipissuers", error: issuers.missing }] };
+}
+
+function asPools(
+  routedIPs: readonly RoutedIP[],
+  issuers: readonly RoutedIPIssuer[],
+  services: readonly ServiceFacts[],
+): readonly Pool[] {
+  const references = {
+    issuers: new Map(issuers.map((issuer) => [objectKey(issuer.meta), issuer])),
+    services: new Map(services.map((service) => [objectKey(service), service])),
+  };
+  return routedIPs.map((routedIP) => routedPool(routedIP, references));
+}
+
+/** Every record set of a cluster; `missing` says why there can be none, where the cluster does not know the kind. */
+interface RecordSetListing {
+  readonly recordSets: readonly RecordSet[];
+  readonly missing?: Observation["missingKinds"];
+}
+
+/**
+ * Lists the record sets; none where the cluster does not know the kind, see {@link orMissing}.
+ * @throws KubeError when the list fails for any other reason
+ */
+export async function listRecordSets(cluster: Pick<ClusterReader, "listRecordSets">): Promise<RecordSetListing> {
+  const { objects: recordSets, missing: error } = await orMissing(() => cluster.listRecordSets());
+  return error === undefined ? { recordSets } : { recordSets, missing: [{ resource: "nodednsrecordsets", error }] };
+}
+
+/** The objects of one kind; `missing` says why there can be none, where the cluster does not know the kind. */
+interface KnownObjects<T> {
+  readonly objects: readonly T[];
+  readonly missing?: string;
+}
+
+/**
+ * Lists objects of a kind that the cluster may not know yet, as after an update of flipop alone: then it has none, which must not stop anything else.
+ * @throws KubeError when the list fails for any other reason
+ */
+export async function orMissing<T>(list: () => Promise<readonly T[]>): Promise<KnownObjects<T>> {
+  try {
+    return { objects: await list() };
+  } catch (error) {
+    if (error instanceof KubeError && error.failure === "missing-resource")
+      return { objects: [], missing: error.message };
+    throw error;
+  }
 }

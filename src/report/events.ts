@@ -2,8 +2,7 @@ import { ACTIONS, type Action, subjectOf } from "../model/action.ts";
 import type { Reason } from "../model/reason.ts";
 import type { Outcome } from "../model/run.ts";
 import { plain } from "../model/text.ts";
-import { actionText } from "./action-message.ts";
-import { dnsChangeText } from "./dns-change.ts";
+import { actionText, dnsChangeText } from "./text/actions.ts";
 
 /** An Event to write about an object: what came of one change. */
 export interface EventFacts {

@@ -1,7 +1,7 @@
 import { type Action, refKey } from "../model/action.ts";
 import { announcedActions, type Hold, type Plan } from "../model/plan.ts";
-import { dnsChange } from "./dns-change.ts";
-import { isRouted } from "./is-routed.ts";
+import { isRouted } from "./overview.ts";
+import { dnsChange } from "./text/actions.ts";
 
 /** What a plan is narrowed to. */
 export interface PlanFocus {

@@ -6,8 +6,11 @@ import {
   PUT_OFF_PREFIX,
 } from "../model/lease-annotations.ts";
 import { parsePutOff } from "../model/lease-notes.ts";
+import type { PoolAssessment } from "../model/plan.ts";
 import {
+  type Condition,
   type IPStatus,
+  type ObjectMeta,
   objectKey,
   type Pool,
   type PoolStatus,
@@ -15,10 +18,8 @@ import {
   type RetryStatus,
 } from "../model/resource.ts";
 import type { RoutedIP } from "../model/routed-ip.ts";
-import { problemsOf, type Readiness, readinessOf } from "./readiness.ts";
-import { routedAddress } from "./routed-address.ts";
-import { durationText, rfc3339 } from "./time-text.ts";
-import { type WrittenName, writtenName } from "./written-name.ts";
+import { durationText, rfc3339 } from "./text/times.ts";
+import { type WrittenName, writtenName } from "./text/written-name.ts";
 
 /** What `status` reads: pools, routed IPs and record sets as stored, and the Lease where there is one. */
 export interface StoredFacts {
@@ -212,4 +213,77 @@ function ageProblem({ lastSuccess, error }: ReconcilerRow, nowMs: number, maxAge
   if (Number.isNaN(at)) return ["no successful run is on record"];
   if (nowMs - at <= maxAgeMs) return [];
   return [`the last successful run was ${durationText(nowMs - at)} ago, more than ${durationText(maxAgeMs)}`];
+}
+
+/** The Ready condition of an object, as far as it speaks of the present spec; Unknown while it speaks of an older one. */
+export interface Readiness {
+  readonly ready: Condition["status"];
+  /** `""` when there is none for this spec. */
+  readonly reason: string;
+  readonly message: string;
+  /** What a person must act on, also of an object that is ready; absent while nothing is, or while the condition speaks of an older spec. */
+  readonly stalled?: Problem;
+}
+
+/** A condition that says what is wrong. */
+interface Problem {
+  readonly reason: string;
+  readonly message: string;
+}
+
+interface Conditioned {
+  readonly meta: ObjectMeta;
+  readonly status: { readonly conditions: readonly Condition[] };
+}
+
+/** Returns how ready an object is by its stored status, and what of it waits for a person. */
+function readinessOf(object: Conditioned): Readiness {
+  const stalled = conditionOf(object, "Stalled");
+  const problem =
+    stalled?.status === "True" && isOfThisSpec(stalled, object)
+      ? { stalled: { reason: stalled.reason, message: stalled.message } }
+      : {};
+  const condition = conditionOf(object, "Ready");
+  if (condition === undefined)
+    return { ready: "Unknown", reason: "", message: "no run has looked at it yet; run flipop reconcile", ...problem };
+  return isOfThisSpec(condition, object)
+    ? { ready: condition.status, reason: condition.reason, message: condition.message, ...problem }
+    : { ready: "Unknown", reason: "", message: "the spec was changed after the last run", ...problem };
+}
+
+function conditionOf({ status }: Conditioned, wanted: string): Condition | undefined {
+  return status.conditions.find(({ type }) => type === wanted);
+}
+
+function isOfThisSpec({ observedGeneration }: Condition, { meta }: Conditioned): boolean {
+  return observedGeneration >= meta.generation;
+}
+
+/** Returns what is wrong with an object, one sentence each: that it is not ready, and what of it waits for a person where that is something else. */
+function problemsOf(name: string, row: Readiness): readonly string[] {
+  const { ready, stalled, message } = row;
+  return [
+    ...(ready === "True" ? [] : [`${name} is not ready: ${whyReady(row)}`]),
+    ...(stalled === undefined || (ready !== "True" && stalled.message === message)
+      ? []
+      : [`${name} waits for a person: ${stalled.reason}: ${stalled.message}`]),
+  ];
+}
+
+/** Returns `NoActiveIP: no address is active`, or the message alone where there is no reason. */
+export function whyReady({ reason, message }: Readiness): string {
+  return [reason, message].filter((part) => part !== "").join(": ");
+}
+
+/** True for what the planner found out about a RoutedIP, which it treats as a pool of one address. */
+export function isRouted({ object }: Pick<PoolAssessment, "object">): boolean {
+  return object.kind === "routedip";
+}
+
+/** Returns the address that a RoutedIP has in use, by its status; undefined while it has none. One that it had before, and that is still managed, is disabled. */
+export function routedAddress({
+  ips,
+}: Pick<PoolStatus, "ips">): { readonly ip: string; readonly entry: IPStatus } | undefined {
+  const used = Object.entries(ips).find(([, { state }]) => state !== "disabled");
+  return used === undefined ? undefined : { ip: used[0], entry: used[1] };
 }

@@ -1,14 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stringify } from "yaml";
+import { ConfigError } from "../model/errors.ts";
 import { cloudflareSandbox } from "./cloudflare/cloudflare-sandbox.ts";
 import { digitaloceanSandbox } from "./digitalocean/digitalocean-sandbox.ts";
-import { faultFile } from "./fault-file.ts";
-import type { FaultList, FaultSource } from "./faults.ts";
+import { type FaultList, type FaultSource, faultFile } from "./faults.ts";
 import { type RecordedCall, type SandboxServer, serve } from "./http-server.ts";
 import { kubernetesSandbox } from "./kubernetes/kubernetes-sandbox.ts";
-import { prepareDirectory } from "./prepare-directory.ts";
 
 /** What a sandbox is started with. */
 export interface SandboxOptions {
@@ -112,4 +111,39 @@ function kubeconfigFor(server: string): object {
     users: [{ name: "sandbox", user: {} }],
     contexts: [{ name: "sandbox", context: { cluster: "sandbox", user: "sandbox" } }],
   };
+}
+
+/** The example world, as it is copied. */
+const EXAMPLE = new URL("./example/", import.meta.url);
+
+/**
+ * Makes a directory the home of a world: a new or empty one is filled with the example, one that has a world is left alone.
+ *
+ * @throws ConfigError when it cannot be made or read, or when it holds files but no world.
+ */
+function prepareDirectory(dir: string): void {
+  const present = listVisible(dir);
+  const files = readdirSync(EXAMPLE).filter((name) => name.endsWith(".yaml"));
+  if (files.some((name) => present.includes(name))) return;
+  if (present.length > 0) {
+    const shown = present.slice(0, 3).join(", ");
+    throw new ConfigError(
+      "usage",
+      `cannot use ${dir} as a sandbox: it holds other files (${shown}); name a new or an empty directory`,
+    );
+  }
+  for (const name of files) copyFileSync(new URL(name, EXAMPLE), join(dir, name));
+}
+
+function listVisible(dir: string): readonly string[] {
+  try {
+    mkdirSync(dir, { recursive: true });
+    return readdirSync(dir).filter((name) => !name.startsWith("."));
+  } catch (error) {
+    const { code = "", message } = error as NodeJS.ErrnoException;
+    const why = code === "EEXIST" ? "it is a file" : message;
+    throw new ConfigError("usage", `cannot use ${dir} as a sandbox: ${why}; name a directory that can be written`, {
+      cause: error,
+    });
+  }
 }

@@ -1,9 +1,10 @@
 import { readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import type { ErrorObject } from "ajv";
 import { LineCounter, parseAllDocuments, stringify } from "yaml";
 import { ConfigError } from "../model/errors.ts";
 
 /** How one file of the sandbox's directory is read and written. */
-export interface YAMLFileOptions<T> {
+interface YAMLFileOptions<T> {
   /** Comment at the head of a new file, without `#`; the comment a person put there instead is kept. */
   readonly header: string;
   /** `many`: a stream of documents, handed to `decode` as an array (empty documents left out). Default `one`. */
@@ -142,4 +143,16 @@ function textOf(error: unknown): string {
 
 function invalid(message: string, cause?: unknown): ConfigError {
   return new ConfigError("invalid", message, cause === undefined ? {} : { cause });
+}
+
+/** What ajv found first, for people: `droplets[0].id must be integer`. `whole` names the value itself. */
+export function schemaErrorText(error: ErrorObject | undefined, whole: string): string {
+  const path = (error?.instancePath ?? "")
+    .replace(/\/(\d+)/g, "[$1]")
+    .replaceAll("/", ".")
+    .replace(/^\./, "");
+  const unknown: unknown = error?.params["additionalProperty"];
+  const allowed: unknown = error?.params["allowedValues"];
+  const detail = typeof unknown === "string" ? `: ${unknown}` : Array.isArray(allowed) ? `: ${allowed.join(", ")}` : "";
+  return `${path === "" ? whole : path} ${error?.message ?? "is invalid"}${detail}`;
 }

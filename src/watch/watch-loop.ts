@@ -1,16 +1,15 @@
-import type { KubeError } from "../model/errors.ts";
+import { ConfigError, KubeError } from "../model/errors.ts";
+import type { Plan } from "../model/plan.ts";
+import { objectKey } from "../model/resource.ts";
 import type { Pass, Settling } from "../model/run.ts";
 import { Interrupted } from "../observe/interrupt.ts";
 import { type NextLook, nextLook } from "../plan/retries.ts";
-import type { WarmCluster } from "../ports/cluster.ts";
+import type { ClusterChange, WarmCluster } from "../ports/cluster.ts";
 import type { Clock, LockState } from "../ports/system.ts";
-import { Alarm, type News } from "./alarm.ts";
-import { backoffMs } from "./backoff.ts";
-import { NameSettler } from "./name-settler.ts";
-import { isPassingFailure } from "./passing-failure.ts";
+import { jittered } from "./lease-acquire.ts";
 
 /** Why a pass was made: something changed, something held was due, the interval was over, or it was the first. */
-export type Cause =
+type Cause =
   | { readonly kind: "start" | "interval" | "again" }
   | { readonly kind: "change"; readonly news: News }
   | { readonly kind: "due"; readonly look: NextLook };
@@ -172,4 +171,125 @@ const AGAIN: Cause = { kind: "again" };
 /** What a pass cost this process, waits for the providers not counted, milliseconds. */
 function ownWorkMs({ result: { timing } }: Pass): number {
   return timing.planMs;
+}
+
+/** How many changes are kept by name; of the others only the number matters. */
+const KEPT = 10;
+
+/** What has changed since it was last asked; `changes` are the first of `count`, in the order they came. */
+interface News {
+  readonly changes: readonly ClusterChange[];
+  readonly count: number;
+}
+
+/** Collects changes of the cluster while a pass runs, and wakes whoever waits for one. */
+class Alarm {
+  readonly #clock: Clock;
+  #changes: ClusterChange[] = [];
+  #count = 0;
+  #rung = new AbortController();
+  #next = new AbortController();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Aborted by the first change after the last {@link take}. */
+  get rung(): AbortSignal {
+    return this.#rung.signal;
+  }
+
+  /** Returns a signal that the next change aborts, whatever came before. */
+  next(): AbortSignal {
+    if (this.#next.signal.aborted) this.#next = new AbortController();
+    return this.#next.signal;
+  }
+
+  ring(change: ClusterChange): void {
+    this.#count += 1;
+    if (this.#changes.length < KEPT) this.#changes.push(change);
+    this.#rung.abort();
+    this.#next.abort();
+  }
+
+  /** Returns what has changed, and begins anew. */
+  take(): News {
+    const news = { changes: this.#changes, count: this.#count };
+    this.#changes = [];
+    this.#count = 0;
+    this.#rung = new AbortController();
+    return news;
+  }
+
+  /** Resolves after `ms`, or as soon as there is a change or the signal is aborted. Never rejects. */
+  async wait(ms: number, signal: AbortSignal): Promise<void> {
+    await this.#clock.sleep(ms, AbortSignal.any([signal, this.#rung.signal]));
+  }
+}
+
+/** How long the addresses of a record set must have stood still before its records follow, milliseconds. */
+const QUIET_MS = 500;
+/** The longest that records wait for that, milliseconds. */
+const LONGEST_QUIET_MS = 5500;
+
+interface Wish {
+  /** The addresses that were wanted last. */
+  readonly addresses: string;
+  /** Since when it is these, and since when the records differ at all; milliseconds of the plans' clock. */
+  readonly sinceMs: number;
+  readonly firstMs: number;
+}
+
+/**
+ * Holds changes of a record set's name back while its nodes are just changing: at DigitalOcean every change costs a list of the name, and many nodes that leave or join one
+ * after the other would cost as many. Addresses of pools wait for nothing: they follow their nodes, and their names stay the same.
+ */
+class NameSettler {
+  /** By {@link objectKey} of the record set. */
+  #wishes: ReadonlyMap<string, Wish> = new Map();
+
+  /**
+   * The record sets whose names are to wait, by {@link objectKey}, and until when, milliseconds.
+   *
+   * @param unread - record sets of whose records the plan knows nothing yet, by {@link objectKey}: what they wished for before stands
+   */
+  waiting({ actions, observedAtMs: nowMs }: Plan, unread: ReadonlySet<string>): ReadonlyMap<string, number> {
+    const wishes = new Map([...this.#wishes].filter(([key]) => unread.has(key)));
+    const waiting = new Map<string, number>();
+    for (const action of actions) {
+      if (action.kind !== "update-dns" || action.object.kind !== "dns") continue;
+      const key = objectKey(action.object);
+      const wish = wishFor(this.#wishes.get(key), action.after.addresses.join(), nowMs);
+      const untilMs = Math.min(wish.sinceMs + QUIET_MS, wish.firstMs + LONGEST_QUIET_MS);
+      if (untilMs <= nowMs) continue;
+      wishes.set(key, wish);
+      waiting.set(key, untilMs);
+    }
+    this.#wishes = wishes;
+    return waiting;
+  }
+}
+
+/** A clock that was set back begins the wait anew: nothing waits longer than it may. */
+function wishFor(before: Wish | undefined, addresses: string, nowMs: number): Wish {
+  if (before === undefined || before.firstMs > nowMs || before.sinceMs > nowMs)
+    return { addresses, sinceMs: nowMs, firstMs: nowMs };
+  return before.addresses === addresses ? before : { ...before, addresses, sinceMs: nowMs };
+}
+
+const FIRST_MS = 800;
+const LONGEST_BACKOFF_MS = 5000;
+
+/** How long to wait after so many failures in a row (from 1), milliseconds: twice as long each time, at most 6 s, different for each process. Pure. */
+export function backoffMs(failures: number, identity: string): number {
+  return jittered(Math.min(FIRST_MS * 2 ** (failures - 1), LONGEST_BACKOFF_MS), identity, failures);
+}
+
+/**
+ * True for a failure of the cluster that a process which goes on waits out. A right that is missing is one only where it has been there before: what never worked
+ * does not mend itself, and whoever started the process should see it end.
+ */
+export function isPassingFailure(error: unknown, hasWorked: boolean): error is KubeError {
+  if (error instanceof ConfigError || !(error instanceof KubeError)) return false;
+  return hasWorked || (error.failure !== "forbidden" && error.failure !== "unauthorized");
 }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { Confirmer } from "../../src/apply/confirmer.ts";
 import { ProviderError } from "../../src/model/errors.ts";
 import { Cloud } from "../../src/sandbox/digitalocean/cloud.ts";
-import { completeState } from "../../src/sandbox/digitalocean/complete-state.ts";
+import { completeState } from "../../src/sandbox/digitalocean/cloud-state.ts";
 import { MemoryIPProvider } from "../fake/memory-ip-provider.ts";
 
 const IPS: readonly string[] = ["203.0.113.1", "203.0.113.2", "203.0.113.3"];

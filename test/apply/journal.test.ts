@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Journal } from "../../src/apply/journal.ts";
-import { poolAccess } from "../../src/apply/object-access.ts";
+import { Journal, poolAccess } from "../../src/apply/journal.ts";
 import { ConfigError, KubeError } from "../../src/model/errors.ts";
 import type { AcquisitionNote } from "../../src/model/lease-notes.ts";
 import { FINALIZER, type ObjectMeta, type Pool, type PoolStatus } from "../../src/model/resource.ts";

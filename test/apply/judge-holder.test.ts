@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { holderKeeps } from "../../src/apply/assign-ip.ts";
 import { applyContext } from "../../src/apply/context.ts";
-import { holderKeeps } from "../../src/apply/judge-holder.ts";
 import type { AssignIP } from "../../src/model/action.ts";
 import type { NodeFacts, PodFacts } from "../../src/model/node.ts";
 import type { EndpointSliceFacts } from "../../src/model/service.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Limits, limitNoting } from "../../src/apply/limit-noting.ts";
+import { type Limits, limitNoting } from "../../src/apply/context.ts";
 import { noteRateLimits } from "../../src/apply/note-rate-limits.ts";
 import type { DNSFacts } from "../../src/model/dns.ts";
 import { KubeError, ProviderError } from "../../src/model/errors.ts";

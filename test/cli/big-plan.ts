@@ -1,10 +1,10 @@
-// A program for process.test.ts: the real command line on a world with as many nodes as the variable NODES says.
-
-import type { Backend, PlanWorld } from "../../src/cli/backend.ts";
-import { runProcess } from "../../src/cli/run-process.ts";
+import { runProcess } from "../../src/cli/command-line.ts";
 import { SYSTEM_CLOCK } from "../../src/cli/system-clock.ts";
+import type { Backend, PlanWorld } from "../../src/cli/wiring.ts";
 import { NO_TIME } from "../report/runs.ts";
 import { aNode, anObservation, aPool, planOf } from "../report/world.ts";
+
+// A program for process.test.ts: the real command line on a world with as many nodes as the variable NODES says.
 
 const count = Number(process.env["NODES"]);
 const observation = anObservation(

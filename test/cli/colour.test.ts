@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isColourOn } from "../../src/cli/colour.ts";
+import { isColourOn } from "../../src/cli/session.ts";
 
 test.for([
   ["always", { NO_COLOR: "1" }, false, true],

@@ -1,5 +1,6 @@
+import { runProcess } from "../../src/cli/command-line.ts";
+
 // A program for crash.long.test.ts: the real command line, in which something throws where nobody awaits it, with a secret in its message.
-import { runProcess } from "../../src/cli/run-process.ts";
 
 await runProcess(async () => {
   const { DIGITALOCEAN_TOKEN: _, SAYS = "", HOW } = process.env;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isCronSchedule } from "../../src/cli/cron-schedule.ts";
+import { isCronSchedule } from "../../src/cli/manifests.ts";
 import { BAD_SCHEDULES, GOOD_SCHEDULES } from "../manifests/schedules.ts";
 
 test.for(GOOD_SCHEDULES)("%s is a schedule", (text) => {

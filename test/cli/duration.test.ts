@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseDuration } from "../../src/cli/duration.ts";
+import { parseDuration } from "../../src/cli/program.ts";
 
 test.for([
   ["500ms", 500],

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import type { WatchRequest } from "../../src/cli/backend.ts";
-import { type Endpoints, serveEndpoints } from "../../src/cli/endpoints.ts";
-import { parseListenAddress } from "../../src/cli/listen-address.ts";
+import { type Endpoints, parseListenAddress, serveEndpoints } from "../../src/cli/endpoints.ts";
+import type { WatchRequest } from "../../src/cli/wiring.ts";
 import { aToldRun } from "../report/metrics/told-run.ts";
 import { aQuietRun, steady } from "../report/runs.ts";
 import { invoke } from "./invoke.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { resolveEnvironment, resolvePushgateway, withoutSecrets } from "../../src/cli/environment.ts";
-import { readToken } from "../../src/cli/token.ts";
+import { readToken } from "../../src/cli/providers.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "flipop-token-"));
 afterAll(() => rmSync(dir, { recursive: true }));

@@ -1,8 +1,8 @@
-import type { Backend, ReconcileAnswer, ReconcileRequest, WatchRequest } from "../../src/cli/backend.ts";
 import { runCommandLine } from "../../src/cli/command-line.ts";
 import type { Config } from "../../src/cli/config.ts";
 import type { Environment } from "../../src/cli/environment.ts";
-import type { Invocation } from "../../src/cli/invocation.ts";
+import type { Invocation } from "../../src/cli/session.ts";
+import type { Backend, ReconcileAnswer, ReconcileRequest, WatchRequest } from "../../src/cli/wiring.ts";
 import type { Observation } from "../../src/model/observation.ts";
 import type { RoutedIP } from "../../src/model/routed-ip.ts";
 import { plan } from "../../src/plan/plan.ts";

@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writ
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { readVersion } from "../../src/cli/version.ts";
+import { readVersion } from "../../src/cli/environment.ts";
 import { FLIPOP } from "../programs/entry.ts";
 
 const dir = realpathSync(mkdtempSync(join(tmpdir(), "flipop-launcher-")));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { KnownSecrets, redactingStreams } from "../../src/cli/outgoing-text.ts";
+import { KnownSecrets, redactingStreams } from "../../src/cli/output.ts";
 
 const SECRET = "s3cr3t/tok+en=42";
 

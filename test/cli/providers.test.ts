@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 import { type Config, resolveConfig } from "../../src/cli/config.ts";
-import { KnownSecrets } from "../../src/cli/outgoing-text.ts";
+import { KnownSecrets } from "../../src/cli/output.ts";
 import { openProviderReaders, openProviders } from "../../src/cli/providers.ts";
 import { SYSTEM_CLOCK } from "../../src/cli/system-clock.ts";
 import type { ProviderAccess } from "../../src/ports/providers.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { NotedRun } from "../../src/cli/backend.ts";
+import type { NotedRun } from "../../src/cli/wiring.ts";
 import { KubeError } from "../../src/model/errors.ts";
 import { TOTALS_ANNOTATION } from "../../src/model/lease-annotations.ts";
 import { type ScriptedGateway, scriptedGateway } from "../adapters/pushgateway/scripted-gateway.ts";

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import type { Environment } from "../../src/cli/environment.ts";
-import { KnownSecrets } from "../../src/cli/outgoing-text.ts";
-import * as target from "../../src/cli/push-target.ts";
+import { KnownSecrets } from "../../src/cli/output.ts";
+import * as target from "../../src/cli/push.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "flipop-push-"));
 afterAll(() => rmSync(dir, { recursive: true }));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { WatchRequest } from "../../src/cli/backend.ts";
+import type { WatchRequest } from "../../src/cli/wiring.ts";
 import { KubeError } from "../../src/model/errors.ts";
 import type { PassResult } from "../../src/model/run.ts";
 import { aToldRun } from "../report/metrics/told-run.ts";

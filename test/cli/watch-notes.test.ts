@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { WatchHealth } from "../../src/cli/watch-health.ts";
-import { WatchNotes } from "../../src/cli/watch-notes.ts";
+import { WatchHealth } from "../../src/cli/endpoints.ts";
+import { WatchNotes } from "../../src/cli/watch.ts";
 import { KubeError } from "../../src/model/errors.ts";
 import type { MeterReading } from "../../src/model/meter.ts";
 import type { RunEnd } from "../../src/model/run.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { KubeError } from "../../src/model/errors.ts";
-import type { JSONObject } from "../../src/sandbox/kubernetes/json-object.ts";
+import type { JSONObject } from "../../src/sandbox/kubernetes/object-store.ts";
 import { MemoryCluster } from "../fake/memory-cluster.ts";
 import { MemoryWarmCluster } from "../fake/memory-warm-cluster.ts";
 import { clusterContract } from "./cluster-contract.ts";

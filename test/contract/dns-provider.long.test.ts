@@ -1,8 +1,8 @@
 import { createDigitalOceanDNS } from "../../src/adapters/digitalocean/digitalocean.ts";
 import { SYSTEM_CLOCK } from "../../src/cli/system-clock.ts";
 import { ProviderError } from "../../src/model/errors.ts";
+import { type RecordType, recordFQDN } from "../../src/sandbox/digitalocean/cloud-state.ts";
 import { digitaloceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
-import { type RecordType, recordFQDN } from "../../src/sandbox/digitalocean/domain-state.ts";
 import { FaultList } from "../../src/sandbox/faults.ts";
 import { CLOUDFLARE_DNS, DIGITALOCEAN_DNS, MemoryDNSAccount } from "../fake/memory-dns-account.ts";
 import { MemoryDNSProvider } from "../fake/memory-dns-provider.ts";

@@ -1,7 +1,7 @@
 import { createDigitalOceanFirewalls } from "../../src/adapters/digitalocean/digitalocean.ts";
 import { ProviderError } from "../../src/model/errors.ts";
 import { type DigitalOceanSandbox, digitaloceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
-import type { TargetState } from "../../src/sandbox/digitalocean/firewall-state.ts";
+import type { TargetState } from "../../src/sandbox/digitalocean/firewall-rules.ts";
 import { FaultList } from "../../src/sandbox/faults.ts";
 import { FakeClock } from "../fake/fake-clock.ts";
 import { MemoryFirewallProvider } from "../fake/memory-firewall-provider.ts";

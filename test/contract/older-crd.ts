@@ -1,4 +1,4 @@
-import { shippedCRDs } from "../../src/sandbox/kubernetes/preinstalled.ts";
+import { shippedCRDs } from "../../src/sandbox/kubernetes/kubernetes-sandbox.ts";
 import type { Manifest } from "./cluster-world.ts";
 
 /** A shipped CustomResourceDefinition, and the same one from before it had this field of the status. @throws Error for unknown names */

@@ -1,10 +1,10 @@
 import { type Call, type Connection, qualifiedResource, RESOURCES } from "../../src/adapters/kube/call.ts";
 import { callFailure } from "../../src/adapters/kube/failures.ts";
 import { KubeError } from "../../src/model/errors.ts";
-import { arrayAt } from "../../src/sandbox/kubernetes/json-object.ts";
 import type { KubernetesSandbox } from "../../src/sandbox/kubernetes/kubernetes-sandbox.ts";
-import { listObjects } from "../../src/sandbox/kubernetes/list-objects.ts";
-import type { ResourceType } from "../../src/sandbox/kubernetes/resource-type.ts";
+import { listObjects } from "../../src/sandbox/kubernetes/lists.ts";
+import { arrayAt } from "../../src/sandbox/kubernetes/object-store.ts";
+import type { ResourceType } from "../../src/sandbox/kubernetes/resource-types.ts";
 import { StatusError } from "../../src/sandbox/kubernetes/status-error.ts";
 
 /** A fault at one call: before its effect, or after it. */

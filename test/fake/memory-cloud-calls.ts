@@ -5,9 +5,8 @@ import { ProviderError, type ProviderFailure } from "../../src/model/errors.ts";
 import type { CallCount, CallDuration, RateLimit } from "../../src/model/meter.ts";
 import type { ProviderMeter } from "../../src/ports/providers.ts";
 import type { Clock } from "../../src/ports/system.ts";
-import type { Caller } from "../../src/sandbox/digitalocean/caller.ts";
 import type { Cloud } from "../../src/sandbox/digitalocean/cloud.ts";
-import { CloudRefusal } from "../../src/sandbox/digitalocean/cloud-refusal.ts";
+import { type Caller, CloudRefusal } from "../../src/sandbox/digitalocean/refusals.ts";
 import { FakeClock } from "./fake-clock.ts";
 
 /** A fault at one call: before its effect, or after it. */

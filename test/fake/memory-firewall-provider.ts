@@ -3,18 +3,17 @@ import { AnswerValue } from "../../src/adapters/provider-http/answer.ts";
 import type { CallFacts } from "../../src/adapters/provider-http/provider-caller.ts";
 import type { Firewall, FirewallLimits, PortRange } from "../../src/model/firewall.ts";
 import type { FirewallProvider } from "../../src/ports/providers.ts";
-import type { Caller } from "../../src/sandbox/digitalocean/caller.ts";
-import { firewallJSON } from "../../src/sandbox/digitalocean/firewall-json.ts";
-import { readRules } from "../../src/sandbox/digitalocean/firewall-rules.ts";
-import type { FirewallState } from "../../src/sandbox/digitalocean/firewall-state.ts";
+import { type FirewallState, readRules } from "../../src/sandbox/digitalocean/firewall-rules.ts";
 import {
   addDroplets,
   addRules,
+  firewallJSON,
   listFirewalls,
   readFirewall,
   removeDroplets,
   removeRules,
 } from "../../src/sandbox/digitalocean/firewalls.ts";
+import type { Caller } from "../../src/sandbox/digitalocean/refusals.ts";
 import { MemoryCloudCalls } from "./memory-cloud-calls.ts";
 
 const pageSize = 200;

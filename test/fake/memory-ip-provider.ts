@@ -2,8 +2,8 @@ import { addressSubject, machineSubject } from "../../src/adapters/digitalocean/
 import type { CallFacts } from "../../src/adapters/provider-http/provider-caller.ts";
 import type { Address } from "../../src/model/address.ts";
 import type { AcceptedAction, ActionState, AddressPage, IPProvider } from "../../src/ports/providers.ts";
-import type { AddressView } from "../../src/sandbox/digitalocean/address-view.ts";
-import { dropletAddresses } from "../../src/sandbox/digitalocean/droplet-addresses.ts";
+import type { AddressView } from "../../src/sandbox/digitalocean/actions.ts";
+import { dropletAddresses } from "../../src/sandbox/digitalocean/routes.ts";
 import { MemoryCloudCalls } from "./memory-cloud-calls.ts";
 
 const pageSize = 200;

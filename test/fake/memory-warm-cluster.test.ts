@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { KubeError } from "../../src/model/errors.ts";
-import type { JSONObject } from "../../src/sandbox/kubernetes/json-object.ts";
+import type { JSONObject } from "../../src/sandbox/kubernetes/object-store.ts";
 import { MemoryWarmCluster } from "./memory-warm-cluster.ts";
 
 const away = new KubeError({ failure: "unavailable", operation: "", subject: "", status: 0, message: "away" });

@@ -20,9 +20,9 @@ import { objectKey, type Pool, type RecordSet } from "../../src/model/resource.t
 import type { RoutedIP, RoutedIPIssuer } from "../../src/model/routed-ip.ts";
 import type { EndpointSliceFacts, ServiceFacts } from "../../src/model/service.ts";
 import type { ClusterChange, Staleness, WarmCluster } from "../../src/ports/cluster.ts";
-import { objectFilter } from "../../src/sandbox/kubernetes/object-filter.ts";
+import { objectFilter } from "../../src/sandbox/kubernetes/lists.ts";
 import { type Change, storeKey } from "../../src/sandbox/kubernetes/object-store.ts";
-import type { ResourceType } from "../../src/sandbox/kubernetes/resource-type.ts";
+import type { ResourceType } from "../../src/sandbox/kubernetes/resource-types.ts";
 import { MemoryCluster, type MemoryClusterOptions, UNFINISHED } from "./memory-cluster.ts";
 
 /** One list that somebody asked for, and how it is found in the emulated store. */

@@ -6,7 +6,7 @@ import { callFailure } from "../../src/adapters/kube/failures.ts";
 import { KubeWarmCluster } from "../../src/adapters/kube/warm-cluster.ts";
 import type { WarmCluster } from "../../src/ports/cluster.ts";
 import type { Clock } from "../../src/ports/system.ts";
-import type { SandboxReply } from "../../src/sandbox/http-exchange.ts";
+import type { SandboxReply } from "../../src/sandbox/http-server.ts";
 import type { KubernetesSandbox } from "../../src/sandbox/kubernetes/kubernetes-sandbox.ts";
 import { plainConnection } from "../adapters/kube/scripted-server.ts";
 

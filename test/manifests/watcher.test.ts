@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import type { WatchRequest } from "../../src/cli/backend.ts";
-import { parseListenAddress } from "../../src/cli/listen-address.ts";
+import { parseListenAddress } from "../../src/cli/endpoints.ts";
+import type { WatchRequest } from "../../src/cli/wiring.ts";
 import { invoke } from "../cli/invoke.ts";
 import { steady } from "../report/runs.ts";
 import { type CronJobOnWire, documents, type PodSpecOnWire, shippedFiles, shippedText } from "./shipped.ts";

@@ -5,7 +5,7 @@ import type { IPStatus, Pool } from "../../src/model/resource.ts";
 import { readAddresses } from "../../src/observe/addresses.ts";
 import { ReusableFacts } from "../../src/observe/reusable-facts.ts";
 import { Cloud } from "../../src/sandbox/digitalocean/cloud.ts";
-import { completeState } from "../../src/sandbox/digitalocean/complete-state.ts";
+import { completeState } from "../../src/sandbox/digitalocean/cloud-state.ts";
 import { FakeClock } from "../fake/fake-clock.ts";
 import { MemoryIPProvider } from "../fake/memory-ip-provider.ts";
 import { anObservation, aPool, NOW, nodes } from "../plan/builders.ts";

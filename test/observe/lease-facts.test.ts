@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { leaseFacts } from "../../src/observe/lease-facts.ts";
+import { leaseFacts } from "../../src/observe/observe.ts";
 import type { LeaseRecord } from "../../src/ports/cluster.ts";
 
 const NOW = Date.parse("2026-08-01T12:00:00Z");

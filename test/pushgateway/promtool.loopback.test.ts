@@ -3,9 +3,8 @@ import { once } from "node:events";
 import { beforeAll, expect, test } from "vitest";
 import { metricsText } from "../../src/adapters/pushgateway/pushgateway.ts";
 import { METRICS, type MetricName, metricFacts } from "../../src/report/metrics/metrics.ts";
-import { runMetrics } from "../../src/report/metrics/run-metrics.ts";
-import { addRun } from "../../src/report/metrics/totals.ts";
-import { readTotals } from "../../src/report/metrics/totals-note.ts";
+import { runMetrics } from "../../src/report/metrics/samples.ts";
+import { addRun, readTotals } from "../../src/report/metrics/totals.ts";
 import { debianProgram } from "../programs/debian-program.ts";
 import { aToldRun } from "../report/metrics/told-run.ts";
 

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import type { Plan } from "../../src/model/plan.ts";
 import type { PassResult } from "../../src/model/run.ts";
+import { planDocument } from "../../src/report/json/plan.ts";
+import { runDocument } from "../../src/report/json/run.ts";
 import { narrowPlan } from "../../src/report/narrow-plan.ts";
-import { PLAIN } from "../../src/report/palette.ts";
-import { planDocument } from "../../src/report/plan-document.ts";
-import { renderPlan } from "../../src/report/render-plan.ts";
-import { renderRun, runSummary } from "../../src/report/render-run.ts";
-import { runDocument } from "../../src/report/run-document.ts";
-import { summaryText } from "../../src/report/summary.ts";
+import { PLAIN } from "../../src/report/text/layout.ts";
+import { renderPlan } from "../../src/report/text/plan.ts";
+import { renderRun, runSummary } from "../../src/report/text/run.ts";
+import { summaryText } from "../../src/report/text/summary.ts";
 import {
   aDNSHold,
   aDNSPlan,

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { IPStatus, Pool, RecordSet } from "../../src/model/resource.ts";
+import { overviewDocument } from "../../src/report/json/status.ts";
 import { type Overview, overviewOf } from "../../src/report/overview.ts";
-import { overviewDocument } from "../../src/report/overview-document.ts";
-import { PLAIN } from "../../src/report/palette.ts";
-import { renderStatus } from "../../src/report/render-status.ts";
+import { PLAIN } from "../../src/report/text/layout.ts";
+import { renderStatus } from "../../src/report/text/status.ts";
 import { aPoolAssessment, aReadyCondition, PUBLISHED } from "./dns-plans.ts";
 import { schemaErrors } from "./schemas.ts";
 import { aLease, aPool, aRecordSet, NOW_MS } from "./world.ts";

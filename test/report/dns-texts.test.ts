@@ -2,12 +2,11 @@ import { describe, expect, test } from "vitest";
 import type { WriteDNS } from "../../src/model/action.ts";
 import { ProviderError } from "../../src/model/errors.ts";
 import type { Hold } from "../../src/model/plan.ts";
-import { actionLine, actionText, whyAction } from "../../src/report/action-message.ts";
-import { dnsChangeLines } from "../../src/report/dns-change.ts";
 import { eventOf } from "../../src/report/events.ts";
-import { holdText, whyHold } from "../../src/report/hold-message.ts";
-import { impactOf } from "../../src/report/impact.ts";
-import { outcomeLine, outcomeText } from "../../src/report/outcome-lines.ts";
+import { actionLine, actionText, dnsChangeLines, whyAction } from "../../src/report/text/actions.ts";
+import { holdText, whyHold } from "../../src/report/text/holds.ts";
+import { outcomeLine, outcomeText } from "../../src/report/text/run.ts";
+import { impactOf } from "../../src/report/text/summary.ts";
 import { aDNSHold, aDNSPlan, aDNSWrite, aPoolAssessment, NODES } from "./dns-plans.ts";
 import { NOW_MS } from "./world.ts";
 

@@ -4,14 +4,12 @@ import { ConfigError, KubeError, ProviderError } from "../../src/model/errors.ts
 import type { Hold, PoolAssessment } from "../../src/model/plan.ts";
 import { nodePhrase } from "../../src/model/reason.ts";
 import { plain } from "../../src/model/text.ts";
-import { actionText, whyAction } from "../../src/report/action-message.ts";
-import { countText, listText } from "../../src/report/count-text.ts";
-import { errorText } from "../../src/report/error-text.ts";
-import { holdText, whyHold } from "../../src/report/hold-message.ts";
-import { groupVerdicts } from "../../src/report/node-phrase.ts";
-import { renderTable } from "../../src/report/table.ts";
-import { clockText, durationText, rfc3339, untilText } from "../../src/report/time-text.ts";
-import { wrap } from "../../src/report/wrap.ts";
+import { actionText, whyAction } from "../../src/report/text/actions.ts";
+import { errorText } from "../../src/report/text/errors.ts";
+import { holdText, whyHold } from "../../src/report/text/holds.ts";
+import { countText, listText, renderTable, wrap } from "../../src/report/text/layout.ts";
+import { groupVerdicts } from "../../src/report/text/plan.ts";
+import { clockText, durationText, rfc3339, untilText } from "../../src/report/text/times.ts";
 import { afterFailure, NOW_MS, planOf } from "./world.ts";
 
 const object = { kind: "pool", namespace: "ingress", name: "web" } as const;

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { ClusterWriter } from "../../src/ports/cluster.ts";
-import type { SandboxReply, SandboxRequest } from "../../src/sandbox/http-exchange.ts";
+import type { SandboxReply, SandboxRequest } from "../../src/sandbox/http-server.ts";
 import { API } from "../cluster/api.ts";
 import type { ClusterFacts } from "../cluster/start.ts";
 import type { Backend } from "./backend.ts";

@@ -1,4 +1,4 @@
-import type { FirewallState } from "../../src/sandbox/digitalocean/firewall-state.ts";
+import type { FirewallState } from "../../src/sandbox/digitalocean/firewall-rules.ts";
 import type { RecordedCall } from "../../src/sandbox/http-server.ts";
 import type { MemoryCall } from "../fake/memory-cloud-calls.ts";
 import type { LoggedCall } from "./call-log.ts";

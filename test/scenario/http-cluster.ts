@@ -5,8 +5,7 @@ import { SYSTEM_CLOCK } from "../../src/cli/system-clock.ts";
 import type { WarmCluster } from "../../src/ports/cluster.ts";
 import type { Clock } from "../../src/ports/system.ts";
 import { FaultList } from "../../src/sandbox/faults.ts";
-import type { SandboxReply, SandboxRequest } from "../../src/sandbox/http-exchange.ts";
-import { serve } from "../../src/sandbox/http-server.ts";
+import { type SandboxReply, type SandboxRequest, serve } from "../../src/sandbox/http-server.ts";
 import { type LoggedCall, loggedClusterRequest } from "./call-log.ts";
 
 /** An API server on loopback with faults before it, and the real adapter for it. */

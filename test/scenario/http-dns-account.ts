@@ -1,7 +1,7 @@
 import type { RecordType as CloudflareType } from "../../src/sandbox/cloudflare/account-state.ts";
 import type { CloudflareSandbox } from "../../src/sandbox/cloudflare/cloudflare-sandbox.ts";
+import { type RecordType, recordFQDN } from "../../src/sandbox/digitalocean/cloud-state.ts";
 import type { DigitalOceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
-import { type RecordType, recordFQDN } from "../../src/sandbox/digitalocean/domain-state.ts";
 import type { DNSAccount } from "./dns-account.ts";
 
 /** The domains of an emulated DigitalOcean. */

@@ -1,7 +1,10 @@
 import type { Clock } from "../../src/ports/system.ts";
 import type { DigitalOceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
-import { type KubernetesSandbox, kubernetesSandbox } from "../../src/sandbox/kubernetes/kubernetes-sandbox.ts";
-import { shippedCRDs } from "../../src/sandbox/kubernetes/preinstalled.ts";
+import {
+  type KubernetesSandbox,
+  kubernetesSandbox,
+  shippedCRDs,
+} from "../../src/sandbox/kubernetes/kubernetes-sandbox.ts";
 import type { MemoryCall, MemoryFault } from "../fake/memory-cloud-calls.ts";
 import { MemoryCluster, type MemoryClusterOptions } from "../fake/memory-cluster.ts";
 import { MemoryFirewallProvider } from "../fake/memory-firewall-provider.ts";

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { FirewallState } from "../../src/sandbox/digitalocean/firewall-state.ts";
+import type { FirewallState } from "../../src/sandbox/digitalocean/firewall-rules.ts";
 import type { CloudOperation, FaultKind } from "./operation-fault.ts";
 import { routedScene } from "./routed-ip-scenarios.ts";
 import type { Register } from "./scenario.ts";

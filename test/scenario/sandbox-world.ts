@@ -1,5 +1,4 @@
-import { kubernetesSandbox } from "../../src/sandbox/kubernetes/kubernetes-sandbox.ts";
-import { shippedCRDs } from "../../src/sandbox/kubernetes/preinstalled.ts";
+import { kubernetesSandbox, shippedCRDs } from "../../src/sandbox/kubernetes/kubernetes-sandbox.ts";
 import { MemoryCluster } from "../fake/memory-cluster.ts";
 import type { Backend } from "./backend.ts";
 import type { LoggedCall } from "./call-log.ts";

@@ -1,8 +1,7 @@
 import type { PassResult, Selection } from "../../src/model/run.ts";
 import type { Clock, LockState } from "../../src/ports/system.ts";
-import { reconcilePass } from "../../src/reconcile.ts";
+import { reconcilePass, settle } from "../../src/reconcile.ts";
 import type { WriterDeps } from "../../src/rounds.ts";
-import { settle } from "../../src/settle.ts";
 import { withLease } from "../../src/watch/lease.ts";
 import type { DNSName } from "./dns-account.ts";
 

@@ -1,7 +1,6 @@
 import { ADDRESS_ANNOTATION, GROUP, POOL_ANNOTATION, VERSION } from "../../src/model/resource.ts";
-import type { AddressState } from "../../src/sandbox/digitalocean/cloud-state.ts";
-import { completeState, defaultProjectID } from "../../src/sandbox/digitalocean/complete-state.ts";
-import { remember, setHolder, timeText } from "../../src/sandbox/digitalocean/pending-actions.ts";
+import { remember, setHolder, timeText } from "../../src/sandbox/digitalocean/actions.ts";
+import { type AddressState, completeState, defaultProjectID } from "../../src/sandbox/digitalocean/cloud-state.ts";
 import { writeDocument } from "../../src/sandbox/kubernetes/complete-document.ts";
 import type { DNSEvent } from "./dns-event.ts";
 import { DNS_EFFECTS } from "./dns-events.ts";

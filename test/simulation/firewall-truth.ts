@@ -1,6 +1,6 @@
 import { includesPorts, type PortRange, portRange, portText } from "../../src/model/firewall.ts";
 import type { Pool } from "../../src/model/resource.ts";
-import type { FirewallState, InboundState } from "../../src/sandbox/digitalocean/firewall-state.ts";
+import type { FirewallState, InboundState } from "../../src/sandbox/digitalocean/firewall-rules.ts";
 import { isBlocked, managedBy } from "./truth.ts";
 import type { World } from "./world.ts";
 

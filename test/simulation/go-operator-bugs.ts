@@ -80,7 +80,7 @@ export const GO_OPERATOR_BUGS: readonly Mutation[] = [
   },
   {
     name: "Any refusal is put down to an address on the target: its first public one is taken for it.",
-    file: "src/apply/explain-refusal.ts",
+    file: "src/apply/assign-ip.ts",
     find: "if (isPublic.length > 1) {",
     replace: "if (isPublic.length > 0) {",
   },

@@ -50,18 +50,18 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "A move does not look again where the address is.",
     file: "src/apply/assign-ip.ts",
-    find: "if (action.before === undefined && ageMs <= FRESH_MS) return undefined;",
-    replace: "if (action.before !== undefined || ageMs <= FRESH_MS) return undefined;",
+    find: "if (action.before === undefined && ageMs <= FRESH_ADDRESS_MS) return undefined;",
+    replace: "if (action.before !== undefined || ageMs <= FRESH_ADDRESS_MS) return undefined;",
   },
   {
     name: "An address seen free long ago is taken without another look.",
     file: "src/apply/assign-ip.ts",
-    find: "action.before === undefined && ageMs <= FRESH_MS",
+    find: "action.before === undefined && ageMs <= FRESH_ADDRESS_MS",
     replace: "action.before === undefined",
   },
   {
     name: "A move does not look again at the node that loses the address.",
-    file: "src/apply/judge-holder.ts",
+    file: "src/apply/assign-ip.ts",
     find: "if (!action.isHolderJudged || before === undefined",
     replace: 'if (ip !== "" || before === undefined',
   },

@@ -1,14 +1,13 @@
-import { NO_LOCK } from "../../src/cli/no-lock.ts";
+import { NO_LOCK } from "../../src/cli/machine.ts";
 import { ConfigError, KubeError } from "../../src/model/errors.ts";
 import type { PassResult } from "../../src/model/run.ts";
 import { Interrupted } from "../../src/observe/interrupt.ts";
-import { listRecordSets } from "../../src/observe/list-record-sets.ts";
+import { listRecordSets } from "../../src/observe/read-cluster.ts";
 import type { ClusterWriter } from "../../src/ports/cluster.ts";
 import type { DNSProvider, IPProvider, ProviderAccess } from "../../src/ports/providers.ts";
 import type { Clock, LockState } from "../../src/ports/system.ts";
-import { planPass, reconcilePass } from "../../src/reconcile.ts";
+import { planPass, reconcilePass, settle } from "../../src/reconcile.ts";
 import type { PassOptions, WriterDeps } from "../../src/rounds.ts";
-import { settle } from "../../src/settle.ts";
 import { withLease } from "../../src/watch/lease.ts";
 import type { MemoryDNSAccount } from "../fake/memory-dns-account.ts";
 import { deathOf, failureBy, frozenMsOf } from "./blow.ts";

@@ -1,8 +1,7 @@
 import { ProviderError } from "../../src/model/errors.ts";
 import { machineID } from "../../src/model/node.ts";
 import { objectKey, type Pool, type PoolStatus } from "../../src/model/resource.ts";
-import type { KubeObject } from "../../src/sandbox/kubernetes/kube-object.ts";
-import { storeKey } from "../../src/sandbox/kubernetes/object-store.ts";
+import { type KubeObject, storeKey } from "../../src/sandbox/kubernetes/object-store.ts";
 import type { SimCall } from "./faults.ts";
 import type { WorldEvent } from "./history.ts";
 import { noteOwner } from "./note-owner.ts";

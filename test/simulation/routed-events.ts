@@ -1,8 +1,8 @@
 import { SERVICE_NAME_LABEL } from "../../src/adapters/kube/decode-builtin.ts";
 import { parsePortText } from "../../src/model/firewall.ts";
 import { GROUP, VERSION } from "../../src/model/resource.ts";
-import { completeFirewalls } from "../../src/sandbox/digitalocean/complete-firewalls.ts";
-import type { FirewallState, InboundState } from "../../src/sandbox/digitalocean/firewall-state.ts";
+import { completeFirewalls } from "../../src/sandbox/digitalocean/cloud-state.ts";
+import type { FirewallState, InboundState } from "../../src/sandbox/digitalocean/firewall-rules.ts";
 import { storeKey } from "../../src/sandbox/kubernetes/object-store.ts";
 import type { FirewallEdit, RoutedEvent } from "./routed-event.ts";
 import type { World } from "./world.ts";

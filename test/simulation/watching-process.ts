@@ -1,5 +1,5 @@
 import { Attempts } from "../../src/apply/attempts.ts";
-import { NO_LOCK } from "../../src/cli/no-lock.ts";
+import { NO_LOCK } from "../../src/cli/machine.ts";
 import { ConfigError, KubeError } from "../../src/model/errors.ts";
 import type { PassResult } from "../../src/model/run.ts";
 import { Interrupted } from "../../src/observe/interrupt.ts";

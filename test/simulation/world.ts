@@ -10,13 +10,14 @@ import type { NodeFacts, PodFacts } from "../../src/model/node.ts";
 import { objectKey, type Pool, type RecordSet } from "../../src/model/resource.ts";
 import type { EndpointSliceFacts } from "../../src/model/service.ts";
 import { Cloud } from "../../src/sandbox/digitalocean/cloud.ts";
-import type { AddressState } from "../../src/sandbox/digitalocean/cloud-state.ts";
-import { completeState } from "../../src/sandbox/digitalocean/complete-state.ts";
-import type { KubeObject } from "../../src/sandbox/kubernetes/kube-object.ts";
-import { type KubernetesSandbox, kubernetesSandbox } from "../../src/sandbox/kubernetes/kubernetes-sandbox.ts";
-import { storeKey } from "../../src/sandbox/kubernetes/object-store.ts";
-import { shippedCRDs } from "../../src/sandbox/kubernetes/preinstalled.ts";
-import type { ResourceType } from "../../src/sandbox/kubernetes/resource-type.ts";
+import { type AddressState, completeState } from "../../src/sandbox/digitalocean/cloud-state.ts";
+import {
+  type KubernetesSandbox,
+  kubernetesSandbox,
+  shippedCRDs,
+} from "../../src/sandbox/kubernetes/kubernetes-sandbox.ts";
+import { type KubeObject, storeKey } from "../../src/sandbox/kubernetes/object-store.ts";
+import type { ResourceType } from "../../src/sandbox/kubernetes/resource-types.ts";
 import { CLOUDFLARE_DNS, DIGITALOCEAN_DNS, MemoryDNSAccount } from "../fake/memory-dns-account.ts";
 import type { DNSProviderName } from "./history.ts";
 import { RoutedPools } from "./routed-pools.ts";

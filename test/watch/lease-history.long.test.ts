@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import type { Clock } from "../../src/ports/system.ts";
-import { withLease } from "../../src/watch/lease.ts";
-import type { HeldLease } from "../../src/watch/lease-keeper.ts";
+import { type HeldLease, withLease } from "../../src/watch/lease.ts";
 import { FakeClock } from "../fake/fake-clock.ts";
 import { LeaseConnection, type LeaseFault, LeaseMemory } from "./lease-memory.ts";
 import { leaseOptions } from "./lease-run.ts";

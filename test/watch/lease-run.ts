@@ -1,7 +1,6 @@
 import type { Clock } from "../../src/ports/system.ts";
-import { withLease } from "../../src/watch/lease.ts";
-import type { HeldLease } from "../../src/watch/lease-keeper.ts";
-import type { LeaseOptions } from "../../src/watch/lease-options.ts";
+import { type HeldLease, withLease } from "../../src/watch/lease.ts";
+import type { LeaseOptions } from "../../src/watch/lease-acquire.ts";
 import { FakeClock } from "../fake/fake-clock.ts";
 import { LeaseConnection, LeaseMemory } from "./lease-memory.ts";
 

@@ -3,7 +3,7 @@ import { createClusterWriter } from "../../src/adapters/kube/cluster-writer.ts";
 import { loadConfig } from "../../src/adapters/kube/config.ts";
 import type { ClusterWriter } from "../../src/ports/cluster.ts";
 import { withLease } from "../../src/watch/lease.ts";
-import type { LeaseOptions } from "../../src/watch/lease-options.ts";
+import type { LeaseOptions } from "../../src/watch/lease-acquire.ts";
 import { REAL_CLOCK } from "../adapters/kube/real-clock.ts";
 import { API } from "../cluster/api.ts";
 import { describeCluster } from "../cluster/context.ts";

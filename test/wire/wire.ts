@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { SandboxReply, SandboxRequest } from "../../src/sandbox/http-exchange.ts";
-import { readRequest } from "../../src/sandbox/http-message.ts";
+import { readRequest, type SandboxReply, type SandboxRequest } from "../../src/sandbox/http-server.ts";
 import { BROKEN_ANSWERS, type BrokenAnswer } from "./broken-answer.ts";
 
 /** The servers that flipop talks to. */

@@ -9,7 +9,7 @@ import {
 import { oneLine } from "../../model/text.ts";
 import type { Clock, Secrets } from "../../ports/system.ts";
 import { type MetricName, metricFacts } from "../../report/metrics/metrics.ts";
-import type { Sample } from "../../report/metrics/sample.ts";
+import type { Sample } from "../../report/metrics/samples.ts";
 import type { Fetch } from "../http/request.ts";
 
 /** Where metrics are pushed to. */

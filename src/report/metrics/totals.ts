@@ -1,9 +1,9 @@
-import type { ObjectRef } from "../../model/action.ts";
-import { addHistograms, FAILOVER_BOUNDS, type Histogram, histogramOf } from "../../model/meter.ts";
-import type { Plan } from "../../model/plan.ts";
+import { type ObjectRef, refKey, type WriteDNS } from "../../model/action.ts";
+import { addHistograms, CALL_BOUNDS, FAILOVER_BOUNDS, type Histogram, histogramOf } from "../../model/meter.ts";
+import type { Plan, PoolAssessment, RecordSetAssessment } from "../../model/plan.ts";
 import { ownerKey } from "../../model/resource.ts";
-import type { Outcome, RunEnd } from "../../model/run.ts";
-import { addNames, type NamesTotals } from "./name-totals.ts";
+import type { Outcome, PassResult, RunEnd } from "../../model/run.ts";
+import { contentHash } from "../../model/text.ts";
 
 /** Counts by their labels, separated by spaces. */
 type Counts = Readonly<Record<string, number>>;
@@ -89,4 +89,190 @@ function knownAddresses({ pools }: Plan): ReadonlySet<string> {
 
 function keep(known: ReadonlySet<string> | undefined, counts: Counts): Counts {
   return Object.fromEntries(Object.entries(counts).filter(([key]) => known?.has(key) ?? true));
+}
+
+/** The totals of one DNS name of one object. */
+interface NameTotals {
+  /** How often somebody else had changed its A records and flipop put them right. */
+  readonly foreign: number;
+  /** The spec's generation and a hash of the addresses when the records were last right: `3:0a1b…`. Absent when that is not known. */
+  readonly right?: string;
+}
+
+/** By `KIND/NAMESPACE/NAME PROVIDER FQDN`. */
+type NamesTotals = Readonly<Record<string, NameTotals>>;
+
+/** A name at a DNS provider, in full. */
+interface Name {
+  readonly provider: string;
+  readonly fqdn: string;
+}
+
+type Assessment = PoolAssessment | RecordSetAssessment;
+
+/** Returns the key of an object's name in the totals. */
+export function nameTotalsKey(object: ObjectRef, { provider, fqdn }: Name): string {
+  return `${refKey(object)} ${provider} ${fqdn}`;
+}
+
+/** Returns the name that an object publishes under; undefined when it asks for none, or when the name is not known. */
+export function nameOf(one: Assessment): Name | undefined {
+  const { provider, fqdn } = "written" in one ? { provider: one.written.provider, fqdn: one.fqdn } : (one.dns ?? {});
+  return provider === undefined || fqdn === undefined ? undefined : { provider, fqdn };
+}
+
+/**
+ * Returns the totals with those of a run added. Counts a change by somebody else when flipop has put the records right, once per write:
+ *
+ *   records when last right   records found   written   counted
+ *   203.0.113.1               203.0.113.9     203.0.113.1   yes: somebody else wrote 203.0.113.9
+ *   203.0.113.1               203.0.113.1     203.0.113.1   yes, unless the spec was edited: another TTL, or a record twice
+ *   203.0.113.1               203.0.113.1     203.0.113.2   no: the object's own addresses changed
+ *   not known                 203.0.113.9     203.0.113.1   no
+ *
+ * One change too many may be counted after a run that was killed between a change and its note on the Lease.
+ * `isWhole` = the run planned for every object, so that names that no object has any more are forgotten.
+ */
+function addNames(before: NamesTotals, result: PassResult, isWhole: boolean): NamesTotals {
+  const { remaining } = result;
+  const known = { ...afterWrites(before, result) };
+  for (const [key, right] of rightNames(remaining)) known[key] = { foreign: known[key]?.foreign ?? 0, right };
+  return isWhole ? stillAsked(known, remaining) : known;
+}
+
+function afterWrites(before: NamesTotals, { plan, outcomes }: PassResult): NamesTotals {
+  const generations = generationsOf(plan);
+  const known = new Map(Object.entries(before));
+  for (const outcome of outcomes) {
+    const { action } = outcome;
+    if (!("dnsProvider" in action)) continue;
+    const key = nameTotalsKey(action.object, { provider: action.dnsProvider, fqdn: action.fqdn });
+    const totals = known.get(key);
+    const generation = generations.get(refKey(action.object)) ?? 0;
+    if (totals?.right !== undefined) known.set(key, afterWrite(totals, totals.right, { action, outcome, generation }));
+  }
+  return Object.fromEntries(known);
+}
+
+function generationsOf({ pools, recordSets }: Plan): ReadonlyMap<string, number> {
+  return new Map([...pools, ...recordSets].map((one) => [refKey(one.object), one.status.observedGeneration ?? 0]));
+}
+
+interface Write {
+  readonly action: WriteDNS;
+  readonly outcome: Outcome;
+  readonly generation: number;
+}
+
+function afterWrite(totals: NameTotals, right: string, { action, outcome, generation }: Write): NameTotals {
+  const [then = "", hash = ""] = right.split(":");
+  const [found, written] = [addressesHash(action.before.addresses), addressesHash(action.after.addresses)];
+  const isOthers = found !== hash || (written === hash && then === String(generation));
+  const { foreign } = totals;
+  if (outcome.outcome === "applied") {
+    // This write only takes addresses out early; the repair follows.
+    if (isOthers && action.kind === "withdraw-dns") return totals;
+    return { foreign: isOthers ? foreign + 1 : foreign, right: `${generation}:${written}` };
+  }
+  if (outcome.outcome !== "failed" || isOthers) return totals;
+  // flipop's own change may be half done: then the difference is not somebody else's.
+  const isUntouched = outcome.records?.kind === "known" && addressesHash(outcome.records.records.addresses) === found;
+  return isUntouched ? totals : { foreign };
+}
+
+/** Returns the names whose records are right now, with their keys. Leaves out objects with nothing to publish: anybody may have written those records. */
+function rightNames({ pools, recordSets, holds }: Plan): readonly (readonly [string, string])[] {
+  const empty = new Set(holds.flatMap(({ object, reason }) => (reason === "NothingToPublish" ? [refKey(object)] : [])));
+  return [...pools, ...recordSets].flatMap((one) => {
+    const name = nameOf(one);
+    const { publishedDNS, observedGeneration = 0 } = one.status;
+    if (name === undefined || one.drift !== 0 || empty.has(refKey(one.object))) return [];
+    if (publishedDNS?.name !== name.fqdn) return [];
+    return [[nameTotalsKey(one.object, name), `${observedGeneration}:${addressesHash(publishedDNS.addresses)}`]];
+  });
+}
+
+function addressesHash(addresses: readonly string[]): string {
+  return contentHash(addresses.toSorted().join(" "));
+}
+
+/** Returns the totals without names that no object asks for. Keeps all names of an object whose name is not known in this run. */
+function stillAsked(known: NamesTotals, { pools, recordSets }: Plan): NamesTotals {
+  const all = [...pools, ...recordSets].map((one) => ({ object: one.object, name: nameOf(one) }));
+  const asked = new Set(all.flatMap(({ object, name }) => (name === undefined ? [] : [nameTotalsKey(object, name)])));
+  const open = new Set(all.flatMap(({ object, name }) => (name === undefined ? [refKey(object)] : [])));
+  const isAsked = (key: string): boolean => asked.has(key) || open.has(key.slice(0, key.indexOf(" ")));
+  return Object.fromEntries(Object.entries(known).filter(([key]) => isAsked(key)));
+}
+
+/** Returns the totals as the Lease carries them: JSON with sorted keys. */
+export function writeTotals(totals: Totals): string {
+  return JSON.stringify(totals, (_, value: unknown) => (isRecord(value) ? sorted(value) : value));
+}
+
+/** Returns the totals that the Lease carries; whatever is not as {@link writeTotals} writes it counts as 0. @throws never */
+export function readTotals(text: string | undefined): Totals {
+  const raw = parsed(text);
+  return {
+    calls: counts(raw["calls"]),
+    durations: histograms(raw["durations"]),
+    changes: counts(raw["changes"]),
+    assignments: counts(raw["assignments"]),
+    assignmentErrors: counts(raw["assignmentErrors"]),
+    failovers: isHistogram(raw["failovers"], FAILOVER_BOUNDS) ? raw["failovers"] : histogramOf([], FAILOVER_BOUNDS),
+    names: names(raw["names"]),
+  };
+}
+
+type Raw = Readonly<Record<string, unknown>>;
+
+function sorted(value: Raw): Raw {
+  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function parsed(text: string | undefined): Raw {
+  try {
+    const value: unknown = JSON.parse(text ?? "");
+    return isRecord(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+function counts(value: unknown): Readonly<Record<string, number>> {
+  const entries = isRecord(value) ? Object.entries(value) : [];
+  return Object.fromEntries(
+    entries.flatMap(([key, count]) => (Number.isSafeInteger(count) && isCount(count) ? [[key, count]] : [])),
+  );
+}
+
+function histograms(value: unknown): Readonly<Record<string, Histogram>> {
+  const entries = isRecord(value) ? Object.entries(value) : [];
+  return Object.fromEntries(entries.flatMap(([key, one]) => (isHistogram(one, CALL_BOUNDS) ? [[key, one]] : [])));
+}
+
+function names(value: unknown): Readonly<Record<string, NameTotals>> {
+  const entries = isRecord(value) ? Object.entries(value) : [];
+  return Object.fromEntries(
+    entries.flatMap(([key, one]) => {
+      if (!isRecord(one)) return [];
+      const { foreign, right } = one;
+      if (!isCount(foreign) || !Number.isSafeInteger(foreign)) return [];
+      return [[key, { foreign, ...(typeof right === "string" ? { right } : {}) }]];
+    }),
+  );
+}
+
+function isHistogram(value: unknown, bounds: readonly number[]): value is Histogram {
+  if (!isRecord(value) || !isCount(value["sum"])) return false;
+  const list: unknown = value["counts"];
+  return Array.isArray(list) && list.length === bounds.length + 1 && list.every(isCount);
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === "number" && Number.isFinite(value) && value >= 0;
+}
+
+function isRecord(value: unknown): value is Raw {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

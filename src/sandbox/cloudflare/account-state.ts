@@ -1,3 +1,7 @@
+import { createHash } from "node:crypto";
+import { Ajv } from "ajv";
+import { schemaErrorText, YAMLFile } from "../yaml-file.ts";
+
 /** A DNS record of a zone. */
 export interface RecordState {
   id: string;
@@ -50,4 +54,131 @@ export interface AccountState {
   settings: AccountSettings;
   /** The counter from which record ids are made. */
   next: { record: number };
+}
+
+const count = { type: "integer", minimum: 0 } as const;
+const text = { type: "string" } as const;
+const id = { type: "string", pattern: "^[0-9a-f]{32}$" } as const;
+const time = { type: "string", pattern: "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?Z$" } as const;
+/** For records that a person wrote without saying when. */
+const longAgo = "2026-01-01T00:00:00.000000Z";
+
+function object(properties: Readonly<Record<string, unknown>>, required: readonly string[] = []): object {
+  return { type: "object", additionalProperties: false, properties, required };
+}
+
+const record = {
+  id,
+  name: text,
+  type: { type: "string", enum: ["A", "AAAA", "CNAME", "MX", "NS", "TXT"], default: "A" },
+  content: text,
+  ttl: { ...count, minimum: 1, default: 1 },
+  proxied: { type: "boolean", default: false },
+  comment: { ...text, default: "" },
+  tags: { type: "array", items: text, default: [] },
+  created_on: { ...time, default: longAgo },
+  modified_on: { ...time, default: longAgo },
+};
+
+const zone = {
+  id,
+  name: text,
+  status: { type: "string", enum: ["initializing", "pending", "active", "moved"], default: "active" },
+  dns_records: { type: "array", items: object(record, ["name", "content"]), default: [] },
+};
+
+const permissions = { type: "array", items: { type: "string", enum: ["zone:read", "dns:read", "dns:edit"] } } as const;
+const grants = { type: "object", additionalProperties: permissions } as const;
+
+/**
+ * The limits of the Free plan.
+ * @see https://developers.cloudflare.com/dns/manage-dns-records/how-to/batch-record-changes/ verified 2026-11-21
+ * @see https://developers.cloudflare.com/fundamentals/api/reference/limits/ verified 2026-11-21
+ */
+const settings = {
+  requests_per_5_minutes: { ...count, default: 1200 },
+  records_per_zone: { ...count, default: 200 },
+  changes_per_batch: { ...count, default: 200 },
+  comment_characters: { ...count, default: 100 },
+  tags_per_record: { ...count, default: 0 },
+};
+
+/** JSON Schema of `cloudflare.yaml`, with every default that does not depend on something else in the file. Required are only the names of zones, and name and content of records. */
+const accountSchema: object = object({
+  zones: { type: "array", items: object(zone, ["name"]), default: [] },
+  tokens: { type: "object", additionalProperties: grants, default: {} },
+  settings: { ...object(settings), default: {} },
+  next: { ...object({ record: { ...count, minimum: 1, default: 1 } }), default: {} },
+});
+
+const validate = new Ajv({ useDefaults: true, strictTypes: false }).compile(accountSchema);
+
+/**
+ * The whole state for what a person wrote: `{zones: [{name: example.com}]}` is enough. A zone's missing id comes from its
+ * name, a record's from the counter; relative record names are completed. Records may be what the API would refuse (twice
+ * the same, a low TTL): somebody may have made them long ago. The input is not changed.
+ * @throws Error whose message begins with the path of the bad value: `zones[0].name must be string`.
+ */
+export function completeAccount(input: unknown): AccountState {
+  const raw: unknown = structuredClone(input ?? {});
+  if (!validate(raw)) throw new Error(schemaErrorText(validate.errors?.[0], "the file"));
+  const state = raw as AccountState;
+  state.zones = state.zones.map((zone) => completeZone(zone));
+  refuseTwins("zones", state.zones, "id");
+  const used = new Set(state.zones.flatMap((zone) => zone.dns_records.map((record) => record.id)));
+  for (const [position, zone] of state.zones.entries()) {
+    zone.dns_records = zone.dns_records.map((record) => completeRecord(state, zone, record, used));
+    refuseTwins(`zones[${position}].dns_records`, zone.dns_records, "id");
+  }
+  return state;
+}
+
+/** A new record id: 32 hexadecimal digits that no record has had. Counts on in the state. */
+export function newRecordID(state: AccountState): string {
+  const id = state.next.record.toString(16).padStart(32, "0");
+  state.next.record += 1;
+  return id;
+}
+
+function completeZone({ id, name, ...rest }: Partial<ZoneState> & Omit<ZoneState, "id">): ZoneState {
+  const bare = name.toLowerCase().replace(/\.$/, "");
+  return { id: id ?? createHash("sha256").update(bare).digest("hex").slice(0, 32), name: bare, ...rest };
+}
+
+function completeRecord(
+  state: AccountState,
+  zone: ZoneState,
+  { id, name, ...rest }: Partial<RecordState> & Omit<RecordState, "id">,
+  used: ReadonlySet<string | undefined>,
+): RecordState {
+  let known = id ?? newRecordID(state);
+  while (id === undefined && used.has(known)) known = newRecordID(state);
+  return { id: known, name: fullName(name, zone.name), ...rest };
+}
+
+function refuseTwins(where: string, items: readonly { readonly id: string }[], field: "id"): void {
+  const seen = new Set<string>();
+  for (const item of items) {
+    if (seen.has(item[field])) throw new Error(`${where} must not have ${field} ${item[field]} twice`);
+    seen.add(item[field]);
+  }
+}
+
+/** The full name of a record, lower case, without trailing dot: `@`, relative names and names outside the zone are completed by the zone's name. */
+export function fullName(name: string, zone: string): string {
+  const bare = name.toLowerCase().replace(/\.$/, "");
+  if (bare === "@" || bare === "" || bare === zone) return zone;
+  return bare.endsWith(`.${zone}`) ? bare : `${bare}.${zone}`;
+}
+
+const header = `The Cloudflare account of this sandbox. Edit it at any time: it is read again before the next request.
+Try: change the content or ttl of a record · proxied: true · comment: "kept by people" · remove a record or a zone ·
+settings.records_per_zone: 3 · settings.requests_per_5_minutes: 10 (then 429 for five minutes) ·
+tokens: {my-token: {example.com: [zone:read, dns:edit]}} ("*" = every zone; permissions zone:read, dns:read, dns:edit; no
+token at all = any token is accepted). Missing fields get defaults: "zones: [{name: example.com}]" is enough.
+Comments further down are lost when it is written.`;
+
+/** `cloudflare.yaml` of a sandbox directory. Its `load` throws ConfigError with the file, and the line or path that is wrong. */
+export function worldFile(path: string): YAMLFile<AccountState> {
+  return new YAMLFile<AccountState>(path, { header, decode: completeAccount });
 }

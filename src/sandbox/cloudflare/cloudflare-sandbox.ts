@@ -1,16 +1,24 @@
 import { FaultList, type FaultSource } from "../faults.ts";
-import type { SandboxReply, SandboxRequest } from "../http-exchange.ts";
-import { type RecordedCall, type SandboxServer, serve } from "../http-server.ts";
+import {
+  type RecordedCall,
+  type SandboxReply,
+  type SandboxRequest,
+  type SandboxServer,
+  serve,
+} from "../http-server.ts";
 import { Account } from "./account.ts";
-import type { AccountState, RecordState, ZoneState } from "./account-state.ts";
-import { completeAccount } from "./complete-account.ts";
-import { fullName } from "./full-name.ts";
-import { RateMeter } from "./rate-meter.ts";
-import { answerRequest } from "./routes.ts";
-import { worldFile } from "./world-file.ts";
+import {
+  type AccountState,
+  completeAccount,
+  fullName,
+  type RecordState,
+  worldFile,
+  type ZoneState,
+} from "./account-state.ts";
+import { APIRefusal, answerRequest } from "./routes.ts";
 
 /** Where the account is kept, and its surroundings. */
-export interface CloudflareSandboxOptions {
+interface CloudflareSandboxOptions {
   /** Path of `cloudflare.yaml`; made when it does not exist. Without it the account lives in memory. */
   readonly file?: string;
   /** What a new account holds; as short as a person would write it. Ignored when the file exists. */
@@ -132,4 +140,44 @@ function serveOptions(
     ...(options.onCall === undefined ? {} : { onCall: options.onCall }),
     ...(options.onError === undefined ? {} : { onError: options.onError }),
   };
+}
+
+const windowMs = 300_000;
+const blockMs = 300_000;
+
+/** What the rate-limit headers say. */
+interface RateFacts {
+  readonly remaining: number;
+  readonly resetSeconds: number;
+}
+
+/**
+ * Counts the requests of the account's user, whatever token they come with, in sliding five minutes; one too many blocks
+ * everything for five minutes. Lives in memory only: a new process starts afresh.
+ * @see https://developers.cloudflare.com/fundamentals/api/reference/limits/ verified 2026-11-21
+ */
+export class RateMeter {
+  private times: number[] = [];
+  private blockedUntilMs = Number.NEGATIVE_INFINITY;
+
+  /** Counts one request. @throws APIRefusal 429 when it is one too many, or comes while everything is blocked */
+  count(limit: number, nowMs: number): void {
+    this.times = this.times.filter((time) => time > nowMs - windowMs);
+    if (nowMs >= this.blockedUntilMs && this.times.length >= limit) this.blockedUntilMs = nowMs + blockMs;
+    if (nowMs < this.blockedUntilMs) {
+      const error = { code: 971, message: "Please wait and consider throttling your request speed" };
+      throw new APIRefusal(429, [error], Math.ceil((this.blockedUntilMs - nowMs) / 1000));
+    }
+    this.times.push(nowMs);
+  }
+
+  /** The headers of an answer. */
+  facts(limit: number, nowMs: number): RateFacts {
+    const isBlocked = nowMs < this.blockedUntilMs;
+    const resetMs = isBlocked ? this.blockedUntilMs : (this.times[0] ?? nowMs) + windowMs;
+    return {
+      remaining: isBlocked ? 0 : Math.max(0, limit - this.times.length),
+      resetSeconds: Math.max(1, Math.ceil((resetMs - nowMs) / 1000)),
+    };
+  }
 }

@@ -1,7 +1,6 @@
-import { CloudRefusal, notFound, pendingEvent, unprocessable } from "./cloud-refusal.ts";
-import type { AddressState, CloudState, DropletState } from "./cloud-state.ts";
-import { defaultProjectID } from "./complete-state.ts";
-import { addressOn, findAddress, isBusy, isLocked, remember, timeText } from "./pending-actions.ts";
+import { addressOn, findAddress, isBusy, isLocked, remember, timeText } from "./actions.ts";
+import { type AddressState, type CloudState, type DropletState, defaultProjectID } from "./cloud-state.ts";
+import { CloudRefusal, notFound, pendingEvent, unprocessable } from "./refusals.ts";
 
 const minuteMs = 60_000;
 

@@ -1,14 +1,23 @@
-import type { FaultSource } from "../faults.ts";
-import { FaultList } from "../faults.ts";
-import type { SandboxReply, SandboxRequest } from "../http-exchange.ts";
-import { type RecordedCall, type SandboxServer, serve } from "../http-server.ts";
+import { FaultList, type FaultSource } from "../faults.ts";
+import {
+  type RecordedCall,
+  type SandboxReply,
+  type SandboxRequest,
+  type SandboxServer,
+  serve,
+} from "../http-server.ts";
 import { Cloud } from "./cloud.ts";
-import type { AddressState, CloudState, DropletState } from "./cloud-state.ts";
-import { completeState } from "./complete-state.ts";
-import type { DomainState, RecordState } from "./domain-state.ts";
-import type { FirewallState } from "./firewall-state.ts";
+import {
+  type AddressState,
+  type CloudState,
+  completeState,
+  type DomainState,
+  type DropletState,
+  type RecordState,
+  worldFile,
+} from "./cloud-state.ts";
+import type { FirewallState } from "./firewall-rules.ts";
 import { answerRequest } from "./routes.ts";
-import { worldFile } from "./world-file.ts";
 
 /** Where the account is kept, and its surroundings. */
 export interface DigitalOceanSandboxOptions {

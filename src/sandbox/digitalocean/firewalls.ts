@@ -1,9 +1,19 @@
-import { type Caller, need } from "./caller.ts";
-import { notFound, unprocessable } from "./cloud-refusal.ts";
+import { timeText } from "./actions.ts";
 import type { CloudState, DropletState } from "./cloud-state.ts";
-import { keptRule, type RulesRequest, ruleKey } from "./firewall-rules.ts";
-import type { FirewallState } from "./firewall-state.ts";
-import { timeText } from "./pending-actions.ts";
+import {
+  type FirewallState,
+  type InboundState,
+  keptRule,
+  type OutboundState,
+  type RulesRequest,
+  readDropletIDs,
+  readRules,
+  ruleKey,
+  type TargetState,
+} from "./firewall-rules.ts";
+import { type Caller, hasScope, need, notFound, unprocessable } from "./refusals.ts";
+import { ok, pageOf, type Route, type RouteAnswer, type RouteCall } from "./requests.ts";
+import type { APIObject } from "./routes.ts";
 
 /** @see https://docs.digitalocean.com/products/networking/firewalls/details/limits/ verified 2026-08-07 */
 const mostRules = 50;
@@ -145,4 +155,84 @@ function carryOut(
 
 function unique<R extends Rule>(rules: readonly R[]): R[] {
   return [...new Map(rules.map((rule) => [ruleKey(rule), rule])).values()];
+}
+
+const rulesPath = /^\/v2\/firewalls\/([^/]+)\/rules$/;
+const dropletsPath = /^\/v2\/firewalls\/([^/]+)\/droplets$/;
+
+/** The operations on firewalls that add and remove; firewalls themselves, and their tags, are made in the file. */
+export const firewallRoutes: readonly Route[] = [
+  ["GET", /^\/v2\/firewalls$/, firewalls],
+  ["GET", /^\/v2\/firewalls\/([^/]+)$/, firewall],
+  ["POST", rulesPath, (call) => changed(call, addRules, readRules)],
+  ["DELETE", rulesPath, (call) => changed(call, removeRules, readRules)],
+  ["POST", dropletsPath, (call) => changed(call, addDroplets, readDropletIDs)],
+  ["DELETE", dropletsPath, (call) => changed(call, removeDroplets, readDropletIDs)],
+];
+
+function firewalls(call: RouteCall): RouteAnswer {
+  const { cloud, caller } = call;
+  const items = listFirewalls(cloud.state, caller).map((item) => firewallJSON(item, caller));
+  return ok(pageOf("firewalls", items, call));
+}
+
+function firewall({ cloud, caller, parts }: RouteCall): RouteAnswer {
+  return ok({ firewall: firewallJSON(readFirewall(cloud.state, caller, parts[0] ?? ""), caller) });
+}
+
+function changed<T>(
+  { cloud, caller, parts, body }: RouteCall,
+  change: (state: RouteCall["cloud"]["state"], caller: RouteCall["caller"], id: string, request: T) => void,
+  read: (body: unknown) => T,
+): RouteAnswer {
+  change(cloud.state, caller, parts[0] ?? "", read(body));
+  return { status: 204 };
+}
+
+/** `firewall` as a caller may see it: droplets and tags only with the scopes to read them; rules and addresses in an order of its own. */
+export function firewallJSON(firewall: FirewallState, caller: Caller): APIObject {
+  const { id, name, status = "succeeded", pending_changes: pending = [] } = firewall;
+  const sees = hasScope(caller, "droplet:read");
+  return {
+    id,
+    name,
+    status: shownStatus(status, pending),
+    inbound_rules: inOrder(firewall.inbound_rules).map((rule) => ({
+      ...ruleJSON(rule),
+      sources: targetJSON(rule.sources),
+    })),
+    outbound_rules: inOrder(firewall.outbound_rules).map((rule) => ({
+      ...ruleJSON(rule),
+      destinations: targetJSON(rule.destinations),
+    })),
+    created_at: "2026-01-01T00:00:00Z",
+    droplet_ids: sees ? firewall.droplet_ids : [],
+    tags: hasScope(caller, "tag:read") ? firewall.tags : [],
+    pending_changes: pending.map(({ droplet_id, removing, status: state = "waiting" }) => ({
+      ...(sees ? { droplet_id } : {}),
+      removing,
+      status: state,
+    })),
+  };
+}
+
+/** While a change is at work somewhere it is waiting; else it has failed as soon as one change has. */
+function shownStatus(
+  own: "succeeded" | "waiting" | "failed",
+  pending: NonNullable<FirewallState["pending_changes"]>,
+): string {
+  if (pending.some(({ status }) => status !== "failed")) return "waiting";
+  return pending.length > 0 && own === "succeeded" ? "failed" : own;
+}
+
+function ruleJSON({ protocol, ports, action }: InboundState | OutboundState): APIObject {
+  return { protocol, ports, ...(action === undefined ? {} : { action }) };
+}
+
+function targetJSON({ addresses, ...others }: TargetState): APIObject {
+  return { ...(addresses === undefined ? {} : { addresses: addresses.toSorted().reverse() }), ...others };
+}
+
+function inOrder<R extends InboundState | OutboundState>(rules: readonly R[]): readonly R[] {
+  return rules.toSorted((a, b) => (ruleKey(a) < ruleKey(b) ? -1 : 1));
 }

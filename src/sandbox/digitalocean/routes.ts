@@ -1,14 +1,11 @@
-import type { SandboxReply, SandboxRequest } from "../http-exchange.ts";
-import { accountJSON, actionJSON, addressJSON, dropletActionsJSON, dropletJSON } from "./api-json.ts";
-import type { Caller } from "./caller.ts";
-import type { Cloud } from "./cloud.ts";
-import { CloudRefusal, notFound } from "./cloud-refusal.ts";
-import type { ActionState } from "./cloud-state.ts";
-import { domainRoutes } from "./domain-routes.ts";
-import { firewallRoutes } from "./firewall-routes.ts";
-import { pageOf } from "./paging.ts";
-import { readAction, readCreation } from "./request-body.ts";
-import { ok, type Route, type RouteAnswer, type RouteCall } from "./route.ts";
+import type { SandboxReply, SandboxRequest } from "../http-server.ts";
+import type { AddressView } from "./actions.ts";
+import type { Cloud, DropletView } from "./cloud.ts";
+import type { ActionState, CloudState } from "./cloud-state.ts";
+import { domainRoutes } from "./domains.ts";
+import { firewallRoutes } from "./firewalls.ts";
+import { type Caller, CloudRefusal, notFound } from "./refusals.ts";
+import { ok, pageOf, type Route, type RouteAnswer, type RouteCall, readAction, readCreation } from "./requests.ts";
 
 const routes: readonly Route[] = [
   ["GET", /^\/v2\/account$/, ({ cloud, caller }) => ok({ account: accountJSON(cloud.account(caller)) })],
@@ -139,4 +136,160 @@ function listDropletActions(call: RouteCall): RouteAnswer {
 
 function action(state: ActionState): RouteAnswer {
   return ok({ action: actionJSON(state) });
+}
+
+/** JSON as the API sends it. */
+export type APIObject = Readonly<Record<string, unknown>>;
+
+const sizes = ["s-1vcpu-1gb", "s-1vcpu-2gb", "s-2vcpu-2gb", "s-2vcpu-4gb", "s-4vcpu-8gb"];
+const createdAt = "2026-01-01T00:00:00Z";
+
+/** `account` of `GET /v2/account`. */
+function accountJSON(account: CloudState["account"]): APIObject {
+  return {
+    droplet_limit: account.droplet_limit,
+    floating_ip_limit: account.reserved_ip_limit,
+    reserved_ip_limit: account.reserved_ip_limit,
+    volume_limit: 100,
+    email: account.email,
+    name: "Sandbox",
+    uuid: account.uuid,
+    email_verified: true,
+    status: "active",
+    status_message: "",
+    team: { uuid: account.uuid, name: "Sandbox" },
+  };
+}
+
+/** `reserved_ip`, with its droplet in full; BYOIP addresses have no project. */
+function addressJSON(view: AddressView): APIObject {
+  const droplet = view.droplet;
+  return {
+    ip: view.ip,
+    region: regionJSON(view.region),
+    droplet: droplet === null ? null : dropletJSON({ droplet, isBusy: view.locked, reservedIP: view.ip }),
+    locked: view.locked,
+    ...(view.projectID === "" ? {} : { project_id: view.projectID }),
+  };
+}
+
+/** `action` of an address: the resource is the address, as a number. */
+function actionJSON(action: ActionState): APIObject {
+  return {
+    id: action.id,
+    status: action.status,
+    type: action.type,
+    started_at: action.started_at,
+    completed_at: action.completed_at,
+    resource_id: action.ip.split(".").reduce((sum, part) => sum * 256 + Number(part), 0),
+    resource_type: "reserved_ip",
+    region: regionJSON(action.region),
+    region_slug: action.region,
+  };
+}
+
+/** `actions[]` of a droplet: the address actions it takes part in, then the event it has of its own. */
+function dropletActionsJSON(view: DropletView, actions: readonly ActionState[], nowMs: number): APIObject[] {
+  const { droplet } = view;
+  const list = actions.map((action) => ({ ...actionJSON(action), resource_id: droplet.id, resource_type: "droplet" }));
+  const until = droplet.pending_event_until;
+  if (until === undefined) return list;
+  const isOver = Date.parse(until) <= nowMs;
+  const event = {
+    id: 1_000_000_000 + droplet.id,
+    status: isOver ? "completed" : "in-progress",
+    type: "power_cycle",
+    started_at: createdAt,
+    completed_at: isOver ? until : null,
+    resource_id: droplet.id,
+    resource_type: "droplet",
+    region: regionJSON(droplet.region),
+    region_slug: droplet.region,
+  };
+  return [...list, event];
+}
+
+/** `droplet`; its reserved address is one of `networks.v4`, in no documented order. */
+function dropletJSON(view: DropletView): APIObject {
+  const { droplet } = view;
+  return {
+    id: droplet.id,
+    name: droplet.name,
+    memory: 1024,
+    vcpus: 1,
+    disk: 25,
+    disk_info: [{ type: "local", size: { amount: 25, unit: "gib" } }],
+    locked: view.isBusy,
+    status: droplet.status,
+    kernel: null,
+    created_at: createdAt,
+    features: ["droplet_agent", "private_networking"],
+    backup_ids: [],
+    next_backup_window: null,
+    snapshot_ids: [],
+    image: imageJSON(droplet.region),
+    volume_ids: [],
+    size: sizeJSON(droplet.region),
+    size_slug: "s-1vcpu-1gb",
+    networks: { v4: dropletAddresses(view).map(networkJSON), v6: [] },
+    region: regionJSON(droplet.region),
+    tags: droplet.tags ?? [],
+    vpc_uuid: "760e09ef-dc84-11e8-981e-3cfdfeaae000",
+  };
+}
+
+function networkJSON({ ip, type }: DropletAddress): APIObject {
+  const netmask = type === "private" ? "255.255.0.0" : "255.255.240.0";
+  return { ip_address: ip, netmask, gateway: ip.replace(/\d+$/, "1"), type };
+}
+
+function regionJSON(slug: string): APIObject {
+  const [, city = "", number = ""] = /^([a-z]+)(\d*)$/.exec(slug) ?? [];
+  const name = `${city.toUpperCase()} ${number}`.trim();
+  return { name, slug, features: ["backups", "ipv6", "metadata"], available: true, sizes };
+}
+
+function sizeJSON(region: string): APIObject {
+  return {
+    slug: "s-1vcpu-1gb",
+    memory: 1024,
+    vcpus: 1,
+    disk: 25,
+    transfer: 1,
+    price_monthly: 6,
+    price_hourly: 0.00893,
+    regions: [region],
+    available: true,
+    description: "Basic",
+  };
+}
+
+function imageJSON(region: string): APIObject {
+  return {
+    id: 7_555_620,
+    name: "24.04 (LTS) x64",
+    type: "base",
+    distribution: "Ubuntu",
+    slug: "ubuntu-24-04-x64",
+    public: true,
+    regions: [region],
+    created_at: createdAt,
+    min_disk_size: 7,
+    size_gigabytes: 2.34,
+    description: "",
+    tags: [],
+    status: "available",
+  };
+}
+
+/** One IPv4 address a droplet carries. */
+interface DropletAddress {
+  readonly ip: string;
+  readonly type: "public" | "private";
+}
+
+/** The IPv4 addresses a droplet shows, its reserved one among them; the anchor address is not shown. In no documented order. */
+export function dropletAddresses({ droplet, reservedIP }: DropletView): readonly DropletAddress[] {
+  const reserved: readonly DropletAddress[] = reservedIP === undefined ? [] : [{ ip: reservedIP, type: "public" }];
+  return [{ ip: droplet.private_ip, type: "private" }, ...reserved, { ip: droplet.public_ip, type: "public" }];
 }

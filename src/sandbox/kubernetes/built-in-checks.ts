@@ -1,6 +1,24 @@
-import { arrayAt, isObject, type JSONObject, textAt, valueAt } from "./json-object.ts";
-import { apiVersionOf, type ResourceType } from "./resource-type.ts";
-import { badRequest, type Cause, type StatusError } from "./status-error.ts";
+import {
+  arrayAt,
+  type Change,
+  isObject,
+  type JSONObject,
+  type KubeObject,
+  type ObjectStore,
+  storeKey,
+  textAt,
+  valueAt,
+} from "./object-store.ts";
+import { apiVersionOf, type ResourceType } from "./resource-types.ts";
+import {
+  badRequest,
+  type Cause,
+  forbidden,
+  invalid,
+  notFound,
+  preconditionFailed,
+  StatusError,
+} from "./status-error.ts";
 
 function required(field: string, why = ""): Cause {
   return { reason: "FieldValueRequired", message: `Required value${why === "" ? "" : `: ${why}`}`, field };
@@ -161,4 +179,97 @@ function notMicro(time: unknown): string {
   const rest = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(.*)$/.exec(time)?.[1] ?? time;
   const layout = "2006-01-02T15:04:05.000000Z07:00";
   return `parsing time ${JSON.stringify(time)} as ${JSON.stringify(layout)}: cannot parse ${JSON.stringify(rest)} as ".000000"`;
+}
+
+/** Name of namespaces in the store. */
+export const NAMESPACES = "/namespaces";
+
+/** Namespaces that every cluster has. */
+export const STANDARD_NAMESPACES: readonly string[] = ["default", "kube-node-lease", "kube-public", "kube-system"];
+
+/** Refuses to create an object in a namespace that is missing (404) or being deleted (403). @throws StatusError */
+export function requireActiveNamespace(store: ObjectStore, type: ResourceType, namespace: string, name: string): void {
+  const found = store.get(NAMESPACES, namespace);
+  if (found === undefined) {
+    const details = { name: namespace, kind: "namespaces" };
+    throw new StatusError(404, "NotFound", `namespaces "${namespace}" not found`, details);
+  }
+  if (!isTerminating(found)) return;
+  const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
+  const message = `namespace ${namespace} is being terminated`;
+  throw forbidden(type, name, why, [{ reason: "NamespaceTerminating", message, field: "metadata.namespace" }]);
+}
+
+function isTerminating(namespace: KubeObject): boolean {
+  return namespace.metadata.deletionTimestamp !== undefined || textAt(namespace, "status", "phase") === "Terminating";
+}
+
+/** Does a controller's work: ends a namespace that is being deleted once nothing is left in it. */
+export function endEmptyNamespace(store: ObjectStore, { type, object, resource }: Change): void {
+  const namespace = object.metadata.namespace;
+  if (type !== "DELETED" || namespace === undefined || resource === NAMESPACES) return;
+  const found = store.get(NAMESPACES, namespace);
+  if (found?.metadata.deletionTimestamp !== undefined && isEmpty(store, namespace)) store.remove(NAMESPACES, namespace);
+}
+
+/** True when no object of any resource is in the namespace. */
+export function isEmpty(store: ObjectStore, namespace: string): boolean {
+  return store.resourceNames().every((resource) => contentOf(store, resource, namespace).length === 0);
+}
+
+/** The objects of a resource in a namespace. */
+export function contentOf(store: ObjectStore, resource: string, namespace: string): readonly KubeObject[] {
+  return store.all(resource).filter((object) => object.metadata.namespace === namespace);
+}
+
+/** The namespaced resources, by their names in the store. */
+export function namespacedResources(types: readonly ResourceType[]): readonly string[] {
+  return [...new Set(types.filter((type) => type.isNamespaced).map(storeKey))];
+}
+
+/** 404 for the object of a key. */
+export function notFoundAt(type: ResourceType, key: string): StatusError {
+  return notFound(type, key.split("/").at(-1) ?? key);
+}
+
+/** The refusal of a body of another kind: 400 for built-in resources, 422 for custom ones. */
+export function wrongKind(type: ResourceType, name: string, kind: string, apiVersion: string): StatusError {
+  if (type.schema !== undefined) {
+    const message = `Invalid value: ${JSON.stringify(kind)}: must be ${type.kind}`;
+    return invalid({ ...type, kind }, name, [{ reason: "FieldValueInvalid", message, field: "kind" }]);
+  }
+  const version = apiVersion.split("/").at(-1);
+  const group = type.group.split(".")[0] || "core";
+  const why = `converting (${version}.${kind}) to (${group}.${type.kind}): unknown conversion`;
+  return badRequest(`${kind} in version "${version}" cannot be handled as a ${type.kind}: ${why}`);
+}
+
+/** 422 for a patch of the uid. */
+export function changedUID(type: ResourceType, name: string, uid: unknown): StatusError {
+  const message = `Invalid value: ${JSON.stringify(uid)}: field is immutable`;
+  return invalid(type, name, [{ reason: "FieldValueInvalid", message, field: "metadata.uid" }]);
+}
+
+/** 400 for a merge patch that is no object. */
+export function notAMergePatch(patch: unknown): StatusError {
+  if (patch === undefined || patch === null) return badRequest("Invalid JSON Patch");
+  const found = Array.isArray(patch) ? "array" : typeof patch;
+  const why = `json: cannot unmarshal ${found} into Go value of type map[string]interface {}`;
+  return badRequest(`error decoding patch: ${why}`);
+}
+
+/** Refuses a DELETE that is meant for another object or version. @throws StatusError 409 */
+export function checkPreconditions(
+  type: ResourceType,
+  { metadata }: KubeObject,
+  wanted: { readonly uid?: string; readonly resourceVersion?: string },
+): void {
+  const { uid = metadata.uid, resourceVersion = metadata.resourceVersion } = wanted;
+  if (uid !== metadata.uid) {
+    throw preconditionFailed(type, metadata.name, { what: "UID", wanted: uid, found: metadata.uid });
+  }
+  if (resourceVersion !== metadata.resourceVersion) {
+    const versions = { wanted: resourceVersion, found: metadata.resourceVersion };
+    throw preconditionFailed(type, metadata.name, { what: "ResourceVersion", ...versions });
+  }
 }

@@ -1,15 +1,20 @@
 import { createHash } from "node:crypto";
-import { admitObject } from "./admit-object.ts";
-import { canonicalJSON } from "./canonical-json.ts";
-import { establishedCRD } from "./custom-resource-type.ts";
-import { compact, type JSONObject, objectAt, omit, textAt, valueAt } from "./json-object.ts";
-import { type KubeObject, timestamp } from "./kube-object.ts";
-import type { KubernetesAPI } from "./kubernetes-api.ts";
-import { type Origins, withNamespaceDefaults } from "./new-object.ts";
-import { storeKey } from "./object-store.ts";
-import type { ResourceType } from "./resource-type.ts";
+import { admitObject } from "./admission.ts";
+import { type KubernetesAPI, type Origins, withNamespaceDefaults } from "./kubernetes-api.ts";
+import {
+  canonicalJSON,
+  compact,
+  type JSONObject,
+  type KubeObject,
+  objectAt,
+  omit,
+  storeKey,
+  textAt,
+  timestamp,
+  valueAt,
+} from "./object-store.ts";
+import { CRD_RESOURCE, establishedCRD, type ResourceType } from "./resource-types.ts";
 import { StatusError } from "./status-error.ts";
-import { CRD_RESOURCE } from "./type-registry.ts";
 
 /** What is remembered of an object that a document may describe anew. */
 export interface KnownObject {

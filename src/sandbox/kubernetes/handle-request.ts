@@ -1,16 +1,20 @@
-import type { SandboxReply, SandboxRequest } from "../http-exchange.ts";
-import { discoveryDocument } from "./discovery.ts";
-import { isObject, type JSONObject, objectAt } from "./json-object.ts";
-import { type KubeObject, keyOf } from "./kube-object.ts";
-import type { Deleted, KubernetesAPI, Written } from "./kubernetes-api.ts";
-import { listObjects } from "./list-objects.ts";
-import { objectFilter } from "./object-filter.ts";
-import { storeKey } from "./object-store.ts";
-import { type RequestTarget, requestTarget } from "./request-target.ts";
-import { apiVersionOf, BUILT_IN, type ResourceType } from "./resource-type.ts";
-import { badRequest, methodNotAllowed, StatusError } from "./status-error.ts";
-import { watchObjects } from "./watch-objects.ts";
-import { deleteOptions, requireJSON, requireMergePatch, writeOptions } from "./write-parameters.ts";
+import type { SandboxReply, SandboxRequest } from "../http-server.ts";
+import type { FieldValidation } from "./admission.ts";
+import type { Deleted, DeleteOptions, KubernetesAPI, WriteOptions, Written } from "./kubernetes-api.ts";
+import { listObjects, objectFilter, watchObjects } from "./lists.ts";
+import {
+  arrayAt,
+  isObject,
+  type JSONObject,
+  type KubeObject,
+  keyOf,
+  objectAt,
+  storeKey,
+  textAt,
+  valueAt,
+} from "./object-store.ts";
+import { apiVersionOf, BUILT_IN, discoveryDocument, type ResourceType } from "./resource-types.ts";
+import { badRequest, methodNotAllowed, StatusError, unsupportedMediaType } from "./status-error.ts";
 
 interface Call {
   readonly api: KubernetesAPI;
@@ -141,4 +145,115 @@ function reviewAccess(body: unknown): SandboxReply {
   if (!isObject(body) || !isObject(body["spec"])) throw badRequest("spec: Required value");
   const status = { allowed: true, reason: "the sandbox allows everything" };
   return { status: 201, body: { ...body, metadata: objectAt(body, "metadata"), status } };
+}
+
+/** What a URL of the API is about. */
+interface RequestTarget {
+  /** `""` for the core group. */
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+  /** Absent for cluster-scoped resources and for lists over all namespaces. */
+  readonly namespace?: string;
+  /** Absent for lists and POST. */
+  readonly name?: string;
+  readonly subresource?: string;
+}
+
+/** Subresources of a namespace itself; every other segment after its name is a resource in it. */
+const NAMESPACE_SUBRESOURCES = ["status", "finalize"];
+
+/** Reads `/api/v1/…` and `/apis/GROUP/VERSION/…`; undefined for every other path. Pure. */
+function requestTarget(path: string): RequestTarget | undefined {
+  const match = /^\/(?:api|apis\/(?<group>[^/]+))\/(?<version>[^/]+)\/(?<rest>[^/].*?)\/?$/.exec(path)?.groups;
+  if (match === undefined) return undefined;
+  const { group = "", version = "" } = match;
+  const rest = (match["rest"] ?? "").split("/");
+  const inner = rest[2];
+  const isScoped = rest[0] === "namespaces" && inner !== undefined && !NAMESPACE_SUBRESOURCES.includes(inner);
+  const [plural = "", name, subresource, ...beyond] = isScoped ? rest.slice(2) : rest;
+  if (beyond.length > 0) return undefined;
+  return {
+    group,
+    version,
+    plural,
+    ...(isScoped ? { namespace: rest[1] ?? "" } : {}),
+    ...(name === undefined ? {} : { name }),
+    ...(subresource === undefined ? {} : { subresource }),
+  };
+}
+
+const UNKNOWN_FORMAT = "the body of the request was in an unknown format - accepted media types include";
+
+function mediaType(request: SandboxRequest): string {
+  return (request.headers["content-type"] ?? "").split(";")[0]?.trim() ?? "";
+}
+
+/** Refuses a body that is not JSON. @throws StatusError 415 */
+function requireJSON(request: SandboxRequest): void {
+  const type = mediaType(request);
+  if (type === "" || type === "application/json") return;
+  const accepted = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
+  throw unsupportedMediaType(`${UNKNOWN_FORMAT}: ${accepted}`);
+}
+
+/** Refuses every patch but a JSON merge patch; of the kinds the real server knows, it says so. @throws StatusError 415 */
+function requireMergePatch(request: SandboxRequest, resource: ResourceType): void {
+  const type = mediaType(request);
+  if (type === "application/merge-patch+json") return;
+  const strategic = resource.schema === undefined ? ["application/strategic-merge-patch+json"] : [];
+  const real = [
+    "application/json-patch+json",
+    "application/merge-patch+json",
+    ...strategic,
+    "application/apply-patch+yaml",
+  ];
+  if (!real.includes(type)) throw unsupportedMediaType(`${UNKNOWN_FORMAT}: ${real.join(", ")}`);
+  throw unsupportedMediaType(
+    `the sandbox applies merge patches only: send application/merge-patch+json instead of ${type}`,
+  );
+}
+
+/** Reads `fieldValidation` and `dryRun`. @throws StatusError 400 */
+function writeOptions({ method, query }: SandboxRequest): WriteOptions {
+  const fieldValidation = query.get("fieldValidation") ?? "";
+  return { fieldValidation: readFieldValidation(fieldValidation, method), isDryRun: query.get("dryRun") === "All" };
+}
+
+const OPTIONS: ReadonlyMap<string, string> = new Map<string, string>(
+  Object.entries({
+    POST: "CreateOptions",
+    PUT: "UpdateOptions",
+    PATCH: "PatchOptions",
+  }),
+);
+
+function readFieldValidation(text: string, method: string): FieldValidation {
+  if (text === "") return "Warn";
+  if (text === "Ignore" || text === "Warn" || text === "Strict") return text;
+  const message = `Unsupported value: ${JSON.stringify(text)}: supported values: "", "Ignore", "Strict", "Warn"`;
+  const cause = { reason: "FieldValueNotSupported", message, field: "fieldValidation" };
+  throw new StatusError(
+    422,
+    "Invalid",
+    `${OPTIONS.get(method)}.meta.k8s.io "" is invalid: fieldValidation: ${message}`,
+    {
+      group: "meta.k8s.io",
+      kind: OPTIONS.get(method),
+      causes: [cause],
+    },
+  );
+}
+
+/** Reads the parameters of a DELETE from the query and the body. */
+function deleteOptions({ query, body }: SandboxRequest): DeleteOptions {
+  const grace = query.get("gracePeriodSeconds") ?? valueAt(body, "gracePeriodSeconds") ?? undefined;
+  const uid = textAt(body, "preconditions", "uid");
+  const resourceVersion = textAt(body, "preconditions", "resourceVersion");
+  const isDryRun = query.get("dryRun") === "All" || arrayAt(body, "dryRun").includes("All");
+  return {
+    ...(grace === undefined ? {} : { gracePeriodSeconds: Number(grace) }),
+    preconditions: { ...(uid === "" ? {} : { uid }), ...(resourceVersion === "" ? {} : { resourceVersion }) },
+    isDryRun,
+  };
 }

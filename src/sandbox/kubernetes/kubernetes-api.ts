@@ -1,25 +1,44 @@
-import { randomUUID } from "node:crypto";
-import { admitObject, type FieldValidation, presentObject } from "./admit-object.ts";
-import { establishedCRD } from "./custom-resource-type.ts";
-import { decideDeletion, isDeletionDue } from "./deletion.ts";
-import { isObject, type JSONObject, objectAt, omit, textAt, valueAt } from "./json-object.ts";
-import { type KubeObject, keyOf, timestamp } from "./kube-object.ts";
-import { mergePatch } from "./merge-patch.ts";
+import { randomInt, randomUUID } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
+import { admitObject, type FieldValidation, presentObject } from "./admission.ts";
 import {
+  changedUID,
+  checkPreconditions,
   contentOf,
   endEmptyNamespace,
   isEmpty,
   NAMESPACES,
   namespacedResources,
+  notAMergePatch,
+  notFoundAt,
   requireActiveNamespace,
-} from "./namespace-rules.ts";
-import { newObject, type Origins } from "./new-object.ts";
-import { isSameObject, nextObject, withGeneration } from "./next-object.ts";
-import { ObjectStore, storeKey } from "./object-store.ts";
-import { apiVersionOf, type ResourceType } from "./resource-type.ts";
-import { alreadyExists, badRequest, conflict, missingResourceVersion, StatusError } from "./status-error.ts";
-import { CRD_RESOURCE, TypeRegistry } from "./type-registry.ts";
-import { changedUID, checkPreconditions, notAMergePatch, notFoundAt, wrongKind } from "./write-refusals.ts";
+  wrongKind,
+} from "./built-in-checks.ts";
+import {
+  arrayAt,
+  compact,
+  isObject,
+  type JSONObject,
+  type KubeObject,
+  keyOf,
+  ObjectStore,
+  objectAt,
+  omit,
+  storeKey,
+  textAt,
+  timestamp,
+  valueAt,
+} from "./object-store.ts";
+import { apiVersionOf, CRD_RESOURCE, establishedCRD, type ResourceType, TypeRegistry } from "./resource-types.ts";
+import {
+  alreadyExists,
+  badRequest,
+  type Cause,
+  conflict,
+  invalid,
+  missingResourceVersion,
+  StatusError,
+} from "./status-error.ts";
 
 /** Parameters of a write. */
 export interface WriteOptions {
@@ -236,4 +255,219 @@ export class KubernetesAPI {
 
 function uidDiffers(wanted: string, found: string): string {
   return `Precondition failed: UID in precondition: ${wanted}, UID in object meta: ${found}`;
+}
+
+/** Where the server's own values come from. */
+export interface Origins {
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** A new `metadata.uid` at every call. */
+  readonly newUID: () => string;
+}
+
+/** Letters of generated names: without vowels and look-alikes, as in Kubernetes. */
+const SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789";
+const SUFFIX_LENGTH = 5;
+
+/**
+ * What a POST asks to store: named, with the server's metadata, without a status where `/status` alone writes it, and with
+ * what admission adds (the label of a namespace, the taint of a new node).
+ */
+function newObject(type: ResourceType, body: JSONObject, namespace: string | undefined, origins: Origins): JSONObject {
+  const given = objectAt(body, "metadata");
+  const metadata = compact({
+    ...clientMetadata(given),
+    name: textAt(given, "name") || generateName(textAt(given, "generateName")),
+    namespace,
+    uid: origins.newUID(),
+    creationTimestamp: timestamp(origins.now()),
+    generation: type.hasGeneration ? 1 : undefined,
+  });
+  return addByAdmission(type, { ...body, metadata });
+}
+
+function generateName(prefix: string): string | undefined {
+  if (prefix === "") return undefined;
+  const letters = Array.from({ length: SUFFIX_LENGTH }, () => SUFFIX_LETTERS[randomInt(SUFFIX_LETTERS.length)]);
+  return prefix + letters.join("");
+}
+
+function addByAdmission(type: ResourceType, object: JSONObject): JSONObject {
+  switch (type.kind) {
+    case "Namespace":
+      return withNamespaceDefaults(omit(object, "status"));
+    case "Node":
+      return withNotReadyTaint(object);
+    case "Pod":
+      return { ...object, status: { phase: "Pending" } };
+    case "CustomResourceDefinition":
+      return object;
+    default:
+      return type.hasStatus ? omit(object, "status") : object;
+  }
+}
+
+/** The label that holds the name of every namespace. */
+export const NAME_LABEL = "kubernetes.io/metadata.name";
+
+/** A namespace as the server completes it: labelled with its name, active. Pure. */
+export function withNamespaceDefaults(object: JSONObject): JSONObject {
+  const metadata = objectAt(object, "metadata");
+  const labels = { ...objectAt(metadata, "labels"), [NAME_LABEL]: textAt(metadata, "name") };
+  const status = { phase: "Active", ...objectAt(object, "status") };
+  return { ...object, metadata: { ...metadata, labels }, spec: { finalizers: ["kubernetes"] }, status };
+}
+
+const NOT_READY = "node.kubernetes.io/not-ready";
+
+/** A new node is tainted until something sees it ready. */
+function withNotReadyTaint(node: JSONObject): JSONObject {
+  const taints = arrayAt(node, "spec", "taints");
+  if (taints.some((taint) => valueAt(taint, "key") === NOT_READY)) return node;
+  return {
+    ...node,
+    spec: { ...objectAt(node, "spec"), taints: [...taints, { key: NOT_READY, effect: "NoSchedule" }] },
+  };
+}
+
+/** Metadata that only the server writes; what a client sends there is ignored. */
+const SERVER_FIELDS = [
+  "uid",
+  "resourceVersion",
+  "creationTimestamp",
+  "deletionTimestamp",
+  "deletionGracePeriodSeconds",
+  "generation",
+  "selfLink",
+  "managedFields",
+] as const;
+
+/** Metadata as a client may write it: without the server's fields and without empty maps and lists. */
+function clientMetadata(metadata: JSONObject): JSONObject {
+  const own = omit(metadata, ...SERVER_FIELDS);
+  return Object.fromEntries(Object.entries(own).filter(([, value]) => !hasNothing(value)));
+}
+
+function hasNothing(value: unknown): boolean {
+  if (value === null || value === undefined) return true;
+  return typeof value === "object" && Object.keys(value).length === 0;
+}
+
+/**
+ * What an update asks to store: the main endpoint leaves `status` as it is, `/status` leaves everything else, for resources
+ * with that subresource; the server's own metadata stays. Pure.
+ *
+ * @throws StatusError 422 when a finalizer is added to an object that is being deleted.
+ */
+function nextObject(
+  type: ResourceType,
+  before: KubeObject,
+  body: JSONObject,
+  subresource: "status" | undefined,
+): JSONObject {
+  const serverMetadata = Object.fromEntries(
+    SERVER_FIELDS.filter((key) => before.metadata[key] !== undefined).map((key) => [key, before.metadata[key]]),
+  );
+  const { name, namespace } = before.metadata;
+  const metadata = compact({ ...clientMetadata(objectAt(body, "metadata")), name, namespace, ...serverMetadata });
+  const head = { apiVersion: body["apiVersion"], kind: body["kind"] };
+  if (subresource === "status") {
+    // Only built-in resources take labels and annotations with the status.
+    const kept = type.schema === undefined ? metadata : before.metadata;
+    return compact({ ...before, ...head, metadata: kept, status: body["status"] });
+  }
+  refuseNewFinalizers(type, before, metadata);
+  const status = type.hasStatus ? before["status"] : body["status"];
+  return compact({ ...body, ...head, metadata, status });
+}
+
+function refuseNewFinalizers(type: ResourceType, before: KubeObject, metadata: JSONObject): void {
+  if (before.metadata.deletionTimestamp === undefined) return;
+  const had = before.metadata.finalizers ?? [];
+  const wanted = Array.isArray(metadata["finalizers"]) ? metadata["finalizers"] : [];
+  const added = wanted.filter((finalizer) => !had.includes(finalizer));
+  if (added.length === 0) return;
+  const shown = added.map((finalizer) => JSON.stringify(finalizer)).join(", ");
+  const why = `no new finalizers can be added if the object is being deleted, found new finalizers []string{${shown}}`;
+  const cause: Cause = { reason: "FieldValueForbidden", message: `Forbidden: ${why}`, field: "metadata.finalizers" };
+  throw invalid(type, before.metadata.name, [cause]);
+}
+
+/** The object with its generation: one more than before when anything but metadata and status differs. Pure. */
+function withGeneration(type: ResourceType, before: JSONObject, object: JSONObject): JSONObject {
+  if (!type.hasGeneration) return object;
+  const generation = Number(objectAt(before, "metadata")["generation"] ?? 1);
+  const desired = (value: JSONObject): JSONObject => omit(value, "apiVersion", "kind", "metadata", "status");
+  const isSame = isDeepStrictEqual(desired(before), desired(object));
+  return { ...object, metadata: { ...objectAt(object, "metadata"), generation: isSame ? generation : generation + 1 } };
+}
+
+/** True when both are the same object but for their resource versions and the version they are written in. Pure. */
+function isSameObject(a: JSONObject, b: JSONObject): boolean {
+  const bare = (object: JSONObject): JSONObject => ({
+    ...omit(object, "apiVersion"),
+    metadata: omit(objectAt(object, "metadata"), "resourceVersion"),
+  });
+  return isDeepStrictEqual(bare(a), bare(b));
+}
+
+const POD_GRACE_SECONDS = 30;
+
+/** What becomes of an object that somebody asked to delete. */
+type Deletion =
+  | { readonly kind: "removed" }
+  | { readonly kind: "unchanged" }
+  /** It stays, marked, until its finalizers are gone or its kubelet has ended it. */
+  | { readonly kind: "marked"; readonly object: KubeObject };
+
+/**
+ * Decides a DELETE: objects with finalizers are marked; so are pods that run on a node, for their grace period, until they
+ * are deleted with `gracePeriodSeconds` 0. Pure.
+ */
+function decideDeletion(
+  type: ResourceType,
+  object: KubeObject,
+  options: { readonly gracePeriodSeconds?: number; readonly nowMs: number },
+): Deletion {
+  const graceSeconds = gracePeriod(type, object, options.gracePeriodSeconds);
+  const isHeld = (object.metadata.finalizers ?? []).length > 0;
+  if (graceSeconds === 0 && !isHeld) return { kind: "removed" };
+  const { metadata } = object;
+  const isMarked = metadata.deletionTimestamp !== undefined;
+  if (isMarked && graceSeconds >= (metadata.deletionGracePeriodSeconds ?? 0)) return { kind: "unchanged" };
+  const generation = metadata.generation === undefined || isMarked ? {} : { generation: metadata.generation + 1 };
+  const marks = {
+    deletionTimestamp: timestamp(options.nowMs + graceSeconds * 1000),
+    deletionGracePeriodSeconds: graceSeconds,
+  };
+  return { kind: "marked", object: { ...object, metadata: { ...metadata, ...marks, ...generation } } };
+}
+
+function gracePeriod(type: ResourceType, object: KubeObject, asked: number | undefined): number {
+  if (type.kind !== "Pod" || textAt(object, "spec", "nodeName") === "") return 0;
+  const phase = textAt(object, "status", "phase");
+  if (phase === "Succeeded" || phase === "Failed") return 0;
+  const own = valueAt(object, "spec", "terminationGracePeriodSeconds");
+  return asked ?? (typeof own === "number" ? own : POD_GRACE_SECONDS);
+}
+
+/** True when an object that is marked for deletion has nothing left to wait for. Pure. */
+function isDeletionDue(object: KubeObject): boolean {
+  const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = object.metadata;
+  return deletionTimestamp !== undefined && (deletionGracePeriodSeconds ?? 0) === 0 && (finalizers ?? []).length === 0;
+}
+
+/**
+ * The value after a JSON merge patch: null removes a member, objects merge, anything else replaces. Pure.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc7396 (verified 2026-08)
+ */
+export function mergePatch(target: unknown, patch: unknown): unknown {
+  if (!isObject(patch)) return patch;
+  const merged = new Map<string, unknown>(Object.entries(isObject(target) ? target : {}));
+  for (const [key, value] of Object.entries(patch) satisfies readonly (readonly [string, unknown])[]) {
+    if (value === null) merged.delete(key);
+    else merged.set(key, mergePatch(merged.get(key), value));
+  }
+  return Object.fromEntries(merged) satisfies JSONObject;
 }

@@ -1,14 +1,16 @@
-import type { SandboxReply, SandboxRequest } from "../http-exchange.ts";
+import { readdirSync, readFileSync } from "node:fs";
+import { parseAllDocuments } from "yaml";
+import type { SandboxReply, SandboxRequest } from "../http-server.ts";
+import { STANDARD_NAMESPACES } from "./built-in-checks.ts";
 import { writeDocument } from "./complete-document.ts";
 import { handleRequest } from "./handle-request.ts";
-import type { JSONObject } from "./json-object.ts";
 import { KubernetesAPI } from "./kubernetes-api.ts";
-import { shippedCRDs, standardNamespaces } from "./preinstalled.ts";
+import { isObject, type JSONObject } from "./object-store.ts";
 import { StatusError } from "./status-error.ts";
 import { WorldFiles } from "./world-files.ts";
 
 /** Where the cluster is kept, and its surroundings. */
-export interface KubernetesSandboxOptions {
+interface KubernetesSandboxOptions {
   /** Directory of the YAML files; it exists. Without it the cluster lives in memory. */
   readonly directory?: string;
   /** Default: the ones the project ships. */
@@ -112,4 +114,23 @@ function polling(files: WorldFiles, stream: Stream): Stream {
       clearInterval(timer);
     }
   };
+}
+
+/** The directory of the CustomResourceDefinitions that the project ships. */
+const CRDS = new URL("../../../cronjob/crds/", import.meta.url);
+
+/** The namespaces of every cluster, as documents. */
+function standardNamespaces(): readonly JSONObject[] {
+  return STANDARD_NAMESPACES.map((name) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } }));
+}
+
+/** The CustomResourceDefinitions that the project ships, sorted by file name. Reads files. @throws Error when one is not YAML */
+export function shippedCRDs(): readonly JSONObject[] {
+  const files = readdirSync(CRDS).filter((file) => file.endsWith(".yaml"));
+  return files.sort().flatMap((file) => readCRDs(readFileSync(new URL(file, CRDS), "utf8")));
+}
+
+function readCRDs(text: string): readonly JSONObject[] {
+  const documents: unknown[] = [...parseAllDocuments(text)].map((document) => document.toJS());
+  return documents.filter((value) => isObject(value)).filter((value) => value["kind"] === "CustomResourceDefinition");
 }

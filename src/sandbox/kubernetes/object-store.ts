@@ -1,4 +1,4 @@
-import { type KubeObject, keyOf } from "./kube-object.ts";
+import { formatTime } from "../../model/time.ts";
 
 /** One stored change, in the order of resource versions. */
 export interface Change {
@@ -162,4 +162,97 @@ function sorted(objects: Iterable<KubeObject>): readonly KubeObject[] {
     const right = keyOf(b.metadata);
     return left < right ? -1 : left > right ? 1 : 0;
   });
+}
+
+/** `metadata` of a stored object; the server's own fields are always there. */
+interface ObjectMetadata {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly generation?: number;
+  /** RFC 3339, whole seconds. */
+  readonly creationTimestamp: string;
+  readonly deletionTimestamp?: string;
+  readonly deletionGracePeriodSeconds?: number;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly finalizers?: readonly string[];
+  readonly [key: string]: unknown;
+}
+
+/** A stored Kubernetes object. Never changed in place: a write stores a new one. */
+export interface KubeObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: ObjectMetadata;
+  readonly [key: string]: unknown;
+}
+
+/** The key of an object within its resource: `NAMESPACE/NAME`, or `NAME` when it is cluster-scoped. Sorts as etcd does. */
+export function keyOf(metadata: { readonly namespace?: unknown; readonly name?: unknown }): string {
+  const name = String(metadata.name ?? "");
+  return typeof metadata.namespace === "string" && metadata.namespace !== "" ? `${metadata.namespace}/${name}` : name;
+}
+
+/** A time as Kubernetes writes it in metadata: RFC 3339, whole seconds. */
+export function timestamp(ms: number): string {
+  return formatTime(ms).replace(/\.\d{3}Z$/, "Z");
+}
+
+/** A decoded JSON object that nobody changes in place. */
+export type JSONObject = Readonly<Record<string, unknown>>;
+
+/** True for a JSON object; false for null, arrays and scalars. */
+export function isObject(value: unknown): value is JSONObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The value at a path of keys; undefined when any step is missing. */
+export function valueAt(value: unknown, ...keys: readonly string[]): unknown {
+  let current = value;
+  for (const key of keys) {
+    if (!isObject(current) || !Object.hasOwn(current, key)) return undefined;
+    current = current[key];
+  }
+  return current;
+}
+
+/** The object at a path of keys; `{}` when there is none. */
+export function objectAt(value: unknown, ...keys: readonly string[]): JSONObject {
+  const found = valueAt(value, ...keys);
+  return isObject(found) ? found : {};
+}
+
+/** The text at a path of keys; `""` when there is none. */
+export function textAt(value: unknown, ...keys: readonly string[]): string {
+  const found = valueAt(value, ...keys);
+  return typeof found === "string" ? found : "";
+}
+
+/** The array at a path of keys; `[]` when there is none. */
+export function arrayAt(value: unknown, ...keys: readonly string[]): readonly unknown[] {
+  const found = valueAt(value, ...keys);
+  return Array.isArray(found) ? found : [];
+}
+
+/** A copy without these keys; the order of the others stays. */
+export function omit(object: JSONObject, ...keys: readonly string[]): JSONObject {
+  return Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)));
+}
+
+/** A copy without the keys whose value is undefined. */
+export function compact(object: JSONObject): JSONObject {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
+}
+
+/** JSON text with sorted keys: equal for equal values, whatever order their keys came in. Undefined members are left out. */
+export function canonicalJSON(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map((item) => canonicalJSON(item ?? null)).join(",")}]`;
+  if (!isObject(value)) return JSON.stringify(value) ?? "null";
+  const members = Object.keys(value)
+    .filter((key) => value[key] !== undefined)
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${canonicalJSON(value[key])}`);
+  return `{${members.join(",")}}`;
 }

@@ -1,4 +1,4 @@
-import { errorGroup, qualifiedKind, qualifiedResource, type ResourceType } from "./resource-type.ts";
+import { errorGroup, qualifiedKind, qualifiedResource, type ResourceType } from "./resource-types.ts";
 
 /** One reason why an object is invalid. */
 export interface Cause {

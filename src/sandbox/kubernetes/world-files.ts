@@ -1,15 +1,25 @@
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { isMap, isNode, LineCounter, parseAllDocuments } from "yaml";
+import { ConfigError } from "../../model/errors.ts";
 import { YAMLFile } from "../yaml-file.ts";
+import { NAMESPACES } from "./built-in-checks.ts";
 import { completeDocument, contentHash, type KnownObject, specHash } from "./complete-document.ts";
-import { documentsOf } from "./file-documents.ts";
-import { type JSONObject, textAt } from "./json-object.ts";
-import { type KnownRecord, knownKey, readKnownObjects, writeKnownObjects } from "./known-objects.ts";
-import { type KubeObject, keyOf } from "./kube-object.ts";
-import type { KubernetesAPI } from "./kubernetes-api.ts";
-import { NAMESPACES } from "./namespace-rules.ts";
-import { type Change, storeKey } from "./object-store.ts";
-import { decodeDocuments, documentOf, fileOfKind, WORLD_FILES, type WorldFile } from "./world-documents.ts";
-import { broken, type Entry, identity, isCRD, located } from "./world-entry.ts";
+import { type KubernetesAPI, NAME_LABEL } from "./kubernetes-api.ts";
+import {
+  arrayAt,
+  type Change,
+  canonicalJSON,
+  isObject,
+  type JSONObject,
+  type KubeObject,
+  keyOf,
+  objectAt,
+  omit,
+  storeKey,
+  textAt,
+} from "./object-store.ts";
+import { StatusError } from "./status-error.ts";
 
 interface OpenFile {
   readonly facts: WorldFile;
@@ -190,4 +200,244 @@ function recordOf(object: KubeObject): KnownRecord {
 
 function withVersion(object: KubeObject, resourceVersion: string): KubeObject {
   return { ...object, metadata: { ...object.metadata, resourceVersion } };
+}
+
+/** One file of the world: which objects it holds. */
+interface WorldFile {
+  readonly name: string;
+  /** Filled in where a document leaves them out; absent for the file that holds everything else. */
+  readonly apiVersion?: string;
+  readonly kind?: string;
+  /** Head comment of a file that did not exist. */
+  readonly header: string;
+}
+
+const FLIPOP = "flipop.digitalocean.com/v1alpha1";
+
+/** The files in the order they are read: what defines resources and namespaces first. */
+const WORLD_FILES: readonly WorldFile[] = [
+  {
+    name: "cluster.yaml",
+    header: "Everything in the cluster that has no file of its own: namespaces, leases, events, endpoint slices.",
+  },
+  { name: "nodes.yaml", apiVersion: "v1", kind: "Node", header: "The nodes of the cluster." },
+  { name: "pods.yaml", apiVersion: "v1", kind: "Pod", header: "The pods of the cluster." },
+  { name: "pools.yaml", apiVersion: FLIPOP, kind: "FloatingIPPool", header: "The address pools." },
+  { name: "services.yaml", apiVersion: "v1", kind: "Service", header: "The Services of the cluster." },
+  {
+    name: "issuers.yaml",
+    apiVersion: FLIPOP,
+    kind: "RoutedIPIssuer",
+    header: "How routed IPs are obtained and served.",
+  },
+  { name: "routed-ips.yaml", apiVersion: FLIPOP, kind: "RoutedIP", header: "The addresses that follow a Service." },
+  { name: "dns.yaml", apiVersion: FLIPOP, kind: "NodeDNSRecordSet", header: "The DNS record sets of nodes." },
+];
+
+/** The name of the file that holds the objects of a kind. */
+function fileOfKind(apiVersion: string, kind: string): string {
+  const own = WORLD_FILES.find(
+    (file) => file.kind === kind && file.apiVersion?.split("/")[0] === apiVersion.split("/")[0],
+  );
+  return own?.name ?? "cluster.yaml";
+}
+
+/**
+ * The documents of a file, with what the file's name says filled in.
+ *
+ * @throws Error naming the document when one is no object, has no name, or belongs into another file.
+ */
+function decodeDocuments(file: WorldFile, value: unknown): readonly JSONObject[] {
+  const documents: readonly unknown[] = Array.isArray(value) ? value : [];
+  return documents.map((document, index) => {
+    const place = `document ${index + 1}`;
+    if (!isObject(document)) throw new Error(`${place} is not a Kubernetes object; begin it with "metadata:"`);
+    const whole = {
+      ...(file.kind === undefined ? {} : { apiVersion: file.apiVersion, kind: file.kind }),
+      ...document,
+    };
+    const { apiVersion, kind } = whole as JSONObject;
+    if (typeof apiVersion !== "string" || typeof kind !== "string")
+      throw new Error(`${place} has no apiVersion or kind`);
+    const home = fileOfKind(apiVersion, kind);
+    if (home !== file.name) throw new Error(`${place} is a ${kind}, which belongs into ${home}; move it there`);
+    if (textAt(whole, "metadata", "name") === "") throw new Error(`${place} (${kind}) has no metadata.name`);
+    return whole;
+  });
+}
+
+const METADATA_ORDER = ["name", "namespace", "labels", "annotations", "finalizers", "creationTimestamp"];
+const HIDDEN = ["uid", "resourceVersion", "generation", "managedFields", "selfLink"];
+
+/** An object as a person sees it in its file: kind first, status last, without what only the server needs. Pure. */
+function documentOf(object: KubeObject): JSONObject {
+  const { apiVersion, kind, metadata, status, ...body } = object;
+  const visible = omit(metadata, ...HIDDEN);
+  const ordered = METADATA_ORDER.filter((key) => visible[key] !== undefined).map((key) => [key, visible[key]]);
+  const head = { ...Object.fromEntries(ordered), ...omit(visible, ...METADATA_ORDER) };
+  const document = { apiVersion, kind, metadata: head, ...body, ...(status === undefined ? {} : { status }) };
+  return kind === "Namespace" ? withoutNamespaceDefaults(document) : document;
+}
+
+/** What {@link withNamespaceDefaults} adds to every namespace is left out. */
+function withoutNamespaceDefaults(document: JSONObject): JSONObject {
+  const metadata = objectAt(document, "metadata");
+  const labels = omit(objectAt(metadata, "labels"), NAME_LABEL);
+  const shown = Object.keys(labels).length === 0 ? omit(metadata, "labels") : { ...metadata, labels };
+  const isActive = textAt(document, "status", "phase") === "Active";
+  return { ...omit(document, "spec", ...(isActive ? ["status"] : [])), metadata: shown };
+}
+
+/** Orders the objects of one resource as a person looks for them: Events by time, everything else by key. */
+function byReadingOrder(a: KubeObject, b: KubeObject): number {
+  if (a.kind !== "Event" || b.kind !== "Event") return 0;
+  const [left, right] = [textAt(a, "eventTime"), textAt(b, "eventTime")];
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+/**
+ * `FILE:LINE:COLUMN` of a field of the n-th document (from 0, empty ones not counted); of the document when the field is
+ * not there. Reads the file again, since only errors need it.
+ */
+function positionOf(path: string, index: number, field: string): string {
+  const lines = new LineCounter();
+  const documents = [...parseAllDocuments(readFileSync(path, "utf8"), { lineCounter: lines })];
+  const document = documents.filter((item) => isMap(item.contents))[index];
+  const keys = [...field.matchAll(/[^.[\]]+/g)].map(([key]) => (/^\d+$/.test(key) ? Number(key) : key));
+  for (let depth = keys.length; depth >= 0; depth -= 1) {
+    const node: unknown = depth === 0 ? document?.contents : document?.getIn(keys.slice(0, depth), true);
+    const start = isNode(node) ? node.range?.[0] : undefined;
+    if (start === undefined) continue;
+    const { line, col } = lines.linePos(start);
+    return `${path}:${line}:${col}`;
+  }
+  return path;
+}
+
+/** True for documents that are the same but for their times and what a controller reports of them. Pure. */
+function definitionOf(document: JSONObject): JSONObject {
+  const metadata = omit(objectAt(document, "metadata"), "creationTimestamp");
+  const isDefinition = document["kind"] === "CustomResourceDefinition";
+  return { ...(isDefinition ? omit(document, "status") : document), metadata };
+}
+
+/** One document of a file. */
+interface Entry {
+  /** Of the file. */
+  readonly path: string;
+  /** From 0; empty documents are not counted. */
+  readonly index: number;
+  readonly document: JSONObject;
+}
+
+/** What a document is about, for people and for telling documents of one file apart: `Node worker-1`. */
+function identity(document: JSONObject): string {
+  return `${textAt(document, "kind")} ${keyOf(objectAt(document, "metadata"))}`;
+}
+
+/** True for a document that defines a resource. */
+function isCRD(document: JSONObject): boolean {
+  return document["kind"] === "CustomResourceDefinition";
+}
+
+/** Runs `work`. @throws ConfigError naming the place in the file when the API refuses the document */
+function located<T>(entry: Entry, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error;
+    throw broken(entry, textAt(arrayAt(error.details, "causes")[0], "field"), error.message, error);
+  }
+}
+
+/** The error of a document, or of one field of it. */
+function broken({ path, index, document }: Entry, field: string, why: string, cause?: unknown): ConfigError {
+  const message = `cannot read ${positionOf(path, index, field)}: ${identity(document)}: ${why}; correct it there`;
+  return new ConfigError("invalid", message, cause === undefined ? {} : { cause });
+}
+
+/**
+ * The documents of a file as they are written: by resource, then key, Events by time.
+ *
+ * @param preinstalled what every world has; left out unless it was changed.
+ */
+function documentsOf(api: KubernetesAPI, facts: WorldFile, preinstalled: readonly JSONObject[]): readonly JSONObject[] {
+  const implied = new Map(preinstalled.map((document) => [identity(document), document]));
+  const resources = new Set(api.types.all().map(storeKey));
+  const objects = [...resources].flatMap((resource) => api.store.all(resource).toSorted(byReadingOrder));
+  const here = objects.filter((object) => fileOfKind(object.apiVersion, object.kind) === facts.name);
+  return here.map(documentOf).filter((document) => {
+    const original = implied.get(identity(document));
+    return original === undefined || !isSameDefinition(api, original, document);
+  });
+}
+
+function isSameDefinition(api: KubernetesAPI, original: JSONObject, document: JSONObject): boolean {
+  const complete = documentOf(completeDocument(api, original).object);
+  return canonicalJSON(definitionOf(complete)) === canonicalJSON(definitionOf(document));
+}
+
+/** What the server remembers of one object of the files, which people need not see there. */
+interface KnownRecord extends KnownObject {
+  readonly resourceVersion: string;
+  /** Hash of the object as it was last seen: another one now means that a person edited it. */
+  readonly hash: string;
+}
+
+/** What the server knows of the objects in the files and what is not in the files: versions, generations, uids. */
+interface KnownObjects {
+  /** The newest resource version ever given. */
+  readonly resourceVersion: number;
+  /** By resource and key, see {@link knownKey}. */
+  readonly records: ReadonlyMap<string, KnownRecord>;
+}
+
+/** The name of an object over all resources: `/pods web/a`. */
+function knownKey(resource: string, key: string): string {
+  return `${resource} ${key}`;
+}
+
+/**
+ * Reads the memory of a directory. Whatever cannot be read counts as not known: the files alone say what the world is, and
+ * a copy of them without this memory is a world too.
+ */
+function readKnownObjects(path: string): KnownObjects {
+  const content = existsSync(path) ? parse(readFileSync(path, "utf8")) : undefined;
+  const records = new Map<string, KnownRecord>();
+  for (const [key, value] of Object.entries(objectAt(content, "objects"))) {
+    const record = decode(value);
+    if (record !== undefined) records.set(key, record);
+  }
+  const resourceVersion = Number(objectAt(content)["resourceVersion"] ?? 0);
+  return { resourceVersion: Number.isSafeInteger(resourceVersion) ? resourceVersion : 0, records };
+}
+
+/** Writes the memory in one step, one line per object. */
+function writeKnownObjects(path: string, known: KnownObjects): void {
+  const lines = [...known.records].sort(([a], [b]) => (a < b ? -1 : 1));
+  const objects = lines.map(([key, record]) => `${JSON.stringify(key)}: ${JSON.stringify(record)}`).join(",\n");
+  const temporary = `${path}.${process.pid}.tmp`;
+  writeFileSync(temporary, `{"resourceVersion": ${known.resourceVersion}, "objects": {\n${objects}\n}}\n`);
+  renameSync(temporary, path);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function decode(value: unknown): KnownRecord | undefined {
+  const texts = {
+    uid: textAt(value, "uid"),
+    creationTimestamp: textAt(value, "creationTimestamp"),
+    specHash: textAt(value, "specHash"),
+    resourceVersion: textAt(value, "resourceVersion"),
+    hash: textAt(value, "hash"),
+  };
+  if (!isObject(value) || Object.values(texts).includes("") || !/^\d+$/.test(texts.resourceVersion)) return undefined;
+  const generation = value["generation"];
+  return { ...texts, ...(typeof generation === "number" ? { generation } : {}) };
 }

@@ -2,14 +2,14 @@ import { describe, expect, test } from "vitest";
 import { asTextMap } from "../../../src/adapters/kube/json.ts";
 import { decodeMessage } from "../../../src/adapters/kube/protobuf.ts";
 import { decodePoolStatus, encodePoolStatus } from "../../../src/adapters/kube/status.ts";
-import { yamlText } from "../../../src/cli/yaml-text.ts";
+import { yamlText } from "../../../src/cli/output.ts";
 import { entryOf } from "../../../src/model/address.ts";
 import { machineID, providerIDOf } from "../../../src/model/node.ts";
 import type { IPStatus } from "../../../src/model/resource.ts";
-import { readTotals, writeTotals } from "../../../src/report/metrics/totals-note.ts";
-import { mergePatch } from "../../../src/sandbox/kubernetes/merge-patch.ts";
-import { prune } from "../../../src/sandbox/kubernetes/prune.ts";
-import { validate } from "../../../src/sandbox/kubernetes/schema-validation.ts";
+import { readTotals, writeTotals } from "../../../src/report/metrics/totals.ts";
+import { prune } from "../../../src/sandbox/kubernetes/admission.ts";
+import { mergePatch } from "../../../src/sandbox/kubernetes/kubernetes-api.ts";
+import { validate } from "../../../src/sandbox/kubernetes/schema.ts";
 
 /** Names that every object answers to although nobody gave them to it. */
 const INHERITED = ["__proto__", "constructor", "toString", "hasOwnProperty", "valueOf", "__defineGetter__"];

@@ -4,7 +4,7 @@ import { createClusterReader } from "../../../src/adapters/kube/cluster-reader.t
 import { createClusterWriter } from "../../../src/adapters/kube/cluster-writer.ts";
 import { loadConfig } from "../../../src/adapters/kube/config.ts";
 import { decodeNode, decodePod } from "../../../src/adapters/kube/decode-builtin.ts";
-import { NO_LOCK } from "../../../src/cli/no-lock.ts";
+import { NO_LOCK } from "../../../src/cli/machine.ts";
 import type { IPStatus } from "../../../src/model/resource.ts";
 import type { ClusterWriter } from "../../../src/ports/cluster.ts";
 import { pass } from "../../../src/reconcile.ts";

@@ -1,8 +1,8 @@
 import type { Connection } from "../../../src/adapters/kube/call.ts";
 import type { ClusterWriter } from "../../../src/ports/cluster.ts";
 import { serve } from "../../../src/sandbox/http-server.ts";
-import type { JSONObject } from "../../../src/sandbox/kubernetes/json-object.ts";
 import { kubernetesSandbox } from "../../../src/sandbox/kubernetes/kubernetes-sandbox.ts";
+import type { JSONObject } from "../../../src/sandbox/kubernetes/object-store.ts";
 import type { ContractWorld, Manifest } from "../../contract/cluster-world.ts";
 import { olderCRD } from "../../contract/older-crd.ts";
 import { plainConnection } from "./scripted-server.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { Credentials } from "../../../src/adapters/kube/credentials.ts";
-import { KnownSecrets } from "../../../src/cli/outgoing-text.ts";
+import { KnownSecrets } from "../../../src/cli/output.ts";
 import type { PoolStatus } from "../../../src/model/resource.ts";
 import { EMPTY_STATUS } from "../../contract/pool-status-samples.ts";
 import { FakeClock } from "../../fake/fake-clock.ts";

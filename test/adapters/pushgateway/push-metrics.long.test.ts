@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { afterEach, describe, expect, test } from "vitest";
 import { type PushResult, type PushTarget, pushMetrics } from "../../../src/adapters/pushgateway/pushgateway.ts";
-import { KnownSecrets } from "../../../src/cli/outgoing-text.ts";
+import { KnownSecrets } from "../../../src/cli/output.ts";
 import { SYSTEM_CLOCK } from "../../../src/cli/system-clock.ts";
 import { ConfigError } from "../../../src/model/errors.ts";
 import { type ScriptedGateway, scriptedGateway } from "./scripted-gateway.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Outcome } from "../../../src/model/run.ts";
-import { failoverSeconds } from "../../../src/report/metrics/failover-seconds.ts";
+import { failoverSeconds } from "../../../src/report/metrics/samples.ts";
 import { applied, failed, steady } from "../runs.ts";
 import { afterFailure, NOW_MS, planOf } from "../world.ts";
 

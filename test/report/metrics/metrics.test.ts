@@ -1,10 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { metricsText } from "../../../src/adapters/pushgateway/pushgateway.ts";
 import { METRICS, type MetricName, metricFacts } from "../../../src/report/metrics/metrics.ts";
-import { runMetrics } from "../../../src/report/metrics/run-metrics.ts";
-import type { Sample } from "../../../src/report/metrics/sample.ts";
-import { addRun } from "../../../src/report/metrics/totals.ts";
-import { readTotals } from "../../../src/report/metrics/totals-note.ts";
+import { runMetrics, type Sample } from "../../../src/report/metrics/samples.ts";
+import { addRun, readTotals } from "../../../src/report/metrics/totals.ts";
 import { aToldRun } from "./told-run.ts";
 
 function told(

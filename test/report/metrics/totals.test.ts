@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { CALL_BOUNDS, FAILOVER_BOUNDS, histogramOf } from "../../../src/model/meter.ts";
-import { addRun, addressKey } from "../../../src/report/metrics/totals.ts";
-import { readTotals, writeTotals } from "../../../src/report/metrics/totals-note.ts";
+import { addRun, addressKey, readTotals, writeTotals } from "../../../src/report/metrics/totals.ts";
 import { aQuietRun } from "../runs.ts";
 import { aToldRun } from "./told-run.ts";
 

@@ -3,7 +3,7 @@ import {
   type DigitalOceanSandbox,
   digitaloceanSandbox,
 } from "../../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
-import type { SandboxRequest } from "../../../src/sandbox/http-exchange.ts";
+import type { SandboxRequest } from "../../../src/sandbox/http-server.ts";
 import { openAPIValidator } from "../../openapi/validator.ts";
 
 /** One answer, as a test wants to look at it. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { completeState } from "../../../src/sandbox/digitalocean/complete-state.ts";
+import { completeState } from "../../../src/sandbox/digitalocean/cloud-state.ts";
 import { type APIClient, apiClient } from "./api-client.ts";
 
 const account = {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ProviderError } from "../../../src/model/errors.ts";
 import { Cloud } from "../../../src/sandbox/digitalocean/cloud.ts";
-import { completeState } from "../../../src/sandbox/digitalocean/complete-state.ts";
+import { completeState } from "../../../src/sandbox/digitalocean/cloud-state.ts";
 import { FakeClock } from "../../fake/fake-clock.ts";
 import { MemoryIPProvider } from "../../fake/memory-ip-provider.ts";
 

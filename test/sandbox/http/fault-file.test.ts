@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ConfigError } from "../../../src/model/errors.ts";
-import { faultFile } from "../../../src/sandbox/fault-file.ts";
+import { faultFile } from "../../../src/sandbox/faults.ts";
 
 let directory = "";
 let path = "";

@@ -1,8 +1,14 @@
 import { connect } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { type Fault, FaultList } from "../../../src/sandbox/faults.ts";
-import type { SandboxReply, SandboxRequest } from "../../../src/sandbox/http-exchange.ts";
-import { type RecordedCall, type SandboxServer, type ServeOptions, serve } from "../../../src/sandbox/http-server.ts";
+import {
+  type RecordedCall,
+  type SandboxReply,
+  type SandboxRequest,
+  type SandboxServer,
+  type ServeOptions,
+  serve,
+} from "../../../src/sandbox/http-server.ts";
 
 const servers: SandboxServer[] = [];
 

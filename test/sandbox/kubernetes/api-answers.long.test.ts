@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { kubernetesSandbox } from "../../../src/sandbox/kubernetes/kubernetes-sandbox.ts";
-import { shippedCRDs } from "../../../src/sandbox/kubernetes/preinstalled.ts";
+import { kubernetesSandbox, shippedCRDs } from "../../../src/sandbox/kubernetes/kubernetes-sandbox.ts";
 import { ALL_CASES } from "./all-cases.ts";
 import { runCase, sandboxSend } from "./case-runner.ts";
 import { widgetCRD } from "./widget-crd.ts";

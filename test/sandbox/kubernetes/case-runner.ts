@@ -1,4 +1,4 @@
-import type { SandboxRequest } from "../../../src/sandbox/http-exchange.ts";
+import type { SandboxRequest } from "../../../src/sandbox/http-server.ts";
 import type { KubernetesSandbox } from "../../../src/sandbox/kubernetes/kubernetes-sandbox.ts";
 import type { APICase, Step } from "./api-case.ts";
 

@@ -1,4 +1,4 @@
-import type { SandboxReply, SandboxRequest } from "../../../src/sandbox/http-exchange.ts";
+import type { SandboxReply, SandboxRequest } from "../../../src/sandbox/http-server.ts";
 import type { KubernetesSandbox } from "../../../src/sandbox/kubernetes/kubernetes-sandbox.ts";
 
 /** A Kubernetes answer as far as tests look into one. */

@@ -1,0 +1,223 @@
+import { readFileSync } from "node:fs";
+import { InvalidArgumentError, Option } from "commander";
+import { ConfigError } from "../model/errors.ts";
+import { isNamespaceName } from "../model/resource.ts";
+import { EXIT } from "../report/exit-code.ts";
+import { type Streams, writeText } from "./output.ts";
+import type { ManifestFlags } from "./program.ts";
+
+/** Runs `manifests`: prints the shipped manifests with what the flags change. Needs no cluster. Returns the exit code. @throws ConfigError `usage` for flags that do not go together */
+export function runManifests(streams: Streams, { only, mode, ...changes }: ManifestFlags): number {
+  if (mode === "watch" && changes.schedule !== undefined)
+    throw new ConfigError(
+      "usage",
+      "--schedule is for the CronJob: with --mode watch nothing is scheduled. Leave it out.",
+    );
+  writeText(streams, manifestText(only ?? mode, changes));
+  return EXIT.done;
+}
+
+const IMAGE =
+  /^(?:[\w.-]+(?::\d+)?\/)?[a-z0-9]+(?:[._/-]+[a-z0-9]+)*(?::(?<tag>\w[\w.-]{0,127}))?(?<digest>@sha256:[0-9a-f]{64})?$/;
+
+const PRIORITY_CLASS = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
+/** No space, quotation mark or brace: the text goes into YAML, where Prometheus reads it as a template. */
+const RUNBOOKS = /^https?:\/\/[^\s#"'{}<>\\]+$/;
+
+/** Returns the options of `manifests`. Each refuses what the API server would, and an image that may change by itself. */
+export function manifestOptions(): readonly Option[] {
+  const names = MANIFEST_PARTS.join(", ");
+  return [
+    checked("-n, --namespace <NAME>", "namespace to install into", NO_NAMESPACE, isNamespaceName),
+    checked("--image <IMAGE>", "image to run", "Write it like NAME:TAG or NAME@sha256:DIGEST; not latest.", isPinned),
+    checked(
+      "--schedule <CRON>",
+      "schedule of the CronJob, in UTC",
+      "Write five fields like '*/5 * * * *', or a macro like @hourly.",
+      isCronSchedule,
+    ),
+    checked(
+      "--priority-class <NAME>",
+      "PriorityClass of the pods, such as system-cluster-critical",
+      "It is no name of a PriorityClass.",
+      (text) => text.length <= 253 && PRIORITY_CLASS.test(text),
+    ),
+    checked(
+      "--runbooks <URL>",
+      "page with the manual's sections on alerts, for those who are called",
+      "Write it like https://wiki.example.com/flipop, without a #.",
+      (text) => RUNBOOKS.test(text) && URL.canParse(text),
+    ),
+    new Option("--mode <MODE>", "run by a CronJob, or as a Deployment that watches")
+      .choices(MANIFEST_MODES)
+      .default("cronjob"),
+    new Option("--only <PARTS>", `only these, separated by commas: ${names}`).argParser(partsOf),
+  ];
+}
+
+/** The message for a flag whose value is no name of a namespace. */
+export const NO_NAMESPACE = "It is no name of a namespace.";
+
+/** Returns an option whose value must be valid; the hint says what is wrong with another one. */
+export function checked(flags: string, description: string, hint: string, isValid: (text: string) => boolean): Option {
+  return new Option(flags, description).argParser((text: string) => {
+    if (!isValid(text)) throw new InvalidArgumentError(hint);
+    return text;
+  });
+}
+
+function isPinned(text: string): boolean {
+  const { tag, digest } = IMAGE.exec(text)?.groups ?? {};
+  return digest !== undefined || (tag !== undefined && tag !== "latest");
+}
+
+function partsOf(text: string, before: readonly ManifestPart[] | undefined): readonly ManifestPart[] {
+  const names: readonly string[] = MANIFEST_PARTS;
+  const isPart = (name: string): name is ManifestPart => names.includes(name);
+  const parts = text.split(",");
+  if (!parts.every(isPart)) throw new InvalidArgumentError(`Allowed are ${names.join(", ")}.`);
+  return [...(before ?? []), ...parts];
+}
+
+/** Parts of the shipped manifests, in the order to apply them, with their files below `cronjob/`. */
+const FILES: Readonly<Record<ManifestPart, readonly string[]>> = {
+  namespace: ["namespace.yaml"],
+  crds: [
+    "crds/floatingippools.yaml",
+    "crds/nodednsrecordsets.yaml",
+    "crds/routedips.yaml",
+    "crds/routedipissuers.yaml",
+  ],
+  rbac: ["rbac.yaml"],
+  cronjob: ["cronjob.yaml"],
+  watcher: [
+    "watch/rbac.yaml",
+    "watch/deployment.yaml",
+    "watch/poddisruptionbudget.yaml",
+    "watch/networkpolicy.yaml",
+    "watch/service.yaml",
+  ],
+  networkpolicy: ["networkpolicy.yaml"],
+  secret: ["secret.yaml"],
+  configmap: ["configmap.yaml"],
+  alerts: ["monitoring/prometheusrule.yaml"],
+  servicemonitor: ["watch/servicemonitor.yaml"],
+};
+
+/** Name of a part, as `--only` takes it. */
+export type ManifestPart =
+  | "namespace"
+  | "crds"
+  | "rbac"
+  | "cronjob"
+  | "watcher"
+  | "networkpolicy"
+  | "secret"
+  | "configmap"
+  | "alerts"
+  | "servicemonitor";
+
+/** All parts, in the order to apply them. */
+export const MANIFEST_PARTS: readonly ManifestPart[] = Object.keys(FILES) as ManifestPart[];
+
+/** How flipop is started: by a CronJob, or as a Deployment that watches. */
+export type ManifestMode = "cronjob" | "watch";
+
+/** What is installed: without Secret and ConfigMap, which would overwrite yours, and without what not every cluster knows. For the CronJob it is what `cronjob/kustomization.yaml` holds. */
+const INSTALLED: Readonly<Record<ManifestMode, readonly ManifestPart[]>> = {
+  cronjob: ["namespace", "crds", "rbac", "cronjob", "networkpolicy"],
+  watch: ["namespace", "crds", "rbac", "watcher", "networkpolicy"],
+};
+
+/** The modes, the usual one first. */
+export const MANIFEST_MODES: readonly ManifestMode[] = Object.keys(INSTALLED) as ManifestMode[];
+
+/** What differs from the shipped files; what is absent stays as shipped. All of it is checked already. */
+export interface ManifestChanges {
+  readonly namespace?: string;
+  readonly image?: string;
+  readonly schedule?: string;
+  /** Name of a PriorityClass for the pods; without it they have the cluster's default. */
+  readonly priorityClass?: string;
+  /** URL of a page with the manual's sections on alerts. */
+  readonly runbooks?: string;
+}
+
+/**
+ * Returns the shipped manifests as one YAML text, comments included; without changes each file byte for byte, with `---` lines
+ * between them. `parts` default to what the mode needs; their order does not matter. Reads the files beside the program.
+ */
+export function manifestText(
+  parts: readonly ManifestPart[] | ManifestMode = "cronjob",
+  changes: ManifestChanges = {},
+): string {
+  const wanted = typeof parts === "string" ? INSTALLED[parts] : parts;
+  return MANIFEST_PARTS.filter((part) => wanted.includes(part))
+    .flatMap((part) => FILES[part])
+    .map((file) => changed(file, readFileSync(new URL(`../../cronjob/${file}`, import.meta.url), "utf8"), changes))
+    .join("---\n");
+}
+
+function changed(
+  file: string,
+  text: string,
+  { namespace, image, schedule, priorityClass, runbooks }: ManifestChanges,
+): string {
+  const edits: readonly (readonly [RegExp, string | undefined])[] = [
+    [/(?<=^ +namespace: )flipop$/gm, namespace],
+    [/(?<=kubectl -n )flipop(?= )/g, namespace],
+    [file === "namespace.yaml" ? /(?<=^ {2}name: )flipop$/gm : /$^/, namespace],
+    [/(?<=^ +image: )\S+$/gm, image],
+    [/(?<=^ {2}schedule: ).+$/gm, schedule === undefined ? undefined : JSON.stringify(schedule)],
+    [
+      /(?<=^ +)# priorityClassName: \S+$/gm,
+      priorityClass === undefined ? undefined : `priorityClassName: ${priorityClass}`,
+    ],
+    [/(?<=^ +runbook_url: )\S+(?=#)/gm, runbooks],
+  ];
+  return edits.reduce(
+    (result, [place, value]) => (value === undefined ? result : result.replace(place, () => value)),
+    text,
+  );
+}
+
+const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+const DAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
+const MACROS = ["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"];
+
+/** Least and greatest value of each field, and the names that stand for values from the least on. */
+const FIELDS: readonly (readonly [least: number, greatest: number, names: readonly string[]])[] = [
+  [0, 59, []],
+  [0, 23, []],
+  [1, 31, []],
+  [1, 12, MONTHS],
+  [0, 6, DAYS],
+];
+
+/**
+ * True for a schedule that a CronJob takes: five fields or one of the macros from `@hourly` to `@yearly`. Stricter than the API
+ * server, which also takes `@every DURATION` and empty list entries. Source: the grammar of robfig/cron v3, which Kubernetes uses, read 2026-08.
+ */
+export function isCronSchedule(text: string): boolean {
+  if (MACROS.includes(text)) return true;
+  const fields = text.split(" ");
+  return fields.length === FIELDS.length && FIELDS.every((field, i) => isField(fields[i] ?? "", field));
+}
+
+function isField(text: string, field: (typeof FIELDS)[number]): boolean {
+  return text.split(",").every((part) => {
+    const [range = "", step, ...more] = part.split("/");
+    const isStep = step === undefined || /^[1-9]\d{0,3}$/.test(step);
+    return more.length === 0 && isStep && isRange(range, field);
+  });
+}
+
+function isRange(text: string, [least, greatest, names]: (typeof FIELDS)[number]): boolean {
+  if (text === "*" || text === "?") return true;
+  const ends = text.split("-").map((end) => {
+    const named = names.indexOf(end.toLowerCase());
+    return named >= 0 ? least + named : /^\d{1,4}$/.test(end) ? Number(end) : Number.NaN;
+  });
+  const [from = Number.NaN, to = from] = ends;
+  return ends.length <= 2 && from >= least && from <= to && to <= greatest;
+}

@@ -1,0 +1,144 @@
+import { refKey } from "../model/action.ts";
+import { ConfigError } from "../model/errors.ts";
+import type { Observation } from "../model/observation.ts";
+import { announcedActions, type Plan } from "../model/plan.ts";
+import { untilInterrupted } from "../observe/interrupt.ts";
+import { providerBudgets } from "../plan/budget.ts";
+import { exitCodeOfPlan } from "../report/exit-code.ts";
+import { planDocument } from "../report/json/plan.ts";
+import { narrowPlan } from "../report/narrow-plan.ts";
+import { type PlanLayout, renderPlan } from "../report/text/plan.ts";
+import { resolveConfig } from "./config.ts";
+import { writeDocument, writeLine, writeLines, writeText } from "./output.ts";
+import type { PlanFlags } from "./program.ts";
+import { unusableTokens } from "./providers.ts";
+import {
+  isObjectTarget,
+  nothingSelected,
+  parseTarget,
+  resolveSelection,
+  type Target,
+  whatThereIs,
+} from "./selection.ts";
+import { isDocument, type Session } from "./session.ts";
+import type { PlanWorld } from "./wiring.ts";
+
+/** Runs `plan`: reads, plans, prints. Never writes. Returns the exit code. */
+export async function runPlan(session: Session, names: readonly string[], flags: PlanFlags): Promise<number> {
+  const { invocation } = session;
+  const targets = names.map(parseTarget);
+  const backend = await invocation.loadBackend();
+  const config = resolveConfig(flags, invocation.env, session);
+  const { plan, none } = await backend.withPlanWorld(config, (world) =>
+    untilInterrupted(planned(world, targets, flags), invocation.signal),
+  );
+  const focus = targets.filter((target) => !isObjectTarget(target)).map(({ name }) => name);
+  await printPlan(session, plan, none, {
+    all: flags.all ?? false,
+    ...(focus.length === 0 ? {} : { focus: new Set(focus) }),
+  });
+  return exitCodeOfPlan(plan, { detailed: flags.detailedExitcode ?? false, unusableTokens: unusableTokens(config) });
+}
+
+/** The plan of what is meant; where that is nothing, also what to say. */
+async function planned(
+  { cluster, plan }: PlanWorld,
+  targets: readonly Target[],
+  flags: PlanFlags,
+): Promise<{ readonly plan: Plan; readonly none: string | undefined }> {
+  const selection = await resolveSelection(selectionFlags(targets, flags), cluster);
+  const none = await nothingSelected(selection, cluster);
+  const { observation, plan: whole } = await plan(selection);
+  checkExistence(targets, observation);
+  const nodes = namesOf(targets, "node");
+  const nodeAddresses = addressesOf(new Set(nodes), observation);
+  const narrowed = narrowPlan(whole, { nodes, ips: namesOf(targets, "ip"), nodeAddresses });
+  const budget = narrowed === whole ? whole.budget : providerBudgets(observation, announcedActions(narrowed));
+  return { plan: { ...narrowed, budget }, none: none ?? nothingConcerned(targets, whole, narrowed) };
+}
+
+function nothingConcerned(targets: readonly Target[], whole: Plan, narrowed: Plan): string | undefined {
+  const there = [...whole.pools, ...whole.recordSets].map(({ object }) => object);
+  const isConcerned = narrowed.pools.length + narrowed.recordSets.length > 0;
+  if (isConcerned || there.length === 0) return undefined;
+  const meant = targets.filter((target) => !isObjectTarget(target)).map(({ text }) => text);
+  return `No object has to do with ${meant.join(" or ")}. ${whatThereIs(there)}`;
+}
+
+/** What the flags say about which objects are meant. */
+export function selectionFlags(
+  targets: readonly Target[],
+  { namespace, allNamespaces, selector }: Pick<PlanFlags, "namespace" | "allNamespaces" | "selector">,
+): Parameters<typeof resolveSelection>[0] {
+  return {
+    targets,
+    ...(namespace === undefined || allNamespaces ? {} : { namespace }),
+    ...(selector === undefined ? {} : { labelSelector: selector }),
+  };
+}
+
+async function printPlan(
+  session: Session,
+  plan: Plan,
+  none: string | undefined,
+  shown: Pick<PlanLayout, "all" | "focus">,
+): Promise<void> {
+  const { invocation, output, palette, width } = session;
+  const { streams } = invocation;
+  if (none !== undefined && (isDocument(output) || output === "name")) writeLine(streams, session.lines, "warn", none);
+  if (isDocument(output)) return writeDocument(streams, planDocument(plan), output);
+  if (output === "name") {
+    const names = new Set(announcedActions(plan).map(({ object }) => refKey(object)));
+    return writeLines(streams, [...names]);
+  }
+  const layout = {
+    ...shown,
+    palette,
+    wide: output === "wide",
+    ...(width === undefined ? {} : { width }),
+    ...(none === undefined ? {} : { none }),
+  };
+  writeText(streams, renderPlan(plan, layout));
+  if (plan.actions.length > 0 && streams.stdout.isTTY) {
+    writeLine(streams, session.lines, "info", "to make these changes, run flipop reconcile");
+  }
+}
+
+function namesOf(targets: readonly Target[], kind: "node" | "ip"): readonly string[] {
+  return targets.filter((target) => target.kind === kind).map(({ name }) => name);
+}
+
+/** Every address of the nodes, the reserved one that an annotation tells included. */
+function addressesOf(names: ReadonlySet<string>, { nodes }: Observation): readonly string[] {
+  return nodes
+    .filter(({ name }) => names.has(name))
+    .flatMap(({ addresses, addressAnnotation }) => [
+      ...addresses.map(({ address }) => address),
+      ...(addressAnnotation === undefined ? [] : [addressAnnotation]),
+    ]);
+}
+
+function checkExistence(targets: readonly Target[], observation: Observation): void {
+  if (targets.length === 0) return;
+  const { nodes, pools, providers, dns } = observation;
+  const nodeNames = new Set(nodes.map(({ name }) => name));
+  const ips = new Set([
+    ...pools.flatMap(({ spec, status }) => [...spec.ips, ...Object.keys(status.ips)]),
+    ...[...providers.values()].flatMap(({ addresses }) => [...addresses.keys()]),
+    ...addressesOf(nodeNames, observation),
+    ...[...dns.values()].flatMap(({ records }) =>
+      [...records.values()].flatMap((fact) => (fact.kind === "known" ? fact.records.addresses : [])),
+    ),
+  ]);
+  for (const { kind, name, text } of targets) {
+    if (kind === "node" && !nodeNames.has(name)) {
+      throw new ConfigError("invalid", `There is no node named ${name} ('${text}'). kubectl get nodes lists them.`);
+    }
+    if (kind === "ip" && !ips.has(name)) {
+      throw new ConfigError(
+        "invalid",
+        `No object names the address ${name}, no node has it, and neither has the account ('${text}').`,
+      );
+    }
+  }
+}

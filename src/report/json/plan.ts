@@ -1,0 +1,173 @@
+import { type Action, type ObjectRef, type Place, refKey, subjectOf } from "../../model/action.ts";
+import {
+  announcedActions,
+  type Gap,
+  type Hold,
+  type NodeVerdict,
+  type Plan,
+  type PoolAssessment,
+  type RecordSetAssessment,
+} from "../../model/plan.ts";
+import { nodePhrase } from "../../model/reason.ts";
+import { plain } from "../../model/text.ts";
+import { isRouted, routedAddress } from "../overview.ts";
+import { actionLine, whyAction } from "../text/actions.ts";
+import { whyHold } from "../text/holds.ts";
+import { countKinds, impactOf, putOffCount, summaryText, unreadAddresses } from "../text/summary.ts";
+import { rfc3339 } from "../text/times.ts";
+import {
+  API_VERSION,
+  firewallField,
+  type JSONObject,
+  type JSONValue,
+  pendingFirewallField,
+  publishedField,
+} from "./document.ts";
+
+/** Returns the document `Plan`; its JSON Schema is `schema/plan.json`. */
+export function planDocument(plan: Plan): JSONObject {
+  return { apiVersion: API_VERSION, kind: "Plan", ...planFields(plan) };
+}
+
+/** Returns the fields that `Plan` and `RunResult` share. */
+export function planFields(plan: Plan): JSONObject {
+  const pools = plan.pools.filter((pool) => !isRouted(pool));
+  const routedIPs = plan.pools.filter(isRouted);
+  return {
+    planId: plan.planID,
+    observedAt: rfc3339(plan.observedAtMs),
+    cluster: plan.cluster,
+    summary: {
+      message: plain(summaryText(plan)),
+      actions: Object.fromEntries(countKinds(announcedActions(plan))),
+      held: plan.holds.length,
+      unreadable: plan.gaps.filter(({ putOff }) => putOff === undefined).length,
+      putOff: putOffCount(plan),
+      pools: pools.length,
+      routedIPs: routedIPs.length,
+      recordSets: plan.recordSets.length,
+    },
+    impact: impactOf(plan).map(({ object, subject, touches, message }) => ({
+      object: objectField(object),
+      subject,
+      touches,
+      message: plain(message),
+    })),
+    budget: plan.budget.map((budget) => ({ ...budget })),
+    actions: plan.actions.map((action) => actionField(action, plan.pools)),
+    followUps: plan.followUps.map((action) => actionField(action, plan.pools)),
+    holds: plan.holds.map((hold) => holdField(hold, plan.observedAtMs)),
+    gaps: plan.gaps.map(gapField),
+    pools: pools.map(poolField),
+    routedIPs: routedIPs.map(routedIPField),
+    recordSets: plan.recordSets.map(recordSetField),
+  };
+}
+
+/** Returns an object reference as documents carry it. */
+export function objectField({ kind, namespace, name }: ObjectRef): JSONObject {
+  return { kind, namespace, name };
+}
+
+/** Returns one action that is still to be done; `null` stands for "nothing" in before and after. */
+export function actionField(action: Action, pools: readonly PoolAssessment[]): JSONObject {
+  const pool = pools.find(({ object }) => refKey(object) === refKey(action.object));
+  return {
+    kind: action.kind,
+    object: objectField(action.object),
+    subject: subjectOf(action),
+    reason: action.reason,
+    ...(action.kind === "acquire-ip" ? { newAddress: action.newAddress } : {}),
+    ...("firewall" in action ? { firewall: { provider: action.provider, ...action.firewall } } : {}),
+    ...("fqdn" in action ? { dns: { provider: action.dnsProvider, zone: action.zoneText, name: action.fqdn } } : {}),
+    message: plain(`${actionLine(action)}: ${whyAction(action, pool)}`),
+    before: sideField(action.before),
+    after: sideField(action.after),
+  };
+}
+
+/** Returns one hold. */
+export function holdField(hold: Hold, nowMs: number): JSONObject {
+  return {
+    kind: hold.kind,
+    object: objectField(hold.object),
+    subject: hold.subject,
+    reason: hold.reason,
+    message: plain(whyHold(hold, nowMs)),
+    notBefore: hold.notBeforeMs === undefined ? undefined : rfc3339(hold.notBeforeMs),
+    needsPerson: hold.needsPerson,
+  };
+}
+
+function sideField(side: Action["before"] | Action["after"]): JSONValue {
+  if (side === undefined) return null;
+  if (isTexts(side)) return side;
+  if ("node" in side) return { node: placeField(side.node) };
+  if ("machineID" in side) return placeField(side);
+  if ("addresses" in side) return { addresses: side.addresses, ttlSeconds: side.ttlSeconds ?? null };
+  return "region" in side ? { region: side.region } : { address: side.address ?? null, pool: side.pool ?? null };
+}
+
+/** True for what a change of a firewall takes away or brings. */
+function isTexts(side: NonNullable<Action["before"] | Action["after"]>): side is readonly string[] {
+  return Array.isArray(side);
+}
+
+function placeField({ machineID, nodeName }: Place): JSONObject {
+  return { machineID, nodeName: nodeName ?? null };
+}
+
+function poolField(pool: PoolAssessment): JSONObject {
+  const unread = unreadAddresses(pool);
+  return {
+    object: objectField(pool.object),
+    desired: pool.desired,
+    matching: pool.matching,
+    notMatching: pool.notMatching.map(verdictField),
+    waiting: pool.waiting,
+    skipped: pool.skipped.map(verdictField),
+    addresses: Object.entries(pool.status.ips).map(([ip, { state, nodeName }]) => {
+      return { ip, state, nodeName, ...(unread.has(ip) ? { isUnread: true } : {}) };
+    }),
+    dns: publishedField(pool.status),
+  };
+}
+
+function routedIPField(routedIP: PoolAssessment): JSONObject {
+  const { object, desired: _, dns = null, ...fields } = poolField(routedIP);
+  const address = routedAddress(routedIP.status);
+  return {
+    object: object ?? null,
+    address: address?.ip ?? null,
+    nodeName: address?.entry.nodeName ?? null,
+    state: address?.entry.state ?? null,
+    ...fields,
+    firewalls: (routedIP.status.firewalls ?? []).map(firewallField),
+    pendingFirewalls: (routedIP.status.pendingFirewalls ?? []).map(pendingFirewallField),
+    dns,
+  };
+}
+
+function recordSetField(recordSet: RecordSetAssessment): JSONObject {
+  const { provider, zone, recordName } = recordSet.written;
+  return {
+    object: objectField(recordSet.object),
+    provider,
+    zone,
+    recordName,
+    name: recordSet.fqdn ?? null,
+    published: recordSet.published ?? null,
+    matching: recordSet.matching,
+    notMatching: recordSet.notMatching.map(verdictField),
+    state: recordSet.status.state ?? null,
+  };
+}
+
+function verdictField(verdict: NodeVerdict): JSONObject {
+  return { nodeName: verdict.nodeName, reason: verdict.reason, message: plain(nodePhrase(verdict)) };
+}
+
+function gapField({ provider, subject, error, putOff }: Gap): JSONObject {
+  const until = putOff === undefined ? {} : { putOff: { names: putOff.names, until: rfc3339(putOff.untilMs) } };
+  return { provider, subject, error: plain(error), ...until };
+}

@@ -1,0 +1,52 @@
+import { refKey, subjectOf } from "../../model/action.ts";
+import type { PassResult } from "../../model/run.ts";
+import { plain } from "../../model/text.ts";
+import { categoryOf, messageOf } from "../text/errors.ts";
+import { type LastOutcome, lastOutcomes, outcomeLine, runSummary, whyOutcome } from "../text/run.ts";
+import { API_VERSION, type JSONObject } from "./document.ts";
+import { actionField, holdField, objectField, planFields } from "./plan.ts";
+
+/** Returns the document `RunResult`: the plan, what came of it, what remains and the exit code. Schema: `schema/run-result.json`. */
+export function runDocument(result: PassResult, exitCode: number): JSONObject {
+  const { remaining } = result;
+  return {
+    apiVersion: API_VERSION,
+    kind: "RunResult",
+    ...planFields(result.plan),
+    result: plain(runSummary(result)),
+    outcomes: lastOutcomes(result.outcomes).map((outcome) => outcomeField(outcome, result)),
+    remaining: {
+      actions: remaining.actions.map((action) => actionField(action, remaining.pools)),
+      holds: remaining.holds.map((hold) => holdField(hold, remaining.observedAtMs)),
+    },
+    reportFailures: result.reportFailures.map(({ object, what, error }) => ({
+      object: objectField(object),
+      what,
+      error: errorField(error),
+    })),
+    wasInterrupted: result.wasInterrupted,
+    exitCode,
+  };
+}
+
+/** Returns one outcome as documents and log lines carry it; `reason` and `detail` say why it was skipped. */
+export function outcomeField({ last, attempts }: LastOutcome, { plan }: PassResult): JSONObject {
+  const { action } = last;
+  const pool = plan.pools.find(({ object }) => refKey(object) === refKey(action.object));
+  return {
+    kind: action.kind,
+    object: objectField(action.object),
+    subject: last.address?.ip ?? subjectOf(action),
+    outcome: last.outcome,
+    reason: last.outcome === "skipped" ? last.reason : action.reason,
+    message: plain(`${outcomeLine(last)}: ${whyOutcome(last, pool, 0)}`),
+    attempts,
+    ms: Math.round(last.ms),
+    error: last.outcome === "failed" ? errorField(last.error) : undefined,
+  };
+}
+
+function errorField(error: Error): JSONObject {
+  const requestID = "requestID" in error && typeof error.requestID === "string" ? error.requestID : undefined;
+  return { category: categoryOf(error), message: messageOf(error), requestId: requestID };
+}

@@ -1,0 +1,409 @@
+import { type Action, type ObjectRef, refKey } from "../../model/action.ts";
+import { entryOf } from "../../model/address.ts";
+import { LAST_SUCCESS_ANNOTATION } from "../../model/lease-annotations.ts";
+import { CALL_BOUNDS, FAILOVER_BOUNDS, type Histogram, type MeterReading } from "../../model/meter.ts";
+import type { Hold, NodeVerdict, Plan, PoolAssessment, RecordSetAssessment } from "../../model/plan.ts";
+import type { IPStatus } from "../../model/resource.ts";
+import type { Outcome, RunEnd } from "../../model/run.ts";
+import { EXIT, isSuccess } from "../exit-code.ts";
+import { isRouted } from "../overview.ts";
+import { type LabelName, METRICS, type MetricName } from "./metrics.ts";
+import { addressKey, nameOf, nameTotalsKey, type Totals } from "./totals.ts";
+
+/** What a run is told with. */
+interface MetricsRequest extends Pick<RunFacts, "version" | "exitCode"> {
+  readonly end: RunEnd;
+  /** What is counted over all runs, as the Lease now has it. */
+  readonly totals: Totals;
+  /** False when the run was for some objects only: then nothing is told of objects, since it would pass for all there are. */
+  readonly isWhole: boolean;
+}
+
+/** Returns everything that a run tells, in the order of {@link METRICS}. A pure function of what was read, planned and done. */
+export function runMetrics({ version, exitCode, end, totals, isWhole }: MetricsRequest): readonly Sample[] {
+  const { plan, remaining } = end.result;
+  const ofObjects = [
+    ...objectSamples(remaining, plan, totals),
+    ...remaining.pools.flatMap((pool) => (isRouted(pool) ? routedIPSamples(pool, totals) : poolSamples(pool, totals))),
+    ...remaining.recordSets.flatMap(recordSamples),
+  ];
+  return inOrder([
+    ...runSamples({ version, exitCode, endedAtMs: end.endedAtMs }),
+    ...successSamples(end, exitCode),
+    ...workSamples(end),
+    ...changeSamples(totals),
+    ...limitSamples(remaining, end.meters),
+    ...callSamples(totals),
+    ...(isWhole ? ofObjects : []),
+  ]);
+}
+
+function changeSamples({ changes, failovers }: Totals): readonly Sample[] {
+  return [
+    ...Object.entries(changes).map(([key, count]) => {
+      const [action = "", outcome = ""] = key.split(" ");
+      return sample("flipop_applied_changes_total", { action, outcome }, count);
+    }),
+    sample("flipop_failover_duration_seconds", {}, { histogram: failovers, bounds: FAILOVER_BOUNDS }),
+  ];
+}
+
+function recordSamples({ object, written, fqdn, published }: RecordSetAssessment): readonly Sample[] {
+  if (published === undefined) return [];
+  const { namespace, name } = object;
+  const labels = { namespace, name, provider: written.provider, dns: fqdn ?? "" };
+  return [sample("flipop_nodednsrecordset_records", labels, published.length)];
+}
+
+/** Samples of one metric stand together, as the text format wants them. */
+function inOrder(samples: readonly Sample[]): readonly Sample[] {
+  const byMetric = Map.groupBy(samples, ({ metric }) => metric);
+  return Object.keys(METRICS).flatMap((name) => byMetric.get(name as Sample["metric"]) ?? []);
+}
+
+/** What is known of every run, also of one that could not read the cluster. */
+interface RunFacts {
+  readonly version: string;
+  /** By the best clock there is, milliseconds. */
+  readonly endedAtMs: number;
+  /** As with `partialOk: false`. */
+  readonly exitCode: number;
+}
+
+const RESULTS: ReadonlyMap<string, readonly number[]> = new Map<string, readonly number[]>([
+  ["done", [EXIT.done]],
+  ["partly", [EXIT.partly]],
+  ["temporary", [EXIT.temporary]],
+  ["not-permitted", [EXIT.notPermitted]],
+  ["invalid-configuration", [EXIT.invalidConfiguration]],
+  ["interrupted", [EXIT.interrupted, EXIT.terminated]],
+]);
+
+/** Returns what is told of every run, however it ended. Pure. */
+export function runSamples({ version, endedAtMs, exitCode }: RunFacts): readonly Sample[] {
+  const results = [...RESULTS];
+  const result = results.find(([, codes]) => codes.includes(exitCode))?.[0] ?? "unexpected";
+  return [
+    sample("flipop_build_info", { version }, 1),
+    sample("flipop_last_run_timestamp_seconds", {}, seconds(endedAtMs)),
+    ...[...results.map(([word]) => word), "unexpected"].map((word) =>
+      sample("flipop_last_run_result", { result: word }, word === result ? 1 : 0),
+    ),
+  ];
+}
+
+/** Returns when a run last succeeded: this one, or the one that the Lease remembers; nothing where neither did. Pure. */
+function successSamples({ endedAtMs, notes }: RunEnd, exitCode: number): readonly Sample[] {
+  const lastMs = isSuccess(exitCode) ? endedAtMs : Date.parse(notes[LAST_SUCCESS_ANNOTATION] ?? "");
+  return Number.isNaN(lastMs) ? [] : [sample("flipop_last_success_timestamp_seconds", {}, seconds(lastMs))];
+}
+
+/** Returns how long the parts of a run took, and what it found and left to do. Pure. */
+function workSamples({ result, durationMs }: RunEnd): readonly Sample[] {
+  const { observeMs, planMs, applyMs, reportMs } = result.timing;
+  const other = Math.max(0, durationMs - observeMs - planMs - applyMs - reportMs);
+  const phases = { observe: observeMs, plan: planMs, apply: applyMs, report: reportMs, other };
+  return [
+    ...Object.entries(phases).map(([phase, ms]) =>
+      sample("flipop_last_run_duration_seconds", { phase }, Math.round(ms) / 1000),
+    ),
+    ...countBy(result.plan.actions, changeLabels).map(({ labels, count }) =>
+      sample("flipop_planned_changes", labels, count),
+    ),
+    ...countBy(result.remaining.actions, changeLabels).map(({ labels, count }) =>
+      sample("flipop_remaining_changes", labels, count),
+    ),
+  ];
+}
+
+function changeLabels({ kind, reason }: Action): { readonly action: string; readonly reason: string } {
+  return { action: kind, reason };
+}
+
+/** Prometheus' unit of time. */
+function seconds(ms: number): number {
+  return Math.round(ms) / 1000;
+}
+
+const CONDITIONS = ["Ready", "Reconciling", "Stalled"];
+
+type Assessment = PoolAssessment | RecordSetAssessment;
+
+/** Returns what is told of pools, routed IPs and record sets alike: conditions, nodes, holds, grace, names. `found` is the plan the run began with. Pure. */
+function objectSamples(remaining: Plan, found: Plan, totals: Totals): readonly Sample[] {
+  const holds = Map.groupBy(remaining.holds, ({ object }) => refKey(object));
+  const before = new Map<string, Assessment>(
+    [...found.pools, ...found.recordSets].map((one) => [refKey(one.object), one]),
+  );
+  return [...remaining.pools, ...remaining.recordSets].flatMap((one) => {
+    const key = refKey(one.object);
+    const own = holds.get(key) ?? [];
+    return [
+      ...standing(one),
+      ...nodeSamples(one),
+      ...holdSamples(one.object, own),
+      ...graceSamples(one.object, own),
+      // After a failed write the records are unknown: then they are as the run found them.
+      ...nameSamples(one, one.drift ?? before.get(key)?.drift, totals),
+    ];
+  });
+}
+
+function standing({ object, status, isSuspended }: Assessment): readonly Sample[] {
+  const labels = objectLabels(object);
+  const isTrue = (type: string): boolean =>
+    status.conditions.some((condition) => condition.type === type && condition.status === "True");
+  return [
+    ...CONDITIONS.map((condition) => sample("flipop_condition", { ...labels, condition }, isTrue(condition) ? 1 : 0)),
+    sample("flipop_suspended", labels, isSuspended ? 1 : 0),
+  ];
+}
+
+function nodeSamples(one: Assessment): readonly Sample[] {
+  const labels = objectLabels(one.object);
+  const [waiting, skipped] = "waiting" in one ? [[one.waiting.length], one.skipped] : [[], []];
+  const verdicts: readonly NodeVerdict[] = [...one.notMatching, ...skipped];
+  return [
+    sample("flipop_nodes", { ...labels, gate: "matching" }, one.matching.length),
+    ...waiting.map((count) => sample("flipop_nodes", { ...labels, gate: "waiting" }, count)),
+    ...countBy(verdicts, ({ reason }) => ({ ...labels, gate: reason })).map((gate) =>
+      sample("flipop_nodes", gate.labels, gate.count),
+    ),
+  ];
+}
+
+function holdSamples(object: ObjectRef, holds: readonly Hold[]): readonly Sample[] {
+  const labels = ({ reason }: Hold): Labels & { readonly reason: string } => ({ ...objectLabels(object), reason });
+  const [blocked, deferred] = [holds.filter((hold) => hold.needsPerson), holds.filter((hold) => !hold.needsPerson)];
+  return [
+    ...countBy(blocked, labels).map((one) => sample("flipop_blocked", one.labels, one.count)),
+    ...countBy(deferred, labels).map((one) => sample("flipop_deferred", one.labels, one.count)),
+  ];
+}
+
+function graceSamples(object: ObjectRef, holds: readonly Hold[]): readonly Sample[] {
+  const { kind, ...pool } = objectLabels(object);
+  // Only pools have a cool-off, and their name alone stands in the label.
+  const coolOff = kind === "pool" ? firstEnd(holds, "CoolOff") : [];
+  return [
+    ...firstEnd(holds, "Grace").map((at) => sample("flipop_grace_end_timestamp_seconds", objectLabels(object), at)),
+    ...coolOff.map((at) => sample("flipop_cool_off_end_timestamp_seconds", pool, at)),
+  ];
+}
+
+/** When the first hold of this reason ends, seconds. */
+function firstEnd(holds: readonly Hold[], wanted: Hold["reason"]): readonly number[] {
+  const ends = holds.flatMap(({ reason, notBeforeMs }) =>
+    reason === wanted && notBeforeMs !== undefined ? [notBeforeMs / 1000] : [],
+  );
+  return ends.length === 0 ? [] : [Math.min(...ends)];
+}
+
+function nameSamples(one: Assessment, drift: number | undefined, totals: Totals): readonly Sample[] {
+  const name = nameOf(one);
+  if (name === undefined) return [];
+  const labels = { ...objectLabels(one.object), provider: name.provider, dns: name.fqdn };
+  const foreign = totals.names[nameTotalsKey(one.object, name)]?.foreign ?? 0;
+  return [
+    ...(drift === undefined ? [] : [sample("flipop_dns_drift", labels, drift)]),
+    sample("flipop_dns_foreign_changes_total", labels, foreign),
+  ];
+}
+
+type Labels = { readonly kind: string; readonly namespace: string; readonly name: string };
+
+function objectLabels({ kind, namespace, name }: ObjectRef): Labels {
+  return { kind, namespace, name };
+}
+
+/** Returns what is told of a FloatingIPPool and its addresses: the Go operator's metrics and a few more. Pure. */
+function poolSamples(pool: PoolAssessment, totals: Totals): readonly Sample[] {
+  const { object, desired, waiting, status } = pool;
+  const { namespace, name } = object;
+  const labels = { namespace, name, provider: pool.provider, dns: pool.dns?.fqdn ?? "" };
+  const ips = Object.entries(status.ips);
+  const held = ips.filter(([, { providerID }]) => providerID !== undefined).length;
+  const usable = ips.filter(([, { reason }]) => reason !== "InvalidIP").length;
+  return [
+    sample("flipop_desired_ips", { namespace, name }, desired),
+    sample("flipop_pool_assignments_total", { namespace, name }, status.assignments ?? 0),
+    sample("flipop_floatingippoolcontroller_node_status", { ...labels, status: "available" }, waiting.length),
+    sample("flipop_floatingippoolcontroller_node_status", { ...labels, status: "assigned" }, held),
+    sample("flipop_floatingippoolcontroller_unfulfilled_ips", labels, Math.max(0, desired - usable)),
+    ...ips.flatMap(([ip, entry]) => [
+      ...addressSamples({ ...labels, ip }, entry),
+      sample(
+        "flipop_floatingippoolcontroller_ip_assignments",
+        { ...labels, ip },
+        totals.assignments[addressKey(object, ip)] ?? 0,
+      ),
+      sample(
+        "flipop_floatingippoolcontroller_ip_assignment_errors",
+        { ...labels, ip },
+        totals.assignmentErrors[addressKey(object, ip)] ?? 0,
+      ),
+    ]),
+  ];
+}
+
+interface AddressLabels {
+  readonly namespace: string;
+  readonly name: string;
+  readonly ip: string;
+  readonly provider: string;
+  readonly dns: string;
+}
+
+function addressSamples(labels: AddressLabels, { state, nodeName, providerID }: IPStatus): readonly Sample[] {
+  const place = { ...labels, provider_id: providerID ?? "", node: nodeName ?? "" };
+  return [
+    sample("flipop_floatingippoolcontroller_ip_state", { ...labels, state }, 1),
+    ...(providerID === undefined ? [] : [sample("flipop_floatingippoolcontroller_ip_node", place, 1)]),
+  ];
+}
+
+/** Returns what is told of a RoutedIP and its address: the same as of a pool's, under names of its own. Pure. */
+function routedIPSamples(routedIP: PoolAssessment, totals: Totals): readonly Sample[] {
+  const { object, desired, status, provider, dns } = routedIP;
+  const { namespace, name } = object;
+  const labels = { namespace, name, provider, dns: dns?.fqdn ?? "" };
+  const ips = Object.entries(status.ips);
+  const usable = ips.filter(([, { reason }]) => reason !== "InvalidIP").length;
+  return [
+    sample("flipop_routedip_missing_addresses", labels, usable < desired ? 1 : 0),
+    ...ips.flatMap(([ip, { state, nodeName, providerID }]) => {
+      const key = addressKey(object, ip);
+      const place = { ...labels, ip, provider_id: providerID ?? "", node: nodeName ?? "" };
+      return [
+        sample("flipop_routedip_address_state", { ...labels, ip, state }, 1),
+        ...(providerID === undefined ? [] : [sample("flipop_routedip_address_node", place, 1)]),
+        sample("flipop_routedip_assignments_total", { ...labels, ip }, totals.assignments[key] ?? 0),
+        sample("flipop_routedip_assignment_errors_total", { ...labels, ip }, totals.assignmentErrors[key] ?? 0),
+      ];
+    }),
+  ];
+}
+
+/** The Go operator's labels for the object a call was made for; one call of flipop serves many. */
+const NO_OBJECT = { kind: "", namespace: "", name: "" };
+
+/** Returns what is told of calls to providers over all runs. Pure. */
+function callSamples({ calls, durations }: Totals): readonly Sample[] {
+  return [
+    ...Object.entries(calls).map(([key, count]) => {
+      const [provider = "", call = "", outcome = ""] = key.split(" ");
+      return sample("flipop_providers_calls_total", { provider, call, outcome, ...NO_OBJECT }, count);
+    }),
+    ...Object.entries(durations).map(([key, histogram]) => {
+      const [provider = "", call = ""] = key.split(" ");
+      const value = { histogram, bounds: CALL_BOUNDS };
+      return sample("flipop_providers_call_duration_seconds", { provider, call, ...NO_OBJECT }, value);
+    }),
+  ];
+}
+
+/** Returns what is left of rate limits and quotas, and what could not be read. Pure. */
+function limitSamples({ budget, gaps }: Plan, meters: readonly MeterReading[]): readonly Sample[] {
+  return [
+    ...meters.flatMap(({ provider, rateLimit: { remaining, limit } }) => [
+      ...(remaining === undefined ? [] : [sample("flipop_provider_ratelimit_remaining", { provider }, remaining)]),
+      ...(limit === undefined ? [] : [sample("flipop_provider_ratelimit_limit", { provider }, limit)]),
+    ]),
+    ...budget.flatMap(({ provider, addressCount, addressLimit }) => [
+      ...(addressCount === undefined
+        ? []
+        : [sample("flipop_provider_quota", { provider, type: "used" }, addressCount)]),
+      ...(addressLimit === undefined
+        ? []
+        : [sample("flipop_provider_quota", { provider, type: "limit" }, addressLimit)]),
+    ]),
+    ...[...new Set([...meters, ...gaps].map(({ provider }) => provider))].map((provider) =>
+      sample(
+        "flipop_unreadable",
+        { provider },
+        gaps.filter((gap) => gap.provider === provider && gap.putOff === undefined).length,
+      ),
+    ),
+    ...meters.map(({ provider }) => {
+      const putOff = gaps.find((gap) => gap.provider === provider && gap.putOff !== undefined)?.putOff;
+      return sample("flipop_dns_put_off", { provider }, putOff?.names ?? 0);
+    }),
+  ];
+}
+
+/** Returns what meters have counted since an earlier reading; a provider that was not there then counts from zero. Pure. */
+export function metersSince(before: readonly MeterReading[], now: readonly MeterReading[]): readonly MeterReading[] {
+  return now.map((reading) => {
+    const earlier = before.find(({ provider }) => provider === reading.provider);
+    return earlier === undefined ? reading : since(earlier, reading);
+  });
+}
+
+function since(before: MeterReading, now: MeterReading): MeterReading {
+  const callKey = ({ operation, outcome }: MeterReading["calls"][number]): string => `${operation} ${outcome}`;
+  const counts = new Map(before.calls.map((call) => [callKey(call), call.count]));
+  const durations = new Map(before.durations.map(({ operation, seconds }) => [operation, seconds]));
+  return {
+    ...now,
+    calls: now.calls
+      .map((call) => ({ ...call, count: call.count - (counts.get(callKey(call)) ?? 0) }))
+      .filter(({ count }) => count > 0),
+    durations: now.durations
+      .map(({ operation, seconds }) => ({ operation, seconds: less(seconds, durations.get(operation)) }))
+      .filter(({ seconds }) => seconds.counts.some((count) => count > 0)),
+  };
+}
+
+function less(now: Histogram, before: Histogram | undefined): Histogram {
+  if (before === undefined) return now;
+  return { counts: now.counts.map((count, at) => count - (before.counts[at] ?? 0)), sum: now.sum - before.sum };
+}
+
+/**
+ * Returns how long each address that was moved off a node had not been served, seconds: from the first sight of its holder as not matching, as the plan that moved
+ * it has it, until it was verified on another node. Moves whose beginning or end is not known are left out. Pure.
+ */
+export function failoverSeconds({ pools }: Plan, outcomes: readonly Outcome[]): readonly number[] {
+  return outcomes.flatMap(({ action, outcome, endedAtMs }) => {
+    if (outcome !== "applied" || endedAtMs === undefined) return [];
+    if (action.kind !== "move-ip" && action.kind !== "assign-ip") return [];
+    const pool = pools.find(({ object }) => refKey(object) === refKey(action.object));
+    const sinceMs = Date.parse(entryOf(pool?.status.ips ?? {}, action.ip)?.notMatchingSince ?? "");
+    return Number.isNaN(sinceMs) ? [] : [Math.max(0, endedAtMs - sinceMs) / 1000];
+  });
+}
+
+/** A value of a metric with its labels. */
+export interface Sample {
+  readonly metric: MetricName;
+  readonly labels: Readonly<Record<string, string>>;
+  /** A histogram comes with the upper bounds of its buckets, in the metric's unit. */
+  readonly value: number | { readonly histogram: Histogram; readonly bounds: readonly number[] };
+}
+
+type Value<N extends MetricName> = (typeof METRICS)[N]["type"] extends "histogram"
+  ? Exclude<Sample["value"], number>
+  : number;
+
+/** Returns a sample; the compiler holds that it has exactly the labels of its metric, and its kind of value. */
+export function sample<N extends MetricName>(
+  metric: N,
+  labels: Readonly<Record<LabelName<N>, string>>,
+  value: Value<N>,
+): Sample {
+  return { metric, labels, value };
+}
+
+/** Returns how often each combination of labels occurs, in the order of first occurrence. Pure. */
+function countBy<T, L extends Readonly<Record<string, string>>>(
+  items: readonly T[],
+  labelsOf: (item: T) => L,
+): readonly { readonly labels: L; readonly count: number }[] {
+  const counts = new Map<string, { readonly labels: L; readonly count: number }>();
+  for (const item of items) {
+    const labels = labelsOf(item);
+    const key = JSON.stringify(labels);
+    counts.set(key, { labels, count: (counts.get(key)?.count ?? 0) + 1 });
+  }
+  return [...counts.values()];
+}

@@ -1,0 +1,131 @@
+/** How a text is laid out: its colours, and the width of the terminal where there is one. */
+export interface Layout {
+  readonly palette: Palette;
+  readonly width?: number;
+}
+
+/** The symbols of plans and runs; `!` is blocked or in error, `.` held, `=` unchanged. */
+export type EntrySymbol = "+" | "-" | "~" | ">" | "=" | "." | "!" | "?";
+
+const PAINT: Readonly<Record<EntrySymbol, keyof Palette>> = {
+  "+": "good",
+  "-": "bad",
+  "~": "notable",
+  ">": "notable",
+  "=": "faint",
+  ".": "faint",
+  "!": "bad",
+  "?": "notable",
+};
+
+/** Returns one entry: the symbol and what it is about, and below it, further in, why. Lines without line ends. */
+export function entryLines(symbol: EntrySymbol, what: string, why: string, { palette, width }: Layout): string[] {
+  const [first = "", ...rest] = wrap(what, "    ", width);
+  const paint = palette[PAINT[symbol]];
+  const head = [`  ${paint(symbol)} ${first.slice(4)}`, ...rest];
+  return why === ""
+    ? head
+    : [
+        ...head,
+        ...why.split("\n").flatMap((line) => wrap(line.trim(), "      ", width).map((text) => palette.faint(text))),
+      ];
+}
+
+/** A cell: its text, and how to paint it once it is padded. */
+export interface Cell {
+  readonly text: string;
+  readonly paint?: (text: string) => string;
+}
+
+/**
+ * Renders rows under a header, columns separated by three spaces as kubectl does, one line per row, no trailing spaces. With
+ * `width`, lines end with `…` where they would be longer, and before that no column but the last takes more than a third of the width: one
+ * long name costs the other columns nothing. Without `width` nothing is ever cut.
+ */
+export function renderTable(header: readonly string[], rows: readonly (readonly Cell[])[], width?: number): string {
+  const whole = [header.map((text): Cell => ({ text })), ...rows];
+  const limit = width ?? Number.POSITIVE_INFINITY;
+  const all = lengthOf(whole, header.length) > limit ? whole.map((row) => narrowed(row, Math.floor(limit / 3))) : whole;
+  const widths = widthsOf(all, header.length);
+  return all.map((row) => `${renderRow(row, widths, limit)}\n`).join("");
+}
+
+function widthsOf(rows: readonly (readonly Cell[])[], columns: number): readonly number[] {
+  return Array.from({ length: columns }, (_, column) => Math.max(...rows.map((row) => row[column]?.text.length ?? 0)));
+}
+
+/** The length of the longest line. */
+function lengthOf(rows: readonly (readonly Cell[])[], columns: number): number {
+  return widthsOf(rows, columns).reduce((sum, width) => sum + width, 3 * (columns - 1));
+}
+
+/** Every cell but the last with at most so many characters: what is too long loses its middle, since names differ at both ends. */
+function narrowed(row: readonly Cell[], most: number): readonly Cell[] {
+  return row.map((cell, at) => {
+    const { text } = cell;
+    if (at === row.length - 1 || text.length <= most) return cell;
+    const kept = most - 1;
+    return { ...cell, text: `${text.slice(0, Math.ceil(kept / 2))}…${text.slice(text.length - Math.floor(kept / 2))}` };
+  });
+}
+
+function renderRow(row: readonly Cell[], widths: readonly number[], limit: number): string {
+  const total = row.reduce((sum, cell, i) => sum + (i === row.length - 1 ? cell.text.length : (widths[i] ?? 0) + 3), 0);
+  let room = total > limit ? limit - 1 : limit;
+  const parts: string[] = [];
+  for (const [index, cell] of row.entries()) {
+    const isLast = index === row.length - 1;
+    const shown = cell.text.slice(0, Math.max(room, 0));
+    const padding = isLast
+      ? 0
+      : Math.min((widths[index] ?? 0) + 3 - cell.text.length, Math.max(room - shown.length, 0));
+    parts.push((cell.paint?.(shown) ?? shown) + " ".repeat(padding));
+    room -= shown.length + padding;
+  }
+  return total > limit ? `${parts.join("")}…` : parts.join("").trimEnd();
+}
+
+/** Returns the words of a text in lines of at most `width` characters, each behind `indent`. No width = one line. */
+export function wrap(text: string, indent: string, width?: number): string[] {
+  if (width === undefined) return [indent + text];
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    if (line !== "" && indent.length + line.length + 1 + word.length > width) {
+      lines.push(indent + line);
+      line = "";
+    }
+    line = line === "" ? word : `${line} ${word}`;
+  }
+  return [...lines, indent + line];
+}
+
+/** Returns `1 node`, `2 nodes`, `0 nodes`; `plural` where adding an s is wrong. */
+export function countText(count: number, singular: string, plural: string = `${singular}s`): string {
+  return `${count} ${count === 1 ? singular : plural}`;
+}
+
+/** Returns `a`, `a and b`, `a, b and c`; beyond `most` entries `a, b and 5 more`. */
+export function listText(items: readonly string[], most: number = Number.POSITIVE_INFINITY): string {
+  const shown = items.length > most ? [...items.slice(0, most), `${items.length - most} more`] : items;
+  const last = shown.at(-1) ?? "";
+  return shown.length < 2 ? last : `${shown.slice(0, -1).join(", ")} and ${last}`;
+}
+
+/** How a text is emphasised; each function returns its argument with or without terminal codes around it. */
+export interface Palette {
+  readonly strong: (text: string) => string;
+  readonly faint: (text: string) => string;
+  readonly good: (text: string) => string;
+  readonly bad: (text: string) => string;
+  readonly notable: (text: string) => string;
+}
+
+/** The palette of a pipe: no codes at all. */
+export const PLAIN: Palette = {
+  strong: (text) => text,
+  faint: (text) => text,
+  good: (text) => text,
+  bad: (text) => text,
+  notable: (text) => text,
+};

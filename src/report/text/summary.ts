@@ -1,0 +1,229 @@
+import {
+  ACTIONS,
+  type Action,
+  type ActionKind,
+  type ObjectRef,
+  refKey,
+  subjectOf,
+  type WriteDNS,
+} from "../../model/action.ts";
+import { portText } from "../../model/firewall.ts";
+import { announcedActions, type Gap, type Plan, type PoolAssessment } from "../../model/plan.ts";
+import { isRouted } from "../overview.ts";
+import { actionText, amountOf, dnsChange, VERBS } from "./actions.ts";
+import { countText, listText } from "./layout.ts";
+
+/** Returns how many actions there are of each kind, in the order of writes; kinds without any are absent. */
+export function countKinds(actions: readonly Action[]): ReadonlyMap<ActionKind, number> {
+  return sums(actions, () => 1);
+}
+
+/** Returns how many things the actions of each kind change, as {@link amountOf} counts them; else as {@link countKinds}. */
+export function countChanges(actions: readonly Action[]): ReadonlyMap<ActionKind, number> {
+  return sums(actions, amountOf);
+}
+
+function sums(actions: readonly Action[], weigh: (action: Action) => number): ReadonlyMap<ActionKind, number> {
+  const table = Object.keys(ACTIONS);
+  const byKind = Map.groupBy(actions, ({ kind }) => kind);
+  return new Map(
+    [...byKind]
+      .map(([kind, own]) => [kind, own.reduce((sum, action) => sum + weigh(action), 0)] as const)
+      .toSorted(([a], [b]) => ACTIONS[a].phase - ACTIONS[b].phase || table.indexOf(a) - table.indexOf(b)),
+  );
+}
+
+/** Returns `2 to assign, 1 to move, 1 held, 1 blocked.`, or that nothing is to do and how many addresses are active. */
+export function summaryText(plan: Plan): string {
+  const parts = [...countChanges(announcedActions(plan))].map(([kind, n]) => countOf(n, VERBS[kind].count));
+  const blocked = plan.holds.filter((hold) => hold.needsPerson).length;
+  const unread = untoldGaps(plan).length;
+  const putOff = putOffCount(plan);
+  const held = plan.holds.length - blocked;
+  const rest = [
+    ...(held > 0 ? [`${held} held`] : []),
+    ...(blocked > 0 ? [`${blocked} blocked`] : []),
+    ...(unread > 0 ? [`${unread} unreadable`] : []),
+    ...(putOff > 0 ? [`${putOff} put off`] : []),
+  ];
+  if (parts.length > 0) return `${[...parts, ...rest].join(", ")}.`;
+  return rest.length > 0 ? `Nothing to do now: ${rest.join(", ")}.` : `Nothing to do: ${activeText(plan)}.`;
+}
+
+/** Returns `1 annotation to clear`, `2 annotations to clear`, `2 to assign`: a noun, where there is one, in its number. */
+export function countOf(count: number, text: string): string {
+  return `${count} ${count === 1 ? text : text.replace(/^(annotation|finalizer|DNS name|DNS withdrawal|port|node)\b/, "$1s")}`;
+}
+
+/** Returns `2 pools, 3 of 4 addresses active`, and `2 of 3 routed IPs active` and `3 record sets as desired` where there are any; pools are left out where there are only others. */
+export function activeText(plan: Plan): string {
+  const pools = plan.pools.filter((pool) => !isRouted(pool));
+  const routed = plan.pools.filter(isRouted);
+  const others = [
+    ...(routed.length === 0 ? [] : [routedText(routed)]),
+    ...(plan.recordSets.length === 0 ? [] : [recordSetText(plan)]),
+  ];
+  const parts = [...(pools.length === 0 ? [] : [poolText(pools)]), ...others];
+  return parts.length === 0 ? "no pools, routed IPs or record sets" : parts.join(", ");
+}
+
+/** Of what nobody could look at only how much it is: whether it serves is not known. */
+function poolText(pools: readonly PoolAssessment[]): string {
+  const sum = (count: (pool: PoolAssessment) => number): number =>
+    pools.reduce((total, pool) => total + count(pool), 0);
+  const stay = sum((pool) => (isLeftAlone(pool) ? Object.keys(pool.status.ips).length : 0));
+  const unread = sum(unreadInUse);
+  const known = sum(({ desired }) => desired) - unread;
+  return [
+    countText(pools.length, "pool"),
+    ...(known > 0 || unread + stay === 0
+      ? [`${sum(activeCount)} of ${countText(known, "address", "addresses")} active`]
+      : []),
+    ...unreadText(unread, known > 0),
+    ...(stay > 0
+      ? [`${countText(stay, "address", "addresses")} ${stay === 1 ? "stays as it is" : "stay as they are"}`]
+      : []),
+  ].join(", ");
+}
+
+function unreadText(count: number, isBeside: boolean): readonly string[] {
+  if (count === 0) return [];
+  return [isBeside ? `${count} not readable now` : `${countText(count, "address", "addresses")} not readable now`];
+}
+
+/** Returns how many of the addresses that a pool should have could not be looked at. */
+export function unreadInUse(pool: PoolAssessment): number {
+  if (pool.blocked !== undefined) return isLeftAlone(pool) ? 0 : pool.desired;
+  return Math.min(unreadAddresses(pool).size, pool.desired);
+}
+
+/** Returns the addresses of a pool that could not be looked at: its status has them as they were seen last. */
+export function unreadAddresses(pool: PoolAssessment): ReadonlySet<string> {
+  if (isLeftAlone(pool)) return new Set();
+  const { blocked, status } = pool;
+  const entries = Object.entries(status.ips).filter(([, { state }]) => state !== "disabled");
+  const unread = blocked === undefined ? entries.filter(([, { reason }]) => reason === "Unreadable") : entries;
+  return new Set(unread.map(([ip]) => ip));
+}
+
+/** True for a pool of which nothing changes whatever its addresses do, since what it wants is not known. */
+function isLeftAlone({ blocked }: PoolAssessment): boolean {
+  return blocked === "InvalidSpec" || blocked === "SelectorRefused";
+}
+
+/** Returns how many addresses of a pool are known to be active. */
+export function activeCount(pool: PoolAssessment): number {
+  if (pool.blocked !== undefined) return 0;
+  return Object.values(pool.status.ips).filter(({ state, reason }) => state === "active" && reason !== "Unreadable")
+    .length;
+}
+
+function routedText(routed: readonly PoolAssessment[]): string {
+  const unread = routed.filter((one) => unreadInUse(one) > 0).length;
+  const known = routed.length - unread;
+  const active = routed.filter((one) => activeCount(one) > 0).length;
+  if (known === 0) return `${countText(unread, "routed IP")} not readable now`;
+  const all = countText(known, "routed IP");
+  const rest = unread === 0 ? "" : `, ${unread} not readable now`;
+  return `${active === known ? all : `${active} of ${all}`} active${rest}`;
+}
+
+function recordSetText({ recordSets }: Plan): string {
+  const ready = recordSets.filter(({ status }) =>
+    status.conditions.some((condition) => condition.type === "Ready" && condition.status === "True"),
+  ).length;
+  const all = countText(recordSets.length, "record set");
+  return ready === recordSets.length ? `${all} as desired` : `${ready} of ${all} as desired`;
+}
+
+/** One thing that a plan would hurt, or that is not flipop's and is touched all the same. */
+export interface Impact {
+  readonly object: ObjectRef;
+  readonly subject: string;
+  /** `healthy`: something that is well loses by it. `others`: it changes what flipop did not make, or what others use. */
+  readonly touches: "healthy" | "others";
+  readonly message: string;
+}
+
+const MOST_ADDRESSES = 3;
+
+/**
+ * Returns what a plan takes away from something healthy, in plan order: an address from a node that still matches, or from a
+ * machine outside the cluster that may be using it; from a name its last address, or one that serves. Normally empty. Also what it changes for others: ports of a
+ * firewall that guards machines outside the cluster, records that flipop did not write.
+ */
+export function impactOf(plan: Plan): readonly Impact[] {
+  const pools = new Map(plan.pools.map((pool) => [refKey(pool.object), pool]));
+  const serving = new Set(plan.pools.flatMap(servingAddresses));
+  return announcedActions(plan).flatMap((action) => {
+    const matching = new Set(pools.get(refKey(action.object))?.matching);
+    const impact = (touches: Impact["touches"], message: string | undefined): readonly Impact[] =>
+      message === undefined ? [] : [{ object: action.object, subject: subjectOf(action), touches, message }];
+    return [
+      ...impact("healthy", "fqdn" in action ? hurtName(action, serving) : hurt(action, matching)),
+      ...impact("others", touched(action)),
+    ];
+  });
+}
+
+/** What changes for others, or of what others made. */
+function touched(action: Action): string | undefined {
+  if ("ports" in action && action.otherMachines !== undefined) {
+    const { kind, ports, firewall, otherMachines: count } = action;
+    const verb = kind === "open-ports" ? "opens" : "closes";
+    const whom = count === 1 ? "1 machine that is no node" : `${count} machines that are no nodes`;
+    return `firewall ${firewall.name} ${verb} ${ports.map(portText).join(", ")} for ${whom} of this cluster`;
+  }
+  if (!("fqdn" in action) || action.unrecorded === undefined) return undefined;
+  const isOne = action.unrecorded.length === 1;
+  const fate = action.after.addresses.length === 0 ? "removed" : "replaced";
+  const list = listText(action.unrecorded, MOST_ADDRESSES);
+  return `${action.fqdn} shows ${list}, which flipop did not write; ${isOne ? "it is" : "they are"} ${fate}`;
+}
+
+/** Addresses of a pool that are verified on a node that matches. */
+function servingAddresses({ status, matching }: PoolAssessment): readonly string[] {
+  return Object.entries(status.ips).flatMap(([ip, { state, nodeName }]) =>
+    state === "active" && nodeName !== undefined && matching.includes(nodeName) ? [ip] : [],
+  );
+}
+
+function hurtName(action: WriteDNS, serving: ReadonlySet<string>): string | undefined {
+  const { removed } = dnsChange(action);
+  if (removed.length > 0 && action.after.addresses.length === 0) {
+    return `${actionText(action)}: the name would have no address left (${listText(removed, MOST_ADDRESSES)})`;
+  }
+  if (action.kind === "delete-dns") return undefined;
+  const lost = removed.filter((address) => serving.has(address));
+  if (lost.length === 0) return undefined;
+  return `${actionText(action)}: ${listText(lost, MOST_ADDRESSES)} ${lost.length === 1 ? "serves" : "serve"} and would leave the name`;
+}
+
+function hurt(action: Action, matching: ReadonlySet<string>): string | undefined {
+  if (action.kind !== "move-ip" && action.kind !== "unassign-ip") return undefined;
+  const { before } = action;
+  if (before === undefined) return undefined;
+  if (before.nodeName !== undefined && matching.has(before.nodeName)) {
+    return `${actionText(action)}: ${before.nodeName} still matches and would lose it`;
+  }
+  return action.reason === "TakeOver" ? `${actionText(action)}: whatever uses it there would lose it` : undefined;
+}
+
+/** Returns what could not be read and no hold of the plan tells. */
+export function untoldGaps({ gaps, holds }: Plan): readonly Gap[] {
+  const subjects = new Set(holds.map(({ subject }) => subject));
+  const details = new Set(holds.map(({ detail }) => detail));
+  return gaps.filter(
+    ({ subject, error, putOff }) => putOff === undefined && !subjects.has(subject) && !details.has(error),
+  );
+}
+
+/** Returns looks that were put off: of what could not be read they are what nothing stood in the way of. */
+export function putOffGaps({ gaps }: Plan): readonly (Gap & Required<Pick<Gap, "putOff">>)[] {
+  return gaps.flatMap((gap) => (gap.putOff === undefined ? [] : [{ ...gap, putOff: gap.putOff }]));
+}
+
+/** Returns how many names were put off, over all providers. */
+export function putOffCount(plan: Plan): number {
+  return putOffGaps(plan).reduce((sum, { putOff }) => sum + putOff.names, 0);
+}

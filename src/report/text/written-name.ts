@@ -1,0 +1,49 @@
+import { canonicalZone, recordFQDN } from "../../model/dns.ts";
+import type { DNSMemory, DNSRecordSetSpec, PublishedName } from "../../model/resource.ts";
+
+/** The name an object asks for, as far as its spec and its status tell. */
+export interface WrittenName {
+  readonly provider: string;
+  readonly zone: string;
+  readonly recordName: string;
+  /** In full; absent while it is not known: an invalid one, or one in a zone given by its id. */
+  readonly fqdn?: string;
+  /** True once its records were written or seen to be right. */
+  readonly isPublished: boolean;
+}
+
+/** Providers of DNS are `digitalocean` unless the object says otherwise. */
+const DEFAULT_PROVIDER = "digitalocean";
+
+/** Returns the name of `dnsRecordSet`; of a record set the provider may stand beside it. */
+export function writtenName(spec: DNSRecordSetSpec, { publishedDNS }: DNSMemory, provider = ""): WrittenName {
+  const { zone, recordName } = spec;
+  const written = { provider: provider || spec.provider || DEFAULT_PROVIDER, zone, recordName };
+  const zoneName = canonicalZone(zone);
+  const isID = /^[0-9a-f]{32}$/.test(zoneName);
+  const resolved = zone === "" || recordName === "" ? undefined : recordFQDN(recordName, isID ? undefined : zoneName);
+  const fqdn = resolved?.kind === "name" ? resolved.fqdn : undefined;
+  const isHere = publishedDNS?.provider === written.provider && canonicalZone(publishedDNS.zone) === zoneName;
+  const known = fqdn ?? (isHere && isID ? publishedDNS?.name : undefined);
+  const isPublished = isHere && known !== undefined && publishedDNS?.name === known;
+  return { ...written, ...(known === undefined ? {} : { fqdn: known }), isPublished };
+}
+
+/** Returns the names an object published before: those that status lists, and the last one while it is not the one asked for. */
+export function formerNames(
+  { isPublished }: WrittenName | { readonly isPublished: false },
+  memory: DNSMemory,
+): readonly PublishedName[] {
+  const { publishedDNS, formerDNS } = memory;
+  return publishedDNS === undefined || isPublished ? formerDNS : [...formerDNS, publishedDNS];
+}
+
+/** Returns `www.example.com`, or as much of it as is known. */
+export function nameText({ fqdn, recordName, zone }: WrittenName): string {
+  return fqdn ?? `${recordName || "no name"} in zone ${zone || "-"}`;
+}
+
+/** Returns {@link nameText} on one line, with a note while its records are not known to be written; `-` for none. */
+export function wantedName(name: WrittenName | undefined): string {
+  return name === undefined ? "-" : nameText(name) + (name.isPublished ? "" : " (not yet)");
+}

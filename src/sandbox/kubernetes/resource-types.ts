@@ -1,0 +1,300 @@
+import {
+  arrayAt,
+  isObject,
+  type JSONObject,
+  type ObjectStore,
+  objectAt,
+  storeKey,
+  textAt,
+  valueAt,
+} from "./object-store.ts";
+import type { Schema } from "./schema.ts";
+
+/** What the API knows about one resource of one group and version. */
+export interface ResourceType {
+  /** `""` for the core group. */
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly plural: string;
+  readonly singular: string;
+  readonly shortNames: readonly string[];
+  readonly isNamespaced: boolean;
+  /** True when `status` is written through `/status` only. */
+  readonly hasStatus: boolean;
+  /** True when `metadata.generation` is kept. */
+  readonly hasGeneration: boolean;
+  /** True when a PUT without resourceVersion replaces whatever is there. */
+  readonly allowsUnconditionalUpdate: boolean;
+  /** True when a PUT of a missing object creates it, whatever resourceVersion it names (leases, 1.35.4, verified 2026-08). */
+  readonly createsOnUpdate: boolean;
+  /** Fields of a field selector besides `metadata.name` and `metadata.namespace`. */
+  readonly selectableFields: readonly string[];
+  /** Custom resources only: what is pruned, defaulted and validated. */
+  readonly schema?: Schema;
+}
+
+/** `apiVersion` of the objects of a resource. */
+export function apiVersionOf(type: Pick<ResourceType, "group" | "version">): string {
+  return type.group === "" ? type.version : `${type.group}/${type.version}`;
+}
+
+/** The resource as errors and RBAC name it: `nodes`, `leases.coordination.k8s.io`. */
+export function qualifiedResource(type: Pick<ResourceType, "group" | "plural">): string {
+  return type.group === "" ? type.plural : `${type.plural}.${type.group}`;
+}
+
+/** The kind as errors name it: `Pod`, `Lease.coordination.k8s.io`. */
+export function qualifiedKind(type: Pick<ResourceType, "group" | "kind">): string {
+  const group = errorGroup(type);
+  return group === "" ? type.kind : `${type.kind}.${group}`;
+}
+
+/** The group that validation errors name: that of events is the one they were in first. */
+export function errorGroup(type: Pick<ResourceType, "group" | "kind">): string {
+  return type.group === "events.k8s.io" ? "" : type.group;
+}
+
+type Facts = Pick<ResourceType, "group" | "version" | "kind" | "plural"> & Partial<ResourceType>;
+
+function builtIn(facts: Facts): ResourceType {
+  return {
+    singular: facts.kind.toLowerCase(),
+    shortNames: [],
+    isNamespaced: true,
+    hasStatus: false,
+    hasGeneration: false,
+    allowsUnconditionalUpdate: true,
+    createsOnUpdate: false,
+    selectableFields: [],
+    ...facts,
+  };
+}
+
+/** The resources every API server of the sandbox has, in the order in which files list them. */
+export const BUILT_IN: readonly ResourceType[] = [
+  builtIn({
+    group: "",
+    version: "v1",
+    kind: "Namespace",
+    plural: "namespaces",
+    shortNames: ["ns"],
+    isNamespaced: false,
+    hasStatus: true,
+    selectableFields: ["status.phase"],
+  }),
+  builtIn({
+    group: "",
+    version: "v1",
+    kind: "Node",
+    plural: "nodes",
+    shortNames: ["no"],
+    isNamespaced: false,
+    hasStatus: true,
+    selectableFields: ["spec.unschedulable"],
+  }),
+  builtIn({
+    group: "",
+    version: "v1",
+    kind: "Pod",
+    plural: "pods",
+    shortNames: ["po"],
+    hasStatus: true,
+    hasGeneration: true,
+    selectableFields: [
+      "spec.nodeName",
+      "spec.restartPolicy",
+      "spec.schedulerName",
+      "spec.serviceAccountName",
+      "spec.hostNetwork",
+      "status.phase",
+      "status.podIP",
+      "status.nominatedNodeName",
+    ],
+  }),
+  builtIn({ group: "", version: "v1", kind: "Service", plural: "services", shortNames: ["svc"], hasStatus: true }),
+  builtIn({
+    group: "apiextensions.k8s.io",
+    version: "v1",
+    kind: "CustomResourceDefinition",
+    plural: "customresourcedefinitions",
+    shortNames: ["crd", "crds"],
+    isNamespaced: false,
+    hasStatus: true,
+    hasGeneration: true,
+    allowsUnconditionalUpdate: false,
+  }),
+  builtIn({
+    group: "coordination.k8s.io",
+    version: "v1",
+    kind: "Lease",
+    plural: "leases",
+    allowsUnconditionalUpdate: false,
+    createsOnUpdate: true,
+  }),
+  builtIn({
+    group: "discovery.k8s.io",
+    version: "v1",
+    kind: "EndpointSlice",
+    plural: "endpointslices",
+    hasGeneration: true,
+  }),
+  builtIn({
+    group: "events.k8s.io",
+    version: "v1",
+    kind: "Event",
+    plural: "events",
+    shortNames: ["ev"],
+    createsOnUpdate: true,
+    selectableFields: ["reason", "type", "regarding.kind", "regarding.name", "regarding.namespace", "regarding.uid"],
+  }),
+];
+
+/** The resources a CustomResourceDefinition makes the API serve: one per served version. */
+function customResourceTypes(crd: JSONObject): readonly ResourceType[] {
+  const names = objectAt(crd, "spec", "names");
+  const kind = textAt(names, "kind");
+  return arrayAt(crd, "spec", "versions")
+    .filter((version) => valueAt(version, "served") === true)
+    .map((version) => ({
+      group: textAt(crd, "spec", "group"),
+      version: textAt(version, "name"),
+      kind,
+      plural: textAt(names, "plural"),
+      singular: textAt(names, "singular") || kind.toLowerCase(),
+      shortNames: arrayAt(names, "shortNames").filter((name) => typeof name === "string"),
+      isNamespaced: textAt(crd, "spec", "scope") === "Namespaced",
+      hasStatus: isObject(valueAt(version, "subresources", "status")),
+      hasGeneration: true,
+      allowsUnconditionalUpdate: false,
+      createsOnUpdate: false,
+      selectableFields: arrayAt(version, "selectableFields").map((field) =>
+        textAt(field, "jsonPath").replace(/^\./, ""),
+      ),
+      // Checked by nobody: a definition is taken as its author wrote it.
+      schema: objectAt(version, "schema", "openAPIV3Schema") as Schema,
+    }));
+}
+
+/** The definition with the status a cluster gives it: names accepted, established, its stored version. */
+export function establishedCRD(crd: JSONObject, now: string): JSONObject {
+  const stored = arrayAt(crd, "spec", "versions").filter((version) => valueAt(version, "storage") === true);
+  const condition = (type: string, reason: string, message: string): JSONObject => {
+    return { type, status: "True", lastTransitionTime: now, reason, message };
+  };
+  return {
+    ...crd,
+    status: {
+      acceptedNames: objectAt(crd, "spec", "names"),
+      conditions: [
+        condition("NamesAccepted", "NoConflicts", "no conflicts found"),
+        condition("Established", "InitialNamesAccepted", "the initial names have been accepted"),
+      ],
+      storedVersions: stored.map((version) => textAt(version, "name")),
+    },
+  };
+}
+
+/** Name in the store of the resource that adds resources. */
+export const CRD_RESOURCE = "apiextensions.k8s.io/customresourcedefinitions";
+
+/** The resources that are served now: the built-in ones, and those of the stored CustomResourceDefinitions. */
+export class TypeRegistry {
+  private readonly store: ObjectStore;
+  private custom: readonly ResourceType[] = [];
+  private customAt = 0;
+
+  constructor(store: ObjectStore) {
+    this.store = store;
+  }
+
+  /** Every served resource; built-in ones first. */
+  all(): readonly ResourceType[] {
+    const touched = this.store.timesTouched(CRD_RESOURCE);
+    if (touched !== this.customAt) this.custom = this.store.all(CRD_RESOURCE).flatMap(customResourceTypes);
+    this.customAt = touched;
+    return [...BUILT_IN, ...this.custom];
+  }
+
+  /** The resource of a URL; undefined when it is not served. */
+  byPlural(group: string, version: string, plural: string): ResourceType | undefined {
+    return this.all().find((type) => type.group === group && type.version === version && type.plural === plural);
+  }
+
+  /** The resource of an object; undefined when it is not served. */
+  byKind(apiVersion: string, kind: string): ResourceType | undefined {
+    return this.all().find((type) => type.kind === kind && apiVersionOf(type) === apiVersion);
+  }
+
+  /** The resource, in some served version, that the store keeps under this name. */
+  byStoreKey(resource: string): ResourceType | undefined {
+    return this.all().find((type) => storeKey(type) === resource);
+  }
+}
+
+const VERSION = {
+  major: "1",
+  minor: "35",
+  gitVersion: "v1.35.4+flipop-sandbox",
+  platform: "sandbox",
+};
+
+const VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+
+/** The document of a discovery or health path; text for health; undefined for every other path. Pure. */
+export function discoveryDocument(path: string, types: readonly ResourceType[]): JSONObject | string | undefined {
+  switch (path) {
+    case "/version":
+      return VERSION;
+    case "/healthz":
+    case "/livez":
+    case "/readyz":
+      return "ok";
+    case "/api":
+      return { kind: "APIVersions", versions: ["v1"] };
+    case "/apis":
+      return {
+        kind: "APIGroupList",
+        apiVersion: "v1",
+        groups: groupNames(types).map((group) => groupOf(group, types)),
+      };
+    default:
+      return groupDocument(path, types);
+  }
+}
+
+function groupNames(types: readonly ResourceType[]): readonly string[] {
+  return [...new Set(types.map((type) => type.group).filter((group) => group !== ""))];
+}
+
+function groupOf(name: string, types: readonly ResourceType[]): JSONObject {
+  const names = [...new Set(types.filter(({ group }) => group === name).map((type) => type.version))];
+  const versions = names.map((version) => ({ groupVersion: `${name}/${version}`, version }));
+  return { name, versions, preferredVersion: versions[0] };
+}
+
+/** `/apis/GROUP`, `/apis/GROUP/VERSION` and `/api/v1`. */
+function groupDocument(path: string, types: readonly ResourceType[]): JSONObject | undefined {
+  const name = /^\/apis\/([^/]+)$/.exec(path)?.[1];
+  if (name !== undefined && groupNames(types).includes(name)) {
+    return { kind: "APIGroup", apiVersion: "v1", ...groupOf(name, types) };
+  }
+  const groupVersion = /^\/apis?\/([^/]+\/[^/]+|v1)$/.exec(path)?.[1];
+  const served = types.filter((type) => apiVersionOf(type) === groupVersion);
+  if (groupVersion === undefined || served.length === 0) return undefined;
+  return { kind: "APIResourceList", apiVersion: "v1", groupVersion, resources: served.flatMap(resourcesOf) };
+}
+
+function resourcesOf(type: ResourceType): readonly JSONObject[] {
+  const { plural, singular, kind, shortNames, isNamespaced } = type;
+  const main = { name: plural, singularName: singular, namespaced: isNamespaced, kind, verbs: VERBS, shortNames };
+  if (!type.hasStatus) return [main];
+  const status = {
+    name: `${plural}/status`,
+    singularName: "",
+    namespaced: isNamespaced,
+    kind,
+    verbs: ["get", "patch", "update"],
+  };
+  return [main, status];
+}
