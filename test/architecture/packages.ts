@@ -14,9 +14,12 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   "prom-client": ["src/adapters/pushgateway/"],
   yaml: ["src/cli/", "src/sandbox/", "src/adapters/kube/"],
   ajv: ["src/sandbox/"],
+  valibot: ["src/adapters/", "src/report/metrics/", "src/sandbox/"],
 };
 /** Packages that take long to load; only a command that needs one may load it. */
-const HEAVY: readonly string[] = Object.keys(OWNERS).filter((name) => !["commander", "chalk", "yaml"].includes(name));
+const HEAVY: readonly string[] = Object.keys(OWNERS).filter(
+  (name) => !["commander", "chalk", "yaml", "valibot"].includes(name),
+);
 
 /** Imports of packages by files that are not to know them, one sentence each. */
 export function strangePackages(sources: readonly Source[]): readonly string[] {

@@ -1,3 +1,4 @@
+import * as v from "valibot";
 import { type ObjectRef, refKey, type WriteDNS } from "../../model/action.ts";
 import { addHistograms, CALL_BOUNDS, FAILOVER_BOUNDS, type Histogram, histogramOf } from "../../model/meter.ts";
 import type { Plan, PoolAssessment, RecordSetAssessment } from "../../model/plan.ts";
@@ -210,18 +211,40 @@ export function writeTotals(totals: Totals): string {
   return JSON.stringify(totals, (_, value: unknown) => (isRecord(value) ? sorted(value) : value));
 }
 
-/** Returns the totals that the Lease carries; whatever is not as {@link writeTotals} writes it counts as 0. @throws never */
+/** Returns the totals that the Lease carries. Whatever is not as {@link writeTotals} writes it counts as 0. @throws never */
 export function readTotals(text: string | undefined): Totals {
   const raw = parsed(text);
   return {
-    calls: counts(raw["calls"]),
-    durations: histograms(raw["durations"]),
-    changes: counts(raw["changes"]),
-    assignments: counts(raw["assignments"]),
-    assignmentErrors: counts(raw["assignmentErrors"]),
-    failovers: isHistogram(raw["failovers"], FAILOVER_BOUNDS) ? raw["failovers"] : histogramOf([], FAILOVER_BOUNDS),
-    names: names(raw["names"]),
+    calls: fitting(WHOLE_NUMBER, raw["calls"]),
+    durations: fitting(histogramOver(CALL_BOUNDS), raw["durations"]),
+    changes: fitting(WHOLE_NUMBER, raw["changes"]),
+    assignments: fitting(WHOLE_NUMBER, raw["assignments"]),
+    assignmentErrors: fitting(WHOLE_NUMBER, raw["assignmentErrors"]),
+    failovers: v.parse(v.fallback(histogramOver(FAILOVER_BOUNDS), NO_FAILOVERS), raw["failovers"]),
+    names: fitting(NAME_TOTALS, raw["names"]),
   };
+}
+
+const NO_FAILOVERS: Histogram = histogramOf([], FAILOVER_BOUNDS);
+const COUNT = v.pipe(v.number(), v.finite(), v.minValue(0));
+const WHOLE_NUMBER = v.pipe(COUNT, v.safeInteger());
+const NAME_TOTALS = v.pipe(
+  v.object({ foreign: WHOLE_NUMBER, right: v.fallback(v.optional(v.string()), undefined) }),
+  v.transform(({ foreign, right }): NameTotals => (right === undefined ? { foreign } : { foreign, right })),
+);
+
+function histogramOver(bounds: readonly number[]): v.GenericSchema<unknown, Histogram> {
+  return v.object({ sum: COUNT, counts: v.pipe(v.array(COUNT), v.length(bounds.length + 1)) });
+}
+
+/** Returns the entries of an object that fit, by their keys. Anything but an object has none. */
+function fitting<T>(entry: v.GenericSchema<unknown, T>, value: unknown): Readonly<Record<string, T>> {
+  return Object.fromEntries(
+    Object.entries(isRecord(value) ? value : {}).flatMap(([key, one]) => {
+      const read = v.safeParse(entry, one);
+      return read.success ? [[key, read.output]] : [];
+    }),
+  );
 }
 
 type Raw = Readonly<Record<string, unknown>>;
@@ -237,40 +260,6 @@ function parsed(text: string | undefined): Raw {
   } catch {
     return {};
   }
-}
-
-function counts(value: unknown): Readonly<Record<string, number>> {
-  const entries = isRecord(value) ? Object.entries(value) : [];
-  return Object.fromEntries(
-    entries.flatMap(([key, count]) => (Number.isSafeInteger(count) && isCount(count) ? [[key, count]] : [])),
-  );
-}
-
-function histograms(value: unknown): Readonly<Record<string, Histogram>> {
-  const entries = isRecord(value) ? Object.entries(value) : [];
-  return Object.fromEntries(entries.flatMap(([key, one]) => (isHistogram(one, CALL_BOUNDS) ? [[key, one]] : [])));
-}
-
-function names(value: unknown): Readonly<Record<string, NameTotals>> {
-  const entries = isRecord(value) ? Object.entries(value) : [];
-  return Object.fromEntries(
-    entries.flatMap(([key, one]) => {
-      if (!isRecord(one)) return [];
-      const { foreign, right } = one;
-      if (!isCount(foreign) || !Number.isSafeInteger(foreign)) return [];
-      return [[key, { foreign, ...(typeof right === "string" ? { right } : {}) }]];
-    }),
-  );
-}
-
-function isHistogram(value: unknown, bounds: readonly number[]): value is Histogram {
-  if (!isRecord(value) || !isCount(value["sum"])) return false;
-  const list: unknown = value["counts"];
-  return Array.isArray(list) && list.length === bounds.length + 1 && list.every(isCount);
-}
-
-function isCount(value: unknown): value is number {
-  return typeof value === "number" && Number.isFinite(value) && value >= 0;
 }
 
 function isRecord(value: unknown): value is Raw {
