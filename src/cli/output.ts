@@ -1,4 +1,3 @@
-import { Document, visit } from "yaml";
 import { isLoopbackURL } from "../adapters/http/proxy-choice.ts";
 import { escapedJSON, plain, withoutSteering } from "../model/text.ts";
 import type { Secrets } from "../ports/system.ts";
@@ -61,7 +60,7 @@ export async function writeDocument(
   format: OutputFormat & ("json" | "yaml"),
 ): Promise<void> {
   if (format === "json") return streams.stdout.write(`${escapedJSON(JSON.stringify(document, null, 2))}\n`);
-  const { yamlText } = await import("./output.ts");
+  const { yamlText } = await import("./yaml-text.ts");
   streams.stdout.write(yamlText(document));
 }
 
@@ -188,20 +187,6 @@ function asciiJSON(text: string): string {
 
 function htmlOf(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
-}
-
-/** What cannot stand in YAML as it is without being seen for what it is: control characters with line ends, direction marks, line separators. */
-const STEERING = /[\p{Cc}\p{Cf}\u2028\u2029]/u;
-
-/** Returns a document as YAML, as long lines as it has. Texts with characters that steer whoever looks at them stand on one line, in quotes and escaped. Pure. */
-export function yamlText(document: JSONObject): string {
-  const yaml = new Document(JSON.parse(JSON.stringify(document)));
-  visit(yaml, {
-    Scalar: (_, scalar) => {
-      if (typeof scalar.value === "string" && STEERING.test(scalar.value)) scalar.type = "QUOTE_DOUBLE";
-    },
-  });
-  return escapedJSON(yaml.toString({ lineWidth: 0, doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER }));
 }
 
 /**

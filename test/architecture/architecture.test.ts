@@ -100,6 +100,11 @@ describe("a planted violation is found", () => {
     ],
     ["a re-export upwards", wrongDirections, file("src/plan/a.ts", 'export { a } from "../apply/a.ts";')],
     ["a dynamic import upwards", wrongDirections, file("src/plan/a.ts", 'const a = await import("../apply/a.ts");')],
+    [
+      "a file imports itself when it gets there",
+      wrongDirections,
+      file("src/cli/a.ts", 'const a = await import("./a.ts");'),
+    ],
     ["an import of a folder nobody ranked", wrongDirections, importing("src/plan/a.ts", "../utils/b.ts")],
     ["a file in a folder nobody ranked", wrongDirections, importing("src/utils/a.ts", "../model/b.ts")],
     ["apply imports the Kubernetes client", strangePackages, importing("src/apply/a.ts", "@kubernetes/client-node")],

@@ -44,12 +44,17 @@ function complaint(from: string, target: string): string | undefined {
   const [ownRank, otherRank] = [RANKS[own], RANKS[other]];
   if (ownRank === undefined) return `${from}: no rank for ${own}`;
   if (otherRank === undefined) return `${from} imports ${target}: no rank for ${other}`;
-  if (own === other) return own === "adapters" ? betweenAdapters(from, target) : undefined;
+  if (own === other) return withinFolder(from, target);
   const part = Object.keys(KNOWS_ONLY).find((name) => from.startsWith(`src/${name}/`)) ?? "";
   const known = KNOWS_ONLY[part] ?? [other];
   if (!known.includes(other)) return `${from} imports ${target}: ${part} knows only ${known.join(" and ")}`;
   if (own !== "cli" && CLI_ONLY.includes(other)) return `${from} imports ${target}: only cli imports ${other}`;
   return own === "cli" || otherRank < ownRank ? undefined : `${from} imports ${target}: ${other} is not below ${own}`;
+}
+
+function withinFolder(from: string, target: string): string | undefined {
+  if (from === target) return `${from} imports itself`;
+  return folderOf(from) === "adapters" ? betweenAdapters(from, target) : undefined;
 }
 
 /** Adapters know nothing of each other, except what they have in common. */

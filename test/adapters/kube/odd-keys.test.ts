@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { asTextMap } from "../../../src/adapters/kube/json.ts";
 import { decodeMessage } from "../../../src/adapters/kube/protobuf.ts";
 import { decodePoolStatus, encodePoolStatus } from "../../../src/adapters/kube/status.ts";
-import { yamlText } from "../../../src/cli/output.ts";
+import { yamlText } from "../../../src/cli/yaml-text.ts";
 import { entryOf } from "../../../src/model/address.ts";
 import { machineID, providerIDOf } from "../../../src/model/node.ts";
 import type { IPStatus } from "../../../src/model/resource.ts";
