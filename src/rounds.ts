@@ -283,7 +283,7 @@ export class Rounds {
 
   /** True while a piece of the world that an object asks for has not arrived. */
   #isUnread(object: Pool | RecordSet): boolean {
-    return this.#looking.underWay.some((piece) => needs(object, piece));
+    return this.#looking.underWay.some((piece) => needs(object, piece, this.observation.registry));
   }
 
   /** The newest plan without objects that an action is under way for, or is still to be begun. */

@@ -2,7 +2,6 @@ import type { AcquireIP, DeleteIP } from "../model/action.ts";
 import type { Address, PendingAcquisition } from "../model/address.ts";
 import { KubeError, ProviderError } from "../model/errors.ts";
 import { ACQUISITIONS_ANNOTATION } from "../model/lease-annotations.ts";
-import { providerIDOf } from "../model/node.ts";
 import { compareText, objectKey, type Pool, type PoolStatus } from "../model/resource.ts";
 import { timestamp } from "../model/time.ts";
 import { readAllPages } from "../ports/listing.ts";
@@ -89,7 +88,7 @@ function intentOf(action: AcquireIP, addresses: readonly Address[], context: App
   };
   if (!("node" in action.after)) return { ...common, region: action.after.region };
   const { machineID, nodeName } = action.after.node;
-  return { ...common, providerID: providerIDOf(action.provider, machineID), nodeName };
+  return { ...common, providerID: context.registry.providerID(action.provider, machineID), nodeName };
 }
 
 /** With a target node the creation is an assignment: with a cool-off its time is on record before the call. */

@@ -1,7 +1,7 @@
 import type { AssignIP, Place, UnassignIP } from "../model/action.ts";
 import type { Address } from "../model/address.ts";
 import { ProviderError } from "../model/errors.ts";
-import { machineID, type NodeFacts, providerIDOf } from "../model/node.ts";
+import type { NodeFacts } from "../model/node.ts";
 import type { PodSummary } from "../model/observation.ts";
 import { objectKey, type Pool } from "../model/resource.ts";
 import type { Learned } from "../model/run.ts";
@@ -47,10 +47,10 @@ export async function assignIP(action: AssignIP, context: ApplyContext, prepared
   return result;
 }
 
-function leavesKnownMachine({ object, ip, provider, before }: AssignIP, { journals }: ApplyContext): boolean {
+function leavesKnownMachine({ object, ip, provider, before }: AssignIP, { journals, registry }: ApplyContext): boolean {
   if (before === undefined) return false;
   const stored = ownerJournal(object, journals).object(objectKey(object));
-  return stored !== undefined && statusOf(stored, ip)?.providerID === providerIDOf(provider, before.machineID);
+  return stored !== undefined && statusOf(stored, ip)?.providerID === registry.providerID(provider, before.machineID);
 }
 
 /** What speaks against the change as things are now; undefined when nothing does. */
@@ -166,7 +166,7 @@ class LastLook {
  */
 export async function holderKeeps(
   action: AssignIP | UnassignIP,
-  context: Pick<ApplyContext, "cluster" | "journals">,
+  context: Pick<ApplyContext, "cluster" | "journals" | "registry">,
 ): Promise<Result | undefined> {
   const { before, ip, object } = action;
   const pool = ownerJournal(object, context.journals).object(objectKey(object));
@@ -174,8 +174,8 @@ export async function holderKeeps(
   const name = before.nodeName ?? statusOf(pool, ip)?.nodeName;
   if (name === undefined) return undefined;
   const [node, pods] = await Promise.all([context.cluster.readNode(name), podsOn(name, pool, context)]);
-  if (node === undefined || !mayBe(node, before.machineID, pool)) return undefined;
-  const holder = { node, machine: before.machineID, pods };
+  if (node === undefined || !mayBe(node, before.machineID, pool, context)) return undefined;
+  const holder = { node, machine: before.machineID, pods, registry: context.registry };
   if (!keepsAddress(pool, ip, holder, context.cluster.now())) return undefined;
   const key = podsKeyOf(pool);
   const learned =
@@ -190,8 +190,13 @@ function abilityOf({ unreadable }: NodeFacts, pods: PodSummary | undefined): str
 }
 
 /** True if the machine is the node's, or if the node's machine cannot be read. */
-function mayBe({ providerID, unreadable }: NodeFacts, machine: string, { spec }: Pool): boolean {
-  return machineID(spec.provider, providerID) === machine || (providerID === "" && unreadable !== undefined);
+function mayBe(
+  { providerID, unreadable }: NodeFacts,
+  machine: string,
+  { spec }: Pool,
+  { registry }: Pick<ApplyContext, "registry">,
+): boolean {
+  return registry.machineID(spec.provider, providerID) === machine || (providerID === "" && unreadable !== undefined);
 }
 
 async function podsOn(

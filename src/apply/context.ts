@@ -2,6 +2,7 @@ import type { ObjectRef } from "../model/action.ts";
 import type { Address } from "../model/address.ts";
 import { ProviderError } from "../model/errors.ts";
 import type { Observation } from "../model/observation.ts";
+import type { ProviderRegistry } from "../model/provider.ts";
 import type { Reason } from "../model/reason.ts";
 import type { Pool, RecordSet } from "../model/resource.ts";
 import type { Learned, Outcome } from "../model/run.ts";
@@ -36,6 +37,7 @@ export function ownerJournal({ kind }: ObjectRef, journals: Journals): Journal<P
 /** What an operation works with. */
 export interface ApplyContext {
   readonly cluster: ClusterWriter;
+  readonly registry: ProviderRegistry;
   readonly providers: ReadonlyMap<string, IPProvider>;
   /** By provider, until when it asked for no calls while this pass made them; monotonic milliseconds, which no leap of the local clock moves. */
   readonly limits: ReadonlyMap<string, number>;
@@ -90,6 +92,7 @@ export function applyContext(
   const patience = hurry === undefined ? stop : AbortSignal.any([stop, hurry]);
   return {
     cluster,
+    registry: observation.registry,
     clock,
     lock,
     readAtMs: new Map(),

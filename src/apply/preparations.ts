@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Action, type ObjectRef, refKey } from "../model/action.ts";
 import type { Plan } from "../model/plan.ts";
+import type { ProviderRegistry } from "../model/provider.ts";
 import {
   type DNSMemory,
   type IPStatus,
@@ -52,7 +53,7 @@ function preparePool(
   { pools }: Plan,
   object: ObjectRef,
   actions: readonly Action[],
-  { journals }: ApplyContext,
+  { journals, registry }: ApplyContext,
 ): Preparation {
   const key = objectKey(object);
   const journal = ownerJournal(object, journals);
@@ -61,7 +62,7 @@ function preparePool(
   if (status === undefined || stored === undefined) return UNPREPARED;
   const memory = memoryOf(status);
   const isVital = !isDeepStrictEqual(memory, memoryOf(stored.status));
-  const sent = sentAddresses(actions, stored);
+  const sent = sentAddresses(actions, stored, registry);
   const names = recordedNames(actions, status, stored);
   const work = journal.record(key, ({ firewalls: _former, ...current }) => ({
     ...current,
@@ -109,11 +110,15 @@ function isOwed(names: Partial<DNSMemory>, { reclaimPolicy }: { readonly reclaim
 }
 
 /** The pool's addresses that are about to be sent somewhere, unless status knows that machine already. */
-function sentAddresses(actions: readonly Action[], pool: Pool): Readonly<Record<string, IPStatus>> {
+function sentAddresses(
+  actions: readonly Action[],
+  pool: Pool,
+  registry: ProviderRegistry,
+): Readonly<Record<string, IPStatus>> {
   return Object.fromEntries(
     actions.flatMap((action) => {
       if (action.kind !== "assign-ip" && action.kind !== "move-ip") return [];
-      const entry = onItsWay(action);
+      const entry = onItsWay(action, registry);
       return statusOf(pool, action.ip)?.providerID === entry.providerID ? [] : [[action.ip, entry] as const];
     }),
   );

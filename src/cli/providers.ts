@@ -1,5 +1,7 @@
 import { readFileSync } from "node:fs";
+import { PROVIDERS } from "../adapters/registry.ts";
 import { ConfigError } from "../model/errors.ts";
+import type { ProviderRegistry } from "../model/provider.ts";
 import { contentHash, isTokenText, UNUSABLE_TOKEN } from "../model/text.ts";
 import type {
   DNSProvider,
@@ -19,6 +21,7 @@ import { warnOfPlainText } from "./output.ts";
 
 /** Providers by the name that objects give them: of addresses, of DNS, and of cloud firewalls. */
 interface ProviderMaps<IP, DNS, Firewalls> {
+  readonly registry: ProviderRegistry;
   /** The meters of those that have a token. */
   readonly meters: ReadonlyMap<string, ProviderMeter>;
   readonly providers: ReadonlyMap<string, ProviderAccess<IP>>;
@@ -107,6 +110,7 @@ async function mapsOf<IP, DNS, Firewalls>(
     ? await make.cloudflare(optionsOf(cloudflare, machine, config))
     : undefined;
   return {
+    registry: PROVIDERS,
     // All of DigitalOcean's count on one meter.
     meters: new Map<string, ProviderMeter>([
       ...(ofDigitalOcean === undefined ? [] : [["digitalocean", ofDigitalOcean.ip] as const]),

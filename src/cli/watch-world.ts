@@ -58,15 +58,13 @@ async function passes(
       if (isFullLook || now.fingerprint !== tokens.fingerprint) reusable.forget();
       tokens = now;
       const startMs = clock.monotonicMs();
-      const { providers, dnsProviders, firewallProviders } = open;
+      const { meters: _meters, ...access } = open;
       // As long as the providers need not be asked anew the Lease need not be, either: nobody else writes what this process renews.
       const notes = isFullLook || lock === NO_LOCK ? undefined : lock.annotations();
       const made = await pass(
         {
           cluster,
-          providers,
-          dnsProviders,
-          firewallProviders,
+          ...access,
           clock,
           lock,
           leaseName: config.lease,

@@ -2,6 +2,7 @@ import type { AddressFact } from "./address.ts";
 import type { DNSFacts } from "./dns.ts";
 import type { FirewallFacts } from "./firewall.ts";
 import type { NodeFacts } from "./node.ts";
+import type { ProviderRegistry } from "./provider.ts";
 import type { Reason } from "./reason.ts";
 import type { Pool, RecordSet } from "./resource.ts";
 
@@ -70,6 +71,8 @@ export interface Observation {
   readonly nodes: readonly NodeFacts[];
   /** By {@link podSelectorKey} or {@link endpointsKey}, for every object whose selectors can be read. */
   readonly pods: ReadonlyMap<string, PodReading>;
+  /** What each provider can do. */
+  readonly registry: ProviderRegistry;
   /** By provider name; a provider that some object names and that is unknown to flipop is absent. */
   readonly providers: ReadonlyMap<string, ProviderFacts>;
   /** By provider name; a DNS provider that no object names is absent. */

@@ -1,6 +1,6 @@
 import type { Address, AddressFact } from "../model/address.ts";
 import { ProviderError } from "../model/errors.ts";
-import { machineID, type NodeFacts } from "../model/node.ts";
+import type { NodeFacts } from "../model/node.ts";
 import type { ProviderFacts } from "../model/observation.ts";
 import { compareText, type Pool } from "../model/resource.ts";
 import { type Listing, readAllPages } from "../ports/listing.ts";
@@ -23,9 +23,10 @@ export function askedOfAddresses({
   name,
   pools,
   nodes,
-}: Pick<ReadAddressesOptions, "name" | "pools" | "nodes">): string | undefined {
+  registry,
+}: Pick<ReadAddressesOptions, "name" | "pools" | "nodes" | "registry">): string | undefined {
   if (!pools.some(({ spec }) => spec.provider === name)) return undefined;
-  const { ips, mayAcquire } = wantedAddresses(name, pools, nodes);
+  const { ips, mayAcquire } = wantedAddresses(name, pools, nodes, registry);
   return JSON.stringify([[...ips].toSorted(compareText), mayAcquire]);
 }
 
@@ -37,14 +38,14 @@ export function askedOfAddresses({
  *   else                              no call
  */
 export async function readAddresses(options: ReadAddressesOptions): Promise<ProviderFacts | undefined> {
-  const { name, access, pools, nodes } = options;
+  const { name, access, pools, nodes, registry } = options;
   if (!pools.some(({ spec }) => spec.provider === name)) return undefined;
   const why = unusableWhy(options);
   if (why !== undefined) return unusable(name, why);
   if (access.kind === "no-token") return undefined;
   const skews = new SkewNotes(options.skewMs);
   try {
-    return await readWhatIsOpen(access.provider, options, wantedAddresses(name, pools, nodes), skews);
+    return await readWhatIsOpen(access.provider, options, wantedAddresses(name, pools, nodes, registry), skews);
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
     const isPassing = error.failure !== "rate-limited" && !concernsWholeProvider(error);
@@ -97,7 +98,7 @@ async function readAgain(
 
 async function readAll(
   provider: IPProviderReader,
-  { name, nodes, nowMs }: ReadAddressesOptions,
+  { name, nodes, nowMs, registry }: ReadAddressesOptions,
   wanted: WantedAddresses,
   skews: SkewNotes,
 ): Promise<ProviderFacts> {
@@ -115,7 +116,8 @@ async function readAll(
   for (const [ip, fact] of await readSingly(provider, doubtful, listing.hasFailed, skews)) addresses.set(ip, fact);
   const known = [...addresses.values()].flatMap((fact) => (fact.kind === "known" ? [fact.address] : []));
   if (known.length > 0 || (listing.isComplete && wanted.mayAcquire)) {
-    await proveMachinesAreReadable(name, provider, known, nodes);
+    const machines = nodes.flatMap((node) => registry.machineID(name, node.providerID) ?? []);
+    await proveMachinesAreReadable(provider, known, machines);
   }
   const limit = wanted.mayAcquire ? await readLimit(provider) : undefined;
   return {
@@ -224,13 +226,11 @@ async function readLimit(provider: IPProviderReader): Promise<number | undefined
  * right; else one node's machine is asked for.
  */
 async function proveMachinesAreReadable(
-  name: string,
   provider: IPProviderReader,
   known: readonly Address[],
-  nodes: readonly NodeFacts[],
+  [machine]: readonly string[],
 ): Promise<void> {
   if (known.some(({ holderID }) => holderID !== undefined)) return;
-  const [machine] = nodes.flatMap((node) => machineID(name, node.providerID) ?? []);
   if (machine !== undefined) await provider.machineAddresses(machine);
 }
 

@@ -1,5 +1,6 @@
 import { ProviderError } from "../model/errors.ts";
 import type { ProviderFacts } from "../model/observation.ts";
+import type { ProviderRegistry } from "../model/provider.ts";
 import { formatTime } from "../model/time.ts";
 import type { ProviderAccess } from "../ports/providers.ts";
 import type { ReusableFacts } from "./reusable-facts.ts";
@@ -8,6 +9,8 @@ import type { ReusableFacts } from "./reusable-facts.ts";
 export interface AskOptions<P> {
   readonly name: string;
   readonly access: ProviderAccess<P>;
+  /** What each provider can do. */
+  readonly registry: ProviderRegistry;
   /** No call before this time, as an earlier run was told; milliseconds of the API server's clock. */
   readonly notBeforeMs: number | undefined;
   /** The API server's clock, milliseconds. */

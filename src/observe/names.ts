@@ -29,8 +29,9 @@ export function askedOfNames({
   name,
   pools,
   recordSets,
-}: Pick<ReadNamesOptions, "name" | "pools" | "recordSets">): string | undefined {
-  const { zones, asked } = wantedNames(name, pools, recordSets);
+  registry,
+}: Pick<ReadNamesOptions, "name" | "pools" | "recordSets" | "registry">): string | undefined {
+  const { zones, asked } = wantedNames({ name, pools, recordSets, registry });
   return zones.length === 0 ? undefined : JSON.stringify(asked);
 }
 
@@ -40,8 +41,8 @@ export function askedOfNames({
  * urgent, names that no ready object has come first, then the others from where the last look ended; what is put off is taken as status has it. Never throws for a provider's failure.
  */
 export async function readNames(options: ReadNamesOptions): Promise<DNSFacts | undefined> {
-  const { name, access, pools, recordSets, skewMs } = options;
-  const wanted = wantedNames(name, pools, recordSets);
+  const { name, access, skewMs } = options;
+  const wanted = wantedNames(options);
   if (wanted.zones.length === 0) return undefined;
   const why = unusableWhy(options);
   if (why !== undefined || access.kind === "no-token") return nothing(name, why);
@@ -305,8 +306,17 @@ interface WantedNames {
 }
 
 /** Collects what objects ask for, and the names they had before where their records are to be cleaned. Pure. */
-function wantedNames(provider: string, pools: readonly Pool[], recordSets: readonly RecordSet[]): WantedNames {
-  const wishes = [...pools.map(poolWish), ...recordSets.map(recordSetWish)].filter(isNamedAt(provider));
+function wantedNames({
+  name: provider,
+  pools,
+  recordSets,
+  registry,
+}: Pick<ReadNamesOptions, "name" | "pools" | "recordSets" | "registry">): WantedNames {
+  const asking = [
+    ...pools.map((pool) => poolWish(pool, registry)),
+    ...recordSets.map((recordSet) => recordSetWish(recordSet, registry)),
+  ];
+  const wishes = asking.filter(isNamedAt(provider));
   const former = [...pools, ...recordSets].flatMap(cleanable).filter((name) => name.provider === provider);
   const published = [...pools, ...recordSets].flatMap(publishedNames).filter((name) => name.provider === provider);
   const byZone = Map.groupBy(wishes, ({ zone }) => zone);

@@ -3,6 +3,7 @@ import { KubeError } from "../model/errors.ts";
 import { ACQUISITIONS_ANNOTATION, NOT_BEFORE_PREFIX, PUT_OFF_PREFIX } from "../model/lease-annotations.ts";
 import { ACQUISITION_WINDOW_MS, parsePutOff } from "../model/lease-notes.ts";
 import type { KnownFacts, LeaseFacts, Observation } from "../model/observation.ts";
+import type { ProviderRegistry } from "../model/provider.ts";
 import type { Pool, RecordSet } from "../model/resource.ts";
 import { restoreMemory } from "../plan/fold-status.ts";
 import type { ClusterReader, LeaseRecord } from "../ports/cluster.ts";
@@ -27,6 +28,8 @@ export interface ObserveDeps {
   readonly providers: ReadonlyMap<string, ProviderAccess<IPProviderReader>>;
   readonly dnsProviders: ReadonlyMap<string, ProviderAccess<DNSProviderReader>>;
   readonly firewallProviders: ReadonlyMap<string, ProviderAccess<FirewallProviderReader>>;
+  /** What each of them can do, without being asked. */
+  readonly registry: ProviderRegistry;
   readonly clock: Clock;
   readonly leaseName: { readonly namespace: string; readonly name: string };
   /** What earlier passes of this process left; it is told what this one read. Absent = every provider is asked. */
@@ -70,6 +73,7 @@ export async function look(deps: ObserveDeps): Promise<Sight> {
   const observation: Observation = {
     observedAtMs: cluster.now(),
     cluster: cluster.server,
+    registry: deps.registry,
     ...lists,
     ...unanswered(pieces),
     lease: facts,
@@ -84,17 +88,21 @@ export function enterAll(observation: Observation, arrived: readonly Enter[]): O
 }
 
 /** True when an object asks for something of a piece. Pure. */
-export function needs(object: Pool | RecordSet, { kind, provider }: Pick<Piece, "kind" | "provider">): boolean {
+export function needs(
+  object: Pool | RecordSet,
+  { kind, provider }: Pick<Piece, "kind" | "provider">,
+  registry: ProviderRegistry,
+): boolean {
   const pools = "kind" in object ? [object] : [];
   const recordSets = "kind" in object ? [] : [object];
-  const asked = { name: provider, pools, recordSets, nodes: [] };
+  const asked = { name: provider, pools, recordSets, nodes: [], registry };
   const askedOf = { addresses: askedOfAddresses, names: askedOfNames, firewalls: askedOfFirewalls }[kind];
   return askedOf(asked) !== undefined;
 }
 
 /** What objects ask of each provider. */
 function piecesOf(
-  { cluster, providers, dnsProviders, firewallProviders, clock, reusable }: ObserveDeps,
+  { cluster, providers, dnsProviders, firewallProviders, registry, clock, reusable }: ObserveDeps,
   { pools, recordSets, nodes }: ClusterLists,
   lease: LeaseFacts,
 ): readonly Piece[] {
@@ -102,6 +110,7 @@ function piecesOf(
   const asking = <P>([name, access]: readonly [string, ProviderAccess<P>]): AskOptions<P> => ({
     name,
     access,
+    registry,
     notBeforeMs: lease.providerNotBeforeMs.get(name),
     nowMs: cluster.now(),
     skewMs: () => cluster.now() - clock.wallMs(),

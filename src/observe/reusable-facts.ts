@@ -1,7 +1,6 @@
 import type { AddressFact } from "../model/address.ts";
 import type { RecordsFact } from "../model/dns.ts";
 import type { Firewall } from "../model/firewall.ts";
-import { machineID } from "../model/node.ts";
 import type { KnownFacts, Observation } from "../model/observation.ts";
 import type { Clock } from "../ports/system.ts";
 import { type Piece, pieceKey, Readings } from "./looking.ts";
@@ -162,7 +161,7 @@ function readingsOf(world: Observation): readonly Reading[] {
   return [...addressReadings(world), ...nameReadings(world), ...firewallReadings(world)];
 }
 
-function addressReadings({ providers, pools, nodes }: Observation): readonly Reading[] {
+function addressReadings({ providers, pools, nodes, registry }: Observation): readonly Reading[] {
   return [...providers].flatMap(([name, facts]): readonly Reading[] => {
     const piece = pieceKey({ kind: "addresses", provider: name });
     const whole: Reading = {
@@ -172,7 +171,7 @@ function addressReadings({ providers, pools, nodes }: Observation): readonly Rea
       mark: facts.unusable,
     };
     if (facts.unusable !== undefined) return [whole];
-    const wanted = wantedAddresses(name, pools, nodes);
+    const wanted = wantedAddresses(name, pools, nodes, registry);
     const listState = facts.isComplete ? (wanted.hasOpenIntent ? "moving" : "settled") : "failed";
     // A list that nobody needs has no state: it is read as soon as somebody does.
     const list: readonly Reading[] = wanted.mayAcquire
@@ -211,10 +210,12 @@ function nameReadings({ dns }: Observation): readonly Reading[] {
 }
 
 /** A change that is pending for a machine without a ready node moves nothing: it may never end, and nobody waits for it. */
-function firewallReadings({ firewalls, nodes }: Observation): readonly Reading[] {
+function firewallReadings({ firewalls, nodes, registry }: Observation): readonly Reading[] {
   return [...firewalls].flatMap(([name, facts]): readonly Reading[] => {
     const piece = pieceKey({ kind: "firewalls", provider: name });
-    const ready = nodes.flatMap((node) => (node.ready.isReady ? (machineID(name, node.providerID) ?? []) : []));
+    const ready = nodes.flatMap((node) =>
+      node.ready.isReady ? (registry.machineID(name, node.providerID) ?? []) : [],
+    );
     const machines = new Set(ready);
     const single = [...facts.firewalls].map(([wanted, fact]): Reading => {
       const isMoving = fact.kind === "known" && isMovingAt(fact.firewall, machines);

@@ -1,5 +1,6 @@
 import { canonicalIPv4 } from "../model/address.ts";
-import { machineID, type NodeFacts } from "../model/node.ts";
+import type { NodeFacts } from "../model/node.ts";
+import type { ProviderRegistry } from "../model/provider.ts";
 import { ownerKey, type Pool } from "../model/resource.ts";
 import { managedIPs } from "../plan/addresses/claims.ts";
 
@@ -22,6 +23,7 @@ export function wantedAddresses(
   provider: string,
   pools: readonly Pool[],
   nodes: readonly NodeFacts[],
+  registry: ProviderRegistry,
 ): WantedAddresses {
   const own = pools.filter(({ spec }) => spec.provider === provider);
   const keys = new Set(own.map(({ kind, meta }) => ownerKey({ kind, ...meta })));
@@ -29,7 +31,7 @@ export function wantedAddresses(
   const remembered = own.flatMap(({ status }) => [...Object.keys(status.ips), ...status.released.map(({ ip }) => ip)]);
   const annotated = nodes.flatMap(({ addressAnnotation, poolAnnotation, providerID }) =>
     addressAnnotation !== undefined && keys.has(poolAnnotation ?? "")
-      ? [[addressAnnotation, machineID(provider, providerID) ?? ""] as const]
+      ? [[addressAnnotation, registry.machineID(provider, providerID) ?? ""] as const]
       : [],
   );
   const ips = new Set(
@@ -48,7 +50,10 @@ export function wantedAddresses(
   );
   return {
     ips,
-    holders: new Map([...annotated.filter(([, machine]) => machine !== ""), ...own.flatMap(holdersByStatus)]),
+    holders: new Map([
+      ...annotated.filter(([, machine]) => machine !== ""),
+      ...own.flatMap((pool) => holdersByStatus(pool, registry)),
+    ]),
     // What is wrong with a node is known from the whole list: a look at less would forget it.
     isSteady: [...ips].every((ip) => active.has(ip)) && own.every(({ status }) => status.nodeErrors.length === 0),
     // An answer stays open also for a pool that wants nothing more: only the whole list shows which address it may be about.
@@ -61,9 +66,12 @@ function lacks(spec: Pool["spec"], status: Pool["status"]): boolean {
   return spec.desiredIPs > new Set([...spec.ips, ...status.acquired.map(({ ip }) => ip)]).size;
 }
 
-function holdersByStatus({ spec, status }: Pool): readonly (readonly [ip: string, machine: string])[] {
+function holdersByStatus(
+  { spec, status }: Pool,
+  registry: ProviderRegistry,
+): readonly (readonly [ip: string, machine: string])[] {
   return Object.entries(status.ips).flatMap(([ip, { providerID }]) => {
-    const machine = machineID(spec.provider, providerID ?? "");
+    const machine = registry.machineID(spec.provider, providerID ?? "");
     return machine === undefined ? [] : [[ip, machine] as const];
   });
 }

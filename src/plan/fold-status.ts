@@ -3,7 +3,7 @@ import { canonicalIPv4, type PendingAcquisition } from "../model/address.ts";
 import { type DNSFacts, type RecordsFact, recordsKey } from "../model/dns.ts";
 import { KubeError, ProviderError } from "../model/errors.ts";
 import { type AcquisitionNote, beyond, EMPTY_NOTE, placeOf } from "../model/lease-notes.ts";
-import { providerIDOf } from "../model/node.ts";
+import type { ProviderRegistry } from "../model/provider.ts";
 import type { Reason } from "../model/reason.ts";
 import type { IPStatus, Pool, PoolStatus, RetryStatus } from "../model/resource.ts";
 import type { Failed, Outcome } from "../model/run.ts";
@@ -14,19 +14,26 @@ import { dnsSubject } from "./names/publishers.ts";
 import { rateLimitIn, retryClassOf, withoutRetries, withRetry } from "./retries.ts";
 
 /** The status of a pool with the outcomes of its own actions entered: what the next decision needs to know. Pure. */
-export function foldIntoStatus(pool: Pool, outcomes: readonly Outcome[], nowMs: number): PoolStatus {
-  const status = outcomes.reduce((known, outcome) => enter(known, pool, outcome, nowMs), pool.status);
+export function foldIntoStatus(
+  pool: Pool,
+  outcomes: readonly Outcome[],
+  nowMs: number,
+  registry: ProviderRegistry,
+): PoolStatus {
+  const status = outcomes.reduce((known, outcome) => enter(known, outcome, nowMs, registry), pool.status);
   return { ...status, retries: foldDNSRetries(status.retries, outcomes, nowMs) };
 }
 
-function enter(status: PoolStatus, pool: Pool, outcome: Outcome, nowMs: number): PoolStatus {
+function enter(status: PoolStatus, outcome: Outcome, nowMs: number, registry: ProviderRegistry): PoolStatus {
   const accepted = countAssignment(status, outcome);
   const { action } = outcome;
   switch (outcome.outcome) {
     case "applied":
-      return succeeded(accepted, pool, action, outcome);
+      return succeeded(accepted, outcome, registry);
     case "unconfirmed":
-      return isAssign(action) ? inProgress(accepted, action) : acquiredInProgress(accepted, pool, outcome);
+      return isAssign(action)
+        ? inProgress(accepted, action, registry)
+        : acquiredInProgress(accepted, outcome, registry);
     case "skipped":
       return isMachineUnfit(outcome.reason)
         ? retry(accepted, nodeSubject(action), "slow", outcome.detail, nowMs)
@@ -51,14 +58,14 @@ function countAssignment(status: PoolStatus, { acceptedAtMs, action }: Outcome):
   return { ...status, lastAssignmentTime: timestamp(acceptedAtMs), assignments: (status.assignments ?? 0) + 1 };
 }
 
-function succeeded(status: PoolStatus, pool: Pool, action: Action, outcome: Outcome): PoolStatus {
+function succeeded(status: PoolStatus, { action, address }: Outcome, registry: ProviderRegistry): PoolStatus {
   switch (action.kind) {
     case "assign-ip":
     case "move-ip": {
       const entry: IPStatus = {
         state: "active",
         nodeName: action.after.nodeName,
-        providerID: providerIDOf(action.provider, action.after.machineID),
+        providerID: registry.providerID(action.provider, action.after.machineID),
       };
       return forget({ ...status, ips: { ...status.ips, [action.ip]: entry } }, [
         `ip/${action.ip}`,
@@ -66,7 +73,7 @@ function succeeded(status: PoolStatus, pool: Pool, action: Action, outcome: Outc
       ]);
     }
     case "acquire-ip":
-      return activate(forget(status, ["acquire"]), pool, action, outcome);
+      return activate(forget(status, ["acquire"]), action, address, registry);
     case "unassign-ip":
       return forget(status, [`ip/${action.ip}`]);
     case "delete-ip":
@@ -92,22 +99,28 @@ function succeeded(status: PoolStatus, pool: Pool, action: Action, outcome: Outc
 }
 
 /** An acquired address: the journal has entered it already; its state follows from where it is. */
-function activate(status: PoolStatus, pool: Pool, action: AcquireIP, { address }: Outcome): PoolStatus {
-  if (address === undefined || !("node" in action.after)) return status;
-  const { nodeName, machineID } = action.after.node;
-  const entry: IPStatus = { state: "active", nodeName, providerID: providerIDOf(pool.spec.provider, machineID) };
+function activate(
+  status: PoolStatus,
+  { provider, after }: AcquireIP,
+  address: Outcome["address"],
+  registry: ProviderRegistry,
+): PoolStatus {
+  if (address === undefined || !("node" in after)) return status;
+  const { nodeName, machineID } = after.node;
+  const entry: IPStatus = { state: "active", nodeName, providerID: registry.providerID(provider, machineID) };
   return forget({ ...status, ips: { ...status.ips, [address.ip]: entry } }, [`node/${nodeName}`]);
 }
 
-function acquiredInProgress(status: PoolStatus, pool: Pool, { action, address }: Outcome): PoolStatus {
+function acquiredInProgress(status: PoolStatus, { action, address }: Outcome, registry: ProviderRegistry): PoolStatus {
   if (action.kind !== "acquire-ip" || address === undefined || !("node" in action.after)) return status;
   const { nodeName, machineID } = action.after.node;
-  const entry: IPStatus = { state: "in-progress", nodeName, providerID: providerIDOf(pool.spec.provider, machineID) };
+  const providerID = registry.providerID(action.provider, machineID);
+  const entry: IPStatus = { state: "in-progress", nodeName, providerID };
   return forget({ ...status, ips: { ...status.ips, [address.ip]: entry } }, ["acquire"]);
 }
 
-function inProgress(status: PoolStatus, action: AssignIP): PoolStatus {
-  return forget({ ...status, ips: { ...status.ips, [action.ip]: onItsWay(action) } }, [
+function inProgress(status: PoolStatus, action: AssignIP, registry: ProviderRegistry): PoolStatus {
+  return forget({ ...status, ips: { ...status.ips, [action.ip]: onItsWay(action, registry) } }, [
     `ip/${action.ip}`,
     `node/${action.after.nodeName}`,
   ]);
@@ -232,13 +245,13 @@ export function foldDNSRetries(
  * The status of an address that is being sent to a node's machine. It remembers both ends, so that wherever the address is found later, on whichever node has
  * gone meanwhile, it is known as the pool's own; a foreign holder it is taken from is not remembered. Pure.
  */
-export function onItsWay({ provider, before, after, reason }: AssignIP): IPStatus {
+export function onItsWay({ provider, before, after, reason }: AssignIP, registry: ProviderRegistry): IPStatus {
   const isOurs = before !== undefined && reason !== "TakeOver";
   return {
     state: "in-progress",
     nodeName: after.nodeName,
-    providerID: providerIDOf(provider, after.machineID),
-    ...(isOurs ? { previousProviderID: providerIDOf(provider, before.machineID) } : {}),
+    providerID: registry.providerID(provider, after.machineID),
+    ...(isOurs ? { previousProviderID: registry.providerID(provider, before.machineID) } : {}),
   };
 }
 

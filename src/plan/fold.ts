@@ -2,6 +2,7 @@ import { type Action, type ObjectRef, refKey } from "../model/action.ts";
 import type { Address, AddressFact } from "../model/address.ts";
 import type { FirewallFact, FirewallFacts } from "../model/firewall.ts";
 import type { Observation, ProviderFacts } from "../model/observation.ts";
+import type { ProviderRegistry } from "../model/provider.ts";
 import type { Pool, RecordSet } from "../model/resource.ts";
 import type { LearnedFirewall, Outcome } from "../model/run.ts";
 import { foldFinalizerRetries } from "./finalizer.ts";
@@ -31,7 +32,7 @@ export function fold(observation: Observation, outcomes: readonly Outcome[], { n
     pods: foldPods(observation.pods, outcomes),
     pools: observation.pools
       .filter((pool) => !isFinished(of(pool.kind, pool)) || !pool.meta.isDeleting)
-      .map((pool) => foldPool(pool, of(pool.kind, pool), nowMs)),
+      .map((pool) => foldPool(pool, of(pool.kind, pool), nowMs, observation.registry)),
     recordSets: observation.recordSets
       .filter((recordSet) => !isFinished(of("dns", recordSet)) || !recordSet.meta.isDeleting)
       .map((recordSet) => foldRecordSet(recordSet, of("dns", recordSet), nowMs)),
@@ -88,8 +89,8 @@ function isFinished(outcomes: readonly Outcome[]): boolean {
   return outcomes.some(({ action, outcome }) => action.kind === "remove-finalizer" && outcome === "applied");
 }
 
-function foldPool(pool: Pool, outcomes: readonly Outcome[], nowMs: number): Pool {
-  return outcomes.length === 0 ? pool : { ...pool, status: foldIntoStatus(pool, outcomes, nowMs) };
+function foldPool(pool: Pool, outcomes: readonly Outcome[], nowMs: number, registry: ProviderRegistry): Pool {
+  return outcomes.length === 0 ? pool : { ...pool, status: foldIntoStatus(pool, outcomes, nowMs, registry) };
 }
 
 function foldRecordSet(recordSet: RecordSet, outcomes: readonly Outcome[], nowMs: number): RecordSet {

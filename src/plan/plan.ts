@@ -1,5 +1,4 @@
 import { ACTIONS, type Action, type AssignIP, type ObjectRef, refKey, subjectOf } from "../model/action.ts";
-import { machineID } from "../model/node.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Hold, Plan } from "../model/plan.ts";
 import { bySeniority, compareText, objectKey, type Pool, type RetryStatus } from "../model/resource.ts";
@@ -51,7 +50,7 @@ export function plan(observed: Observation, selection: Selection): Plan {
     .toSorted(bySeniority)
     .map((recordSet) => checkRecordSet(recordSet, isSelected(selection, "dns", recordSet.meta), observation));
   const publishers = [
-    ...views.map((view) => poolPublisher(view, observation.dns)),
+    ...views.map((view) => poolPublisher(view, observation)),
     ...checked.map(({ publisher }) => publisher),
   ];
   const nameClaims = settleNames(publishers);
@@ -107,15 +106,18 @@ function judgedUntil(views: readonly Pick<PoolView, "judgedUntilMs">[]): Pick<Pl
 }
 
 function viewPools(observation: Observation, claims: Claims, selection: Selection): readonly PoolView[] {
+  const names = new Set(observation.pools.map(({ spec }) => spec.provider));
+  const machines = new Map([...names].map((name) => [name, machineNodes(observation, name)]));
   const context = {
     observation,
     claims,
-    machines: machineNodes(observation.nodes, "digitalocean"),
+    machinesOf: (provider: string) => machines.get(provider) ?? machineNodes(observation, provider),
     isSelected: (pool: PoolView["pool"]) => isSelected(selection, pool.kind, pool.meta),
     firewalls: {
       firewalls: observation.firewalls,
       made: madeRules(observation.pools),
       nowMs: observation.observedAtMs,
+      registry: observation.registry,
     },
     found: new Set<string>(),
   };
@@ -127,22 +129,23 @@ function namePlans(
   decisions: readonly Decision[],
   recordSets: readonly RecordSetView[],
   claims: NameClaims,
-  { dns, observedAtMs }: Observation,
+  observation: Observation,
   lettingIn: LettingIn,
 ): ReadonlyMap<string, ObjectNames> {
+  const { dns, observedAtMs } = observation;
   const served = new Map<string, ServedAddresses>();
   const names = new Map<string, ObjectNames>();
   for (const { view, actions } of decisions) {
     if (blockedBy(view) === undefined)
       served.set(refKey(view.object), poolAddresses(view, actions.filter(isAssign), lettingIn));
-    else names.set(refKey(view.object), untouchedNames(poolPublisher(view, dns)));
+    else names.set(refKey(view.object), untouchedNames(poolPublisher(view, observation)));
   }
   for (const view of recordSets) {
     if (view.validation.kind === "valid") served.set(refKey(view.ref), view.served);
     else names.set(refKey(view.ref), untouchedNames(view.publisher));
   }
   const publishers = [
-    ...decisions.map(({ view }) => poolPublisher(view, dns)),
+    ...decisions.map(({ view }) => poolPublisher(view, observation)),
     ...recordSets.map(({ publisher }) => publisher),
   ];
   for (const object of planDNS(publishers, served, claims, dns, observedAtMs))
@@ -267,7 +270,7 @@ function servingNow(views: readonly PoolView[]): ReadonlySet<string> {
         standing.kind === "placed" && standing.unready === undefined ? [ip] : [],
       );
       const isMatch = (holderID: string | undefined): boolean =>
-        view.matches.some(({ providerID }) => machineID(view.pool.spec.provider, providerID) === holderID);
+        view.matches.some(({ providerID }) => view.machineOf(providerID) === holderID);
       const released = view.released.flatMap(({ ip, fact }) =>
         fact.kind === "known" && !fact.address.isLocked && isMatch(fact.address.holderID) ? [ip] : [],
       );

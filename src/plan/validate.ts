@@ -12,7 +12,6 @@ import {
 import { endpointsKey, NO_NODE } from "../model/service.ts";
 import { recordSetWish } from "./names/name-target.ts";
 import type { Matcher } from "./nodes/match.ts";
-import { capabilitiesOf } from "./provider-capabilities.ts";
 
 /**
  * A valid spec, with all that is needed to judge nodes; or why nothing about the object may change in this pass.
@@ -23,14 +22,16 @@ export type Validation =
   | { readonly kind: "blocked"; readonly reason: "InvalidSpec" | "SelectorRefused"; readonly error: string };
 
 type Pods = Observation["pods"];
+/** What a spec is checked against. */
+export type SpecFacts = Pick<Observation, "pods" | "registry">;
 
 /** Checks a pool's spec; the first failure wins. The texts are the Go operator's, so that alerts on them keep working. */
-export function validatePool(pool: Pool, pods: Pods): Validation {
+export function validatePool(pool: Pool, { pods, registry }: SpecFacts): Validation {
   const { spec } = pool;
-  const capabilities = capabilitiesOf(spec.provider);
+  const traits = registry.get(spec.provider);
   if (pool.decodeError !== undefined) return invalid(pool.decodeError);
-  if (capabilities === undefined) return invalid(`unknown provider "${spec.provider}"`);
-  if (!capabilities.providesIPs) return invalid(`provider "${spec.provider}" does not provide floating IPs`);
+  if (traits === undefined) return invalid(`unknown provider "${spec.provider}"`);
+  if (traits.addresses === undefined) return invalid(`provider "${spec.provider}" does not provide floating IPs`);
   if (spec.ips.length === 0 && spec.desiredIPs <= 0) return invalid("ips or desiredIPs must be provided");
   return validateMatch(pool, pods);
 }
@@ -38,10 +39,10 @@ export function validatePool(pool: Pool, pods: Pods): Validation {
 const ADDRESS_TYPES: readonly string[] = ["ExternalIP", "InternalIP", ADDRESS_ANNOTATION];
 
 /** Checks a record set's spec; the first failure wins. The texts are the Go operator's. */
-export function validateRecordSet(recordSet: RecordSet, pods: Pods): Validation {
+export function validateRecordSet(recordSet: RecordSet, { pods, registry }: SpecFacts): Validation {
   const { spec, decodeError } = recordSet;
   if (decodeError !== undefined) return invalid(decodeError);
-  const wish = recordSetWish(recordSet);
+  const wish = recordSetWish(recordSet, registry);
   if (wish.kind === "invalid") return invalid(wish.error);
   if (!ADDRESS_TYPES.includes(spec.addressType))
     return invalid(`invalid addressType "${spec.addressType}": it must be ${ADDRESS_TYPES.join(", ")}`);

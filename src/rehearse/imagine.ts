@@ -15,7 +15,6 @@ import {
 } from "../model/resource.ts";
 import type { Applied, Outcome } from "../model/run.ts";
 import { timestamp } from "../model/time.ts";
-import { regionOf } from "../plan/addresses/assign.ts";
 import { factByID } from "../plan/firewalls/firewall-memory.ts";
 import { fold } from "../plan/fold.ts";
 import { recordedNames } from "../plan/names/plan-dns.ts";
@@ -111,12 +110,12 @@ const EFFECTS: Effects = {
     })),
 };
 
-function acquired({ id, after }: AcquireIP, { observation, newAddresses }: Imagining): Facts {
+function acquired({ id, provider, after }: AcquireIP, { observation, newAddresses }: Imagining): Facts {
   const ip = newAddresses.get(id);
   if (ip === undefined) return {};
   if (!("node" in after)) return { address: { ip, region: after.region, isLocked: false } };
   const node = observation.nodes.find(({ name }) => name === after.node.nodeName);
-  const region = node === undefined ? "" : regionOf(node);
+  const region = node === undefined ? "" : observation.registry.regionOf(provider, node);
   return { address: { ip, region, holderID: after.node.machineID, isLocked: false } };
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { PROVIDERS } from "../../src/adapters/registry.ts";
 import { ProviderError, type ProviderFailure } from "../../src/model/errors.ts";
 import type { ProviderFacts } from "../../src/model/observation.ts";
 import type { IPStatus, Pool } from "../../src/model/resource.ts";
@@ -42,6 +43,7 @@ async function read(
     nodes: seen,
     notBeforeMs,
     nowMs: NOW,
+    registry: PROVIDERS,
     skewMs: () => 0,
     reusable,
   });

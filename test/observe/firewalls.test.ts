@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { PROVIDERS } from "../../src/adapters/registry.ts";
 import type { Firewall, FirewallFact } from "../../src/model/firewall.ts";
 import { readFirewalls } from "../../src/observe/firewalls.ts";
 import { ReusableFacts } from "../../src/observe/reusable-facts.ts";
@@ -34,6 +35,7 @@ async function read(
     reusable,
     notBeforeMs: undefined,
     nowMs: NOW,
+    registry: PROVIDERS,
     skewMs: () => 0,
   });
   return { fact: facts?.firewalls.get("web"), calls };

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { PROVIDERS } from "../../src/adapters/registry.ts";
 import { type DNSFacts, type RecordsFact, recordsKey } from "../../src/model/dns.ts";
 import { ProviderError, type ProviderFailure } from "../../src/model/errors.ts";
 import type { Condition, RecordSet } from "../../src/model/resource.ts";
@@ -65,6 +66,7 @@ async function read(
     recordSets,
     notBeforeMs: undefined,
     nowMs: NOW,
+    registry: PROVIDERS,
     skewMs: () => 0,
     reusable: more.reusable,
     lookFrom: more.lookFrom,

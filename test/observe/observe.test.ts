@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { PROVIDERS } from "../../src/adapters/registry.ts";
 import { KubeError, type KubeFailure } from "../../src/model/errors.ts";
 import { ACQUISITIONS_ANNOTATION } from "../../src/model/lease-annotations.ts";
 import type { Observation } from "../../src/model/observation.ts";
@@ -18,7 +19,15 @@ test("the Lease is read, unless whoever keeps it knows what is noted there", asy
   const cluster = new MemoryCluster({ now: () => clock.wallMs(), beforeCall });
   const none = new Map<string, never>();
   const leaseName = { namespace: "flipop", name: "flipop" };
-  const deps = { cluster, providers: none, dnsProviders: none, firewallProviders: none, clock, leaseName };
+  const deps = {
+    cluster,
+    providers: none,
+    dnsProviders: none,
+    firewallProviders: none,
+    registry: PROVIDERS,
+    clock,
+    leaseName,
+  };
   const readings = (): number => asked.filter((operation) => operation.includes("leases")).length;
   await observe(deps);
   expect(readings()).toBe(1);

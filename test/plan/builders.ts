@@ -1,3 +1,4 @@
+import { PROVIDERS } from "../../src/adapters/registry.ts";
 import type { Address, AddressFact } from "../../src/model/address.ts";
 import type { DNSFacts } from "../../src/model/dns.ts";
 import type { FirewallFacts } from "../../src/model/firewall.ts";
@@ -125,6 +126,7 @@ export function anObservation(parts: {
     observedAtMs: NOW,
     nodesReadAtMs: NOW,
     cluster: "https://cluster.example",
+    registry: PROVIDERS,
     pools: parts.pools ?? [],
     recordSets: parts.recordSets ?? [],
     missingKinds: [],

@@ -1,3 +1,4 @@
+import { PROVIDERS } from "../../src/adapters/registry.ts";
 import type { Address } from "../../src/model/address.ts";
 import type { NodeFacts } from "../../src/model/node.ts";
 import type { Observation, ProviderFacts } from "../../src/model/observation.ts";
@@ -135,6 +136,7 @@ export function anObservation(
     nodesReadAtMs: NOW_MS,
     cluster: "https://kubernetes.example:6443",
     pools,
+    registry: PROVIDERS,
     recordSets: [],
     missingKinds: [],
     firewalls: new Map(),

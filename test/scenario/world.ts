@@ -1,3 +1,4 @@
+import { PROVIDERS } from "../../src/adapters/registry.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import type { PoolStatus } from "../../src/model/resource.ts";
 import type { PassResult, Selection } from "../../src/model/run.ts";
@@ -299,6 +300,7 @@ export class World {
       clock,
       leaseName,
       providers: new Map([["digitalocean", { kind: "usable", provider: slow("addresses", provider) }]]),
+      registry: PROVIDERS,
       firewallProviders: new Map([["digitalocean", { kind: "usable", provider: slow("firewalls", firewalls) }]]),
       dnsProviders: new Map(
         (["digitalocean", "cloudflare"] as const).map((name) => [

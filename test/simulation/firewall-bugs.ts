@@ -77,8 +77,8 @@ export const FIREWALL_BUGS: readonly Mutation[] = [
   {
     name: "A firewall of Kubernetes is changed.",
     file: "src/plan/firewalls/firewall-target.ts",
-    find: "if (firewall.name.startsWith(RESERVED_PREFIX)) return",
-    replace: "if (firewall.name === RESERVED_PREFIX) return",
+    find: "reserved !== undefined && firewall.name.startsWith(reserved))",
+    replace: "reserved !== undefined && firewall.name === reserved)",
   },
   {
     name: "What is taken from a firewall is not looked at again before.",

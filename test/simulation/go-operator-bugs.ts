@@ -38,13 +38,13 @@ export const GO_OPERATOR_BUGS: readonly Mutation[] = [
     file: "src/plan/addresses/position.ts",
     find: "  const holder = holderOf(address, context);\n",
     replace:
-      '  const known = statusOf(context.pool, address.ip);\n  const knownID = known?.state === "active" ? machineID(context.pool.spec.provider, known.providerID ?? "") : undefined;\n  const holder = holderOf(knownID === undefined ? address : { ...address, holderID: knownID }, context);\n',
+      '  const known = statusOf(context.pool, address.ip);\n  const knownID = known?.state === "active" ? context.machineOf(known.providerID ?? "") : undefined;\n  const holder = holderOf(knownID === undefined ? address : { ...address, holderID: knownID }, context);\n',
   },
   {
     name: "A node whose provider id is none of the provider's waits for an address like any other.",
     file: "src/plan/addresses/assign.ts",
-    find: "    const machine = machineID(view.pool.spec.provider, node.providerID);\n",
-    replace: '    const machine = machineID(view.pool.spec.provider, node.providerID) ?? "7";\n',
+    find: "    const machine = view.machineOf(node.providerID);\n",
+    replace: '    const machine = view.machineOf(node.providerID) ?? "7";\n',
   },
   {
     name: "An accepted action counts as done.",
@@ -148,9 +148,9 @@ export const GO_OPERATOR_BUGS: readonly Mutation[] = [
   {
     name: "An unknown provider in a spec ends the pass.",
     file: "src/plan/validate.ts",
-    find: "  if (capabilities === undefined) return",
+    find: "  if (traits === undefined) return",
     replace:
-      '  if (capabilities === undefined) throw new Error("unknown provider");\n  if (spec.provider === undefined) return',
+      '  if (traits === undefined) throw new Error("unknown provider");\n  if (spec.provider === undefined) return',
   },
   {
     name: "A label that goes leaves the annotation behind.",
@@ -185,8 +185,8 @@ export const GO_OPERATOR_BUGS: readonly Mutation[] = [
   {
     name: "Two pools may both be promised one node.",
     file: "src/plan/addresses/machine-ledger.ts",
-    find: "this.#promised.set(machine, key);",
-    replace: 'if (key === "") this.#promised.set(machine, key);',
+    find: "this.#promised.set(machine, [...(this.#promised.get(machine) ?? []), key]);",
+    replace: 'if (key === "") this.#promised.set(machine, [key]);',
   },
   {
     name: "A failed list of nodes counts as no nodes.",

@@ -116,8 +116,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "An address on the machine of a node that went is left there as a stranger's.",
     file: "src/plan/addresses/position.ts",
-    find: "storedMachines(provider, pool, ip).includes(machine)",
-    replace: "storedMachines(provider, pool, ip).slice(1).includes(machine)",
+    find: "storedMachines(pool, ip, machineOf).includes(machine)",
+    replace: "storedMachines(pool, ip, machineOf).slice(1).includes(machine)",
   },
   {
     name: "A suspended pool is changed.",

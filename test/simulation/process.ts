@@ -1,3 +1,4 @@
+import { PROVIDERS } from "../../src/adapters/registry.ts";
 import { NO_LOCK } from "../../src/cli/machine.ts";
 import { ConfigError, KubeError } from "../../src/model/errors.ts";
 import type { PassResult } from "../../src/model/run.ts";
@@ -232,6 +233,7 @@ export class Process {
       dnsProviders: new Map(
         Object.values(simulation.world.dns).map((account) => [account.flavour.name, dnsAccess(account)]),
       ),
+      registry: PROVIDERS,
       firewallProviders: new Map([["digitalocean", { kind: "usable" as const, provider: simFirewall(this) }]]),
       clock: this.clock,
       leaseName: { namespace: "flipop", name: "flipop" },

@@ -1,5 +1,5 @@
+import { PROVIDERS } from "../../src/adapters/registry.ts";
 import { ProviderError } from "../../src/model/errors.ts";
-import { machineID } from "../../src/model/node.ts";
 import { objectKey, type Pool, type PoolStatus } from "../../src/model/resource.ts";
 import { type KubeObject, storeKey } from "../../src/sandbox/kubernetes/object-store.ts";
 import type { SimCall } from "./faults.ts";
@@ -249,7 +249,7 @@ export class Records {
   #noteStatus({ meta, status }: Pool): void {
     for (const [ip, { state, providerID }] of Object.entries(status.ips)) {
       this.everNamed.add(ip);
-      const machine = machineID("digitalocean", providerID ?? "");
+      const machine = PROVIDERS.machineID("digitalocean", providerID ?? "");
       if (state === "active" && machine !== undefined) this.wasActive.add(`${meta.uid} ${ip} ${machine}`);
     }
   }
@@ -284,7 +284,7 @@ export class Records {
     const nowMs = this.#world.nowMs();
     this.nodeChangedMs.set(object.metadata.name, nowMs);
     const { providerID } = (object["spec"] ?? {}) as { readonly providerID?: string };
-    const machine = machineID("digitalocean", providerID ?? "");
+    const machine = PROVIDERS.machineID("digitalocean", providerID ?? "");
     if (machine !== undefined) this.machineChangedMs.set(Number(machine), nowMs);
   }
 

@@ -1,5 +1,6 @@
+import { PROVIDERS } from "../../src/adapters/registry.ts";
 import { canonicalIPv4 } from "../../src/model/address.ts";
-import { machineID, type NodeFacts } from "../../src/model/node.ts";
+import type { NodeFacts } from "../../src/model/node.ts";
 import { type IPStatus, objectKey, type Pool, type RecordSet } from "../../src/model/resource.ts";
 import type { World } from "./world.ts";
 
@@ -45,7 +46,7 @@ export function mayBeAnswer({ status }: Pool, ip: string): boolean {
 
 /** The droplet of a node, when its providerID names one. */
 export function dropletOf(node: NodeFacts): number | undefined {
-  const id = machineID("digitalocean", node.providerID);
+  const id = PROVIDERS.machineID("digitalocean", node.providerID);
   return id === undefined ? undefined : Number(id);
 }
 

@@ -1,3 +1,4 @@
+import { PROVIDERS } from "../../src/adapters/registry.ts";
 import { Attempts } from "../../src/apply/attempts.ts";
 import { NO_LOCK } from "../../src/cli/machine.ts";
 import { ConfigError, KubeError } from "../../src/model/errors.ts";
@@ -79,6 +80,7 @@ export class WatchingProcess extends Process {
       dnsProviders: new Map(
         Object.values(world.dns).map((account) => [account.flavour.name, usable(simDNS(this, account))] as const),
       ),
+      registry: PROVIDERS,
       firewallProviders: new Map(),
       clock: this.clock,
       leaseName: { namespace: "flipop", name: "flipop" },

@@ -1,3 +1,4 @@
+import { PROVIDERS } from "../../src/adapters/registry.ts";
 import { Attempts } from "../../src/apply/attempts.ts";
 import { ReusableFacts } from "../../src/observe/reusable-facts.ts";
 import type { ProviderAccess } from "../../src/ports/providers.ts";
@@ -119,7 +120,17 @@ export class WatchWorld {
           return ({ isFullLook, ...manner }) => {
             if (isFullLook) reusable.forget();
             return pass(
-              { cluster, ...access, firewallProviders: new Map(), clock, lock, leaseName, reusable, attempts },
+              {
+                cluster,
+                ...access,
+                firewallProviders: new Map(),
+                registry: PROVIDERS,
+                clock,
+                lock,
+                leaseName,
+                reusable,
+                attempts,
+              },
               { selection: {}, deadline: clock.monotonicMs() + 50_000, signal: stopping.signal, ...manner },
             );
           };

@@ -1,18 +1,14 @@
 import { type AcquireIP, actionID } from "../../model/action.ts";
 import { ACQUISITION_WINDOW_MS } from "../../model/lease-notes.ts";
-import { machineID } from "../../model/node.ts";
-import type { Observation } from "../../model/observation.ts";
+import type { Observation, ProviderFacts } from "../../model/observation.ts";
 import type { Hold } from "../../model/plan.ts";
 import type { Reason } from "../../model/reason.ts";
 import type { Pool } from "../../model/resource.ts";
 import { firewallObstacle } from "../firewalls/firewall-target.ts";
 import { retryDueMs, retryOf } from "../retries.ts";
-import { type Assignments, type Candidate, isSameRegion, regionOf } from "./assign.ts";
+import { type Assignments, type Candidate, isSamePlace } from "./assign.ts";
 import type { MachineLedger } from "./machine-ledger.ts";
 import { countedIPs, type PoolView } from "./pool-view.ts";
-
-/** Most addresses that may be created within a minute (DigitalOcean's documented limit, verified 2026-08). */
-const CREATIONS_PER_WINDOW = 12;
 
 /** What creations the account still allows in this pass; entered as they are planned. */
 export interface AcquisitionBudget {
@@ -26,16 +22,25 @@ export interface AcquisitionBudget {
   readonly rateResetMs: number;
 }
 
-/** The budget at the start of a pass, from the account's list and limit and the Lease's record of recent creations. */
-export function acquisitionBudget(observation: Observation, provider: string): AcquisitionBudget {
-  const facts = observation.providers.get(provider);
+/** Creates the budget of each provider that was read, from the account's list and limit and the Lease's record of recent acquisitions. */
+export function acquisitionBudgets(observation: Observation): ReadonlyMap<string, AcquisitionBudget> {
+  const { providers, registry } = observation;
+  return new Map(
+    [...providers].map(([name, facts]) => {
+      const perMinute = registry.get(name)?.addresses?.acquisitionsPerMinute ?? 0;
+      return [name, budgetOf(facts, perMinute, observation)];
+    }),
+  );
+}
+
+function budgetOf(facts: ProviderFacts, perMinute: number, observation: Observation): AcquisitionBudget {
   const nowMs = observation.observedAtMs;
   const recent = observation.lease.acquisitionTimesMs.filter((ms) => ms > nowMs - ACQUISITION_WINDOW_MS);
-  const { addressLimit: limit, addressCount: count } = facts ?? {};
+  const { addressLimit: limit, addressCount: count } = facts;
   return {
     quotaLeft: limit === undefined || count === undefined ? Number.POSITIVE_INFINITY : limit - count,
     ...(limit === undefined ? {} : { limit }),
-    rateLeft: CREATIONS_PER_WINDOW - recent.length,
+    rateLeft: perMinute - recent.length,
     rateResetMs: Math.min(...recent.map((ms) => Math.min(ms, nowMs)), nowMs) + ACQUISITION_WINDOW_MS,
   };
 }
@@ -97,7 +102,7 @@ function placesToBuyFor(view: PoolView, leftOver: readonly Candidate[], nowMs: n
   const occupied = view.pool.spec.region === "" ? leftOver.filter(({ leaving }) => leaving.length > 0) : [];
   return [
     ...targets.map((target) => ({ target, after: { node: target.place } })),
-    ...occupied.flatMap(({ node }) => inRegion(regionOf(node)) ?? []),
+    ...occupied.flatMap(({ region }) => inRegion(region) ?? []),
   ];
 }
 
@@ -108,7 +113,7 @@ function inRegion(region: string): BuyingPlace | undefined {
 function isTarget(view: PoolView, candidate: Candidate, nowMs: number): boolean {
   return (
     candidate.leaving.length === 0 &&
-    isSameRegion(view.pool.spec.region, candidate.node) &&
+    isSamePlace(view.pool.spec.region, candidate) &&
     isDue(view, candidate.node.name, nowMs)
   );
 }
@@ -155,7 +160,7 @@ function withoutPlace(view: PoolView, leftOver: readonly Candidate[], nowMs: num
   const [next] = retries.toSorted((a, b) => retryDueMs(a, nowMs) - retryDueMs(b, nowMs));
   if (next !== undefined) return hold(view, "Backoff", next.error, retryDueMs(next, nowMs), false);
   const closed = view.matches.flatMap(({ providerID }) => {
-    const machine = machineID(view.pool.spec.provider, providerID);
+    const machine = view.machineOf(providerID);
     return machine === undefined ? [] : (firewallObstacle(view.firewall, view.placeOf(machine)) ?? []);
   })[0];
   if (closed === undefined) return hold(view, "NoRegion", "", undefined, true);

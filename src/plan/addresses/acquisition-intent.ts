@@ -1,5 +1,4 @@
 import type { AcquiredIP, Address, AddressFact, PendingAcquisition } from "../../model/address.ts";
-import { machineID } from "../../model/node.ts";
 import type { ProviderFacts } from "../../model/observation.ts";
 import { compareText } from "../../model/resource.ts";
 import { pastMs, timestamp } from "../../model/time.ts";
@@ -22,6 +21,8 @@ export type IntentResolution =
 /** What an intent is looked for with. */
 interface IntentContext {
   readonly provider: ProviderFacts;
+  /** The machine of a provider ID; undefined if it is none of this provider. */
+  readonly machineOf: (providerID: string) => string | undefined;
   /** True for an address that some object manages or remembers, or that was found for another intent. */
   readonly isNamed: (ip: string) => boolean;
   /** True for an address that the pool's spec lists and that is not yet the answer to another intent. */
@@ -36,7 +37,7 @@ interface IntentContext {
  */
 export function resolveIntent(
   intent: PendingAcquisition,
-  { provider, isNamed, isListed, nowMs }: IntentContext,
+  { provider, machineOf, isNamed, isListed, nowMs }: IntentContext,
 ): IntentResolution {
   if (!provider.isComplete) return { kind: "waiting", untilMs: undefined };
   const startedMs = pastMs(intent.startedAt, nowMs) ?? nowMs;
@@ -47,7 +48,7 @@ export function resolveIntent(
   const fresh = [...provider.addresses.values()]
     .flatMap((fact: AddressFact) => (fact.kind === "known" ? [fact.address] : []))
     .filter(({ ip }) => !known.has(ip) && !isNamed(ip) && isInTime(ip, intent, provider));
-  const target = intent.providerID === undefined ? undefined : machineID(provider.name, intent.providerID);
+  const target = intent.providerID === undefined ? undefined : machineOf(intent.providerID);
   const onTarget = fresh.find((address) => target !== undefined && address.holderID === target);
   const acquiredAt = timestamp(startedMs);
   if (onTarget !== undefined) {

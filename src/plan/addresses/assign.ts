@@ -1,5 +1,5 @@
 import { type AssignIP, actionID, type Place, type UnassignIP } from "../../model/action.ts";
-import { machineID, type NodeFacts } from "../../model/node.ts";
+import type { NodeFacts } from "../../model/node.ts";
 import type { Hold, NodeVerdict } from "../../model/plan.ts";
 import type { Reason } from "../../model/reason.ts";
 import { ownerText } from "../../model/resource.ts";
@@ -77,7 +77,7 @@ type Choice =
   | { readonly kind: "none"; readonly reason: Reason; readonly detail: string; readonly notBeforeMs?: number };
 
 function choose(view: PoolView, ip: string, open: readonly Candidate[], nowMs: number): Choice {
-  const inRegion = (candidate: Candidate): boolean => isSameRegion(addressRegion(view, ip), candidate.node);
+  const inRegion = (candidate: Candidate): boolean => isSamePlace(addressRegion(view, ip), candidate);
   const due = (candidate: Candidate): number => pairDueMs(view, ip, candidate, nowMs);
   const isDue = (candidate: Candidate): boolean => inRegion(candidate) && due(candidate) <= nowMs;
   const index = open.findIndex((candidate) => isDue(candidate) && !failedTogether(view, ip, candidate.node.name));
@@ -189,6 +189,8 @@ function unassignLeaver({ ip, owner }: Leaver, place: Place): UnassignIP {
 export interface Candidate {
   readonly node: NodeFacts;
   readonly place: Required<Place>;
+  /** The region or zone of the node; `""` if it does not say. */
+  readonly region: string;
   /** Addresses that must leave the machine first. */
   readonly leaving: readonly Leaver[];
 }
@@ -207,21 +209,22 @@ function findCandidates(
   const candidates: Candidate[] = [];
   const skipped: NodeVerdict[] = [];
   for (const node of view.matches.filter(({ name }) => !served.has(name))) {
-    const machine = machineID(view.pool.spec.provider, node.providerID);
+    const machine = view.machineOf(node.providerID);
     if (machine === undefined || machines.has(machine)) {
       skipped.push({ nodeName: node.name, reason: "UnusableProviderID", detail: node.providerID });
       continue;
     }
     machines.add(machine);
     const place = { machineID: machine, nodeName: node.name };
+    const candidate = { node, place, region: view.regionOf(node) };
     const closed = firewallObstacle(view.firewall, place);
     if (closed !== undefined) {
       skipped.push({ nodeName: node.name, reason: closed.reason, detail: closed.detail });
       continue;
     }
     const availability = ledger.availability(machine);
-    if (availability.kind === "empty") candidates.push({ node, place, leaving: [] });
-    else if (availability.kind === "after-leaving") candidates.push({ node, place, leaving: availability.leaving });
+    if (availability.kind === "empty") candidates.push({ ...candidate, leaving: [] });
+    else if (availability.kind === "after-leaving") candidates.push({ ...candidate, leaving: availability.leaving });
     else skipped.push(...skippedNode(node.name, availability, view));
   }
   return { candidates: inTurn(candidates, view, nowMs), skipped };
@@ -261,16 +264,7 @@ function inTurn(candidates: readonly Candidate[], view: PoolView, nowMs: number)
   );
 }
 
-/** Well-known node label that carries the region slug. */
-const REGION_LABEL = "topology.kubernetes.io/region";
-
-/** True when the node is in the region, or when one of the two is not known. */
-export function isSameRegion(region: string, node: NodeFacts): boolean {
-  const own = regionOf(node);
-  return region === "" || own === "" || own === region;
-}
-
-/** The region slug of a node; `""` when it does not say. */
-export function regionOf({ labels }: NodeFacts): string {
-  return labels[REGION_LABEL] ?? "";
+/** True if the node is in this region, or if one of the two is not known. */
+export function isSamePlace(region: string, candidate: Pick<Candidate, "region">): boolean {
+  return region === "" || candidate.region === "" || candidate.region === region;
 }

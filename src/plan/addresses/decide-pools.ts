@@ -5,7 +5,7 @@ import type { Reason } from "../../model/reason.ts";
 import { ownerText } from "../../model/resource.ts";
 import type { Cleaning } from "../finalizer.ts";
 import { blockedBy } from "../status/conditions.ts";
-import { type AcquisitionBudget, acquireForPool, acquisitionBudget, openIntents } from "./acquire.ts";
+import { type AcquisitionBudget, acquireForPool, acquisitionBudgets, openIntents } from "./acquire.ts";
 import { type Assignments, assignPool } from "./assign.ts";
 import type { Claims, ManagedIP } from "./claims.ts";
 import { isWritable, MachineLedger } from "./machine-ledger.ts";
@@ -32,33 +32,58 @@ export function decidePools(
   claims: Claims,
   stillPublished: ReadonlyMap<string, string>,
 ): readonly Decision[] {
-  const addresses = observation.providers.get("digitalocean")?.addresses ?? new Map();
   const nowMs = observation.observedAtMs;
-  // What was found again in this pass, no claim knows yet.
-  const acquired = new Set(views.flatMap((view) => view.acquired.map(({ ip }) => ip)));
-  const isNamed = (ip: string): boolean => claims.isNamed(ip) || acquired.has(ip);
-  let ledger = new MachineLedger("digitalocean", addresses, views, isNamed, stillPublished, nowMs);
-  const budget = acquisitionBudget(observation, "digitalocean");
+  const ledgers = machineLedgers(views, observation, claims, stillPublished);
+  const budgets = acquisitionBudgets(observation);
   const inTurn = [...views.filter(isWritable), ...views.filter((view) => !isWritable(view))];
   return inTurn.map((view) => {
-    if (!isWritable(view)) return undecided(view, ledger, observation, stillPublished);
+    const { provider } = view.pool.spec;
+    const ledger = ledgers.get(provider);
+    const budget = budgets.get(provider);
+    if (!isWritable(view) || ledger === undefined || budget === undefined)
+      return undecided(view, ledger, observation, stillPublished);
     const isLeaving = view.pool.meta.isDeleting;
     const choice = isLeaving ? { view, ledger, assignments: undefined } : chooseAddress(view, ledger, nowMs);
-    ledger = choice.ledger;
+    ledgers.set(provider, choice.ledger);
     const holds = poolHolds(view, observation);
     return decide(choice, { holds, budget, stillPublished, nowMs });
   });
 }
 
+/** Creates the ledger of each provider that was read: of all views, since any of them may remember one of its machines. */
+function machineLedgers(
+  views: readonly PoolView[],
+  { providers, registry, observedAtMs }: Observation,
+  claims: Claims,
+  stillPublished: ReadonlyMap<string, string>,
+): Map<string, MachineLedger> {
+  // What was found again in this pass, no claim knows yet.
+  const acquired = new Set(views.flatMap((view) => view.acquired.map(({ ip }) => ip)));
+  return new Map(
+    [...providers].map(([name, { addresses }]) => [
+      name,
+      new MachineLedger({
+        addresses,
+        addressesPerMachine: registry.get(name)?.addresses?.addressesPerMachine ?? 1,
+        machineOf: (providerID) => registry.machineID(name, providerID),
+        views,
+        isNamed: (ip) => claims.isNamed(ip) || acquired.has(ip),
+        stillPublished,
+        nowMs: observedAtMs,
+      }),
+    ]),
+  );
+}
+
 /** What is said of an object that is not written in this pass. */
 function undecided(
   view: PoolView,
-  ledger: MachineLedger,
+  ledger: MachineLedger | undefined,
   observation: Observation,
   stillPublished: ReadonlyMap<string, string>,
 ): Decision {
   const nowMs = observation.observedAtMs;
-  const canServe = view.provider !== undefined && !view.pool.meta.isDeleting;
+  const canServe = view.provider !== undefined && ledger !== undefined && !view.pool.meta.isDeleting;
   const { holds, cleaning } = reclaim(view, false, stillPublished, nowMs);
   const open = canServe ? openIntents(view) : [];
   return {

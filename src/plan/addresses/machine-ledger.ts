@@ -1,10 +1,9 @@
 import type { AddressFact } from "../../model/address.ts";
-import { machineID } from "../../model/node.ts";
 import { pastMs } from "../../model/time.ts";
 import { UNANSWERED_WATCH_MS } from "./acquisition-intent.ts";
 import type { ManagedIP } from "./claims.ts";
 import type { PoolView } from "./pool-view.ts";
-import { statusOf, storedMachines } from "./position.ts";
+import { type MachineOf, statusOf, storedMachines } from "./position.ts";
 
 /** Why a machine cannot take an address, or which addresses must leave it first. */
 export type Availability =
@@ -22,72 +21,103 @@ export interface Leaver {
   readonly owner: PoolView;
 }
 
+/** What a ledger is filled from. */
+export interface LedgerFacts {
+  /** What was read of the provider's addresses. */
+  readonly addresses: ReadonlyMap<string, AddressFact>;
+  readonly addressesPerMachine: number;
+  readonly machineOf: MachineOf;
+  readonly views: readonly PoolView[];
+  /** True for an address that some object manages or remembers. */
+  readonly isNamed: (ip: string) => boolean;
+  /** Addresses that DNS shows and that cannot be taken out of it in this pass, with the name. */
+  readonly stillPublished: ReadonlyMap<string, string>;
+  readonly nowMs: number;
+}
+
 /**
- * What every machine carries and what was promised to it while a plan is made: a machine holds at most one address, an address at most one machine.
- * Filled from everything read and from what status knows of addresses that could not be read; then each decision is entered as it is taken.
+ * The ledger of one provider's machines: what each of them carries, and what this plan promises to it. No machine gets more addresses than the provider allows, and
+ * no address goes to two machines. It is filled once from everything read, and from what status has of addresses that could not be read. Then
+ * {@link assignPool} and {@link acquireForPool} enter each decision as they take it.
  */
 export class MachineLedger {
-  readonly #provider: string;
-  readonly #addresses: ReadonlyMap<string, AddressFact>;
-  readonly #views: readonly PoolView[];
-  readonly #nowMs: number;
+  readonly #facts: LedgerFacts;
   readonly #carried = new Map<string, string[]>();
-  readonly #leavers: ReadonlyMap<string, PoolView>;
-  readonly #promised = new Map<string, string>();
-  readonly #isNamed: (ip: string) => boolean;
-  readonly #stillPublished: ReadonlyMap<string, string>;
+  readonly #evictable: ReadonlyMap<string, PoolView>;
+  readonly #promised = new Map<string, readonly string[]>();
 
-  /** @param stillPublished - addresses that DNS shows and that cannot be taken out of it in this pass, with the name. */
-  constructor(
-    provider: string,
-    addresses: ReadonlyMap<string, AddressFact>,
-    views: readonly PoolView[],
-    isNamed: (ip: string) => boolean,
-    stillPublished: ReadonlyMap<string, string>,
-    nowMs: number,
-  ) {
-    this.#provider = provider;
-    this.#addresses = addresses;
-    this.#views = views;
-    this.#nowMs = nowMs;
-    this.#isNamed = isNamed;
-    this.#stillPublished = stillPublished;
-    this.#leavers = leaversOf(views);
-    for (const [ip, fact] of addresses) if (fact.kind === "known") this.#enter(fact.address.holderID, ip);
-    for (const view of views) {
-      this.#enterUnanswered(provider, view, nowMs);
-      this.#enterRemembered(provider, view);
+  constructor(facts: LedgerFacts) {
+    this.#facts = facts;
+    this.#evictable = evictableAddresses(facts.views);
+    for (const [ip, fact] of facts.addresses) if (fact.kind === "known") this.#enter(fact.address.holderID, ip);
+    for (const view of facts.views) {
+      this.#enterPendingAcquisitions(view);
+      this.#enterStored(view);
     }
   }
 
-  /** A copy in which an object uses its addresses as this view of it has them. What was promised so far stays promised. */
+  /** Returns a copy in which an object uses its addresses as this view of it has them. What was promised so far stays promised. */
   with(view: PoolView): MachineLedger {
-    const views = this.#views.map((known) => (known.key === view.key ? view : known));
-    const args = [this.#provider, this.#addresses, views, this.#isNamed, this.#stillPublished, this.#nowMs] as const;
-    const copy = new MachineLedger(...args);
-    for (const [machine, key] of this.#promised) copy.promise(machine, key);
+    const views = this.#facts.views.map((known) => (known.key === view.key ? view : known));
+    const copy = new MachineLedger({ ...this.#facts, views });
+    for (const [machine, keys] of this.#promised) copy.#promised.set(machine, keys);
     return copy;
   }
 
-  /** Where a creation without an answer may yet put an address; that of a pool that cannot be worked on is looked for by nobody, and counts as long as others are. */
-  #enterUnanswered(provider: string, view: PoolView, nowMs: number): void {
+  /** Whether a machine can take one more address now. */
+  availability(machine: string): Availability {
+    const { addressesPerMachine, stillPublished, isNamed } = this.#facts;
+    const promised = this.#promised.get(machine) ?? [];
+    const to = promised.at(-1);
+    if (to !== undefined && promised.length >= addressesPerMachine) return { kind: "promised", to };
+    const carried = this.#carried.get(machine) ?? [];
+    const excess = carried.length + promised.length + 1 - addressesPerMachine;
+    if (excess <= 0) return EMPTY;
+    const leaving = carried.flatMap((ip) => {
+      const owner = this.#evictable.get(ip);
+      return owner === undefined ? [] : [{ ip, owner }];
+    });
+    const staying = carried.find((ip) => !this.#evictable.has(ip));
+    if (leaving.length < excess)
+      return staying === undefined
+        ? { kind: "promised", to: to ?? "" }
+        : { kind: "carries", ip: staying, isNamed: isNamed(staying) };
+    const free = leaving.filter(({ ip }) => !stillPublished.has(ip));
+    const published = leaving.find(({ ip }) => stillPublished.has(ip))?.ip;
+    if (free.length < excess && published !== undefined)
+      return { kind: "still-published", ip: published, name: stillPublished.get(published) ?? "" };
+    return { kind: "after-leaving", leaving: free.slice(0, excess) };
+  }
+
+  /** Enters that a machine will get an address of this object. */
+  promise(machine: string, key: string): void {
+    this.#promised.set(machine, [...(this.#promised.get(machine) ?? []), key]);
+  }
+
+  /**
+   * Promises the machines of pending acquisitions: the address may yet appear there. A pool that cannot be worked on has nobody who watches for its
+   * acquisition. There it counts as long as the watch would take.
+   */
+  #enterPendingAcquisitions(view: PoolView): void {
+    const { machineOf, nowMs } = this.#facts;
     for (const [at, { providerID = "", startedAt }] of view.pool.status.pendingAcquisitions.entries()) {
-      const target = machineID(provider, providerID);
+      const target = machineOf(providerID);
       const isRecent = (pastMs(startedAt, nowMs) ?? nowMs) + UNANSWERED_WATCH_MS > nowMs;
       const isOpen = view.intents[at]?.kind === "waiting" && (view.provider !== undefined || isRecent);
-      if (target !== undefined && isOpen) this.#promised.set(target, view.key);
+      if (target !== undefined && isOpen) this.promise(target, view.key);
     }
   }
 
-  /** What only status knows: where an unreadable address may be, and where one is on its way to. */
-  #enterRemembered(provider: string, view: PoolView): void {
+  /** Enters what only status has: where an unreadable address may be, and where a moving one goes. */
+  #enterStored(view: PoolView): void {
+    const { machineOf } = this.#facts;
     for (const { ip, standing } of view.managed) {
       if (standing.kind === "gap")
-        for (const machine of storedMachines(provider, view.pool, ip)) this.#enter(machine, ip);
+        for (const machine of storedMachines(view.pool, ip, machineOf)) this.#enter(machine, ip);
       if (standing.kind !== "busy") continue;
       const { state, providerID = "" } = statusOf(view.pool, ip) ?? {};
-      const target = machineID(provider, providerID);
-      if (state === "in-progress" && target !== undefined) this.#promised.set(target, view.key);
+      const target = machineOf(providerID);
+      if (state === "in-progress" && target !== undefined) this.promise(target, view.key);
     }
   }
 
@@ -96,33 +126,10 @@ export class MachineLedger {
     const ips = this.#carried.get(machine) ?? [];
     if (!ips.includes(ip)) this.#carried.set(machine, [...ips, ip]);
   }
-
-  /** Whether a machine can take one more address now. */
-  availability(machine: string): Availability {
-    const to = this.#promised.get(machine);
-    if (to !== undefined) return { kind: "promised", to };
-    const carried = this.#carried.get(machine);
-    if (carried === undefined) return EMPTY;
-    const leaving = carried.flatMap((ip) => {
-      const owner = this.#leavers.get(ip);
-      return owner === undefined ? [] : [{ ip, owner }];
-    });
-    const staying = carried.find((ip) => !this.#leavers.has(ip));
-    const published = leaving.find(({ ip }) => this.#stillPublished.has(ip))?.ip;
-    if (staying === undefined && published !== undefined)
-      return { kind: "still-published", ip: published, name: this.#stillPublished.get(published) ?? "" };
-    if (staying !== undefined) return { kind: "carries", ip: staying, isNamed: this.#isNamed(staying) };
-    return leaving.length > 0 ? { kind: "after-leaving", leaving } : { kind: "empty" };
-  }
-
-  /** Enters that a machine will get an address of this object. */
-  promise(machine: string, key: string): void {
-    this.#promised.set(machine, key);
-  }
 }
 
 /** Addresses that may be taken off a machine when it is needed: disabled, or no longer managed, readable, not being worked on, and their object may be written. */
-function leaversOf(views: readonly PoolView[]): ReadonlyMap<string, PoolView> {
+function evictableAddresses(views: readonly PoolView[]): ReadonlyMap<string, PoolView> {
   return new Map(
     views
       .filter(isWritable)

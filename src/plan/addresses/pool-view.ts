@@ -1,6 +1,6 @@
 import type { ObjectRef, Place } from "../../model/action.ts";
 import { type AcquiredIP, type AddressFact, canonicalIPv4 } from "../../model/address.ts";
-import { machineID, type NodeFacts } from "../../model/node.ts";
+import type { NodeFacts } from "../../model/node.ts";
 import type { Observation, ProviderFacts } from "../../model/observation.ts";
 import type { NodeVerdict } from "../../model/plan.ts";
 import type { Reason } from "../../model/reason.ts";
@@ -12,7 +12,7 @@ import { type Validation, validatePool } from "../validate.ts";
 import { type IntentResolution, resolveIntent } from "./acquisition-intent.ts";
 import { type Claims, type ManagedIP, managedIPs, type Released, releasedOf, selectInUse } from "./claims.ts";
 import { type Succession, successionOf } from "./named-address.ts";
-import { standingOf } from "./position.ts";
+import { type MachineOf, standingOf } from "./position.ts";
 
 /** An entry of `spec.ips` that cannot be used. */
 export interface BadEntry {
@@ -51,6 +51,12 @@ export interface PoolView {
   /** One per pending acquisition of the status, in its order. */
   readonly intents: readonly IntentResolution[];
   readonly firewall: FirewallTarget;
+  /** The machine of a provider ID; undefined if the id is none of the pool's provider. */
+  readonly machineOf: MachineOf;
+  /** The provider ID of a machine of the pool's provider. */
+  readonly providerIDOf: (machineID: string) => string;
+  /** The region or zone of a node, as the pool's provider tells them apart; `""` if the node does not say. */
+  readonly regionOf: (node: NodeFacts) => string;
   /** Names a machine of the pool's provider, with its node where it is one. */
   readonly placeOf: (machineID: string) => Place;
 }
@@ -59,7 +65,8 @@ export interface PoolView {
 interface ViewContext {
   readonly observation: Observation;
   readonly claims: Claims;
-  readonly machines: MachineNodes;
+  /** The nodes of each machine of a provider. */
+  readonly machinesOf: (provider: string) => MachineNodes;
   readonly isSelected: (pool: Pool) => boolean;
   readonly firewalls: FirewallContext;
   /** Addresses that pools viewed earlier in this pass found again: each belongs to one of them. */
@@ -73,21 +80,24 @@ export function viewPool(pool: Pool, context: ViewContext): PoolView {
   const { observation, claims } = context;
   const object: ObjectRef = { kind: pool.kind, namespace: pool.meta.namespace, name: pool.meta.name };
   const key = ownerKey(object);
-  const validation = validatePool(pool, observation.pods);
+  const validation = validatePool(pool, observation);
   const facts = observation.providers.get(pool.spec.provider);
   const provider = validation.kind === "valid" && facts?.unusable === undefined ? facts : undefined;
   const found = findAgain(pool, provider, context);
   const verdicts = judgeNodes(pool, validation, observation);
-  const nodes = nodeByMachine(context.machines, verdicts.of);
+  const machines = context.machinesOf(pool.spec.provider);
+  const nodes = nodeByMachine(machines, verdicts.of);
+  const machineOf = (id: string): string | undefined => observation.registry.machineID(pool.spec.provider, id);
   const written = new Set(pool.spec.ips);
   const managed = managedIPs({ ...pool, status: { ...pool.status, acquired: found.acquired } }).map((ip) => {
     const acquired = written.has(ip) ? undefined : found.acquired.find((entry) => entry.ip === ip);
     const standing = standingOf(ip, provider?.addresses.get(ip) ?? goneOrUnread(ip, facts), {
       pool,
+      machineOf,
       key,
       nowMs: observation.nodesReadAtMs,
       nodeByMachine: nodes,
-      machineless: context.machines.machineless,
+      machineless: machines.machineless,
       verdictOf: verdicts.of,
       ownerOf: (address) => claims.ownerOf(address) ?? key,
     });
@@ -123,6 +133,9 @@ export function viewPool(pool: Pool, context: ViewContext): PoolView {
     acquired: found.acquired.filter(({ ip }) => remaining.some((address) => address.ip === ip)),
     intents: found.intents,
     firewall: firewallTarget(pool, context.firewalls),
+    machineOf,
+    providerIDOf: (machine) => observation.registry.providerID(pool.spec.provider, machine),
+    regionOf: (node) => observation.registry.regionOf(pool.spec.provider, node),
     placeOf: (machine) => {
       const nodeName = nodes.get(machine)?.name;
       return nodeName === undefined ? { machineID: machine } : { machineID: machine, nodeName };
@@ -175,7 +188,13 @@ function findAgain(
   const answers = new Set<string>();
   const isListed = (ip: string): boolean => pool.spec.ips.includes(ip) && !answers.has(ip);
   const intents = pool.status.pendingAcquisitions.map((intent) => {
-    const resolution = resolveIntent(intent, { provider, isNamed: isTaken, isListed, nowMs: observation.observedAtMs });
+    const resolution = resolveIntent(intent, {
+      provider,
+      machineOf: (id) => observation.registry.machineID(provider.name, id),
+      isNamed: isTaken,
+      isListed,
+      nowMs: observation.observedAtMs,
+    });
     if (resolution.kind === "found") taken.add(resolution.acquired.ip);
     if (resolution.kind === "listed") answers.add(resolution.ip);
     return resolution;
@@ -213,7 +232,7 @@ function annotated(
     if (ip === undefined || node.poolAnnotation !== key || isTaken(ip)) return [];
     const fact = provider.addresses.get(ip);
     if (fact?.kind !== "known" || fact.address.holderID === undefined) return [];
-    return machineID(provider.name, node.providerID) === fact.address.holderID
+    return context.observation.registry.machineID(provider.name, node.providerID) === fact.address.holderID
       ? [{ ip, acquiredAt, adopted: true }]
       : [];
   });

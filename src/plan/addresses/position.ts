@@ -1,6 +1,6 @@
 import type { Place } from "../../model/action.ts";
 import { type Address, type AddressFact, entryOf, type PendingAcquisition } from "../../model/address.ts";
-import { machineID, type NodeFacts } from "../../model/node.ts";
+import type { NodeFacts } from "../../model/node.ts";
 import type { IPStatus, Pool } from "../../model/resource.ts";
 import { pastMs } from "../../model/time.ts";
 import { type MatchVerdict, undecidedText } from "../nodes/match.ts";
@@ -37,9 +37,13 @@ interface Unready {
 /** Free addresses are taken in this order. */
 export type FreeRank = "unassigned" | "node-gone" | "not-matching" | "foreign";
 
+/** Returns the machine of a provider ID; undefined if the id is none of the provider. */
+export type MachineOf = (providerID: string) => string | undefined;
+
 /** What the standing of an address depends on. */
 interface StandingContext {
   readonly pool: Pool;
+  readonly machineOf: MachineOf;
   /** The API server's clock when the nodes had been listed, milliseconds. */
   readonly nowMs: number;
   readonly nodeByMachine: ReadonlyMap<string, NodeFacts>;
@@ -68,16 +72,14 @@ function knownStanding(address: Address, context: StandingContext): Standing {
   const holder = holderOf(address, context);
   const node = context.nodeByMachine.get(holder?.machineID ?? "");
   if (address.isLocked) {
-    const isOurs =
-      holder === undefined || node !== undefined || isFormerNode(address.ip, holder.machineID, context.pool);
+    const isOurs = holder === undefined || node !== undefined || isFormerNode(address.ip, holder.machineID, context);
     return { kind: "busy", holder, isForeign: !isOurs };
   }
   if (holder === undefined) return { kind: "free", from: undefined, rank: "unassigned" };
   if (node !== undefined) return onNode(address.ip, node, holder.machineID, context);
   const hidden = hiddenNode(address.ip, holder.machineID, context);
   if (hidden !== undefined) return onNode(address.ip, hidden, holder.machineID, context);
-  if (isFormerNode(address.ip, holder.machineID, context.pool))
-    return { kind: "free", from: holder, rank: "node-gone" };
+  if (isFormerNode(address.ip, holder.machineID, context)) return { kind: "free", from: holder, rank: "node-gone" };
   return context.pool.spec.foreignHolder === "TakeOver"
     ? { kind: "free", from: holder, rank: "foreign" }
     : { kind: "foreign", holder };
@@ -91,9 +93,13 @@ function holderOf(address: Address, context: StandingContext): Place | undefined
 }
 
 /** Returns a node that this machine may be, among those whose machine cannot be read: the node that status names for the address, or any if status names none. */
-function hiddenNode(ip: string, machine: string, { pool, machineless }: StandingContext): NodeFacts | undefined {
+function hiddenNode(
+  ip: string,
+  machine: string,
+  { pool, machineless, machineOf }: StandingContext,
+): NodeFacts | undefined {
   const entry = statusOf(pool, ip);
-  const nodeName = isAt(entry, machine, pool.spec.provider) ? entry?.nodeName : undefined;
+  const nodeName = isAt(entry, machine, machineOf) ? entry?.nodeName : undefined;
   return machineless.find(({ name }) => nodeName === undefined || name === nodeName);
 }
 
@@ -104,7 +110,7 @@ function onNode(ip: string, node: NodeFacts, machine: string, context: StandingC
   const wasActive = wasActiveOn(ip, node, machine, context);
   if (verdict.kind === "match") return { kind: "placed", on, wasActive };
   const entry = statusOf(context.pool, ip);
-  const isKnownHere = isAt(entry, machine, context.pool.spec.provider);
+  const isKnownHere = isAt(entry, machine, context.machineOf);
   const storedMs = isKnownHere ? pastMs(entry?.notMatchingSince, context.nowMs) : undefined;
   const evidenceMs = verdict.kind === "unready" ? verdict.sinceMs : undefined;
   const sinceMs = Math.min(storedMs ?? context.nowMs, evidenceMs ?? context.nowMs, context.nowMs);
@@ -116,10 +122,10 @@ function onNode(ip: string, node: NodeFacts, machine: string, context: StandingC
 }
 
 /** True if the address served on the node: status says so, or the node's annotation if there is no status. */
-function wasActiveOn(ip: string, node: NodeFacts, machine: string, { pool, key }: StandingContext): boolean {
+function wasActiveOn(ip: string, node: NodeFacts, machine: string, { pool, key, machineOf }: StandingContext): boolean {
   const entry = statusOf(pool, ip);
   if (entry === undefined) return node.addressAnnotation === ip && (node.poolAnnotation ?? key) === key;
-  return entry.state === "active" && isAt(entry, machine, pool.spec.provider);
+  return entry.state === "active" && isAt(entry, machine, machineOf);
 }
 
 /** The stored status of one address; undefined where there is none. Pure. */
@@ -127,31 +133,29 @@ export function statusOf(pool: Pool, ip: string): IPStatus | undefined {
   return entryOf(pool.status.ips, ip);
 }
 
-/** The machines of a provider that status has an address at, whatever provider `spec` names now: the one where it is or is sent, then the one it came from. */
-export function storedMachines(provider: string, pool: Pool, ip: string): readonly string[] {
+/** The machines that status has an address at: the one where it is or is sent, then the one it came from. */
+export function storedMachines(pool: Pool, ip: string, machineOf: MachineOf): readonly string[] {
   const entry = statusOf(pool, ip);
   return [entry?.providerID, entry?.previousProviderID].flatMap((id) =>
-    id === undefined ? [] : (machineID(provider, id) ?? []),
+    id === undefined ? [] : (machineOf(id) ?? []),
   );
 }
 
-function isAt(entry: IPStatus | undefined, machine: string, provider: string): boolean {
-  return entry?.providerID !== undefined && machineID(provider, entry.providerID) === machine;
+function isAt(entry: IPStatus | undefined, machine: string, machineOf: MachineOf): boolean {
+  return entry?.providerID !== undefined && machineOf(entry.providerID) === machine;
 }
 
 /** True when the address may be the one that was asked for this machine, whose answer was lost. */
-function isAskedFor(intent: PendingAcquisition, ip: string, machine: string, provider: string): boolean {
+function isAskedFor(intent: PendingAcquisition, ip: string, machine: string, machineOf: MachineOf): boolean {
   if (intent.providerID === undefined || intent.knownIPs.includes(ip)) return false;
-  return machineID(provider, intent.providerID) === machine;
+  return machineOf(intent.providerID) === machine;
 }
 
 /** True when status shows that this machine held the address as a node of the cluster. */
-function isFormerNode(ip: string, machine: string, pool: Pool): boolean {
-  const { provider } = pool.spec;
-  if (storedMachines(provider, pool, ip).includes(machine)) return true;
-  if (pool.status.pendingAcquisitions.some((intent) => isAskedFor(intent, ip, machine, provider))) return true;
+function isFormerNode(ip: string, machine: string, { pool, machineOf }: StandingContext): boolean {
+  if (storedMachines(pool, ip, machineOf).includes(machine)) return true;
+  if (pool.status.pendingAcquisitions.some((intent) => isAskedFor(intent, ip, machine, machineOf))) return true;
   return pool.status.released.some(
-    (released) =>
-      released.ip === ip && released.providerID !== undefined && machineID(provider, released.providerID) === machine,
+    (released) => released.ip === ip && released.providerID !== undefined && machineOf(released.providerID) === machine,
   );
 }

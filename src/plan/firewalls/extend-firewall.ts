@@ -1,6 +1,5 @@
 import { actionID, type ChangeMachines, type ChangePorts } from "../../model/action.ts";
 import { portText } from "../../model/firewall.ts";
-import { machineID } from "../../model/node.ts";
 import type { Hold } from "../../model/plan.ts";
 import { compareText } from "../../model/resource.ts";
 import type { PoolView } from "../addresses/pool-view.ts";
@@ -50,9 +49,9 @@ export function extendFirewall(view: PoolView, needs: FirewallNeeds, planned: Pl
 }
 
 /** Why no match can take the address, where that is for the firewall's sake alone; undefined when one can, or there is none. What ends by itself comes before what needs a person. */
-function refusalOfAll({ firewall, matches, pool }: PoolView): BlockedFirewall | undefined {
+function refusalOfAll({ firewall, matches, machineOf }: PoolView): BlockedFirewall | undefined {
   const refusals = matches.flatMap(({ name, providerID }) => {
-    const machine = machineID(pool.spec.provider, providerID);
+    const machine = machineOf(providerID);
     return machine === undefined ? [] : [firewallObstacle(firewall, { machineID: machine, nodeName: name })];
   });
   if (refusals.includes(undefined)) return undefined;

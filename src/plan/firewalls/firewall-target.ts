@@ -11,7 +11,7 @@ import {
   portText,
   progressAt,
 } from "../../model/firewall.ts";
-import { machineID } from "../../model/node.ts";
+import type { ProviderRegistry } from "../../model/provider.ts";
 import type { Reason } from "../../model/reason.ts";
 import type { Pool } from "../../model/resource.ts";
 import { timestamp } from "../../model/time.ts";
@@ -52,10 +52,8 @@ export interface FirewallContext {
   /** Firewall id → the {@link portText} of rules that flipop made, for whatever object. */
   readonly made: ReadonlyMap<string, ReadonlySet<string>>;
   readonly nowMs: number;
+  readonly registry: ProviderRegistry;
 }
-
-/** Names of firewalls that belong to DigitalOcean Kubernetes and are overwritten by it (documented, verified 2026-08). */
-const RESERVED_PREFIX = "k8s-";
 
 /** Finds the firewall of an object and what it lacks. Pure. */
 export function firewallTarget(pool: Pool, context: FirewallContext): FirewallTarget {
@@ -71,7 +69,9 @@ export function firewallTarget(pool: Pool, context: FirewallContext): FirewallTa
   const fact = facts.firewalls.get(wish.firewall);
   if (fact?.kind !== "known") return unknown(wish.firewall, fact);
   const { firewall } = fact;
-  if (firewall.name.startsWith(RESERVED_PREFIX)) return blocked("FirewallReserved", firewall.name, true);
+  const reserved = context.registry.get(wish.provider)?.firewalls?.reservedPrefix;
+  if (reserved !== undefined && firewall.name.startsWith(reserved))
+    return blocked("FirewallReserved", firewall.name, true);
   const made = context.made.get(firewall.id);
   const missing = wish.ports.filter((ports) => !isOpen(ports, fact, made));
   const isFull = missing.length > 0 && firewall.ruleCount + missing.length > facts.limits.rules;
@@ -256,9 +256,7 @@ export function presentNeeds(
     standing.kind === "conflict" ? (left.get(ip) ?? []) : [],
   );
   const maybe = staying.flatMap(({ ip, standing }) => [...seenAt(standing), ...rememberedAt(view, ip, standing)]);
-  const asked = view.pool.status.pendingAcquisitions.flatMap(
-    ({ providerID = "" }) => machineID(view.pool.spec.provider, providerID) ?? [],
-  );
+  const asked = view.pool.status.pendingAcquisitions.flatMap(({ providerID = "" }) => view.machineOf(providerID) ?? []);
   const wanted = new Set([...destinations, ...placed]);
   const unused = view.managed.filter(({ ip }) => !view.inUse.has(ip) && shown.has(ip));
   const published = [
@@ -289,9 +287,9 @@ export function leftBehind(views: readonly PoolView[]): ReadonlyMap<string, read
   );
 }
 
-function unfinishedMatches({ firewall, matches, pool }: PoolView): readonly string[] {
+function unfinishedMatches({ firewall, matches, machineOf }: PoolView): readonly string[] {
   if (firewall.kind !== "ready") return [];
-  const machines = matches.flatMap(({ providerID }) => machineID(pool.spec.provider, providerID) ?? []);
+  const machines = matches.flatMap(({ providerID }) => machineOf(providerID) ?? []);
   return machines.filter((machine) => progressAt(firewall.fact.firewall, machine) !== "in-force");
 }
 
@@ -320,7 +318,5 @@ function seenAt(standing: Standing): readonly string[] {
 
 /** Where status has an address that is on its way, or cannot be looked at. */
 function rememberedAt(view: PoolView, ip: string, standing: Standing): readonly string[] {
-  return standing.kind === "busy" || standing.kind === "gap"
-    ? storedMachines(view.pool.spec.provider, view.pool, ip)
-    : [];
+  return standing.kind === "busy" || standing.kind === "gap" ? storedMachines(view.pool, ip, view.machineOf) : [];
 }

@@ -1,6 +1,5 @@
 import { type Action, type ChangeMachines, type ChangePorts, refKey } from "../../model/action.ts";
 import { type FirewallMemory, type PendingFirewall, progressAt } from "../../model/firewall.ts";
-import { machineID } from "../../model/node.ts";
 import type { Observation } from "../../model/observation.ts";
 import type { Hold } from "../../model/plan.ts";
 import { compareText } from "../../model/resource.ts";
@@ -234,10 +233,13 @@ function result(
 }
 
 /** The pending changes that matter to an object: at the machines that have its address or match it. While its firewall is not known, those on record. */
-function pendingChanges({ firewall, matches, pool }: PoolView, { wanted }: FirewallNeeds): readonly PendingFirewall[] {
+function pendingChanges(
+  { firewall, matches, pool, machineOf }: PoolView,
+  { wanted }: FirewallNeeds,
+): readonly PendingFirewall[] {
   if (firewall.kind === "blocked") return pool.status.pendingFirewalls ?? [];
   if (firewall.kind === "none") return [];
-  const matching = matches.flatMap(({ providerID }) => machineID(pool.spec.provider, providerID) ?? []);
+  const matching = matches.flatMap(({ providerID }) => machineOf(providerID) ?? []);
   const machines = new Set([...wanted, ...matching]);
   return machines.size === 0
     ? []

@@ -10,9 +10,9 @@ import {
   type Zone,
   type ZoneFact,
 } from "../../model/dns.ts";
+import type { ProviderRegistry } from "../../model/provider.ts";
 import type { Reason } from "../../model/reason.ts";
 import type { DNSRecordSetSpec, Pool, RecordSet } from "../../model/resource.ts";
-import { capabilitiesOf } from "../provider-capabilities.ts";
 
 /** The name an object publishes under, found at its provider; or why nothing can be published. */
 export type NameTarget = { readonly kind: "none" } | BlockedTarget | ReadyTarget;
@@ -68,10 +68,10 @@ export function isTaken(target: NameTarget): boolean {
   return target.kind === "blocked" && target.reason === "Conflict";
 }
 
-/** A Cloudflare zone id says nothing of the zone's name; every other zone is written by its name. */
-function zoneName({ zone: text }: NamedWish, zone: ZoneFact | undefined): string | undefined {
+/** The zone's name, as it was read or is written; undefined while only its id is known. */
+function zoneName({ zone: text, isZoneID }: NamedWish, zone: ZoneFact | undefined): string | undefined {
   if (zone?.kind === "known") return zone.zone.name;
-  return /^[0-9a-f]{32}$/.test(text) ? undefined : text;
+  return isZoneID ? undefined : text;
 }
 
 function obstacle(wish: NamedWish, facts: DNSFacts | undefined, zone: ZoneFact | undefined): BlockedTarget {
@@ -117,36 +117,42 @@ export type DNSWish = { readonly kind: "none" } | { readonly kind: "invalid"; re
 export interface NamedWish {
   readonly kind: "named";
   readonly provider: string;
-  /** Lower case without trailing dot: a zone's name, or at Cloudflare its id. */
+  /** Lower case without trailing dot: a zone's name, or its id. */
   readonly zone: string;
+  /** True for an id, which says nothing of the zone's name. */
+  readonly isZoneID: boolean;
   /** As written. */
   readonly recordName: string;
   readonly ttlSeconds: number;
 }
 
 /** Where a pool asks to be published; nowhere once it is being deleted. The texts are the Go operator's. Pure. */
-export function poolWish({ meta, spec }: Pick<Pool, "meta" | "spec">): DNSWish {
+export function poolWish({ meta, spec }: Pick<Pool, "meta" | "spec">, registry: ProviderRegistry): DNSWish {
   if (spec.dnsRecordSet === undefined || meta.isDeleting) return { kind: "none" };
-  return checkedWish(spec.dnsRecordSet.provider || DEFAULT_PROVIDER, spec.dnsRecordSet);
+  return checkedWish(spec.dnsRecordSet.provider || registry.defaultDNS, spec.dnsRecordSet, registry);
 }
 
 /** Where a record set asks to be published; nowhere once it is being deleted. Pure. */
-export function recordSetWish({ meta, spec }: Pick<RecordSet, "meta" | "spec">): DNSWish {
+export function recordSetWish({ meta, spec }: Pick<RecordSet, "meta" | "spec">, registry: ProviderRegistry): DNSWish {
   if (meta.isDeleting) return { kind: "none" };
   const { provider: inner } = spec.dnsRecordSet;
   if (spec.provider !== "" && inner !== "" && spec.provider !== inner)
     return { kind: "invalid", error: `provider "${spec.provider}" and dnsRecordSet.provider "${inner}" differ` };
-  return checkedWish(spec.provider || inner || DEFAULT_PROVIDER, spec.dnsRecordSet);
+  return checkedWish(spec.provider || inner || registry.defaultDNS, spec.dnsRecordSet, registry);
 }
 
-const DEFAULT_PROVIDER = "digitalocean";
-
-function checkedWish(provider: string, { zone, recordName, ttlSeconds }: DNSRecordSetSpec): DNSWish {
-  const capabilities = capabilitiesOf(provider);
-  if (capabilities === undefined) return { kind: "invalid", error: `unknown provider "${provider}"` };
-  if (!capabilities.providesDNS) return { kind: "invalid", error: `provider "${provider}" does not provide DNS` };
+function checkedWish(
+  provider: string,
+  { zone, recordName, ttlSeconds }: DNSRecordSetSpec,
+  registry: ProviderRegistry,
+): DNSWish {
+  const traits = registry.get(provider);
+  if (traits === undefined) return { kind: "invalid", error: `unknown provider "${provider}"` };
+  if (traits.dns === undefined) return { kind: "invalid", error: `provider "${provider}" does not provide DNS` };
   if (zone === "" || recordName === "") return { kind: "invalid", error: "invalid dnsRecordSet specification" };
   if (canonicalDNSName(zone) === undefined)
     return { kind: "invalid", error: `invalid dnsRecordSet specification: zone "${zone}" is not a DNS name` };
-  return { kind: "named", provider, zone: canonicalZone(zone), recordName, ttlSeconds };
+  const canonical = canonicalZone(zone);
+  const isZoneID = registry.isZoneID(provider, canonical);
+  return { kind: "named", provider, zone: canonical, isZoneID, recordName, ttlSeconds };
 }

@@ -1,6 +1,5 @@
 import type { AssignIP, ObjectRef } from "../../model/action.ts";
 import { canonicalIPv4 } from "../../model/address.ts";
-import type { DNSFacts } from "../../model/dns.ts";
 import type { NodeFacts } from "../../model/node.ts";
 import type { Observation } from "../../model/observation.ts";
 import {
@@ -20,9 +19,9 @@ import { type DNSWish, type NameTarget, nameTarget, poolWish, recordSetWish } fr
 import { isUndecided, reachableAfter, type VerifiedAddresses } from "./verified-addresses.ts";
 
 /** A pool as DNS sees it. Pure. */
-export function poolPublisher(view: PoolView, dns: ReadonlyMap<string, DNSFacts>): Publisher {
+export function poolPublisher(view: PoolView, { dns, registry }: Pick<Observation, "dns" | "registry">): Publisher {
   const { meta, spec, status } = view.pool;
-  const wish = poolWish(view.pool);
+  const wish = poolWish(view.pool, registry);
   return {
     ref: view.object,
     meta,
@@ -47,12 +46,12 @@ export function recordSetPublisher(
   recordSet: RecordSet,
   validation: Validation,
   isSelected: boolean,
-  { dns, settling }: Pick<Observation, "dns" | "settling">,
+  { dns, registry, settling }: Pick<Observation, "dns" | "registry" | "settling">,
 ): Publisher {
   const { meta, spec, status } = recordSet;
   const settlesAtMs = settling?.get(objectKey(meta));
   const ref: ObjectRef = { kind: "dns", namespace: meta.namespace, name: meta.name };
-  const wish = recordSetWish(recordSet);
+  const wish = recordSetWish(recordSet, registry);
   const mayPublish = validation.kind === "valid" && !spec.suspend;
   return {
     ref,

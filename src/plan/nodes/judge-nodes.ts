@@ -1,6 +1,7 @@
-import { machineID, type NodeFacts, type PodFacts } from "../../model/node.ts";
+import type { NodeFacts, PodFacts } from "../../model/node.ts";
 import type { Observation, PodSummary } from "../../model/observation.ts";
 import type { NodeVerdict } from "../../model/plan.ts";
+import type { ProviderRegistry } from "../../model/provider.ts";
 import { compareText, type ObjectMeta, ownerKey, type Pool } from "../../model/resource.ts";
 import { type EndpointSliceFacts, NO_NODE } from "../../model/service.ts";
 import { standingOf } from "../addresses/position.ts";
@@ -57,11 +58,20 @@ export function keepsAddress(
     node,
     machine,
     pods,
-  }: { readonly node: NodeFacts; readonly machine: string; readonly pods: PodSummary | undefined },
+    registry,
+  }: {
+    readonly node: NodeFacts;
+    readonly machine: string;
+    readonly pods: PodSummary | undefined;
+    readonly registry: ProviderRegistry;
+  },
   nowMs: number,
 ): boolean {
   const byNode = new Map(pods === undefined ? [] : [[node.name, pods] as const]);
-  const validation = validatePool(pool, new Map([[podsKeyOf(pool) ?? "", { kind: "read", byNode }]]));
+  const validation = validatePool(pool, {
+    pods: new Map([[podsKeyOf(pool) ?? "", { kind: "read", byNode }]]),
+    registry,
+  });
   if (validation.kind === "blocked" || pool.meta.isDeleting) return false;
   const { matcher } = validation;
   const own = ownerKey({ kind: pool.kind, ...pool.meta });
@@ -71,6 +81,7 @@ export function keepsAddress(
     { kind: "known", address },
     {
       pool,
+      machineOf: (providerID) => registry.machineID(pool.spec.provider, providerID),
       key: own,
       nowMs,
       nodeByMachine: new Map([[machine, node]]),
@@ -93,13 +104,16 @@ export interface MachineNodes {
 }
 
 /** Groups nodes by their machine. Pure; the order of the nodes changes nothing. */
-export function machineNodes(nodes: readonly NodeFacts[], provider: string): MachineNodes {
+export function machineNodes(
+  { nodes, registry }: Pick<Observation, "nodes" | "registry">,
+  provider: string,
+): MachineNodes {
   const byMachine = new Map<string, NodeFacts>();
   const shared = new Map<string, readonly NodeFacts[]>();
   const machineless: NodeFacts[] = [];
   for (const node of nodes.toSorted((a, b) => compareText(a.name, b.name))) {
     if (node.unreadable !== undefined && node.providerID === "" && !node.isDeleting) machineless.push(node);
-    const machine = machineID(provider, node.providerID);
+    const machine = registry.machineID(provider, node.providerID);
     if (machine === undefined) continue;
     const first = byMachine.get(machine);
     if (first === undefined) byMachine.set(machine, node);

@@ -176,7 +176,7 @@ interface CheckedRecordSet {
 
 /** Checks one record set and finds its name. Pure. */
 export function checkRecordSet(recordSet: RecordSet, isSelected: boolean, observation: Observation): CheckedRecordSet {
-  const validation = validateRecordSet(recordSet, observation.pods);
+  const validation = validateRecordSet(recordSet, observation);
   const publisher = recordSetPublisher(recordSet, validation, isSelected, observation);
   return { recordSet, isSelected, validation, publisher };
 }

@@ -1,5 +1,4 @@
 import type { Place } from "../../model/action.ts";
-import { providerIDOf } from "../../model/node.ts";
 import type { Hold } from "../../model/plan.ts";
 import { nodePhrase } from "../../model/reason.ts";
 import { type IPStatus, ownerText } from "../../model/resource.ts";
@@ -134,6 +133,6 @@ function keepTime(view: PoolView, ip: string, sinceMs: number, nowMs: number): s
 
 function placeFields(view: PoolView, place: Place | undefined): Pick<IPStatus, "nodeName" | "providerID"> {
   if (place === undefined) return {};
-  const providerID = providerIDOf(view.pool.spec.provider, place.machineID);
+  const providerID = view.providerIDOf(place.machineID);
   return place.nodeName === undefined ? { providerID } : { nodeName: place.nodeName, providerID };
 }

@@ -1,6 +1,5 @@
 import type { Action } from "../../model/action.ts";
 import { entryOf, type PendingAcquisition, type ReleasedIP } from "../../model/address.ts";
-import { providerIDOf } from "../../model/node.ts";
 import type { Hold, NodeVerdict } from "../../model/plan.ts";
 import { capital, problemText, REASONS, whyHeld } from "../../model/reason.ts";
 import {
@@ -250,7 +249,7 @@ function replaced(view: PoolView): readonly ReleasedIP[] {
     const { ip, acquired, standing } = address;
     const place = standing.kind === "placed" ? standing.on : standing.kind === "free" ? standing.from : undefined;
     if (acquired === undefined || isAsked(view, ip) || place === undefined) return [];
-    const providerID = providerIDOf(view.pool.spec.provider, place.machineID);
+    const providerID = view.providerIDOf(place.machineID);
     const node = place.nodeName === undefined ? {} : { nodeName: place.nodeName };
     return [{ ip, providerID, ...node, ...(acquired.isAdopted ? {} : { acquired: true }) }];
   });

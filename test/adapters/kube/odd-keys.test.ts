@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import { asTextMap } from "../../../src/adapters/kube/json.ts";
 import { decodeMessage } from "../../../src/adapters/kube/protobuf.ts";
 import { decodePoolStatus, encodePoolStatus } from "../../../src/adapters/kube/status.ts";
+import { PROVIDERS } from "../../../src/adapters/registry.ts";
 import { yamlText } from "../../../src/cli/yaml-text.ts";
 import { entryOf } from "../../../src/model/address.ts";
-import { machineID, providerIDOf } from "../../../src/model/node.ts";
 import type { IPStatus } from "../../../src/model/resource.ts";
 import { readTotals, writeTotals } from "../../../src/report/metrics/totals.ts";
 import { prune } from "../../../src/sandbox/kubernetes/admission.ts";
@@ -42,8 +42,8 @@ describe("keys that every object has of its own accord", () => {
   });
 
   test.each(INHERITED)("%s is no provider whose machines are known", (name) => {
-    expect(machineID(name, "digitalocean://101")).toBeUndefined();
-    expect(providerIDOf(name, "101")).toBe(`${name}://101`);
+    expect(PROVIDERS.machineID(name, "digitalocean://101")).toBeUndefined();
+    expect(PROVIDERS.providerID(name, "101")).toBe(`${name}://101`);
   });
 
   test("of labels arrive from JSON and from protobuf", () => {

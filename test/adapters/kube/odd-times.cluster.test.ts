@@ -4,6 +4,7 @@ import { createClusterReader } from "../../../src/adapters/kube/cluster-reader.t
 import { createClusterWriter } from "../../../src/adapters/kube/cluster-writer.ts";
 import { loadConfig } from "../../../src/adapters/kube/config.ts";
 import { decodeNode, decodePod } from "../../../src/adapters/kube/decode-builtin.ts";
+import { PROVIDERS } from "../../../src/adapters/registry.ts";
 import { NO_LOCK } from "../../../src/cli/machine.ts";
 import type { IPStatus } from "../../../src/model/resource.ts";
 import type { ClusterWriter } from "../../../src/ports/cluster.ts";
@@ -137,6 +138,7 @@ describeCluster("a cluster with times that nobody means", (facts) => {
       cluster,
       providers: new Map([["digitalocean", { kind: "usable", provider } as const]]),
       dnsProviders: new Map(),
+      registry: PROVIDERS,
       firewallProviders: new Map(),
       clock: REAL_CLOCK,
       lock: NO_LOCK,

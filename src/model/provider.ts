@@ -1,0 +1,86 @@
+import type { NodeFacts } from "./node.ts";
+
+/**
+ * What a provider can do, as the planner asks it. Each provider that flipop knows describes itself once, in `src/adapters/registry.ts`; nothing else in flipop
+ * knows its name, its ids or its limits.
+ */
+export interface ProviderTraits {
+  /** As objects write it in `spec.provider`: `digitalocean`. */
+  readonly name: string;
+  /** Absent if the provider has no addresses that move between machines. */
+  readonly addresses?: AddressTraits;
+  /** Absent if the provider has no DNS. */
+  readonly dns?: DNSTraits;
+  /** Absent if the provider has no cloud firewalls. */
+  readonly firewalls?: FirewallTraits;
+}
+
+/** How a provider names machines and gives addresses to them. */
+export interface AddressTraits {
+  /** What stands before the machine id in a node's `spec.providerID`: `digitalocean://`. */
+  readonly providerIDPrefix: string;
+  /** Matches a whole machine id. */
+  readonly machineIDPattern: RegExp;
+  /** How many movable addresses a machine can have at once. */
+  readonly addressesPerMachine: number;
+  /** The node label with the place that an address is bound to: the region, or the zone. */
+  readonly regionLabel: string;
+  /** How many addresses the account may acquire per minute. */
+  readonly acquisitionsPerMinute: number;
+  /** True if one call moves an address from one machine to another. False if it has to be unassigned first. */
+  readonly isMoveOneCall: boolean;
+}
+
+/** How a provider names zones. */
+export interface DNSTraits {
+  /** Matches the text of a zone that is an id and not the zone's name. Absent if zones are given by name only. */
+  readonly zoneIDPattern?: RegExp;
+  /** True for the provider that serves names whose object says no provider. One provider has it. */
+  readonly isDefault?: boolean;
+}
+
+/** What a provider reserves among its firewalls. */
+export interface FirewallTraits {
+  /** Firewalls whose name begins so belong to somebody who overwrites changes. Absent if there are none. */
+  readonly reservedPrefix?: string;
+}
+
+/** The providers that flipop knows, by the name that objects give them. */
+export class ProviderRegistry {
+  readonly #byName: ReadonlyMap<string, ProviderTraits>;
+  /** The DNS provider of names whose object says none; `""` if no provider is the default. */
+  readonly defaultDNS: string;
+
+  constructor(providers: readonly ProviderTraits[]) {
+    this.#byName = new Map(providers.map((traits) => [traits.name, traits]));
+    this.defaultDNS = providers.find(({ dns }) => dns?.isDefault)?.name ?? "";
+  }
+
+  /** Returns what a provider can do; undefined if flipop does not know it. */
+  get(name: string): ProviderTraits | undefined {
+    return this.#byName.get(name);
+  }
+
+  /** Returns the machine id in a `spec.providerID`: `123` of `digitalocean://123`. Undefined if the text is empty, or not of this provider. */
+  machineID(provider: string, providerID: string): string | undefined {
+    const traits = this.get(provider)?.addresses;
+    if (traits === undefined || !providerID.startsWith(traits.providerIDPrefix)) return undefined;
+    const id = providerID.slice(traits.providerIDPrefix.length);
+    return traits.machineIDPattern.test(id) ? id : undefined;
+  }
+
+  /** Returns the `spec.providerID` of a machine: `digitalocean://123`. */
+  providerID(provider: string, machineID: string): string {
+    return `${this.get(provider)?.addresses?.providerIDPrefix ?? `${provider}://`}${machineID}`;
+  }
+
+  /** Returns the region or zone of a node, as its provider tells them apart; `""` if the node does not say. */
+  regionOf(provider: string, { labels }: Pick<NodeFacts, "labels">): string {
+    return labels[this.get(provider)?.addresses?.regionLabel ?? ""] ?? "";
+  }
+
+  /** True if this text is the id of a zone, which says nothing of the zone's name. */
+  isZoneID(provider: string, zone: string): boolean {
+    return this.get(provider)?.dns?.zoneIDPattern?.test(zone) ?? false;
+  }
+}
