@@ -20,7 +20,7 @@ export async function noteRateLimits(
   const stored = lock.annotations();
   const { providers, dns, firewalls } = observation;
   const observed = [...providers.values(), ...dns.values(), ...firewalls.values()].flatMap(({ name, unusable }) =>
-    unusable?.reason === "RateLimited" && unusable.notBeforeMs !== undefined
+    unusable?.kind === "rate-limited" && unusable.notBeforeMs !== undefined
       ? [[name, unusable.notBeforeMs] as const]
       : [],
   );

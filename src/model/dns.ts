@@ -1,5 +1,5 @@
 import { canonicalIPv4 } from "./address.ts";
-import type { Reason } from "./reason.ts";
+import type { Refusal } from "./errors.ts";
 
 /** A DNS zone as a provider knows it. `name` is lower case without trailing dot; absent when the token may not read it (Cloudflare zone ids). */
 export interface Zone {
@@ -60,7 +60,7 @@ export interface DNSFacts {
   /** `digitalocean` or `cloudflare`. */
   readonly name: string;
   /** Absent = usable. Else nothing more could be read, and nothing may be changed. */
-  readonly unusable?: { readonly reason: Reason; readonly message: string; readonly notBeforeMs?: number };
+  readonly unusable?: Refusal;
   readonly ttlRules: TTLRules;
   /** True when a changed set costs one call beside the read; else one per record. */
   readonly isBatched: boolean;

@@ -120,3 +120,12 @@ export class ProviderError extends Error {
 export class InternalError extends Error {
   override readonly name: string = "InternalError";
 }
+
+/** Why a provider cannot be used in this pass: nothing more is read of it, and nothing may be changed. */
+export interface Refusal {
+  /** `no-access`: no token, or one that is not allowed. `rate-limited`: it asked for no calls until later. `unanswered`: it could not be read. */
+  readonly kind: "no-access" | "rate-limited" | "unanswered";
+  readonly message: string;
+  /** When it may be asked again, milliseconds of the API server's clock; absent when it did not say. */
+  readonly notBeforeMs?: number;
+}

@@ -1,4 +1,4 @@
-import type { Reason } from "./reason.ts";
+import type { Refusal } from "./errors.ts";
 
 /** An inbound rule of a cloud firewall, as far as flipop cares. */
 export interface FirewallRule {
@@ -55,7 +55,7 @@ export type FirewallFact =
 export interface FirewallFacts {
   readonly name: string;
   /** Absent = usable. Else nothing was or could be read, and nothing may be changed. */
-  readonly unusable?: { readonly reason: Reason; readonly message: string; readonly notBeforeMs?: number };
+  readonly unusable?: Refusal;
   readonly limits: FirewallLimits;
   /** By the name or id that an object, or its status, has for it. */
   readonly firewalls: ReadonlyMap<string, FirewallFact>;

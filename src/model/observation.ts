@@ -1,9 +1,9 @@
 import type { AddressFact } from "./address.ts";
 import type { DNSFacts } from "./dns.ts";
+import type { Refusal } from "./errors.ts";
 import type { FirewallFacts } from "./firewall.ts";
 import type { NodeFacts } from "./node.ts";
 import type { ProviderRegistry } from "./provider.ts";
-import type { Reason } from "./reason.ts";
 import type { Pool, RecordSet } from "./resource.ts";
 
 /** The pods of one selector on one node, summed up. */
@@ -29,7 +29,7 @@ export interface ProviderFacts {
   /** `digitalocean`. */
   readonly name: string;
   /** Absent = usable. Else nothing was or could be read, and nothing may be changed. */
-  readonly unusable?: { readonly reason: Reason; readonly message: string; readonly notBeforeMs?: number };
+  readonly unusable?: Refusal;
   /** Every address that was read, or failed to be read, by address. */
   readonly addresses: ReadonlyMap<string, AddressFact>;
   /** True when the account's whole list was read: an address that is not in it was asked for by itself. */

@@ -1,4 +1,5 @@
 import { type ObjectRef, refKey } from "./action.ts";
+import type { Refusal } from "./errors.ts";
 import type { Hold, NodeVerdict } from "./plan.ts";
 import { objectKey } from "./resource.ts";
 
@@ -107,6 +108,13 @@ export const REASONS = {
 
 /** One word of the closed list. */
 export type Reason = keyof typeof REASONS;
+
+/** The reason that tells of a refusal. */
+export const REFUSAL_REASONS: Readonly<Record<Refusal["kind"], Reason>> = {
+  "no-access": "ProviderUnavailable",
+  "rate-limited": "RateLimited",
+  unanswered: "Unreadable",
+};
 
 /** What is said of a RoutedIP instead, where the general sentence names fields or words that it does not have. */
 const SENTENCES_OF_ROUTED_IPS: Readonly<Partial<Record<Reason, string>>> = {

@@ -50,7 +50,7 @@ export async function readAddresses(options: ReadAddressesOptions): Promise<Prov
     if (!(error instanceof ProviderError)) throw error;
     const isPassing = error.failure !== "rate-limited" && !concernsWholeProvider(error);
     const refusal = refusalOf(error, skews.of(error));
-    return unusable(name, isPassing ? { reason: "Unreadable", message: error.message } : refusal);
+    return unusable(name, isPassing ? { kind: "unanswered", message: error.message } : refusal);
   }
 }
 
@@ -73,7 +73,7 @@ function openWork(known: ProviderFacts, wanted: WantedAddresses, reusable: Reusa
   const { name, unusable: refusal, isComplete } = known;
   // The time of a rate limit is over: else the caller had not come this far.
   if (refusal !== undefined)
-    return refusal.reason === "RateLimited" || reusable.isDue(factKey("addresses", name)) ? "all" : [];
+    return refusal.kind === "rate-limited" || reusable.isDue(factKey("addresses", name)) ? "all" : [];
   if (wanted.mayAcquire && reusable.isDue(factKey("list", name))) return "all";
   const open = [...wanted.ips].filter((ip) => !known.addresses.has(ip) || reusable.isDue(factKey("address", name, ip)));
   // What was read by itself does not make a list complete, and a list costs one call per page.

@@ -1,5 +1,4 @@
-import { ProviderError } from "../model/errors.ts";
-import type { ProviderFacts } from "../model/observation.ts";
+import { ProviderError, type Refusal } from "../model/errors.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
 import { formatTime } from "../model/time.ts";
 import type { ProviderAccess } from "../ports/providers.ts";
@@ -21,9 +20,6 @@ export interface AskOptions<P> {
   readonly reusable?: ReusableFacts | undefined;
 }
 
-/** Why a provider may not be asked or used. */
-type Refusal = NonNullable<ProviderFacts["unusable"]>;
-
 /** Why a provider may not be asked at all in this pass: no token, or it asked for no calls until later; undefined when it may. Pure. */
 export function unusableWhy({
   name,
@@ -33,12 +29,12 @@ export function unusableWhy({
 }: Pick<AskOptions<unknown>, "name" | "access" | "notBeforeMs" | "nowMs">): Refusal | undefined {
   if (access.kind === "no-token")
     return {
-      reason: "ProviderUnavailable",
+      kind: "no-access",
       message: `provider "${name}" cannot be used: set ${access.variables.join(" or ")}`,
     };
   if (notBeforeMs === undefined || notBeforeMs <= nowMs) return undefined;
   const message = `${name} asked for no calls until ${formatTime(notBeforeMs)}`;
-  return { reason: "RateLimited", message, notBeforeMs };
+  return { kind: "rate-limited", message, notBeforeMs };
 }
 
 /**
@@ -46,8 +42,8 @@ export function unusableWhy({
  * @param skewMs - how far the API server's clock was ahead of the local one then: providers' times are local, an observation's are the server's.
  */
 export function refusalOf(error: ProviderError, skewMs: number): Refusal {
-  if (error.failure !== "rate-limited") return { reason: "ProviderUnavailable", message: error.message };
-  const common = { reason: "RateLimited" as const, message: error.message };
+  if (error.failure !== "rate-limited") return { kind: "no-access", message: error.message };
+  const common = { kind: "rate-limited" as const, message: error.message };
   return error.notBeforeMs === undefined ? common : { ...common, notBeforeMs: error.notBeforeMs + skewMs };
 }
 

@@ -52,7 +52,7 @@ function stillKnown({ name, reusable }: ReadFirewallsOptions, wanted: readonly s
   if (reusable === undefined || known === undefined) return undefined;
   const { unusable } = known;
   // The time of a rate limit is over: else nobody would ask.
-  if (unusable?.reason === "RateLimited") return undefined;
+  if (unusable?.kind === "rate-limited") return undefined;
   if (unusable !== undefined) return reusable.isDue(factKey("firewalls", name)) ? undefined : known;
   return wanted.every((one) => known.firewalls.has(one) && !reusable.isDue(factKey("firewall", name, one)))
     ? known

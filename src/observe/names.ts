@@ -81,7 +81,7 @@ export async function readNames(options: ReadNamesOptions): Promise<DNSFacts | u
 /** What was known of a provider that refused the token, until it may be asked again. The time of a rate limit is over by now. */
 function stillRefused({ name, reusable }: ReadNamesOptions): DNSFacts | undefined {
   const known = reusable?.facts.dns.get(name);
-  if (known?.unusable === undefined || known.unusable.reason === "RateLimited") return undefined;
+  if (known?.unusable === undefined || known.unusable.kind === "rate-limited") return undefined;
   return reusable?.isDue(factKey("names", name)) === true ? undefined : known;
 }
 

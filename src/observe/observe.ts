@@ -1,5 +1,4 @@
-import type { DNSFacts } from "../model/dns.ts";
-import { KubeError } from "../model/errors.ts";
+import { KubeError, type Refusal } from "../model/errors.ts";
 import { ACQUISITIONS_ANNOTATION, NOT_BEFORE_PREFIX, PUT_OFF_PREFIX } from "../model/lease-annotations.ts";
 import { ACQUISITION_WINDOW_MS, parsePutOff } from "../model/lease-notes.ts";
 import type { KnownFacts, LeaseFacts, Observation } from "../model/observation.ts";
@@ -167,7 +166,7 @@ function unanswered(pieces: readonly Piece[]): KnownFacts {
   const of = <F>(
     kind: Piece["kind"],
     facts: F,
-  ): ReadonlyMap<string, F & { readonly name: string; readonly unusable: Unusable }> =>
+  ): ReadonlyMap<string, F & { readonly name: string; readonly unusable: Refusal }> =>
     new Map(
       pieces
         .filter((one) => one.kind === kind)
@@ -180,10 +179,8 @@ function unanswered(pieces: readonly Piece[]): KnownFacts {
   };
 }
 
-type Unusable = NonNullable<DNSFacts["unusable"]>;
-
-function notYet(provider: string): Unusable {
-  return { reason: "Unreadable", message: `${provider} has not answered yet` };
+function notYet(provider: string): Refusal {
+  return { kind: "unanswered", message: `${provider} has not answered yet` };
 }
 
 /** A reader who may not see the Lease, or a cluster without its namespace, only lacks what earlier runs noted there. */

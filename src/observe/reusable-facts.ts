@@ -1,5 +1,6 @@
 import type { AddressFact } from "../model/address.ts";
 import type { RecordsFact } from "../model/dns.ts";
+import type { Refusal } from "../model/errors.ts";
 import type { Firewall } from "../model/firewall.ts";
 import type { KnownFacts, Observation } from "../model/observation.ts";
 import type { Clock } from "../ports/system.ts";
@@ -237,8 +238,8 @@ function isMovingAt({ isWaiting, pendingMachineIDs }: Firewall, machines: Readon
 }
 
 /** A refused token stays refused. A rate limit has its own time, which the provider told. */
-function providerState({ unusable }: { readonly unusable?: { readonly reason: string } }): ReadState {
-  return unusable?.reason === "Unreadable" ? "failed" : "settled";
+function providerState({ unusable }: { readonly unusable?: Refusal }): ReadState {
+  return unusable?.kind === "unanswered" ? "failed" : "settled";
 }
 
 /** A zone or name that the token may not read stays so; what was put off is still to be looked at. */

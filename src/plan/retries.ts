@@ -1,5 +1,4 @@
-import { ProviderError, type ProviderFailure } from "../model/errors.ts";
-import type { ProviderFacts } from "../model/observation.ts";
+import { ProviderError, type ProviderFailure, type Refusal } from "../model/errors.ts";
 import type { Hold, Plan } from "../model/plan.ts";
 import type { RetryStatus } from "../model/resource.ts";
 import type { Outcome } from "../model/run.ts";
@@ -110,14 +109,14 @@ export function retryClassOf(error: Error): "fast" | "slow" {
 }
 
 /** Why a provider may not be asked any more after these outcomes: it asked for no calls for a while; undefined when it did not. Pure. */
-export function rateLimitIn(outcomes: readonly Outcome[], skewMs: number): ProviderFacts["unusable"] {
+export function rateLimitIn(outcomes: readonly Outcome[], skewMs: number): Refusal | undefined {
   const limited = outcomes
     .flatMap((outcome) => (outcome.outcome === "failed" ? [outcome.error] : []))
     .find((error) => error instanceof ProviderError && error.failure === "rate-limited");
   if (!(limited instanceof ProviderError)) return undefined;
   const { message, notBeforeMs } = limited;
   const until = notBeforeMs === undefined ? {} : { notBeforeMs: notBeforeMs + skewMs };
-  return { reason: "RateLimited", message, ...until };
+  return { kind: "rate-limited", message, ...until };
 }
 
 /** When a plan should be made again although nothing outside has changed. */

@@ -55,7 +55,7 @@ test("a rate limit that only a list of firewalls has met is noted for later runs
   const { lock, noted } = takingLease();
   const cluster = { now: () => 0 } as Parameters<typeof noteRateLimits>[1]["cluster"];
   const clock = { monotonicMs: () => 0, wallMs: () => 0, sleep: () => Promise.resolve() };
-  const unusable = { reason: "RateLimited", message: "wait", notBeforeMs: 5000 } as const;
+  const unusable = { kind: "rate-limited", message: "wait", notBeforeMs: 5000 } as const;
   const observation = anObservation({ firewalls: [{ ...firewallFacts([]), unusable }] });
   await noteRateLimits(observation, { lock, limits: new Map(), cluster, clock });
   expect(noted).toEqual([{ [`${NOT_BEFORE_PREFIX}digitalocean`]: "1970-01-01T00:00:05Z" }]);
@@ -72,7 +72,7 @@ test.for<readonly [string, Partial<DNSFacts>, Readonly<Record<string, string>>, 
   ["is forgotten once every name was looked at", {}, { [PUT_OFF]: NOTE }, [{ [PUT_OFF]: null }]],
   [
     "stays noted while the provider cannot be asked",
-    { unusable: { reason: "Unreadable", message: "away" } },
+    { unusable: { kind: "unanswered", message: "away" } },
     { [PUT_OFF]: NOTE },
     [],
   ],

@@ -98,7 +98,7 @@ test("without any holder in sight one droplet is asked for, to see that the toke
 test("a token that may not read droplets makes the provider unusable", async () => {
   const provider = account(2);
   provider.beforeCall = (operation) => (operation === "machine" ? failure("forbidden") : undefined);
-  expect((await read(provider, poolOf(2))).facts?.unusable).toMatchObject({ reason: "ProviderUnavailable" });
+  expect((await read(provider, poolOf(2))).facts?.unusable).toMatchObject({ kind: "no-access" });
 });
 
 test("a list that fails leaves single reads", async () => {
@@ -130,7 +130,7 @@ test("a rate limit is the provider's, and its time is turned to the server's clo
   const provider = account(2);
   provider.beforeCall = () => failure("rate-limited", NOW + 20_000);
   expect((await read(provider, poolOf(2))).facts?.unusable).toEqual({
-    reason: "RateLimited",
+    kind: "rate-limited",
     message: "rate-limited!",
     notBeforeMs: NOW + 20_000,
   });
@@ -139,7 +139,7 @@ test("a rate limit is the provider's, and its time is turned to the server's clo
 test("what an earlier run was told is obeyed without a call", async () => {
   const { facts, calls } = await read(account(2), poolOf(2), NOW + 5000);
   expect(calls).toEqual([]);
-  expect(facts?.unusable).toMatchObject({ reason: "RateLimited", notBeforeMs: NOW + 5000 });
+  expect(facts?.unusable).toMatchObject({ kind: "rate-limited", notBeforeMs: NOW + 5000 });
 });
 
 /** The facts of a process, by a clock that the test moves. */
@@ -272,7 +272,7 @@ test("no call is made before the provider allows one, whatever is known", async 
   const provider = account(3, true);
   await read(provider, poolOf(3), undefined, reusable);
   const { facts, calls } = await read(provider, poolOf(3), NOW + 1000, reusable);
-  expect([calls, facts?.unusable?.reason]).toEqual([[], "RateLimited"]);
+  expect([calls, facts?.unusable?.kind]).toEqual([[], "rate-limited"]);
 });
 
 test.each([

@@ -196,7 +196,7 @@ describe("a list of a zone", () => {
     const through = inFrontOf(own.provider, { listRecords: async () => Promise.reject(failure("rate-limited", 429)) });
     const { facts, calls } = await read(own, { through });
     expect(calls).toHaveLength(1);
-    expect(facts.unusable).toMatchObject({ reason: "RateLimited" });
+    expect(facts.unusable).toMatchObject({ kind: "rate-limited" });
   });
 });
 

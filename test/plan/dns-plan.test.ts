@@ -201,12 +201,12 @@ describe("a pool's name", () => {
     ["the records cannot be read", dnsFacts({ [FQDN]: "502" }), "Unreadable (502)"],
     [
       "the provider has no token",
-      dnsFacts({}, { unusable: { reason: "ProviderUnavailable", message: "set X" } }),
+      dnsFacts({}, { unusable: { kind: "no-access", message: "set X" } }),
       "ProviderUnavailable (set X)",
     ],
     [
       "the provider asked for no calls",
-      dnsFacts({}, { unusable: { reason: "RateLimited", message: "429", notBeforeMs: NOW + 20_000 } }),
+      dnsFacts({}, { unusable: { kind: "rate-limited", message: "429", notBeforeMs: NOW + 20_000 } }),
       "RateLimited (429) for 20s",
     ],
   ] as const)("is held while %s", ([, dns, why]) => {
@@ -458,7 +458,7 @@ describe("take-down", () => {
       status: { publishedDNS: MINE },
     });
     const parts = { pools: [heir()], recordSets: [deleted], nodes: nodes(2), dns: [dnsFacts({ [FQDN]: [A] })] };
-    const unusable = { reason: "RateLimited", message: "429" } as const;
+    const unusable = { kind: "rate-limited", message: "429" } as const;
     const lines = planText(anObservation({ ...parts, provider: { unusable } }));
     expect(lines).toContain(`hold delete-dns ${FQDN}: NewNameFirst`);
     expect(lines.filter((line) => /^(delete-dns|remove-finalizer)/.test(line))).toEqual([]);
@@ -829,7 +829,7 @@ describe("a record set", () => {
 });
 
 describe("a provider that asked for no calls in the middle of the reading", () => {
-  const unusable = { reason: "RateLimited" as const, message: "429", notBeforeMs: NOW + 20_000 };
+  const unusable = { kind: "rate-limited" as const, message: "429", notBeforeMs: NOW + 20_000 };
 
   test("holds only the names that would be written or were not read", () => {
     expect(planText(steady({ dns: dnsFacts({ [FQDN]: [A] }, { unusable }) }))).toEqual([]);

@@ -323,7 +323,7 @@ describe("an annotation that is cleared", () => {
       pools: [aPool({ spec: { ips: [A], dnsRecordSet: WWW }, status: { ips: { [A]: active(101) } } })],
       nodes: [aNode({ addressAnnotation: A, poolAnnotation: "ingress/web" })],
       addresses: [known(A, { holderID: "9001" })],
-      dns: [dnsFacts({ "www.example.com": [A] }, { unusable: { reason: "RateLimited", message: "later" } })],
+      dns: [dnsFacts({ "www.example.com": [A] }, { unusable: { kind: "rate-limited", message: "later" } })],
     });
     const clearing = plan(observation, {}).actions.find(({ kind }) => kind === "clear-annotation");
     expect(clearing).toMatchObject({ reason: "ForeignHolder", holder: { machineID: "9001" } });

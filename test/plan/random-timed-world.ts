@@ -54,7 +54,7 @@ export function randomTimedWorld(seed: number): Observation {
     spec: { ...one.spec, match: match(one.spec.match), gracePeriodSeconds: pick([0, 30]) },
     status: { ...one.status, retries: ["finalizer", "dns/www.example.com"].flatMap(retry) },
   });
-  const limited = { reason: "RateLimited", message: "too many", notBeforeMs: NOW + next() * 60_000 } as const;
+  const limited = { kind: "rate-limited", message: "too many", notBeforeMs: NOW + next() * 60_000 } as const;
   return {
     ...base,
     nodesReadAtMs: past(5000),

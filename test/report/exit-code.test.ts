@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { KubeError } from "../../src/model/errors.ts";
+import { KubeError, type Refusal } from "../../src/model/errors.ts";
 import type { Observation, ProviderFacts } from "../../src/model/observation.ts";
 import type { PassResult } from "../../src/model/run.ts";
 import { exitCodeOfPlan, exitCodeOfRun } from "../../src/report/exit-code.ts";
@@ -13,10 +13,10 @@ const waiting = (names: readonly string[] = ["web"]): Observation =>
     Object.fromEntries(names.map((_, at) => [`203.0.113.${at + 1}`, undefined])),
   );
 
-function unusable(observation: Observation, reason: NonNullable<ProviderFacts["unusable"]>["reason"]): Observation {
+function unusable(observation: Observation, kind: Refusal["kind"]): Observation {
   const facts: ProviderFacts = {
     name: "digitalocean",
-    unusable: { reason, message: "not now" },
+    unusable: { kind, message: "not now" },
     addresses: new Map(),
     isComplete: false,
     readAtMs: observation.observedAtMs,
@@ -84,19 +84,19 @@ const ROWS: readonly (readonly [string, PassResult, number])[] = [
   ["the limit of the account is reached", quiet(beyondLimit()), 3],
   ["one object is invalid and another waits for a person", quiet(withInvalid(foreign())), 3],
   ["the only object is invalid", quiet(invalid()), 78],
-  ["the provider has no token", quiet(unusable(waiting(), "ProviderUnavailable")), 77],
+  ["the provider has no token", quiet(unusable(waiting(), "no-access")), 77],
   [
     "the provider's token cannot be one",
-    { ...quiet(unusable(waiting(), "ProviderUnavailable")), unusableTokens: ["digitalocean"] },
+    { ...quiet(unusable(waiting(), "no-access")), unusableTokens: ["digitalocean"] },
     78,
   ],
   [
     "the token of a provider that the object does not name cannot be one",
-    { ...quiet(unusable(waiting(), "ProviderUnavailable")), unusableTokens: ["cloudflare"] },
+    { ...quiet(unusable(waiting(), "no-access")), unusableTokens: ["cloudflare"] },
     77,
   ],
-  ["the provider is rate-limited", quiet(unusable(waiting(), "RateLimited")), 75],
-  ["the provider cannot be read", quiet(unusable(waiting(), "Unreadable")), 75],
+  ["the provider is rate-limited", quiet(unusable(waiting(), "rate-limited")), 75],
+  ["the provider cannot be read", quiet(unusable(waiting(), "unanswered")), 75],
   ["every action failed for the moment", all("unavailable"), 75],
   ["every action was refused", all("refused"), 3],
   ["every action was forbidden", all("forbidden"), 77],
@@ -161,13 +161,13 @@ describe("the exit code of a plan", () => {
     ["two objects name one address", claimedTwice(), true, 3],
     ["the limit of the account is reached", beyondLimit(), true, 3],
     ["one object is invalid beside a served one", invalidBesideServed(), true, 3],
-    ["the provider has no token", unusable(waiting(), "ProviderUnavailable"), true, 77],
+    ["the provider has no token", unusable(waiting(), "no-access"), true, 77],
   ] as const)("when %s", ([, world, detailed, code]) => {
     expect(exitCodeOfPlan(planOf(world), { detailed })).toBe(code);
   });
 
   test("when the provider's token cannot be one", () => {
-    const plan = planOf(unusable(waiting(), "ProviderUnavailable"));
+    const plan = planOf(unusable(waiting(), "no-access"));
     expect(exitCodeOfPlan(plan, { detailed: true, unusableTokens: ["digitalocean"] })).toBe(78);
   });
 });

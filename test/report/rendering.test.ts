@@ -243,7 +243,7 @@ describe("numbers of what nobody could look at", () => {
   };
   const offline = (world: Observation): Observation => ({
     ...world,
-    providers: facts({ reason: "Unreadable", message: "no answer" }),
+    providers: facts({ kind: "unanswered", message: "no answer" }),
   });
 
   test("are told as what was seen last, and nothing is said of nodes without an address", () => {

@@ -12,7 +12,7 @@ import {
   progressAt,
 } from "../../model/firewall.ts";
 import type { ProviderRegistry } from "../../model/provider.ts";
-import type { Reason } from "../../model/reason.ts";
+import { REFUSAL_REASONS, type Reason } from "../../model/reason.ts";
 import type { Pool } from "../../model/resource.ts";
 import { timestamp } from "../../model/time.ts";
 import { isWritable } from "../addresses/machine-ledger.ts";
@@ -63,7 +63,7 @@ export function firewallTarget(pool: Pool, context: FirewallContext): FirewallTa
   if (facts === undefined) return blocked("Unreadable", `firewall ${wish.firewall} was not read`, false);
   const { unusable } = facts;
   if (unusable !== undefined) {
-    const why = blocked(unusable.reason, unusable.message, unusable.reason === "ProviderUnavailable");
+    const why = blocked(REFUSAL_REASONS[unusable.kind], unusable.message, unusable.kind === "no-access");
     return unusable.notBeforeMs === undefined ? why : { ...why, notBeforeMs: unusable.notBeforeMs };
   }
   const fact = facts.firewalls.get(wish.firewall);

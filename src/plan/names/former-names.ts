@@ -1,11 +1,12 @@
 import { nameActionID, type WriteDNS } from "../../model/action.ts";
 import { type DNSFacts, type RecordSetState, recordsKey, type UnreadDNS, type Zone } from "../../model/dns.ts";
 import type { Hold } from "../../model/plan.ts";
+import { REFUSAL_REASONS } from "../../model/reason.ts";
 import { compareText, type PublishedName } from "../../model/resource.ts";
 import { retryDueMs } from "../retries.ts";
 import { isSameObject, type NameClaims, nameKey, publishedKey } from "./name-claims.ts";
 import { contentOf, type NamePlan, ownTarget } from "./name-plan.ts";
-import { isTaken } from "./name-target.ts";
+import { isTaken, isUnread } from "./name-target.ts";
 import { dnsSubject, type Publisher } from "./publishers.ts";
 import { mustSettle } from "./readiness.ts";
 
@@ -148,7 +149,7 @@ function cleanUp(
   if (!present.isInPlace || isBeingCleaned(present, written)) return held({ reason: "NewNameFirst" });
   const found = findRecords(former, dns);
   const waiting = backoff(publisher, former, nowMs);
-  if (found.kind === "unread") return held(unreadWhy(found.why, waiting));
+  if (found.kind === "unread") return held(whyUnread(found, waiting));
   if (found.kind === "nothing") return { isKept: false };
   const left = found.records.addresses.filter((address) => !former.addresses.includes(address));
   if (left.length === found.records.addresses.length) return { isKept: false };
@@ -167,8 +168,8 @@ function isBeingCleaned({ target, actions }: NamePlan, written: ReadonlySet<stri
 type Why = Pick<Hold, "reason"> & Partial<Hold>;
 
 /** After a failed change the name is unknown, and is looked at again when the change is due again. */
-function unreadWhy(why: Why, waiting: Why | undefined): Why {
-  return why.reason === "Unreadable" ? (waiting ?? why) : why;
+function whyUnread({ why, isUnanswered }: UnreadRecords, waiting: Why | undefined): Why {
+  return isUnanswered ? (waiting ?? why) : why;
 }
 
 /** The wait after a failed change of a name; undefined when none runs. */
@@ -180,34 +181,46 @@ function backoff({ retries }: Publisher, { name }: PublishedName, nowMs: number)
     : { reason: "Backoff", detail: retry.error, notBeforeMs: dueMs };
 }
 
+interface UnreadRecords {
+  readonly kind: "unread";
+  readonly why: Why;
+  /** True where the provider did not say why: no refusal, no rate limit. */
+  readonly isUnanswered: boolean;
+}
+
 type Found =
   | { readonly kind: "records"; readonly zone: Zone; readonly records: RecordSetState; readonly ttlSeconds: number }
   | { readonly kind: "nothing" }
-  | { readonly kind: "unread"; readonly why: Why };
+  | UnreadRecords;
 
 function findRecords({ provider, zone, name }: PublishedName, dns: ReadonlyMap<string, DNSFacts>): Found {
   const facts = dns.get(provider);
   if (facts?.unusable !== undefined) {
-    const { reason, message, notBeforeMs } = facts.unusable;
+    const { kind, message, notBeforeMs } = facts.unusable;
     const until = notBeforeMs === undefined ? {} : { notBeforeMs };
-    return { kind: "unread", why: { reason, detail: message, ...until } };
+    const why = { reason: REFUSAL_REASONS[kind], detail: message, ...until };
+    return { kind: "unread", why, isUnanswered: kind === "unanswered" };
   }
   const found = facts?.zones.get(zone);
   if (found?.kind === "missing") return { kind: "nothing" };
   const fact = found?.kind === "known" ? facts?.records.get(recordsKey(found.zone, name)) : found;
   if (found?.kind !== "known" || fact?.kind !== "known") {
-    return {
-      kind: "unread",
-      why: fact?.kind === "gap" ? whyUnread(fact) : { reason: "Unreadable", detail: "it was not read" },
-    };
+    return fact?.kind === "gap"
+      ? unreadBecause(fact)
+      : { kind: "unread", why: { reason: "Unreadable", detail: "it was not read" }, isUnanswered: true };
   }
   const ttlSeconds = fact.records.ttlSeconds ?? facts?.ttlRules.minimumSeconds ?? 0;
   return { kind: "records", zone: found.zone, records: fact.records, ttlSeconds };
 }
 
-function whyUnread({ error, isRefused, putOffUntilMs }: UnreadDNS): Why {
-  if (putOffUntilMs !== undefined) return { reason: "RateLimited", detail: error, notBeforeMs: putOffUntilMs };
-  return { reason: "Unreadable", detail: error, needsPerson: isRefused };
+function unreadBecause({ error, isRefused, putOffUntilMs }: UnreadDNS): UnreadRecords {
+  return putOffUntilMs === undefined
+    ? { kind: "unread", why: { reason: "Unreadable", detail: error, needsPerson: isRefused }, isUnanswered: true }
+    : {
+        kind: "unread",
+        why: { reason: "RateLimited", detail: error, notBeforeMs: putOffUntilMs },
+        isUnanswered: false,
+      };
 }
 
 /** Only what flipop wrote goes: what somebody else put there meanwhile stays. */
@@ -247,17 +260,13 @@ export function stillPublished(
   return new Map(publishers.flatMap((publisher) => stuckAddresses(publisher, claims, dns, nowMs)));
 }
 
-const TRANSIENT: ReadonlySet<string> = new Set(["Unreadable", "RateLimited", "ProviderUnavailable"]);
-
 /** The addresses that names show now, or showed last where the records cannot be read now. Pure. */
 export function shownAddresses(publishers: readonly Publisher[], claims: NameClaims): ReadonlySet<string> {
   return new Set(
     publishers.flatMap((publisher) => {
       const target = ownTarget(publisher, claims);
       if (target.kind === "ready") return target.records.addresses;
-      return target.kind === "blocked" && TRANSIENT.has(target.reason)
-        ? (publisher.memory.publishedDNS?.addresses ?? [])
-        : [];
+      return isUnread(target) ? (publisher.memory.publishedDNS?.addresses ?? []) : [];
     }),
   );
 }
@@ -276,7 +285,7 @@ function stuckAddresses(
     const canWrite = publisher.isWritable && target.unusable === undefined && isNow;
     return canWrite ? [] : target.records.addresses.map((ip) => [ip, fqdn] as const);
   }
-  if (target.kind === "blocked" && TRANSIENT.has(target.reason) && publishedDNS !== undefined)
+  if (isUnread(target) && publishedDNS !== undefined)
     return publishedDNS.addresses.map((ip) => [ip, publishedDNS.name] as const);
   const isLeaving = publisher.meta.isDeleting && publisher.reclaimPolicy === "Delete";
   const names = isLeaving ? [...formerDNS, ...(publishedDNS === undefined ? [] : [publishedDNS])] : [];

@@ -1,7 +1,6 @@
 import { type ObjectRef, refKey } from "../../model/action.ts";
-import type { Reason } from "../../model/reason.ts";
 import { bySeniority, type PublishedName } from "../../model/resource.ts";
-import type { TargetName } from "./name-target.ts";
+import { isUnread, type TargetName } from "./name-target.ts";
 import type { Publisher } from "./publishers.ts";
 
 /** Who owns which name, over all objects of the cluster. */
@@ -46,12 +45,9 @@ export function settleNames(publishers: readonly Publisher[]): NameClaims {
   };
 }
 
-/** Why a zone could not be read that ends by itself: nobody waits for one that the token may not see. */
-const PASSING: ReadonlySet<Reason> = new Set<Reason>(["Unreadable", "RateLimited"]);
-
-/** Which keys an object may claim that cannot be told which one it does. */
+/** Which keys an object may claim that cannot be told which one it does. Nobody waits for a zone that the token may not see. */
 function untoldName({ wish, target, mayPublish }: Publisher): readonly ((key: string) => boolean)[] {
-  const isUntold = target.kind === "blocked" && target.name === undefined && PASSING.has(target.reason);
+  const isUntold = isUnread(target) && target.name === undefined && target.cause !== "no-access";
   if (!mayPublish || wish.kind !== "named" || !isUntold) return [];
   const recordName = wish.recordName.toLowerCase();
   const full = nameKey({ provider: wish.provider, fqdn: recordName });

@@ -1,6 +1,7 @@
 import { nameActionID, type WriteDNS } from "../../model/action.ts";
 import { type RecordSetState, recordAddresses } from "../../model/dns.ts";
 import type { Hold } from "../../model/plan.ts";
+import { REFUSAL_REASONS, type Reason } from "../../model/reason.ts";
 import { retryDueMs } from "../retries.ts";
 import { isSameObject, type NameClaims, nameKey } from "./name-claims.ts";
 import type { BlockedTarget, NameTarget, ReadyTarget } from "./name-target.ts";
@@ -53,16 +54,23 @@ export function ownTarget({ ref, target }: Publisher, claims: NameClaims): NameT
   const owner = name === undefined ? undefined : claims.ownerOf(nameKey(name));
   if (name === undefined || owner === undefined || isSameObject(owner, ref)) return target;
   const detail = `owned by ${owner.kind} ${owner.namespace}/${owner.name}`;
-  return { kind: "blocked", reason: "Conflict", detail, needsPerson: true, name };
+  return { kind: "blocked", cause: "taken", detail, needsPerson: true, name };
 }
 
+const CAUSES: Readonly<Record<BlockedTarget["cause"], Reason>> = {
+  ...REFUSAL_REASONS,
+  invalid: "InvalidDNS",
+  taken: "Conflict",
+  "no-zone": "ZoneNotFound",
+};
+
 function blockedHold(publisher: Publisher, target: BlockedTarget, nowMs: number): Hold {
-  const { reason, detail, needsPerson, notBeforeMs, name } = target;
+  const { cause, detail, needsPerson, notBeforeMs, name } = target;
   // After a failed change the name is unknown, and is looked at again when the change is due again.
-  const waiting = reason === "Unreadable" && name !== undefined ? backoff(publisher, name.fqdn, nowMs) : undefined;
+  const waiting = cause === "unanswered" && name !== undefined ? backoff(publisher, name.fqdn, nowMs) : undefined;
   if (waiting !== undefined) return waiting;
   const written = publisher.wish.kind === "named" ? publisher.wish.recordName : "";
-  const blocked = { ...hold(publisher, name?.fqdn ?? written, reason), detail, needsPerson };
+  const blocked = { ...hold(publisher, name?.fqdn ?? written, CAUSES[cause]), detail, needsPerson };
   return notBeforeMs === undefined ? blocked : { ...blocked, notBeforeMs };
 }
 

@@ -10,8 +10,8 @@ import {
   type Zone,
   type ZoneFact,
 } from "../../model/dns.ts";
+import type { Refusal } from "../../model/errors.ts";
 import type { ProviderRegistry } from "../../model/provider.ts";
-import type { Reason } from "../../model/reason.ts";
 import type { DNSRecordSetSpec, Pool, RecordSet } from "../../model/resource.ts";
 
 /** The name an object publishes under, found at its provider; or why nothing can be published. */
@@ -20,7 +20,8 @@ export type NameTarget = { readonly kind: "none" } | BlockedTarget | ReadyTarget
 /** Nothing can be written in this pass. */
 export interface BlockedTarget {
   readonly kind: "blocked";
-  readonly reason: Reason;
+  /** `invalid`: no name can be made of the wish. `taken`: another object owns it. `no-zone`: the account has no such zone. Else the records are not known. */
+  readonly cause: "invalid" | "taken" | "no-zone" | Refusal["kind"];
   readonly detail: string;
   readonly needsPerson: boolean;
   readonly notBeforeMs?: number;
@@ -51,12 +52,12 @@ export interface ReadyTarget {
 /** Finds the name of a wish among what was read of its provider. Pure. */
 export function nameTarget(wish: DNSWish, dns: ReadonlyMap<string, DNSFacts>): NameTarget {
   if (wish.kind === "none") return wish;
-  if (wish.kind === "invalid") return { kind: "blocked", reason: "InvalidDNS", detail: wish.error, needsPerson: true };
+  if (wish.kind === "invalid") return { kind: "blocked", cause: "invalid", detail: wish.error, needsPerson: true };
   const facts = dns.get(wish.provider);
   const zone = facts?.zones.get(wish.zone);
   const resolved = recordFQDN(wish.recordName, zoneName(wish, zone));
   if (zone?.kind === "known" && resolved.kind === "invalid")
-    return { kind: "blocked", reason: "InvalidDNS", detail: resolved.error, needsPerson: true };
+    return { kind: "blocked", cause: "invalid", detail: resolved.error, needsPerson: true };
   const name = resolved.kind === "name" ? { provider: wish.provider, zone: wish.zone, fqdn: resolved.fqdn } : undefined;
   return facts === undefined || zone === undefined || zone.kind !== "known" || name === undefined
     ? { ...obstacle(wish, facts, zone), ...(name === undefined ? {} : { name }) }
@@ -65,7 +66,13 @@ export function nameTarget(wish: DNSWish, dns: ReadonlyMap<string, DNSFacts>): N
 
 /** True where another object owns the name. Pure. */
 export function isTaken(target: NameTarget): boolean {
-  return target.kind === "blocked" && target.reason === "Conflict";
+  return target.kind === "blocked" && target.cause === "taken";
+}
+
+/** True where the records could not be read, or not be asked for, in this pass. Pure. */
+export function isUnread(target: NameTarget): target is BlockedTarget {
+  if (target.kind !== "blocked") return false;
+  return target.cause === "unanswered" || target.cause === "rate-limited" || target.cause === "no-access";
 }
 
 /** The zone's name, as it was read or is written; undefined while only its id is known. */
@@ -77,25 +84,25 @@ function zoneName({ zone: text, isZoneID }: NamedWish, zone: ZoneFact | undefine
 function obstacle(wish: NamedWish, facts: DNSFacts | undefined, zone: ZoneFact | undefined): BlockedTarget {
   const blocked = { kind: "blocked" as const, needsPerson: false };
   if (facts?.unusable !== undefined) {
-    const { reason, message, notBeforeMs } = facts.unusable;
+    const { kind: cause, message, notBeforeMs } = facts.unusable;
     const until = notBeforeMs === undefined ? {} : { notBeforeMs };
-    return { ...blocked, reason, detail: message, needsPerson: reason === "ProviderUnavailable", ...until };
+    return { ...blocked, cause, detail: message, needsPerson: cause === "no-access", ...until };
   }
   if (zone?.kind === "missing")
     return {
       ...blocked,
-      reason: "ZoneNotFound",
+      cause: "no-zone",
       detail: `${wish.provider} shows no zone ${wish.zone} to this token`,
       needsPerson: true,
     };
-  return zone?.kind === "gap" ? unread(zone) : { ...blocked, reason: "Unreadable", detail: "it was not read" };
+  return zone?.kind === "gap" ? unread(zone) : { ...blocked, cause: "unanswered", detail: "it was not read" };
 }
 
 function unread({ error, isRefused, putOffUntilMs }: UnreadDNS): BlockedTarget {
   if (putOffUntilMs !== undefined)
-    return { kind: "blocked", reason: "RateLimited", detail: error, needsPerson: false, notBeforeMs: putOffUntilMs };
-  const reason = isRefused ? "ProviderUnavailable" : "Unreadable";
-  return { kind: "blocked", reason, detail: error, needsPerson: isRefused };
+    return { kind: "blocked", cause: "rate-limited", detail: error, needsPerson: false, notBeforeMs: putOffUntilMs };
+  const cause = isRefused ? "no-access" : "unanswered";
+  return { kind: "blocked", cause, detail: error, needsPerson: isRefused };
 }
 
 function withRecords(wish: NamedWish, facts: DNSFacts, zone: Zone, name: TargetName): NameTarget {

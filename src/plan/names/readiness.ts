@@ -25,7 +25,7 @@ export function isOpenName({ present, former }: ObjectNames, fqdn: string): bool
   const { target } = present;
   const isPresent = target.kind !== "none" && target.name?.fqdn === fqdn;
   // Where the zone of an id cannot be read any name may be the object's.
-  const isUntold = target.kind === "blocked" && target.name === undefined && target.reason !== "InvalidDNS";
+  const isUntold = target.kind === "blocked" && target.name === undefined && target.cause !== "invalid";
   return (
     isUntold ||
     (isPresent &&

@@ -1,5 +1,5 @@
 import type { Hold } from "../../model/plan.ts";
-import { problemText, type Reason } from "../../model/reason.ts";
+import { problemText, REFUSAL_REASONS, type Reason } from "../../model/reason.ts";
 import type { Condition, IPStatus, ObjectMeta } from "../../model/resource.ts";
 import { plain } from "../../model/text.ts";
 import { isPast, timestamp } from "../../model/time.ts";
@@ -127,5 +127,9 @@ export function blockedBy(view: PoolView): Blocked | undefined {
       needsPerson: false,
     };
   }
-  return { reason: unusable.reason, message: unusable.message, needsPerson: unusable.reason === "ProviderUnavailable" };
+  return {
+    reason: REFUSAL_REASONS[unusable.kind],
+    message: unusable.message,
+    needsPerson: unusable.kind === "no-access",
+  };
 }
