@@ -4,10 +4,9 @@ import { writeDNS } from "../../src/apply/write-dns.ts";
 import { ProviderError } from "../../src/model/errors.ts";
 import type { ClusterWriter } from "../../src/ports/cluster.ts";
 import type { DNSProvider } from "../../src/ports/providers.ts";
+import { memoryDNSAccount } from "../fake/dns-account.ts";
 import { FakeClock } from "../fake/fake-clock.ts";
-import { inFrontOf } from "../fake/in-front-of.ts";
-import { DIGITALOCEAN_DNS, MemoryDNSAccount } from "../fake/memory-dns-account.ts";
-import { MemoryDNSProvider } from "../fake/memory-dns-provider.ts";
+import { memoryDNSProvider } from "../fake/memory-dns-provider.ts";
 import { anObservation } from "../plan/builders.ts";
 import { aDNSWrite } from "../report/dns-plans.ts";
 import { heldLock } from "../scenario/scenario-run.ts";
@@ -27,11 +26,11 @@ function contextOf(provider: DNSProvider, others: Partial<WriteAccess>): ApplyCo
 }
 
 test("a change that ends in the middle because the Lease is lost is skipped for that, and knows what stands", async () => {
-  const account = new MemoryDNSAccount(DIGITALOCEAN_DNS);
+  const account = memoryDNSAccount("digitalocean");
   const zone = { id: account.addZone("example.com"), name: "example.com" };
   const fqdn = "www.example.com";
   account.addRecord("example.com", { fqdn, type: "A", content: "203.0.113.1", ttlSeconds: 60 });
-  const provider = new MemoryDNSProvider({ account });
+  const provider = memoryDNSProvider({ account });
   const isHeld = (): boolean => !provider.recorded.some(({ operation }) => operation === "add-record");
   const context = contextOf(provider, { lock: { ...heldLock(), isHeld } });
   const before = { addresses: ["203.0.113.1"], ttlSeconds: 60 };
@@ -45,7 +44,7 @@ test("a change that ends in the middle because the Lease is lost is skipped for 
 });
 
 test("a change that is put off is skipped until calls may be spent on it, by the API server's clock, and nothing is on record of it", async () => {
-  const account = new MemoryDNSAccount(DIGITALOCEAN_DNS);
+  const account = memoryDNSAccount("digitalocean");
   const zone = { id: account.addZone("example.com"), name: "example.com" };
   const clock = new FakeClock();
   const facts = {
@@ -56,8 +55,8 @@ test("a change that is put off is skipped until calls may be spent on it, by the
     status: 0,
   } as const;
   const error = new ProviderError({ ...facts, message: "later", notBeforeMs: clock.wallMs() + 7000 });
-  const memory = new MemoryDNSProvider({ account });
-  const provider = inFrontOf(memory, { writeRecords: async () => Promise.reject(error) });
+  const memory = memoryDNSProvider({ account });
+  const provider = { ...memory, writeRecords: async () => Promise.reject(error) };
   const context = contextOf(provider, { clock, cluster: { now: () => 1_000_000 } as ClusterWriter });
   const change = { before: { addresses: [] }, after: { addresses: ["203.0.113.2"], ttlSeconds: 60 } };
   const action = aDNSWrite({

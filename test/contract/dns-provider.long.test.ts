@@ -4,15 +4,16 @@ import { ProviderError } from "../../src/model/errors.ts";
 import { type RecordType, recordFQDN } from "../../src/sandbox/digitalocean/cloud-state.ts";
 import { digitaloceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
 import { FaultList } from "../../src/sandbox/faults.ts";
-import { CLOUDFLARE_DNS, DIGITALOCEAN_DNS, MemoryDNSAccount } from "../fake/memory-dns-account.ts";
-import { MemoryDNSProvider } from "../fake/memory-dns-provider.ts";
+import { type DNSRecord, memoryDNSAccount } from "../fake/dns-account.ts";
+import { memoryDNSProvider } from "../fake/memory-dns-provider.ts";
 import { openAPIValidator } from "../openapi/validator.ts";
 import { dnsProviderContract, type SeenRecord } from "./dns-provider-contract.ts";
 
-for (const flavour of [DIGITALOCEAN_DNS, CLOUDFLARE_DNS]) {
-  dnsProviderContract(`the memory provider as ${flavour.name}`, () => {
-    const account = new MemoryDNSAccount(flavour);
-    const provider = new MemoryDNSProvider({ account });
+for (const name of ["digitalocean", "cloudflare"] as const) {
+  dnsProviderContract(`the ${name} adapter without a network`, () => {
+    const account = memoryDNSAccount(name);
+    const history: (readonly DNSRecord[])[] = [];
+    const provider = memoryDNSProvider({ account, afterWrite: () => history.push(account.records()) });
     let meddle: (() => void) | undefined;
     let failure: { skip: number; readonly hasEffect: boolean } | undefined;
     const isWrite = (operation: string): boolean => operation !== "zone" && operation !== "records";
@@ -32,7 +33,7 @@ for (const flavour of [DIGITALOCEAN_DNS, CLOUDFLARE_DNS]) {
     return {
       provider,
       seed: {
-        zone: (name) => void account.addZone(name),
+        zone: (zone) => void account.addZone(zone),
         record: (zone, fqdn, type, content, ttlSeconds) => account.addRecord(zone, { fqdn, type, content, ttlSeconds }),
         removal: (zone, fqdn, type, content) =>
           account.removeRecords(zone, (item) => item.fqdn === fqdn && item.type === type && item.content === content),
@@ -45,8 +46,11 @@ for (const flavour of [DIGITALOCEAN_DNS, CLOUDFLARE_DNS]) {
       },
       writes: () => provider.recorded.filter(({ operation }) => isWrite(operation)).length,
       records: (zone) =>
-        account.records(zone).map(({ fqdn, type, content, ttlSeconds }) => ({ fqdn, type, content, ttl: ttlSeconds })),
-      resolverViews: (fqdn) => account.history(fqdn, "provider"),
+        account
+          .records()
+          .filter((record) => record.zone === zone)
+          .map(({ fqdn, type, content, ttlSeconds }) => ({ fqdn, type, content, ttl: ttlSeconds })),
+      resolverViews: (fqdn) => history.map((records) => resolved(records, fqdn)),
       dispose: () => undefined,
     };
   });
@@ -120,17 +124,19 @@ dnsProviderContract("the DigitalOcean adapter on the sandbox", async () => {
     },
     writes: () => writes,
     records: seen,
-    resolverViews: (fqdn) =>
-      history.map((records) => {
-        const set = records.filter((record) => record.fqdn === fqdn && record.type === "A");
-        return [...new Set(set.map((record) => record.content))].sort();
-      }),
+    resolverViews: (fqdn) => history.map((records) => resolved(records, fqdn)),
     dispose: async () => {
       await server.close();
       if (offSpec.length > 0) throw new Error(`Not as the API description says:\n${offSpec.join("\n")}`);
     },
   };
 });
+
+/** What a resolver gets for a name. */
+function resolved(records: readonly Pick<SeenRecord, "fqdn" | "type" | "content">[], fqdn: string): readonly string[] {
+  const set = records.filter((record) => record.fqdn === fqdn && record.type === "A");
+  return [...new Set(set.map((record) => record.content))].sort();
+}
 
 /** As it is written, capitals and all. */
 function relative(zone: string, fqdn: string): string {

@@ -6,15 +6,9 @@ import type { Condition, RecordSet } from "../../src/model/resource.ts";
 import { readNames } from "../../src/observe/names.ts";
 import { ReusableFacts } from "../../src/observe/reusable-facts.ts";
 import type { DNSProviderReader } from "../../src/ports/providers.ts";
+import { type DNSName, memoryDNSAccount } from "../fake/dns-account.ts";
 import { FakeClock } from "../fake/fake-clock.ts";
-import { inFrontOf } from "../fake/in-front-of.ts";
-import {
-  CLOUDFLARE_DNS,
-  DIGITALOCEAN_DNS,
-  MemoryDNSAccount,
-  type MemoryDNSFlavour,
-} from "../fake/memory-dns-account.ts";
-import { MemoryDNSProvider } from "../fake/memory-dns-provider.ts";
+import { type MemoryDNSProvider, memoryDNSProvider } from "../fake/memory-dns-provider.ts";
 import { anObservation, NOW } from "../plan/builders.ts";
 import { aRecordSet } from "../plan/dns-builders.ts";
 
@@ -28,14 +22,19 @@ const READY: Condition = {
   message: "",
 };
 
+/** Another provider in front of a real one: some methods of it are exchanged. */
+function inFrontOf(provider: MemoryDNSProvider, other: Partial<DNSProviderReader>): DNSProviderReader {
+  return { ...provider, ...other };
+}
+
 interface Scene {
   readonly provider: MemoryDNSProvider;
   readonly recordSets: readonly RecordSet[];
 }
 
 /** Names of three addresses each that are as status has them, in a zone with so many other A records. */
-function scene(flavour: MemoryDNSFlavour, { names, others = 0 }: { names: number; others?: number }): Scene {
-  const account = new MemoryDNSAccount(flavour);
+function scene(provider: DNSName, { names, others = 0 }: { names: number; others?: number }): Scene {
+  const account = memoryDNSAccount(provider);
   account.addZone(ZONE);
   const add = (fqdn: string, content: string): void =>
     account.addRecord(ZONE, { fqdn, type: "A", content, ttlSeconds: 60 });
@@ -44,14 +43,14 @@ function scene(flavour: MemoryDNSFlavour, { names, others = 0 }: { names: number
     const recordName = `n${at}`;
     const addresses = [1, 2, 3].map((last) => `198.18.${at >> 6}.${((at & 63) << 2) + last}`);
     for (const ip of addresses) add(`${recordName}.${ZONE}`, ip);
-    const published = { provider: flavour.name, zone: ZONE, name: `${recordName}.${ZONE}`, addresses };
+    const published = { provider, zone: ZONE, name: `${recordName}.${ZONE}`, addresses };
     return aRecordSet({
       name: recordName,
-      spec: { dnsRecordSet: { provider: flavour.name, zone: ZONE, recordName, ttlSeconds: 60 } },
+      spec: { dnsRecordSet: { provider, zone: ZONE, recordName, ttlSeconds: 60 } },
       status: { publishedDNS: published, observedGeneration: 1, conditions: [READY] },
     });
   });
-  return { provider: new MemoryDNSProvider({ account }), recordSets };
+  return { provider: memoryDNSProvider({ account }), recordSets };
 }
 
 async function read(
@@ -93,16 +92,16 @@ function factOf(facts: DNSFacts, label: string): RecordsFact | undefined {
 }
 
 describe("calls that unchanged names take, their zone's included", () => {
-  test.each([
-    { flavour: DIGITALOCEAN_DNS, names: 1, others: 0, most: 2 },
-    { flavour: DIGITALOCEAN_DNS, names: 100, others: 0, most: 3 },
-    { flavour: DIGITALOCEAN_DNS, names: 400, others: 0, most: 8 },
-    { flavour: DIGITALOCEAN_DNS, names: 2, others: 2000, most: 4 },
-    { flavour: CLOUDFLARE_DNS, names: 1, others: 0, most: 2 },
-    { flavour: CLOUDFLARE_DNS, names: 100, others: 0, most: 2 },
-    { flavour: CLOUDFLARE_DNS, names: 400, others: 3000, most: 2 },
-  ])("$flavour.name: $names beside $others other records take at most $most", async ({ flavour, most, ...size }) => {
-    const { facts, calls } = await read(scene(flavour, size));
+  test.each<{ provider: DNSName; names: number; others: number; most: number }>([
+    { provider: "digitalocean", names: 1, others: 0, most: 2 },
+    { provider: "digitalocean", names: 100, others: 0, most: 3 },
+    { provider: "digitalocean", names: 400, others: 0, most: 8 },
+    { provider: "digitalocean", names: 2, others: 2000, most: 4 },
+    { provider: "cloudflare", names: 1, others: 0, most: 2 },
+    { provider: "cloudflare", names: 100, others: 0, most: 2 },
+    { provider: "cloudflare", names: 400, others: 3000, most: 2 },
+  ])("$provider: $names beside $others other records take at most $most", async ({ provider, most, ...size }) => {
+    const { facts, calls } = await read(scene(provider, size));
     expect(calls.length).toBeLessThanOrEqual(most);
     expect(facts.records.size).toBe(size.names);
     expect(
@@ -114,7 +113,7 @@ describe("calls that unchanged names take, their zone's included", () => {
 describe("a list of a zone", () => {
   test("is not asked for when what was read is still good", async () => {
     const reusable = new ReusableFacts(new FakeClock());
-    const own = scene(DIGITALOCEAN_DNS, { names: 10 });
+    const own = scene("digitalocean", { names: 10 });
     const { facts } = await read(own, { reusable });
     reusable.keep({ ...anObservation({ recordSets: own.recordSets }), dns: new Map([["digitalocean", facts]]) });
     const [, ...others] = own.recordSets;
@@ -129,7 +128,7 @@ describe("a list of a zone", () => {
   });
 
   test("whose pages may have shifted is not believed about an address that it lacks: that name alone is read by itself", async () => {
-    const own = scene(DIGITALOCEAN_DNS, { names: 150 });
+    const own = scene("digitalocean", { names: 150 });
     const through = inFrontOf(own.provider, {
       listRecords: async (zone, mostCalls) => {
         const listing = await own.provider.listRecords(zone, mostCalls);
@@ -145,7 +144,7 @@ describe("a list of a zone", () => {
   });
 
   test("in one answer is the truth about names that it lacks", async () => {
-    const own = scene(CLOUDFLARE_DNS, { names: 5 });
+    const own = scene("cloudflare", { names: 5 });
     own.provider.account.removeRecords(ZONE, ({ fqdn }) => fqdn === `n2.${ZONE}`);
     const { facts, calls } = await read(own);
     expect(calls).toHaveLength(2);
@@ -153,7 +152,7 @@ describe("a list of a zone", () => {
   });
 
   test("with a record that cannot be understood leaves that name alone to be read by itself", async () => {
-    const own = scene(DIGITALOCEAN_DNS, { names: 5 });
+    const own = scene("digitalocean", { names: 5 });
     const through = inFrontOf(own.provider, {
       listRecords: async (zone, mostCalls) => {
         const listing = await own.provider.listRecords(zone, mostCalls);
@@ -168,7 +167,7 @@ describe("a list of a zone", () => {
 
   test("that is refused or makes no sense is given up for the names themselves", async () => {
     for (const error of [failure("refused", 400), failure("malformed", 200)]) {
-      const own = scene(DIGITALOCEAN_DNS, { names: 3 });
+      const own = scene("digitalocean", { names: 3 });
       const through = inFrontOf(own.provider, { listRecords: async () => Promise.reject(error) });
       const { facts, calls } = await read(own, { through });
       expect(calls).toHaveLength(4);
@@ -177,7 +176,7 @@ describe("a list of a zone", () => {
   });
 
   test("that gets no answer is a gap of its zone's names, and none of them is asked for", async () => {
-    const own = scene(DIGITALOCEAN_DNS, { names: 300 });
+    const own = scene("digitalocean", { names: 300 });
     const through = inFrontOf(own.provider, { listRecords: async () => Promise.reject(failure("unavailable", 503)) });
     const { facts, calls } = await read(own, { through });
     expect(calls).toHaveLength(1);
@@ -186,13 +185,13 @@ describe("a list of a zone", () => {
   });
 
   test("that the token may not read is a refusal of its zone's names", async () => {
-    const own = scene(DIGITALOCEAN_DNS, { names: 3 });
+    const own = scene("digitalocean", { names: 3 });
     const through = inFrontOf(own.provider, { listRecords: async () => Promise.reject(failure("forbidden", 403)) });
     expect(factOf((await read(own, { through })).facts, "n0")).toMatchObject({ kind: "gap", isRefused: true });
   });
 
   test("that runs into the rate limit makes the provider unusable, and nothing more is asked", async () => {
-    const own = scene(DIGITALOCEAN_DNS, { names: 300 });
+    const own = scene("digitalocean", { names: 300 });
     const through = inFrontOf(own.provider, { listRecords: async () => Promise.reject(failure("rate-limited", 429)) });
     const { facts, calls } = await read(own, { through });
     expect(calls).toHaveLength(1);
@@ -207,7 +206,7 @@ describe("where calls are kept for what is more urgent", () => {
     most: number,
     { strangers = 0, lookFrom }: { readonly strangers?: number; readonly lookFrom?: string } = {},
   ): Promise<{ readonly facts: DNSFacts; readonly asked: readonly string[] }> {
-    const own = scene(DIGITALOCEAN_DNS, { names });
+    const own = scene("digitalocean", { names });
     const recordSets = own.recordSets.map((recordSet, at) => {
       const { publishedDNS: _, ...status } = recordSet.status;
       return at < names - strangers ? recordSet : { ...recordSet, status };
@@ -260,7 +259,7 @@ describe("where calls are kept for what is more urgent", () => {
   ])(
     "what is on record of an object that %s may only be about to be written: it is read first, and never believed",
     async ([, status]) => {
-      const own = scene(DIGITALOCEAN_DNS, { names: 3 });
+      const own = scene("digitalocean", { names: 3 });
       const recordSets = own.recordSets.map((recordSet, at) =>
         at === 0 ? recordSet : { ...recordSet, status: { ...recordSet.status, ...status } },
       );
@@ -290,7 +289,7 @@ describe("where calls are kept for what is more urgent", () => {
   });
 
   test("a zone that is put off is a gap of its own, and the provider is no less usable", async () => {
-    const own = scene(DIGITALOCEAN_DNS, { names: 3 });
+    const own = scene("digitalocean", { names: 3 });
     const through = inFrontOf(own.provider, { findZone: async () => Promise.reject(failure("put-off", 0)) });
     const { facts } = await read(own, { through });
     expect(facts.zones.get(ZONE)).toMatchObject({ kind: "gap", putOffUntilMs: NOW + 7000 });
@@ -300,7 +299,7 @@ describe("where calls are kept for what is more urgent", () => {
 
   test("a process that watches takes a name as it knew it before, whatever status has", async () => {
     const reusable = new ReusableFacts(new FakeClock());
-    const own = scene(DIGITALOCEAN_DNS, { names: 2 });
+    const own = scene("digitalocean", { names: 2 });
     own.provider.account.removeRecords(ZONE, ({ fqdn }) => fqdn === `n1.${ZONE}`);
     const { facts } = await read(own);
     reusable.keep({ ...anObservation({}), dns: new Map([["digitalocean", facts]]) });
@@ -316,7 +315,7 @@ describe("where calls are kept for what is more urgent", () => {
     const reusable = new ReusableFacts(clock);
     const { facts } = await readSome(5, 3);
     reusable.keep({ ...anObservation({}), dns: new Map([["digitalocean", facts]]) });
-    const own = scene(DIGITALOCEAN_DNS, { names: 5 });
+    const own = scene("digitalocean", { names: 5 });
     expect((await read(own, { reusable })).calls).toEqual([]);
     await clock.advance(1000);
     const again = await read(own, { reusable });

@@ -1,7 +1,7 @@
 import type { RecordedCall } from "../../src/sandbox/http-server.ts";
+import type { DNSName, DNSRecord } from "../fake/dns-account.ts";
 import type { MemoryCall } from "../fake/memory-cloud-calls.ts";
 import type { LoggedCall } from "./call-log.ts";
-import type { DNSName, DNSRecord } from "./dns-account.ts";
 import { short } from "./scenario-names.ts";
 
 /** A call of a DNS provider in memory: `cf batch www.example.com`, `do add ip1 to www.example.com`. */

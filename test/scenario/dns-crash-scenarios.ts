@@ -1,6 +1,6 @@
 import { expect } from "vitest";
+import type { DNSName } from "../fake/dns-account.ts";
 import type { WorldKind } from "./backend.ts";
-import type { DNSName } from "./dns-account.ts";
 import { DNS_PROVIDERS, publishedNodes, publishedPool, WWW, www } from "./dns-scene.ts";
 import type { DNSOperation, FaultKind } from "./operation-fault.ts";
 import { checkInvariants, type Register } from "./scenario.ts";

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { exitCodeOfRun } from "../../src/report/exit-code.ts";
+import type { DNSName } from "../fake/dns-account.ts";
 import type { WorldKind } from "./backend.ts";
-import type { DNSName } from "./dns-account.ts";
 import { addCall, conditionsText, DNS_PROVIDERS, publishedNodes, publishedPool, WWW, www } from "./dns-scene.ts";
 import type { DNSOperation, FaultKind } from "./operation-fault.ts";
 import type { Register } from "./scenario.ts";

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { Condition } from "../../src/model/resource.ts";
-import type { DNSName } from "./dns-account.ts";
+import type { DNSName } from "../fake/dns-account.ts";
 import { ip } from "./scenario-names.ts";
 import type { World } from "./world.ts";
 import type { Spec } from "./world-objects.ts";

@@ -6,16 +6,15 @@ import {
   createDigitalOceanFirewalls,
 } from "../../src/adapters/digitalocean/digitalocean.ts";
 import type { Clock } from "../../src/ports/system.ts";
-import { cloudflareSandbox } from "../../src/sandbox/cloudflare/cloudflare-sandbox.ts";
 import type { DigitalOceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
 import { FaultList } from "../../src/sandbox/faults.ts";
 import type { RecordedCall } from "../../src/sandbox/http-server.ts";
+import { boundlessCloudflare, cloudflareDNSAccount, digitalOceanDNSAccount } from "../fake/dns-account.ts";
 import { emptyAccount } from "./account.ts";
 import type { ProviderPorts } from "./backend.ts";
 import { type LoggedCall, loggedCloudRequest } from "./call-log.ts";
 import { loggedCloudflareRequest, loggedDomainRequest } from "./dns-call-log.ts";
 import { loggedFirewallRequest } from "./firewall-call-log.ts";
-import { cloudflareDNSAccount, digitalOceanDNSAccount } from "./http-dns-account.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
 import { WorldDNS } from "./world-dns.ts";
 
@@ -37,8 +36,8 @@ export async function httpAccount(clock: VirtualClock, calls: LoggedCall[]): Pro
   const now = (): number => clock.nowMs();
   const known = new Map<string | number, { readonly fqdn: string; readonly content: string }>();
   const account = emptyAccount({ now, faults, onCall: (call) => onCloudCall(call) });
-  const cloudflare = cloudflareSandbox({ now, faults, onCall: (call) => onCloudflareCall(call) });
-  const dns = new WorldDNS([digitalOceanDNSAccount(account), cloudflareDNSAccount(cloudflare, "token")]);
+  const cloudflare = boundlessCloudflare({ now, faults, onCall: (call) => onCloudflareCall(call) });
+  const dns = new WorldDNS([digitalOceanDNSAccount(account), cloudflareDNSAccount(cloudflare)]);
 
   function onCloudCall(call: RecordedCall): void {
     if (!call.path.startsWith("/v2/domains")) {

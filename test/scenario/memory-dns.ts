@@ -1,9 +1,15 @@
 import type { DNSProvider } from "../../src/ports/providers.ts";
 import type { Clock } from "../../src/ports/system.ts";
-import { CLOUDFLARE_DNS, DIGITALOCEAN_DNS, MemoryDNSAccount } from "../fake/memory-dns-account.ts";
-import { MemoryDNSProvider } from "../fake/memory-dns-provider.ts";
+import type { DigitalOceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
+import {
+  boundlessCloudflare,
+  cloudflareDNSAccount,
+  type DNSAccount,
+  type DNSName,
+  digitalOceanDNSAccount,
+} from "../fake/dns-account.ts";
+import { type MemoryDNSProvider, memoryDNSProvider } from "../fake/memory-dns-provider.ts";
 import type { LoggedCall } from "./call-log.ts";
-import type { DNSAccount } from "./dns-account.ts";
 import { loggedMemoryDNSCall } from "./dns-call-log.ts";
 import { dnsMemoryFault } from "./memory-fault.ts";
 import type { OperationFault } from "./operation-fault.ts";
@@ -13,21 +19,15 @@ import { WorldDNS } from "./world-dns.ts";
 /** Both DNS providers in memory. */
 export interface MemoryDNS {
   readonly world: WorldDNS;
-  readonly digitalocean: MemoryDNSAccount;
-  readonly cloudflare: MemoryDNSAccount;
+  readonly digitalocean: DNSAccount;
+  readonly cloudflare: DNSAccount;
 }
 
-/** Empty accounts at both providers. */
-export function memoryDNS(): MemoryDNS {
-  const digitalocean = new MemoryDNSAccount(DIGITALOCEAN_DNS);
-  const cloudflare = new MemoryDNSAccount(CLOUDFLARE_DNS);
-  const world = new WorldDNS([digitalocean, cloudflare].map(accountOf));
-  for (const account of [digitalocean, cloudflare]) {
-    account.onChange = ({ by }) => {
-      if (by === "provider") world.note(account.flavour.name, "flipop");
-    };
-  }
-  return { world, digitalocean, cloudflare };
+/** The domains of an emulated DigitalOcean, and an empty Cloudflare beside it. */
+export function memoryDNS(account: DigitalOceanSandbox, now: () => number): MemoryDNS {
+  const digitalocean = digitalOceanDNSAccount(account);
+  const cloudflare = cloudflareDNSAccount(boundlessCloudflare({ now }));
+  return { world: new WorldDNS([digitalocean, cloudflare]), digitalocean, cloudflare };
 }
 
 /** What the calls of one process depend on, beside the account. */
@@ -43,12 +43,12 @@ export interface MemoryDNSProcess {
 }
 
 /** A provider as one process has it. */
-export function memoryDNSProvider(account: MemoryDNSAccount, process: MemoryDNSProcess): DNSProvider {
-  const { name } = account.flavour;
+export function processDNSProvider(dns: MemoryDNS, name: DNSName, process: MemoryDNSProcess): DNSProvider {
   const { clock, faults, calls } = process;
-  const provider: MemoryDNSProvider = new MemoryDNSProvider({
-    account,
+  const provider: MemoryDNSProvider = memoryDNSProvider({
+    account: dns[name],
     clock,
+    afterWrite: () => dns.world.note(name, "flipop"),
     around: async (call, effect) => {
       if (call.isWrite && process.diesAt(call.operation)) throw new Error("the process died");
       return await effect();
@@ -65,23 +65,4 @@ export function memoryDNSProvider(account: MemoryDNSAccount, process: MemoryDNSP
     },
   });
   return provider;
-}
-
-function accountOf(account: MemoryDNSAccount): DNSAccount {
-  const zones = new Set<string>();
-  return {
-    name: account.flavour.name,
-    addZone: (zone, options) => {
-      zones.add(zone);
-      return account.addZone(zone, options);
-    },
-    removeZone: (zone) => {
-      zones.delete(zone);
-      account.removeZone(zone);
-    },
-    addRecord: (zone, record) => account.addRecord(zone, record),
-    removeRecords: (zone, fits) => account.removeRecords(zone, fits),
-    makeAutomatic: (zone, fqdn) => account.setTTLAutomatic(zone, fqdn),
-    records: () => [...zones].flatMap((zone) => account.records(zone).map((record) => ({ ...record, zone }))),
-  };
 }

@@ -3,9 +3,9 @@ import { providerError as digitalOceanError } from "../../src/adapters/digitaloc
 import { type Call, RESOURCES } from "../../src/adapters/kube/call.ts";
 import { callFailure, kubeError } from "../../src/adapters/kube/failures.ts";
 import type { KubeError, ProviderError } from "../../src/model/errors.ts";
+import type { DNSName } from "../fake/dns-account.ts";
 import type { ClusterFault } from "../fake/memory-calls.ts";
 import type { MemoryFault } from "../fake/memory-cloud-calls.ts";
-import type { DNSName } from "./dns-account.ts";
 import { faultBody, type OperationFault } from "./operation-fault.ts";
 
 const FAILURES = {

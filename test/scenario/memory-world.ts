@@ -14,7 +14,7 @@ import { emptyAccount } from "./account.ts";
 import type { Backend, ProviderPorts, Rest } from "./backend.ts";
 import { type LoggedCall, loggedMemoryCall, loggedMemoryWrite } from "./call-log.ts";
 import { loggedMemoryFirewallCall } from "./firewall-call-log.ts";
-import { memoryDNS, memoryDNSProvider } from "./memory-dns.ts";
+import { memoryDNS, processDNSProvider } from "./memory-dns.ts";
 import { cloudMemoryFault, clusterMemoryFault, clusterOperation } from "./memory-fault.ts";
 import type { OperationFault } from "./operation-fault.ts";
 import { PlannedFaults } from "./planned-faults.ts";
@@ -28,7 +28,7 @@ export function memoryWorld(): Backend {
   const account = emptyAccount({ now: () => clock.nowMs() });
   const kubernetes = kubernetesSandbox({ now: () => clock.nowMs(), crds: CRDS });
   const calls: LoggedCall[] = [];
-  const dns = memoryDNS();
+  const dns = memoryDNS(account, () => clock.nowMs());
   const faults = {
     cloud: new PlannedFaults(),
     digitalocean: new PlannedFaults(),
@@ -43,8 +43,8 @@ export function memoryWorld(): Backend {
     return {
       ...memoryCloud(account, processClock, faults.cloud, calls, gate),
       dns: {
-        digitalocean: memoryDNSProvider(dns.digitalocean, { ...domains, ...gate, faults: faults.digitalocean }),
-        cloudflare: memoryDNSProvider(dns.cloudflare, {
+        digitalocean: processDNSProvider(dns, "digitalocean", { ...domains, ...gate, faults: faults.digitalocean }),
+        cloudflare: processDNSProvider(dns, "cloudflare", {
           ...domains,
           ...limitGate(processClock),
           faults: faults.cloudflare,

@@ -1,5 +1,5 @@
 import type { Fault, SandboxServerName } from "../../src/sandbox/faults.ts";
-import type { DNSName } from "./dns-account.ts";
+import type { DNSName } from "../fake/dns-account.ts";
 
 /** The operations of the IP provider's port. */
 export type CloudOperation =

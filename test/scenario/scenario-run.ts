@@ -3,7 +3,7 @@ import type { Clock, LockState } from "../../src/ports/system.ts";
 import { reconcilePass, settle } from "../../src/reconcile.ts";
 import type { WriterDeps } from "../../src/rounds.ts";
 import { withLease } from "../../src/watch/lease.ts";
-import type { DNSName } from "./dns-account.ts";
+import type { DNSName } from "../fake/dns-account.ts";
 
 /** How one run is made. */
 export interface RunOptions {

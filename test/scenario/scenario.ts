@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { PoolStatus } from "../../src/model/resource.ts";
+import type { DNSName } from "../fake/dns-account.ts";
 import type { WorldKind } from "./backend.ts";
-import type { DNSName } from "./dns-account.ts";
 import { short } from "./scenario-names.ts";
 import type { World } from "./world.ts";
 

@@ -1,4 +1,10 @@
-import type { DNSAccount, DNSName, DNSRecord, ZoneOptions } from "./dns-account.ts";
+import {
+  type DNSAccount,
+  type DNSName,
+  type DNSRecord,
+  replaceRecords,
+  type ZoneOptions,
+} from "../fake/dns-account.ts";
 import { short } from "./scenario-names.ts";
 
 /** What a resolver sees under a name after one change of its A records. */
@@ -77,16 +83,13 @@ export class WorldDNS {
     change: Partial<Pick<DNSRecord, "content" | "ttlSeconds">>,
     zone = "example.com",
   ): void {
-    const account = this.#account(provider);
-    const found = account.records().filter((record) => record.zone === zone && fits(filter, record));
-    account.removeRecords(zone, (record) => fits(filter, record));
-    for (const { zone: _zone, ...record } of found) account.addRecord(zone, { ...record, ...change });
+    replaceRecords(this.#account(provider), zone, (record) => fits(filter, record), change);
     this.note(provider, "hand");
   }
 
   /** Makes a name proxied. */
   makeAutomatic(provider: DNSName, fqdn: string, zone = "example.com"): void {
-    this.#account(provider).makeAutomatic(zone, fqdn);
+    this.#account(provider).setAutomatic(zone, fqdn, true);
   }
 
   /** Every record of a provider in short names, sorted: `www.example.com A ip1 60`. */

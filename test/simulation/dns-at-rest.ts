@@ -1,5 +1,5 @@
 import { objectKey, type PublishedName } from "../../src/model/resource.ts";
-import { shownIn, viewDNS } from "./dns-view.ts";
+import { recordsOf, shownIn, viewDNS } from "./dns-view.ts";
 import type { Violation } from "./monitor.ts";
 import { offersOf, publisherName } from "./offers.ts";
 import {
@@ -56,16 +56,15 @@ function wrongRecords(world: World, object: Publisher): readonly Violation[] {
 /** True when the name is the object's and could be written. */
 function isOwned(world: World, object: Publisher, { provider, zone, fqdn }: WishedName): boolean {
   const account = world.dns[provider];
-  const isThere = account.findZone(zone) !== undefined;
+  const isThere = account.zoneName(zone) !== undefined;
   const owners = claimants(world, nameKey(provider, fqdn));
   // Among newcomers the senior one has it; here it is enough that there is only one.
   return isThere && owners.length === 1 && owners[0]?.meta.uid === object.meta.uid;
 }
 
 function wrongForm(world: World, { provider, zone, fqdn, ttl }: WishedName): readonly string[] {
-  const account = world.dns[provider];
-  const records = account.records(zone).filter((record) => record.fqdn === fqdn && record.type === "A");
-  const isAutomatic = account.isTTLAutomatic(zone, fqdn) || (provider === "cloudflare" && ttl === 1);
+  const records = recordsOf(world.dns[provider], zone, fqdn);
+  const isAutomatic = records.some((record) => record.isAutomatic === true) || (provider === "cloudflare" && ttl === 1);
   const wanted = Math.max(ttl, LEAST_TTL[provider]);
   const contents = records.map(({ content }) => content);
   return [

@@ -28,10 +28,10 @@ export const DNS_BUGS: readonly Mutation[] = [
   },
   {
     name: "Records are taken out before the new ones are in.",
-    file: "test/fake/memory-dns-provider-write.ts",
-    find: "  for (const content of missing) {\n",
+    file: "src/adapters/digitalocean/write-records.ts",
+    find: "  for (const ip of missing) {\n",
     replace:
-      '  for (const { id } of surplus) await write.call("remove-record", "", (held) => write.change(held, () => held.remove((record) => record.id === id)));\n  for (const content of missing) {\n',
+      "  for (const record of surplus) await caller.call(removeCall(name, record));\n  for (const ip of missing) {\n",
   },
   {
     name: "The annotation of a node is published as it is written, whatever the pool knows of the address.",

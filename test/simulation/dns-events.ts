@@ -1,6 +1,7 @@
 import { GROUP, VERSION } from "../../src/model/resource.ts";
-import type { MemoryRecord } from "../fake/memory-zone.ts";
+import { type DNSRecord, replaceRecords } from "../fake/dns-account.ts";
 import type { DNSEvent, HandEdit } from "./dns-event.ts";
+import { recordsOf } from "./dns-view.ts";
 import type { World } from "./world.ts";
 
 type Of<K extends DNSEvent["kind"]> = Extract<DNSEvent, { kind: K }>;
@@ -36,33 +37,33 @@ export const DNS_EFFECTS: Effects = {
   "hand-record": handEdit,
   zone: (world, { provider, zone, isThere }) => {
     const account = world.dns[provider];
-    if (isThere === (account.findZone(zone) !== undefined)) return;
+    if (isThere === (account.zoneName(zone) !== undefined)) return;
     if (isThere) account.addZone(zone);
     else account.removeZone(zone);
   },
   "automatic-ttl": (world, { provider, zone, fqdn, value }) => {
-    if (provider === "cloudflare" && world.dns[provider].findZone(zone) !== undefined)
-      world.dns[provider].setTTLAutomatic(zone, fqdn, value);
+    if (provider === "cloudflare" && world.dns[provider].zoneName(zone) !== undefined)
+      world.dns[provider].setAutomatic(zone, fqdn, value);
   },
 };
 
 function handEdit(world: World, { provider, zone, fqdn, edit, pick }: Of<"hand-record">): void {
   const account = world.dns[provider];
-  if (account.findZone(zone) === undefined) return;
-  const set = account.records(zone).filter((record) => record.fqdn === fqdn && record.type === "A");
+  if (account.zoneName(zone) === undefined) return;
+  const set = recordsOf(account, zone, fqdn);
   const chosen = set[pick % Math.max(1, set.length)];
-  const isChosen = (record: MemoryRecord): boolean =>
+  const isChosen = (record: DNSRecord): boolean =>
     record.fqdn === fqdn && record.type === "A" && record.content === chosen?.content;
   const [{ ttlSeconds } = { ttlSeconds: 120 }] = set;
-  const stranger: MemoryRecord = { fqdn, type: "A", content: `192.0.2.${60 + pick}`, ttlSeconds };
-  const isOwn = (record: MemoryRecord): boolean => record.fqdn === fqdn && record.type === "A";
+  const stranger: DNSRecord = { fqdn, type: "A", content: `192.0.2.${60 + pick}`, ttlSeconds };
+  const isOwn = (record: DNSRecord): boolean => record.fqdn === fqdn && record.type === "A";
   const edits: Readonly<Record<HandEdit, () => void>> = {
     add: () => account.addRecord(zone, stranger),
     remove: () => account.removeRecords(zone, isChosen),
     "remove-all": () => account.removeRecords(zone, isOwn),
-    replace: () => account.replaceRecords(zone, isChosen, { content: stranger.content }),
+    replace: () => replaceRecords(account, zone, isChosen, { content: stranger.content }),
     double: () => chosen && account.addRecord(zone, chosen),
-    ttl: () => account.replaceRecords(zone, isOwn, { ttlSeconds: 300 + pick }),
+    ttl: () => replaceRecords(account, zone, isOwn, { ttlSeconds: 300 + pick }),
     others: () => {
       account.addRecord(zone, { ...stranger, type: "TXT", content: `"${pick}"` });
       account.addRecord(zone, { ...stranger, fqdn: `other.${zone}` });

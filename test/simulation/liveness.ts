@@ -43,7 +43,7 @@ function unlock({ world }: Simulation): void {
   state.settings.fail_next_actions = 0;
   for (const account of Object.values(world.dns))
     for (const zone of ZONES)
-      if (account.findZone(zone) !== undefined) account.removeRecords(zone, ({ type }) => type === "CNAME");
+      if (account.zoneName(zone) !== undefined) account.removeRecords(zone, ({ type }) => type === "CNAME");
 }
 
 /** Passes until nothing is done nor waited for, or every wait must have ended; true in the first case. */

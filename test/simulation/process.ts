@@ -10,7 +10,7 @@ import type { Clock, LockState } from "../../src/ports/system.ts";
 import { planPass, reconcilePass, settle } from "../../src/reconcile.ts";
 import type { PassOptions, WriterDeps } from "../../src/rounds.ts";
 import { withLease } from "../../src/watch/lease.ts";
-import type { MemoryDNSAccount } from "../fake/memory-dns-account.ts";
+import type { DNSAccount } from "../fake/dns-account.ts";
 import { deathOf, failureBy, frozenMsOf } from "./blow.ts";
 import type { SimCall } from "./faults.ts";
 import type { Slot, Strike } from "./history.ts";
@@ -221,7 +221,7 @@ export class Process {
   /** What it reaches the world by. */
   private access(): Omit<WriterDeps, "lock"> {
     const { simulation } = this;
-    const dnsAccess = (account: MemoryDNSAccount): ProviderAccess<DNSProvider> => ({
+    const dnsAccess = (account: DNSAccount): ProviderAccess<DNSProvider> => ({
       kind: "usable",
       provider: simDNS(this, account),
     });
@@ -230,9 +230,7 @@ export class Process {
     return {
       cluster,
       providers: new Map([["digitalocean", access]]),
-      dnsProviders: new Map(
-        Object.values(simulation.world.dns).map((account) => [account.flavour.name, dnsAccess(account)]),
-      ),
+      dnsProviders: new Map(Object.values(simulation.world.dns).map((account) => [account.name, dnsAccess(account)])),
       registry: PROVIDERS,
       firewallProviders: new Map([["digitalocean", { kind: "usable" as const, provider: simFirewall(this) }]]),
       clock: this.clock,

@@ -41,7 +41,7 @@ export function wishOf(world: World, { meta, spec }: Publisher): WishedName | un
   if (wanted === undefined || meta.isDeleting || wanted.zone === "" || wanted.recordName === "") return undefined;
   const provider = providerOf("addressType" in spec ? spec.provider : "", wanted.provider);
   const isID = /^[0-9a-f]{32}$/.test(wanted.zone);
-  const zone = isID && provider !== undefined ? world.dns[provider].findZone(wanted.zone)?.name : wanted.zone;
+  const zone = isID && provider !== undefined ? world.dns[provider].zoneName(wanted.zone) : wanted.zone;
   if (provider === undefined || zone === undefined) return undefined;
   return { provider, zone, fqdn: fqdnOf(wanted.recordName, zone), ttl: wanted.ttlSeconds };
 }

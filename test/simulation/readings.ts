@@ -88,7 +88,7 @@ export class Readings {
     const { operation, subject } = call;
     if (operation === "get") this.singly.add(subject);
     if (operation === "get") this.everSingly.add(subject);
-    if (operation === "records") this.#showNames(call, result as readonly ShownRecord[]);
+    if (operation === "records") this.#showNames(call, shownRecords(call, result));
     if (operation === "read-node") this.nodes.add(subject);
     this.firewalls.enter(call, result);
     for (const shown of shownBy(call, result)) this.#show(shown, operation, isObserving);
@@ -116,6 +116,28 @@ export class Readings {
     if (!isSecondHand || !this.singly.has(shown.ip)) this.newest.set(shown.ip, shown);
     else if (operation === "list") this.listed.set(shown.ip, shown);
   }
+}
+
+/** The records of a page of a zone, or of one name, as either adapter has read them. */
+function shownRecords({ subject }: SimCall, page: unknown): readonly ShownRecord[] {
+  return (page as RecordPage).items.flatMap((item) => {
+    const own = item.value ?? item;
+    const { fqdn = subject, record = own } = own;
+    const content = record.address ?? record.ip;
+    return content === undefined ? [] : [{ fqdn, content }];
+  });
+}
+
+/** An address stands under `ip` at DigitalOcean and under `address` at Cloudflare, and in a list of a whole zone one level deeper. */
+interface RecordPage {
+  readonly items: readonly (RecordItem & { readonly value?: RecordItem })[];
+}
+
+interface RecordItem {
+  readonly fqdn?: string;
+  readonly ip?: string;
+  readonly address?: string;
+  readonly record?: { readonly ip?: string; readonly address?: string };
 }
 
 function isWithin(fqdn: string, zoneKey: string): boolean {

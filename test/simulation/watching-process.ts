@@ -78,7 +78,7 @@ export class WatchingProcess extends Process {
     const access = {
       providers: new Map([["digitalocean", usable(simProvider(this))]]),
       dnsProviders: new Map(
-        Object.values(world.dns).map((account) => [account.flavour.name, usable(simDNS(this, account))] as const),
+        Object.values(world.dns).map((account) => [account.name, usable(simDNS(this, account))] as const),
       ),
       registry: PROVIDERS,
       firewallProviders: new Map(),

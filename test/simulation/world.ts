@@ -9,8 +9,9 @@ import {
 import type { NodeFacts, PodFacts } from "../../src/model/node.ts";
 import { objectKey, type Pool, type RecordSet } from "../../src/model/resource.ts";
 import type { EndpointSliceFacts } from "../../src/model/service.ts";
-import { Cloud } from "../../src/sandbox/digitalocean/cloud.ts";
-import { type AddressState, completeState } from "../../src/sandbox/digitalocean/cloud-state.ts";
+import type { Cloud } from "../../src/sandbox/digitalocean/cloud.ts";
+import type { AddressState } from "../../src/sandbox/digitalocean/cloud-state.ts";
+import { digitaloceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
 import {
   type KubernetesSandbox,
   kubernetesSandbox,
@@ -18,7 +19,12 @@ import {
 } from "../../src/sandbox/kubernetes/kubernetes-sandbox.ts";
 import { type KubeObject, storeKey } from "../../src/sandbox/kubernetes/object-store.ts";
 import type { ResourceType } from "../../src/sandbox/kubernetes/resource-types.ts";
-import { CLOUDFLARE_DNS, DIGITALOCEAN_DNS, MemoryDNSAccount } from "../fake/memory-dns-account.ts";
+import {
+  boundlessCloudflare,
+  cloudflareDNSAccount,
+  type DNSAccount,
+  digitalOceanDNSAccount,
+} from "../fake/dns-account.ts";
 import type { DNSProviderName } from "./history.ts";
 import { RoutedPools } from "./routed-pools.ts";
 import { Scheduler } from "./scheduler.ts";
@@ -33,10 +39,7 @@ export class World {
   readonly scheduler: Scheduler = new Scheduler(START_MS);
   readonly kubernetes: KubernetesSandbox;
   readonly cloud: Cloud;
-  readonly dns: Readonly<Record<DNSProviderName, MemoryDNSAccount>> = {
-    digitalocean: new MemoryDNSAccount(DIGITALOCEAN_DNS),
-    cloudflare: new MemoryDNSAccount(CLOUDFLARE_DNS),
-  };
+  readonly dns: Readonly<Record<DNSProviderName, DNSAccount>>;
   readonly #decoded = new WeakMap<KubeObject, unknown>();
   readonly #routed = new RoutedPools();
   #uids = 0;
@@ -56,14 +59,21 @@ export class World {
         kind: "Namespace",
         metadata: { name },
       });
-    for (const account of Object.values(this.dns)) for (const zone of ZONES) account.addZone(zone);
+    const now = (): number => this.scheduler.nowMs();
     const rate_limit = { per_hour: 1_000_000, per_minute: 1_000_000 };
-    this.cloud = new Cloud(
-      completeState({
+    const digitalocean = digitaloceanSandbox({
+      now,
+      state: {
         account: { reserved_ip_limit: 100 },
         settings: { rate_limit, action_delay_ms: 0, creations_per_minute: 1000 },
-      }),
-    );
+      },
+    });
+    this.cloud = digitalocean.cloud();
+    this.dns = {
+      digitalocean: digitalOceanDNSAccount(digitalocean),
+      cloudflare: cloudflareDNSAccount(boundlessCloudflare({ now })),
+    };
+    for (const account of Object.values(this.dns)) for (const zone of ZONES) account.addZone(zone);
   }
 
   nowMs(): number {

@@ -7,7 +7,7 @@ import { kubernetesSandbox, shippedCRDs } from "../../src/sandbox/kubernetes/kub
 import { type WatchAnswer, watch } from "../../src/watch/watch.ts";
 import type { Turn } from "../../src/watch/watch-loop.ts";
 import { FakeClock } from "../fake/fake-clock.ts";
-import { MemoryDNSProvider } from "../fake/memory-dns-provider.ts";
+import { type MemoryDNSProvider, memoryDNSProvider } from "../fake/memory-dns-provider.ts";
 import { MemoryIPProvider } from "../fake/memory-ip-provider.ts";
 import { MemoryWarmCluster } from "../fake/memory-warm-cluster.ts";
 import { sandboxWarmCluster } from "../fake/sandbox-warm-cluster.ts";
@@ -52,11 +52,11 @@ export class WatchWorld {
   readonly pools: WorldPools;
   readonly recordSets: WorldRecordSets;
   readonly cloud: WorldCloud;
-  readonly dns: MemoryDNS = memoryDNS();
   /** How long a call to a provider takes before it leaves, milliseconds; absent = no time. */
   takesMs: ((call: PortCall) => number | undefined) | undefined;
   readonly #kubernetes = kubernetesSandbox({ now: () => this.clock.wallMs(), crds: shippedCRDs() });
   readonly #account = emptyAccount({ now: () => this.clock.wallMs() });
+  readonly dns: MemoryDNS = memoryDNS(this.#account, () => this.clock.wallMs());
   readonly #rest = sandboxRest(this.#kubernetes);
   #watchers = 0;
 
@@ -88,9 +88,15 @@ export class WatchWorld {
     memory.beforeCall = beforeCall;
     const cluster = hasRealLists ? sandboxWarmCluster({ sandbox: this.#kubernetes, clock }) : memory;
     const provider = new MemoryIPProvider({ cloud: this.#account.cloud(), clock });
+    const dnsProvider = (name: "digitalocean" | "cloudflare"): MemoryDNSProvider =>
+      memoryDNSProvider({
+        account: this.dns[name],
+        clock,
+        afterWrite: () => this.dns.world.note(name, "flipop"),
+      });
     const dns = {
-      digitalocean: new MemoryDNSProvider({ account: this.dns.digitalocean, clock }),
-      cloudflare: new MemoryDNSProvider({ account: this.dns.cloudflare, clock }),
+      digitalocean: dnsProvider("digitalocean"),
+      cloudflare: dnsProvider("cloudflare"),
     };
     const stopping = new AbortController();
     const leaseName = { namespace: "shop", name: "flipop" };

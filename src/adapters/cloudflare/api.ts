@@ -45,7 +45,7 @@ const CLOUDFLARE_VOICE: ProviderVoice = {
 };
 
 /** What is particular to Cloudflare's API. The decoders get the envelope, `success` already checked. */
-const CLOUDFLARE_API: ProviderAPI<Send, AnswerValue, CloudflareComplaint> = {
+export const CLOUDFLARE_API: ProviderAPI<Send, AnswerValue, CloudflareComplaint> = {
   ...CLOUDFLARE_VOICE,
   baseURL: "https://api.cloudflare.com/client/v4",
   limits: {

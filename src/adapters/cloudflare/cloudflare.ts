@@ -8,10 +8,13 @@ import { findZone, nameSubject, zoneIDOf } from "./zones.ts";
 
 /**
  * Returns Cloudflare as a provider of DNS. Loads and sends nothing before the first call.
+ * A caller is made unless one is given.
  * @throws ConfigError when the base URL is not usable
  */
-export function createCloudflare(options: CloudflareOptions): DNSProvider & ProviderMeter {
-  const caller = createCaller(options);
+export function createCloudflare(
+  options: CloudflareOptions,
+  caller: Caller = createCaller(options),
+): DNSProvider & ProviderMeter {
   return {
     ...readOperations(caller),
     writeRecords: async (zone, fqdn, change) => writeRecords(caller, zone, fqdn, change),

@@ -52,7 +52,7 @@ const DIGITALOCEAN_VOICE: ProviderVoice = {
 };
 
 /** What is particular to DigitalOcean's API. The decoders get the answer itself: a write is accepted even without a body. */
-const DIGITALOCEAN_API: ProviderAPI<Send, Answer, Complaint> = {
+export const DIGITALOCEAN_API: ProviderAPI<Send, Answer, Complaint> = {
   ...DIGITALOCEAN_VOICE,
   baseURL: "https://api.digitalocean.com",
   limits: {

@@ -234,7 +234,7 @@ export interface CallFacts {
  * What an answer means to the call that asked for it: the value of a success, or of a refusal that the call expected.
  * @throws ProviderError for every other refusal, and `malformed` for an answer that is not what the API promises
  */
-function answerMeaning<T, Send, Body, C extends Complaint>(
+export function answerMeaning<T, Send, Body, C extends Complaint>(
   api: ProviderAPI<Send, Body, C>,
   call: ProviderCall<T, Send, Body, C>,
   answer: Answer,
