@@ -3,36 +3,32 @@ import { hostname } from "node:os";
 import { CommanderError } from "commander";
 import { ConfigError } from "../model/errors.ts";
 import { Interrupted } from "../observe/interrupt.ts";
-import type { Secrets } from "../ports/system.ts";
 import { EXIT, exitCodeOfError } from "../report/exit-code.ts";
 import { errorDocument } from "../report/json/document.ts";
 import { categoryOf, errorText, messageOf } from "../report/text/errors.ts";
 import { DEFAULT_SANDBOX_DIR } from "./config.ts";
-import { applyFlagEnvironment, readVersion, secretsIn, takeEnvironment } from "./environment.ts";
-import { KnownSecrets, type OutputStream, redactingStreams, writeDocument, writeLine, writeText } from "./output.ts";
-import { buildProgram, COMMANDS, type CommonFlags, type Handlers } from "./program.ts";
-import { type Invocation, isDocument, openSession, type Session } from "./session.ts";
-import type { Backend } from "./wiring.ts";
+import { secretsIn, takeEnvironment } from "./environment.ts";
+import type { CommonFlags } from "./flags.ts";
+import { isDocument, KnownSecrets, type OutputStream, redactingStreams, writeDocument, writeLine } from "./output.ts";
+import { buildProgram, COMMANDS } from "./program.ts";
+import { type Invocation, openSession, type Session } from "./session.ts";
+import type { Wiring } from "./wiring.ts";
 
 /** Runs one command line from parsing to the last byte of output. Returns the exit code. @throws never */
 export async function runCommandLine(given: Invocation): Promise<number> {
   const invocation = withoutSecretsShown(given);
   let session = await openSession(invocation, guessFlags(invocation));
   let exitCode: number = EXIT.done;
-  const open = async <F extends CommonFlags>(flags: F, run: (opened: Session) => Promise<number>): Promise<number> => {
-    session = await openSession(invocation, flags);
-    return run(session);
-  };
-  const program = buildProgram(handlers(invocation, open), readVersion(), (code) => {
-    exitCode = code;
-  })
-    .configureOutput({
-      writeOut: (text) => writeText(invocation.streams, text),
-      writeErr: (text) => invocation.streams.stderr.write(text),
-      outputError: () => undefined,
-    })
-    .hook("preAction", (_, command) => applyFlagEnvironment(command, invocation.env));
-  for (const command of program.commands) command.copyInheritedSettings(program);
+  const program = buildProgram({
+    invocation,
+    open: async (flags) => {
+      session = await openSession(invocation, flags);
+      return session;
+    },
+    onExit: (code) => {
+      exitCode = code;
+    },
+  });
   try {
     await program.parseAsync(separateSandbox(invocation.argv), { from: "user" });
     return exitCode;
@@ -44,48 +40,22 @@ export async function runCommandLine(given: Invocation): Promise<number> {
   }
 }
 
-/** Reports an error that {@link runCommandLine} could not catch. Returns the exit code. */
-async function reportCrash(given: Invocation, error: unknown): Promise<number> {
-  const invocation = withoutSecretsShown(given);
-  return await reportError(await openSession(invocation, guessFlags(invocation)), error);
-}
-
 /** Returns the invocation with streams that show no secret, and with the secrets of its environment known. */
-function withoutSecretsShown(invocation: Invocation): Invocation & { readonly secrets: Secrets } {
+function withoutSecretsShown(invocation: Invocation): Invocation & Pick<Session, "secrets"> {
   const secrets = invocation.secrets ?? new KnownSecrets();
   for (const secret of secretsIn(invocation.env)) secrets.add(secret);
   return { ...invocation, secrets, streams: redactingStreams(invocation.streams, secrets) };
 }
 
-type Open = <F extends CommonFlags>(flags: F, run: (opened: Session) => Promise<number>) => Promise<number>;
-
-/** Each command is loaded only when it runs. */
-function handlers({ streams }: Invocation, open: Open): Handlers {
-  return {
-    plan: (names, flags) => open(flags, async (session) => (await import("./plan.ts")).runPlan(session, names, flags)),
-    reconcile: (names, flags) =>
-      open(flags, async (session) => (await import("./reconcile.ts")).runReconcile(session, names, flags)),
-    status: (names, flags) =>
-      open(flags, async (session) => (await import("./status.ts")).runStatus(session, names, flags)),
-    manifests: async (flags) => (await import("./manifests.ts")).runManifests(streams, flags),
-    version: async () => {
-      writeText(streams, `flipop ${readVersion()}\n`);
-      return EXIT.done;
-    },
-  };
-}
-
 /** `--sandbox plan` means the command plan and no directory; a directory of that name is written `./plan`. */
 function separateSandbox(argv: readonly string[]): string[] {
-  const names: readonly string[] = COMMANDS;
   return argv.map((arg, at) =>
-    arg === "--sandbox" && names.includes(argv[at + 1] ?? "") ? `--sandbox=${DEFAULT_SANDBOX_DIR}` : arg,
+    arg === "--sandbox" && COMMANDS.includes(argv[at + 1] ?? "") ? `--sandbox=${DEFAULT_SANDBOX_DIR}` : arg,
   );
 }
 
 function usageError({ message }: CommanderError, argv: readonly string[]): ConfigError {
-  const names: readonly string[] = COMMANDS;
-  const command = argv.find((arg) => names.includes(arg));
+  const command = argv.find((arg) => COMMANDS.includes(arg));
   const text = message
     .replace(/^error: /, "")
     .replace(/\n\(Did you mean (one of )?(.*)\?\)$/s, ". Did you mean $1$2?")
@@ -110,13 +80,29 @@ function guessFlags({ argv, env }: Invocation): Partial<CommonFlags> {
   };
 }
 
+/** Writes an error to stderr, with `-o json|yaml` also as the one document on stdout. Returns the exit code. */
+async function reportError(session: Session, error: unknown): Promise<number> {
+  const { streams, output, lines, verbosity } = session;
+  const exitCode = exitCodeOfError(error);
+  const category = categoryOf(error);
+  if (lines.format === "json") {
+    const isStackShown = category === "bug" || verbosity === 2;
+    const stack = isStackShown && error instanceof Error && error.stack !== undefined ? { stack: error.stack } : {};
+    writeLine(session, "error", messageOf(error), { exitCode, category, ...stack });
+  } else {
+    writeLine(session, "error", errorText(error, verbosity));
+  }
+  if (isDocument(output)) await writeDocument(streams, errorDocument(error, exitCode), output);
+  return exitCode;
+}
+
 const SIGNAL_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 
 /**
  * Runs the process's own command line and sets its exit code; the process ends by itself once all output is written. The
  * first SIGINT or SIGTERM asks the command to end in order, the second ends the process at once.
  */
-export async function runProcess(loadBackend: () => Promise<Backend>): Promise<void> {
+export async function runProcess(loadWiring: () => Promise<Wiring>): Promise<void> {
   const stopping = new AbortController();
   let stoppedBy: keyof typeof SIGNAL_CODES | undefined;
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
@@ -136,7 +122,7 @@ export async function runProcess(loadBackend: () => Promise<Backend>): Promise<v
     identity: `${hostname()}_${process.pid}_${runID}`,
     wallMs: () => Date.now(),
     secrets: new KnownSecrets(),
-    loadBackend,
+    loadWiring,
   };
   process.on("uncaughtException", (error) => void crash(invocation, error));
   const exitCode = await runCommandLine(invocation);
@@ -147,8 +133,11 @@ export async function runProcess(loadBackend: () => Promise<Backend>): Promise<v
 }
 
 /** Reports an error that nobody caught, and ends the process. Node's own report would show secrets, and the line of source that threw. */
-async function crash(invocation: Invocation, error: unknown): Promise<void> {
-  const exitCode = await reportCrash(invocation, error).catch(() => EXIT.unexpected);
+async function crash(given: Invocation, error: unknown): Promise<void> {
+  const invocation = withoutSecretsShown(given);
+  const exitCode = await openSession(invocation, guessFlags(invocation))
+    .then((session) => reportError(session, error))
+    .catch(() => EXIT.unexpected);
   process.stderr.write("", () => process.stdout.write("", () => process.exit(exitCode)));
 }
 
@@ -166,26 +155,4 @@ function outputStream(stream: NodeJS.WriteStream): OutputStream {
       if (!isClosed) stream.write(text);
     },
   };
-}
-
-/** Writes an error to stderr, with `-o json|yaml` also as the one document on stdout. Returns the exit code. */
-async function reportError(session: Session, error: unknown): Promise<number> {
-  const { invocation, output, lines, verbosity } = session;
-  const exitCode = exitCodeOfError(error);
-  if (lines.format === "json") {
-    const stack = categoryOf(error) === "bug" || verbosity === 2 ? stackField(error) : {};
-    writeLine(invocation.streams, lines, "error", messageOf(error), {
-      exitCode,
-      category: categoryOf(error),
-      ...stack,
-    });
-  } else {
-    writeLine(invocation.streams, lines, "error", errorText(error, verbosity));
-  }
-  if (isDocument(output)) await writeDocument(invocation.streams, errorDocument(error, exitCode), output);
-  return exitCode;
-}
-
-function stackField(error: unknown): { readonly stack?: string } {
-  return error instanceof Error && error.stack !== undefined ? { stack: error.stack } : {};
 }

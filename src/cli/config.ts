@@ -1,5 +1,5 @@
 import { type ChooseProxy, proxyChoice } from "../adapters/http/proxy-choice.ts";
-import type { Secrets } from "../ports/system.ts";
+import type { Clock, Secrets } from "../ports/system.ts";
 import {
   type Environment,
   type EnvironmentSettings,
@@ -7,7 +7,16 @@ import {
   resolveProxies,
   withoutSecrets,
 } from "./environment.ts";
-import type { CommonFlags, LeaseFlags } from "./program.ts";
+import type { CommonFlags } from "./flags.ts";
+
+/** What comes from the machine that a run is on; a test may give another clock, or less patience with providers. */
+export interface Runtime {
+  readonly clock: Clock;
+  /** Deadline of one call to a provider; absent = the adapter's own. */
+  readonly providerTimeoutMs?: number;
+  /** When the run must be over, monotonic: bounds every call to a provider. Absent = never. */
+  readonly untilMs?: number;
+}
 
 /** Everything a command is built from, resolved once from flags and environment, frozen. */
 export interface Config extends EnvironmentSettings {
@@ -43,7 +52,7 @@ export interface Outlets {
 export const DEFAULT_SANDBOX_DIR = "sandbox";
 
 /** Returns the configuration of one command. */
-export function resolveConfig(flags: CommonFlags & LeaseFlags, env: Environment, { warn, secrets }: Outlets): Config {
+export function resolveConfig(flags: CommonFlags, env: Environment, { warn, secrets }: Outlets): Config {
   const { sandbox, kubeconfig, context, requestTimeout, as, asGroup } = flags;
   return Object.freeze({
     ...resolveEnvironment(env),

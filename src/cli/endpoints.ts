@@ -114,7 +114,7 @@ function listen(server: Server, host: string | undefined, port: number): Promise
   });
 }
 
-/** Time that a turn may take beyond what its parts are allowed, milliseconds. */
+/** Time that a pass may take beyond what its parts are allowed, milliseconds. */
 const MARGIN_MS = 60_000;
 
 /** What health is judged by; milliseconds. */
@@ -138,7 +138,7 @@ export class WatchHealth {
     this.#beatMs = options.clock.monotonicMs();
   }
 
-  /** A turn has ended. */
+  /** A pass has ended. */
   beat(hasRead: boolean): void {
     this.#beatMs = this.#options.clock.monotonicMs();
     this.#hasRead ||= hasRead;
@@ -167,7 +167,7 @@ export class WatchHealth {
 }
 
 /** Where a server listens; no host means every address of the machine. */
-interface ListenAddress {
+export interface ListenAddress {
   readonly host?: string;
   readonly port: number;
 }

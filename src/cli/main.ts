@@ -1,3 +1,3 @@
 import { runProcess } from "./command-line.ts";
 
-await runProcess(async () => (await import("./wiring.ts")).createBackend());
+await runProcess(async () => (await import("./wiring.ts")).createWiring());

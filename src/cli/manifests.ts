@@ -1,10 +1,8 @@
 import { readFileSync } from "node:fs";
-import { InvalidArgumentError, Option } from "commander";
 import { ConfigError } from "../model/errors.ts";
-import { isNamespaceName } from "../model/resource.ts";
 import { EXIT } from "../report/exit-code.ts";
+import type { ManifestFlags } from "./flags.ts";
 import { type Streams, writeText } from "./output.ts";
-import type { ManifestFlags } from "./program.ts";
 
 /** Runs `manifests`: prints the shipped manifests with what the flags change. Needs no cluster. Returns the exit code. @throws ConfigError `usage` for flags that do not go together */
 export function runManifests(streams: Streams, { only, mode, ...changes }: ManifestFlags): number {
@@ -15,68 +13,6 @@ export function runManifests(streams: Streams, { only, mode, ...changes }: Manif
     );
   writeText(streams, manifestText(only ?? mode, changes));
   return EXIT.done;
-}
-
-const IMAGE =
-  /^(?:[\w.-]+(?::\d+)?\/)?[a-z0-9]+(?:[._/-]+[a-z0-9]+)*(?::(?<tag>\w[\w.-]{0,127}))?(?<digest>@sha256:[0-9a-f]{64})?$/;
-
-const PRIORITY_CLASS = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
-/** No space, quotation mark or brace: the text goes into YAML, where Prometheus reads it as a template. */
-const RUNBOOKS = /^https?:\/\/[^\s#"'{}<>\\]+$/;
-
-/** Returns the options of `manifests`. Each refuses what the API server would, and an image that may change by itself. */
-export function manifestOptions(): readonly Option[] {
-  const names = MANIFEST_PARTS.join(", ");
-  return [
-    checked("-n, --namespace <NAME>", "namespace to install into", NO_NAMESPACE, isNamespaceName),
-    checked("--image <IMAGE>", "image to run", "Write it like NAME:TAG or NAME@sha256:DIGEST; not latest.", isPinned),
-    checked(
-      "--schedule <CRON>",
-      "schedule of the CronJob, in UTC",
-      "Write five fields like '*/5 * * * *', or a macro like @hourly.",
-      isCronSchedule,
-    ),
-    checked(
-      "--priority-class <NAME>",
-      "PriorityClass of the pods, such as system-cluster-critical",
-      "It is no name of a PriorityClass.",
-      (text) => text.length <= 253 && PRIORITY_CLASS.test(text),
-    ),
-    checked(
-      "--runbooks <URL>",
-      "page with the manual's sections on alerts, for those who are called",
-      "Write it like https://wiki.example.com/flipop, without a #.",
-      (text) => RUNBOOKS.test(text) && URL.canParse(text),
-    ),
-    new Option("--mode <MODE>", "run by a CronJob, or as a Deployment that watches")
-      .choices(MANIFEST_MODES)
-      .default("cronjob"),
-    new Option("--only <PARTS>", `only these, separated by commas: ${names}`).argParser(partsOf),
-  ];
-}
-
-/** The message for a flag whose value is no name of a namespace. */
-export const NO_NAMESPACE = "It is no name of a namespace.";
-
-/** Returns an option whose value must be valid; the hint says what is wrong with another one. */
-export function checked(flags: string, description: string, hint: string, isValid: (text: string) => boolean): Option {
-  return new Option(flags, description).argParser((text: string) => {
-    if (!isValid(text)) throw new InvalidArgumentError(hint);
-    return text;
-  });
-}
-
-function isPinned(text: string): boolean {
-  const { tag, digest } = IMAGE.exec(text)?.groups ?? {};
-  return digest !== undefined || (tag !== undefined && tag !== "latest");
-}
-
-function partsOf(text: string, before: readonly ManifestPart[] | undefined): readonly ManifestPart[] {
-  const names: readonly string[] = MANIFEST_PARTS;
-  const isPart = (name: string): name is ManifestPart => names.includes(name);
-  const parts = text.split(",");
-  if (!parts.every(isPart)) throw new InvalidArgumentError(`Allowed are ${names.join(", ")}.`);
-  return [...(before ?? []), ...parts];
 }
 
 /** Parts of the shipped manifests, in the order to apply them, with their files below `cronjob/`. */
@@ -179,6 +115,30 @@ function changed(
     (result, [place, value]) => (value === undefined ? result : result.replace(place, () => value)),
     text,
   );
+}
+
+const IMAGE =
+  /^(?:[\w.-]+(?::\d+)?\/)?[a-z0-9]+(?:[._/-]+[a-z0-9]+)*(?::(?<tag>\w[\w.-]{0,127}))?(?<digest>@sha256:[0-9a-f]{64})?$/;
+
+/** True for an image that stays the same: with a digest, or a tag other than `latest`. */
+export function isPinnedImage(text: string): boolean {
+  const { tag, digest } = IMAGE.exec(text)?.groups ?? {};
+  return digest !== undefined || (tag !== undefined && tag !== "latest");
+}
+
+const PRIORITY_CLASS = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
+
+/** True for a name that a PriorityClass can have. */
+export function isPriorityClass(text: string): boolean {
+  return text.length <= 253 && PRIORITY_CLASS.test(text);
+}
+
+/** No space, quotation mark or brace: the text goes into YAML, where Prometheus reads it as a template. */
+const RUNBOOKS = /^https?:\/\/[^\s#"'{}<>\\]+$/;
+
+/** True for a URL that can stand in front of the names of alerts. */
+export function isRunbooksURL(text: string): boolean {
+  return RUNBOOKS.test(text) && URL.canParse(text);
 }
 
 const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];

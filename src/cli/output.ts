@@ -4,7 +4,7 @@ import type { Secrets } from "../ports/system.ts";
 import type { JSONObject } from "../report/json/document.ts";
 import type { Sample } from "../report/metrics/samples.ts";
 import type { Warn } from "./config.ts";
-import type { OutputFormat } from "./program.ts";
+import type { OutputFormat } from "./flags.ts";
 
 /** A stream to write to, and what it is. */
 export interface OutputStream {
@@ -53,29 +53,49 @@ function shownText(text: string): string {
     .join("");
 }
 
+/** One result in the three forms that it can be printed in; only the one that `-o` asks for is made. */
+interface Result {
+  readonly document: () => JSONObject;
+  readonly names: () => readonly string[];
+  readonly text: () => string;
+  /** Says that no object was selected. The text says it by itself; the other forms cannot. */
+  readonly none?: string | undefined;
+}
+
+/** Writes a result to stdout as `-o` asks for it, each name once. */
+export async function writeResult(voice: Voice, output: OutputFormat, result: Result): Promise<void> {
+  const { streams } = voice;
+  const isText = !isDocument(output) && output !== "name";
+  if (result.none !== undefined && !isText) writeLine(voice, "warn", result.none);
+  if (isText) writeText(streams, result.text());
+  else if (isDocument(output)) await writeDocument(streams, result.document(), output);
+  else writeLines(streams, [...new Set(result.names())]);
+}
+
+/** True for the formats that print exactly one document. */
+export function isDocument(output: OutputFormat): output is "json" | "yaml" {
+  return output === "json" || output === "yaml";
+}
+
 /** Writes exactly one document to stdout, as JSON or YAML. */
-export async function writeDocument(
-  streams: Streams,
-  document: JSONObject,
-  format: OutputFormat & ("json" | "yaml"),
-): Promise<void> {
+export async function writeDocument(streams: Streams, document: JSONObject, format: "json" | "yaml"): Promise<void> {
   if (format === "json") return streams.stdout.write(`${escapedJSON(JSON.stringify(document, null, 2))}\n`);
   const { yamlText } = await import("./yaml-text.ts");
   streams.stdout.write(yamlText(document));
 }
 
+/** Where a command speaks, and how its lines on stderr look. */
+export interface Voice {
+  readonly streams: Streams;
+  readonly lines: LineStyle;
+}
+
 /** Writes one line to stderr, as text or as JSON; `-q` leaves only errors. A text of several lines is our own. */
-export function writeLine(
-  streams: Streams,
-  style: LineStyle,
-  level: Level,
-  msg: string,
-  fields: JSONObject = {},
-): void {
-  if (style.isQuiet && level !== "error") return;
+export function writeLine({ streams, lines }: Voice, level: Level, msg: string, fields: JSONObject = {}): void {
+  if (lines.isQuiet && level !== "error") return;
   const text =
-    style.format === "json"
-      ? escapedJSON(JSON.stringify({ time: style.now(), level, msg, ...style.fields, ...fields }))
+    lines.format === "json"
+      ? escapedJSON(JSON.stringify({ time: lines.now(), level, msg, ...lines.fields, ...fields }))
       : shownText(`flipop: ${msg}`);
   streams.stderr.write(`${text}\n`);
 }

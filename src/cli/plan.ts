@@ -7,10 +7,10 @@ import { providerBudgets } from "../plan/budget.ts";
 import { exitCodeOfPlan } from "../report/exit-code.ts";
 import { planDocument } from "../report/json/plan.ts";
 import { narrowPlan } from "../report/narrow-plan.ts";
-import { type PlanLayout, renderPlan } from "../report/text/plan.ts";
+import { renderPlan } from "../report/text/plan.ts";
 import { resolveConfig } from "./config.ts";
-import { writeDocument, writeLine, writeLines, writeText } from "./output.ts";
-import type { PlanFlags } from "./program.ts";
+import type { PlanFlags } from "./flags.ts";
+import { writeLine, writeResult } from "./output.ts";
 import { unusableTokens } from "./providers.ts";
 import {
   isObjectTarget,
@@ -20,33 +20,43 @@ import {
   type Target,
   whatThereIs,
 } from "./selection.ts";
-import { isDocument, type Session } from "./session.ts";
-import type { PlanWorld } from "./wiring.ts";
+import type { Session } from "./session.ts";
+import type { Planner } from "./wiring.ts";
 
 /** Runs `plan`: reads, plans, prints. Never writes. Returns the exit code. */
 export async function runPlan(session: Session, names: readonly string[], flags: PlanFlags): Promise<number> {
-  const { invocation } = session;
   const targets = names.map(parseTarget);
-  const backend = await invocation.loadBackend();
-  const config = resolveConfig(flags, invocation.env, session);
-  const { plan, none } = await backend.withPlanWorld(config, (world) =>
-    untilInterrupted(planned(world, targets, flags), invocation.signal),
+  const { withPlanner } = await session.loadWiring();
+  const config = resolveConfig(flags, session.env, session);
+  const { plan, none } = await withPlanner(config, (planner) =>
+    untilInterrupted(planned(planner, targets, flags), session.signal),
   );
   const focus = targets.filter((target) => !isObjectTarget(target)).map(({ name }) => name);
-  await printPlan(session, plan, none, {
+  const layout = {
+    ...session.layout,
     all: flags.all ?? false,
     ...(focus.length === 0 ? {} : { focus: new Set(focus) }),
+    ...(none === undefined ? {} : { none }),
+  };
+  await writeResult(session, session.output, {
+    document: () => planDocument(plan),
+    names: () => announcedActions(plan).map(({ object }) => refKey(object)),
+    text: () => renderPlan(plan, layout),
+    none,
   });
+  const isText = session.output === "table" || session.output === "wide";
+  if (isText && plan.actions.length > 0 && session.streams.stdout.isTTY)
+    writeLine(session, "info", "to make these changes, run flipop reconcile");
   return exitCodeOfPlan(plan, { detailed: flags.detailedExitcode ?? false, unusableTokens: unusableTokens(config) });
 }
 
 /** The plan of what is meant; where that is nothing, also what to say. */
 async function planned(
-  { cluster, plan }: PlanWorld,
+  { cluster, plan }: Planner,
   targets: readonly Target[],
   flags: PlanFlags,
 ): Promise<{ readonly plan: Plan; readonly none: string | undefined }> {
-  const selection = await resolveSelection(selectionFlags(targets, flags), cluster);
+  const selection = await resolveSelection(targets, flags, cluster);
   const none = await nothingSelected(selection, cluster);
   const { observation, plan: whole } = await plan(selection);
   checkExistence(targets, observation);
@@ -63,45 +73,6 @@ function nothingConcerned(targets: readonly Target[], whole: Plan, narrowed: Pla
   if (isConcerned || there.length === 0) return undefined;
   const meant = targets.filter((target) => !isObjectTarget(target)).map(({ text }) => text);
   return `No object has to do with ${meant.join(" or ")}. ${whatThereIs(there)}`;
-}
-
-/** What the flags say about which objects are meant. */
-export function selectionFlags(
-  targets: readonly Target[],
-  { namespace, allNamespaces, selector }: Pick<PlanFlags, "namespace" | "allNamespaces" | "selector">,
-): Parameters<typeof resolveSelection>[0] {
-  return {
-    targets,
-    ...(namespace === undefined || allNamespaces ? {} : { namespace }),
-    ...(selector === undefined ? {} : { labelSelector: selector }),
-  };
-}
-
-async function printPlan(
-  session: Session,
-  plan: Plan,
-  none: string | undefined,
-  shown: Pick<PlanLayout, "all" | "focus">,
-): Promise<void> {
-  const { invocation, output, palette, width } = session;
-  const { streams } = invocation;
-  if (none !== undefined && (isDocument(output) || output === "name")) writeLine(streams, session.lines, "warn", none);
-  if (isDocument(output)) return writeDocument(streams, planDocument(plan), output);
-  if (output === "name") {
-    const names = new Set(announcedActions(plan).map(({ object }) => refKey(object)));
-    return writeLines(streams, [...names]);
-  }
-  const layout = {
-    ...shown,
-    palette,
-    wide: output === "wide",
-    ...(width === undefined ? {} : { width }),
-    ...(none === undefined ? {} : { none }),
-  };
-  writeText(streams, renderPlan(plan, layout));
-  if (plan.actions.length > 0 && streams.stdout.isTTY) {
-    writeLine(streams, session.lines, "info", "to make these changes, run flipop reconcile");
-  }
 }
 
 function namesOf(targets: readonly Target[], kind: "node" | "ip"): readonly string[] {

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { PROVIDERS } from "../adapters/registry.ts";
 import { ConfigError } from "../model/errors.ts";
+import type { MeterReading } from "../model/meter.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
 import { contentHash, isTokenText, UNUSABLE_TOKEN } from "../model/text.ts";
 import type {
@@ -14,9 +15,8 @@ import type {
   ProviderMeter,
 } from "../ports/providers.ts";
 import type { Clock, Secrets } from "../ports/system.ts";
-import type { Config } from "./config.ts";
+import type { Config, Runtime } from "./config.ts";
 import { type ProviderSettings, readVersion, type TokenSource } from "./environment.ts";
-import type { Machine } from "./machine.ts";
 import { warnOfPlainText } from "./output.ts";
 
 /** Providers by the name that objects give them: of addresses, of DNS, and of cloud firewalls. */
@@ -35,9 +35,9 @@ interface ProviderMaps<IP, DNS, Firewalls> {
  */
 export async function openProviderReaders(
   config: Config,
-  machine: Machine,
+  runtime: Runtime,
 ): Promise<ProviderMaps<IPProviderReader, DNSProviderReader, FirewallProviderReader>> {
-  return mapsOf(config, machine, {
+  return mapsOf(config, runtime, {
     digitalOcean: async (options) => {
       const [{ createCaller }, ip, dns, firewalls] = await Promise.all([
         import("../adapters/digitalocean/api.ts"),
@@ -63,9 +63,9 @@ export async function openProviderReaders(
  */
 export async function openProviders(
   config: Config,
-  machine: Machine,
+  runtime: Runtime,
 ): Promise<ProviderMaps<IPProvider, DNSProvider, FirewallProvider>> {
-  return mapsOf(config, machine, {
+  return mapsOf(config, runtime, {
     digitalOcean: async (options) => {
       const [{ createCaller }, ip, dns, firewalls] = await Promise.all([
         import("../adapters/digitalocean/api.ts"),
@@ -94,7 +94,7 @@ interface Makers<IP, DNS, Firewalls> {
 
 async function mapsOf<IP, DNS, Firewalls>(
   config: Config,
-  machine: Machine,
+  runtime: Runtime,
   make: Makers<IP, DNS, Firewalls>,
 ): Promise<ProviderMaps<IP, DNS, Firewalls>> {
   const { digitalOcean, cloudflare, warn, secrets } = config;
@@ -104,10 +104,10 @@ async function mapsOf<IP, DNS, Firewalls>(
   ] as const)
     if (hasToken(token, secrets)) warnOfPlainText(warn, apiURL, `The token of ${label}`);
   const ofDigitalOcean = hasToken(digitalOcean.token, secrets)
-    ? await make.digitalOcean(optionsOf(digitalOcean, machine, config))
+    ? await make.digitalOcean(optionsOf(digitalOcean, runtime, config))
     : undefined;
   const ofCloudflare = hasToken(cloudflare.token)
-    ? await make.cloudflare(optionsOf(cloudflare, machine, config))
+    ? await make.cloudflare(optionsOf(cloudflare, runtime, config))
     : undefined;
   return {
     registry: PROVIDERS,
@@ -123,6 +123,16 @@ async function mapsOf<IP, DNS, Firewalls>(
     ]),
     firewallProviders: new Map([["digitalocean", access("digitalocean", ofDigitalOcean?.firewalls)]]),
   };
+}
+
+/** Returns what each provider has counted since it was opened, in the order given. */
+export function readMeters(meters: ReadonlyMap<string, ProviderMeter>): readonly MeterReading[] {
+  return [...meters].map(([provider, meter]) => ({
+    provider,
+    calls: meter.calls(),
+    durations: meter.durations(),
+    rateLimit: meter.rateLimit(),
+  }));
 }
 
 /** What a person is told to set; the aliases work, too. */
@@ -205,7 +215,7 @@ interface AdapterOptions {
 
 function optionsOf(
   { token, apiURL, userAgent }: ProviderSettings,
-  { clock, providerTimeoutMs: timeoutMs, untilMs }: Machine,
+  { clock, providerTimeoutMs: timeoutMs, untilMs }: Runtime,
   { chooseProxy, secrets }: Config,
 ): AdapterOptions {
   return {

@@ -2,19 +2,13 @@ import { proxyChoice } from "../adapters/http/proxy-choice.ts";
 import { proxiedFetch } from "../adapters/http/request.ts";
 import type { Push, PushTarget } from "../adapters/pushgateway/pushgateway.ts";
 import { ConfigError } from "../model/errors.ts";
-import {
-  LAST_RESULT_ANNOTATION,
-  LAST_RUN_ANNOTATION,
-  LAST_SUCCESS_ANNOTATION,
-  TOTALS_ANNOTATION,
-} from "../model/lease-annotations.ts";
-import type { PassResult, RunEnd, Selection } from "../model/run.ts";
+import { TOTALS_ANNOTATION } from "../model/lease-annotations.ts";
+import type { Selection } from "../model/run.ts";
 import type { Clock } from "../ports/system.ts";
-import { EXIT, exitCodeOfError, exitCodeOfRun, isSuccess } from "../report/exit-code.ts";
+import { exitCodeOfError } from "../report/exit-code.ts";
 import { METRICS } from "../report/metrics/metrics.ts";
 import { runMetrics, runSamples, type Sample } from "../report/metrics/samples.ts";
-import { addRun, readTotals, type Totals, writeTotals } from "../report/metrics/totals.ts";
-import { rfc3339 } from "../report/text/times.ts";
+import { addRun, readTotals } from "../report/metrics/totals.ts";
 import type { Outlets } from "./config.ts";
 import {
   type Environment,
@@ -23,9 +17,10 @@ import {
   resolveProxies,
   resolvePushgateway,
 } from "./environment.ts";
+import type { ReconcileFlags } from "./flags.ts";
 import { redactedSamples, warnOfPlainText, writeLine } from "./output.ts";
-import type { ReconcileFlags } from "./program.ts";
 import { readPassword, readToken } from "./providers.ts";
+import { exitCodeOfEnd, isWhole } from "./run.ts";
 import type { Session } from "./session.ts";
 import type { NotedRun } from "./wiring.ts";
 
@@ -115,41 +110,32 @@ function authorization(
   return `Basic ${login}`;
 }
 
-/** Returns what a run leaves on its Lease: how it went, and what is counted over all runs. `signal` is the one that ends it early. */
-export function runNotes(end: RunEnd, selection: Selection, signal: AbortSignal): Readonly<Record<string, string>> {
-  const exitCode = exitCodeOfEnd(end.result, { signal, partialOk: false });
-  return {
-    ...lastRunAnnotations(exitCode, end.endedAtMs),
-    [TOTALS_ANNOTATION]: writeTotals(addRun(storedTotals(end), end, isWhole(selection))),
-  };
-}
-
 /**
  * Pushes what a run tells. A run over everything replaces the group, so that objects that are gone leave nothing behind; its totals and last success come from the
  * Lease. A run for some objects replaces only the metrics that are not about objects. A failure is a line on stderr and nothing else.
  */
 export async function pushRun(
   session: Session,
-  { target, clock }: Pushing,
+  pushing: Pushing,
   { end, isNoted }: NotedRun,
   selection: Selection,
 ): Promise<void> {
-  const stored = storedTotals(end);
+  const stored = readTotals(end.notes[TOTALS_ANNOTATION]);
   const whole = isWhole(selection);
   const samples = runMetrics({
     version: readVersion(),
-    exitCode: exitCodeOfEnd(end.result, { signal: session.invocation.signal, partialOk: false }),
+    exitCode: exitCodeOfEnd(end.result, { signal: session.signal, partialOk: false }),
     end,
     // What is not on record would be missing from the next push, and a counter that goes down passes for one that began anew.
     totals: isNoted ? addRun(stored, end, whole) : stored,
     isWhole: whole,
   });
-  await push(session, { target, clock }, whole ? "PUT" : "POST", samples);
+  await push(session, pushing, whole ? "PUT" : "POST", samples);
 }
 
 /** Pushes that a run ended with an error before it had anything to tell: everything else in the group stays as it was, the last success above all. */
 export async function pushFailure(session: Session, pushing: Pushing, error: unknown): Promise<void> {
-  const facts = { version: readVersion(), endedAtMs: session.invocation.wallMs(), exitCode: exitCodeOfError(error) };
+  const facts = { version: readVersion(), endedAtMs: session.wallMs(), exitCode: exitCodeOfError(error) };
   await push(session, pushing, "POST", runSamples(facts));
 }
 
@@ -160,57 +146,13 @@ export interface Pushing {
 }
 
 async function push(
-  { invocation, lines, secrets }: Session,
+  session: Session,
   { target, clock }: Pushing,
   method: Push["method"],
   samples: readonly Sample[],
 ): Promise<void> {
-  const [{ metricsText }, { pushMetrics }] = await Promise.all([
-    import("../adapters/pushgateway/pushgateway.ts"),
-    import("../adapters/pushgateway/pushgateway.ts"),
-  ]);
-  const result = await pushMetrics(
-    target,
-    { method, text: await metricsText(redactedSamples(samples, secrets)) },
-    clock,
-  );
-  if (result.kind === "failed") writeLine(invocation.streams, lines, "warn", result.message, { reason: "PushFailed" });
-}
-
-function storedTotals({ notes }: RunEnd): Totals {
-  return readTotals(notes[TOTALS_ANNOTATION]);
-}
-
-function isWhole(selection: Selection): boolean {
-  return Object.keys(selection).length === 0;
-}
-
-const WORDS: Readonly<Record<number, string>> = {
-  [EXIT.done]: "done",
-  [EXIT.unexpected]: "unexpected error",
-  [EXIT.partly]: "some objects in error",
-  [EXIT.temporary]: "temporary failure",
-  [EXIT.notPermitted]: "not permitted",
-  [EXIT.invalidConfiguration]: "invalid configuration",
-  [EXIT.interrupted]: "interrupted",
-  [EXIT.terminated]: "terminated",
-};
-
-/** Returns the exit code of a run; of one that a signal ended early the code of the signal, as the process will have it. */
-export function exitCodeOfEnd(
-  result: PassResult,
-  { signal, partialOk }: { readonly signal: AbortSignal; readonly partialOk: boolean },
-): number {
-  if (!signal.aborted) return exitCodeOfRun(result, { partialOk });
-  return signal.reason === "SIGTERM" ? EXIT.terminated : EXIT.interrupted;
-}
-
-/** Returns what a run leaves on its Lease of when it ended and how; `status` shows it. */
-function lastRunAnnotations(exitCode: number, nowMs: number): Readonly<Record<string, string>> {
-  const at = rfc3339(nowMs);
-  return {
-    [LAST_RUN_ANNOTATION]: at,
-    ...(isSuccess(exitCode) ? { [LAST_SUCCESS_ANNOTATION]: at } : {}),
-    [LAST_RESULT_ANNOTATION]: `${exitCode} ${WORDS[exitCode] ?? "ended early"}`,
-  };
+  const { metricsText, pushMetrics } = await import("../adapters/pushgateway/pushgateway.ts");
+  const text = await metricsText(redactedSamples(samples, session.secrets));
+  const result = await pushMetrics(target, { method, text }, clock);
+  if (result.kind === "failed") writeLine(session, "warn", result.message, { reason: "PushFailed" });
 }

@@ -6,31 +6,29 @@ import type { Clock } from "../ports/system.ts";
 import { runDocument } from "../report/json/run.ts";
 import { renderRun } from "../report/text/run.ts";
 import { resolveConfig } from "./config.ts";
-import { writeDocument, writeLine, writeLines, writeText } from "./output.ts";
-import { selectionFlags } from "./plan.ts";
-import type { ReconcileFlags } from "./program.ts";
-import { exitCodeOfEnd, pushFailure, pushRun, pushTarget, runNotes } from "./push.ts";
-import { lockRequest, logRun, reportLocked } from "./run-log.ts";
+import type { ReconcileFlags } from "./flags.ts";
+import { writeLine, writeResult } from "./output.ts";
+import { pushFailure, pushRun, pushTarget } from "./push.ts";
+import { exitCodeOfEnd, logRun, reportLocked, runRequest } from "./run.ts";
 import { nothingSelected, objectTargets, resolveSelection, type Target } from "./selection.ts";
-import { isDocument, type Session } from "./session.ts";
-import type { Backend, ReconcileAnswer } from "./wiring.ts";
+import type { Session } from "./session.ts";
+import type { ReconcileAnswer, Wiring } from "./wiring.ts";
 
 /** Runs `reconcile`: takes the lock, passes, prints what came of it, pushes metrics. Returns the exit code, which no push changes. */
 export async function runReconcile(session: Session, names: readonly string[], flags: ReconcileFlags): Promise<number> {
   if (flags.watch === true) return (await import("./watch.ts")).runWatch(session, names, flags);
   refuseWatchFlags(flags);
-  const { invocation } = session;
+  const { signal } = session;
   const targets = objectTargets(names, "reconcile");
-  const target = pushTarget(flags, invocation.env, session);
-  const backend = await invocation.loadBackend();
-  const pushing = target === undefined ? undefined : { target, clock: backend.clock };
-  const stopProgress = startProgress(session, backend.clock, flags.timeout);
+  const target = pushTarget(flags, session.env, session);
+  const wiring = await session.loadWiring();
+  const pushing = target === undefined ? undefined : { target, clock: wiring.clock };
+  const stopProgress = startProgress(session, wiring.clock, flags.timeout);
   try {
-    const { answer, selection } = await reconcile(session, backend, targets, flags);
+    const { answer, selection } = await reconcile(session, wiring, targets, flags);
     stopProgress();
-    if (answer.kind === "locked" && invocation.signal.aborted) throw new Interrupted();
+    if (answer.kind === "locked" && signal.aborted) throw new Interrupted();
     if (answer.kind === "locked") return await reportLocked(session, answer.holder, flags);
-    const { signal } = invocation;
     const exitCode = exitCodeOfEnd(answer.value, { signal, partialOk: flags.partial === "ok" });
     await printRun(session, answer.value, exitCode);
     if (pushing !== undefined && answer.noted !== undefined) await pushRun(session, pushing, answer.noted, selection);
@@ -61,46 +59,39 @@ function isOfTheRun(error: unknown): boolean {
 
 async function reconcile(
   session: Session,
-  backend: Backend,
+  { clock, withReconciler }: Wiring,
   targets: readonly Target[],
   flags: ReconcileFlags,
 ): Promise<{ readonly answer: ReconcileAnswer; readonly selection: Selection }> {
-  const { invocation, lines } = session;
-  const deadlineMs = backend.clock.monotonicMs() + flags.timeout;
-  return backend.withReconcileWorld(resolveConfig(flags, invocation.env, session), deadlineMs, async (world) => {
-    const selection = await resolveSelection(selectionFlags(targets, flags), world.cluster);
-    const none = await nothingSelected(selection, world.cluster);
-    if (none !== undefined) writeLine(invocation.streams, lines, "warn", none);
-    const answer = await world.reconcile({
-      selection,
+  const deadlineMs = clock.monotonicMs() + flags.timeout;
+  return withReconciler(resolveConfig(flags, session.env, session), deadlineMs, async (reconciler) => {
+    const selection = await resolveSelection(targets, flags, reconciler.cluster);
+    const none = await nothingSelected(selection, reconciler.cluster);
+    if (none !== undefined) writeLine(session, "warn", none);
+    const answer = await reconciler.reconcile({
+      ...runRequest(session, flags, selection, "fail"),
       deadlineMs,
       settle: flags.settle ?? false,
-      signal: invocation.signal,
-      ...(flags.lock ? { lock: lockRequest(invocation.identity, flags, flags.onLocked ?? "fail") } : {}),
-      annotate: (end) => runNotes(end, selection, invocation.signal),
     });
     return { answer, selection };
   });
 }
 
 async function printRun(session: Session, result: PassResult, exitCode: number): Promise<void> {
-  const { invocation, output, palette, width, verbosity, lines } = session;
-  const { streams } = invocation;
+  const { output, verbosity, lines, layout } = session;
   if (lines.format === "json") logRun(session, result, exitCode);
-  if (isDocument(output)) return writeDocument(streams, runDocument(result, exitCode), output);
-  if (output === "name") {
-    const names = new Set(result.outcomes.map(({ action }) => refKey(action.object)));
-    return writeLines(streams, [...names]);
-  }
-  if (lines.format === "json") return;
-  const layout = { palette, verbosity, all: false, wide: output === "wide", ...(width === undefined ? {} : { width }) };
-  writeText(streams, renderRun(result, layout));
+  await writeResult(session, output, {
+    document: () => runDocument(result, exitCode),
+    names: () => result.outcomes.map(({ action }) => refKey(action.object)),
+    text: () => (lines.format === "json" ? "" : renderRun(result, { ...layout, verbosity, all: false })),
+  });
 }
 
 const TICK_MS = 10_000;
 
 /** Says every ten seconds that a run is still working, as a line of text on stderr; never as JSON. Returns what ends it. */
-export function startProgress({ invocation, lines }: Session, clock: Clock, limitMs: number): () => void {
+function startProgress(session: Session, clock: Clock, limitMs: number): () => void {
+  const { lines } = session;
   const ending = new AbortController();
   if (lines.format === "text" && !lines.isQuiet) void tick();
   return () => ending.abort();
@@ -112,7 +103,7 @@ export function startProgress({ invocation, lines }: Session, clock: Clock, limi
       if (ending.signal.aborted) return;
       const seconds = Math.round((clock.monotonicMs() - startMs) / 1000);
       const msg = `still working after ${seconds}s of at most ${Math.round(limitMs / 1000)}s`;
-      writeLine(invocation.streams, lines, "info", msg);
+      writeLine(session, "info", msg);
     }
   }
 }

@@ -1,19 +1,13 @@
 import { type ObjectRef, refKey } from "../model/action.ts";
 import { canonicalIPv4 } from "../model/address.ts";
 import { ConfigError } from "../model/errors.ts";
-import type { ObjectMeta, RecordSet } from "../model/resource.ts";
+import type { ObjectMeta } from "../model/resource.ts";
 import type { Selection } from "../model/run.ts";
 import { listRecordSets, orMissing } from "../observe/read-cluster.ts";
 import { isSelected } from "../plan/selection.ts";
 import type { ClusterReader, NamespaceReader } from "../ports/cluster.ts";
 import { listText } from "../report/text/layout.ts";
-
-/** What the command line says about which objects are meant. */
-interface SelectionFlags {
-  readonly targets: readonly Target[];
-  readonly namespace?: string;
-  readonly labelSelector?: string;
-}
+import type { CommonFlags } from "./flags.ts";
 
 /** How the objects are read, when one is named. */
 type ObjectLists = Pick<ClusterReader, "listPools" | "listRoutedIPs" | "listRecordSets">;
@@ -22,14 +16,18 @@ type ObjectLists = Pick<ClusterReader, "listPools" | "listRoutedIPs" | "listReco
  * Returns the selection that the flags mean. Objects are read only when one is named, and each must exist.
  * @throws ConfigError `usage` for a name that several have, `invalid` for an object that does not exist.
  */
-export async function resolveSelection(flags: SelectionFlags, lists: ObjectLists): Promise<Selection> {
-  const { namespace, labelSelector } = flags;
-  const named = flags.targets.filter(isObjectTarget);
+export async function resolveSelection(
+  targets: readonly Target[],
+  flags: Pick<CommonFlags, "namespace" | "allNamespaces" | "selector">,
+  lists: ObjectLists,
+): Promise<Selection> {
+  const namespace = flags.allNamespaces ? undefined : flags.namespace;
+  const named = targets.filter(isObjectTarget);
   const known = named.length === 0 ? [] : await listObjects(named, lists);
   const objects = named.map((target) => refKey(findObject(target, namespace, known)));
   return {
     ...(namespace === undefined ? {} : { namespace }),
-    ...(labelSelector === undefined ? {} : { labelSelector }),
+    ...(flags.selector === undefined ? {} : { labelSelector: flags.selector }),
     ...(named.length === 0 ? {} : { objects: [...new Set(objects)].sort() }),
   };
 }
@@ -56,17 +54,23 @@ export async function nothingSelected(
   return `No object${where}${named}${labels}. ${there}`;
 }
 
-async function everyObject(
-  lists: ObjectLists,
-): Promise<readonly { readonly ref: ObjectRef; readonly meta: ObjectMeta }[]> {
+/** An object of the cluster. */
+interface Listed {
+  readonly ref: ObjectRef;
+  readonly meta: ObjectMeta;
+}
+
+async function everyObject(lists: ObjectLists): Promise<readonly Listed[]> {
   const [pools, { objects: routedIPs }, { recordSets }] = await Promise.all([
     lists.listPools(),
     orMissing(() => lists.listRoutedIPs()),
     listRecordSets(lists),
   ]);
-  const of = (kind: ObjectRef["kind"], objects: readonly { readonly meta: ObjectMeta }[]) =>
-    objects.map(({ meta }) => ({ ref: { kind, namespace: meta.namespace, name: meta.name }, meta }));
-  return [...of("pool", pools), ...of("routedip", routedIPs), ...of("dns", recordSets)];
+  return [...listed("pool", pools), ...listed("routedip", routedIPs), ...listed("dns", recordSets)];
+}
+
+function listed(kind: ObjectRef["kind"], objects: readonly { readonly meta: ObjectMeta }[]): readonly Listed[] {
+  return objects.map(({ meta }) => ({ ref: { kind, namespace: meta.namespace, name: meta.name }, meta }));
 }
 
 /** Returns `There is pool/ingress/web and dns/ingress/nodes.`, or that there is none. */
@@ -77,28 +81,24 @@ export function whatThereIs(objects: readonly ObjectRef[]): string {
 /** How many objects are named where none was meant. */
 const MOST_OBJECTS = 5;
 
-/** Only kinds that are named are read. */
+/** Only kinds that are named are read. A bare name may be of any kind, also where the cluster knows no record sets or routed IPs. */
 async function listObjects(named: readonly ObjectTarget[], lists: ObjectLists): Promise<readonly ObjectRef[]> {
-  const wants = (wanted: ObjectRef["kind"]): boolean => named.some(({ kind }) => kind === wanted || kind === "object");
+  const names = (kind: ObjectTarget["kind"]): boolean => named.some((target) => target.kind === kind);
   const [pools, routedIPs, recordSets] = await Promise.all([
-    wants("pool") ? lists.listPools() : [],
-    named.some(({ kind }) => kind === "routedip")
+    names("pool") || names("object") ? lists.listPools() : [],
+    names("routedip")
       ? lists.listRoutedIPs()
-      : wants("routedip")
-        ? (await orMissing(() => lists.listRoutedIPs())).objects
+      : names("object")
+        ? orMissing(() => lists.listRoutedIPs()).then(({ objects }) => objects)
         : [],
-    named.some(({ kind }) => kind === "dns") ? lists.listRecordSets() : wants("dns") ? anyRecordSets(lists) : [],
+    names("dns")
+      ? lists.listRecordSets()
+      : names("object")
+        ? listRecordSets(lists).then(({ recordSets }) => recordSets)
+        : [],
   ]);
-  return [
-    ...pools.map(({ meta }): ObjectRef => ({ kind: "pool", namespace: meta.namespace, name: meta.name })),
-    ...routedIPs.map(({ meta }): ObjectRef => ({ kind: "routedip", namespace: meta.namespace, name: meta.name })),
-    ...recordSets.map(({ meta }): ObjectRef => ({ kind: "dns", namespace: meta.namespace, name: meta.name })),
-  ];
-}
-
-/** A bare name may be a pool's, also where the cluster knows no record sets; the same of routed IPs. */
-async function anyRecordSets(lists: ObjectLists): Promise<readonly RecordSet[]> {
-  return (await listRecordSets(lists)).recordSets;
+  const all = [...listed("pool", pools), ...listed("routedip", routedIPs), ...listed("dns", recordSets)];
+  return all.map(({ ref }) => ref);
 }
 
 const KIND_NAMES = {

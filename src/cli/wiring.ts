@@ -1,157 +1,79 @@
-import type { KubeError } from "../model/errors.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Plan } from "../model/plan.ts";
 import type { PassResult, RunEnd, Selection } from "../model/run.ts";
 import type { ClusterReader, ClusterWriter, NamespaceReader, Staleness } from "../ports/cluster.ts";
 import type { Clock, LockState } from "../ports/system.ts";
-import type { WatchAnswer } from "../watch/watch.ts";
-import type { Turn } from "../watch/watch-loop.ts";
-import type { Config } from "./config.ts";
-import { type Machine, NO_LOCK, readMeters } from "./machine.ts";
+import { type LeaseTerms, NO_LOCK, withLease } from "../watch/lease.ts";
+import type { WatchAnswer, WatchListener } from "../watch/watch.ts";
+import type { Config, Runtime } from "./config.ts";
 import { openClusterReader, openClusterWriter, openWarmCluster } from "./open-cluster.ts";
-import { openProviderReaders, openProviders, unusableTokens } from "./providers.ts";
+import { openProviderReaders, openProviders, readMeters, unusableTokens } from "./providers.ts";
 import { SYSTEM_CLOCK } from "./system-clock.ts";
 
-/** Kept for what a run writes to the cluster at its end, when the providers have kept it waiting; milliseconds. */
-const LAST_WORDS_MS = 1500;
-
-/** Builds the real thing: adapters from the configuration, each loaded only when a command needs it. */
-export function createBackend(machine: Machine = { clock: SYSTEM_CLOCK }): Backend {
-  const { clock } = machine;
-  return {
-    clock,
-    withPlanWorld: (flags, work) =>
-      withSandbox(flags, async (config) => {
-        const { planPass } = await import("../reconcile.ts");
-        const access = await openProviderReaders(config, machine);
-        return withCluster(await openClusterReader(config, clock), (cluster) =>
-          work({
-            cluster,
-            plan: (selection) => planPass({ cluster, ...access, clock, leaseName: config.lease }, selection),
-          }),
-        );
-      }),
-    withStatusWorld: (flags, work) =>
-      withSandbox(flags, async (config) =>
-        withCluster(await openClusterReader(config, clock), (cluster) => work({ cluster })),
-      ),
-    withWatchWorld: (flags, work) =>
-      withSandbox(flags, async (config) => {
-        const { watchWorld } = await import("./watch-world.ts");
-        return withCluster(await openWarmCluster(config, clock), (cluster) =>
-          work(watchWorld(config, cluster, machine)),
-        );
-      }),
-    withReconcileWorld: (flags, deadlineMs, work) =>
-      withSandbox(flags, async (config) =>
-        withCluster(await openClusterWriter(config, clock, deadlineMs), (cluster) =>
-          work({ cluster, reconcile: (request) => reconcile(machine, config, cluster, request) }),
-        ),
-      ),
-  };
+/** How commands reach the world. Each method opens what its command needs, lends it to the work, and closes it again, also when the work throws. */
+export interface Wiring {
+  readonly clock: Clock;
+  /** For `status`. */
+  readonly withReader: <T>(config: Config, work: (cluster: Reader) => Promise<T>) => Promise<T>;
+  readonly withPlanner: <T>(config: Config, work: (planner: Planner) => Promise<T>) => Promise<T>;
+  /** `deadlineMs`, monotonic, is when the run must have ended: it bounds every call. */
+  readonly withReconciler: <T>(
+    config: Config,
+    deadlineMs: number,
+    work: (reconciler: Reconciler) => Promise<T>,
+  ) => Promise<T>;
+  readonly withWatcher: <T>(config: Config, work: (watcher: Watcher) => Promise<T>) => Promise<T>;
 }
 
-async function withCluster<C extends { close(): void }, T>(cluster: C, work: (cluster: C) => Promise<T>): Promise<T> {
-  try {
-    return await work(cluster);
-  } finally {
-    cluster.close();
-  }
-}
+/** A cluster that cannot be written. */
+export type Reader = ClusterReader & NamespaceReader;
 
-async function reconcile(
-  machine: Machine,
-  config: Config,
-  cluster: ClusterWriter,
-  request: ReconcileRequest,
-): Promise<ReconcileAnswer> {
-  const { clock } = machine;
-  const { deadlineMs, signal, lock } = request;
-  const startMs = clock.monotonicMs();
-  if (lock === undefined) return done(await passes(machine, config, cluster, request, { lock: NO_LOCK, startMs }));
-  const { withLease } = await import("../watch/lease.ts");
-  const answer = await withLease({ ...config.lease, ...lock, cluster, clock, signal, deadline: deadlineMs }, (held) =>
-    passes(machine, config, cluster, request, { lock: held, startMs }),
-  );
-  return answer.kind === "locked" ? answer : done(answer.value);
-}
-
-function done(noted: NotedRun): ReconcileAnswer {
-  return { kind: "done", value: noted.end.result, noted };
-}
-
-/** Passes, and leaves on the Lease how it went; a note that cannot be left changes nothing of that. */
-async function passes(
-  machine: Machine,
-  config: Config,
-  cluster: ClusterWriter,
-  { selection, settle, deadlineMs, signal, annotate, lock: wanted }: ReconcileRequest,
-  { lock, startMs }: { readonly lock: LockState; readonly startMs: number },
-): Promise<NotedRun> {
-  const run = settle ? (await import("../reconcile.ts")).settle : (await import("../reconcile.ts")).reconcilePass;
-  const { meters, ...access } = await openProviders(config, { ...machine, untilMs: deadlineMs - LAST_WORDS_MS });
-  const { clock } = machine;
-  const deps = { cluster, ...access, clock, lock, leaseName: config.lease };
-  const passed = await run(deps, { selection, deadline: deadlineMs, signal });
-  const result = { ...passed, unusableTokens: unusableTokens(config) };
-  const end = {
-    result,
-    endedAtMs: cluster.now(),
-    durationMs: clock.monotonicMs() - startMs,
-    meters: readMeters(meters),
-    notes: wanted === undefined ? await storedNotes(config, cluster) : lock.annotations(),
-  };
-  if (wanted === undefined || !lock.isHeld()) return { end, isNoted: false };
-  const isNoted = await lock.annotate(annotate(end)).then(
-    () => true,
-    () => false,
-  );
-  return { end, isNoted };
-}
-
-/** What runs with the lock have left; nothing where it cannot be read. */
-async function storedNotes({ lease }: Config, cluster: ClusterWriter): Promise<RunEnd["notes"]> {
-  const record = await cluster.readLease(lease.namespace, lease.name).catch(() => undefined);
-  return record?.annotations ?? {};
-}
-
-/** What `plan` needs: nothing here can write. */
-export interface PlanWorld {
-  readonly cluster: ClusterReader & NamespaceReader;
+/** What `plan` works with: nothing here can write. */
+export interface Planner {
+  readonly cluster: Reader;
   plan(selection: Selection): Promise<{ readonly observation: Observation; readonly plan: Plan }>;
 }
 
-/** What `status` needs. */
-export interface StatusWorld {
-  readonly cluster: ClusterReader & NamespaceReader;
-}
-
-/** What `reconcile` needs. */
-interface ReconcileWorld {
-  readonly cluster: ClusterReader & NamespaceReader;
-  /** Takes the lock and passes; `locked` when someone else kept it. `deadlineMs` is monotonic. */
+/** What `reconcile` works with. */
+interface Reconciler {
+  readonly cluster: Reader;
+  /** Takes the lock and passes; `locked` when someone else kept it. */
   reconcile(request: ReconcileRequest): Promise<ReconcileAnswer>;
 }
 
-/** One run of `reconcile`. */
-export interface ReconcileRequest {
+/** What `reconcile --watch` works with. */
+interface Watcher {
+  readonly cluster: ClusterReader;
+  /** Why lists in memory may be old; undefined while they are not. */
+  staleness(): Staleness | undefined;
+  watch(request: WatchRequest): Promise<WatchAnswer>;
+}
+
+/** What a single run and a watching process are asked for. */
+export interface RunRequest {
   readonly selection: Selection;
-  readonly deadlineMs: number;
-  readonly settle: boolean;
   readonly signal: AbortSignal;
   /** Absent = without a lock. */
-  readonly lock?: LockRequest;
-  /** What the Lease is to say of the run, computed once it has ended: `last-success`, totals and the like. */
+  readonly lock?: LeaseTerms;
+  /** Returns what the Lease is to say of a run that has ended: `last-success`, totals and the like. */
   readonly annotate: (end: RunEnd) => Readonly<Record<string, string>>;
 }
 
-/** How the Lease is taken and kept; milliseconds. */
-export interface LockRequest {
+/** One run of `reconcile`. */
+export interface ReconcileRequest extends RunRequest {
+  /** Monotonic, milliseconds. */
+  readonly deadlineMs: number;
+  readonly settle: boolean;
+}
+
+/** One process that watches. */
+export interface WatchRequest extends RunRequest, WatchListener {
   readonly identity: string;
-  readonly onLocked: "fail" | "skip" | "wait";
-  readonly durationMs: number;
-  readonly renewDeadlineMs: number;
-  readonly retryMs: number;
+  readonly intervalMs: number;
+  /** How long one pass may take, milliseconds. */
+  readonly passMs: number;
+  /** Told of every pass that read the cluster, before `onTurn`. */
+  readonly onRun: (noted: NotedRun) => void;
 }
 
 /** A run as metrics are made of it. `isNoted` = what `annotate` returned is on the Lease. */
@@ -165,52 +87,47 @@ export type ReconcileAnswer =
   | { readonly kind: "done"; readonly value: PassResult; readonly noted?: NotedRun }
   | { readonly kind: "locked"; readonly holder: string };
 
-/** What `reconcile --watch` needs. */
-interface WatchWorld {
-  readonly cluster: ClusterReader;
-  /** Why lists in memory may be old; undefined while they are not. */
-  staleness(): Staleness | undefined;
-  watch(request: WatchRequest): Promise<WatchAnswer>;
-}
-
-/** One process that watches. */
-export interface WatchRequest {
-  readonly selection: Selection;
-  readonly identity: string;
-  readonly intervalMs: number;
-  /** How long one pass may take, milliseconds. */
-  readonly passMs: number;
-  readonly signal: AbortSignal;
-  /** Absent = without a lock. */
-  readonly lock?: LockRequest;
-  readonly annotate: ReconcileRequest["annotate"];
-  /** Told when this process has the lock and begins to pass. */
-  readonly onLead: () => void;
-  /** Told of every pass that read the cluster, before {@link onTurn}. */
-  readonly onRun: (noted: NotedRun) => void;
-  /** Told of every turn of the loop. */
-  readonly onTurn: (turn: Turn) => void;
-  /** Told whenever a standby has all it would need in memory. */
-  readonly onWarm: () => void;
-  /** Told of every time that a standby could not read the cluster, and how many there were in a row. */
-  readonly onStandbyFailure: (error: KubeError, failures: number) => void;
-}
-
-/** Builds what a command needs, lends it to the work, and closes it again, also when the work throws. */
-export interface Backend {
-  readonly clock: Clock;
-  withPlanWorld<T>(config: Config, work: (world: PlanWorld) => Promise<T>): Promise<T>;
-  withStatusWorld<T>(config: Config, work: (world: StatusWorld) => Promise<T>): Promise<T>;
-  withWatchWorld<T>(config: Config, work: (world: WatchWorld) => Promise<T>): Promise<T>;
-  /** `deadlineMs`, monotonic, is when the run must have ended: it bounds every call. */
-  withReconcileWorld<T>(config: Config, deadlineMs: number, work: (world: ReconcileWorld) => Promise<T>): Promise<T>;
+/** Wires the real thing: adapters from the configuration, each loaded only when a command needs it. */
+export function createWiring(runtime: Runtime = { clock: SYSTEM_CLOCK }): Wiring {
+  const { clock } = runtime;
+  return {
+    clock,
+    withReader: (given, work) =>
+      withSandbox(given, async (config) => withCluster(await openClusterReader(config, clock), work)),
+    withPlanner: (given, work) =>
+      withSandbox(given, async (config) => {
+        const { planPass } = await import("../reconcile.ts");
+        const access = await openProviderReaders(config, runtime);
+        return withCluster(await openClusterReader(config, clock), (cluster) => {
+          const deps = { cluster, ...access, clock, leaseName: config.lease };
+          return work({ cluster, plan: (selection) => planPass(deps, selection) });
+        });
+      }),
+    withReconciler: (given, deadlineMs, work) =>
+      withSandbox(given, async (config) =>
+        withCluster(await openClusterWriter(config, clock, deadlineMs), (cluster) =>
+          work({ cluster, reconcile: (request) => reconcile({ config, runtime, cluster, request }) }),
+        ),
+      ),
+    withWatcher: (given, work) =>
+      withSandbox(given, async (config) => {
+        const { watchCluster } = await import("./watched-passes.ts");
+        return withCluster(await openWarmCluster(config, clock), (cluster) =>
+          work({
+            cluster,
+            staleness: () => cluster.staleness(),
+            watch: (request) => watchCluster({ config, runtime, cluster, request }),
+          }),
+        );
+      }),
+  };
 }
 
 /**
- * Runs work on the cluster and accounts of the configuration, or, with `--sandbox`, on an embedded world that lives only
+ * Runs work on the cluster and accounts of the configuration. With `--sandbox` it runs on an embedded world that lives only
  * meanwhile: its kubeconfig, URLs and token replace those of the configuration, and nothing else knows.
  */
-export async function withSandbox<T>(config: Config, work: (config: Config) => Promise<T>): Promise<T> {
+async function withSandbox<T>(config: Config, work: (config: Config) => Promise<T>): Promise<T> {
   if (config.sandboxDir === undefined) return work(config);
   const { startSandbox } = await import("../sandbox/start.ts");
   const sandbox = await startSandbox({ dir: config.sandboxDir });
@@ -225,4 +142,64 @@ export async function withSandbox<T>(config: Config, work: (config: Config) => P
   } finally {
     await sandbox.close();
   }
+}
+
+async function withCluster<C extends { close(): void }, T>(cluster: C, work: (cluster: C) => Promise<T>): Promise<T> {
+  try {
+    return await work(cluster);
+  } finally {
+    cluster.close();
+  }
+}
+
+interface Run {
+  readonly config: Config;
+  readonly runtime: Runtime;
+  readonly cluster: ClusterWriter;
+  readonly request: ReconcileRequest;
+}
+
+async function reconcile(run: Run): Promise<ReconcileAnswer> {
+  const { config, runtime, cluster, request } = run;
+  const { clock } = runtime;
+  const startMs = clock.monotonicMs();
+  const { lock, signal, deadlineMs } = request;
+  const terms = { ...config.lease, cluster, clock, signal, deadline: deadlineMs };
+  const answer =
+    lock === undefined
+      ? ({ kind: "done", value: await pass(run, NO_LOCK, startMs) } as const)
+      : await withLease({ ...terms, ...lock }, (held) => pass(run, held, startMs));
+  return answer.kind === "locked" ? answer : { kind: "done", value: answer.value.end.result, noted: answer.value };
+}
+
+/** Kept for what a run writes to the cluster at its end, when the providers have kept it waiting; milliseconds. */
+const LAST_WORDS_MS = 1500;
+
+/** Passes, and leaves on the Lease how it went; a note that cannot be left changes nothing of that. */
+async function pass({ config, runtime, cluster, request }: Run, lock: LockState, startMs: number): Promise<NotedRun> {
+  const { selection, settle: mustSettle, deadlineMs, signal, annotate } = request;
+  const { settle, reconcilePass } = await import("../reconcile.ts");
+  const { meters, ...access } = await openProviders(config, { ...runtime, untilMs: deadlineMs - LAST_WORDS_MS });
+  const { clock } = runtime;
+  const deps = { cluster, ...access, clock, lock, leaseName: config.lease };
+  const result = await (mustSettle ? settle : reconcilePass)(deps, { selection, deadline: deadlineMs, signal });
+  const end = {
+    result: { ...result, unusableTokens: unusableTokens(config) },
+    endedAtMs: cluster.now(),
+    durationMs: clock.monotonicMs() - startMs,
+    meters: readMeters(meters),
+    notes: lock === NO_LOCK ? await storedNotes(config, cluster) : lock.annotations(),
+  };
+  if (lock === NO_LOCK || !lock.isHeld()) return { end, isNoted: false };
+  const isNoted = await lock.annotate(annotate(end)).then(
+    () => true,
+    () => false,
+  );
+  return { end, isNoted };
+}
+
+/** What runs with the lock have left; nothing where it cannot be read. */
+async function storedNotes({ lease }: Config, cluster: ClusterWriter): Promise<RunEnd["notes"]> {
+  const record = await cluster.readLease(lease.namespace, lease.name).catch(() => undefined);
+  return record?.annotations ?? {};
 }

@@ -1,26 +1,85 @@
-import { KubeError } from "../model/errors.ts";
+import { ConfigError, KubeError } from "../model/errors.ts";
 import type { LeaseRecord } from "../ports/cluster.ts";
+import type { Clock, LockState } from "../ports/system.ts";
+import { acquireLease, type TakenLease } from "./lease-acquire.ts";
 import {
-  acquireLease,
   callLimitMs,
-  checkLeaseOptions,
   isOvertaken,
   isTransient,
   jittered,
-  type LeaseOptions,
+  type LeaseStore,
   leaseCall,
   releasedRecord,
   renewedRecord,
-  type TakenLease,
-} from "./lease-acquire.ts";
+} from "./lease-record.ts";
+
+/*
+ * Who holds the Lease, and what if it is lost?
+ *
+ * At most one process changes anything at a time: the holder of one Lease of the cluster. Periods by default:
+ *
+ *   take    renew   renew                             give up           others may take it
+ *   |-------|-------|-------x-------x-------x---------|-----------------|-----> time
+ *           2 s     2 s     no answer                 |                 |
+ *                   |------ renew deadline: 10 s -----|                 |
+ *                   |------ lease duration: 15 s -----------------------|
+ *
+ * 1. Take. A contender takes a Lease without a holder at once, else one whose record stood still for the lease duration before its own eyes
+ *    (lease-acquire.ts). Two contenders that write at once: the API server refuses the second with a conflict.
+ * 2. Keep. The holder writes the record every retry period. An annotation for later runs goes out with a renewal.
+ * 3. Lose. The holder gives up 10 s after the start of its last stored renewal, by its own monotonic clock: 5 s before anyone else may begin. It
+ *    also gives up when it reads another holder, another `acquireTime`, or no Lease. Nothing fences its calls, so whoever works under the lock
+ *    asks `isHeld()` before every change and stops waiting when `lost` is aborted. A lost lock never comes back; the process ends its pass.
+ * 4. Give back. The holder clears its name. If that fails, the Lease expires by itself.
+ *
+ * Invariant: a renewal counts from the moment before its call, not from its answer. So both sides measure from a time that is never too late.
+ */
+
+/** Which Lease to hold. */
+export interface LeaseName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** As whom to hold a Lease, for how long, and what to do while someone else holds it. */
+export interface LeaseTerms {
+  /** Names this process, uniquely; shown to others as the holder. */
+  readonly identity: string;
+  /** After this long without a renewal others may take the Lease; whole seconds on the wire, rounded up. */
+  readonly durationMs: number;
+  /** After this long without a successful renewal the holder gives up by itself. */
+  readonly renewDeadlineMs: number;
+  /** Time between two renewals, and between two looks at a Lease held by someone else; lengthened by up to a fifth. */
+  readonly retryMs: number;
+  /** `fail` and `skip` differ for the caller only: both end as soon as the holder is seen to be alive. */
+  readonly onLocked: "fail" | "skip" | "wait";
+}
+
+/** Everything that one hold of a Lease needs. */
+export interface LeaseOptions extends LeaseName, LeaseTerms {
+  readonly cluster: LeaseStore;
+  readonly clock: Clock;
+  /** Time between two looks at a Lease held by someone else, when that is less than {@link LeaseTerms.retryMs}; lengthened as that. */
+  readonly lookMs?: number;
+  /** When waiting ends, in {@link Clock.monotonicMs}. It does not bound the work. */
+  readonly deadline: number;
+  /** Ends waiting; work that has begun is not interrupted by it. */
+  readonly signal: AbortSignal;
+}
+
+/** The lock of a run with `--no-lock`: always held, never lost, and notes for later runs go nowhere. */
+export const NO_LOCK: LockState = {
+  isHeld: () => true,
+  lost: new AbortController().signal,
+  annotations: () => ({}),
+  annotate: () => Promise.resolve(),
+};
 
 /**
  * Runs `work` while holding the Lease, and gives it back afterwards, also when the work throws.
  *
- * `done` has the work's value; whether the Lease was lost on the way is for the work to notice (`lock.isHeld()`,
- * `lock.lost`): there is no fencing, so it must ask before every mutation. `locked` means the work never began, because
- * someone else kept the Lease (until the deadline with `wait`) or the signal came first; `holder` is `""` when it is not
- * known who.
+ * Returns `done` with the work's value, also if the Lease was lost on the way: the work must notice that by itself. Returns `locked` if the work
+ * never began, because someone else kept the Lease or the signal came first; `holder` is `""` when it is not known who.
  *
  * Effects: one read and one write to take it, one write per retry period while the work runs, one to give it back.
  * Annotations of the Lease are kept by all of them.
@@ -30,9 +89,9 @@ import {
  */
 export async function withLease<T>(
   options: LeaseOptions,
-  work: (lock: HeldLease) => Promise<T>,
+  work: (lock: LockState) => Promise<T>,
 ): Promise<{ kind: "done"; value: T } | { kind: "locked"; holder: string }> {
-  checkLeaseOptions(options);
+  checkPeriods(options);
   const taken = await acquireLease(options);
   if (taken.kind === "locked") return taken;
   const keeper = new LeaseKeeper(options, taken);
@@ -46,26 +105,34 @@ export async function withLease<T>(
   }
 }
 
-/** The lock as the work under it sees it. */
-export interface HeldLease {
-  /** False once the Lease is lost or given back, by local monotonic time even where timers were late; then false for ever. */
-  isHeld(): boolean;
-  /** Aborted when the Lease is lost, with a KubeError as reason; not when it is given back. */
-  readonly lost: AbortSignal;
-  /** The Lease's annotations as last stored. */
-  annotations(): Readonly<Record<string, string>>;
-  /**
-   * Sets (string) or removes (null) annotations now, keeping the others, and renews the Lease with the same write.
-   * Resolves when they are stored; repeated until then.
-   * @throws KubeError when the Lease is lost (whether they were stored is then unknown), or when the API refuses them.
-   */
-  annotate(changes: Readonly<Record<string, string | null>>): Promise<void>;
+/**
+ * Checks the three periods against each other, as client-go does.
+ * @throws ConfigError `usage` naming the two flags that do not fit.
+ */
+function checkPeriods(options: LeaseTerms): void {
+  const { durationMs, renewDeadlineMs, retryMs, identity } = options;
+  if (!(durationMs >= 1000)) throw unfit("--lease-duration", durationMs, "must be at least 1s");
+  if (!(renewDeadlineMs < durationMs)) {
+    throw unfit("--renew-deadline", renewDeadlineMs, `must be shorter than --lease-duration (${durationMs} ms)`);
+  }
+  if (!(retryMs > 0 && retryMs * 1.2 < renewDeadlineMs)) {
+    throw unfit(
+      "--retry-period",
+      retryMs,
+      `must be above 0 and 1.2 times it below --renew-deadline (${renewDeadlineMs} ms)`,
+    );
+  }
+  if (identity === "") throw new ConfigError("usage", "The Lease needs a holder with a name: the identity is empty.");
 }
 
-type Changes = Readonly<Record<string, string | null>>;
+function unfit(flag: string, ms: number, rule: string): ConfigError {
+  return new ConfigError("usage", `${flag} is ${ms} ms: it ${rule}.`);
+}
+
+type Changes = Parameters<LockState["annotate"]>[0];
 
 /** Renews a taken Lease until it is released or lost. All its writes go one after the other. */
-class LeaseKeeper implements HeldLease {
+class LeaseKeeper implements LockState {
   private readonly options: LeaseOptions;
   private readonly losing = new AbortController();
   /** Aborted when renewing ends, for either reason. */

@@ -6,16 +6,30 @@ import { Interrupted } from "../observe/interrupt.ts";
 import { type NextLook, nextLook } from "../plan/retries.ts";
 import type { ClusterChange, WarmCluster } from "../ports/cluster.ts";
 import type { Clock, LockState } from "../ports/system.ts";
-import { jittered } from "./lease-acquire.ts";
+import { jittered } from "./lease-record.ts";
 
-/** Why a pass was made: something changed, something held was due, the interval was over, or it was the first. */
+/*
+ * When does the watcher pass? After a rest, as soon as the first of these comes:
+ *
+ *   cause      comes
+ *   start      at once, when the process has the lock
+ *   change     when a list in memory has changed in a way that a plan can see
+ *   due        when something held is due: a retry, a cool-off, the end of a grace; after a pass that achieved nothing, 250 ms to 30 s later
+ *   interval   `--interval` after the start of the last pass; then the providers are asked for everything anew
+ *   again      0.8 to 6 s after a pass that could not read the cluster, longer each time
+ *
+ * Two passes never run at once. A rest lasts 50 ms from the start of a pass, or twice what its planning cost, so that at most half of the time goes
+ * into passes. A change during a pass ends its waits for providers, not its actions; the next pass sees it.
+ */
+
+/** Why a pass was made. */
 type Cause =
   | { readonly kind: "start" | "interval" | "again" }
-  | { readonly kind: "change"; readonly news: News }
+  | { readonly kind: "change"; readonly changes: Changes }
   | { readonly kind: "due"; readonly look: NextLook };
 
-/** One turn of the loop: a pass that was made, or one that could not read the cluster and changed nothing. */
-export type Turn =
+/** One pass of the loop, or an attempt that could not read the cluster and changed nothing. */
+export type WatchedPass =
   | {
       readonly kind: "passed";
       readonly cause: Cause;
@@ -27,7 +41,7 @@ export type Turn =
       readonly kind: "failed";
       readonly cause: Cause;
       readonly error: KubeError;
-      /** How many turns in a row have failed. */
+      /** How many passes in a row have failed. */
       readonly failures: number;
       readonly retryInMs: number;
     };
@@ -40,7 +54,7 @@ export interface LoopPass {
   readonly hurry: AbortSignal;
   /** Returns a signal that the next change of the cluster aborts. */
   readonly nextChange: () => AbortSignal;
-  /** Says of a plan which record sets are to wait a moment, and until when. */
+  /** Returns which record sets of a plan must wait a moment, and until when. */
   readonly settling: Settling;
 }
 
@@ -49,10 +63,9 @@ export interface WatchLoopDeps {
   readonly cluster: Pick<WarmCluster, "now" | "onChange">;
   readonly clock: Clock;
   readonly lock: LockState;
-  /** Makes one pass. */
-  readonly pass: (request: LoopPass) => Promise<Pass>;
-  /** Told of every turn. */
-  readonly tell: (turn: Turn) => void;
+  readonly pass: (manner: LoopPass) => Promise<Pass>;
+  /** Called after each pass. */
+  readonly onPass: (pass: WatchedPass) => void;
   /** Names this process, so that processes do not all try again at once. */
   readonly identity: string;
 }
@@ -64,13 +77,13 @@ export interface WatchLoopOptions {
   readonly signal: AbortSignal;
 }
 
-/** The least time between the beginnings of two passes, milliseconds; lengthened to twice what the last pass cost, so that at most half of the time goes into passes. */
+/** The least time between the beginnings of two passes, milliseconds. */
 const REST_MS = 50;
 /** After passes that leave actions and achieve nothing the next one comes after these, milliseconds; the last one repeats. */
 const FRUITLESS_WAITS: readonly number[] = [250, 500, 1000, 2000, 4000, 8000, 15_000, 30_000];
 
 /**
- * Passes whenever something changes, something held is due, or the interval is over; never two at once. Returns when the signal is aborted.
+ * Passes until the signal is aborted or the lock is lost.
  *
  * @throws ConfigError, and what is no failure of the cluster, as the pass throws it; KubeError `forbidden` of the very first pass; the reason why the lock was lost.
  */
@@ -79,115 +92,106 @@ export async function watchLoop(deps: WatchLoopDeps, options: WatchLoopOptions):
 }
 
 class WatchLoop {
-  private readonly deps: WatchLoopDeps;
-  private readonly options: WatchLoopOptions;
-  private readonly alarm: Alarm;
-  private readonly settler = new NameSettler();
-  private readonly stop: AbortSignal;
+  readonly #deps: WatchLoopDeps;
+  readonly #intervalMs: number;
+  readonly #stop: AbortSignal;
+  readonly #signal: ChangeSignal;
+  readonly #debounce = new DNSDebounce();
   /** When the last full look began. */
-  private readAtMs = Number.NEGATIVE_INFINITY;
-  private failures = 0;
-  private hasPassed = false;
-  private fruitlessPasses = 0;
+  #lookedAtMs = Number.NEGATIVE_INFINITY;
+  #failures = 0;
+  #hasPassed = false;
+  #fruitlessPasses = 0;
 
-  constructor(deps: WatchLoopDeps, options: WatchLoopOptions) {
-    this.deps = deps;
-    this.options = options;
-    this.alarm = new Alarm(deps.clock);
-    this.stop = AbortSignal.any([options.signal, deps.lock.lost]);
+  constructor(deps: WatchLoopDeps, { intervalMs, signal }: WatchLoopOptions) {
+    this.#deps = deps;
+    this.#intervalMs = intervalMs;
+    this.#stop = AbortSignal.any([signal, deps.lock.lost]);
+    this.#signal = new ChangeSignal(deps.clock);
   }
 
   async run(): Promise<void> {
-    this.deps.cluster.onChange((change) => this.alarm.ring(change));
+    const { cluster, clock, lock, onPass } = this.#deps;
+    cluster.onChange((change) => this.#signal.add(change));
     let cause: Cause = { kind: "start" };
-    while (!this.stop.aborted) {
-      const startMs = this.deps.clock.monotonicMs();
-      const turn = await this.turn(cause, startMs);
-      if (turn === "interrupted") break;
-      this.deps.tell(turn);
-      if (this.stop.aborted) break;
-      cause = await this.nextCause(turn, startMs);
+    while (!this.#stop.aborted) {
+      const startMs = clock.monotonicMs();
+      const made = await this.#pass(cause, startMs);
+      if (made === "interrupted") break;
+      onPass(made);
+      if (this.#stop.aborted) break;
+      cause = await this.#nextCause(made, startMs);
     }
-    if (this.deps.lock.lost.aborted) throw this.deps.lock.lost.reason;
+    if (lock.lost.aborted) throw lock.lost.reason;
   }
 
-  private async turn(cause: Cause, startMs: number): Promise<Turn | "interrupted"> {
-    const isFullLook = startMs - this.readAtMs >= this.options.intervalMs;
-    const hurry = this.alarm.rung;
-    const settling: Settling = (plan, unread) => this.settler.waiting(plan, unread);
+  async #pass(cause: Cause, startMs: number): Promise<WatchedPass | "interrupted"> {
+    const { cluster, identity } = this.#deps;
+    const isFullLook = startMs - this.#lookedAtMs >= this.#intervalMs;
     try {
-      const nextChange = (): AbortSignal => this.alarm.next();
-      const pass = await this.deps.pass({ hurry, nextChange, settling, isFullLook });
-      this.remember(pass, isFullLook ? startMs : this.readAtMs);
-      const waits = { leftOverMs: this.leftOverMs(), nextReadInMs: pass.nextReadInMs };
-      const look = nextLook(pass.result.remaining, this.deps.cluster.now(), waits);
-      return { kind: "passed", cause, pass, ...(look === undefined ? {} : { next: look }) };
+      const pass = await this.#deps.pass({
+        isFullLook,
+        hurry: this.#signal.changed,
+        nextChange: () => this.#signal.nextChange(),
+        settling: (plan, unread) => this.#debounce.waiting(plan, unread),
+      });
+      if (isFullLook) this.#lookedAtMs = startMs;
+      this.#remember(pass);
+      const leftOverMs = FRUITLESS_WAITS[Math.min(this.#fruitlessPasses, FRUITLESS_WAITS.length - 1)] ?? 0;
+      const next = nextLook(pass.result.remaining, cluster.now(), { leftOverMs, nextReadInMs: pass.nextReadInMs });
+      return { kind: "passed", cause, pass, ...(next === undefined ? {} : { next }) };
     } catch (error) {
       if (error instanceof Interrupted) return "interrupted";
-      if (!isPassingFailure(error, this.hasPassed)) throw error;
-      this.failures += 1;
-      const retryInMs = backoffMs(this.failures, this.deps.identity);
-      return { kind: "failed", cause, error, failures: this.failures, retryInMs };
+      if (!isPassingFailure(error, this.#hasPassed)) throw error;
+      this.#failures += 1;
+      const retryInMs = backoffMs(this.#failures, identity);
+      return { kind: "failed", cause, error, failures: this.#failures, retryInMs };
     }
   }
 
-  private remember(pass: Pass, readAtMs: number): void {
-    const { outcomes } = pass.result;
-    this.readAtMs = readAtMs;
-    this.failures = 0;
-    this.hasPassed = true;
-    this.fruitlessPasses = outcomes.some(({ outcome }) => outcome === "applied") ? 0 : this.fruitlessPasses + 1;
+  #remember({ result: { outcomes } }: Pass): void {
+    this.#failures = 0;
+    this.#hasPassed = true;
+    this.#fruitlessPasses = outcomes.some(({ outcome }) => outcome === "applied") ? 0 : this.#fruitlessPasses + 1;
   }
 
-  private leftOverMs(): number {
-    return FRUITLESS_WAITS[Math.min(this.fruitlessPasses, FRUITLESS_WAITS.length - 1)] ?? 0;
+  /** Rests, then waits until there is a reason to pass. */
+  async #nextCause(made: WatchedPass, startMs: number): Promise<Cause> {
+    const { clock } = this.#deps;
+    // What the pass cost this process; waits for the providers do not count.
+    const costMs = made.kind === "passed" ? made.pass.result.timing.planMs : 0;
+    await clock.sleep(startMs + Math.max(REST_MS, 2 * costMs) - clock.monotonicMs(), this.#stop);
+    const { inMs, cause } = this.#timer(made, startMs);
+    await this.#signal.wait(inMs, this.#stop);
+    const changes = this.#signal.take();
+    return changes.count > 0 ? { kind: "change", changes } : cause;
   }
 
-  private async nextCause(turn: Turn, startMs: number): Promise<Cause> {
-    const { clock } = this.deps;
-    const costMs = turn.kind === "passed" ? ownWorkMs(turn.pass) : 0;
-    await clock.sleep(startMs + Math.max(REST_MS, 2 * costMs) - clock.monotonicMs(), this.stop);
-    const endMs = clock.monotonicMs();
-    const { ms, cause } =
-      turn.kind === "failed" ? { ms: turn.retryInMs, cause: AGAIN } : this.due(turn, startMs, endMs);
-    await this.alarm.wait(ms, this.stop);
-    const news = this.alarm.take();
-    return news.count > 0 ? { kind: "change", news } : cause;
+  /** Returns when to pass if nothing changes, and why then. */
+  #timer(made: WatchedPass, startMs: number): { readonly inMs: number; readonly cause: Cause } {
+    if (made.kind === "failed") return { inMs: made.retryInMs, cause: { kind: "again" } };
+    const intervalMs = Math.max(0, startMs + this.#intervalMs - this.#deps.clock.monotonicMs());
+    const { next } = made;
+    if (next === undefined || next.inMs >= intervalMs) return { inMs: intervalMs, cause: { kind: "interval" } };
+    return { inMs: next.inMs, cause: { kind: "due", look: next } };
   }
-
-  private due(
-    { next }: Extract<Turn, { kind: "passed" }>,
-    startMs: number,
-    nowMs: number,
-  ): { readonly ms: number; readonly cause: Cause } {
-    const intervalMs = Math.max(0, startMs + this.options.intervalMs - nowMs);
-    if (next === undefined || next.inMs >= intervalMs) return { ms: intervalMs, cause: { kind: "interval" } };
-    return { ms: next.inMs, cause: { kind: "due", look: next } };
-  }
-}
-
-const AGAIN: Cause = { kind: "again" };
-
-/** What a pass cost this process, waits for the providers not counted, milliseconds. */
-function ownWorkMs({ result: { timing } }: Pass): number {
-  return timing.planMs;
 }
 
 /** How many changes are kept by name; of the others only the number matters. */
 const KEPT = 10;
 
-/** What has changed since it was last asked; `changes` are the first of `count`, in the order they came. */
-interface News {
+/** What has changed since the last {@link ChangeSignal.take}; `changes` are the first of `count`, in the order they came. */
+interface Changes {
   readonly changes: readonly ClusterChange[];
   readonly count: number;
 }
 
-/** Collects changes of the cluster while a pass runs, and wakes whoever waits for one. */
-class Alarm {
+/** Collects changes of the cluster while a pass runs, and wakes the loop. */
+class ChangeSignal {
   readonly #clock: Clock;
   #changes: ClusterChange[] = [];
   #count = 0;
-  #rung = new AbortController();
+  #changed = new AbortController();
   #next = new AbortController();
 
   constructor(clock: Clock) {
@@ -195,35 +199,35 @@ class Alarm {
   }
 
   /** Aborted by the first change after the last {@link take}. */
-  get rung(): AbortSignal {
-    return this.#rung.signal;
+  get changed(): AbortSignal {
+    return this.#changed.signal;
   }
 
   /** Returns a signal that the next change aborts, whatever came before. */
-  next(): AbortSignal {
+  nextChange(): AbortSignal {
     if (this.#next.signal.aborted) this.#next = new AbortController();
     return this.#next.signal;
   }
 
-  ring(change: ClusterChange): void {
+  add(change: ClusterChange): void {
     this.#count += 1;
     if (this.#changes.length < KEPT) this.#changes.push(change);
-    this.#rung.abort();
+    this.#changed.abort();
     this.#next.abort();
   }
 
   /** Returns what has changed, and begins anew. */
-  take(): News {
-    const news = { changes: this.#changes, count: this.#count };
+  take(): Changes {
+    const taken = { changes: this.#changes, count: this.#count };
     this.#changes = [];
     this.#count = 0;
-    this.#rung = new AbortController();
-    return news;
+    this.#changed = new AbortController();
+    return taken;
   }
 
   /** Resolves after `ms`, or as soon as there is a change or the signal is aborted. Never rejects. */
   async wait(ms: number, signal: AbortSignal): Promise<void> {
-    await this.#clock.sleep(ms, AbortSignal.any([signal, this.#rung.signal]));
+    await this.#clock.sleep(ms, AbortSignal.any([signal, this.#changed.signal]));
   }
 }
 
@@ -232,8 +236,8 @@ const QUIET_MS = 500;
 /** The longest that records wait for that, milliseconds. */
 const LONGEST_QUIET_MS = 5500;
 
-interface Wish {
-  /** The addresses that were wanted last. */
+interface Desired {
+  /** The addresses that were desired last. */
   readonly addresses: string;
   /** Since when it is these, and since when the records differ at all; milliseconds of the plans' clock. */
   readonly sinceMs: number;
@@ -241,37 +245,37 @@ interface Wish {
 }
 
 /**
- * Holds changes of a record set's name back while its nodes are just changing: at DigitalOcean every change costs a list of the name, and many nodes that leave or join one
- * after the other would cost as many. Addresses of pools wait for nothing: they follow their nodes, and their names stay the same.
+ * Delays changes of a record set's name until its addresses stop changing: at DigitalOcean every change costs a list of the name, and many nodes that
+ * leave or join one after the other would cost as many. Addresses of pools wait for nothing: they follow their nodes, and their names stay the same.
  */
-class NameSettler {
+class DNSDebounce {
   /** By {@link objectKey} of the record set. */
-  #wishes: ReadonlyMap<string, Wish> = new Map();
+  #desired: ReadonlyMap<string, Desired> = new Map();
 
   /**
-   * The record sets whose names are to wait, by {@link objectKey}, and until when, milliseconds.
+   * Returns the record sets whose names must wait, by {@link objectKey}, and until when, milliseconds.
    *
-   * @param unread - record sets of whose records the plan knows nothing yet, by {@link objectKey}: what they wished for before stands
+   * @param unread - record sets of whose records the plan knows nothing yet, by {@link objectKey}: what they desired before stands
    */
   waiting({ actions, observedAtMs: nowMs }: Plan, unread: ReadonlySet<string>): ReadonlyMap<string, number> {
-    const wishes = new Map([...this.#wishes].filter(([key]) => unread.has(key)));
+    const desired = new Map([...this.#desired].filter(([key]) => unread.has(key)));
     const waiting = new Map<string, number>();
     for (const action of actions) {
       if (action.kind !== "update-dns" || action.object.kind !== "dns") continue;
       const key = objectKey(action.object);
-      const wish = wishFor(this.#wishes.get(key), action.after.addresses.join(), nowMs);
-      const untilMs = Math.min(wish.sinceMs + QUIET_MS, wish.firstMs + LONGEST_QUIET_MS);
+      const now = desiredNow(this.#desired.get(key), action.after.addresses.join(), nowMs);
+      const untilMs = Math.min(now.sinceMs + QUIET_MS, now.firstMs + LONGEST_QUIET_MS);
       if (untilMs <= nowMs) continue;
-      wishes.set(key, wish);
+      desired.set(key, now);
       waiting.set(key, untilMs);
     }
-    this.#wishes = wishes;
+    this.#desired = desired;
     return waiting;
   }
 }
 
 /** A clock that was set back begins the wait anew: nothing waits longer than it may. */
-function wishFor(before: Wish | undefined, addresses: string, nowMs: number): Wish {
+function desiredNow(before: Desired | undefined, addresses: string, nowMs: number): Desired {
   if (before === undefined || before.firstMs > nowMs || before.sinceMs > nowMs)
     return { addresses, sinceMs: nowMs, firstMs: nowMs };
   return before.addresses === addresses ? before : { ...before, addresses, sinceMs: nowMs };
@@ -280,7 +284,7 @@ function wishFor(before: Wish | undefined, addresses: string, nowMs: number): Wi
 const FIRST_MS = 800;
 const LONGEST_BACKOFF_MS = 5000;
 
-/** How long to wait after so many failures in a row (from 1), milliseconds: twice as long each time, at most 6 s, different for each process. Pure. */
+/** Returns how long to wait after so many failures in a row (from 1), milliseconds: twice as long each time, at most 6 s, different for each process. Pure. */
 export function backoffMs(failures: number, identity: string): number {
   return jittered(Math.min(FIRST_MS * 2 ** (failures - 1), LONGEST_BACKOFF_MS), identity, failures);
 }

@@ -1,121 +1,130 @@
 import type { KubeError } from "../model/errors.ts";
+import type { Pass } from "../model/run.ts";
 import { Interrupted, untilInterrupted } from "../observe/interrupt.ts";
 import { readCluster } from "../observe/read-cluster.ts";
 import type { WarmCluster } from "../ports/cluster.ts";
 import type { Clock, LockState } from "../ports/system.ts";
-import { withLease } from "./lease.ts";
-import type { LeaseOptions } from "./lease-acquire.ts";
-import { backoffMs, isPassingFailure, type WatchLoopDeps, type WatchLoopOptions, watchLoop } from "./watch-loop.ts";
+import { type LeaseName, type LeaseTerms, NO_LOCK, withLease } from "./lease.ts";
+import {
+  backoffMs,
+  isPassingFailure,
+  type LoopPass,
+  type WatchedPass,
+  type WatchLoopOptions,
+  watchLoop,
+} from "./watch-loop.ts";
 
-/** How often a standby looks at the Lease, milliseconds: what is given back is taken within a second. */
-const STANDBY_LOOK_MS = 750;
-
-/** What watching works with: as the loop, before the lock is there. */
-export interface WatchDeps extends Omit<WatchLoopDeps, "lock" | "pass" | "cluster">, KeepWarmDeps {
-  readonly cluster: WarmCluster;
-  readonly passUnder: (lock: LockState) => WatchLoopDeps["pass"];
-  /** Told when this process has the lock and begins to pass. */
+/** Who is told how watching goes. */
+export interface WatchListener {
+  /** Called whenever a standby has all that it would need in memory. */
+  readonly onWarm: () => void;
+  /** Called each time that a standby cannot read the cluster; `failures` = how many times in a row. */
+  readonly onStandbyFailure: (error: KubeError, failures: number) => void;
+  /** Called when this process has the lock and begins to pass. */
   readonly onLead: () => void;
+  /** Called after each pass, also after one that could not read the cluster. */
+  readonly onPass: (pass: WatchedPass) => void;
 }
 
-/** Which Lease to hold, as {@link LeaseOptions}; or a lock that needs none. */
-export type WatchLock = Omit<LeaseOptions, "cluster" | "clock" | "signal" | "deadline"> | LockState;
+/** What watching works with. */
+export interface WatchDeps extends WatchListener {
+  readonly cluster: WarmCluster;
+  readonly clock: Clock;
+  /** Names this process, so that processes do not all try again at once. */
+  readonly identity: string;
+  /** Called once, with the lock. Returns what makes one pass. */
+  readonly lead: (lock: LockState) => (manner: LoopPass) => Promise<Pass>;
+}
 
 /** How watching ended: asked to, or never begun because someone else kept the Lease. */
 export type WatchAnswer = { readonly kind: "stopped" } | { readonly kind: "locked"; readonly holder: string };
 
+/** How often a standby looks at the Lease, milliseconds: what is given back is taken within a second. */
+const STANDBY_LOOK_MS = 750;
+
 /**
- * Waits for the Lease with all lists in memory, then passes whenever something changes, until the signal is aborted; the Lease is given back then.
+ * Runs one watching process until the signal is aborted:
  *
- * @throws what {@link watchLoop}, {@link keepWarm} and {@link withLease} throw: the process is to end.
+ *   standby   lists in memory, waits for the Lease          Standby
+ *   leader    passes whenever something changes             watchLoop
+ *   end       gives the Lease back                          withLease
+ *
+ * Without `lease` it leads at once, under no lock.
+ * @throws what {@link watchLoop}, {@link withLease} and a standby that can never read the cluster throw: the process is to end.
  */
-export async function watch(deps: WatchDeps, lock: WatchLock, options: WatchLoopOptions): Promise<WatchAnswer> {
-  const lead = async (held: LockState): Promise<void> => {
+export async function watch(
+  deps: WatchDeps,
+  lease: (LeaseName & LeaseTerms) | undefined,
+  options: WatchLoopOptions,
+): Promise<WatchAnswer> {
+  const { cluster, clock, identity, onPass } = deps;
+  const lead = async (lock: LockState): Promise<void> => {
     deps.onLead();
-    await watchLoop({ ...deps, lock: held, pass: deps.passUnder(held) }, options);
+    await watchLoop({ cluster, clock, identity, onPass, lock, pass: deps.lead(lock) }, options);
   };
-  if ("isHeld" in lock) {
-    await lead(lock);
+  if (lease === undefined) {
+    await lead(NO_LOCK);
     return { kind: "stopped" };
   }
   const standby = new Standby(deps, options.signal);
+  const waiting = { lookMs: STANDBY_LOOK_MS, signal: standby.signal, deadline: Number.POSITIVE_INFINITY };
   try {
-    const { cluster, clock } = deps;
-    const answer = await withLease(
-      { lookMs: STANDBY_LOOK_MS, ...lock, cluster, clock, signal: standby.signal, deadline: Number.POSITIVE_INFINITY },
-      async (held) => {
-        await standby.end();
-        await lead(held);
-      },
-    );
+    const answer = await withLease({ ...lease, ...waiting, cluster, clock }, async (held) => {
+      await standby.end();
+      await lead(held);
+    });
     return answer.kind === "locked" && !options.signal.aborted ? answer : { kind: "stopped" };
   } finally {
     await standby.end();
   }
 }
 
-/** Keeps the lists in memory while the Lease is waited for; where they can never be read the waiting ends, too. */
-class Standby {
-  /** Aborted when waiting for the Lease is to end. */
-  readonly signal: AbortSignal;
-  private readonly ending = new AbortController();
-  private readonly failing = new AbortController();
-  private readonly warming: Promise<void>;
-  private failure: { readonly error: unknown } | undefined;
-
-  constructor(deps: KeepWarmDeps, signal: AbortSignal) {
-    this.signal = AbortSignal.any([signal, this.failing.signal]);
-    this.warming = keepWarm(deps, AbortSignal.any([signal, this.ending.signal])).catch((error: unknown) => {
-      this.failure = { error };
-      this.failing.abort();
-    });
-  }
-
-  /** Ends keeping warm. @throws what made it impossible */
-  async end(): Promise<void> {
-    this.ending.abort();
-    await this.warming;
-    if (this.failure !== undefined) throw this.failure.error;
-  }
-}
-
 /** How often a standby sees to it that whatever a pass would list is in memory, milliseconds: selectors come and go with the objects. */
 const LOOK_MS = 5000;
 
-/** What keeping warm works with. */
-interface KeepWarmDeps {
-  readonly cluster: WarmCluster;
-  readonly clock: Clock;
-  readonly identity: string;
-  /** Told whenever all that is needed is in memory. */
-  readonly onWarm: () => void;
-  /** Told of every failure to read the cluster, and how many there were in a row. */
-  readonly onFailure: (error: KubeError, failures: number) => void;
-}
+/** Keeps in memory all lists that a pass would ask for while the Lease is waited for: who takes over need not list. If they can never be read, the waiting ends. */
+class Standby {
+  /** Aborted when waiting for the Lease is to end. */
+  readonly signal: AbortSignal;
+  readonly #deps: WatchDeps;
+  readonly #ending = new AbortController();
+  readonly #failing = new AbortController();
+  readonly #warming: Promise<void>;
+  #failure: { readonly error: unknown } | undefined;
 
-/**
- * Keeps in memory all lists that a pass would ask for, until the signal is aborted: who takes over need not list.
- *
- * @throws ConfigError; KubeError `forbidden` or `unauthorized` while nothing has ever been listed.
- */
-async function keepWarm(
-  { cluster, clock, identity, onWarm, onFailure }: KeepWarmDeps,
-  signal: AbortSignal,
-): Promise<void> {
-  let failures = 0;
-  let hasListed = false;
-  while (!signal.aborted) {
-    try {
-      await untilInterrupted(readCluster(cluster), signal);
-      hasListed = true;
-      failures = 0;
-      onWarm();
-    } catch (error) {
-      if (error instanceof Interrupted) return;
-      if (!isPassingFailure(error, hasListed)) throw error;
-      failures += 1;
-      onFailure(error, failures);
+  constructor(deps: WatchDeps, signal: AbortSignal) {
+    this.#deps = deps;
+    this.signal = AbortSignal.any([signal, this.#failing.signal]);
+    this.#warming = this.#keepWarm(AbortSignal.any([signal, this.#ending.signal])).catch((error: unknown) => {
+      this.#failure = { error };
+      this.#failing.abort();
+    });
+  }
+
+  /** Ends keeping warm. @throws ConfigError, or KubeError `forbidden` or `unauthorized` if nothing could ever be listed */
+  async end(): Promise<void> {
+    this.#ending.abort();
+    await this.#warming;
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+
+  async #keepWarm(signal: AbortSignal): Promise<void> {
+    const { cluster, clock, identity, onWarm, onStandbyFailure } = this.#deps;
+    let failures = 0;
+    let hasListed = false;
+    while (!signal.aborted) {
+      try {
+        await untilInterrupted(readCluster(cluster), signal);
+        hasListed = true;
+        failures = 0;
+        onWarm();
+      } catch (error) {
+        if (error instanceof Interrupted) return;
+        if (!isPassingFailure(error, hasListed)) throw error;
+        failures += 1;
+        onStandbyFailure(error, failures);
+      }
+      await clock.sleep(failures === 0 ? LOOK_MS : backoffMs(failures, identity), signal);
     }
-    await clock.sleep(failures === 0 ? LOOK_MS : backoffMs(failures, identity), signal);
   }
 }

@@ -1,6 +1,6 @@
 import { runProcess } from "../../src/cli/command-line.ts";
 import { SYSTEM_CLOCK } from "../../src/cli/system-clock.ts";
-import type { Backend, PlanWorld } from "../../src/cli/wiring.ts";
+import type { Planner, Wiring } from "../../src/cli/wiring.ts";
 import { NO_TIME } from "../report/runs.ts";
 import { aNode, anObservation, aPool, planOf } from "../report/world.ts";
 
@@ -16,7 +16,7 @@ const observation = anObservation(
   [aNode(1, { labels: { x: "1" } }), ...Array.from({ length: count }, (_, at) => aNode(at + 2))],
   { "203.0.113.1": undefined },
 );
-const cluster: PlanWorld["cluster"] = {
+const cluster: Planner["cluster"] = {
   server: "https://k",
   now: () => 0,
   listPools: async () => observation.pools,
@@ -52,12 +52,12 @@ function untilStopped(signal: AbortSignal): Promise<void> {
 }
 
 const plan = planOf(observation);
-const backend: Backend = {
+const wiring: Wiring = {
   clock: SYSTEM_CLOCK,
-  withPlanWorld: (_, work) => work({ cluster, plan: async () => ({ observation, plan }) }),
-  withStatusWorld: (_, work) => work({ cluster }),
-  withWatchWorld: () => Promise.reject(new Error("this backend does not watch")),
-  withReconcileWorld: (_, _deadlineMs, work) =>
+  withPlanner: (_, work) => work({ cluster, plan: async () => ({ observation, plan }) }),
+  withReader: (_, work) => work(cluster),
+  withWatcher: () => Promise.reject(new Error("this wiring does not watch")),
+  withReconciler: (_, _deadlineMs, work) =>
     work({
       cluster,
       reconcile: async ({ signal }) => {
@@ -70,4 +70,4 @@ const backend: Backend = {
     }),
 };
 
-await runProcess(() => Promise.resolve(backend));
+await runProcess(() => Promise.resolve(wiring));

@@ -2,7 +2,7 @@ import { runCommandLine } from "../../src/cli/command-line.ts";
 import type { Config } from "../../src/cli/config.ts";
 import type { Environment } from "../../src/cli/environment.ts";
 import type { Invocation } from "../../src/cli/session.ts";
-import type { Backend, ReconcileAnswer, ReconcileRequest, WatchRequest } from "../../src/cli/wiring.ts";
+import type { ReconcileAnswer, ReconcileRequest, WatchRequest, Wiring } from "../../src/cli/wiring.ts";
 import type { Observation } from "../../src/model/observation.ts";
 import type { RoutedIP } from "../../src/model/routed-ip.ts";
 import { plan } from "../../src/plan/plan.ts";
@@ -42,7 +42,7 @@ export interface Transcript {
   readonly exitCode: number;
   /** Requests that reached the reconciler. */
   readonly requests: readonly ReconcileRequest[];
-  /** Configurations that a backend was opened with. */
+  /** Configurations that the wiring was asked with. */
   readonly configs: readonly Config[];
 }
 
@@ -69,18 +69,18 @@ export async function invoke(argv: readonly string[], scene: Scene = {}): Promis
     runID: "0f1e2d3c",
     identity: "laptop_42_0f1e2d3c",
     wallMs: () => NOW_MS,
-    loadBackend: () => Promise.resolve(backendOf(scene, requests, configs)),
+    loadWiring: () => Promise.resolve(wiringOf(scene, requests, configs)),
   });
   const [leaked] = shownTokens(`${written.stdout}${written.stderr}`);
   if (leaked !== undefined) throw new Error(`the token ${leaked} was printed`);
   return { ...written, exitCode, requests, configs };
 }
 
-function backendOf(scene: Scene, requests: ReconcileRequest[], configs: Config[]): Backend {
+function wiringOf(scene: Scene, requests: ReconcileRequest[], configs: Config[]): Wiring {
   const cluster = readerOf(scene);
   return {
     clock: new FakeClock(),
-    withPlanWorld: (config, work) => {
+    withPlanner: (config, work) => {
       configs.push(config);
       return work({
         cluster,
@@ -91,11 +91,11 @@ function backendOf(scene: Scene, requests: ReconcileRequest[], configs: Config[]
         },
       });
     },
-    withStatusWorld: (config, work) => {
+    withReader: (config, work) => {
       configs.push(config);
-      return work({ cluster });
+      return work(cluster);
     },
-    withWatchWorld: (config, work) => {
+    withWatcher: (config, work) => {
       configs.push(config);
       return work({
         cluster,
@@ -103,7 +103,7 @@ function backendOf(scene: Scene, requests: ReconcileRequest[], configs: Config[]
         watch: async (request) => scene.watch?.(request) ?? { kind: "locked", holder: "" },
       });
     },
-    withReconcileWorld: (config, _deadlineMs, work) => {
+    withReconciler: (config, _deadlineMs, work) => {
       configs.push(config);
       return work({
         cluster,

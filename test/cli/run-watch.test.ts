@@ -26,7 +26,7 @@ function watching(act: Act = () => undefined): Scene & { readonly requests: Watc
 
 const passed = (request: WatchRequest, result: PassResult): void => {
   request.onRun({ end: aToldRun({ result }), isNoted: true });
-  request.onTurn({ kind: "passed", cause: { kind: "start" }, pass: { result } });
+  request.onPass({ kind: "passed", cause: { kind: "start" }, pass: { result } });
 };
 
 const moved = (): PassResult => aRun(afterFailure(), steady(), applied);
@@ -124,7 +124,7 @@ describe("reconcile --watch", () => {
     });
     const scene = watching((request) => {
       for (let failures = 1; failures <= 9; failures += 1)
-        request.onTurn({ kind: "failed", cause: { kind: "again" }, error, failures, retryInMs: 1000 });
+        request.onPass({ kind: "failed", cause: { kind: "again" }, error, failures, retryInMs: 1000 });
       passed(request, aQuietRun());
     });
     const { stderr } = await invoke(["reconcile", "--watch"], scene);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { WatchHealth } from "../../src/cli/endpoints.ts";
-import { WatchNotes } from "../../src/cli/watch.ts";
+import { PassRecorder } from "../../src/cli/watched-passes.ts";
 import { KubeError } from "../../src/model/errors.ts";
 import type { MeterReading } from "../../src/model/meter.ts";
 import type { RunEnd } from "../../src/model/run.ts";
@@ -11,7 +11,7 @@ import { afterFailure } from "../report/world.ts";
 
 interface Scene {
   readonly clock: FakeClock;
-  readonly notes: WatchNotes;
+  readonly notes: PassRecorder;
   /** Calls told by each note. */
   readonly noted: number[];
   calls: number;
@@ -39,7 +39,7 @@ function aScene(): Scene {
     },
   ];
   const annotate = ({ meters }: RunEnd): Record<string, string> => ({ calls: String(meters[0]?.calls[0]?.count ?? 0) });
-  const notes = new WatchNotes({ clock, lock, now: () => clock.wallMs(), readMeters, annotate, intervalMs: 60_000 });
+  const notes = new PassRecorder({ clock, lock, now: () => clock.wallMs(), readMeters, annotate, intervalMs: 60_000 });
   const scene: Scene = { clock, notes, noted, calls: 0, isRefused: false };
   return scene;
 }
@@ -48,7 +48,7 @@ const moved = aRun(afterFailure(), steady(), applied);
 
 test("an idle pass is noted once per interval, one that did something at once, and every call is counted once", async () => {
   const scene = aScene();
-  const note = async (result = aQuietRun()): Promise<boolean> => (await scene.notes.note(result, 0)).isNoted;
+  const note = async (result = aQuietRun()): Promise<boolean> => (await scene.notes.record(result, 0)).isNoted;
   scene.calls = 1;
   expect(await note()).toBe(true);
   scene.calls = 3;
@@ -65,10 +65,10 @@ test("what could not be noted is in the next note", async () => {
   const scene = aScene();
   scene.calls = 4;
   scene.isRefused = true;
-  expect((await scene.notes.note(moved, 0)).isNoted).toBe(false);
+  expect((await scene.notes.record(moved, 0)).isNoted).toBe(false);
   scene.isRefused = false;
   scene.calls = 5;
-  expect((await scene.notes.note(aQuietRun(), 0)).isNoted).toBe(true);
+  expect((await scene.notes.record(aQuietRun(), 0)).isNoted).toBe(true);
   expect(scene.noted).toEqual([5]);
 });
 

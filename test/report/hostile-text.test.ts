@@ -234,7 +234,9 @@ describe("where a text leaves the program", () => {
 
   test.for(["text", "json"] as const)("a line on stderr as %s shows nothing that steers", (format) => {
     const { stdout, stderr } = streams();
-    writeLine({ stdout, stderr }, { ...style, format }, "error", "held by \u001b[2J\u202e", { object: HOSTILE });
+    writeLine({ streams: { stdout, stderr }, lines: { ...style, format } }, "error", "held by \u001b[2J\u202e", {
+      object: HOSTILE,
+    });
     expect(STEERING.exec(stderr.text.trimEnd())).toBeNull();
     if (format === "json") expect(JSON.parse(stderr.text)).toMatchObject({ object: HOSTILE });
   });

@@ -4,7 +4,7 @@ import type { Pass, PassResult } from "../../src/model/run.ts";
 import { ReusableFacts } from "../../src/observe/reusable-facts.ts";
 import { pass } from "../../src/reconcile.ts";
 import type { WriterDeps } from "../../src/rounds.ts";
-import { type LoopPass, type Turn, watchLoop } from "../../src/watch/watch-loop.ts";
+import { type LoopPass, type WatchedPass, watchLoop } from "../../src/watch/watch-loop.ts";
 import type { WatchPorts } from "./backend.ts";
 import { HeldNews } from "./held-news.ts";
 import { LoopClock } from "./loop-clock.ts";
@@ -34,7 +34,7 @@ export class WatchedProcess {
   readonly #ending = new AbortController();
   readonly #loop: Promise<void>;
   #isOver = false;
-  #turns: { readonly turn: Turn; readonly heardAtStart: number }[] = [];
+  #turns: { readonly turn: WatchedPass; readonly heardAtStart: number }[] = [];
   #told = Promise.withResolvers<void>();
   #heardAtStart = 0;
   /** When the loop would pass although nothing changes, in its own time. */
@@ -57,7 +57,7 @@ export class WatchedProcess {
         clock: this.#time,
         lock: heldLock(),
         pass: (request) => this.#pass(request),
-        tell: (turn) => this.#tell(turn),
+        onPass: (turn) => this.#tell(turn),
         identity: "watcher",
       },
       { intervalMs: INTERVAL_MS, signal: this.#ending.signal },
@@ -126,7 +126,7 @@ export class WatchedProcess {
     );
   }
 
-  #tell(turn: Turn): void {
+  #tell(turn: WatchedPass): void {
     const nowMs = this.#time.monotonicMs();
     this.#isNew = false;
     this.#dueAtMs = nowMs + (turn.kind === "failed" ? turn.retryInMs : (turn.next?.inMs ?? INTERVAL_MS));

@@ -1,5 +1,4 @@
 import { PROVIDERS } from "../../src/adapters/registry.ts";
-import { NO_LOCK } from "../../src/cli/machine.ts";
 import { ConfigError, KubeError } from "../../src/model/errors.ts";
 import type { PassResult } from "../../src/model/run.ts";
 import { Interrupted } from "../../src/observe/interrupt.ts";
@@ -9,7 +8,7 @@ import type { DNSProvider, IPProvider, ProviderAccess } from "../../src/ports/pr
 import type { Clock, LockState } from "../../src/ports/system.ts";
 import { planPass, reconcilePass, settle } from "../../src/reconcile.ts";
 import type { PassOptions, WriterDeps } from "../../src/rounds.ts";
-import { withLease } from "../../src/watch/lease.ts";
+import { NO_LOCK, withLease } from "../../src/watch/lease.ts";
 import type { DNSAccount } from "../fake/dns-account.ts";
 import { deathOf, failureBy, frozenMsOf } from "./blow.ts";
 import type { SimCall } from "./faults.ts";

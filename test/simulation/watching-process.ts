@@ -1,6 +1,5 @@
 import { PROVIDERS } from "../../src/adapters/registry.ts";
 import { Attempts } from "../../src/apply/attempts.ts";
-import { NO_LOCK } from "../../src/cli/machine.ts";
 import { ConfigError, KubeError } from "../../src/model/errors.ts";
 import type { PassResult } from "../../src/model/run.ts";
 import { Interrupted } from "../../src/observe/interrupt.ts";
@@ -47,12 +46,12 @@ export class WatchingProcess extends Process {
           clock: this.clock,
           identity: this.identity,
           onWarm: () => undefined,
-          onFailure: () => undefined,
+          onStandbyFailure: () => undefined,
           onLead: () => undefined,
-          tell: () => undefined,
-          passUnder: (lock) => this.#passes(cluster, lock),
+          onPass: () => undefined,
+          lead: (lock) => this.#passes(cluster, lock),
         },
-        hasLock ? { ...lease, ...periods } : NO_LOCK,
+        hasLock ? { ...lease, ...periods } : undefined,
         { intervalMs: INTERVAL_MS, signal: this.#stopping.signal },
       );
     } catch (error) {

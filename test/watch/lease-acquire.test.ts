@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ConfigError, KubeError } from "../../src/model/errors.ts";
+import type { LeaseOptions } from "../../src/watch/lease.ts";
 import { withLease } from "../../src/watch/lease.ts";
-import type { LeaseOptions } from "../../src/watch/lease-acquire.ts";
 import { aLeaseWorld, type LeaseWorld, leaseOptions } from "./lease-run.ts";
 
 const MINUTE = 60_000;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Clock } from "../../src/ports/system.ts";
-import { type HeldLease, withLease } from "../../src/watch/lease.ts";
+import type { Clock, LockState } from "../../src/ports/system.ts";
+import { withLease } from "../../src/watch/lease.ts";
 import { FakeClock } from "../fake/fake-clock.ts";
 import { LeaseConnection, type LeaseFault, LeaseMemory } from "./lease-memory.ts";
 import { leaseOptions } from "./lease-run.ts";
@@ -9,7 +9,7 @@ import { leaseOptions } from "./lease-run.ts";
 class Process implements Clock {
   readonly name: string;
   readonly connection: LeaseConnection;
-  lock: HeldLease | undefined;
+  lock: LockState | undefined;
   passes = 0;
   private readonly world: FakeClock;
   private frozenUntilMs = 0;

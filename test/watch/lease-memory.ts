@@ -1,7 +1,7 @@
 import { KubeError, type KubeFailure } from "../../src/model/errors.ts";
 import type { LeaseRecord } from "../../src/ports/cluster.ts";
 import type { Clock } from "../../src/ports/system.ts";
-import type { LeaseStore } from "../../src/watch/lease-acquire.ts";
+import type { LeaseStore } from "../../src/watch/lease-record.ts";
 
 type Method = "readLease" | "createLease" | "replaceLease";
 

@@ -1,6 +1,5 @@
-import type { Clock } from "../../src/ports/system.ts";
-import { type HeldLease, withLease } from "../../src/watch/lease.ts";
-import type { LeaseOptions } from "../../src/watch/lease-acquire.ts";
+import type { Clock, LockState } from "../../src/ports/system.ts";
+import { type LeaseOptions, withLease } from "../../src/watch/lease.ts";
 import { FakeClock } from "../fake/fake-clock.ts";
 import { LeaseConnection, LeaseMemory } from "./lease-memory.ts";
 
@@ -39,7 +38,7 @@ export function leaseOptions(world: LeaseWorld, changes: Partial<LeaseOptions> =
 
 /** A run in the background that holds the lock until `end()`. */
 export interface BackgroundRun {
-  readonly lock: HeldLease;
+  readonly lock: LockState;
   readonly result: ReturnType<typeof withLease<string>>;
   end(): void;
 }
@@ -47,7 +46,7 @@ export interface BackgroundRun {
 /** Starts a run and lets time pass until its work has begun. */
 export async function holdLease(world: LeaseWorld, changes: Partial<LeaseOptions> = {}): Promise<BackgroundRun> {
   const work = Promise.withResolvers<string>();
-  const begun = Promise.withResolvers<HeldLease>();
+  const begun = Promise.withResolvers<LockState>();
   const result = withLease(leaseOptions(world, changes), (lock) => {
     begun.resolve(lock);
     return work.promise;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { KubeError } from "../../src/model/errors.ts";
-import type { Turn } from "../../src/watch/watch-loop.ts";
+import type { WatchedPass } from "../../src/watch/watch-loop.ts";
 import { type Watcher, WatchWorld } from "./watch-world.ts";
 
 const SPEC = { desiredIPs: 0, ips: ["203.0.113.1"], match: { nodeLabel: "" } };
@@ -16,7 +16,7 @@ async function aWatchedPool(): Promise<{ readonly world: WatchWorld; readonly wa
   return { world, watcher };
 }
 
-const causes = (turns: readonly Turn[]): readonly string[] => turns.map(({ cause }) => cause.kind);
+const causes = (turns: readonly WatchedPass[]): readonly string[] => turns.map(({ cause }) => cause.kind);
 
 test("a pass is made at once when a node stops being ready, without listing anything at the provider", async () => {
   const { world, watcher } = await aWatchedPool();

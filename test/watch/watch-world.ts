@@ -5,7 +5,7 @@ import type { ProviderAccess } from "../../src/ports/providers.ts";
 import { pass } from "../../src/reconcile.ts";
 import { kubernetesSandbox, shippedCRDs } from "../../src/sandbox/kubernetes/kubernetes-sandbox.ts";
 import { type WatchAnswer, watch } from "../../src/watch/watch.ts";
-import type { Turn } from "../../src/watch/watch-loop.ts";
+import type { WatchedPass } from "../../src/watch/watch-loop.ts";
 import { FakeClock } from "../fake/fake-clock.ts";
 import { type MemoryDNSProvider, memoryDNSProvider } from "../fake/memory-dns-provider.ts";
 import { MemoryIPProvider } from "../fake/memory-ip-provider.ts";
@@ -26,7 +26,7 @@ export interface Watcher {
   readonly cluster: MemoryWarmCluster;
   readonly provider: MemoryIPProvider;
   readonly dns: Readonly<Record<"digitalocean" | "cloudflare", MemoryDNSProvider>>;
-  readonly turns: Turn[];
+  readonly turns: WatchedPass[];
   readonly failures: string[];
   isLeading: boolean;
   /** As SIGTERM does. */
@@ -115,12 +115,12 @@ export class WatchWorld {
         clock,
         identity,
         onWarm: () => undefined,
-        onFailure: (error) => watcher.failures.push(error.message),
+        onStandbyFailure: (error) => watcher.failures.push(error.message),
         onLead: () => {
           watcher.isLeading = true;
         },
-        tell: (turn) => watcher.turns.push(turn),
-        passUnder: (lock) => {
+        onPass: (turn) => watcher.turns.push(turn),
+        lead: (lock) => {
           const reusable = new ReusableFacts(clock);
           const attempts = new Attempts();
           return ({ isFullLook, ...manner }) => {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { stringify } from "yaml";
 import { runCommandLine } from "../../src/cli/command-line.ts";
 import { SYSTEM_CLOCK } from "../../src/cli/system-clock.ts";
-import { createBackend } from "../../src/cli/wiring.ts";
+import { createWiring } from "../../src/cli/wiring.ts";
 import type { AccountState } from "../../src/sandbox/cloudflare/account-state.ts";
 import { type CloudflareSandbox, cloudflareSandbox } from "../../src/sandbox/cloudflare/cloudflare-sandbox.ts";
 import type { CloudState } from "../../src/sandbox/digitalocean/cloud-state.ts";
@@ -150,8 +150,8 @@ export class WireWorld {
         runID: `0000000${this.#runs}`,
         identity,
         wallMs: () => this.nowMs(),
-        loadBackend: async () =>
-          createBackend({
+        loadWiring: async () =>
+          createWiring({
             clock: {
               monotonicMs: () => performance.now() + this.#aheadMs,
               wallMs: () => this.nowMs(),

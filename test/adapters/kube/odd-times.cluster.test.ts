@@ -5,10 +5,10 @@ import { createClusterWriter } from "../../../src/adapters/kube/cluster-writer.t
 import { loadConfig } from "../../../src/adapters/kube/config.ts";
 import { decodeNode, decodePod } from "../../../src/adapters/kube/decode-builtin.ts";
 import { PROVIDERS } from "../../../src/adapters/registry.ts";
-import { NO_LOCK } from "../../../src/cli/machine.ts";
 import type { IPStatus } from "../../../src/model/resource.ts";
 import type { ClusterWriter } from "../../../src/ports/cluster.ts";
 import { pass } from "../../../src/reconcile.ts";
+import { NO_LOCK } from "../../../src/watch/lease.ts";
 import { API } from "../../cluster/api.ts";
 import { describeCluster } from "../../cluster/context.ts";
 import { nodeReadyCondition } from "../../cluster/objects.ts";

@@ -1,0 +1,328 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { ConfigError } from "../model/errors.ts";
+import { parseLabelSelector } from "../model/label-selector.ts";
+import { isNamespaceName, isSubdomain, shownText } from "../model/resource.ts";
+import type { Environment } from "./environment.ts";
+import {
+  isCronSchedule,
+  isPinnedImage,
+  isPriorityClass,
+  isRunbooksURL,
+  MANIFEST_MODES,
+  MANIFEST_PARTS,
+  type ManifestChanges,
+  type ManifestMode,
+  type ManifestPart,
+} from "./manifests.ts";
+
+// To add a flag: add its field to the interface of its command, then its row to the table below. Everything else follows from the row:
+//
+//   row  flag(spelling, help, choices or reader, default)
+//     -> commander's option, in the order of the rows, with its line of --help        addFlags
+//     -> the variable FLIPOP_REQUEST_TIMEOUT for --request-timeout                    applyFlagEnvironment
+//     -> the field of the flags that the command gets: requestTimeout                 (named by commander)
+
+/** Formats of `-o`. */
+export type OutputFormat = "table" | "wide" | "json" | "yaml" | "name";
+
+/** The flag that stands before or after the command. */
+export interface GlobalFlags {
+  /** A folder; true = the usual one. */
+  readonly sandbox?: string | true;
+}
+
+/** Flags of `plan`, `reconcile` and `status`. */
+export interface CommonFlags extends GlobalFlags {
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly namespace?: string;
+  readonly allNamespaces?: boolean;
+  readonly selector?: string;
+  /** Milliseconds. */
+  readonly requestTimeout?: number;
+  readonly as?: string;
+  readonly asGroup: readonly string[];
+  readonly leaseNamespace: string;
+  readonly leaseName: string;
+  readonly output: OutputFormat;
+  readonly quiet?: boolean;
+  /** 0, 1 (`-v`) or 2 (`-vv`). */
+  readonly verbose: number;
+  readonly color: "auto" | "always" | "never";
+  readonly logFormat: "auto" | "text" | "json";
+}
+
+/** Flags of `plan`. */
+export interface PlanFlags extends CommonFlags {
+  readonly all?: boolean;
+  readonly detailedExitcode?: boolean;
+}
+
+/** Flags of `reconcile`; durations in milliseconds. */
+export interface ReconcileFlags extends CommonFlags {
+  /** Absent = `fail`, with `--watch` `wait`. */
+  readonly onLocked?: "fail" | "skip" | "wait";
+  readonly leaseDuration: number;
+  readonly renewDeadline: number;
+  readonly retryPeriod: number;
+  /** False with `--no-lock`. */
+  readonly lock: boolean;
+  readonly watch?: boolean;
+  /** Absent = a minute, with `--watch`. */
+  readonly interval?: number;
+  /** `HOST:PORT` or `:PORT`. */
+  readonly metricsAddr?: string;
+  readonly pushgateway?: string;
+  readonly pushJob: string;
+  /** `NAME=VALUE` each. */
+  readonly pushGrouping: readonly string[];
+  readonly settle?: boolean;
+  readonly timeout: number;
+  readonly partial: "fail" | "ok";
+}
+
+/** Flags of `status`. */
+export interface StatusFlags extends CommonFlags {
+  readonly check?: boolean;
+  /** Milliseconds. */
+  readonly maxAge: number;
+}
+
+/** Flags of `manifests`. */
+export interface ManifestFlags extends ManifestChanges {
+  readonly only?: readonly ManifestPart[];
+  readonly mode: ManifestMode;
+}
+
+/** One row for each flag; a field without a row does not compile. */
+export type FlagTable<F> = Readonly<Record<keyof F, FlagRow>>;
+
+interface FlagRow {
+  readonly spelling: string;
+  readonly help: string;
+  readonly value: Value;
+  /** As it is written on the command line. */
+  readonly byDefault: string | undefined;
+}
+
+/** The choices that there are; or what returns the value of a text, or refuses it. */
+type Value = readonly string[] | ((text: string, before: never) => unknown);
+
+function flag(spelling: string, help: string, value: Value = anyText, byDefault?: string): FlagRow {
+  return { spelling, help, value, byDefault };
+}
+
+/** The flag of the whole program. */
+export const GLOBAL: FlagTable<GlobalFlags> = {
+  sandbox: flag("--sandbox [DIR]", "run on an embedded world kept in DIR instead of a cluster and accounts"),
+};
+
+const LEASE_NAME = valid(isSubdomain, "It is no name of a Lease.");
+const NAMESPACE = valid(isNamespaceName, "It is no name of a namespace.");
+
+const COMMON: FlagTable<Omit<CommonFlags, keyof GlobalFlags>> = {
+  kubeconfig: flag("--kubeconfig <FILE>", "kubeconfig to use instead of $KUBECONFIG and ~/.kube/config"),
+  context: flag("--context <NAME>", "context of the kubeconfig"),
+  namespace: flag("-n, --namespace <NAME>", "only objects of this namespace", NAMESPACE),
+  allNamespaces: flag("-A, --all-namespaces", "objects of all namespaces (the default), whatever -n says"),
+  selector: flag("-l, --selector <LABELS>", "only objects with these labels, as in kubectl", labelSelector),
+  requestTimeout: flag("--request-timeout <DURATION>", "time for one call to the cluster", duration),
+  as: flag("--as <USER>", "act as this user of the cluster"),
+  asGroup: flag("--as-group <GROUP>", "act as this group, repeatable", addToList),
+  leaseNamespace: flag("--lease-namespace <NAME>", "namespace of the Lease", NAMESPACE, "flipop"),
+  leaseName: flag("--lease-name <NAME>", "name of the Lease", LEASE_NAME, "flipop"),
+  output: flag("-o, --output <FORMAT>", "format of the result", ["table", "wide", "json", "yaml", "name"], "table"),
+  quiet: flag("-q, --quiet", "print the result and errors only"),
+  verbose: flag("-v, --verbose", "say more; twice for stacks", countUp),
+  color: flag("--color <WHEN>", "colour", ["auto", "always", "never"], "auto"),
+  logFormat: flag("--log-format <FORMAT>", "lines on stderr", ["auto", "text", "json"], "auto"),
+};
+
+/** The flags of `plan`. */
+export const PLAN: FlagTable<Omit<PlanFlags, keyof GlobalFlags>> = {
+  ...COMMON,
+  all: flag("--all", "show addresses and names that stay as they are, too"),
+  detailedExitcode: flag("--detailed-exitcode", "exit 2 when there are changes to make"),
+};
+
+/** The flags of `reconcile`. */
+export const RECONCILE: FlagTable<Omit<ReconcileFlags, keyof GlobalFlags>> = {
+  ...COMMON,
+  onLocked: flag("--on-locked <MODE>", "while another run holds the lock; fail, with --watch wait, by default", [
+    "fail",
+    "skip",
+    "wait",
+  ]),
+  leaseDuration: flag("--lease-duration <DURATION>", "how long the lock lasts without a renewal", duration, "15s"),
+  renewDeadline: flag("--renew-deadline <DURATION>", "when to give the lock up without a renewal", duration, "10s"),
+  retryPeriod: flag("--retry-period <DURATION>", "time between renewals", duration, "2s"),
+  lock: flag("--no-lock", "run without the lock; only when nothing else can run"),
+  watch: flag("--watch", "go on, and pass again whenever something changes"),
+  interval: flag(
+    "--interval <DURATION>",
+    "with --watch: time between two looks at the providers; 60s by default",
+    duration,
+  ),
+  metricsAddr: flag(
+    "--metrics-addr <ADDRESS>",
+    "with --watch: serve /metrics, /healthz and /readyz here, such as :8080",
+  ),
+  pushgateway: flag("--pushgateway <URL>", "push metrics to this Pushgateway after the run"),
+  pushJob: flag("--push-job <NAME>", "job of the pushed group", anyText, "flipop"),
+  pushGrouping: flag("--push-grouping <NAME=VALUE>", "further label of the pushed group, repeatable", addToList),
+  settle: flag("--settle", "pass again until nothing is left to do or the time is over"),
+  timeout: flag("--timeout <DURATION>", "time for the whole run; with --watch for one pass", duration, "50s"),
+  partial: flag("--partial <MODE>", "exit code when some objects are in error", ["fail", "ok"], "fail"),
+};
+
+/** The flags of `status`. */
+export const STATUS: FlagTable<Omit<StatusFlags, keyof GlobalFlags>> = {
+  ...COMMON,
+  check: flag("--check", "exit 6 when an object is not ready or waits for a person, or the last success is too old"),
+  maxAge: flag("--max-age <DURATION>", "how old the last successful run may be with --check", duration, "5m"),
+};
+
+/** The flags of `manifests`. Each refuses what the API server would, and an image that may change by itself. */
+export const MANIFESTS: FlagTable<ManifestFlags> = {
+  namespace: flag("-n, --namespace <NAME>", "namespace to install into", NAMESPACE),
+  image: flag(
+    "--image <IMAGE>",
+    "image to run",
+    valid(isPinnedImage, "Write it like NAME:TAG or NAME@sha256:DIGEST; not latest."),
+  ),
+  schedule: flag(
+    "--schedule <CRON>",
+    "schedule of the CronJob, in UTC",
+    valid(isCronSchedule, "Write five fields like '*/5 * * * *', or a macro like @hourly."),
+  ),
+  priorityClass: flag(
+    "--priority-class <NAME>",
+    "PriorityClass of the pods, such as system-cluster-critical",
+    valid(isPriorityClass, "It is no name of a PriorityClass."),
+  ),
+  runbooks: flag(
+    "--runbooks <URL>",
+    "page with the manual's sections on alerts, for those who are called",
+    valid(isRunbooksURL, "Write it like https://wiki.example.com/flipop, without a #."),
+  ),
+  mode: flag("--mode <MODE>", "run by a CronJob, or as a Deployment that watches", MANIFEST_MODES, "cronjob"),
+  only: flag("--only <PARTS>", `only these, separated by commas: ${MANIFEST_PARTS.join(", ")}`, manifestParts),
+};
+
+/** Adds the options of a table to a command, in its order. Returns the command. */
+export function addFlags(command: Command, table: Readonly<Record<string, FlagRow>>): Command {
+  for (const row of Object.values(table)) command.addOption(optionOf(row));
+  return command;
+}
+
+function optionOf({ spelling, help, value, byDefault }: FlagRow): Option {
+  const option = new Option(spelling, help);
+  if (value === addToList) return option.argParser(addToList).default([], "none");
+  if (value === countUp) return option.argParser(countUp).default(0, "off");
+  if (typeof value !== "function") option.choices(value);
+  else if (value !== anyText) option.argParser(value as (text: string, before: unknown) => unknown);
+  if (byDefault === undefined) return option;
+  return value === duration ? option.default(parseDuration(byDefault), byDefault) : option.default(byDefault);
+}
+
+/**
+ * Gives every flag that is not on the command line the value of its `FLIPOP_…` variable, if that is set and not empty.
+ * (commander's own `.env()` reads the process's environment, takes `false` for true, and cannot be given another one.)
+ * @throws ConfigError `usage` naming the variable and what it may be.
+ */
+export function applyFlagEnvironment(command: Command, env: Environment): void {
+  for (const owner of [command, command.parent]) {
+    for (const option of owner?.options ?? []) if (option.long !== "--version") applyOne(owner, option, env);
+  }
+}
+
+function applyOne(owner: Command | null, option: Option, env: Environment): void {
+  const variable = `FLIPOP_${(option.long ?? "").slice(2).replaceAll("-", "_").toUpperCase()}`;
+  const text = env[variable];
+  const name = option.attributeName();
+  if (!text || owner?.getOptionValueSource(name) === "cli") return;
+  try {
+    owner?.setOptionValueWithSource(name, readVariable(option, text), "env");
+  } catch (error) {
+    if (!(error instanceof InvalidArgumentError)) throw error;
+    throw new ConfigError("usage", `The environment variable ${variable} is '${text}'. ${error.message}`);
+  }
+}
+
+/** @throws InvalidArgumentError for a text that is no value of the flag */
+function readVariable(option: Option, text: string): unknown {
+  if (Array.isArray(option.defaultValue)) return text.split(",");
+  if (option.long === "--verbose" && /^[012]$/.test(text)) return Number(text);
+  if (option.isBoolean() || option.negate) return readSwitch(text) !== option.negate;
+  if (option.optional && (text === "true" || text === "1")) return true;
+  return option.parseArg === undefined ? text : option.parseArg(text, undefined);
+}
+
+function readSwitch(text: string): boolean {
+  if (text === "true" || text === "1") return true;
+  if (text === "false" || text === "0") return false;
+  throw new InvalidArgumentError("It takes true or false.");
+}
+
+/** The value of a flag that is a text, or of a switch. */
+function anyText(text: string): string {
+  return text;
+}
+
+/** Returns a reader that takes a valid text as it is; the hint says what is wrong with another one. */
+function valid(isValid: (text: string) => boolean, hint: string): (text: string) => string {
+  return (text) => {
+    if (!isValid(text)) throw new InvalidArgumentError(hint);
+    return text;
+  };
+}
+
+/** A label selector as it was given. @throws ConfigError `usage` for one that cannot be read, before anything else is. */
+function labelSelector(text: string): string {
+  const parsed = parseLabelSelector(text);
+  if ("selector" in parsed) return text;
+  throw new ConfigError("usage", `Cannot read the label selector '${shownText(text)}' of -l: ${parsed.error}.`);
+}
+
+function manifestParts(text: string, before: readonly ManifestPart[] | undefined): readonly ManifestPart[] {
+  const names: readonly string[] = MANIFEST_PARTS;
+  const isPart = (name: string): name is ManifestPart => names.includes(name);
+  const parts = text.split(",");
+  if (!parts.every(isPart)) throw new InvalidArgumentError(`Allowed are ${names.join(", ")}.`);
+  return [...(before ?? []), ...parts];
+}
+
+function addToList(text: string, before: readonly string[]): readonly string[] {
+  return [...before, text];
+}
+
+function countUp(_: string, before: number): number {
+  return before + 1;
+}
+
+function duration(text: string): number {
+  const ms = parseDuration(text);
+  if (ms === undefined) throw new InvalidArgumentError("Write it like 500ms, 30s, 5m or 1h; at most 24h.");
+  return ms;
+}
+
+const UNIT_MS: ReadonlyMap<string, number> = new Map([
+  ["ms", 1],
+  ["s", 1000],
+  ["m", 60_000],
+  ["h", 3_600_000],
+]);
+const LONGEST_MS = 24 * 3_600_000;
+
+/**
+ * Returns the milliseconds of `500ms`, `30s`, `5m`, `1h` or `1m30s`; undefined for anything else, for nothing (`0s`), and for
+ * more than a day.
+ */
+export function parseDuration(text: string): number | undefined {
+  if (!/^(\d+(\.\d+)?(ms|s|m|h))+$/.test(text)) return undefined;
+  let sum = 0;
+  for (const [, number, , unit] of text.matchAll(/(\d+(\.\d+)?)(ms|s|m|h)/g)) {
+    sum += Number(number) * (UNIT_MS.get(unit ?? "") ?? 0);
+  }
+  return sum > 0 && sum <= LONGEST_MS ? sum : undefined;
+}

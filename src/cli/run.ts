@@ -1,0 +1,128 @@
+import { refKey } from "../model/action.ts";
+import {
+  LAST_RESULT_ANNOTATION,
+  LAST_RUN_ANNOTATION,
+  LAST_SUCCESS_ANNOTATION,
+  TOTALS_ANNOTATION,
+} from "../model/lease-annotations.ts";
+import type { Hold } from "../model/plan.ts";
+import { whyHeld } from "../model/reason.ts";
+import type { PassResult, RunEnd, Selection } from "../model/run.ts";
+import { EXIT, exitCodeOfRun, isSuccess } from "../report/exit-code.ts";
+import { lockedDocument } from "../report/json/document.ts";
+import { outcomeField } from "../report/json/run.ts";
+import { addRun, readTotals, writeTotals } from "../report/metrics/totals.ts";
+import { categoryOf } from "../report/text/errors.ts";
+import { lastOutcomes, runSummary } from "../report/text/run.ts";
+import { rfc3339 } from "../report/text/times.ts";
+import type { ReconcileFlags } from "./flags.ts";
+import { isDocument, writeDocument, writeLine } from "./output.ts";
+import type { Session } from "./session.ts";
+import type { RunRequest } from "./wiring.ts";
+
+// What a single run and a watching process have in common: what they ask for, and how they tell how it went.
+
+/** Returns what a run is asked for, with the lock that the flags describe. */
+export function runRequest(
+  session: Session,
+  flags: ReconcileFlags,
+  selection: Selection,
+  onLocked: "fail" | "wait",
+): RunRequest {
+  const { identity, signal } = session;
+  const lock = {
+    identity,
+    onLocked: flags.onLocked ?? onLocked,
+    durationMs: flags.leaseDuration,
+    renewDeadlineMs: flags.renewDeadline,
+    retryMs: flags.retryPeriod,
+  };
+  const annotate = (end: RunEnd): Readonly<Record<string, string>> => leaseAnnotations(end, selection, signal);
+  return { selection, signal, annotate, ...(flags.lock ? { lock } : {}) };
+}
+
+/** What a run leaves on its Lease: when and how it ended, for `status`; and what is counted over all runs. */
+function leaseAnnotations(end: RunEnd, selection: Selection, signal: AbortSignal): Readonly<Record<string, string>> {
+  const exitCode = exitCodeOfEnd(end.result, { signal, partialOk: false });
+  const at = rfc3339(end.endedAtMs);
+  const totals = addRun(readTotals(end.notes[TOTALS_ANNOTATION]), end, isWhole(selection));
+  return {
+    [LAST_RUN_ANNOTATION]: at,
+    ...(isSuccess(exitCode) ? { [LAST_SUCCESS_ANNOTATION]: at } : {}),
+    [LAST_RESULT_ANNOTATION]: `${exitCode} ${WORDS[exitCode] ?? "ended early"}`,
+    [TOTALS_ANNOTATION]: writeTotals(totals),
+  };
+}
+
+const WORDS: Readonly<Record<number, string>> = {
+  [EXIT.done]: "done",
+  [EXIT.unexpected]: "unexpected error",
+  [EXIT.partly]: "some objects in error",
+  [EXIT.temporary]: "temporary failure",
+  [EXIT.notPermitted]: "not permitted",
+  [EXIT.invalidConfiguration]: "invalid configuration",
+  [EXIT.interrupted]: "interrupted",
+  [EXIT.terminated]: "terminated",
+};
+
+/** Returns the exit code of a run. If a signal ended it early, that is the code of the signal, as the process will have it. */
+export function exitCodeOfEnd(
+  result: PassResult,
+  { signal, partialOk }: { readonly signal: AbortSignal; readonly partialOk: boolean },
+): number {
+  if (!signal.aborted) return exitCodeOfRun(result, { partialOk });
+  return signal.reason === "SIGTERM" ? EXIT.terminated : EXIT.interrupted;
+}
+
+/** True for a selection of everything. */
+export function isWhole(selection: Selection): boolean {
+  return Object.keys(selection).length === 0;
+}
+
+/** Writes a run as JSON lines to stderr: one per action tried and one for the run, which is the only one when nothing was to do. */
+export function logRun(session: Session, result: PassResult, exitCode: number): void {
+  const { planID } = result.plan;
+  for (const outcome of lastOutcomes(result.outcomes)) {
+    const { message, object: _, ...fields } = outcomeField(outcome, result);
+    const level = outcome.last.outcome === "failed" ? "error" : "info";
+    const object = refKey(outcome.last.action.object);
+    writeLine(session, level, String(message), { planID, object, ...fields });
+  }
+  for (const { object, what, error } of result.reportFailures) {
+    const msg = `Could not write the ${what} of ${refKey(object)}: ${error.message}`;
+    const reason = categoryOf(error) === "permission" ? "PermissionMissing" : "Failed";
+    writeLine(session, "warn", msg, { planID, object: refKey(object), reason });
+  }
+  if (session.verbosity > 0) {
+    for (const hold of result.remaining.holds) {
+      const { object, subject, reason } = hold;
+      const fields = { planID, object: refKey(object), subject, reason, outcome: "held" };
+      writeLine(session, "info", heldMessage(hold), fields);
+    }
+  }
+  const held = Map.groupBy(result.remaining.holds, ({ reason }) => reason);
+  writeLine(session, exitCode === 0 ? "info" : "error", runSummary(result), {
+    planID,
+    exitCode,
+    tried: result.outcomes.length,
+    held: Object.fromEntries([...held].map(([reason, holds]) => [reason, holds.length])),
+  });
+}
+
+function heldMessage(hold: Hold): string {
+  return hold.subject === "" ? whyHeld(hold) : `${hold.subject}: ${whyHeld(hold)}`;
+}
+
+/** Says that another run keeps the Lease, and that this one changed nothing. Returns the exit code. */
+export async function reportLocked(session: Session, holder: string, flags: ReconcileFlags): Promise<number> {
+  const { output, streams } = session;
+  const who = holder === "" ? "someone else" : holder;
+  const lease = `${flags.leaseNamespace}/${flags.leaseName}`;
+  const isSkip = flags.onLocked === "skip";
+  const what = `Another run works now: ${who} holds the Lease ${lease}. This one changed nothing.`;
+  const message = isSkip ? what : `${what} Wait for it to end, or pass --on-locked wait or skip.`;
+  const exitCode = isSkip ? EXIT.done : EXIT.locked;
+  writeLine(session, isSkip ? "info" : "error", message, { reason: "Locked", exitCode });
+  if (isDocument(output)) await writeDocument(streams, lockedDocument(message, exitCode), output);
+  return exitCode;
+}
