@@ -66,7 +66,8 @@ async function objectionTo(action: AssignIP, provider: IPProvider, context: Appl
 async function targetCarries(action: AssignIP, provider: IPProvider): Promise<Result | undefined> {
   if (action.mustNotCarry.length === 0) return undefined;
   const carried = await provider.machineAddresses(action.after.machineID);
-  if (carried === undefined) return skipped("MachineNotFound", missingMachine(action.after, provider));
+  if (carried === undefined)
+    return { ...skipped("MachineNotFound", missingMachine(action.after, provider)), isMachineUnfit: true };
   const ip = action.mustNotCarry.find((unreadable) => carried.includes(unreadable));
   if (ip === undefined) return undefined;
   const address: Address = { ip, region: "", holderID: action.after.machineID, isLocked: false };
@@ -229,11 +230,14 @@ export async function explainRefusal(
   const carried = await carriedBy(machineID, provider);
   if (carried === "unknown") return failed(error, { learned });
   if (carried === undefined)
-    return skipped("MachineNotFound", missingMachine({ machineID, nodeName }, provider), learned);
+    return {
+      ...skipped("MachineNotFound", missingMachine({ machineID, nodeName }, provider), learned),
+      isMachineUnfit: true,
+    };
   const isPublic = carried.filter((ip) => !PRIVATE.test(ip));
   if (isPublic.length > 1) {
     const text = `${nodeName}: machine ${machineID} carries ${isPublic.join(", ")}; ${error.message}`;
-    return skipped("NodeHasForeignIP", text, learned);
+    return { ...skipped("NodeHasForeignIP", text, learned), isMachineUnfit: true };
   }
   return failed(error, { learned });
 }

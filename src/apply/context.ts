@@ -211,7 +211,11 @@ export function applied(
 }
 
 /** Not done, and no error. */
-export function skipped(reason: Reason, detail = "", learned: readonly Learned[] = []): Result {
+export function skipped(
+  reason: Reason,
+  detail = "",
+  learned: readonly Learned[] = [],
+): Extract<Result, { readonly outcome: "skipped" }> {
   return { outcome: "skipped", reason, detail, learned };
 }
 

@@ -36,7 +36,7 @@ export interface AssignIP extends Common {
   readonly after: Required<Place>;
   /** Addresses that could not be read in this pass; the machine must be seen to carry none of them first. Sorted. */
   readonly mustNotCarry: readonly string[];
-  /** True where it leaves its node because that does not match: the node is judged again right before each attempt. */
+  /** True where it leaves a node that does not match, or is gone: the node is judged again right before each attempt. False for a holder that never was a node of this cluster. */
   readonly isHolderJudged: boolean;
 }
 

@@ -14,6 +14,10 @@ export interface Hold {
   readonly detail: string;
   /** How many of the addresses that an object should have it lacks for it; only of what keeps addresses from being acquired. */
   readonly missing?: { readonly count: number; readonly desired: number };
+  /** What keeps a free address from being sent to a node. `region`: no waiting node is in its region. `node`: no node waits. */
+  readonly waitsFor?: "cool-off" | "retry" | "region" | "node";
+  /** True where it is about an entry of the spec, beside what may be held of the address that it names. */
+  readonly isOfEntry?: true;
   /** When it will be looked at again without any other change, milliseconds. */
   readonly notBeforeMs?: number;
   /** True when a person must act; false when it ends by itself or is as wished. */

@@ -1,7 +1,7 @@
 import { type ObjectRef, refKey } from "./action.ts";
 import type { Refusal } from "./errors.ts";
 import type { Hold, NodeVerdict } from "./plan.ts";
-import { objectKey } from "./resource.ts";
+import { type Condition, type IPFault, objectKey } from "./resource.ts";
 
 /**
  * The closed vocabulary of reasons: the same word in plan, JSON, Events, conditions, metrics and the manual. The value is the
@@ -115,6 +115,52 @@ export const REFUSAL_REASONS: Readonly<Record<Refusal["kind"], Reason>> = {
   "rate-limited": "RateLimited",
   unanswered: "Unreadable",
 };
+
+/** The reason that tells of a fault of an address. */
+export const FAULT_REASONS: Readonly<Record<IPFault, Reason>> = {
+  conflict: "Conflict",
+  invalid: "InvalidIP",
+  gone: "IPNotFound",
+  foreign: "ForeignHolder",
+};
+
+/** Returns the fault that a stored entry of `status.ips` tells of by its reason; undefined for none. */
+export function faultOf(reason: string | undefined): IPFault | undefined {
+  switch (reason) {
+    case FAULT_REASONS.conflict:
+      return "conflict";
+    case FAULT_REASONS.invalid:
+      return "invalid";
+    case FAULT_REASONS.gone:
+      return "gone";
+    case FAULT_REASONS.foreign:
+      return "foreign";
+    default:
+      return undefined;
+  }
+}
+
+/** What Ready says of a pool whose addresses were looked at, as far as no other reason can be mistaken for it. */
+const LOOKED_AT: ReadonlySet<string> = new Set<Reason>([
+  "Ready",
+  "NoActiveIP",
+  "DNSPending",
+  "WaitingForAssignment",
+  "IPNotFound",
+  "Conflict",
+  "ForeignHolder",
+  "DuplicateIP",
+  "InvalidIP",
+  "QuotaExceeded",
+  "NoRegion",
+  "AmbiguousAcquisition",
+  "LostAcquisition",
+]);
+
+/** Returns `hasAddresses` of a condition with this type and reason, as part of it. */
+export function addressesOf(type: string, reason: string): Pick<Condition, "hasAddresses"> {
+  return type === "Ready" && LOOKED_AT.has(reason) ? { hasAddresses: true } : {};
+}
 
 /** What is said of a RoutedIP instead, where the general sentence names fields or words that it does not have. */
 const SENTENCES_OF_ROUTED_IPS: Readonly<Partial<Record<Reason, string>>> = {

@@ -167,6 +167,9 @@ export interface RecordSetStatus extends DNSMemory {
 /** Address states, the Go operator's words. */
 export type IPState = "active" | "in-progress" | "error" | "no-match" | "unassigned" | "disabled";
 
+/** `conflict`: another object owns the address. `invalid`: the entry is no address. `gone`: the provider does not know it. `foreign`: a machine outside the cluster has it. */
+export type IPFault = "conflict" | "invalid" | "gone" | "foreign";
+
 /** `status.ips[address]`: one managed address. The first four fields are the Go operator's. */
 export interface IPStatus {
   readonly state: IPState;
@@ -175,8 +178,10 @@ export interface IPStatus {
   /** While `in-progress`: the node's machine it is coming from, so that it is still known as ours if the move fails. */
   readonly previousProviderID?: string;
   readonly error?: string;
-  /** Why the address is in this state, from the closed list of reasons; absent while `active`. */
+  /** Why the address is in this state, from the closed list of reasons; absent while `active`. For people: see {@link IPStatus.fault}. */
   readonly reason?: string;
+  /** What a person must mend. Not stored: whoever reads a status tells it by the reason. */
+  readonly fault?: IPFault;
   /** RFC 3339. When the holder was first seen not matching; absent while it matches. Read by grace. */
   readonly notMatchingSince?: string;
 }
@@ -201,6 +206,8 @@ export interface Condition {
   readonly lastTransitionTime: string;
   readonly reason: string;
   readonly message: string;
+  /** Of Ready: true where the pass that wrote it had looked at the object's addresses. Not stored: whoever reads a status tells it by the reason. */
+  readonly hasAddresses?: true;
 }
 
 /** `status` of a FloatingIPPool. Every field is optional on the wire; absent means empty. */

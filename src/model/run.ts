@@ -131,7 +131,13 @@ export type Applied = Common & { readonly outcome: "applied" };
 type Unconfirmed = Common & { readonly outcome: "unconfirmed" };
 
 /** Not done, and that is no error: the world changed, or something that must come first did not succeed. */
-type Skipped = Common & { readonly outcome: "skipped"; readonly reason: Reason; readonly detail: string };
+type Skipped = Common & {
+  readonly outcome: "skipped";
+  readonly reason: Reason;
+  readonly detail: string;
+  /** True where the provider refused because of the machine: the node alone has failed, and the next one is tried. */
+  readonly isMachineUnfit?: true;
+};
 
 /** Tried, and refused or not answered. */
 export type Failed = Common & { readonly outcome: "failed"; readonly error: Error };

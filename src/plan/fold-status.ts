@@ -4,7 +4,6 @@ import { type DNSFacts, type RecordsFact, recordsKey } from "../model/dns.ts";
 import { KubeError, ProviderError } from "../model/errors.ts";
 import { type AcquisitionNote, beyond, EMPTY_NOTE, placeOf } from "../model/lease-notes.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
-import type { Reason } from "../model/reason.ts";
 import type { IPStatus, Pool, PoolStatus, RetryStatus } from "../model/resource.ts";
 import type { Failed, Outcome } from "../model/run.ts";
 import { timestamp } from "../model/time.ts";
@@ -35,17 +34,10 @@ function enter(status: PoolStatus, outcome: Outcome, nowMs: number, registry: Pr
         ? inProgress(accepted, action, registry)
         : acquiredInProgress(accepted, outcome, registry);
     case "skipped":
-      return isMachineUnfit(outcome.reason)
-        ? retry(accepted, nodeSubject(action), "slow", outcome.detail, nowMs)
-        : accepted;
+      return outcome.isMachineUnfit ? retry(accepted, nodeSubject(action), "slow", outcome.detail, nowMs) : accepted;
     case "failed":
       return failed(accepted, outcome, nowMs);
   }
-}
-
-/** True where the provider refused because of the machine: that is the node's failure alone, and the next one is tried. Pure. */
-export function isMachineUnfit(reason: Reason): boolean {
-  return reason === "MachineNotFound" || reason === "NodeHasForeignIP";
 }
 
 function isAssign(action: Action): action is AssignIP {
@@ -245,13 +237,14 @@ export function foldDNSRetries(
  * The status of an address that is being sent to a node's machine. It remembers both ends, so that wherever the address is found later, on whichever node has
  * gone meanwhile, it is known as the pool's own; a foreign holder it is taken from is not remembered. Pure.
  */
-export function onItsWay({ provider, before, after, reason }: AssignIP, registry: ProviderRegistry): IPStatus {
-  const isOurs = before !== undefined && reason !== "TakeOver";
+export function onItsWay({ provider, before, after, isHolderJudged }: AssignIP, registry: ProviderRegistry): IPStatus {
   return {
     state: "in-progress",
     nodeName: after.nodeName,
     providerID: registry.providerID(provider, after.machineID),
-    ...(isOurs ? { previousProviderID: registry.providerID(provider, before.machineID) } : {}),
+    ...(before !== undefined && isHolderJudged
+      ? { previousProviderID: registry.providerID(provider, before.machineID) }
+      : {}),
   };
 }
 

@@ -6,7 +6,7 @@ import type { ProviderRegistry } from "../model/provider.ts";
 import type { Pool, RecordSet } from "../model/resource.ts";
 import type { LearnedFirewall, Outcome } from "../model/run.ts";
 import { foldFinalizerRetries } from "./finalizer.ts";
-import { foldDNS, foldDNSRetries, foldIntoStatus, isMachineUnfit } from "./fold-status.ts";
+import { foldDNS, foldDNSRetries, foldIntoStatus } from "./fold-status.ts";
 import { rateLimitIn } from "./retries.ts";
 
 /** The same instant by the API server's clock and by the local one, milliseconds: providers' times are local, an observation's the server's. */
@@ -82,7 +82,7 @@ const WHILE_RUNNING: Readonly<Record<Action["kind"], "unconfirmed" | undefined>>
 
 /** A creation that was refused because of its machine was asked for all the same. */
 function wasAskedFor(outcome: Outcome): boolean {
-  return outcome.outcome !== "skipped" || isMachineUnfit(outcome.reason);
+  return outcome.outcome !== "skipped" || outcome.isMachineUnfit === true;
 }
 
 function isFinished(outcomes: readonly Outcome[]): boolean {

@@ -19,7 +19,7 @@ export function orderWrites(
     distinct.flatMap((action) => (action.kind === "unassign-ip" || action.kind === "delete-ip" ? [action.ip] : [])),
   );
   const ordered = withTakeDown(distinct, takeDown(names, leaving, serving));
-  const linked = afterFirewalls(afterAnnotations(afterClearing(clearingAfterDNS(ordered))));
+  const linked = afterFirewalls(afterAnnotations(afterClearing(clearingAfterDNS(ordered))), names);
   return [
     ...behindFinalizers(linked, finalizers),
     ...finalizers.map((finalizer) => afterEverything(finalizer, linked)),
@@ -30,9 +30,10 @@ export function orderWrites(
  * What a deleted object added to firewalls goes after its records, and before its address leaves the machine; also where the address leaves for another reason
  * in the same plan.
  */
-function afterFirewalls(actions: readonly Action[]): readonly Action[] {
+function afterFirewalls(actions: readonly Action[], names: readonly ObjectNames[]): readonly Action[] {
+  const deleted = new Set(names.flatMap(({ publisher: { meta, ref } }) => (meta.isDeleting ? [refKey(ref)] : [])));
   const closing = Map.groupBy(
-    actions.filter((action) => isClosing(action) && action.reason === "ObjectDeleted"),
+    actions.filter((action) => isClosing(action) && deleted.has(refKey(action.object))),
     ({ object }) => refKey(object),
   );
   if (closing.size === 0) return actions;

@@ -15,7 +15,7 @@ import { type LettingIn, type ObjectFirewalls, planFirewalls } from "./firewalls
 import { restoreMemory } from "./fold-status.ts";
 import { findGaps } from "./gaps.ts";
 import { shownAddresses, stillPublished } from "./names/former-names.ts";
-import { keepOneServing, keepPublished, keptServing } from "./names/keep-serving.ts";
+import { keepOneServing, keepPublished } from "./names/keep-serving.ts";
 import { type NameClaims, settleNames } from "./names/name-claims.ts";
 import { type ObjectNames, planDNS, untouchedNames, withUnrecorded } from "./names/plan-dns.ts";
 import { poolAddresses, poolPublisher, type ServedAddresses } from "./names/publishers.ts";
@@ -57,16 +57,16 @@ export function plan(observed: Observation, selection: Selection): Plan {
   const published = stillPublished(publishers, nameClaims, observation.dns, nowMs);
   const serving = servingNow(views);
   const decided = decidePools(views, observation, claims, published);
-  const kept = keepOneServing(decided, publishers, nameClaims, serving);
+  const { decisions: guarded, kept } = keepOneServing(decided, publishers, nameClaims, serving);
   const visible = { stillPublished: published, shown: shownAddresses(publishers, nameClaims) };
-  const { decisions: orderly, byObject: firewalls, lettingIn } = planFirewalls(kept, observation, visible);
+  const { decisions: orderly, byObject: firewalls, lettingIn } = planFirewalls(guarded, observation, visible);
   const assigns = orderly.flatMap(({ actions }) => actions.filter(isAssign));
   const used = decided.map(({ view }) => view);
   const verified = verifiedAddresses(used, assigns, lettingIn);
   const recordSets = checked.map((recordSet) => viewRecordSet(recordSet, sorted, verified));
   const names = namePlans(orderly, recordSets, nameClaims, observation, lettingIn);
   const decisions = keepPublished(orderly, [...names.values()]);
-  const stillShown = new Map([...published, ...keptServing(orderly)]);
+  const stillShown = new Map([...published, ...kept]);
   const isInScope = (namespace: string): boolean => isNamespaceSelected(selection, namespace);
   const annotating = { observation, views: used, claims, assignments: assigns, stillPublished: stillShown };
   const annotations = planAnnotations({ ...annotating, isNamespaceSelected: isInScope });

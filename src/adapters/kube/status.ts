@@ -1,5 +1,6 @@
 import type { AcquiredIP, PendingAcquisition, ReleasedIP } from "../../model/address.ts";
 import type { FirewallMemory, PendingFirewall } from "../../model/firewall.ts";
+import { addressesOf, faultOf } from "../../model/reason.ts";
 import type {
   Condition,
   IPState,
@@ -48,6 +49,7 @@ function decodeIP(entry: Readonly<Record<string, unknown>> | undefined): IPStatu
     ...optional("previousProviderID", asText(entry["previousProviderID"])),
     ...optional("error", asText(entry["error"])),
     ...optional("reason", asText(entry["reason"])),
+    ...optional("fault", faultOf(asText(entry["reason"]))),
     ...optional("notMatchingSince", asText(entry["notMatchingSince"])),
   };
 }
@@ -132,7 +134,7 @@ function encodeIP(entry: IPStatus): unknown {
     error: entry.error || null,
     reason: entry.reason || null,
     notMatchingSince: entry.notMatchingSince || null,
-  } satisfies Record<keyof IPStatus, unknown>;
+  } satisfies Record<Exclude<keyof IPStatus, "fault">, unknown>;
 }
 
 /** `status` of a RoutedIP, read as leniently as {@link decodePoolStatus} does. Never throws. */
@@ -249,14 +251,16 @@ function decodeCondition(value: unknown): readonly Condition[] {
   const status = entry?.["status"];
   const isStatus = status === "True" || status === "False" || status === "Unknown";
   if (entry === undefined || type === undefined || !isStatus) return [];
+  const reason = asText(entry["reason"]) ?? "";
   return [
     {
       type,
       status,
       observedGeneration: asInteger(entry["observedGeneration"]) ?? 0,
       lastTransitionTime: asText(entry["lastTransitionTime"]) ?? "",
-      reason: asText(entry["reason"]) ?? "",
+      reason,
       message: asText(entry["message"]) ?? "",
+      ...addressesOf(type, reason),
     },
   ];
 }
@@ -287,7 +291,7 @@ function decodeRetry(value: unknown): readonly RetryStatus[] {
 function encodeCommonStatus(status: CommonStatus): Readonly<Record<keyof CommonStatus, unknown>> {
   return {
     observedGeneration: status.observedGeneration ?? null,
-    conditions: unlessEmpty(status.conditions),
+    conditions: unlessEmpty(status.conditions.map(({ hasAddresses: _told, ...condition }) => condition)),
     error: status.error || null,
     publishedDNS: status.publishedDNS === undefined ? null : encodeName(status.publishedDNS),
     formerDNS: unlessEmpty(status.formerDNS.map(encodeName)),

@@ -34,7 +34,7 @@ export function assignPool(view: PoolView, ledger: MachineLedger, nowMs: number)
   for (const { ip, standing } of freeInOrder(view, nowMs)) {
     const choice = choose(view, ip, open, nowMs);
     if (choice.kind === "none") {
-      holds.push(hold(view, ip, choice.reason, choice.detail, choice.notBeforeMs));
+      holds.push(hold(view, ip, choice));
       continue;
     }
     const [candidate] = open.splice(choice.index, 1);
@@ -42,7 +42,8 @@ export function assignPool(view: PoolView, ledger: MachineLedger, nowMs: number)
     // What will not be written is promised to nobody: other objects wait for that node, too.
     if (isWritable(view)) ledger.promise(candidate.place.machineID, view.key);
     if (coolOffUntilMs !== undefined) {
-      holds.push(hold(view, ip, "CoolOff", `for node ${candidate.node.name}`, coolOffUntilMs));
+      const detail = `for node ${candidate.node.name}`;
+      holds.push(hold(view, ip, { reason: "CoolOff", waitsFor: "cool-off", detail, notBeforeMs: coolOffUntilMs }));
       continue;
     }
     actions.push(...assignment(view, ip, standing, candidate, mustNotCarry));
@@ -72,9 +73,10 @@ function freeInOrder(view: PoolView, nowMs: number): readonly { readonly ip: str
     );
 }
 
-type Choice =
-  | { readonly kind: "some"; readonly index: number }
-  | { readonly kind: "none"; readonly reason: Reason; readonly detail: string; readonly notBeforeMs?: number };
+type Choice = { readonly kind: "some"; readonly index: number } | ({ readonly kind: "none" } & Wait);
+
+/** Why a free address is sent nowhere. */
+type Wait = Pick<Hold, "reason" | "detail" | "notBeforeMs"> & Required<Pick<Hold, "waitsFor">>;
 
 function choose(view: PoolView, ip: string, open: readonly Candidate[], nowMs: number): Choice {
   const inRegion = (candidate: Candidate): boolean => isSamePlace(addressRegion(view, ip), candidate);
@@ -91,11 +93,11 @@ function choose(view: PoolView, ip: string, open: readonly Candidate[], nowMs: n
       ip,
       near.map(({ node }) => node.name),
     );
-    return { kind: "none", reason: "Backoff", detail, notBeforeMs };
+    return { kind: "none", reason: "Backoff", waitsFor: "retry", detail, notBeforeMs };
   }
-  if (open.length > 0)
-    return { kind: "none", reason: "RegionMismatch", detail: `the address is in ${addressRegion(view, ip)}` };
-  return { kind: "none", reason: "NoCandidate", detail: "" };
+  if (open.length === 0) return { kind: "none", reason: "NoCandidate", waitsFor: "node", detail: "" };
+  const detail = `the address is in ${addressRegion(view, ip)}`;
+  return { kind: "none", reason: "RegionMismatch", waitsFor: "region", detail };
 }
 
 /** When the address and the candidate may be tried together, once what must leave the machine may be tried, too. */
@@ -128,8 +130,8 @@ function coolOffEnd(view: PoolView, nowMs: number): number | undefined {
   return endMs > nowMs ? endMs : undefined;
 }
 
-function hold(view: PoolView, ip: string, reason: Reason, detail: string, notBeforeMs: number | undefined): Hold {
-  const common: Hold = { kind: "assign-ip", object: view.object, subject: ip, reason, detail, needsPerson: false };
+function hold({ object }: PoolView, ip: string, { reason, detail, waitsFor, notBeforeMs }: Wait): Hold {
+  const common = { kind: "assign-ip", object, subject: ip, reason, detail, waitsFor, needsPerson: false } as const;
   return notBeforeMs === undefined ? common : { ...common, notBeforeMs };
 }
 

@@ -43,7 +43,7 @@ export function managedIPs(pool: Pool): readonly string[] {
 function holdByStatus(pool: Pool, ip: string): 0 | 1 | 2 {
   if (pool.status.acquired.some((acquired) => acquired.ip === ip)) return 2;
   const entry = statusOf(pool, ip);
-  if (entry === undefined || entry.reason === "Conflict") return 0;
+  if (entry === undefined || entry.fault === "conflict") return 0;
   return entry.state === "active" ? 2 : 1;
 }
 
@@ -97,7 +97,7 @@ export function releasedOf(
   claims: Claims,
 ): readonly Released[] {
   const shown = Object.entries(pool.status.ips)
-    .filter(([, entry]) => entry.reason !== "Conflict" && entry.reason !== "InvalidIP")
+    .filter(([, entry]) => entry.fault !== "conflict" && entry.fault !== "invalid")
     .map(([ip]) => ip);
   const acquired = new Set(pool.status.acquired.map(({ ip }) => ip));
   const remembered = new Set([...pool.status.released.map(({ ip }) => ip), ...shown]);

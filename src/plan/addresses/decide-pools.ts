@@ -140,7 +140,9 @@ function poolHolds(view: PoolView, observation: Observation): readonly Hold[] {
   const { suspend } = view.pool.spec;
   return [
     ...(suspend ? [whole(view, "Suspended", "", false, undefined)] : []),
-    ...view.badEntries.map(({ entry, reason }): Hold => address(view, entry, reason, "", true)),
+    ...view.badEntries.map(({ entry, fault }): Hold => {
+      return { ...address(view, entry, fault === "invalid" ? "InvalidIP" : "DuplicateIP", "", true), isOfEntry: true };
+    }),
     ...view.managed.flatMap((managed) => addressHold(view, managed)),
     ...view.released.flatMap(({ ip, fact }) =>
       fact.kind === "gap" ? [address(view, ip, "Unreadable", fact.error, false)] : [],

@@ -125,7 +125,7 @@ function heldNamed(
   const holds = (choices.at(-1)?.assignments.holds ?? []).filter(({ subject }) => subject === named);
   if (isServing && notBeforeMs > nowMs && holds.length > 0) {
     const detail = retryOf(view, `ip/${named}`)?.error ?? "";
-    return holds.map((hold) => ({ ...hold, reason: "Backoff", detail, notBeforeMs }));
+    return holds.map((hold) => ({ ...hold, reason: "Backoff", waitsFor: "retry", detail, notBeforeMs }));
   }
-  return holds.map((hold) => (hold.reason === "RegionMismatch" ? { ...hold, needsPerson: true } : hold));
+  return holds.map((hold) => (hold.waitsFor === "region" ? { ...hold, needsPerson: true } : hold));
 }

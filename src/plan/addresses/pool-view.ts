@@ -3,7 +3,6 @@ import { type AcquiredIP, type AddressFact, canonicalIPv4 } from "../../model/ad
 import type { NodeFacts } from "../../model/node.ts";
 import type { Observation, ProviderFacts } from "../../model/observation.ts";
 import type { NodeVerdict } from "../../model/plan.ts";
-import type { Reason } from "../../model/reason.ts";
 import { compareText, ownerKey, type Pool } from "../../model/resource.ts";
 import { timestamp } from "../../model/time.ts";
 import { type FirewallContext, type FirewallTarget, firewallTarget } from "../firewalls/firewall-target.ts";
@@ -17,7 +16,7 @@ import { type MachineOf, standingOf } from "./position.ts";
 /** An entry of `spec.ips` that cannot be used. */
 export interface BadEntry {
   readonly entry: string;
-  readonly reason: "InvalidIP" | "DuplicateIP";
+  readonly fault: "invalid" | "duplicate";
 }
 
 /** Everything the planner works out about one pool before it decides who gets what. */
@@ -156,7 +155,7 @@ function goneOrUnread(ip: string, facts: ProviderFacts | undefined): AddressFact
 
 /** How many places are filled or spoken for when deciding to buy: every managed address, bad entries, and creations without an answer. */
 export function countedIPs(view: PoolView): number {
-  const invalid = view.badEntries.filter(({ reason }) => reason === "InvalidIP").length;
+  const invalid = view.badEntries.filter(({ fault }) => fault === "invalid").length;
   const open = view.intents.filter(({ kind }) => kind === "waiting" || kind === "ambiguous").length;
   return view.managed.length + invalid + open;
 }
@@ -166,8 +165,8 @@ function findBadEntries(entries: readonly string[]): readonly BadEntry[] {
   return entries.flatMap((entry): readonly BadEntry[] => {
     const isDuplicate = seen.has(entry);
     seen.add(entry);
-    if (isDuplicate) return [{ entry, reason: "DuplicateIP" }];
-    return canonicalIPv4(entry) === undefined ? [{ entry, reason: "InvalidIP" }] : [];
+    if (isDuplicate) return [{ entry, fault: "duplicate" }];
+    return canonicalIPv4(entry) === undefined ? [{ entry, fault: "invalid" }] : [];
   });
 }
 
@@ -239,37 +238,18 @@ function annotated(
   return found.slice(0, missing);
 }
 
-/** What Ready says of a pool whose addresses were looked at, as far as no other reason can be mistaken for it. */
-const LOOKED_AT: ReadonlySet<string> = new Set<Reason>([
-  "Ready",
-  "NoActiveIP",
-  "DNSPending",
-  "WaitingForAssignment",
-  "IPNotFound",
-  "Conflict",
-  "ForeignHolder",
-  "DuplicateIP",
-  "InvalidIP",
-  "QuotaExceeded",
-  "NoRegion",
-  "AmbiguousAcquisition",
-  "LostAcquisition",
-]);
-
 /**
  * Addresses that a pool must have acquired although the list of those does not have them any more: the status, made from this very spec by a pass that
  * looked at the addresses, shows them as managed, and the spec does not list them. After an edit they may as well have left the spec. Sorted by text. Pure.
  */
 function shownAcquired({ meta, spec, status }: Pool): readonly string[] {
   const ready = status.conditions.find(({ type }) => type === "Ready");
-  const isOfThisSpec = status.observedGeneration === meta.generation && LOOKED_AT.has(ready?.reason ?? "");
+  const isOfThisSpec = status.observedGeneration === meta.generation && ready?.hasAddresses === true;
   if (!isOfThisSpec || meta.isDeleting) return [];
   const listed = new Set(spec.ips.map((entry) => canonicalIPv4(entry) ?? entry));
   const known = new Set([...status.acquired, ...status.released].map(({ ip }) => ip));
   return Object.entries(status.ips)
-    .filter(
-      ([ip, { reason }]) => reason !== "Conflict" && canonicalIPv4(ip) === ip && !listed.has(ip) && !known.has(ip),
-    )
+    .filter(([ip, { fault }]) => fault !== "conflict" && canonicalIPv4(ip) === ip && !listed.has(ip) && !known.has(ip))
     .map(([ip]) => ip)
     .toSorted(compareText);
 }

@@ -44,6 +44,8 @@ export interface BlockedFirewall {
   readonly detail: string;
   readonly needsPerson: boolean;
   readonly notBeforeMs?: number;
+  /** Set where the last change failed, and its next attempt is not due. */
+  readonly waitsFor?: "retry";
 }
 
 /** What all targets of a pass share. */
@@ -183,7 +185,9 @@ export function firewallSubject(id: string): string {
 function backoff({ status }: Pool, id: string, nowMs: number): BlockedFirewall | undefined {
   const retry = status.retries.find(({ subject }) => subject === firewallSubject(id));
   const dueMs = retry === undefined ? nowMs : retryDueMs(retry, nowMs);
-  return dueMs <= nowMs ? undefined : { ...blocked("Backoff", retry?.error ?? "", false), notBeforeMs: dueMs };
+  return dueMs <= nowMs
+    ? undefined
+    : { ...blocked("Backoff", retry?.error ?? "", false), waitsFor: "retry", notBeforeMs: dueMs };
 }
 
 /** Open by the very rule, or by a wider one of somebody else: what flipop made for another object may go with that. */

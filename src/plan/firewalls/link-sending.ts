@@ -37,7 +37,10 @@ function refusals({
   return sending.flatMap((action) => {
     const refusal = extension.refused.get(destinationOf(action) ?? "");
     if (refusal === undefined) return [];
-    const { reason, detail, needsPerson } = refusal;
-    return [[action.id, { subject: "ip" in action ? action.ip : view.key, reason, detail, needsPerson }] as const];
+    const { reason, detail, needsPerson, waitsFor } = refusal;
+    const wait = waitsFor === undefined ? {} : { waitsFor };
+    return [
+      [action.id, { subject: "ip" in action ? action.ip : view.key, reason, detail, needsPerson, ...wait }] as const,
+    ];
   });
 }

@@ -8,17 +8,17 @@ import type { Publisher } from "./publishers.ts";
 
 /**
  * Where all addresses of a name that serve would leave their machines at once, the last one stays, and with it what needs its machine, until another address of the
- * name serves: the next look at the world, still in this pass, lets it go. Pure.
+ * name serves: the next look at the world, still in this pass, lets it go. `kept` has the name by each address that stays. Pure.
  */
 export function keepOneServing(
   decisions: readonly Decision[],
   publishers: readonly Publisher[],
   claims: NameClaims,
   serving: ReadonlySet<string>,
-): readonly Decision[] {
+): { readonly decisions: readonly Decision[]; readonly kept: ReadonlyMap<string, string> } {
   const unassigning = decisions.flatMap(({ actions }) => actions.filter(isUnassign));
   const leaving = new Set(unassigning.map(({ ip }) => ip));
-  const kept = new Map(
+  const needed = new Map(
     publishers.flatMap((publisher) => {
       const target = ownTarget(publisher, claims);
       if (target.kind !== "ready") return [];
@@ -28,19 +28,13 @@ export function keepOneServing(
     }),
   );
   const held = unassigning.flatMap(({ id, ip }) => {
-    const detail = kept.get(ip);
+    const detail = needed.get(ip);
     return detail === undefined
       ? []
       : [[id, { subject: ip, reason: "LastServing" as const, detail, needsPerson: false }] as const];
   });
-  return dropActions(decisions, new Map(held));
-}
-
-/** The addresses that {@link keepOneServing} holds back, with the name that needs them. Pure. */
-export function keptServing(decisions: readonly Decision[]): readonly (readonly [ip: string, name: string])[] {
-  return decisions.flatMap(({ holds }) =>
-    holds.flatMap(({ reason, subject, detail }) => (reason === "LastServing" ? [[subject, detail] as const] : [])),
-  );
+  const kept = new Map(held.map(([, { subject, detail }]) => [subject, detail]));
+  return { decisions: dropActions(decisions, new Map(held)), kept };
 }
 
 /** An address that a name shows and that nothing of the plan takes out of it is not given back to the provider: it could be a stranger's tomorrow. Pure. */

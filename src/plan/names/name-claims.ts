@@ -1,6 +1,6 @@
 import { type ObjectRef, refKey } from "../../model/action.ts";
 import { bySeniority, type PublishedName } from "../../model/resource.ts";
-import { isUnread, type TargetName } from "./name-target.ts";
+import { isPassing, type TargetName } from "./name-target.ts";
 import type { Publisher } from "./publishers.ts";
 
 /** Who owns which name, over all objects of the cluster. */
@@ -47,7 +47,7 @@ export function settleNames(publishers: readonly Publisher[]): NameClaims {
 
 /** Which keys an object may claim that cannot be told which one it does. Nobody waits for a zone that the token may not see. */
 function untoldName({ wish, target, mayPublish }: Publisher): readonly ((key: string) => boolean)[] {
-  const isUntold = isUnread(target) && target.name === undefined && target.cause !== "no-access";
+  const isUntold = isPassing(target) && target.name === undefined;
   if (!mayPublish || wish.kind !== "named" || !isUntold) return [];
   const recordName = wish.recordName.toLowerCase();
   const full = nameKey({ provider: wish.provider, fqdn: recordName });

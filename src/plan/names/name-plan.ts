@@ -4,7 +4,7 @@ import type { Hold } from "../../model/plan.ts";
 import { REFUSAL_REASONS, type Reason } from "../../model/reason.ts";
 import { retryDueMs } from "../retries.ts";
 import { isSameObject, type NameClaims, nameKey } from "./name-claims.ts";
-import type { BlockedTarget, NameTarget, ReadyTarget } from "./name-target.ts";
+import { type BlockedTarget, isPassing, type NameTarget, type ReadyTarget } from "./name-target.ts";
 import { dnsSubject, type Publisher, type ServedAddresses } from "./publishers.ts";
 
 /** What is done about the name an object has now. */
@@ -12,6 +12,10 @@ export interface NamePlan {
   readonly target: NameTarget;
   readonly actions: readonly WriteDNS[];
   readonly holds: readonly Hold[];
+  /** Set where the hold ends by itself, and the name is written then. `debounce`: the nodes are just changing. */
+  readonly waitsFor?: "debounce" | "retry" | "reading";
+  /** True where no address serves, and the records stay as they are. */
+  readonly isKept?: true;
   /** True once the records stand under this name as they should, or will after {@link actions}; also where the object asks for no name. */
   readonly isInPlace: boolean;
   /** True when the records were read, hold addresses, and are as they should be. */
@@ -27,23 +31,26 @@ export function planName(publisher: Publisher, served: ServedAddresses, claims: 
   const target = ownTarget(publisher, claims);
   if (target.kind === "none") return { target, actions: [], holds: [], isInPlace: true, isRight: false };
   const open = { target, actions: [], isInPlace: false, isRight: false };
-  if (target.kind === "blocked") return { ...open, holds: [blockedHold(publisher, target, nowMs)] };
+  if (target.kind === "blocked") return { ...open, holds: [blockedHold(publisher, target, nowMs)], ...waitOf(target) };
   const decision = decideRecords(served, target.records, publisher.whenEmpty);
   const { isUndecided } = decision;
   if (decision.kind === "keep" && isUndecided) return { ...open, holds: [], isInPlace: true, isUndecided };
   if (decision.kind === "keep") {
     const holds = [hold(publisher, target.name.fqdn, "NothingToPublish")];
-    return { ...open, holds, isInPlace: target.records.addresses.length > 0, drift: 0 };
+    return { ...open, holds, isKept: true, isInPlace: target.records.addresses.length > 0, drift: 0 };
   }
   if (areAsWanted(target.records, decision.addresses, target.ttlSeconds))
     return { ...open, holds: [], isInPlace: true, isRight: decision.addresses.length > 0, isUndecided, drift: 0 };
   const drift = differingRecords(target.records, decision.addresses, target.ttlSeconds);
   const waiting = backoff(publisher, target.name.fqdn, nowMs);
-  if (waiting !== undefined) return { ...open, holds: [waiting], drift };
+  if (waiting !== undefined) return { ...open, holds: [waiting], waitsFor: "retry", drift };
   const calm = settling(publisher, target.name.fqdn, nowMs);
-  if (calm !== undefined) return { ...open, holds: [calm], isInPlace: target.records.addresses.length > 0, drift };
-  if (target.unusable !== undefined)
-    return { ...open, holds: [blockedHold(publisher, { ...target.unusable, name: target.name }, nowMs)], drift };
+  if (calm !== undefined)
+    return { ...open, holds: [calm], waitsFor: "debounce", isInPlace: target.records.addresses.length > 0, drift };
+  if (target.unusable !== undefined) {
+    const unusable = { ...target.unusable, name: target.name };
+    return { ...open, holds: [blockedHold(publisher, unusable, nowMs)], ...waitOf(unusable), drift };
+  }
   if (!publisher.isWritable) return { ...open, holds: [], drift };
   return { ...open, actions: [update(publisher, target, decision)], holds: [], isInPlace: true, drift };
 }
@@ -72,6 +79,10 @@ function blockedHold(publisher: Publisher, target: BlockedTarget, nowMs: number)
   const written = publisher.wish.kind === "named" ? publisher.wish.recordName : "";
   const blocked = { ...hold(publisher, name?.fqdn ?? written, CAUSES[cause]), detail, needsPerson };
   return notBeforeMs === undefined ? blocked : { ...blocked, notBeforeMs };
+}
+
+function waitOf(target: BlockedTarget): Pick<NamePlan, "waitsFor"> {
+  return isPassing(target) ? { waitsFor: "reading" } : {};
 }
 
 /** The wait after a failed change of a name; undefined when none runs. */

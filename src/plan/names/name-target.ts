@@ -71,8 +71,12 @@ export function isTaken(target: NameTarget): boolean {
 
 /** True where the records could not be read, or not be asked for, in this pass. Pure. */
 export function isUnread(target: NameTarget): target is BlockedTarget {
-  if (target.kind !== "blocked") return false;
-  return target.cause === "unanswered" || target.cause === "rate-limited" || target.cause === "no-access";
+  return (target.kind === "blocked" && target.cause === "no-access") || isPassing(target);
+}
+
+/** True where the records may be read in a later pass without anybody's help. Pure. */
+export function isPassing(target: NameTarget): target is BlockedTarget {
+  return target.kind === "blocked" && (target.cause === "unanswered" || target.cause === "rate-limited");
 }
 
 /** The zone's name, as it was read or is written; undefined while only its id is known. */

@@ -1,7 +1,6 @@
 import { type Action, refKey, type WriteDNS } from "../../model/action.ts";
 import { type DNSFacts, recordAddresses } from "../../model/dns.ts";
 import type { Hold } from "../../model/plan.ts";
-import type { Reason } from "../../model/reason.ts";
 import type { DNSMemory, Pool, PublishedName, RecordSet } from "../../model/resource.ts";
 import { type Cleaning, NOTHING_TO_CLEAN } from "../finalizer.ts";
 import { type FormerPlan, type NameChange, planFormerNames } from "./former-names.ts";
@@ -65,9 +64,6 @@ export function planDNS(
   });
 }
 
-/** Holds that end by themselves, after which a name is written. */
-const WAITS: ReadonlySet<Reason> = new Set<Reason>(["Backoff", "Settling", "Unreadable", "RateLimited"]);
-
 /** The name of an object that cannot be worked on for its provider's sake: whoever leaves it waits, as the object may have to write there once it can. */
 function awaited(publisher: Publisher, claims: NameClaims): readonly (readonly [string, NameChange])[] {
   const target = ownTarget(publisher, claims);
@@ -79,12 +75,12 @@ function awaited(publisher: Publisher, claims: NameClaims): readonly (readonly [
 
 /** How a name is changed for the object it belongs to, by its key; empty when nothing is to change, and that is on record. */
 function changeOf(publisher: Publisher, present: NamePlan): readonly (readonly [string, NameChange])[] {
-  const { target, actions, holds, isRight, drift = 0 } = present;
+  const { target, actions, holds, waitsFor, isRight, drift = 0 } = present;
   if (!publisher.mayPublish || target.kind === "none" || target.name === undefined || isTaken(target)) return [];
   const key = nameKey(target.name);
   const [action] = actions;
   if (action !== undefined) return [[key, { kind: "now", actionID: action.id }]];
-  const hold = holds.find(({ reason }) => WAITS.has(reason));
+  const hold = waitsFor === undefined ? undefined : holds[0];
   // What is right already, or is to stay, is on record once this pass has written its status.
   const first: Hold = { ...FIRST, object: publisher.ref, subject: target.name.fqdn };
   if (hold === undefined && !isRight && drift === 0)

@@ -45,18 +45,18 @@ const NO_ERROR: ReadonlySet<Reason> = new Set<Reason>([
 ]);
 
 /** The error of an object's DNS part, for `status.error`; undefined when there is none. Pure. */
-export function dnsError({ holds, publisher }: Pick<ObjectNames, "holds" | "publisher">): string | undefined {
+export function dnsError({ holds, present: { target }, publisher }: ObjectNames): string | undefined {
   const hold = holds.find(({ reason }) => !NO_ERROR.has(reason));
+  if (target.kind === "blocked" && target.cause === "invalid") return target.detail;
   if (hold === undefined) return undefined;
-  if (hold.reason === "InvalidDNS") return hold.detail;
   const why = hold.detail === "" ? REASONS[hold.reason] : hold.detail;
   const where = publisher.ref.kind !== "dns" ? `DNS of ${hold.subject}` : hold.subject;
   return `${where}: ${why}`;
 }
 
 /** True while a name's records wait a moment for nodes that are just changing: nothing that status tells of. Pure. */
-export function isSettling({ holds }: Pick<NamePlan, "holds">): boolean {
-  return holds.some(({ reason }) => reason === "Settling");
+export function isSettling({ waitsFor }: Pick<NamePlan, "waitsFor">): boolean {
+  return waitsFor === "debounce";
 }
 
 /** True while an object's records wait a moment, whatever they should be. Pure. */

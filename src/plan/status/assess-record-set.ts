@@ -16,6 +16,7 @@ import {
 import { plain } from "../../model/text.ts";
 import { isPast, pastMs, timestamp } from "../../model/time.ts";
 import { FINALIZER_SUBJECT } from "../finalizer.ts";
+import type { NamePlan } from "../names/name-plan.ts";
 import type { NameTarget } from "../names/name-target.ts";
 import type { ObjectNames } from "../names/plan-dns.ts";
 import {
@@ -104,7 +105,7 @@ function recordSetStatus({ view, names, holds, pendingActions, nowMs }: RecordSe
   return {
     observedGeneration: meta.generation,
     conditions,
-    state: stateOf(readiness),
+    state: readiness.state,
     ...(error === undefined ? {} : { error: plain(error) }),
     // What is on record waits, too, for the little while that the records do.
     unreadyNodes: isSettling(names.present) ? status.unreadyNodes : unreadyNodes(view, nowMs),
@@ -114,9 +115,9 @@ function recordSetStatus({ view, names, holds, pendingActions, nowMs }: RecordSe
 }
 
 /** A name that cannot be one is an invalid spec, too; it is only known once the zone was read. */
-function stateOf({ isTrue, reason }: Readiness): NonNullable<RecordSetStatus["state"]> {
-  if (reason === "InvalidDNS") return "error";
-  return isTrue || reason === "NothingToPublish" ? "active" : "in-progress";
+function stateOf({ target, isKept }: NamePlan): NonNullable<RecordSetStatus["state"]> {
+  if (target.kind === "blocked" && target.cause === "invalid") return "error";
+  return isKept ? "active" : "in-progress";
 }
 
 function isCurrent({ subject }: RetryStatus, names: ObjectNames): boolean {
@@ -128,14 +129,15 @@ function isAboutFinalizer({ subject }: RetryStatus): boolean {
 }
 
 /** What a record set's condition Ready says: its records are as desired, and at least one address is published. Pure. */
-function recordSetReadiness(names: ObjectNames): Readiness {
+function recordSetReadiness(names: ObjectNames): Readiness & { readonly state: NonNullable<RecordSetStatus["state"]> } {
   const problem = dnsReadiness(names);
-  if (problem !== undefined) return problem;
+  if (problem !== undefined) return { ...problem, state: stateOf(names.present) };
   const { target } = names.present;
   const count = target.kind === "ready" ? target.records.addresses.length : 0;
-  if (count === 0) return { isTrue: false, reason: "NothingToPublish", message: "No address is published." };
+  if (count === 0)
+    return { isTrue: false, reason: "NothingToPublish", message: "No address is published.", state: "active" };
   const message = `${count === 1 ? "1 address is" : `${count} addresses are`} published.`;
-  return { isTrue: true, reason: "Ready", message: `${message}${raisedText(names)}` };
+  return { isTrue: true, reason: "Ready", message: `${message}${raisedText(names)}`, state: "active" };
 }
 
 /** A published node that does not match any more because it became unready. */

@@ -1,5 +1,5 @@
 import type { Hold } from "../../model/plan.ts";
-import { problemText, REFUSAL_REASONS, type Reason } from "../../model/reason.ts";
+import { addressesOf, FAULT_REASONS, problemText, REFUSAL_REASONS, type Reason } from "../../model/reason.ts";
 import type { Condition, IPStatus, ObjectMeta } from "../../model/resource.ts";
 import { plain } from "../../model/text.ts";
 import { isPast, timestamp } from "../../model/time.ts";
@@ -53,6 +53,7 @@ export function conditionsOf(facts: ConditionFacts, readiness: Readiness): reado
         lastTransitionTime: isSame ? stored.lastTransitionTime : timestamp(facts.nowMs),
         reason,
         message: plain(message),
+        ...addressesOf(type, reason),
       };
     },
   );
@@ -92,18 +93,15 @@ function holdMessage(hold: Hold): string {
   return `${problemText(hold)}${until}`;
 }
 
-const PERSON: ReadonlySet<string> = new Set<Reason>(["Conflict", "ForeignHolder", "IPNotFound", "InvalidIP"]);
-
 function stalled(facts: ConditionFacts): Verdict {
   const type = "Stalled";
   if (facts.blocked?.needsPerson)
     return { type, isTrue: true, reason: facts.blocked.reason, message: facts.blocked.message };
   const hold = facts.holds.find(({ needsPerson }) => needsPerson);
   if (hold !== undefined) return { type, isTrue: true, reason: hold.reason, message: holdMessage(hold) };
-  const bad = Object.entries(facts.ips).find(([, { reason }]) => reason !== undefined && PERSON.has(reason));
-  if (bad !== undefined) {
-    const [ip, { reason, error }] = bad;
-    return { type, isTrue: true, reason: reason as Reason, message: `${ip}: ${error ?? ""}` };
+  for (const [ip, { fault, error }] of Object.entries(facts.ips)) {
+    if (fault !== undefined)
+      return { type, isTrue: true, reason: FAULT_REASONS[fault], message: `${ip}: ${error ?? ""}` };
   }
   return { type, isTrue: false, reason: "NotStalled", message: "Nothing waits for a person." };
 }

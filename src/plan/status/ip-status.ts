@@ -1,7 +1,7 @@
 import type { Place } from "../../model/action.ts";
 import type { Hold } from "../../model/plan.ts";
-import { nodePhrase } from "../../model/reason.ts";
-import { type IPStatus, ownerText } from "../../model/resource.ts";
+import { FAULT_REASONS, nodePhrase } from "../../model/reason.ts";
+import { type IPFault, type IPStatus, ownerText } from "../../model/resource.ts";
 import { plain } from "../../model/text.ts";
 import { isPast, pastMs, timestamp } from "../../model/time.ts";
 import { isAsked } from "../addresses/named-address.ts";
@@ -12,7 +12,7 @@ import { retryOf } from "../retries.ts";
 /** The status of every managed address and every bad entry, by address; keys sorted. `holds` say why a free address is not assigned. Pure. */
 export function ipStatuses(view: PoolView, holds: readonly Hold[], nowMs: number): Readonly<Record<string, IPStatus>> {
   const bad = view.badEntries
-    .filter(({ reason }) => reason === "InvalidIP")
+    .filter(({ fault }) => fault === "invalid")
     .map((entry) => [entry.entry, badEntry(entry)] as const);
   const heldBack = new Map(holds.filter(keepsFree).map((hold) => [hold.subject, hold]));
   const managed = view.managed.map(({ ip, standing }) => {
@@ -25,13 +25,13 @@ export function ipStatuses(view: PoolView, holds: readonly Hold[], nowMs: number
   );
 }
 
-function badEntry({ entry, reason }: BadEntry): IPStatus {
-  return { state: "error", reason, error: `"${entry}" is not a canonical IPv4 address` };
+function badEntry({ entry }: BadEntry): IPStatus {
+  return { ...faulty("invalid"), error: `"${entry}" is not a canonical IPv4 address` };
 }
 
 /** True for what keeps a free address from being sent to a node. */
-function keepsFree({ kind, reason }: Hold): boolean {
-  return (kind === "assign-ip" || kind === "move-ip") && reason !== "DuplicateIP";
+function keepsFree({ kind, isOfEntry }: Hold): boolean {
+  return (kind === "assign-ip" || kind === "move-ip") && isOfEntry !== true;
 }
 
 function plainError(entry: IPStatus): IPStatus {
@@ -42,19 +42,17 @@ function ipStatus(view: PoolView, ip: string, standing: Standing, heldBack: Hold
   const stored = statusOf(view.pool, ip);
   switch (standing.kind) {
     case "conflict":
-      return { state: "error", reason: "Conflict", error: `owned by ${ownerText(standing.owner)}` };
+      return { ...faulty("conflict"), error: `owned by ${ownerText(standing.owner)}` };
     case "gone":
       return {
-        state: "error",
-        reason: "IPNotFound",
+        ...faulty("gone"),
         error: `provider "${view.pool.spec.provider}" does not know the address`,
       };
     case "gap":
-      return { state: "error", ...stored, reason: "Unreadable", error: standing.error };
+      return unread(stored, standing.error);
     case "foreign":
       return {
-        state: "error",
-        reason: "ForeignHolder",
+        ...faulty("foreign"),
         error: `attached to ${standing.holder.machineID}, which never was a node of this cluster; spec.foreignHolder: TakeOver would move it`,
       };
     case "busy":
@@ -63,6 +61,16 @@ function ipStatus(view: PoolView, ip: string, standing: Standing, heldBack: Hold
     case "free":
       return isAsked(view, ip) ? settled(view, ip, standing, heldBack, nowMs) : disabled(view, standing);
   }
+}
+
+function faulty(fault: IPFault): IPStatus {
+  return { state: "error", reason: FAULT_REASONS[fault], fault };
+}
+
+/** What was seen last, and why it could not be seen now. */
+function unread(stored: IPStatus | undefined, error: string): IPStatus {
+  const { fault: _former, ...seen } = stored ?? { state: "error" };
+  return { ...seen, reason: "Unreadable", error };
 }
 
 function busy(view: PoolView, holder: Place | undefined, stored: IPStatus | undefined): IPStatus {
@@ -104,8 +112,7 @@ function settled(
   const place = placeFields(view, ownPlace(standing));
   const since = standing.sinceMs === undefined ? {} : { notMatchingSince: keepTime(view, ip, standing.sinceMs, nowMs) };
   const moving = standing.rank === "not-matching" ? "HolderLost" : "HolderGone";
-  const parked =
-    heldBack?.reason === "NoCandidate" ? { error: parkedText(view, standing, since.notMatchingSince) } : {};
+  const parked = heldBack?.waitsFor === "node" ? { error: parkedText(view, standing, since.notMatchingSince) } : {};
   return { state: "no-match", reason: heldBack?.reason ?? moving, ...place, ...since, ...parked, ...failure };
 }
 

@@ -84,7 +84,9 @@ export function poolStatus(facts: StatusFacts): RoutedIPStatus {
 
 /** What waits, and for what; undefined when nothing does. */
 function waitingText({ holds, pendingAddressActions }: StatusFacts): string | undefined {
-  const hold = holds.find(({ kind, reason }) => kind === "assign-ip" && (reason === "CoolOff" || reason === "Backoff"));
+  const hold = holds.find(
+    ({ kind, waitsFor }) => kind === "assign-ip" && (waitsFor === "cool-off" || waitsFor === "retry"),
+  );
   if (hold !== undefined) {
     return `${hold.subject} and a node that could take it wait for each other. ${whyHeld(hold)}`;
   }
@@ -271,7 +273,7 @@ function poolReadiness({ ips, holds, names, waiting, firewall }: PoolReadinessFa
   const active = Object.values(ips).filter(({ state }) => state === "active");
   const unread = Object.values(ips).filter(isUnread).length;
   if (active.length === 0) {
-    const kept = holds.some(({ reason }) => reason === "NothingToPublish") ? " The DNS records stay as they are." : "";
+    const kept = names.present.isKept ? " The DNS records stay as they are." : "";
     const why = holds.find(({ kind, needsPerson }) => needsPerson && (kind === "assign-ip" || kind === "acquire-ip"));
     const because = why === undefined ? "" : ` ${capital(problemText(why))}`;
     const none = unread === 0 ? "No address is active." : `No address is known to be active; ${unreadText(unread)}.`;

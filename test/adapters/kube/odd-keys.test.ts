@@ -23,7 +23,7 @@ function keysOf(value: unknown): readonly string[] {
   return Object.keys(JSON.parse(JSON.stringify(value)) as object);
 }
 
-const BAD: IPStatus = { state: "error", reason: "InvalidIP", error: "bad" };
+const BAD: IPStatus = { state: "error", reason: "InvalidIP", fault: "invalid", error: "bad" };
 
 describe("keys that every object has of its own accord", () => {
   test("of status.ips are read, written and removed like any other", () => {
