@@ -4,6 +4,7 @@ import { KubeError, ProviderError } from "../model/errors.ts";
 import { ACQUISITIONS_ANNOTATION } from "../model/lease-annotations.ts";
 import { compareText, objectKey, type Pool, type PoolStatus } from "../model/resource.ts";
 import { timestamp } from "../model/time.ts";
+import { nextTryMs, TRIES } from "../model/waits.ts";
 import { readAllPages } from "../ports/listing.ts";
 import type { IPProvider } from "../ports/providers.ts";
 import { explainRefusal } from "./assign-ip.ts";
@@ -153,15 +154,12 @@ async function confirmOnNode(
   return { outcome: "unconfirmed", address: confirmation.address ?? address, acceptedAtMs, learned };
 }
 
-/** Waits between attempts right after an unassignment, when the provider may still be busy with the address, milliseconds. */
-const BUSY_WAITS: readonly number[] = [500, 1000, 2000, 5000];
-
 /** Gives one unattached address back. It is read first: an attached or locked one is never deleted. Already gone is done. */
 export async function deleteIP(action: DeleteIP, context: ApplyContext): Promise<Result> {
   const { provider } = toolsOf(action.provider, context);
   for (let attempt = 0; ; attempt += 1) {
     const result = await tryOnce(action.ip, provider, context);
-    const wait = BUSY_WAITS[attempt];
+    const wait = nextTryMs(TRIES.busyDelete, attempt);
     if (result !== "busy") return result;
     if (wait === undefined) return skipped("InProgress");
     await context.clock.sleep(wait, context.patience);

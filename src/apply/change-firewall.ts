@@ -2,12 +2,11 @@ import type { ChangeMachines, ChangePorts } from "../model/action.ts";
 import { ProviderError } from "../model/errors.ts";
 import { type Firewall, portText, progressAt } from "../model/firewall.ts";
 import type { LearnedFirewall } from "../model/run.ts";
+import { WAITS, waitMs } from "../model/waits.ts";
 import type { FirewallProvider } from "../ports/providers.ts";
 import { type ApplyContext, failed, obstacle, type Result, skipped } from "./context.ts";
 import { firewallToolsOf } from "./settle-change.ts";
 
-/** Waits before the 1st, 2nd, … reading of a changed firewall, milliseconds; the last one repeats. */
-const WAITS: readonly number[] = [0, 150, 350, 500, 1000, 1000, 2000];
 /** For so long after something was taken away the machines that lose it are waited for, milliseconds: a dead one never has it. */
 const REST_MS = 2000;
 
@@ -163,7 +162,7 @@ function isAtRest(reading: FirewallReading, { pendingBefore }: Wait): boolean {
 
 /** Waits for its turn of the n-th reading; false when time, or patience, is over. The first one is always made. */
 async function mayRead(reads: number, { clock, deadline, patience }: ApplyContext): Promise<boolean> {
-  const wait = WAITS[Math.min(reads, WAITS.length - 1)] ?? 0;
+  const wait = waitMs(WAITS.confirmation, reads);
   await clock.sleep(Math.max(0, Math.min(wait, deadline - clock.monotonicMs())), patience);
   return reads === 0 || (!patience.aborted && clock.monotonicMs() < deadline);
 }

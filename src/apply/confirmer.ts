@@ -1,5 +1,6 @@
 import type { Address } from "../model/address.ts";
 import { ProviderError } from "../model/errors.ts";
+import { WAITS, waitMs } from "../model/waits.ts";
 import type { AcceptedAction, IPProvider } from "../ports/providers.ts";
 import type { Clock } from "../ports/system.ts";
 
@@ -17,8 +18,6 @@ interface Waiting {
   address?: Address;
 }
 
-/** Waits before the 1st, 2nd, … reading after the newest acceptance, milliseconds; the last one repeats. */
-const WAITS: readonly number[] = [0, 150, 350, 500, 1000, 1000, 2000];
 /** From so many on, addresses are read together from the account's list. */
 const TOGETHER = 3;
 /** An unlocked address that is not where it was sent is held against its action from this reading on. */
@@ -69,7 +68,7 @@ export class Confirmer {
     this.#isRunning = true;
     while (this.#waiting.size > 0 && !this.#isOver()) {
       const newest = Math.min(...[...this.#waiting].map(({ reads }) => reads));
-      await this.#pause(WAITS[Math.min(newest, WAITS.length - 1)] ?? 0);
+      await this.#pause(waitMs(WAITS.confirmation, newest));
       await this.#letOthersStart();
       if (this.#isOver()) break;
       await this.#read([...this.#waiting]);

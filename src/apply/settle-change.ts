@@ -2,6 +2,7 @@ import type { ChangeMachines, ChangePorts } from "../model/action.ts";
 import type { Address } from "../model/address.ts";
 import { InternalError, ProviderError } from "../model/errors.ts";
 import type { Learned } from "../model/run.ts";
+import { TRIES } from "../model/waits.ts";
 import type { AcceptedAction, FirewallProvider, IPProvider } from "../ports/providers.ts";
 import { type Confirmer, Turnstile } from "./confirmer.ts";
 import { type ApplyContext, applied, failed, learn, obstacle, type Result, skipped } from "./context.ts";
@@ -21,15 +22,12 @@ interface Change {
   readonly explain: (error: ProviderError, address: Address) => Promise<Result>;
 }
 
-/** Waits between attempts while the provider is busy with the machine or the address, milliseconds; then the next run goes on. */
-const BUSY_WAITS: readonly number[] = [500, 1000, 2000, 2000, 5000, 5000];
-
 /**
  * Makes one change and waits until the address itself shows it. A refusal or a lost answer is never believed before the address is read again: what is
  * already true is success, a busy provider is waited for, and a call that may have taken effect is waited for like an accepted one.
  */
 export async function settleChange(change: Change, context: ApplyContext): Promise<Result> {
-  for (const wait of BUSY_WAITS) {
+  for (const wait of TRIES.busyChange.ms) {
     const result = await attempt(change, context);
     if (!isBusy(result)) return result;
     await context.clock.sleep(wait, context.patience);

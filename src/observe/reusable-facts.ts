@@ -3,6 +3,7 @@ import type { RecordsFact } from "../model/dns.ts";
 import type { Refusal } from "../model/errors.ts";
 import type { Firewall } from "../model/firewall.ts";
 import type { KnownFacts, Observation } from "../model/observation.ts";
+import { WAITS, waitMs } from "../model/waits.ts";
 import type { Clock } from "../ports/system.ts";
 import { type Piece, pieceKey, Readings } from "./looking.ts";
 import { wantedAddresses } from "./wanted-addresses.ts";
@@ -15,12 +16,6 @@ import { wantedAddresses } from "./wanted-addresses.ts";
  *   failed   it could not be read.
  */
 type ReadState = "settled" | "moving" | "failed";
-
-/** Waits before the 1st, 2nd, … reading of a subject that is not settled, milliseconds; the last one repeats. */
-const WAITS: Readonly<Record<Exclude<ReadState, "settled">, readonly number[]>> = {
-  moving: [250, 500, 1000, 2000, 4000, 8000, 15_000, 30_000, 60_000],
-  failed: [1000, 2000, 5000, 10_000, 30_000, 60_000],
-};
 
 /** A subject that is settled for less than this between two changes goes on with its waits, milliseconds. */
 const MOMENT_MS = 60_000;
@@ -144,7 +139,8 @@ function entryOf({ piece, state, mark }: Reading, before: Entry | undefined, now
     return { piece, state, mark, count, readAtMs: nowMs, dueMs: Number.POSITIVE_INFINITY };
   }
   const count = 1 + (before === undefined ? 0 : countBefore(before, state, nowMs));
-  return { piece, state, mark, count, readAtMs: nowMs, dueMs: nowMs + waitMs(WAITS[state], count) };
+  const row = state === "moving" ? WAITS.moving : WAITS.unreadable;
+  return { piece, state, mark, count, readAtMs: nowMs, dueMs: nowMs + waitMs(row, count - 1) };
 }
 
 /** A subject that was settled only for a moment between two changes (its machine is busy at every attempt) goes on with its waits. */
@@ -152,10 +148,6 @@ function countBefore(before: Entry, state: ReadState, nowMs: number): number {
   if (before.state === state) return before.count;
   const isMomentary = nowMs - before.readAtMs <= MOMENT_MS;
   return before.state === "settled" && state === "moving" && isMomentary ? before.count : 0;
-}
-
-function waitMs(waits: readonly number[], count: number): number {
-  return waits[Math.min(count, waits.length) - 1] ?? 0;
 }
 
 function readingsOf(world: Observation): readonly Reading[] {

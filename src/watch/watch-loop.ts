@@ -2,6 +2,7 @@ import { ConfigError, KubeError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
 import { objectKey } from "../model/resource.ts";
 import type { Pass, Settling } from "../model/run.ts";
+import { WAITS, waitMs } from "../model/waits.ts";
 import { Interrupted } from "../observe/interrupt.ts";
 import { type NextLook, nextLook } from "../plan/retries.ts";
 import type { ClusterChange, WarmCluster } from "../ports/cluster.ts";
@@ -79,8 +80,6 @@ export interface WatchLoopOptions {
 
 /** The least time between the beginnings of two passes, milliseconds. */
 const REST_MS = 50;
-/** After passes that leave actions and achieve nothing the next one comes after these, milliseconds; the last one repeats. */
-const FRUITLESS_WAITS: readonly number[] = [250, 500, 1000, 2000, 4000, 8000, 15_000, 30_000];
 
 /**
  * Passes until the signal is aborted or the lock is lost.
@@ -137,7 +136,7 @@ class WatchLoop {
       });
       if (isFullLook) this.#lookedAtMs = startMs;
       this.#remember(pass);
-      const leftOverMs = FRUITLESS_WAITS[Math.min(this.#fruitlessPasses, FRUITLESS_WAITS.length - 1)] ?? 0;
+      const leftOverMs = waitMs(WAITS.fruitlessPass, this.#fruitlessPasses);
       const next = nextLook(pass.result.remaining, cluster.now(), { leftOverMs, nextReadInMs: pass.nextReadInMs });
       return { kind: "passed", cause, pass, ...(next === undefined ? {} : { next }) };
     } catch (error) {
@@ -281,12 +280,9 @@ function desiredNow(before: Desired | undefined, addresses: string, nowMs: numbe
   return before.addresses === addresses ? before : { ...before, addresses, sinceMs: nowMs };
 }
 
-const FIRST_MS = 800;
-const LONGEST_BACKOFF_MS = 5000;
-
 /** Returns how long to wait after so many failures in a row (from 1), milliseconds: twice as long each time, at most 6 s, different for each process. Pure. */
 export function backoffMs(failures: number, identity: string): number {
-  return jittered(Math.min(FIRST_MS * 2 ** (failures - 1), LONGEST_BACKOFF_MS), identity, failures);
+  return jittered(waitMs(WAITS.failedPass, failures - 1), identity, failures);
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Agent, IncomingMessage } from "node:http";
 import { ConfigError, KubeError } from "../../model/errors.ts";
+import { nextTryMs, TRIES } from "../../model/waits.ts";
 import type { Clock } from "../../ports/system.ts";
 import { createAgent } from "../http/agents.ts";
 import { openRequest, type Request } from "../http/request.ts";
@@ -260,8 +261,6 @@ function closeIdle({ freeSockets }: Agent): void {
   }
 }
 
-const MAX_REPEATS = 3;
-const FIRST_WAIT_MS = 200;
 const MAX_RETRY_AFTER_MS = 10_000;
 const STATUSES: readonly number[] = [429, 500, 502, 503, 504];
 const CODES: readonly string[] = ["ECONNRESET", "EPIPE", "ECONNREFUSED"];
@@ -281,12 +280,14 @@ export function repeatDelayMs(
   repeats: number,
   random: number,
 ): number | undefined {
-  if (method === "POST" || repeats >= MAX_REPEATS) return undefined;
+  const backoffMs = nextTryMs(TRIES.clusterCall, repeats, random);
+  if (method === "POST" || backoffMs === undefined) return undefined;
   const isPassing = "code" in end ? CODES.includes(end.code) : STATUSES.includes(end.status);
   if (!isPassing) return undefined;
-  const backoffMs = FIRST_WAIT_MS * 2 ** repeats * (0.5 + random / 2);
   const asked = "code" in end ? undefined : retryAfterMs(end.retryAfter);
-  return asked === undefined ? backoffMs : Math.min(asked, MAX_RETRY_AFTER_MS) + (random * FIRST_WAIT_MS) / 2;
+  return asked === undefined
+    ? backoffMs
+    : Math.min(asked, MAX_RETRY_AFTER_MS) + (nextTryMs(TRIES.clusterCall, 0) ?? 0) * random;
 }
 
 /** `Retry-After` in seconds, the form Kubernetes sends; undefined for a date or nothing. */

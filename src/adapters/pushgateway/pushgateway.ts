@@ -7,6 +7,7 @@ import {
   Registry,
 } from "prom-client";
 import { oneLine } from "../../model/text.ts";
+import { TRIES } from "../../model/waits.ts";
 import type { Clock, Secrets } from "../../ports/system.ts";
 import { type MetricName, metricFacts } from "../../report/metrics/metrics.ts";
 import type { Sample } from "../../report/metrics/samples.ts";
@@ -36,7 +37,6 @@ export type PushResult = { readonly kind: "pushed" } | { readonly kind: "failed"
 
 /** Everything together may take this long, milliseconds. */
 const LIMIT_MS = 5000;
-const REPEAT_AFTER_MS = 300;
 
 /**
  * Pushes metrics: one request, repeated once after a broken connection or a 5xx, all within 5 s, whatever the server does. Redirects are not followed; they count as
@@ -64,10 +64,13 @@ export async function pushMetrics(
   } catch (error) {
     return { ...failed("its credentials cannot be read", messageOf(error)) };
   }
-  const first = await attempt(target, push, headers, over);
-  if (!isPassing(first) || over.aborted) return resultOf(first);
-  await clock.sleep(REPEAT_AFTER_MS, over);
-  return resultOf(over.aborted ? first : await attempt(target, push, headers, over));
+  let result = await attempt(target, push, headers, over);
+  for (const waitMs of TRIES.push.ms) {
+    if (!isPassing(result) || over.aborted) break;
+    await clock.sleep(waitMs, over);
+    if (!over.aborted) result = await attempt(target, push, headers, over);
+  }
+  return resultOf(result);
 
   function resultOf(attempted: Attempt): PushResult {
     if (attempted.kind === "broken") {

@@ -1,4 +1,5 @@
 import { KubeError, type KubeFailure } from "../../../model/errors.ts";
+import { WAITS, waitMs } from "../../../model/waits.ts";
 import type { Staleness } from "../../../ports/cluster.ts";
 import type { Clock } from "../../../ports/system.ts";
 
@@ -131,11 +132,6 @@ function asKubeError(error: unknown): KubeError {
   return new KubeError(facts, { cause: error });
 }
 
-const FIRST_MS = 800;
-const LONGEST_MS = 30_000;
-/** The longest wait for a list that is refused for what it asks: only a change of the object or of the server helps. */
-const LONGEST_REFUSED_MS = 300_000;
-
 /** Failures that somebody has to mend: soon trying again is of no use, and neither is waiting for it. */
 const REFUSALS: readonly (KubeFailure | undefined)[] = ["forbidden", "unauthorized", "missing-resource"];
 
@@ -152,12 +148,6 @@ export function isRefusal(failure: KubeFailure | undefined): boolean {
  */
 export function retryDelayMs(failure: KubeFailure | "refused" | undefined, failures: number, random: number): number {
   if (failure === "gone" && failures === 1) return 0;
-  const growingMs = FIRST_MS * 2 ** (failures - 1);
-  const baseMs =
-    failure === "refused"
-      ? Math.min(growingMs, LONGEST_REFUSED_MS)
-      : isRefusal(failure)
-        ? LONGEST_MS
-        : Math.min(growingMs, LONGEST_MS);
-  return baseMs * (1 + random / 2);
+  if (failure === "refused") return waitMs(WAITS.refusedList, failures - 1, random);
+  return waitMs(isRefusal(failure) ? WAITS.forbiddenWatch : WAITS.brokenWatch, failures - 1, random);
 }
