@@ -1,12 +1,6 @@
-import { type ChooseProxy, proxyChoice } from "../adapters/http/proxy-choice.ts";
+import type { KubeConfigInputs } from "../adapters/kube/config.ts";
 import type { Clock, Secrets } from "../ports/system.ts";
-import {
-  type Environment,
-  type EnvironmentSettings,
-  resolveEnvironment,
-  resolveProxies,
-  withoutSecrets,
-} from "./environment.ts";
+import { type Environment, type EnvironmentSettings, given, resolveEnvironment } from "./environment.ts";
 import type { CommonFlags } from "./flags.ts";
 
 /** What comes from the machine that a run is on; a test may give another clock, or less patience with providers. */
@@ -20,22 +14,14 @@ export interface Runtime {
 
 /** Everything a command is built from, resolved once from flags and environment, frozen. */
 export interface Config extends EnvironmentSettings {
-  /** The environment that exec plugins inherit: all of it except flipop's own secrets. */
-  readonly environment: Environment;
-  /** The proxy that the environment names for a URL. */
-  readonly chooseProxy: ChooseProxy;
+  readonly kube: KubeConfigInputs;
   /** Warns a person; the run goes on. Says each text once. */
   readonly warn: Warn;
   /** Knows the secrets of the process. Code that reads a secret adds it here. */
   readonly secrets: Secrets;
   /** Run on the embedded world in this directory. */
   readonly sandboxDir?: string;
-  readonly kubeconfigFlag?: string;
-  readonly context?: string;
   readonly requestTimeoutMs?: number;
-  /** `--as` and `--as-group`. */
-  readonly as?: string;
-  readonly asGroups: readonly string[];
   readonly lease: { readonly namespace: string; readonly name: string };
 }
 
@@ -53,19 +39,14 @@ export const DEFAULT_SANDBOX_DIR = "sandbox";
 
 /** Returns the configuration of one command. */
 export function resolveConfig(flags: CommonFlags, env: Environment, { warn, secrets }: Outlets): Config {
-  const { sandbox, kubeconfig, context, requestTimeout, as, asGroup } = flags;
+  const { sandbox, kubeconfig, context, requestTimeout: requestTimeoutMs, as, asGroup: asGroups } = flags;
+  const settings = resolveEnvironment(env);
   return Object.freeze({
-    ...resolveEnvironment(env),
-    environment: withoutSecrets(env),
-    chooseProxy: proxyChoice(resolveProxies(env)),
+    ...settings,
+    kube: { ...settings.kube, ...given({ kubeconfig, context, as }), asGroups },
     warn,
     secrets,
-    ...(sandbox === undefined ? {} : { sandboxDir: sandbox === true ? DEFAULT_SANDBOX_DIR : sandbox }),
-    ...(kubeconfig === undefined ? {} : { kubeconfigFlag: kubeconfig }),
-    ...(context === undefined ? {} : { context }),
-    ...(requestTimeout === undefined ? {} : { requestTimeoutMs: requestTimeout }),
-    ...(as === undefined ? {} : { as }),
-    asGroups: asGroup,
+    ...given({ requestTimeoutMs, sandboxDir: sandbox === true ? DEFAULT_SANDBOX_DIR : sandbox }),
     lease: { namespace: flags.leaseNamespace, name: flags.leaseName },
   });
 }

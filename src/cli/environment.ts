@@ -1,5 +1,11 @@
 import { readFileSync } from "node:fs";
-import type { ProxySettings, ProxyVariable } from "../adapters/http/proxy-choice.ts";
+import {
+  type ChooseProxy,
+  type ProxySettings,
+  type ProxyVariable,
+  proxyChoice,
+} from "../adapters/http/proxy-choice.ts";
+import type { KubeConfigInputs } from "../adapters/kube/config.ts";
 
 /** Environment variables by name; also what tests pass instead of the process's own. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -23,11 +29,10 @@ export interface EnvironmentSettings {
   readonly digitalOcean: ProviderSettings;
   /** `apiURL` with `/client/v4`. */
   readonly cloudflare: ProviderSettings;
-  /** `KUBECONFIG`, as written. */
-  readonly kubeconfig?: string;
-  readonly home?: string;
-  /** Where a pod finds its API server; empty elsewhere. */
-  readonly inCluster: { readonly host?: string; readonly port?: string };
+  /** Which cluster is used, as far as the environment says. */
+  readonly kube: Pick<KubeConfigInputs, "kubeconfigEnv" | "home" | "inCluster" | "environment">;
+  /** The proxy that the environment names for a URL. */
+  readonly chooseProxy: ChooseProxy;
 }
 
 /**
@@ -87,17 +92,20 @@ function withTwin(name: string): readonly string[] {
 /** Returns what the environment says, frozen. Empty variables count as absent. */
 export function resolveEnvironment(env: Environment): EnvironmentSettings {
   const text = (name: string): string | undefined => env[name] || undefined;
-  const kubeconfig = text("KUBECONFIG");
-  const home = text("HOME");
-  const host = text("KUBERNETES_SERVICE_HOST");
-  const port = text("KUBERNETES_SERVICE_PORT");
+  const inCluster = given({ host: text("KUBERNETES_SERVICE_HOST"), port: text("KUBERNETES_SERVICE_PORT") });
+  const kubeconfig = given({ kubeconfigEnv: text("KUBECONFIG") });
   return Object.freeze({
     digitalOcean: providerSettings(env, "DIGITALOCEAN", SECRETS.digitalOcean),
     cloudflare: providerSettings(env, "CLOUDFLARE", SECRETS.cloudflare),
-    ...(kubeconfig === undefined ? {} : { kubeconfig }),
-    ...(home === undefined ? {} : { home }),
-    inCluster: Object.freeze({ ...(host === undefined ? {} : { host }), ...(port === undefined ? {} : { port }) }),
+    kube: { ...kubeconfig, home: env["HOME"] ?? "", inCluster, environment: withoutSecrets(env) },
+    chooseProxy: proxyChoice(resolveProxies(env)),
   });
+}
+
+/** Returns the fields that are not undefined: for optional fields of a new object. */
+export function given<T extends object>(fields: T): { readonly [K in keyof T]?: Exclude<T[K], undefined> } {
+  const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> };
 }
 
 /** How to reach a Pushgateway, as far as the environment says. */
@@ -111,11 +119,8 @@ export interface PushgatewaySettings {
 
 /** Returns what the environment says of the Pushgateway. Empty variables count as absent. */
 export function resolvePushgateway(env: Environment): PushgatewaySettings {
-  const url = env["PUSHGATEWAY_URL"] || undefined;
-  const username = env["PUSHGATEWAY_USERNAME"] || undefined;
   return Object.freeze({
-    ...(url === undefined ? {} : { url }),
-    ...(username === undefined ? {} : { username }),
+    ...given({ url: env["PUSHGATEWAY_URL"] || undefined, username: env["PUSHGATEWAY_USERNAME"] || undefined }),
     password: tokenSource(env, SECRETS.pushPassword),
     token: tokenSource(env, SECRETS.pushToken),
   });
@@ -127,23 +132,16 @@ export function resolveProxies(env: Environment): ProxySettings {
     const name = names.find((one) => env[one]);
     return name === undefined ? undefined : { name, text: env[name] ?? "" };
   };
-  const [http, https] = [variable("HTTP_PROXY", "http_proxy"), variable("HTTPS_PROXY", "https_proxy")];
   return Object.freeze({
-    ...(http === undefined ? {} : { http }),
-    ...(https === undefined ? {} : { https }),
+    ...given({ http: variable("HTTP_PROXY", "http_proxy"), https: variable("HTTPS_PROXY", "https_proxy") }),
     except: variable("NO_PROXY", "no_proxy")?.text ?? "",
     isCGI: Boolean(env["REQUEST_METHOD"]),
   });
 }
 
 function providerSettings(env: Environment, prefix: string, tokens: readonly string[]): ProviderSettings {
-  const apiURL = env[`${prefix}_API_URL`] || undefined;
-  const userAgent = env[`${prefix}_USER_AGENT`] || undefined;
-  return Object.freeze({
-    token: tokenSource(env, tokens),
-    ...(apiURL === undefined ? {} : { apiURL }),
-    ...(userAgent === undefined ? {} : { userAgent }),
-  });
+  const [apiURL, userAgent] = [env[`${prefix}_API_URL`] || undefined, env[`${prefix}_USER_AGENT`] || undefined];
+  return Object.freeze({ token: tokenSource(env, tokens), ...given({ apiURL, userAgent }) });
 }
 
 /** The first variable that is set wins; of a pair the value before the file. */

@@ -3,7 +3,7 @@ import type { Connection } from "../adapters/kube/call.ts";
 import type { ClusterReader, ClusterWriter, NamespaceReader, WarmCluster } from "../ports/cluster.ts";
 import type { Clock } from "../ports/system.ts";
 import type { Config } from "./config.ts";
-import { passwordsIn, readVersion } from "./environment.ts";
+import { given, passwordsIn, readVersion } from "./environment.ts";
 import { warnOfPlainText } from "./output.ts";
 
 /** A cluster whose idle connections can be let go. */
@@ -48,51 +48,26 @@ export async function openWarmCluster(config: Config, clock: Clock): Promise<War
 }
 
 /** The cluster and how to log in, now and later: by then the kubeconfig may have another current context, which is none of this run's business. */
-async function connect(
-  config: Config,
-): Promise<{ readonly connection: Connection; readonly reload: () => Promise<Connection> }> {
+async function connect({
+  chooseProxy,
+  secrets,
+  warn,
+  ...config
+}: Config): Promise<{ readonly connection: Connection; readonly reload: () => Promise<Connection> }> {
   const { loadConfig } = await import("../adapters/kube/config.ts");
-  const inputs = inputsOf(config);
-  const { secrets } = config;
-  const connection: Connection = { ...(await loadConfig(inputs)), secrets };
+  const kube = { ...config.kube, chooseProxy };
+  const connection: Connection = { ...(await loadConfig(kube)), secrets };
   for (const secret of passwordsIn(connection.proxy?.url.href ?? "")) secrets.add(secret);
   const { token, tokenFile, username, exec, authProvider } = connection.user;
   const logsIn = [token, tokenFile, username, exec, authProvider].some((way) => way !== undefined);
-  if (logsIn) warnOfPlainText(config.warn, connection.server, `What ${connection.source} logs in with`);
-  const chosen = connection.context === "" ? inputs : { ...inputs, context: connection.context };
+  if (logsIn) warnOfPlainText(warn, connection.server, `What ${connection.source} logs in with`);
+  const chosen = connection.context === "" ? kube : { ...kube, context: connection.context };
   return { connection, reload: () => loadConfig(chosen) };
-}
-
-interface KubeInputs {
-  readonly home: string;
-  readonly inCluster: Config["inCluster"];
-  readonly environment: Config["environment"];
-  readonly chooseProxy: Config["chooseProxy"];
-  readonly kubeconfig?: string;
-  readonly kubeconfigEnv?: string;
-  readonly context?: string;
-  readonly as?: string;
-  readonly asGroups?: readonly string[];
-}
-
-function inputsOf(config: Config): KubeInputs {
-  const { kubeconfigFlag, kubeconfig, context, as, asGroups } = config;
-  return {
-    home: config.home ?? "",
-    inCluster: config.inCluster,
-    environment: config.environment,
-    chooseProxy: config.chooseProxy,
-    ...(kubeconfigFlag === undefined ? {} : { kubeconfig: kubeconfigFlag }),
-    ...(kubeconfig === undefined ? {} : { kubeconfigEnv: kubeconfig }),
-    ...(context === undefined ? {} : { context }),
-    ...(as === undefined ? {} : { as }),
-    asGroups,
-  };
 }
 
 function transportOf(
   { requestTimeoutMs }: Config,
   clock: Clock,
 ): { readonly version: string; readonly clock: Clock; readonly requestTimeoutMs?: number } {
-  return { version: readVersion(), clock, ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }) };
+  return { version: readVersion(), clock, ...given({ requestTimeoutMs }) };
 }

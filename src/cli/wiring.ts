@@ -135,7 +135,7 @@ async function withSandbox<T>(config: Config, work: (config: Config) => Promise<
   try {
     return await work({
       ...config,
-      kubeconfigFlag: sandbox.kubeconfig,
+      kube: { ...config.kube, kubeconfig: sandbox.kubeconfig },
       digitalOcean: { ...config.digitalOcean, apiURL: sandbox.digitaloceanURL, token },
       cloudflare: { ...config.cloudflare, apiURL: sandbox.cloudflareURL, token },
     });

@@ -102,8 +102,8 @@ describe("the environment", () => {
     expect(settings).toEqual({
       digitalOcean: { token: { kind: "none", variables: expect.any(Array) } },
       cloudflare: { token: { kind: "none", variables: expect.any(Array) } },
-      home: "/h",
-      inCluster: {},
+      kube: { home: "/h", inCluster: {}, environment: expect.any(Object) },
+      chooseProxy: expect.any(Function),
     });
   });
 });
