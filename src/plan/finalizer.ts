@@ -1,9 +1,7 @@
-import { type Action, actionID, type ObjectRef, type SetFinalizer, subjectOf } from "../model/action.ts";
-import type { Hold } from "../model/plan.ts";
+import { actionID, type ObjectRef, type SetFinalizer } from "../model/action.ts";
 import { FINALIZER, type ObjectMeta, objectKey, type RetryStatus } from "../model/resource.ts";
 import type { Outcome } from "../model/run.ts";
-import { withDependents } from "./drop-actions.ts";
-import { retryClassOf, retryDueMs, withoutRetries, withRetry } from "./retries.ts";
+import { retryClassOf, withoutRetries, withRetry } from "./retries.ts";
 
 /** What `reclaimPolicy: Delete` has to do for an object, as far as the finalizer depends on it. */
 export interface Cleaning {
@@ -59,43 +57,5 @@ export function foldFinalizerRetries(
 }
 
 function isAboutFinalizer({ action }: Outcome): boolean {
-  return action.kind === "add-finalizer" || action.kind === "remove-finalizer";
-}
-
-/** The actions of a plan without those that wait for a finalizer, and the holds that say so. */
-interface WithoutRefused {
-  readonly actions: readonly Action[];
-  readonly holds: readonly Hold[];
-}
-
-/**
- * Holds finalizer writes whose last attempt failed until they are due again. What would have to be cleaned one day is not made meanwhile: without the finalizer
- * nobody would clean it. Pure.
- *
- * @param retriesOf - the stored retries of an object
- */
-export function withoutRefusedFinalizers(
-  actions: readonly Action[],
-  retriesOf: (object: ObjectRef) => readonly RetryStatus[],
-  nowMs: number,
-): WithoutRefused {
-  const waiting = actions.filter(isFinalizer).flatMap((action) => {
-    const retry = retriesOf(action.object).find(({ subject }) => subject === FINALIZER_SUBJECT);
-    return retry === undefined || retryDueMs(retry, nowMs) <= nowMs ? [] : [{ action, retry }];
-  });
-  if (waiting.length === 0) return { actions, holds: [] };
-  const dropped = withDependents(
-    actions,
-    waiting.map(({ action }) => action.id),
-  );
-  const holds = waiting.map(({ action, retry }): Hold => {
-    const { kind, object } = action;
-    const common = { kind, object, subject: subjectOf(action), reason: "Backoff", detail: retry.error } as const;
-    return { ...common, notBeforeMs: retryDueMs(retry, nowMs), needsPerson: false };
-  });
-  return { actions: actions.filter(({ id }) => !dropped.has(id)), holds };
-}
-
-function isFinalizer(action: Action): action is SetFinalizer {
   return action.kind === "add-finalizer" || action.kind === "remove-finalizer";
 }

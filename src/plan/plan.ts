@@ -1,7 +1,7 @@
 import { ACTIONS, type Action, type AssignIP, type ObjectRef, refKey, subjectOf } from "../model/action.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Hold, Plan } from "../model/plan.ts";
-import { bySeniority, compareText, objectKey, type Pool, type RetryStatus } from "../model/resource.ts";
+import { bySeniority, compareText, objectKey, type Pool } from "../model/resource.ts";
 import type { Selection } from "../model/run.ts";
 import { contentHash } from "../model/text.ts";
 import { planAnnotations } from "./addresses/annotations.ts";
@@ -10,22 +10,23 @@ import { type Decision, decidePools } from "./addresses/decide-pools.ts";
 import { isWritable } from "./addresses/machine-ledger.ts";
 import { type PoolView, viewPool } from "./addresses/pool-view.ts";
 import { providerBudgets } from "./budget.ts";
-import { finalizerStep, NOTHING_TO_CLEAN, withoutRefusedFinalizers } from "./finalizer.ts";
+import { type Cleaning, finalizerStep } from "./finalizer.ts";
 import { type LettingIn, type ObjectFirewalls, planFirewalls } from "./firewalls/plan-firewalls.ts";
 import { restoreMemory } from "./fold-status.ts";
 import { findGaps } from "./gaps.ts";
-import { shownAddresses, stillPublished } from "./names/former-names.ts";
-import { keepOneServing, keepPublished } from "./names/keep-serving.ts";
+import { type Guarded, guarded } from "./guards.ts";
+import { shownAddresses, shownNames, stillPublished } from "./names/former-names.ts";
 import { type NameClaims, settleNames } from "./names/name-claims.ts";
-import { type ObjectNames, planDNS, untouchedNames, withUnrecorded } from "./names/plan-dns.ts";
-import { poolAddresses, poolPublisher, type ServedAddresses } from "./names/publishers.ts";
+import { type ObjectNames, planDNS, stayingAddresses, untouchedNames, withUnrecorded } from "./names/plan-dns.ts";
+import { type Publisher, poolAddresses, poolPublisher, type ServedAddresses } from "./names/publishers.ts";
 import { verifiedAddresses } from "./names/verified-addresses.ts";
+import { planWithdrawals } from "./names/withdrawals.ts";
 import { machineNodes } from "./nodes/judge-nodes.ts";
-import { orderWrites } from "./order-writes.ts";
 import { isNamespaceSelected, isSelected } from "./selection.ts";
-import { assessPool, type OwnPlan } from "./status/assess-pool.ts";
+import { assessPool } from "./status/assess-pool.ts";
 import {
   assessRecordSet,
+  type CheckedRecordSet,
   checkRecordSet,
   type RecordSetView,
   recordSetHolds,
@@ -34,215 +35,337 @@ import {
 import { blockedBy } from "./status/conditions.ts";
 
 /**
- * Computes everything to do, everything deliberately not done, and the status every object should have, from one observation.
+ * Turns one observation into a plan: actions, holds, and the status that each object should have. Pure: the order of the lists changes nothing.
  *
- * Premise: objects are served in order of seniority, over one ledger of machines, so that an address is never planned for two nodes nor a node for two
- * addresses; then every name gets what serves by then. Claims, matches and conflicts are computed over the whole cluster; the selection only says what may be
- * written. Pure and deterministic: the order in which lists arrived changes nothing.
+ *   1 restore    add what only a pool's annotation still shows                restoreMemory
+ *   2 claim      one owner per address and per DNS name                       settleClaims, settleNames
+ *   3 addresses  assign, acquire, give back; senior object first              decidePools
+ *     guard      keep one address of each name serving
+ *   4 firewalls  open them where addresses go, close them where none is       planFirewalls
+ *     guard      no address goes where the firewall is closed
+ *   5 names      plan A records for the addresses that will serve             planDNS
+ *     guard      give back no address that a name still shows
+ *   6 annotate   repair node annotations                                      planAnnotations
+ *   7 writes     withdraw leaving addresses from DNS, finalizers              planWithdrawals, finalizerStep
+ *     guard      DNS before unassignment, finalizers before everything
+ *   8 status     what each object should show                                 assessPool, assessRecordSet
+ *
+ * All objects share one ledger of machines: no address goes to two nodes, and no node gets more addresses than its machine can have. The selection limits only which
+ * objects are written. Claims, matches and conflicts cover the whole cluster.
  */
 export function plan(observed: Observation, selection: Selection): Plan {
   const nowMs = observed.observedAtMs;
-  const observation = { ...observed, pools: observed.pools.map((pool) => restoreMemory(pool, nowMs)) };
-  const claims = settleClaims(observation.pools);
-  const sorted = { ...observation, nodes: observation.nodes.toSorted((a, b) => compareText(a.name, b.name)) };
-  const views = viewPools(sorted, claims, selection);
-  const checked = observation.recordSets
+  const world: Observation = {
+    ...observed,
+    pools: observed.pools.map((pool) => restoreMemory(pool, nowMs)),
+    nodes: observed.nodes.toSorted((a, b) => compareText(a.name, b.name)),
+  };
+  const claimed = claim(world, selection);
+  const addresses = planAddresses(world, claimed);
+  const names = planNames(world, claimed, addresses);
+  const annotations = planAnnotations({
+    observation: world,
+    views: addresses.decisions.map(({ view }) => view),
+    claims: claimed.claims,
+    assignments: addresses.assignments,
+    stillPublished: new Map([...claimed.stillPublished, ...addresses.kept]),
+    isNamespaceSelected: (namespace) => isNamespaceSelected(selection, namespace),
+  });
+  const writes = planWrites(claimed, addresses, names, annotations.actions);
+  const holds = [
+    ...addresses.holds,
+    ...names.holds,
+    ...annotations.holds,
+    ...[...addresses.firewalls.values()].flatMap((object) => object.holds),
+    ...writes.holds,
+  ];
+  return assess({ world, claimed, addresses, names, actions: writes.actions, holds });
+}
+
+/** The objects with their claims, before anything is decided. */
+interface Claimed {
+  readonly claims: Claims;
+  /** The senior object first, as all lists of this kind. */
+  readonly views: readonly PoolView[];
+  readonly recordSets: readonly CheckedRecordSet[];
+  /** Every object as DNS sees it: pools before record sets. */
+  readonly publishers: readonly Publisher[];
+  readonly nameClaims: NameClaims;
+  /** Addresses that cannot be taken out of DNS in this pass, with the name. */
+  readonly stillPublished: ReadonlyMap<string, string>;
+  /** Addresses that serve at this moment, whatever is planned for them. */
+  readonly serving: ReadonlySet<string>;
+  readonly nowMs: number;
+}
+
+/** Gives each address and each name one owner. */
+function claim(world: Observation, selection: Selection): Claimed {
+  const { dns, observedAtMs: nowMs } = world;
+  const claims = settleClaims(world.pools);
+  const views = viewPools(world, claims, selection);
+  const recordSets = world.recordSets
     .toSorted(bySeniority)
-    .map((recordSet) => checkRecordSet(recordSet, isSelected(selection, "dns", recordSet.meta), observation));
+    .map((recordSet) => checkRecordSet(recordSet, isSelected(selection, "dns", recordSet.meta), world));
   const publishers = [
-    ...views.map((view) => poolPublisher(view, observation)),
-    ...checked.map(({ publisher }) => publisher),
+    ...views.map((view) => poolPublisher(view, world)),
+    ...recordSets.map(({ publisher }) => publisher),
   ];
   const nameClaims = settleNames(publishers);
-  const published = stillPublished(publishers, nameClaims, observation.dns, nowMs);
-  const serving = servingNow(views);
-  const decided = decidePools(views, observation, claims, published);
-  const { decisions: guarded, kept } = keepOneServing(decided, publishers, nameClaims, serving);
-  const visible = { stillPublished: published, shown: shownAddresses(publishers, nameClaims) };
-  const { decisions: orderly, byObject: firewalls, lettingIn } = planFirewalls(guarded, observation, visible);
-  const assigns = orderly.flatMap(({ actions }) => actions.filter(isAssign));
-  const used = decided.map(({ view }) => view);
-  const verified = verifiedAddresses(used, assigns, lettingIn);
-  const recordSets = checked.map((recordSet) => viewRecordSet(recordSet, sorted, verified));
-  const names = namePlans(orderly, recordSets, nameClaims, observation, lettingIn);
-  const decisions = keepPublished(orderly, [...names.values()]);
-  const stillShown = new Map([...published, ...kept]);
-  const isInScope = (namespace: string): boolean => isNamespaceSelected(selection, namespace);
-  const annotating = { observation, views: used, claims, assignments: assigns, stillPublished: stillShown };
-  const annotations = planAnnotations({ ...annotating, isNamespaceSelected: isInScope });
-  const writes = writesOf(decisions, recordSets, { names, firewalls }, annotations.actions, serving);
-  const due = withoutRefusedFinalizers(writes, retriesOf(views, recordSets), nowMs);
-  const actions = due.actions.toSorted(byObjectPhaseSubject);
-  const ofSets = { holds: recordSets.flatMap((view) => recordSetHolds(view, nowMs)) };
-  const holding = [...decisions, ofSets, ...names.values(), annotations, ...firewalls.values(), due];
-  const holds = holding.flatMap((part) => part.holds).toSorted(byObjectSubject);
-  const shownHolds = holds.filter(isShown(views, recordSets));
-  const gaps = findGaps(observation);
-  const own = ownPlans({ names, firewalls }, actions, holds);
+  return {
+    claims,
+    views,
+    recordSets,
+    publishers,
+    nameClaims,
+    stillPublished: stillPublished(publishers, nameClaims, dns, nowMs),
+    serving: servingNow(views),
+    nowMs,
+  };
+}
+
+function viewPools(world: Observation, claims: Claims, selection: Selection): readonly PoolView[] {
+  const providers = new Set(world.pools.map(({ spec }) => spec.provider));
+  const machines = new Map([...providers].map((name) => [name, machineNodes(world, name)]));
+  const context = {
+    observation: world,
+    claims,
+    machinesOf: (provider: string) => machines.get(provider) ?? machineNodes(world, provider),
+    isSelected: (pool: Pool) => isSelected(selection, pool.kind, pool.meta),
+    firewalls: {
+      firewalls: world.firewalls,
+      made: madeRules(world.pools),
+      nowMs: world.observedAtMs,
+      registry: world.registry,
+    },
+    found: new Set<string>(),
+  };
+  return world.pools.toSorted(bySeniority).map((pool) => viewPool(pool, context));
+}
+
+/** Firewall id → the ports that flipop opened there, for whatever object, as its status has them. */
+function madeRules(pools: readonly Pool[]): ReadonlyMap<string, ReadonlySet<string>> {
+  const made = new Map<string, Set<string>>();
+  for (const { id, ports } of pools.flatMap(({ status }) => status.firewalls ?? []))
+    made.set(id, new Set([...(made.get(id) ?? []), ...ports]));
+  return made;
+}
+
+/** Returns the addresses that pools manage, or released, and that are attached to a match. */
+function servingNow(views: readonly PoolView[]): ReadonlySet<string> {
+  return new Set(
+    views.flatMap((view) => {
+      const placed = view.managed.flatMap(({ ip, standing }) =>
+        standing.kind === "placed" && standing.unready === undefined ? [ip] : [],
+      );
+      const isMatch = (holderID: string | undefined): boolean =>
+        view.matches.some(({ providerID }) => view.machineOf(providerID) === holderID);
+      const released = view.released.flatMap(({ ip, fact }) =>
+        fact.kind === "known" && !fact.address.isLocked && isMatch(fact.address.holderID) ? [ip] : [],
+      );
+      return [...placed, ...released];
+    }),
+  );
+}
+
+/** What is planned so far, as the guards left it. */
+type Draft = Pick<Guarded, "actions" | "holds">;
+
+/** Where addresses go, and what firewalls do about it. */
+interface AddressPlan extends Draft {
+  /** Those that may be written first. Their actions are as they were decided: `actions` has what the guards left of them. */
+  readonly decisions: readonly Decision[];
+  readonly assignments: readonly AssignIP[];
+  /** Addresses that stay on their machine for the sake of a name, with the name. */
+  readonly kept: ReadonlyMap<string, string>;
+  /** By {@link refKey}. */
+  readonly firewalls: ReadonlyMap<string, ObjectFirewalls>;
+  readonly lettingIn: LettingIn;
+}
+
+/** Decides about addresses, then opens and closes the firewalls in front of them. */
+function planAddresses(world: Observation, claimed: Claimed): AddressPlan {
+  const { views, claims, publishers, nameClaims, stillPublished, serving } = claimed;
+  const decisions = decidePools(views, world, claims, stillPublished);
+  const decided = decisions.flatMap(({ actions }) => actions);
+  const shown = shownNames(publishers, nameClaims);
+  const staying = guarded("addresses", decided, { shown, serving });
+  const { byObject, sending, lettingIn } = planFirewalls(
+    decisions.map(({ view }) => view),
+    staying.actions,
+    world,
+    { stillPublished, shown: shownAddresses(publishers, nameClaims) },
+  );
+  const { actions, holds } = guarded("firewalls", staying.actions, { sending });
+  return {
+    decisions,
+    actions,
+    assignments: actions.filter(isAssign),
+    holds: [...decisions.flatMap((decision) => decision.holds), ...staying.holds, ...holds],
+    kept: staying.kept,
+    firewalls: byObject,
+    lettingIn,
+  };
+}
+
+/** What names show after the plan. */
+interface NamesPlan extends Draft {
+  /** Every record set, with what it has to publish. */
+  readonly recordSets: readonly RecordSetView[];
+  /** By {@link refKey}; of every object. */
+  readonly byObject: ReadonlyMap<string, ObjectNames>;
+}
+
+/** Plans the records of every object. Leaves the records of a blocked pool or an invalid record set as they are. */
+function planNames(world: Observation, claimed: Claimed, addresses: AddressPlan): NamesPlan {
+  const { nameClaims, nowMs } = claimed;
+  const { decisions, assignments, lettingIn } = addresses;
+  const publisherOf = new Map(claimed.publishers.map((publisher) => [refKey(publisher.ref), publisher]));
+  const views = decisions.map(({ view }) => view);
+  const verified = verifiedAddresses(views, assignments, lettingIn);
+  const recordSets = claimed.recordSets.map((recordSet) => viewRecordSet(recordSet, world, verified));
+  const assigned = Map.groupBy(assignments, ({ object }) => refKey(object));
+  const served = new Map<string, ServedAddresses>([
+    ...views
+      .filter((view) => blockedBy(view) === undefined)
+      .map(
+        (view) =>
+          [refKey(view.object), poolAddresses(view, assigned.get(refKey(view.object)) ?? [], lettingIn)] as const,
+      ),
+    ...recordSets
+      .filter(({ validation }) => validation.kind === "valid")
+      .map((view) => [refKey(view.ref), view.served] as const),
+  ]);
+  const publishers = [...views.map(({ object }) => object), ...recordSets.map(({ ref }) => ref)].flatMap(
+    (ref) => publisherOf.get(refKey(ref)) ?? [],
+  );
+  const untouched = publishers.filter(({ ref }) => !served.has(refKey(ref))).map(untouchedNames);
+  const objects = [...untouched, ...planDNS(publishers, served, nameClaims, world.dns, nowMs)];
+  const { actions, holds } = guarded("names", addresses.actions, { staying: stayingAddresses(objects) });
+  return {
+    recordSets,
+    byObject: new Map(objects.map((object) => [refKey(object.publisher.ref), object])),
+    actions,
+    holds: [
+      ...holds,
+      ...recordSets.flatMap((view) => recordSetHolds(view, nowMs)),
+      ...objects.flatMap((object) => object.holds),
+    ],
+  };
+}
+
+/** Joins all writes, and puts them in their order. */
+function planWrites(
+  { publishers, serving, nowMs }: Claimed,
+  { decisions, firewalls }: AddressPlan,
+  names: NamesPlan,
+  annotations: readonly Action[],
+): Draft {
+  const objects = [...names.byObject.values()];
+  const leaving = new Set(
+    names.actions.flatMap((action) =>
+      action.kind === "unassign-ip" || action.kind === "delete-ip" ? [action.ip] : [],
+    ),
+  );
+  const published = names.recordSets.flatMap(({ served }) =>
+    [...served.serving].flatMap(([ip, after]) => (after.length === 0 ? [ip] : [])),
+  );
+  const planned = objects.flatMap(({ present, former }) => [...present.actions, ...former.actions]);
+  const records = planWithdrawals(planned, { leaving, serving: new Set([...serving, ...published]) });
+  const changes = [
+    ...names.actions,
+    ...withUnrecorded(records, objects),
+    ...annotations,
+    ...[...firewalls.values()].flatMap((object) => object.actions),
+  ];
+  const distinct = new Map(changes.map((action) => [action.id, action]));
+  const cleaningOf = (ref: ObjectRef): readonly Cleaning[] =>
+    [names.byObject.get(refKey(ref))?.cleaning, firewalls.get(refKey(ref))?.cleaning].flatMap(
+      (cleaning) => cleaning ?? [],
+    );
+  // What a guard dropped cleans nothing.
+  const asPlanned = (cleaning: Cleaning): Cleaning => ({
+    ...cleaning,
+    isStuck: cleaning.isStuck || cleaning.after.some((id) => !distinct.has(id)),
+  });
+  const finalizers = [
+    ...decisions
+      .filter(({ view }) => isWritable(view))
+      .flatMap(({ view: { object, pool }, cleaning }) =>
+        finalizerStep(object, pool.meta, [asPlanned(cleaning), ...cleaningOf(object)]),
+      ),
+    ...names.recordSets
+      .filter(({ publisher }) => publisher.isWritable)
+      .flatMap(({ ref, recordSet }) => finalizerStep(ref, recordSet.meta, cleaningOf(ref))),
+  ];
+  const publisherOf = new Map(publishers.map((publisher) => [refKey(publisher.ref), publisher]));
+  return guarded("writes", [...distinct.values(), ...finalizers], {
+    isDeleting: (object) => publisherOf.get(refKey(object))?.meta.isDeleting === true,
+    retriesOf: (object) => publisherOf.get(refKey(object))?.retries ?? [],
+    nowMs,
+  });
+}
+
+/** Puts the plan together, with the status that follows from it. */
+function assess(planned: {
+  readonly world: Observation;
+  readonly claimed: Claimed;
+  readonly addresses: AddressPlan;
+  readonly names: NamesPlan;
+  readonly actions: readonly Action[];
+  readonly holds: readonly Hold[];
+}): Plan {
+  const { world, claimed, addresses, names } = planned;
+  const { nowMs } = claimed;
+  const actions = planned.actions.toSorted(byObjectPhaseSubject);
+  const holds = planned.holds.toSorted(byObjectSubject);
+  const shownHolds = holds.filter(isShown(claimed));
+  const gaps = findGaps(world);
+  const actionsOf = Map.groupBy(actions, ({ object }) => refKey(object));
+  const holdsOf = Map.groupBy(holds, ({ object }) => refKey(object));
+  const ownPlan = (own: ObjectNames): Parameters<typeof assessPool>[1] => {
+    const key = refKey(own.publisher.ref);
+    const firewall = addresses.firewalls.get(key);
+    return {
+      names: own,
+      actions: actionsOf.get(key) ?? [],
+      holds: holdsOf.get(key) ?? [],
+      ...(firewall === undefined ? {} : { firewall }),
+    };
+  };
+  const namesOf = (ref: ObjectRef): readonly ObjectNames[] => [names.byObject.get(refKey(ref)) ?? []].flat();
+  const judgedUntilMs = Math.min(...[...claimed.views, ...names.recordSets].map((view) => view.judgedUntilMs));
   return {
     planID: contentHash(JSON.stringify([actions, shownHolds, gaps])),
     observedAtMs: nowMs,
-    ...judgedUntil([...views, ...recordSets]),
-    cluster: observation.cluster,
+    ...(judgedUntilMs === Number.POSITIVE_INFINITY ? {} : { judgedUntilMs }),
+    cluster: world.cluster,
     actions,
     followUps: [],
     holds: shownHolds,
     gaps,
-    pools: decisions
+    pools: addresses.decisions
       .filter(({ view }) => view.isSelected)
-      .flatMap((decision) => own(decision.view.object).map((plans) => assessPool(decision, plans, nowMs)))
+      .flatMap((decision) => namesOf(decision.view.object).map((own) => assessPool(decision, ownPlan(own), nowMs)))
       .toSorted(byKey),
-    recordSets: recordSets
+    recordSets: names.recordSets
       .filter((view) => view.isSelected)
-      .flatMap((view) => own(view.ref).map((plans) => assessRecordSet(view, plans, nowMs)))
+      .flatMap((view) => namesOf(view.ref).map((own) => assessRecordSet(view, ownPlan(own), nowMs)))
       .toSorted(byKey),
-    budget: providerBudgets(observation, actions),
+    budget: providerBudgets(world, actions),
   };
 }
 
-function judgedUntil(views: readonly Pick<PoolView, "judgedUntilMs">[]): Pick<Plan, "judgedUntilMs"> {
-  const judgedUntilMs = Math.min(...views.map((view) => view.judgedUntilMs));
-  return judgedUntilMs === Number.POSITIVE_INFINITY ? {} : { judgedUntilMs };
-}
-
-function viewPools(observation: Observation, claims: Claims, selection: Selection): readonly PoolView[] {
-  const names = new Set(observation.pools.map(({ spec }) => spec.provider));
-  const machines = new Map([...names].map((name) => [name, machineNodes(observation, name)]));
-  const context = {
-    observation,
-    claims,
-    machinesOf: (provider: string) => machines.get(provider) ?? machineNodes(observation, provider),
-    isSelected: (pool: PoolView["pool"]) => isSelected(selection, pool.kind, pool.meta),
-    firewalls: {
-      firewalls: observation.firewalls,
-      made: madeRules(observation.pools),
-      nowMs: observation.observedAtMs,
-      registry: observation.registry,
-    },
-    found: new Set<string>(),
-  };
-  return observation.pools.toSorted(bySeniority).map((pool) => viewPool(pool, context));
-}
-
-/** The names of every object, by its key; those of a pool that cannot be worked on are left as they are. */
-function namePlans(
-  decisions: readonly Decision[],
-  recordSets: readonly RecordSetView[],
-  claims: NameClaims,
-  observation: Observation,
-  lettingIn: LettingIn,
-): ReadonlyMap<string, ObjectNames> {
-  const { dns, observedAtMs } = observation;
-  const served = new Map<string, ServedAddresses>();
-  const names = new Map<string, ObjectNames>();
-  for (const { view, actions } of decisions) {
-    if (blockedBy(view) === undefined)
-      served.set(refKey(view.object), poolAddresses(view, actions.filter(isAssign), lettingIn));
-    else names.set(refKey(view.object), untouchedNames(poolPublisher(view, observation)));
-  }
-  for (const view of recordSets) {
-    if (view.validation.kind === "valid") served.set(refKey(view.ref), view.served);
-    else names.set(refKey(view.ref), untouchedNames(view.publisher));
-  }
-  const publishers = [
-    ...decisions.map(({ view }) => poolPublisher(view, observation)),
-    ...recordSets.map(({ publisher }) => publisher),
-  ];
-  for (const object of planDNS(publishers, served, claims, dns, observedAtMs))
-    names.set(refKey(object.publisher.ref), object);
-  return names;
-}
-
-/** What is done about names and firewalls, by {@link refKey}. */
-interface Plans {
-  readonly names: ReadonlyMap<string, ObjectNames>;
-  readonly firewalls: ReadonlyMap<string, ObjectFirewalls>;
-}
-
-function writesOf(
-  decisions: readonly Decision[],
-  recordSets: readonly RecordSetView[],
-  { names, firewalls }: Plans,
-  annotations: readonly Action[],
-  serving: ReadonlySet<string>,
-): readonly Action[] {
-  const dns = [...names.values()];
-  const cleaning = (ref: ObjectRef): readonly ObjectNames["cleaning"][] => {
-    const own = names.get(refKey(ref));
-    return own === undefined ? [] : [own.cleaning];
-  };
-  const finalizers = [
-    ...decisions
-      .filter(({ view }) => isWritable(view))
-      .flatMap(({ view, cleaning: addresses }) =>
-        finalizerStep(view.object, view.pool.meta, [
-          addresses,
-          ...cleaning(view.object),
-          firewalls.get(refKey(view.object))?.cleaning ?? NOTHING_TO_CLEAN,
-        ]),
-      ),
-    ...recordSets
-      .filter(({ publisher }) => publisher.isWritable)
-      .flatMap(({ ref, recordSet }) => finalizerStep(ref, recordSet.meta, cleaning(ref))),
-  ];
-  const changes = [
-    ...decisions.flatMap((decision) => decision.actions),
-    ...dns.flatMap(({ present, former }) => [...present.actions, ...former.actions]),
-    ...annotations,
-    ...[...firewalls.values()].flatMap((object) => object.actions),
-  ];
-  const published = recordSets.flatMap(({ served }) =>
-    [...served.serving].flatMap(([ip, first]) => (first.length === 0 ? [ip] : [])),
-  );
-  return withUnrecorded(orderWrites(changes, dns, finalizers, new Set([...serving, ...published])), dns);
-}
-
-function retriesOf(
-  views: readonly PoolView[],
-  recordSets: readonly RecordSetView[],
-): (object: ObjectRef) => readonly RetryStatus[] {
-  const retries = new Map([
-    ...views.map(({ object, pool }) => [refKey(object), pool.status.retries] as const),
-    ...recordSets.map(({ ref, recordSet }) => [refKey(ref), recordSet.status.retries] as const),
+/** Holds of objects outside the run's selection are not shown; those of objects that no longer exist are. */
+function isShown({ views, recordSets }: Claimed): (hold: Hold) => boolean {
+  const hidden = new Set([
+    ...views.filter((view) => !view.isSelected).map(({ object }) => refKey(object)),
+    ...recordSets.filter((recordSet) => !recordSet.isSelected).map(({ publisher }) => refKey(publisher.ref)),
   ]);
-  return (object) => retries.get(refKey(object)) ?? [];
-}
-
-/** What the plan has for each object; grouped once, since a plan can be long. */
-function ownPlans(
-  { names, firewalls }: Plans,
-  actions: readonly Action[],
-  holds: readonly Hold[],
-): (ref: ObjectRef) => readonly OwnPlan[] {
-  const ownActions = Map.groupBy(actions, ({ object }) => refKey(object));
-  const ownHolds = Map.groupBy(holds, ({ object }) => refKey(object));
-  return (ref) => {
-    const key = refKey(ref);
-    const own = names.get(key);
-    if (own === undefined) return [];
-    const firewall = firewalls.get(key);
-    return [
-      {
-        names: own,
-        actions: ownActions.get(key) ?? [],
-        holds: ownHolds.get(key) ?? [],
-        ...(firewall === undefined ? {} : { firewall }),
-      },
-    ];
-  };
+  return ({ object }) => !hidden.has(refKey(object));
 }
 
 function isAssign(action: Action): action is AssignIP {
   return action.kind === "assign-ip" || action.kind === "move-ip";
-}
-
-/** Holds of objects outside the run's selection are not shown; those of objects that no longer exist are. */
-function isShown(views: readonly PoolView[], recordSets: readonly RecordSetView[]): (hold: Hold) => boolean {
-  const selected = new Map([
-    ...views.map((view) => [refKey(view.object), view.isSelected] as const),
-    ...recordSets.map((view) => [refKey(view.ref), view.isSelected] as const),
-  ]);
-  return ({ object }) => selected.get(refKey(object)) ?? true;
 }
 
 function byKey(a: { readonly object: ObjectRef }, b: { readonly object: ObjectRef }): number {
@@ -260,29 +383,4 @@ function byObjectSubject(a: Hold, b: Hold): number {
 
 function byObjectPhaseSubject(a: Action, b: Action): number {
   return byObject(a, b) || ACTIONS[a.kind].phase - ACTIONS[b.kind].phase || compareText(subjectOf(a), subjectOf(b));
-}
-
-/** The addresses pools manage, or released, that are attached to a match at this moment, whatever is planned for them. Pure. */
-function servingNow(views: readonly PoolView[]): ReadonlySet<string> {
-  return new Set(
-    views.flatMap((view) => {
-      const placed = view.managed.flatMap(({ ip, standing }) =>
-        standing.kind === "placed" && standing.unready === undefined ? [ip] : [],
-      );
-      const isMatch = (holderID: string | undefined): boolean =>
-        view.matches.some(({ providerID }) => view.machineOf(providerID) === holderID);
-      const released = view.released.flatMap(({ ip, fact }) =>
-        fact.kind === "known" && !fact.address.isLocked && isMatch(fact.address.holderID) ? [ip] : [],
-      );
-      return [...placed, ...released];
-    }),
-  );
-}
-
-/** Firewall id → the ports that flipop opened there, for whatever object, as its status has them. Pure. */
-function madeRules(pools: readonly Pool[]): ReadonlyMap<string, ReadonlySet<string>> {
-  const made = new Map<string, Set<string>>();
-  for (const { id, ports } of pools.flatMap(({ status }) => status.firewalls ?? []))
-    made.set(id, new Set([...(made.get(id) ?? []), ...ports]));
-  return made;
 }

@@ -4,9 +4,9 @@ import type { Mutation } from "./mutations.ts";
 export const FIREWALL_BUGS: readonly Mutation[] = [
   {
     name: "An address goes to a node before its ports are open.",
-    file: "src/plan/firewalls/link-sending.ts",
-    find: "return ids.length === 0 ? action : { ...action, requires: [...action.requires, ...ids] };",
-    replace: "return action;",
+    file: "src/plan/guards.ts",
+    find: 'condition.kind === "after" ? [{ id, requires: condition.ids }] : [],',
+    replace: 'condition.kind === "after" ? [] : [],',
   },
   {
     name: "A node goes behind a firewall before its ports are open there.",

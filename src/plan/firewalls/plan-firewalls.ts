@@ -3,7 +3,6 @@ import { type FirewallMemory, type PendingFirewall, progressAt } from "../../mod
 import type { Observation } from "../../model/observation.ts";
 import type { Hold } from "../../model/plan.ts";
 import { compareText } from "../../model/resource.ts";
-import type { Decision } from "../addresses/decide-pools.ts";
 import { isWritable } from "../addresses/machine-ledger.ts";
 import type { PoolView } from "../addresses/pool-view.ts";
 import { type Cleaning, NOTHING_TO_CLEAN } from "../finalizer.ts";
@@ -11,6 +10,7 @@ import { type Extension, extendFirewall } from "./extend-firewall.ts";
 import { entriesOf, entryKey, type FirewallWork, firewallMemory, stillThere, storedMemory } from "./firewall-memory.ts";
 import {
   type BlockedFirewall,
+  destinationOf,
   type FirewallNeeds,
   isBehind,
   isLetIn,
@@ -20,7 +20,6 @@ import {
   type Sending,
   unfinishedAt,
 } from "./firewall-target.ts";
-import { linkSending } from "./link-sending.ts";
 import { firewallCleaning, type Reduction, shrinkFirewall, waitingForHeirs } from "./shrink-firewall.ts";
 
 /** What is done about the firewalls of one object. */
@@ -34,12 +33,19 @@ export interface ObjectFirewalls {
   readonly cleaning: Cleaning;
 }
 
-/** The decisions, with assignments that wait for their firewall, and what is done at firewalls, by {@link refKey}. */
+/** What is done at firewalls. */
 interface FirewallPlan {
-  readonly decisions: readonly Decision[];
+  /** By {@link refKey}. */
   readonly byObject: ReadonlyMap<string, ObjectFirewalls>;
+  /** What the firewall means for each action that sends an address to a machine, by its id. */
+  readonly sending: ReadonlyMap<string, SendingCondition>;
   readonly lettingIn: LettingIn;
 }
+
+/** The actions after which a firewall lets clients in at a machine, or why it never will. */
+export type SendingCondition =
+  | { readonly kind: "after"; readonly ids: readonly string[] }
+  | { readonly kind: "refused"; readonly subject: string; readonly why: Omit<BlockedFirewall, "kind"> };
 
 /** What DNS shows while firewalls are planned. */
 interface PublishedNow {
@@ -55,21 +61,20 @@ export type LettingIn = (view: PoolView, machineID: string) => readonly string[]
 /**
  * Plans the firewalls of all objects: first what is added, object after object, so that what several need is brought once; then what nobody needs any more. An
  * address goes to a machine only after the machine is behind its firewall with all ports open, and is not sent where that cannot be.
- *
  */
 export function planFirewalls(
-  decisions: readonly Decision[],
+  views: readonly PoolView[],
+  actions: readonly Action[],
   { firewalls, observedAtMs: nowMs }: Observation,
   { stillPublished, shown }: PublishedNow,
 ): FirewallPlan {
-  const isUsed = decisions.some(
-    ({ view }) => view.firewall.kind !== "none" || view.pool.status.firewalls !== undefined,
-  );
-  if (!isUsed) return { decisions, byObject: new Map(), lettingIn: () => [] };
+  const isUsed = views.some((view) => view.firewall.kind !== "none" || view.pool.status.firewalls !== undefined);
+  if (!isUsed) return { byObject: new Map(), sending: new Map(), lettingIn: () => [] };
   const planned = new Planned();
-  const left = leftBehind(decisions.map(({ view }) => view));
-  const works = decisions.map(({ view, actions }): FirewallWork => {
-    const sending = actions.filter(isSending);
+  const left = leftBehind(views);
+  const sendingOf = Map.groupBy(actions.filter(isSending), ({ object }) => refKey(object));
+  const works = views.map((view): FirewallWork => {
+    const sending = sendingOf.get(refKey(view.object)) ?? [];
     const needs = presentNeeds(view, sending, shown, left);
     const extension = isWritable(view) ? extendFirewall(view, needs, planned) : heldOnly(view, needs);
     return { view, sending, needs, extension };
@@ -110,7 +115,26 @@ export function planFirewalls(
     const waiting = actions.map((action) => ({ ...action, awaited: awaited(work, action) }));
     return [refKey(view.object), { ...others, actions: waiting }] as const;
   });
-  return { decisions: linkSending(decisions, works), byObject: new Map(byObject), lettingIn: lettingInBy(works) };
+  return {
+    byObject: new Map(byObject),
+    sending: new Map(works.flatMap(sendingConditions)),
+    lettingIn: lettingInBy(works),
+  };
+}
+
+function sendingConditions({
+  view,
+  sending,
+  extension,
+}: FirewallWork): readonly (readonly [string, SendingCondition])[] {
+  return sending.map((action) => {
+    const machine = destinationOf(action) ?? "";
+    const refusal = extension.refused.get(machine);
+    if (refusal === undefined) return [action.id, { kind: "after", ids: extension.before.get(machine) ?? [] }];
+    const { reason, detail, needsPerson } = refusal;
+    const subject = action.kind === "acquire-ip" ? view.key : action.ip;
+    return [action.id, { kind: "refused", subject, why: { reason, detail, needsPerson } }];
+  });
 }
 
 function lettingInBy(works: readonly FirewallWork[]): LettingIn {

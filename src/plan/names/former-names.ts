@@ -260,6 +260,17 @@ export function stillPublished(
   return new Map(publishers.flatMap((publisher) => stuckAddresses(publisher, claims, dns, nowMs)));
 }
 
+/** What each name shows now; without names that another object has, and those that could not be read. Pure. */
+export function shownNames(
+  publishers: readonly Publisher[],
+  claims: NameClaims,
+): readonly { readonly fqdn: string; readonly addresses: readonly string[] }[] {
+  return publishers.flatMap((publisher) => {
+    const target = ownTarget(publisher, claims);
+    return target.kind === "ready" ? [{ fqdn: target.name.fqdn, addresses: target.records.addresses }] : [];
+  });
+}
+
 /** The addresses that names show now, or showed last where the records cannot be read now. Pure. */
 export function shownAddresses(publishers: readonly Publisher[], claims: NameClaims): ReadonlySet<string> {
   return new Set(

@@ -110,6 +110,19 @@ function cleaning(
   };
 }
 
+/** Address → a name that shows it, and goes on showing it after what is planned. Pure. */
+export function stayingAddresses(names: readonly ObjectNames[]): ReadonlyMap<string, string> {
+  return new Map(
+    names.flatMap(({ present: { target, actions } }) => {
+      if (target.kind !== "ready") return [];
+      const [write] = actions;
+      return target.records.addresses
+        .filter((ip) => write === undefined || write.after.addresses.includes(ip))
+        .map((ip) => [ip, target.name.fqdn] as const);
+    }),
+  );
+}
+
 /** The names of an object for which nothing may be planned in this pass: all stays as it is. Pure. */
 export function untouchedNames(publisher: Publisher): ObjectNames {
   const { publishedDNS, formerDNS } = publisher.memory;
@@ -124,10 +137,10 @@ export function untouchedNames(publisher: Publisher): ObjectNames {
 }
 
 /**
- * The actions, each write of a name with those of the addresses leaving it that no object has on record there: flipop did not write them. What an object manages counts as
+ * Adds to each write those of the addresses leaving the name that no object has on record there: flipop did not write them. What an object manages counts as
  * its own even where its record is lost. Pure.
  */
-export function withUnrecorded(actions: readonly Action[], names: readonly ObjectNames[]): readonly Action[] {
+export function withUnrecorded(writes: readonly WriteDNS[], names: readonly ObjectNames[]): readonly WriteDNS[] {
   const recorded = new Map<string, Set<string>>();
   const enter = (key: string, addresses: readonly string[]): void => {
     recorded.set(key, new Set([...(recorded.get(key) ?? []), ...addresses]));
@@ -138,11 +151,10 @@ export function withUnrecorded(actions: readonly Action[], names: readonly Objec
       enter(publishedKey(name), [...name.addresses, ...managed]);
     if (target.kind !== "none" && target.name !== undefined) enter(nameKey(target.name), managed);
   }
-  return actions.map((action) => {
-    if (!("fqdn" in action)) return action;
-    const known = recorded.get(nameKey({ provider: action.dnsProvider, fqdn: action.fqdn }));
-    const unrecorded = leaving(action).filter((address) => known?.has(address) !== true);
-    return unrecorded.length === 0 ? action : { ...action, unrecorded };
+  return writes.map((write) => {
+    const known = recorded.get(nameKey({ provider: write.dnsProvider, fqdn: write.fqdn }));
+    const unrecorded = leaving(write).filter((address) => known?.has(address) !== true);
+    return unrecorded.length === 0 ? write : { ...write, unrecorded };
   });
 }
 

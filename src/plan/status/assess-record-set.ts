@@ -169,7 +169,7 @@ export interface RecordSetView {
 }
 
 /** A record set with what can be told before addresses are assigned. */
-interface CheckedRecordSet {
+export interface CheckedRecordSet {
   readonly recordSet: RecordSet;
   readonly isSelected: boolean;
   readonly validation: Validation;

@@ -1,0 +1,357 @@
+import { type Action, type ObjectRef, refKey, type UnassignIP, type WriteDNS } from "../model/action.ts";
+import type { Hold } from "../model/plan.ts";
+import { compareText, type RetryStatus } from "../model/resource.ts";
+import { FINALIZER_SUBJECT } from "./finalizer.ts";
+import type { SendingCondition } from "./firewalls/plan-firewalls.ts";
+import { retryDueMs } from "./retries.ts";
+
+/**
+ * What may never happen, whatever is decided for addresses, names and firewalls. `plan.ts` asks the guards of each stage in this order; each one sees what the
+ * guards before it left. Nothing else takes an action out of a plan or lets it wait.
+ *
+ *   stage      guard                     what may never happen
+ *   addresses  keepOneServing            all serving addresses of a name leave their machines at once
+ *   firewalls  openFirewallFirst         an address goes to a machine where the firewall keeps clients out
+ *   names      keepPublished             an address that a name still shows is given back to the provider
+ *   writes     leaveNamesFirst           an address leaves its machine, or the account, while a name shows it
+ *              clearAnnotationAfterDNS   a node loses the annotation of an address that a name shows
+ *              unassignAfterClearing     an address leaves its machine while the node is annotated with it
+ *              publishAfterAnnotation    a name shows a new address before the node is annotated with it
+ *              closeBetweenNameAndIP     a deleted object's firewall closes before its records go, or after its address left
+ *              addFinalizerFirst         something to clean up is made for an object without finalizer
+ *              removeFinalizerLast       an object is let go while a node has its annotation
+ *              awaitRefusedFinalizer     a refused finalizer is tried again too soon, or what it protects is made without it
+ */
+const GUARDS: { readonly [S in Stage]: readonly Guard<Facts[S]>[] } = {
+  addresses: [keepOneServing],
+  firewalls: [openFirewallFirst],
+  names: [keepPublished],
+  writes: [
+    leaveNamesFirst,
+    clearAnnotationAfterDNS,
+    unassignAfterClearing,
+    publishAfterAnnotation,
+    closeBetweenNameAndIP,
+    addFinalizerFirst,
+    removeFinalizerLast,
+    awaitRefusedFinalizer,
+  ],
+};
+
+/** When guards are asked: once the plan has what they have to know. */
+type Stage = keyof Facts;
+
+/** What the guards of each stage have to know beside the actions. */
+interface Facts {
+  readonly addresses: {
+    /** What each name shows now. */
+    readonly shown: readonly ShownName[];
+    /** Addresses that serve at this moment. */
+    readonly serving: ReadonlySet<string>;
+  };
+  readonly firewalls: {
+    /** What the firewall means for each action that sends an address to a machine, by its id; absent = nothing. */
+    readonly sending: ReadonlyMap<string, SendingCondition>;
+  };
+  readonly names: {
+    /** Address → a name that shows it after this plan, too. */
+    readonly staying: ReadonlyMap<string, string>;
+  };
+  readonly writes: {
+    readonly isDeleting: (object: ObjectRef) => boolean;
+    readonly retriesOf: (object: ObjectRef) => readonly RetryStatus[];
+    readonly nowMs: number;
+  };
+}
+
+/** A name with the addresses that it shows now. */
+interface ShownName {
+  readonly fqdn: string;
+  readonly addresses: readonly string[];
+}
+
+/** Looks at the actions of a plan, and says which of them must go or wait. Pure. */
+type Guard<F> = (actions: readonly Action[], facts: F) => Verdict;
+
+/** What a guard objects to. */
+interface Verdict {
+  readonly drops?: readonly Drop[];
+  /** Addresses that stay on their machine for the sake of a name, with the name. */
+  readonly kept?: ReadonlyMap<string, string>;
+  readonly waits?: readonly Wait[];
+}
+
+/** Takes an action out of the plan, and with it everything that requires the action. */
+interface Drop {
+  readonly action: Action;
+  readonly subject: string;
+  readonly why: Why;
+}
+
+type Why = Pick<Hold, "reason" | "detail" | "needsPerson" | "notBeforeMs">;
+
+/** Lets an action wait for others: for their success (`requires`), or for their end (`follows`). */
+interface Wait {
+  readonly id: string;
+  readonly requires?: readonly string[];
+  readonly follows?: readonly string[];
+}
+
+/** What the guards of a stage left. */
+export interface Guarded {
+  readonly actions: readonly Action[];
+  /** One for each dropped action; none for what went with it. */
+  readonly holds: readonly Hold[];
+  /** Addresses that stay on their machine for the sake of a name, with the name. */
+  readonly kept: ReadonlyMap<string, string>;
+}
+
+/** Asks the guards of a stage, one after another. Pure. */
+export function guarded<S extends Stage>(stage: S, actions: readonly Action[], facts: Facts[S]): Guarded {
+  const guards: readonly Guard<Facts[S]>[] = GUARDS[stage];
+  return guards.reduce<Guarded>(
+    (left, guard) => {
+      const { drops = [], waits = [], kept = [] } = guard(left.actions, facts);
+      return {
+        actions: withoutDropped(withWaits(left.actions, waits), drops),
+        holds: [...left.holds, ...drops.map(heldInstead)],
+        kept: new Map([...left.kept, ...kept]),
+      };
+    },
+    { actions, holds: [], kept: new Map() },
+  );
+}
+
+function withWaits(actions: readonly Action[], waits: readonly Wait[]): readonly Action[] {
+  if (waits.length === 0) return actions;
+  const byID = Map.groupBy(waits, ({ id }) => id);
+  return actions.map((action) => {
+    const own = byID.get(action.id);
+    if (own === undefined) return action;
+    return {
+      ...action,
+      requires: [...action.requires, ...own.flatMap(({ requires = [] }) => requires)],
+      follows: [...action.follows, ...own.flatMap(({ follows = [] }) => follows)],
+    };
+  });
+}
+
+function withoutDropped(actions: readonly Action[], drops: readonly Drop[]): readonly Action[] {
+  if (drops.length === 0) return actions;
+  const dropped = new Set(drops.map(({ action }) => action.id));
+  for (let more = [...dropped]; more.length > 0; ) {
+    more = actions.flatMap(({ id, requires }) =>
+      !dropped.has(id) && requires.some((other) => dropped.has(other)) ? [id] : [],
+    );
+    for (const id of more) dropped.add(id);
+  }
+  return actions.filter(({ id }) => !dropped.has(id));
+}
+
+function heldInstead({ action: { kind, object }, subject, why }: Drop): Hold {
+  return { kind, object, subject, ...why };
+}
+
+/**
+ * If the plan unassigns all serving addresses of a name (two or more), the last one stays, and with it everything that requires its unassignment. The next round of
+ * the pass releases it, once another address of the name serves.
+ */
+function keepOneServing(actions: readonly Action[], { shown, serving }: Facts["addresses"]): Verdict {
+  const unassigning = actions.filter(isUnassign);
+  const leaving = new Set(unassigning.map(({ ip }) => ip));
+  const needed = new Map(
+    shown.flatMap(({ fqdn, addresses }) => {
+      const present = addresses.filter((ip) => serving.has(ip));
+      const [last] = present.length > 1 && present.every((ip) => leaving.has(ip)) ? present.slice(-1) : [];
+      return last === undefined ? [] : [[last, fqdn] as const];
+    }),
+  );
+  return {
+    kept: needed,
+    drops: unassigning.flatMap((action) => {
+      const detail = needed.get(action.ip);
+      if (detail === undefined) return [];
+      return [{ action, subject: action.ip, why: { reason: "LastServing", detail, needsPerson: false } }];
+    }),
+  };
+}
+
+/** An address goes to a machine after everything that opens the firewall there, and nowhere that a firewall cannot be opened. */
+function openFirewallFirst(actions: readonly Action[], { sending }: Facts["firewalls"]): Verdict {
+  const conditions = actions.flatMap((action) => {
+    const condition = sending.get(action.id);
+    return condition === undefined ? [] : [{ action, condition }];
+  });
+  return {
+    waits: conditions.flatMap(({ action: { id }, condition }) =>
+      condition.kind === "after" ? [{ id, requires: condition.ids }] : [],
+    ),
+    drops: conditions.flatMap(({ action, condition }) =>
+      condition.kind === "refused" ? [{ action, subject: condition.subject, why: condition.why }] : [],
+    ),
+  };
+}
+
+/** An address that a name shows, and that nothing of the plan takes out of the name, is not given back: it could be a stranger's tomorrow. */
+function keepPublished(actions: readonly Action[], { staying }: Facts["names"]): Verdict {
+  return {
+    drops: actions.flatMap((action) => {
+      const detail = action.kind === "delete-ip" ? staying.get(action.ip) : undefined;
+      if (action.kind !== "delete-ip" || detail === undefined) return [];
+      return [{ action, subject: action.ip, why: { reason: "StillPublished", detail, needsPerson: false } }];
+    }),
+  };
+}
+
+/**
+ * An address leaves its machine after the writes that take it out of every name. Exception: a write that itself waits, since the name has nothing else that serves, is
+ * followed only by the deletion of the address: the new address may need the machine.
+ */
+function leaveNamesFirst(actions: readonly Action[]): Verdict {
+  const writes = writesTakingOut(actions);
+  return {
+    waits: actions.flatMap((action) => {
+      if (action.kind !== "unassign-ip" && action.kind !== "delete-ip") return [];
+      const first = writes.get(action.ip) ?? [];
+      const mustWaitFor = action.kind === "delete-ip" ? first : first.filter(({ requires }) => requires.length === 0);
+      return [{ id: action.id, requires: idsOf(mustWaitFor) }];
+    }),
+  };
+}
+
+/**
+ * An address leaves DNS before the annotation of its node goes. A DNS write that itself waits for something is followed only where nothing is taken off that
+ * node's machine: there it would wait for what follows the clearing.
+ */
+function clearAnnotationAfterDNS(actions: readonly Action[]): Verdict {
+  const unassigned = new Set(actions.filter(isUnassign).map(({ before }) => before.nodeName ?? ""));
+  const writes = writesTakingOut(actions);
+  return {
+    waits: actions.flatMap((action) => {
+      if (action.kind !== "clear-annotation") return [];
+      const first = (writes.get(action.before.address ?? "") ?? []).filter(
+        ({ requires }) => requires.length === 0 || !unassigned.has(action.nodeName),
+      );
+      return [{ id: action.id, follows: idsOf(first) }];
+    }),
+  };
+}
+
+/** An address leaves its machine after the node's annotation of it was tried to be cleared. */
+function unassignAfterClearing(actions: readonly Action[]): Verdict {
+  const clearing = new Map(
+    actions.flatMap((action) => (action.kind === "clear-annotation" ? [[action.nodeName, action.id]] : [])),
+  );
+  return {
+    waits: actions.filter(isUnassign).flatMap(({ id, before }) => {
+      const first = clearing.get(before.nodeName ?? "");
+      return first === undefined ? [] : [{ id, follows: [first] }];
+    }),
+  };
+}
+
+/** A verified address is annotated, then published. An annotation that cannot be written holds nothing up. */
+function publishAfterAnnotation(actions: readonly Action[]): Verdict {
+  const annotating = new Map(
+    actions.flatMap((action) =>
+      action.kind === "annotate-node" && action.after.address !== undefined
+        ? [[action.after.address, action.id] as const]
+        : [],
+    ),
+  );
+  return {
+    waits: actions.filter(isDNSWrite).map(({ id, before, after }) => {
+      const added = after.addresses.filter((address) => !before.addresses.includes(address));
+      return { id, follows: added.flatMap((address) => annotating.get(address) ?? []) };
+    }),
+  };
+}
+
+/** What a deleted object added to firewalls goes after its records, and before its address leaves the machine, for whatever reason. */
+function closeBetweenNameAndIP(actions: readonly Action[], { isDeleting }: Facts["writes"]): Verdict {
+  const closing = actions.filter(
+    ({ kind, object }) => (kind === "close-ports" || kind === "remove-from-firewall") && isDeleting(object),
+  );
+  const byObject = closing.length === 0 ? new Map<string, Action[]>() : Map.groupBy(actions, keyOf);
+  return {
+    waits: closing.flatMap((action) => {
+      const { id } = action;
+      const own = byObject.get(keyOf(action)) ?? [];
+      return [
+        { id, requires: idsOf(own.filter(isDNSWrite)) },
+        ...own.filter(isUnassign).map((unassign) => ({ id: unassign.id, follows: [id] })),
+      ];
+    }),
+  };
+}
+
+/** What `reclaimPolicy: Delete` would clean up is made only once the finalizer is on the object. */
+function addFinalizerFirst(actions: readonly Action[]): Verdict {
+  const adding = new Map(
+    actions.flatMap((action) => (action.kind === "add-finalizer" ? [[keyOf(action), action.id]] : [])),
+  );
+  return {
+    waits: actions.filter(makesSomething).flatMap((action) => {
+      const first = adding.get(keyOf(action));
+      return first === undefined ? [] : [{ id: action.id, requires: [first] }];
+    }),
+  };
+}
+
+function makesSomething({ kind }: Action): boolean {
+  return kind === "acquire-ip" || kind === "update-dns" || kind === "open-ports" || kind === "add-to-firewall";
+}
+
+/** An object goes last: what is done for it may have to be stored in its status. An annotation that cannot be cleared keeps nobody. */
+function removeFinalizerLast(actions: readonly Action[]): Verdict {
+  const clearing = Map.groupBy(
+    actions.filter(({ kind }) => kind === "clear-annotation"),
+    keyOf,
+  );
+  return {
+    waits: actions.flatMap((action) => {
+      if (action.kind !== "remove-finalizer") return [];
+      return [{ id: action.id, follows: idsOf(clearing.get(keyOf(action)) ?? []).toSorted(compareText) }];
+    }),
+  };
+}
+
+/** A finalizer write that failed waits until it is due again. What would have to be cleaned up is not made meanwhile: it requires the finalizer. */
+function awaitRefusedFinalizer(actions: readonly Action[], { retriesOf, nowMs }: Facts["writes"]): Verdict {
+  return {
+    drops: actions.flatMap((action) => {
+      const { kind, object } = action;
+      if (kind !== "add-finalizer" && kind !== "remove-finalizer") return [];
+      const retry = retriesOf(object).find(({ subject }) => subject === FINALIZER_SUBJECT);
+      const notBeforeMs = retry === undefined ? nowMs : retryDueMs(retry, nowMs);
+      if (retry === undefined || notBeforeMs <= nowMs) return [];
+      const why = { reason: "Backoff", detail: retry.error, needsPerson: false, notBeforeMs } as const;
+      return [{ action, subject: `${object.namespace}/${object.name}`, why }];
+    }),
+  };
+}
+
+function isUnassign(action: Action): action is UnassignIP {
+  return action.kind === "unassign-ip";
+}
+
+function isDNSWrite(action: Action): action is WriteDNS {
+  return action.kind === "update-dns" || action.kind === "withdraw-dns" || action.kind === "delete-dns";
+}
+
+/** Address → the writes that take it out of a name. */
+function writesTakingOut(actions: readonly Action[]): ReadonlyMap<string, readonly WriteDNS[]> {
+  const found = new Map<string, WriteDNS[]>();
+  for (const write of actions.filter(isDNSWrite))
+    for (const ip of write.before.addresses)
+      if (!write.after.addresses.includes(ip)) found.set(ip, [...(found.get(ip) ?? []), write]);
+  return found;
+}
+
+function keyOf({ object }: Action): string {
+  return refKey(object);
+}
+
+function idsOf(actions: readonly Action[]): readonly string[] {
+  return actions.map(({ id }) => id);
+}

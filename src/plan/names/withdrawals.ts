@@ -1,0 +1,49 @@
+import { nameActionID, type WriteDNS } from "../../model/action.ts";
+
+/** What withdrawals depend on, beside the writes. */
+interface Leaving {
+  /** Addresses that the plan takes off their machine, or gives back. */
+  readonly leaving: ReadonlySet<string>;
+  /** Addresses that serve at this moment, those that are to leave included. */
+  readonly serving: ReadonlySet<string>;
+}
+
+/**
+ * Takes leaving addresses out of each name before they leave their machine. If the name's write waits for something, say an assignment, a write before it does
+ * that:
+ *
+ *   withdraw-dns {.1 .3} → {.3}  →  unassign .1  →  assign .2  →  update-dns {.3} → {.2 .3}      (.1 = 203.0.113.1)
+ *
+ * Exception: if no other address of the name serves, the name keeps .1 until .2 is in. Pure.
+ */
+export function planWithdrawals(writes: readonly WriteDNS[], { leaving, serving }: Leaving): readonly WriteDNS[] {
+  return writes.flatMap((write) => {
+    const out = write.before.addresses.filter((ip) => leaving.has(ip) && !write.after.addresses.includes(ip));
+    const addresses = out.length === 0 || write.requires.length === 0 ? [] : meanwhile(write, out, serving);
+    if (addresses.length === 0) return [write];
+    const withdrawal: WriteDNS = {
+      ...write,
+      kind: "withdraw-dns",
+      id: nameActionID("withdraw-dns", write.object, { fqdn: write.fqdn, provider: write.dnsProvider }),
+      reason: "LeavesDNSFirst",
+      requires: [],
+      after: { addresses, ttlSeconds: write.before.ttlSeconds ?? write.after.ttlSeconds },
+    };
+    const before = { ...write.before, addresses };
+    return [withdrawal, { ...write, before, requires: [...write.requires, withdrawal.id] }];
+  });
+}
+
+/**
+ * Returns what the name shows until its write can be made: the part of the final set that it shows or that serves already, else what it shows now without the
+ * addresses that leave. Empty if none of that serves.
+ */
+function meanwhile(
+  { before, after }: WriteDNS,
+  out: readonly string[],
+  serving: ReadonlySet<string>,
+): readonly string[] {
+  const final = after.addresses.filter((ip) => before.addresses.includes(ip) || serving.has(ip));
+  const left = before.addresses.filter((ip) => !out.includes(ip));
+  return [final, left].find((addresses) => addresses.some((ip) => serving.has(ip))) ?? [];
+}
