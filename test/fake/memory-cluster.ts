@@ -214,13 +214,13 @@ export class MemoryCluster extends MemoryCalls implements ClusterWriter {
   }
 
   private patchStatus<T extends Decoded<Status>, Status>(
-    { resource, decode, encodeStatus }: CustomResource<T, Status>,
+    { resource, decode, status: format }: CustomResource<T, Status>,
     meta: ObjectMeta,
     status: Status,
   ): T {
     const subject = objectKey(meta);
     const stored = this.write({ verb: "patch", resource, subject, subresource: "status" }, (type) => {
-      const patch = encodeStatus(status, this.sandbox.api.get(type, subject)["status"]);
+      const patch = format.patch(status, this.sandbox.api.get(type, subject)["status"]);
       const body = { metadata: { resourceVersion: meta.resourceVersion }, status: patch };
       return this.sandbox.api.patch(type, subject, body, { subresource: "status" }).object;
     });

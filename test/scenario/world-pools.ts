@@ -1,4 +1,4 @@
-import { decodePoolStatus } from "../../src/adapters/kube/status.ts";
+import { POOL_STATUS } from "../../src/adapters/kube/status.ts";
 import { GROUP, type PoolStatus } from "../../src/model/resource.ts";
 import type { ObjectAccess } from "./object-access.ts";
 import { WorldObjects } from "./world-objects.ts";
@@ -10,7 +10,7 @@ export class WorldPools extends WorldObjects<PoolStatus> {
       kind: "FloatingIPPool",
       plural: "floatingippools",
       defaults: { provider: "digitalocean", region: "nyc3" },
-      decodeStatus: decodePoolStatus,
+      decodeStatus: POOL_STATUS.read,
     });
   }
 

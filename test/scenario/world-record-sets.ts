@@ -1,4 +1,4 @@
-import { decodeRecordSetStatus } from "../../src/adapters/kube/status.ts";
+import { RECORD_SET_STATUS } from "../../src/adapters/kube/status.ts";
 import type { RecordSetStatus } from "../../src/model/resource.ts";
 import type { ObjectAccess } from "./object-access.ts";
 import { WorldObjects } from "./world-objects.ts";
@@ -10,7 +10,7 @@ export class WorldRecordSets extends WorldObjects<RecordSetStatus> {
       kind: "NodeDNSRecordSet",
       plural: "nodednsrecordsets",
       defaults: {},
-      decodeStatus: decodeRecordSetStatus,
+      decodeStatus: RECORD_SET_STATUS.read,
     });
   }
 }

@@ -1,4 +1,4 @@
-import { decodeRoutedIPStatus } from "../../src/adapters/kube/status.ts";
+import { ROUTED_IP_STATUS } from "../../src/adapters/kube/status.ts";
 import type { RoutedIPStatus } from "../../src/model/resource.ts";
 import type { ObjectAccess } from "./object-access.ts";
 import { type Spec, WorldObjects } from "./world-objects.ts";
@@ -13,7 +13,7 @@ export class WorldRoutedIPs extends WorldObjects<RoutedIPStatus> {
       kind: "RoutedIP",
       plural: "routedips",
       defaults: { issuer: "cloud", serviceName: "web" },
-      decodeStatus: decodeRoutedIPStatus,
+      decodeStatus: ROUTED_IP_STATUS.read,
       isUnlimited: true,
     });
     this.issuers = new WorldObjects(access, {

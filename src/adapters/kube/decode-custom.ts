@@ -15,14 +15,7 @@ import type { RoutedIP, RoutedIPIssuer, RoutedIPIssuerSpec, RoutedIPSpec, Routed
 import { RESOURCES, type Resource } from "./call.ts";
 import { decodeMeta } from "./decode-builtin.ts";
 import { asRecord, jsonText, SpecReader } from "./json.ts";
-import {
-  decodePoolStatus,
-  decodeRecordSetStatus,
-  decodeRoutedIPStatus,
-  encodePoolStatus,
-  encodeRecordSetStatus,
-  encodeRoutedIPStatus,
-} from "./status.ts";
+import { POOL_STATUS, RECORD_SET_STATUS, ROUTED_IP_STATUS, type StatusFormat } from "./status.ts";
 
 /** How one kind of flipop's custom resources is read. */
 export interface ReadableResource<T extends { readonly meta: ObjectMeta }> {
@@ -34,10 +27,7 @@ export interface ReadableResource<T extends { readonly meta: ObjectMeta }> {
 /** How one kind of flipop's custom resources goes over the wire, both ways. */
 export interface CustomResource<T extends { readonly meta: ObjectMeta; readonly status: Status }, Status>
   extends ReadableResource<T> {
-  /** What a status reads back as. Never throws. */
-  readonly decodeStatus: (status: unknown) => Status;
-  /** The `status` of a merge patch; `stored` is the status the patch changes, as the server has it. */
-  readonly encodeStatus: (status: Status, stored: unknown) => Readonly<Record<string, unknown>>;
+  readonly status: StatusFormat<Status>;
 }
 
 /** The custom resources flipop serves; of issuers it writes nothing. */
@@ -47,30 +37,15 @@ export const CUSTOM_RESOURCES: {
   readonly routedIPs: CustomResource<RoutedIP, RoutedIPStatus>;
   readonly issuers: ReadableResource<RoutedIPIssuer>;
 } = {
-  pools: {
-    resource: RESOURCES.pools,
-    decode: decodePool,
-    decodeStatus: decodePoolStatus,
-    encodeStatus: encodePoolStatus,
-  },
-  recordSets: {
-    resource: RESOURCES.recordSets,
-    decode: decodeRecordSet,
-    decodeStatus: decodeRecordSetStatus,
-    encodeStatus: encodeRecordSetStatus,
-  },
-  routedIPs: {
-    resource: RESOURCES.routedIPs,
-    decode: decodeRoutedIP,
-    decodeStatus: decodeRoutedIPStatus,
-    encodeStatus: encodeRoutedIPStatus,
-  },
+  pools: { resource: RESOURCES.pools, decode: decodePool, status: POOL_STATUS },
+  recordSets: { resource: RESOURCES.recordSets, decode: decodeRecordSet, status: RECORD_SET_STATUS },
+  routedIPs: { resource: RESOURCES.routedIPs, decode: decodeRoutedIP, status: ROUTED_IP_STATUS },
   issuers: { resource: RESOURCES.issuers, decode: decodeRoutedIPIssuer },
 };
 
 /** A FloatingIPPool, see {@link decodeObject}. Never throws. */
 export function decodePool(object: unknown): Pool | undefined {
-  const pool = decodeObject(object, { spec: decodePoolSpec, status: decodePoolStatus });
+  const pool = decodeObject(object, { spec: decodePoolSpec, status: POOL_STATUS.read });
   return pool && { kind: "pool", ...pool };
 }
 
@@ -96,7 +71,7 @@ function decodePoolSpec(spec: SpecReader): PoolSpec {
  * absent `dnsRecordSet` is one without zone and name: both are the planner's to judge. Never throws.
  */
 export function decodeRecordSet(object: unknown): RecordSet | undefined {
-  return decodeObject(object, { spec: decodeRecordSetSpec, status: decodeRecordSetStatus });
+  return decodeObject(object, { spec: decodeRecordSetSpec, status: RECORD_SET_STATUS.read });
 }
 
 function decodeRecordSetSpec(spec: SpecReader): RecordSetSpec {
@@ -114,7 +89,7 @@ function decodeRecordSetSpec(spec: SpecReader): RecordSetSpec {
 
 /** A RoutedIP, see {@link decodeObject}. Never throws. */
 export function decodeRoutedIP(object: unknown): RoutedIP | undefined {
-  return decodeObject(object, { spec: decodeRoutedIPSpec, status: decodeRoutedIPStatus });
+  return decodeObject(object, { spec: decodeRoutedIPSpec, status: ROUTED_IP_STATUS.read });
 }
 
 function decodeRoutedIPSpec(spec: SpecReader): RoutedIPSpec {

@@ -3,7 +3,6 @@ import type { FirewallMemory, PendingFirewall } from "../../model/firewall.ts";
 import { addressesOf, faultOf } from "../../model/reason.ts";
 import type {
   Condition,
-  IPState,
   IPStatus,
   IssuerMemory,
   PoolStatus,
@@ -13,297 +12,272 @@ import type {
   RoutedIPStatus,
   UnreadyNode,
 } from "../../model/resource.ts";
-import { optional } from "./call.ts";
 import { asFlag, asInteger, asList, asRecord, asText, asTexts } from "./json.ts";
 
-const STATES: readonly IPState[] = ["active", "in-progress", "error", "no-match", "unassigned", "disabled"];
+// The status of flipop's custom resources, each field described once for both ways. It is what earlier runs left, perhaps the Go operator's, perhaps edited by
+// hand: whatever has the wrong shape is dropped, entry by entry, and absent means empty.
 
-/** `status` of a FloatingIPPool, read as leniently as {@link decodeCommonStatus} does. Never throws. */
-export function decodePoolStatus(value: unknown): PoolStatus {
-  const status = asRecord(value) ?? {};
-  return {
-    ...decodeCommonStatus(status),
-    ips: decodeIPs(status["ips"]),
-    assignableNodes: asTexts(status["assignableNodes"]),
-    nodeErrors: asTexts(status["nodeErrors"]),
-    acquired: asList(status["acquired"]).flatMap(decodeAcquired),
-    pendingAcquisitions: asList(status["pendingAcquisitions"]).flatMap(decodePending),
-    released: asList(status["released"]).flatMap(decodeReleased),
-    ...optional("lastAssignmentTime", asText(status["lastAssignmentTime"])),
-    ...optional("assignments", asInteger(status["assignments"])),
-  };
+/** The status of one kind of object, as it is stored. */
+export interface StatusFormat<Status> {
+  /** Reads a stored status. Never throws. */
+  readonly read: (stored: unknown) => Status;
+  /**
+   * Returns the `status` of a JSON merge patch (RFC 7396) that turns the stored status into this one. Every field flipop owns is in it, `null` where it is absent
+   * or empty, so that the server removes it. Fields of others are not mentioned and stay.
+   *
+   * @param stored - `status` as the server has it, at the resourceVersion the patch will carry.
+   */
+  readonly patch: (status: Status, stored: unknown) => Readonly<Record<string, unknown>>;
 }
 
-function decodeIPs(value: unknown): Readonly<Record<string, IPStatus>> {
-  const entries = Object.entries(asRecord(value) ?? {}).map(([ip, entry]) => [ip, decodeIP(asRecord(entry))] as const);
-  return Object.fromEntries(entries.filter((entry): entry is [string, IPStatus] => entry[1] !== undefined));
+/** One value of a status. */
+interface Field<T> {
+  /** Undefined for what is absent or has another shape. An entry that lacks a field which is not optional is dropped. */
+  read(value: unknown): T | undefined;
+  /** How the value is stored; absent = as it is. */
+  write?(value: T, stored: unknown): unknown;
 }
 
-function decodeIP(entry: Readonly<Record<string, unknown>> | undefined): IPStatus | undefined {
-  const state = STATES.find((candidate) => candidate === entry?.["state"]);
-  if (entry === undefined || state === undefined) return undefined;
-  return {
-    state,
-    ...optional("nodeName", asText(entry["nodeName"])),
-    ...optional("providerID", asText(entry["providerID"])),
-    ...optional("previousProviderID", asText(entry["previousProviderID"])),
-    ...optional("error", asText(entry["error"])),
-    ...optional("reason", asText(entry["reason"])),
-    ...optional("fault", faultOf(asText(entry["reason"]))),
-    ...optional("notMatchingSince", asText(entry["notMatchingSince"])),
-  };
-}
+type OptionalField<T> = Field<T> & { readonly isOptional: true };
 
-function decodeAcquired(value: unknown): readonly AcquiredIP[] {
-  const entry = asRecord(value);
-  const ip = asText(entry?.["ip"]);
-  const acquiredAt = asText(entry?.["acquiredAt"]) ?? "";
-  return ip === undefined ? [] : [{ ip, acquiredAt, ...optional("adopted", asFlag(entry?.["adopted"])) }];
-}
+/** A description of every field of an object. The compiler refuses one that is forgotten, or optional in only one of the two. */
+type FieldsOf<T> = {
+  readonly [K in keyof T]-?: Partial<Pick<T, K>> extends Pick<T, K>
+    ? OptionalField<Exclude<T[K], undefined>>
+    : Field<T[K]>;
+};
 
-function decodePending(value: unknown): readonly PendingAcquisition[] {
-  const entry = asRecord(value);
-  // An intent without its time still stands for a call that may have bought something, so it is kept.
-  if (entry === undefined) return [];
-  return [
-    {
-      startedAt: asText(entry["startedAt"]) ?? "",
-      ...optional("region", asText(entry["region"])),
-      ...optional("providerID", asText(entry["providerID"])),
-      ...optional("nodeName", asText(entry["nodeName"])),
-      knownIPs: asTexts(entry["knownIPs"]),
-      ...optional("restored", asFlag(entry["restored"])),
-      ...optional("candidates", unlessNone(asTexts(entry["candidates"]))),
-    },
-  ];
-}
+const text: Field<string> = { read: asText };
+const integer: Field<number> = { read: asInteger };
+const flag: Field<boolean> = { read: asFlag };
+const texts: Field<readonly string[]> = { read: asTexts };
+const textOrEmpty = orElse(text, "");
 
-function decodeReleased(value: unknown): readonly ReleasedIP[] {
-  const entry = asRecord(value);
-  const ip = asText(entry?.["ip"]);
-  if (entry === undefined || ip === undefined) return [];
-  return [
-    {
-      ip,
-      ...optional("providerID", asText(entry["providerID"])),
-      ...optional("nodeName", asText(entry["nodeName"])),
-      ...optional("acquired", asFlag(entry["acquired"])),
-    },
-  ];
-}
+const NAME = object<PublishedName>({
+  // A name whose place is not whole cannot be found again, so it is dropped.
+  provider: text,
+  zone: text,
+  name: text,
+  addresses: texts,
+});
 
-function unlessNone(list: readonly string[]): readonly string[] | undefined {
-  return list.length === 0 ? undefined : list;
-}
+const CONDITION = derived<Condition, "hasAddresses">(
+  object({
+    type: text,
+    status: word(["True", "False", "Unknown"]),
+    observedGeneration: orElse(integer, 0),
+    lastTransitionTime: textOrEmpty,
+    reason: textOrEmpty,
+    message: textOrEmpty,
+  }),
+  ({ type, reason }) => addressesOf(type, reason),
+);
 
-/**
- * The `status` of a JSON merge patch (RFC 7396) that turns the stored status into this one: every field flipop owns is in it,
- * `null` where it is absent or empty, so that the server removes it; fields of others are not mentioned and stay. `ips` is
- * a map, which a merge patch would only add to, so addresses that are stored and no longer wanted are `null` too.
- *
- * @param stored `status` as the server has it, at the resourceVersion the patch will carry.
- */
-export function encodePoolStatus(status: PoolStatus, stored: unknown): Readonly<Record<string, unknown>> {
-  return {
-    ...encodeCommonStatus(status),
-    ips: encodeIPs(status.ips, asRecord(asRecord(stored)?.["ips"]) ?? {}),
-    assignableNodes: unlessEmpty(status.assignableNodes),
-    nodeErrors: unlessEmpty(status.nodeErrors),
-    acquired: unlessEmpty(status.acquired),
-    pendingAcquisitions: unlessEmpty(status.pendingAcquisitions),
-    released: unlessEmpty(status.released),
-    lastAssignmentTime: status.lastAssignmentTime || null,
-    assignments: status.assignments ?? null,
-  } satisfies Record<keyof PoolStatus, unknown>;
-}
+const RETRY = object<RetryStatus>({
+  subject: text,
+  attempts: { read: (value) => Math.max(1, asInteger(value) ?? 1) },
+  nextAttemptTime: textOrEmpty,
+  error: textOrEmpty,
+});
 
-function encodeIPs(ips: PoolStatus["ips"], stored: Readonly<Record<string, unknown>>): unknown {
-  const wanted = Object.keys(ips);
-  if (wanted.length === 0) return null;
-  const removed = Object.keys(stored).map((ip): [string, unknown] => [ip, null]);
-  const written = Object.entries(ips).map(([ip, entry]): [string, unknown] => [ip, encodeIP(entry)]);
-  return Object.fromEntries([...removed, ...written]);
-}
+/** What all kinds have in `status`, with the same meaning. */
+const COMMON: FieldsOf<Pick<PoolStatus, keyof PoolStatus & keyof RecordSetStatus>> = {
+  observedGeneration: optional(integer),
+  conditions: list(CONDITION),
+  error: optional(text),
+  publishedDNS: optional(NAME),
+  formerDNS: list(NAME),
+  retries: list(RETRY),
+};
 
-function encodeIP(entry: IPStatus): unknown {
-  return {
-    state: entry.state,
-    nodeName: entry.nodeName || null,
-    providerID: entry.providerID || null,
-    previousProviderID: entry.previousProviderID || null,
-    error: entry.error || null,
-    reason: entry.reason || null,
-    notMatchingSince: entry.notMatchingSince || null,
-  } satisfies Record<Exclude<keyof IPStatus, "fault">, unknown>;
-}
+const IP_FIELDS: FieldsOf<Omit<IPStatus, "fault">> = {
+  state: word(["active", "in-progress", "error", "no-match", "unassigned", "disabled"]),
+  nodeName: optional(text),
+  providerID: optional(text),
+  previousProviderID: optional(text),
+  error: optional(text),
+  reason: optional(text),
+  notMatchingSince: optional(text),
+};
 
-/** `status` of a RoutedIP, read as leniently as {@link decodePoolStatus} does. Never throws. */
-export function decodeRoutedIPStatus(value: unknown): RoutedIPStatus {
-  const status = asRecord(value) ?? {};
-  const firewalls = asList(status["firewalls"]).flatMap(decodeFirewall);
-  const pendingFirewalls = asList(status["pendingFirewalls"]).flatMap(decodePendingFirewall);
-  return {
-    ...decodePoolStatus(value),
-    ...optional("address", asText(status["address"])),
-    ...optional("nodeName", asText(status["nodeName"])),
-    ...(firewalls.length === 0 ? {} : { firewalls }),
-    ...(pendingFirewalls.length === 0 ? {} : { pendingFirewalls }),
-    ...optional("issuer", decodeIssuer(status["issuer"])),
-  };
-}
+const IP = derived<IPStatus, "fault">(object(IP_FIELDS), ({ reason }) => {
+  const fault = faultOf(reason);
+  return fault === undefined ? {} : { fault };
+});
+
+/** A merge patch only adds to a map, so addresses that are stored and no longer wanted are `null` in it. */
+const IPS: Field<PoolStatus["ips"]> = {
+  read: (value) => {
+    const entries = Object.entries(asRecord(value) ?? {});
+    return Object.fromEntries(
+      entries.flatMap(([ip, entry]) => {
+        const read = IP.read(entry);
+        return read === undefined ? [] : [[ip, read]];
+      }),
+    );
+  },
+  write: (ips, stored) => {
+    const wanted = Object.entries(ips).map(([ip, entry]) => [ip, patchOf(IP_FIELDS, entry, {})]);
+    const removed = Object.keys(asRecord(stored) ?? {}).map((ip) => [ip, null]);
+    return wanted.length === 0 ? undefined : Object.fromEntries([...removed, ...wanted]);
+  },
+};
+
+const ACQUIRED = object<AcquiredIP>({ ip: text, acquiredAt: textOrEmpty, adopted: optional(flag) });
+
+/** An intent without its time still stands for a call that may have bought something, so it is kept. */
+const PENDING = object<PendingAcquisition>({
+  startedAt: textOrEmpty,
+  region: optional(text),
+  providerID: optional(text),
+  nodeName: optional(text),
+  knownIPs: texts,
+  restored: optional(flag),
+  candidates: optional(texts),
+});
+
+const RELEASED = object<ReleasedIP>({
+  ip: text,
+  providerID: optional(text),
+  nodeName: optional(text),
+  acquired: optional(flag),
+});
+
+const POOL_FIELDS: FieldsOf<PoolStatus> = {
+  ...COMMON,
+  ips: IPS,
+  assignableNodes: texts,
+  nodeErrors: texts,
+  acquired: list(ACQUIRED),
+  pendingAcquisitions: list(PENDING),
+  released: list(RELEASED),
+  lastAssignmentTime: optional(text),
+  assignments: optional(integer),
+};
+
+/** `status` of a FloatingIPPool. */
+export const POOL_STATUS: StatusFormat<PoolStatus> = statusFormat(POOL_FIELDS);
 
 /** A firewall that cannot be found again is dropped. */
-function decodeFirewall(value: unknown): readonly FirewallMemory[] {
-  const entry = asRecord(value);
-  const provider = asText(entry?.["provider"]);
-  const id = asText(entry?.["id"]);
-  if (entry === undefined || provider === undefined || id === undefined) return [];
-  const name = asText(entry["name"]) ?? "";
-  return [{ provider, id, name, ports: asTexts(entry["ports"]), machineIDs: asTexts(entry["machineIDs"]) }];
-}
+const FIREWALL = object<FirewallMemory>({
+  provider: text,
+  id: text,
+  name: textOrEmpty,
+  ports: texts,
+  machineIDs: texts,
+});
 
 /** An entry without its time means nothing: the change counts as pending from when it is seen again. */
-function decodePendingFirewall(value: unknown): readonly PendingFirewall[] {
-  const entry = asRecord(value);
-  const id = asText(entry?.["id"]);
-  const since = asText(entry?.["since"]);
-  if (entry === undefined || id === undefined || since === undefined) return [];
-  const name = asText(entry["name"]) ?? "";
-  return [{ id, name, ...optional("machineID", asText(entry["machineID"])), since }];
-}
+const PENDING_FIREWALL = object<PendingFirewall>({
+  id: text,
+  name: textOrEmpty,
+  machineID: optional(text),
+  since: text,
+});
 
 /** Half of it would be worse than none: nothing is deleted on a policy that was not read. */
-function decodeIssuer(value: unknown): IssuerMemory | undefined {
-  const entry = asRecord(value);
-  const provider = asText(entry?.["provider"]);
-  const reclaimPolicy = entry?.["reclaimPolicy"];
-  const isPolicy = reclaimPolicy === "Retain" || reclaimPolicy === "Delete";
-  return provider === undefined || !isPolicy ? undefined : { provider, reclaimPolicy };
-}
+const ISSUER = object<IssuerMemory>({ provider: text, reclaimPolicy: word(["Retain", "Delete"]) });
 
-/** The `status` of a JSON merge patch that turns the stored status of a RoutedIP into this one, see {@link encodePoolStatus}. */
-export function encodeRoutedIPStatus(status: RoutedIPStatus, stored: unknown): Readonly<Record<string, unknown>> {
-  const own = {
-    address: status.address ?? null,
-    nodeName: status.nodeName ?? null,
-    firewalls: unlessEmpty(status.firewalls ?? []),
-    pendingFirewalls: unlessEmpty(status.pendingFirewalls ?? []),
-    issuer: status.issuer ?? null,
-  } satisfies Record<Exclude<keyof RoutedIPStatus, keyof PoolStatus>, unknown>;
-  return { ...encodePoolStatus(status, stored), ...own };
-}
-
-const RECORD_SET_STATES: readonly Exclude<RecordSetStatus["state"], undefined>[] = ["active", "in-progress", "error"];
-
-/** `status` of a NodeDNSRecordSet, read as leniently as {@link decodeCommonStatus} does. Never throws. */
-export function decodeRecordSetStatus(value: unknown): RecordSetStatus {
-  const status = asRecord(value) ?? {};
-  const state = RECORD_SET_STATES.find((candidate) => candidate === status["state"]);
-  return {
-    ...decodeCommonStatus(status),
-    ...optional("state", state),
-    unreadyNodes: asList(status["unreadyNodes"]).flatMap(decodeUnready),
-  };
-}
+/** `status` of a RoutedIP. */
+export const ROUTED_IP_STATUS: StatusFormat<RoutedIPStatus> = statusFormat<RoutedIPStatus>({
+  ...POOL_FIELDS,
+  address: optional(text),
+  nodeName: optional(text),
+  firewalls: optional(list(FIREWALL)),
+  pendingFirewalls: optional(list(PENDING_FIREWALL)),
+  issuer: optional(ISSUER),
+});
 
 /** A grace period that lost its beginning starts afresh. */
-function decodeUnready(value: unknown): readonly UnreadyNode[] {
-  const entry = asRecord(value);
-  const nodeName = asText(entry?.["nodeName"]);
-  const since = asText(entry?.["since"]);
-  return nodeName === undefined || since === undefined ? [] : [{ nodeName, since }];
-}
+const UNREADY = object<UnreadyNode>({ nodeName: text, since: text });
 
-/**
- * The `status` of a JSON merge patch that turns the stored status of a record set into this one, see
- * {@link encodeCommonStatus}. It has no maps, so what is stored does not matter.
- */
-export function encodeRecordSetStatus(status: RecordSetStatus): Readonly<Record<string, unknown>> {
+/** `status` of a NodeDNSRecordSet. */
+export const RECORD_SET_STATUS: StatusFormat<RecordSetStatus> = statusFormat<RecordSetStatus>({
+  ...COMMON,
+  state: optional(word(["active", "in-progress", "error"])),
+  unreadyNodes: list(UNREADY),
+});
+
+/** A status none of whose fields makes it unreadable: each is optional, or empty by default. */
+function statusFormat<Status extends object>(fields: FieldsOf<Status>): StatusFormat<Status> {
   return {
-    ...encodeCommonStatus(status),
-    state: status.state ?? null,
-    unreadyNodes: unlessEmpty(status.unreadyNodes),
-  } satisfies Record<keyof RecordSetStatus, unknown>;
-}
-
-/** The status fields that both kinds have, with the same meaning. */
-type CommonStatus = Pick<PoolStatus, keyof PoolStatus & keyof RecordSetStatus>;
-
-/**
- * What both kinds have in `status`, read leniently: it is what earlier runs left, perhaps the Go operator's, perhaps edited by
- * hand, so whatever has the wrong shape is dropped, entry by entry. Absent means empty. Never throws.
- */
-function decodeCommonStatus(status: Readonly<Record<string, unknown>>): CommonStatus {
-  const [publishedDNS] = decodeName(status["publishedDNS"]);
-  return {
-    ...optional("observedGeneration", asInteger(status["observedGeneration"])),
-    conditions: asList(status["conditions"]).flatMap(decodeCondition),
-    ...optional("error", asText(status["error"])),
-    ...optional("publishedDNS", publishedDNS),
-    formerDNS: asList(status["formerDNS"]).flatMap(decodeName),
-    retries: asList(status["retries"]).flatMap(decodeRetry),
+    read: (stored) => readFields(fields, asRecord(stored) ?? {}) as Status,
+    patch: (status, stored) => patchOf(fields, status, asRecord(stored) ?? {}),
   };
 }
 
-function decodeCondition(value: unknown): readonly Condition[] {
-  const entry = asRecord(value);
-  const type = asText(entry?.["type"]);
-  const status = entry?.["status"];
-  const isStatus = status === "True" || status === "False" || status === "Unknown";
-  if (entry === undefined || type === undefined || !isStatus) return [];
-  const reason = asText(entry["reason"]) ?? "";
-  return [
-    {
-      type,
-      status,
-      observedGeneration: asInteger(entry["observedGeneration"]) ?? 0,
-      lastTransitionTime: asText(entry["lastTransitionTime"]) ?? "",
-      reason,
-      message: asText(entry["message"]) ?? "",
-      ...addressesOf(type, reason),
+function object<T extends object>(fields: FieldsOf<T>): Field<T> {
+  return {
+    read: (value) => {
+      const record = asRecord(value);
+      return record && readFields(fields, record);
     },
-  ];
-}
-
-/** A name whose place is not whole cannot be found again, so it is dropped. */
-function decodeName(value: unknown): readonly PublishedName[] {
-  const entry = asRecord(value);
-  const provider = asText(entry?.["provider"]);
-  const zone = asText(entry?.["zone"]);
-  const name = asText(entry?.["name"]);
-  if (provider === undefined || zone === undefined || name === undefined) return [];
-  return [{ provider, zone, name, addresses: asTexts(entry?.["addresses"]) }];
-}
-
-function decodeRetry(value: unknown): readonly RetryStatus[] {
-  const entry = asRecord(value);
-  const subject = asText(entry?.["subject"]);
-  if (entry === undefined || subject === undefined) return [];
-  const attempts = Math.max(1, asInteger(entry["attempts"]) ?? 1);
-  const nextAttemptTime = asText(entry["nextAttemptTime"]) ?? "";
-  return [{ subject, attempts, nextAttemptTime, error: asText(entry["error"]) ?? "" }];
-}
-
-/**
- * What both kinds have in `status`, for a JSON merge patch (RFC 7396): every field is in it, `null` where it is absent or empty,
- * so that the server removes it.
- */
-function encodeCommonStatus(status: CommonStatus): Readonly<Record<keyof CommonStatus, unknown>> {
-  return {
-    observedGeneration: status.observedGeneration ?? null,
-    conditions: unlessEmpty(status.conditions.map(({ hasAddresses: _told, ...condition }) => condition)),
-    error: status.error || null,
-    publishedDNS: status.publishedDNS === undefined ? null : encodeName(status.publishedDNS),
-    formerDNS: unlessEmpty(status.formerDNS.map(encodeName)),
-    retries: unlessEmpty(status.retries),
+    write: (value) => {
+      const described = Object.keys(fields).map((name) => [name, value[name as keyof T]] as const);
+      return Object.fromEntries(described.filter(([, member]) => member !== undefined));
+    },
   };
 }
 
-/** The list; `null` for an empty one. Pure. */
-function unlessEmpty<T>(list: readonly T[]): readonly T[] | null {
-  return list.length === 0 ? null : list;
+/** Adds to an object, when it is read, what follows from its other fields and is not stored. */
+function derived<T, K extends keyof T>(stored: Field<Omit<T, K>>, more: (value: Omit<T, K>) => Partial<T>): Field<T> {
+  return {
+    ...stored,
+    read: (value) => {
+      const read = stored.read(value);
+      return read && ({ ...read, ...more(read) } as T);
+    },
+  };
 }
 
-function encodeName({ provider, zone, name, addresses }: PublishedName): Required<PublishedName> {
-  return { provider, zone, name, addresses };
+function readFields<T>(fields: FieldsOf<T>, record: Readonly<Record<string, unknown>>): T | undefined {
+  const result: Record<string, unknown> = {};
+  for (const [name, field] of membersOf(fields)) {
+    const value = field.read(record[name]);
+    if (value !== undefined) result[name] = value;
+    else if (!("isOptional" in field)) return undefined;
+  }
+  return result as T;
+}
+
+function patchOf<T extends object>(
+  fields: FieldsOf<T>,
+  value: T,
+  stored: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const members = membersOf(fields).map(([name, { write }]) => {
+    const member: unknown = value[name as keyof T];
+    const isEmpty = member === undefined || member === "" || (Array.isArray(member) && member.length === 0);
+    const written = isEmpty || write === undefined ? member : write(member, stored[name]);
+    return [name, isEmpty ? null : (written ?? null)];
+  });
+  return Object.fromEntries(members);
+}
+
+function membersOf<T>(fields: FieldsOf<T>): readonly (readonly [string, Field<unknown>])[] {
+  return Object.entries(fields as Readonly<Record<string, Field<unknown>>>);
+}
+
+function list<T>({ read, write }: Field<T>): Field<readonly T[]> {
+  return {
+    read: (value) => asList(value).flatMap((entry) => read(entry) ?? []),
+    ...(write === undefined ? {} : { write: (values) => values.map((entry) => write(entry, undefined)) }),
+  };
+}
+
+/** Absent where it cannot be read, and as an empty list. */
+function optional<T>(field: Field<T>): OptionalField<T> {
+  const read = (value: unknown): T | undefined => {
+    const result = field.read(value);
+    return Array.isArray(result) && result.length === 0 ? undefined : result;
+  };
+  return { ...field, read, isOptional: true };
+}
+
+function orElse<T>(field: Field<T>, otherwise: T): Field<T> {
+  return { read: (value) => field.read(value) ?? otherwise };
+}
+
+function word<T extends string>(words: readonly T[]): Field<T> {
+  return { read: (value) => words.find((candidate) => candidate === value) };
 }

@@ -25,11 +25,11 @@ export async function patchStatus<T extends Decoded<Status>, Status>(
   const shown = withoutSecrets(status, access.connection.secrets);
   const stored = access.seen.objectOf(meta) ?? (await readAt(access, kind, meta));
   const before = asRecord(stored)?.["status"];
-  const patch = withoutEqual(kind.encodeStatus(shown, before), asRecord(before) ?? {});
+  const patch = withoutEqual(kind.status.patch(shown, before), asRecord(before) ?? {});
   const body = { metadata: { resourceVersion: meta.resourceVersion }, status: patch };
-  const sent = kind.decodeStatus(shown);
+  const sent = kind.status.read(shown);
   // The server has these texts without the secrets already: nothing is left to send.
-  const isSame = shown !== status && isDeepStrictEqual(kind.decodeStatus(before), sent);
+  const isSame = shown !== status && isDeepStrictEqual(kind.status.read(before), sent);
   const same = isSame ? kind.decode(stored) : undefined;
   if (same !== undefined) {
     access.seen.add(same.meta, stored);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { decodeRecordSet } from "../../../src/adapters/kube/decode-custom.ts";
-import { decodePoolStatus, decodeRecordSetStatus, encodeRecordSetStatus } from "../../../src/adapters/kube/status.ts";
+import { POOL_STATUS, RECORD_SET_STATUS } from "../../../src/adapters/kube/status.ts";
 import { EMPTY_RECORD_SET_STATUS, FULL_RECORD_SET_STATUS } from "../../contract/record-set-status-samples.ts";
 
 const recordSetOf = (spec: unknown): ReturnType<typeof decodeRecordSet> =>
@@ -70,10 +70,10 @@ describe("decodeRecordSet", () => {
   });
 });
 
-describe("decodeRecordSetStatus", () => {
+describe("status of RecordSet", () => {
   test("a full status is read back as it was, and undoes into nothing", () => {
-    expect(decodeRecordSetStatus(JSON.parse(JSON.stringify(FULL_RECORD_SET_STATUS)))).toEqual(FULL_RECORD_SET_STATUS);
-    const patch = encodeRecordSetStatus(EMPTY_RECORD_SET_STATUS);
+    expect(RECORD_SET_STATUS.read(JSON.parse(JSON.stringify(FULL_RECORD_SET_STATUS)))).toEqual(FULL_RECORD_SET_STATUS);
+    const patch = RECORD_SET_STATUS.patch(EMPTY_RECORD_SET_STATUS, FULL_RECORD_SET_STATUS);
     expect(new Set(Object.values(patch))).toEqual(new Set([null]));
     expect(Object.keys(patch).toSorted()).toEqual(Object.keys(FULL_RECORD_SET_STATUS).toSorted());
   });
@@ -87,13 +87,13 @@ describe("decodeRecordSetStatus", () => {
     { conditions: [null], state: 1, publishedDNS: "n", formerDNS: [null, 1, "n"], unreadyNodes: [{}], retries: [{}] },
     { unreadyNodes: [{ nodeName: "n" }, { since: "2026-01-02T03:04:05Z" }] },
   ])("wrong shapes are dropped: %j is empty", (status) => {
-    expect(decodeRecordSetStatus(status)).toEqual(EMPTY_RECORD_SET_STATUS);
+    expect(RECORD_SET_STATUS.read(status)).toEqual(EMPTY_RECORD_SET_STATUS);
   });
 
   test("what the Go operator left is read", () => {
     const left = { state: "in-progress", error: "failed to update DNS" };
-    expect(decodeRecordSetStatus(left)).toEqual({ ...EMPTY_RECORD_SET_STATUS, ...left });
-    expect(decodeRecordSetStatus({ state: "active", error: "" })).toEqual({
+    expect(RECORD_SET_STATUS.read(left)).toEqual({ ...EMPTY_RECORD_SET_STATUS, ...left });
+    expect(RECORD_SET_STATUS.read({ state: "active", error: "" })).toEqual({
       ...EMPTY_RECORD_SET_STATUS,
       state: "active",
     });
@@ -108,7 +108,7 @@ describe("DNS names in a status", () => {
     ["zone", { ...name, zone: undefined }],
     ["name", { ...name, name: 1 }],
   ] as const)("one without its %s cannot be found again, and is dropped in both kinds", ([, odd]) => {
-    for (const decode of [decodePoolStatus, decodeRecordSetStatus]) {
+    for (const decode of [POOL_STATUS.read, RECORD_SET_STATUS.read]) {
       const status = decode({ publishedDNS: odd, formerDNS: [odd, { ...name, addresses: ["192.0.2.1"] }] });
       expect(status).not.toHaveProperty("publishedDNS");
       expect(status.formerDNS).toEqual([{ ...name, addresses: ["192.0.2.1"] }]);
@@ -116,7 +116,7 @@ describe("DNS names in a status", () => {
   });
 
   test.for([undefined, null, "192.0.2.1", [1, null]])("addresses of %j are none", (addresses) => {
-    expect(decodeRecordSetStatus({ publishedDNS: { ...name, addresses } }).publishedDNS).toEqual({
+    expect(RECORD_SET_STATUS.read({ publishedDNS: { ...name, addresses } }).publishedDNS).toEqual({
       ...name,
       addresses: [],
     });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { decodeRoutedIP, decodeRoutedIPIssuer } from "../../../src/adapters/kube/decode-custom.ts";
-import { decodeRoutedIPStatus, encodeRoutedIPStatus } from "../../../src/adapters/kube/status.ts";
+import { ROUTED_IP_STATUS } from "../../../src/adapters/kube/status.ts";
 import { EMPTY_STATUS } from "../../contract/pool-status-samples.ts";
 import { FULL_ROUTED_IP_STATUS } from "../../contract/routed-ip-status-samples.ts";
 
@@ -103,10 +103,10 @@ describe("decodeRoutedIPIssuer", () => {
   });
 });
 
-describe("decodeRoutedIPStatus", () => {
+describe("status of RoutedIP", () => {
   test("a full status is read back as it was, and undoes into nothing", () => {
-    expect(decodeRoutedIPStatus(JSON.parse(JSON.stringify(FULL_ROUTED_IP_STATUS)))).toEqual(FULL_ROUTED_IP_STATUS);
-    const patch = encodeRoutedIPStatus(EMPTY_STATUS, FULL_ROUTED_IP_STATUS);
+    expect(ROUTED_IP_STATUS.read(JSON.parse(JSON.stringify(FULL_ROUTED_IP_STATUS)))).toEqual(FULL_ROUTED_IP_STATUS);
+    const patch = ROUTED_IP_STATUS.patch(EMPTY_STATUS, FULL_ROUTED_IP_STATUS);
     expect(new Set(Object.values(patch))).toEqual(new Set([null]));
     expect(Object.keys(patch).toSorted()).toEqual(Object.keys(FULL_ROUTED_IP_STATUS).toSorted());
   });
@@ -122,13 +122,13 @@ describe("decodeRoutedIPStatus", () => {
     { issuer: { provider: "digitalocean", reclaimPolicy: "delete" } },
     { issuer: { reclaimPolicy: "Delete" } },
   ])("wrong shapes are dropped: %j is empty", (status) => {
-    expect(decodeRoutedIPStatus(status)).toEqual(EMPTY_STATUS);
-    expect(Object.keys(decodeRoutedIPStatus(status))).not.toContain("firewalls");
+    expect(ROUTED_IP_STATUS.read(status)).toEqual(EMPTY_STATUS);
+    expect(Object.keys(ROUTED_IP_STATUS.read(status))).not.toContain("firewalls");
   });
 
   test("a firewall that can be found again is kept with what of it is right", () => {
     const odd = { provider: "digitalocean", id: "fw", name: 1, ports: ["tcp/80", 1], machineIDs: "1" };
-    expect(decodeRoutedIPStatus({ firewalls: [odd] }).firewalls).toEqual([
+    expect(ROUTED_IP_STATUS.read({ firewalls: [odd] }).firewalls).toEqual([
       { provider: "digitalocean", id: "fw", name: "", ports: ["tcp/80"], machineIDs: [] },
     ]);
   });

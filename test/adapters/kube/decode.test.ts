@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { decodeNode, decodePod } from "../../../src/adapters/kube/decode-builtin.ts";
 import { decodePool } from "../../../src/adapters/kube/decode-custom.ts";
-import { decodePoolStatus, encodePoolStatus } from "../../../src/adapters/kube/status.ts";
+import { POOL_STATUS } from "../../../src/adapters/kube/status.ts";
 import { EMPTY_STATUS, FULL_STATUS } from "../../contract/pool-status-samples.ts";
 
 const metadata = { name: "web", namespace: "ingress" };
@@ -117,10 +117,10 @@ describe("decodePool", () => {
   });
 });
 
-describe("decodePoolStatus", () => {
+describe("status of Pool", () => {
   test("a full status is read back as it was, and undoes into nothing", () => {
-    expect(decodePoolStatus(JSON.parse(JSON.stringify(FULL_STATUS)))).toEqual(FULL_STATUS);
-    const patch = encodePoolStatus(EMPTY_STATUS, FULL_STATUS);
+    expect(POOL_STATUS.read(JSON.parse(JSON.stringify(FULL_STATUS)))).toEqual(FULL_STATUS);
+    const patch = POOL_STATUS.patch(EMPTY_STATUS, FULL_STATUS);
     expect(new Set(Object.values(patch))).toEqual(new Set([null]));
     expect(Object.keys(patch).toSorted()).toEqual(Object.keys(FULL_STATUS).toSorted());
   });
@@ -143,12 +143,12 @@ describe("decodePoolStatus", () => {
       nodeErrors: [1],
     },
   ])("wrong shapes are dropped: %j is empty", (status) => {
-    expect(decodePoolStatus(status)).toEqual(EMPTY_STATUS);
+    expect(POOL_STATUS.read(status)).toEqual(EMPTY_STATUS);
   });
 
   test("what the Go operator left is read", () => {
     const ips = { "192.0.2.1": { state: "active", nodeName: "n", providerID: "digitalocean://1", error: "" } };
-    expect(decodePoolStatus({ ips, assignableNodes: ["a"], nodeErrors: null }).ips["192.0.2.1"]).toEqual({
+    expect(POOL_STATUS.read({ ips, assignableNodes: ["a"], nodeErrors: null }).ips["192.0.2.1"]).toEqual({
       state: "active",
       nodeName: "n",
       providerID: "digitalocean://1",
@@ -156,7 +156,7 @@ describe("decodePoolStatus", () => {
   });
 
   test("an intent that lost its time is kept, for it may stand for an address that was bought", () => {
-    expect(decodePoolStatus({ pendingAcquisitions: [{}] }).pendingAcquisitions).toEqual([
+    expect(POOL_STATUS.read({ pendingAcquisitions: [{}] }).pendingAcquisitions).toEqual([
       { startedAt: "", knownIPs: [] },
     ]);
   });

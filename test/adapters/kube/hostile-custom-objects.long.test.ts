@@ -138,8 +138,8 @@ function neighbourly(odd: { readonly pool?: Pool | undefined; readonly recordSet
     pods: new Map([["shop|app=odd", { kind: "read", byNode: new Map([["n2", { ready: 1, notReady: 0 }]]) }]]),
   });
   const made = plan(world, {});
-  for (const { status } of made.pools) JSON.stringify(pools.encodeStatus(status, FULL_STATUS));
-  for (const { status } of made.recordSets) JSON.stringify(recordSets.encodeStatus(status, FULL_STATUS));
+  for (const { status } of made.pools) JSON.stringify(pools.status.patch(status, FULL_STATUS));
+  for (const { status } of made.recordSets) JSON.stringify(recordSets.status.patch(status, FULL_STATUS));
   const isGood = ({ object: { name } }: { readonly object: { readonly name: string } }): boolean => name === "good";
   return {
     actions: made.actions.filter(isGood),
@@ -211,7 +211,7 @@ describe("something nested more deeply than this machine can write", () => {
     const other = pools.decode({ metadata: metadata("odd"), spec: { provider: "digitalocean", ips: [odd] } });
     expect(other).not.toHaveProperty("decodeError");
     expect(neighbourly({ pool: other })).toEqual(ALONE);
-    expect(JSON.stringify(pools.encodeStatus(FULL_STATUS, { ips: odd, conditions: odd }))).toContain("192.0.2.5");
+    expect(JSON.stringify(pools.status.patch(FULL_STATUS, { ips: odd, conditions: odd }))).toContain("192.0.2.5");
   });
 });
 

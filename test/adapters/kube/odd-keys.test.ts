@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { asTextMap } from "../../../src/adapters/kube/json.ts";
 import { decodeMessage } from "../../../src/adapters/kube/protobuf.ts";
-import { decodePoolStatus, encodePoolStatus } from "../../../src/adapters/kube/status.ts";
+import { POOL_STATUS } from "../../../src/adapters/kube/status.ts";
 import { PROVIDERS } from "../../../src/adapters/registry.ts";
 import { yamlText } from "../../../src/cli/yaml-text.ts";
 import { entryOf } from "../../../src/model/address.ts";
@@ -27,12 +27,12 @@ const BAD: IPStatus = { state: "error", reason: "InvalidIP", fault: "invalid", e
 
 describe("keys that every object has of its own accord", () => {
   test("of status.ips are read, written and removed like any other", () => {
-    const { ips } = decodePoolStatus(JSON.parse(JSON.stringify({ ips: each(BAD) })));
+    const { ips } = POOL_STATUS.read(JSON.parse(JSON.stringify({ ips: each(BAD) })));
     expect(Object.keys(ips)).toEqual(INHERITED);
     for (const name of INHERITED) expect(entryOf(ips, name)).toEqual(BAD);
-    const patch = encodePoolStatus(decodePoolStatus({ ips }), {});
+    const patch = POOL_STATUS.patch(POOL_STATUS.read({ ips }), {});
     expect(keysOf(patch["ips"])).toEqual(INHERITED);
-    const removed = encodePoolStatus(decodePoolStatus({ ips: { a: BAD } }), { ips });
+    const removed = POOL_STATUS.patch(POOL_STATUS.read({ ips: { a: BAD } }), { ips });
     expect(JSON.stringify(removed["ips"])).toContain('{"__proto__":null,"constructor":null,');
     expect(Object.prototype).not.toHaveProperty("state");
   });
