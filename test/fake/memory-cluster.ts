@@ -1,13 +1,4 @@
 import { RESOURCES } from "../../src/adapters/kube/call.ts";
-import type { ServicePlace } from "../../src/adapters/kube/cluster-reader.ts";
-import {
-  decodeEndpointSlice,
-  decodeNode,
-  decodePod,
-  decodeService,
-  encodeNote,
-  SERVICE_NAME_LABEL,
-} from "../../src/adapters/kube/decode-builtin.ts";
 import {
   CUSTOM_RESOURCES,
   type CustomResource,
@@ -15,9 +6,14 @@ import {
   decodeRecordSet,
   decodeRoutedIP,
   decodeRoutedIPIssuer,
-} from "../../src/adapters/kube/decode-custom.ts";
+} from "../../src/adapters/kube/custom-resources.ts";
 import { encodeEvent, nextSeries } from "../../src/adapters/kube/events.ts";
 import { decodeLease, encodeLease } from "../../src/adapters/kube/lease.ts";
+import { encodeNote } from "../../src/adapters/kube/metadata.ts";
+import { decodeNode } from "../../src/adapters/kube/node.ts";
+import { decodePod } from "../../src/adapters/kube/pod.ts";
+import type { ServicePlace } from "../../src/adapters/kube/service.ts";
+import { decodeEndpointSlice, decodeService, SERVICE_NAME_LABEL } from "../../src/adapters/kube/service.ts";
 import type { AcquisitionNote } from "../../src/model/lease-notes.ts";
 import type { NodeFacts, PodFacts, PodSelector } from "../../src/model/node.ts";
 import {

@@ -1,19 +1,15 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Call, RESOURCES } from "../../src/adapters/kube/call.ts";
-import type { ServicePlace } from "../../src/adapters/kube/cluster-reader.ts";
-import {
-  decodeEndpointSlice,
-  decodeNode,
-  decodePod,
-  decodeService,
-  SERVICE_NAME_LABEL,
-} from "../../src/adapters/kube/decode-builtin.ts";
 import {
   decodePool,
   decodeRecordSet,
   decodeRoutedIP,
   decodeRoutedIPIssuer,
-} from "../../src/adapters/kube/decode-custom.ts";
+} from "../../src/adapters/kube/custom-resources.ts";
+import { decodeNode } from "../../src/adapters/kube/node.ts";
+import { decodePod } from "../../src/adapters/kube/pod.ts";
+import type { ServicePlace } from "../../src/adapters/kube/service.ts";
+import { decodeEndpointSlice, decodeService, SERVICE_NAME_LABEL } from "../../src/adapters/kube/service.ts";
 import type { KubeError } from "../../src/model/errors.ts";
 import { type NodeFacts, type PodFacts, type PodSelector, podSelectorKey } from "../../src/model/node.ts";
 import { objectKey, type Pool, type RecordSet } from "../../src/model/resource.ts";

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { PassThrough } from "node:stream";
 import type { Answer, Call } from "../../src/adapters/kube/call.ts";
-import { SeenObjects } from "../../src/adapters/kube/cluster-writer.ts";
+import { SeenObjects } from "../../src/adapters/kube/cluster-reader.ts";
 import { callFailure } from "../../src/adapters/kube/failures.ts";
 import { KubeWarmCluster } from "../../src/adapters/kube/warm-cluster.ts";
 import type { WarmCluster } from "../../src/ports/cluster.ts";
@@ -26,7 +26,6 @@ export interface SandboxWarmOptions {
 export function sandboxWarmCluster(options: SandboxWarmOptions): WarmCluster {
   const { clock } = options;
   const connection = plainConnection("http://127.0.0.1:1");
-  const seen = new SeenObjects();
   const send = async (call: Call): Promise<Answer> => {
     const reply = ask(options, call);
     if ("stream" in reply) throw new Error(`${call.path} is a watch`);
@@ -59,9 +58,7 @@ export function sandboxWarmCluster(options: SandboxWarmOptions): WarmCluster {
     open,
     nowMs: () => clock.wallMs(),
     close: () => undefined,
-    seen,
-    onObject: seen.add.bind(seen),
-    onLease: seen.addLease.bind(seen),
+    seen: new SeenObjects(),
   };
   return new KubeWarmCluster(access, "test");
 }

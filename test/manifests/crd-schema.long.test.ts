@@ -6,7 +6,7 @@ import {
   decodeRecordSet,
   decodeRoutedIP,
   decodeRoutedIPIssuer,
-} from "../../src/adapters/kube/decode-custom.ts";
+} from "../../src/adapters/kube/custom-resources.ts";
 import { MAXIMAL_SPEC, MAXIMAL_STATUS } from "./maximal-pool.ts";
 import { MAXIMAL_RECORD_SET_SPEC, MAXIMAL_RECORD_SET_STATUS } from "./maximal-record-set.ts";
 import { MAXIMAL_ISSUER_SPEC, MAXIMAL_ROUTED_IP_SPEC, MAXIMAL_ROUTED_IP_STATUS } from "./maximal-routed-ip.ts";

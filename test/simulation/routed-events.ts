@@ -1,4 +1,4 @@
-import { SERVICE_NAME_LABEL } from "../../src/adapters/kube/decode-builtin.ts";
+import { SERVICE_NAME_LABEL } from "../../src/adapters/kube/service.ts";
 import { parsePortText } from "../../src/model/firewall.ts";
 import { GROUP, VERSION } from "../../src/model/resource.ts";
 import { completeFirewalls } from "../../src/sandbox/digitalocean/cloud-state.ts";

@@ -1,11 +1,13 @@
 import { RESOURCES } from "../../src/adapters/kube/call.ts";
-import { decodeEndpointSlice, decodeNode, decodePod, decodeService } from "../../src/adapters/kube/decode-builtin.ts";
 import {
   decodePool,
   decodeRecordSet,
   decodeRoutedIP,
   decodeRoutedIPIssuer,
-} from "../../src/adapters/kube/decode-custom.ts";
+} from "../../src/adapters/kube/custom-resources.ts";
+import { decodeNode } from "../../src/adapters/kube/node.ts";
+import { decodePod } from "../../src/adapters/kube/pod.ts";
+import { decodeEndpointSlice, decodeService } from "../../src/adapters/kube/service.ts";
 import type { NodeFacts, PodFacts } from "../../src/model/node.ts";
 import { objectKey, type Pool, type RecordSet } from "../../src/model/resource.ts";
 import type { EndpointSliceFacts } from "../../src/model/service.ts";

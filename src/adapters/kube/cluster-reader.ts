@@ -4,13 +4,14 @@ import { compareText, type ObjectMeta, objectKey, type Pool, type RecordSet } fr
 import type { RoutedIP, RoutedIPIssuer } from "../../model/routed-ip.ts";
 import type { EndpointSliceFacts, ServiceFacts } from "../../model/service.ts";
 import type { ClusterReader, LeaseRecord, NamespaceReader } from "../../ports/cluster.ts";
-import { type Call, type Connection, optional, RESOURCES, resourcePath } from "./call.ts";
-import { decodeEndpointSlice, decodeNode, decodePod, decodeService, SERVICE_NAME_LABEL } from "./decode-builtin.ts";
-import { CUSTOM_RESOURCES, type ReadableResource } from "./decode-custom.ts";
+import { type Call, type Connection, optional, RESOURCES, type Resource, resourcePath } from "./call.ts";
+import { CUSTOM_RESOURCES, type ReadableResource } from "./custom-resources.ts";
 import { answerJSON, malformed } from "./failures.ts";
 import { decodeLease } from "./lease.ts";
 import { type ListRequest, listObjects, type PageSource } from "./lists.ts";
-import { ENDPOINT_SLICE_FIELDS, NODE_FIELDS, POD_FIELDS, SERVICE_FIELDS } from "./protobuf-fields.ts";
+import { decodeNode, NODES_REQUEST } from "./node.ts";
+import { podsRequest } from "./pod.ts";
+import { endpointSlicesRequest, SERVICES_REQUEST, type ServicePlace } from "./service.ts";
 import { Transport, type TransportOptions } from "./transport.ts";
 
 /**
@@ -35,13 +36,9 @@ export function createClusterReader(
 export interface ReadAccess extends PageSource {
   readonly nowMs: () => number;
   readonly close: () => void;
-  /** Shown the `meta` of every custom object as decoded, with the object it came from. */
-  readonly onObject?: (meta: ObjectMeta, object: unknown) => void;
-  /** Shown every Lease as decoded, with the object it came from. */
-  readonly onLease?: (lease: LeaseRecord, object: unknown) => void;
+  /** Keeps what is read, for who writes later. */
+  readonly seen?: SeenObjects;
 }
-
-type CustomObject = { readonly meta: ObjectMeta };
 
 /** A {@link ClusterReader} over HTTP. It has no method that writes, and holds nothing that could. */
 export class KubeClusterReader implements ClusterReader, NamespaceReader {
@@ -63,37 +60,41 @@ export class KubeClusterReader implements ClusterReader, NamespaceReader {
   }
 
   async listPools(): Promise<readonly Pool[]> {
-    return await this.#listCustom(CUSTOM_RESOURCES.pools);
+    return await this.items(this.#requestOf(CUSTOM_RESOURCES.pools));
   }
 
   async listRecordSets(): Promise<readonly RecordSet[]> {
-    return await this.#listCustom(CUSTOM_RESOURCES.recordSets);
+    return await this.items(this.#requestOf(CUSTOM_RESOURCES.recordSets));
   }
 
   async listRoutedIPs(): Promise<readonly RoutedIP[]> {
-    return await this.#listCustom(CUSTOM_RESOURCES.routedIPs);
+    return await this.items(this.#requestOf(CUSTOM_RESOURCES.routedIPs));
   }
 
   async listRoutedIPIssuers(): Promise<readonly RoutedIPIssuer[]> {
-    return await this.#listCustom(CUSTOM_RESOURCES.issuers);
+    return await this.items(this.#requestOf(CUSTOM_RESOURCES.issuers));
   }
 
   async listServices(): Promise<readonly ServiceFacts[]> {
-    const { items } = await listObjects(this.#access, SERVICES_REQUEST);
-    return items.sort(byPlace);
+    return await this.items(SERVICES_REQUEST);
   }
 
   async listEndpointSlices(service: ServicePlace): Promise<readonly EndpointSliceFacts[]> {
-    return (await listObjects(this.#access, endpointSlicesRequest(service))).items;
+    return await this.items(endpointSlicesRequest(service));
   }
 
   async listNodes(): Promise<readonly NodeFacts[]> {
-    const { items } = await listObjects(this.#access, NODES_REQUEST);
-    return items.sort((a, b) => compareText(a.name, b.name));
+    return await this.items(NODES_REQUEST);
   }
 
   async listPods(selector: PodSelector): Promise<readonly PodFacts[]> {
-    return (await listObjects(this.#access, podsRequest(selector))).items;
+    return await this.items(podsRequest(selector));
+  }
+
+  /** What a list holds, sorted as it asks. Who keeps lists in memory answers from there. */
+  protected async items<T>(request: ListRequest<T>): Promise<readonly T[]> {
+    const { items } = await listObjects(this.#access, request);
+    return request.order === undefined ? items : items.sort(request.order);
   }
 
   async readPool(meta: Pick<ObjectMeta, "namespace" | "name">): Promise<Pool | undefined> {
@@ -109,20 +110,7 @@ export class KubeClusterReader implements ClusterReader, NamespaceReader {
   }
 
   async readNode(name: string): Promise<NodeFacts | undefined> {
-    const path = resourcePath(RESOURCES.nodes, { name });
-    return await this.#read({ method: "GET", path, verb: "get", resource: RESOURCES.nodes, subject: name }, decodeNode);
-  }
-
-  async hasNamespace(name: string): Promise<boolean | undefined> {
-    const path = resourcePath(RESOURCES.namespaces, { name });
-    const call: Call = { method: "GET", path, verb: "get", resource: RESOURCES.namespaces, subject: name };
-    try {
-      await this.#access.send(call);
-      return true;
-    } catch (error) {
-      if (!(error instanceof KubeError)) throw error;
-      return error.failure === "not-found" ? false : undefined;
-    }
+    return await this.#read(RESOURCES.nodes, { name }, decodeNode);
   }
 
   async readPodsOn(selector: PodSelector, nodeName: string): Promise<readonly PodFacts[]> {
@@ -134,40 +122,54 @@ export class KubeClusterReader implements ClusterReader, NamespaceReader {
   }
 
   async readLease(namespace: string, name: string): Promise<LeaseRecord | undefined> {
-    const path = resourcePath(RESOURCES.leases, { namespace, name });
-    const subject = `${namespace}/${name}`;
-    const call: Call = { method: "GET", path, verb: "get", resource: RESOURCES.leases, subject };
-    return await this.#read(call, (object) => {
+    return await this.#read(RESOURCES.leases, { namespace, name }, (object) => {
       const lease = decodeLease(object);
-      if (lease !== undefined) this.#access.onLease?.(lease, object);
+      if (lease !== undefined) this.#access.seen?.addLease(lease, object);
       return lease;
     });
   }
 
-  /** Every object of a kind, sorted by namespace and name. */
-  async #listCustom<T extends CustomObject>({ resource, decode }: ReadableResource<T>): Promise<readonly T[]> {
-    const path = resourcePath(resource);
-    const request = { resource, path, project: (one: unknown) => this.#note(decode(one), one) };
-    const { items } = await listObjects(this.#access, request);
-    return items.sort((a, b) => byPlace(a.meta, b.meta));
+  async hasNamespace(name: string): Promise<boolean | undefined> {
+    try {
+      await this.#access.send(getCall(RESOURCES.namespaces, { name }));
+      return true;
+    } catch (error) {
+      if (!(error instanceof KubeError)) throw error;
+      return error.failure === "not-found" ? false : undefined;
+    }
+  }
+
+  #requestOf<T extends CustomObject>(kind: ReadableResource<T>): ListRequest<T> {
+    return {
+      kind: kind.kind,
+      resource: kind.resource,
+      rules: kind.rules,
+      path: resourcePath(kind.resource),
+      project: (object) => this.#decode(kind, object),
+      order: (a, b) => compareText(a.meta.namespace, b.meta.namespace) || compareText(a.meta.name, b.meta.name),
+    };
   }
 
   async #readCustom<T extends CustomObject>(
-    { resource, decode }: ReadableResource<T>,
-    meta: Pick<ObjectMeta, "namespace" | "name">,
+    kind: ReadableResource<T>,
+    { namespace, name }: Pick<ObjectMeta, "namespace" | "name">,
   ): Promise<T | undefined> {
-    const path = resourcePath(resource, { namespace: meta.namespace, name: meta.name });
-    const call: Call = { method: "GET", path, verb: "get", resource, subject: objectKey(meta) };
-    return await this.#read(call, (object) => this.#note(decode(object), object));
+    return await this.#read(kind.resource, { namespace, name }, (object) => this.#decode(kind, object));
   }
 
-  #note<T extends CustomObject>(decoded: T | undefined, object: unknown): T | undefined {
-    if (decoded !== undefined) this.#access.onObject?.(decoded.meta, object);
+  #decode<T extends CustomObject>({ decode }: ReadableResource<T>, object: unknown): T | undefined {
+    const decoded = decode(object);
+    if (decoded !== undefined) this.#access.seen?.add(decoded.meta, object);
     return decoded;
   }
 
   /** One object; undefined when the server does not have it. */
-  async #read<T>(call: Call, decode: (object: unknown) => T | undefined): Promise<T | undefined> {
+  async #read<T>(
+    resource: Resource,
+    place: { readonly namespace?: string; readonly name: string },
+    decode: (object: unknown) => T | undefined,
+  ): Promise<T | undefined> {
+    const call = getCall(resource, place);
     try {
       const answer = await this.#access.send(call);
       const decoded = decode(answerJSON(call, answer, this.#access.connection));
@@ -180,53 +182,43 @@ export class KubeClusterReader implements ClusterReader, NamespaceReader {
   }
 }
 
-function byPlace(a: ServicePlace, b: ServicePlace): number {
-  return compareText(a.namespace, b.namespace) || compareText(a.name, b.name);
+/** Any of flipop's own objects. */
+export type CustomObject = { readonly meta: ObjectMeta };
+
+/** Asks for one object. */
+function getCall(resource: Resource, place: { readonly namespace?: string; readonly name: string }): Call {
+  const { namespace, name } = place;
+  const subject = namespace === undefined ? name : objectKey({ namespace, name });
+  return { method: "GET", path: resourcePath(resource, place), verb: "get", resource, subject };
 }
 
-/** Where a Service is. */
-export type ServicePlace = Pick<ServiceFacts, "namespace" | "name">;
+/**
+ * The objects as the server sent them, kept beside what was decoded of them, because a write must respect what flipop does
+ * not decode. That of a pool or record set is found by the identity of its `meta` and goes when that goes; of a Lease the
+ * newest is kept. Never stale in effect: every write that uses one carries the resourceVersion it was read at.
+ */
+export class SeenObjects {
+  readonly #objects = new WeakMap<ObjectMeta, unknown>();
+  readonly #leases = new Map<string, { readonly resourceVersion: string; readonly object: unknown }>();
 
-/** Finished pods run nothing and explain nothing; the server leaves them out. */
-const UNFINISHED = "status.phase!=Succeeded,status.phase!=Failed";
+  /** Remembers a pool's or record set's object. */
+  add(meta: ObjectMeta, object: unknown): void {
+    this.#objects.set(meta, object);
+  }
 
-/** The list of all nodes. */
-export const NODES_REQUEST: ListRequest<NodeFacts> = {
-  resource: RESOURCES.nodes,
-  path: resourcePath(RESOURCES.nodes),
-  fields: NODE_FIELDS,
-  project: decodeNode,
-  // Every five minutes each node reports that all is as it was.
-  atVersion: (node, resourceVersion) => ({ ...node, resourceVersion }),
-};
+  /** The object this very `meta` was decoded from; undefined for a copy of it. */
+  objectOf(meta: ObjectMeta): unknown {
+    return this.#objects.get(meta);
+  }
 
-/** The list of all Services. */
-export const SERVICES_REQUEST: ListRequest<ServiceFacts> = {
-  resource: RESOURCES.services,
-  path: resourcePath(RESOURCES.services),
-  fields: SERVICE_FIELDS,
-  project: decodeService,
-};
+  /** Remembers a Lease in place of an older one. */
+  addLease(lease: LeaseRecord, object: unknown): void {
+    this.#leases.set(`${lease.namespace}/${lease.name}`, { resourceVersion: lease.resourceVersion, object });
+  }
 
-/** The list of a selector's pods that are bound to a node (or to this one) and not finished. Pure. */
-export function podsRequest({ namespace, label }: PodSelector, nodeName?: string): ListRequest<PodFacts> {
-  const fieldSelector = nodeName === undefined ? UNFINISHED : `${UNFINISHED},spec.nodeName=${nodeName}`;
-  return {
-    resource: RESOURCES.pods,
-    path: resourcePath(RESOURCES.pods, { namespace }),
-    query: { fieldSelector, ...(label === "" ? {} : { labelSelector: label }) },
-    fields: POD_FIELDS,
-    project: decodePod,
-  };
-}
-
-/** The list of the EndpointSlices of a Service, by the name that an existing Service has. Pure. */
-export function endpointSlicesRequest({ namespace, name }: ServicePlace): ListRequest<EndpointSliceFacts> {
-  return {
-    resource: RESOURCES.endpointSlices,
-    path: resourcePath(RESOURCES.endpointSlices, { namespace }),
-    query: { labelSelector: `${SERVICE_NAME_LABEL}=${name}` },
-    fields: ENDPOINT_SLICE_FIELDS,
-    project: decodeEndpointSlice,
-  };
+  /** The object of a Lease at its resourceVersion; undefined when another version was seen last. */
+  leaseOf(lease: LeaseRecord): unknown {
+    const seen = this.#leases.get(`${lease.namespace}/${lease.name}`);
+    return seen?.resourceVersion === lease.resourceVersion ? seen.object : undefined;
+  }
 }

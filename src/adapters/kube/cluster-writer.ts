@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { isDeepStrictEqual } from "node:util";
 import { KubeError } from "../../model/errors.ts";
 import type { AcquisitionNote } from "../../model/lease-notes.ts";
 import {
@@ -16,13 +15,19 @@ import {
 import type { RoutedIP } from "../../model/routed-ip.ts";
 import type { ClusterEvent, ClusterWriter, LeaseRecord, NamespaceReader } from "../../ports/cluster.ts";
 import { type Answer, type Call, type Connection, RESOURCES, resourcePath } from "./call.ts";
-import { KubeClusterReader, type ReadAccess } from "./cluster-reader.ts";
-import { CUSTOM_RESOURCES } from "./decode-custom.ts";
+import { type CustomObject, KubeClusterReader, type ReadAccess, SeenObjects } from "./cluster-reader.ts";
+import { CUSTOM_RESOURCES, type ReadableResource } from "./custom-resources.ts";
 import { encodeEvent, nextSeries } from "./events.ts";
-import { answerJSON, malformed } from "./failures.ts";
-import { decodeLease, encodeLease } from "./lease.ts";
+import { answerJSON } from "./failures.ts";
+import { createLease, replaceLease } from "./lease.ts";
 import { type Confirmation, Transport, type TransportOptions } from "./transport.ts";
 import { noteAcquisitions, patchStatus, setFinalizer } from "./write-custom-object.ts";
+
+/** What a cluster is opened with that may be changed. */
+export interface WriterOptions extends TransportOptions {
+  /** Who reports Events: the pod's or the host's name. */
+  readonly reportingInstance: string;
+}
 
 /**
  * A reader of the connection's cluster that may also change it. No call is made before its first method is called. `close`
@@ -30,24 +35,23 @@ import { noteAcquisitions, patchStatus, setFinalizer } from "./write-custom-obje
  */
 export function createClusterWriter(
   connection: Connection,
-  options: TransportOptions & {
-    /** Who reports Events: the pod's or the host's name. */
-    readonly reportingInstance: string;
-  },
+  options: WriterOptions,
 ): ClusterWriter & NamespaceReader & { readonly close: () => void } {
-  const transport = new Transport(connection, options);
-  const seen = new SeenObjects();
-  const access = {
-    connection,
-    send: transport.send.bind(transport),
-    write: transport.send.bind(transport),
+  return new KubeClusterWriter(writeAccess(new Transport(connection, options)), options.reportingInstance);
+}
+
+/** Everything that a transport can do, for who may write. */
+export function writeAccess(transport: Transport): WriteAccess & Pick<Transport, "open"> {
+  const send = transport.send.bind(transport);
+  return {
+    connection: transport.connection,
+    send,
+    write: send,
+    open: transport.open.bind(transport),
     nowMs: () => transport.nowMs(),
     close: () => transport.close(),
-    seen,
-    onObject: seen.add.bind(seen),
-    onLease: seen.addLease.bind(seen),
+    seen: new SeenObjects(),
   };
-  return new KubeClusterWriter(access, options.reportingInstance);
 }
 
 /** Both annotations of a node as they shall be: text, or null for none. */
@@ -66,35 +70,56 @@ export class KubeClusterWriter extends KubeClusterReader implements ClusterWrite
   }
 
   async patchPoolStatus(meta: ObjectMeta, status: PoolStatus): Promise<Pool> {
-    return await patchStatus(this.#access, CUSTOM_RESOURCES.pools, meta, status);
+    return await this.written(CUSTOM_RESOURCES.pools, meta, (kind) => patchStatus(this.#access, kind, meta, status));
   }
 
   async setPoolFinalizer(meta: ObjectMeta, isPresent: boolean): Promise<Pool> {
-    return await setFinalizer(this.#access, CUSTOM_RESOURCES.pools, meta, isPresent);
+    return await this.written(CUSTOM_RESOURCES.pools, meta, (kind) =>
+      setFinalizer(this.#access, kind, meta, isPresent),
+    );
   }
 
   async notePoolAcquisitions(meta: ObjectMeta, note: AcquisitionNote): Promise<Pool> {
-    return await noteAcquisitions(this.#access, CUSTOM_RESOURCES.pools, meta, note);
+    return await this.written(CUSTOM_RESOURCES.pools, meta, (kind) => noteAcquisitions(this.#access, kind, meta, note));
   }
 
   async patchRecordSetStatus(meta: ObjectMeta, status: RecordSetStatus): Promise<RecordSet> {
-    return await patchStatus(this.#access, CUSTOM_RESOURCES.recordSets, meta, status);
+    return await this.written(CUSTOM_RESOURCES.recordSets, meta, (kind) =>
+      patchStatus(this.#access, kind, meta, status),
+    );
   }
 
   async setRecordSetFinalizer(meta: ObjectMeta, isPresent: boolean): Promise<RecordSet> {
-    return await setFinalizer(this.#access, CUSTOM_RESOURCES.recordSets, meta, isPresent);
+    return await this.written(CUSTOM_RESOURCES.recordSets, meta, (kind) =>
+      setFinalizer(this.#access, kind, meta, isPresent),
+    );
   }
 
   async patchRoutedIPStatus(meta: ObjectMeta, status: RoutedIPStatus): Promise<RoutedIP> {
-    return await patchStatus(this.#access, CUSTOM_RESOURCES.routedIPs, meta, status);
+    return await this.written(CUSTOM_RESOURCES.routedIPs, meta, (kind) =>
+      patchStatus(this.#access, kind, meta, status),
+    );
   }
 
   async setRoutedIPFinalizer(meta: ObjectMeta, isPresent: boolean): Promise<RoutedIP> {
-    return await setFinalizer(this.#access, CUSTOM_RESOURCES.routedIPs, meta, isPresent);
+    return await this.written(CUSTOM_RESOURCES.routedIPs, meta, (kind) =>
+      setFinalizer(this.#access, kind, meta, isPresent),
+    );
   }
 
   async noteRoutedIPAcquisitions(meta: ObjectMeta, note: AcquisitionNote): Promise<RoutedIP> {
-    return await noteAcquisitions(this.#access, CUSTOM_RESOURCES.routedIPs, meta, note);
+    return await this.written(CUSTOM_RESOURCES.routedIPs, meta, (kind) =>
+      noteAcquisitions(this.#access, kind, meta, note),
+    );
+  }
+
+  /** Runs a write of an object, which answers the object as stored. */
+  protected async written<T extends CustomObject, K extends ReadableResource<T>>(
+    kind: K,
+    _meta: ObjectMeta,
+    write: (kind: K) => Promise<T>,
+  ): Promise<T> {
+    return await write(kind);
   }
 
   async annotateNode(name: string, annotations: NodeAnnotations): Promise<void> {
@@ -170,83 +195,4 @@ export interface WriteAccess extends ReadAccess {
   /** The answer of any call that succeeded, see `Transport.send`. */
   readonly write: (call: Call, confirm?: Confirmation) => Promise<Answer>;
   readonly seen: SeenObjects;
-}
-
-/**
- * The objects as the server sent them, kept beside what was decoded of them, because a write must respect what flipop does
- * not decode. That of a pool or record set is found by the identity of its `meta` and goes when that goes; of a Lease the
- * newest is kept. Never stale in effect: every write that uses one carries the resourceVersion it was read at.
- */
-export class SeenObjects {
-  readonly #objects = new WeakMap<ObjectMeta, unknown>();
-  readonly #leases = new Map<string, { readonly resourceVersion: string; readonly object: unknown }>();
-
-  /** Remembers a pool's or record set's object. */
-  add(meta: ObjectMeta, object: unknown): void {
-    this.#objects.set(meta, object);
-  }
-
-  /** The object this very `meta` was decoded from; undefined for a copy of it. */
-  objectOf(meta: ObjectMeta): unknown {
-    return this.#objects.get(meta);
-  }
-
-  /** Remembers a Lease in place of an older one. */
-  addLease(lease: LeaseRecord, object: unknown): void {
-    this.#leases.set(`${lease.namespace}/${lease.name}`, { resourceVersion: lease.resourceVersion, object });
-  }
-
-  /** The object of a Lease at its resourceVersion; undefined when another version was seen last. */
-  leaseOf(lease: LeaseRecord): unknown {
-    const seen = this.#leases.get(`${lease.namespace}/${lease.name}`);
-    return seen?.resourceVersion === lease.resourceVersion ? seen.object : undefined;
-  }
-}
-
-/** Creates a Lease: one POST, never repeated. @throws KubeError `already-exists`; `not-found` without its namespace. */
-async function createLease(access: WriteAccess, lease: Omit<LeaseRecord, "resourceVersion">): Promise<LeaseRecord> {
-  const path = resourcePath(RESOURCES.leases, { namespace: lease.namespace });
-  const call: Call = { method: "POST", path, verb: "create", ...about(lease), body: encodeLease(lease, undefined) };
-  return leaseOf(access, call, await access.write(call));
-}
-
-/**
- * Replaces a Lease at its resourceVersion: one PUT. Idempotent: when a repeat meets a conflict and the stored Lease carries
- * exactly what was sent, the lost try had taken effect, and that is success.
- * @throws KubeError `conflict` when somebody else changed it.
- */
-async function replaceLease(access: WriteAccess, lease: LeaseRecord): Promise<LeaseRecord> {
-  const { metadata, ...rest } = encodeLease(lease, access.seen.leaseOf(lease));
-  const body = { ...rest, metadata: { ...(metadata as object), resourceVersion: lease.resourceVersion } };
-  const path = resourcePath(RESOURCES.leases, { namespace: lease.namespace, name: lease.name });
-  const call: Call = { method: "PUT", path, verb: "update", ...about(lease), body };
-  const answer = await access.write(call, async (refusal) => {
-    if (refusal.failure !== "conflict") return undefined;
-    return await storedIfSame(access, { method: "GET", path, verb: "get", ...about(lease) }, lease);
-  });
-  return leaseOf(access, call, answer);
-}
-
-function about(lease: Pick<LeaseRecord, "namespace" | "name">): Pick<Call, "resource" | "subject"> {
-  return { resource: RESOURCES.leases, subject: `${lease.namespace}/${lease.name}` };
-}
-
-/** A failing read proves nothing. */
-async function storedIfSame(access: WriteAccess, call: Call, sent: LeaseRecord): Promise<Answer | undefined> {
-  try {
-    const answer = await access.send(call);
-    const stored = decodeLease(answerJSON(call, answer, access.connection));
-    return isDeepStrictEqual({ ...stored, resourceVersion: "" }, { ...sent, resourceVersion: "" }) ? answer : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function leaseOf(access: WriteAccess, call: Call, answer: Answer): LeaseRecord {
-  const object = answerJSON(call, answer, access.connection);
-  const lease = decodeLease(object);
-  if (lease === undefined)
-    throw malformed(call, access.connection, { status: answer.status, why: "the answer is no Lease" });
-  access.seen.addLease(lease, object);
-  return lease;
 }

@@ -4,8 +4,7 @@ import { plain } from "../../model/text.ts";
 import { ProxyFailure } from "../http/agents.ts";
 import { type Answer, type Call, type Connection, qualifiedResource } from "./call.ts";
 import { asRecord, asText } from "./json.ts";
-import { decodeMessage } from "./protobuf.ts";
-import { openEnvelope, STATUS_FIELDS } from "./protobuf-fields.ts";
+import { decodeMessage, openEnvelope, STATUS_FIELDS } from "./protobuf.ts";
 
 // What is thrown when a call was answered with a refusal. Texts: what failed, on what, why, what to do.
 

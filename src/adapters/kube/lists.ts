@@ -1,15 +1,15 @@
 import { KubeError } from "../../model/errors.ts";
+import type { ClusterChange } from "../../ports/cluster.ts";
 import type { Answer, Call, Connection } from "./call.ts";
 import { answerJSON, malformed } from "./failures.ts";
 import { asList, asRecord, asText } from "./json.ts";
-import { decodeItem, decodeMessage, type Fields } from "./protobuf.ts";
-import { LIST_FIELDS, openEnvelope, PROTOBUF_OR_JSON } from "./protobuf-fields.ts";
-import { compareVersions, type Identity, identityOf } from "./watch/watched-store.ts";
+import { decodeItem, decodeMessage, type Fields, openEnvelope, PROTOBUF_OR_JSON } from "./protobuf.ts";
+import { compareVersions, type Identity, identityOf, type StoreRules } from "./watch/watched-store.ts";
 
 const PAGE_SIZE = 500;
 
-/** A list to read whole. `project` gets each item as JSON, or as decoded from protobuf, together with its bytes. */
-export interface ListRequest<T> {
+/** A list to read whole. */
+export interface PagedRequest<T> {
   readonly resource: Call["resource"];
   /** Path without query. */
   readonly path: string;
@@ -18,8 +18,19 @@ export interface ListRequest<T> {
   readonly fields?: Fields;
   /** Objects per page; default 500. */
   readonly pageSize?: number;
-  /** What is kept of an item; undefined drops it. Called page by page, so that a big list is never in memory whole. */
+  /** What is kept of an item, as JSON or as decoded from protobuf; undefined drops it. Called page by page, so that a big list is never in memory whole. */
   readonly project: (item: unknown, bytes?: Buffer) => T | undefined;
+}
+
+/** One kind of list that flipop reads, or reads once and then watches. */
+export interface ListRequest<T> extends PagedRequest<T> {
+  readonly kind: ClusterChange["kind"];
+  /** How its items are sorted; absent = not at all. */
+  readonly order?: (a: T, b: T) => number;
+  /** What of an item counts as a change. */
+  readonly rules: StoreRules<T>;
+  /** True for a refusal of what the list asks for, while the server answers others; absent = there is no such refusal. */
+  readonly isRefused?: (error: unknown) => boolean;
   /** The same facts at another resourceVersion; given for kinds whose objects are written again and again without a change, so that a watch need not read them then. */
   readonly atVersion?: (facts: T, resourceVersion: string) => T;
 }
@@ -43,7 +54,7 @@ export interface PageSource {
  * that expires between two pages (410) is read once more from the start. If two items have one name, the newer one counts.
  * @throws KubeError when any page cannot be read, or the name of an item: part of a list is never returned.
  */
-export async function listObjects<T>(source: PageSource, request: ListRequest<T>): Promise<Listing<T>> {
+export async function listObjects<T>(source: PageSource, request: PagedRequest<T>): Promise<Listing<T>> {
   try {
     return await readPages(source, request);
   } catch (error) {
@@ -52,7 +63,7 @@ export async function listObjects<T>(source: PageSource, request: ListRequest<T>
   }
 }
 
-async function readPages<T>(source: PageSource, request: ListRequest<T>): Promise<Listing<T>> {
+async function readPages<T>(source: PageSource, request: PagedRequest<T>): Promise<Listing<T>> {
   const kept = new Kept<T>();
   let first: string | undefined;
   let next: Promise<Answer> | undefined = source.send(pageCall(request, ""));
@@ -109,7 +120,7 @@ function quiet(answer: Promise<Answer>): Promise<Answer> {
   return answer;
 }
 
-function pageCall<T>(request: ListRequest<T>, token: string): Call {
+function pageCall<T>(request: PagedRequest<T>, token: string): Call {
   const query = new URLSearchParams({ ...request.query, limit: String(request.pageSize ?? PAGE_SIZE) });
   if (token !== "") query.set("continue", token);
   const call: Call = {
@@ -181,6 +192,14 @@ function continueBeforeItems(body: Buffer): string {
   const [, token] = /"continue":"([\w=+/-]*)"/.exec(head) ?? [];
   return token ?? "";
 }
+
+const LIST_META: Fields = { 2: { name: "resourceVersion", kind: "text" }, 3: { name: "continue", kind: "text" } };
+
+/** Any list: its items are left as bytes, to be read one by one. */
+const LIST_FIELDS: Fields = {
+  1: { name: "metadata", kind: "message", fields: LIST_META },
+  2: { name: "items", kind: "list" },
+};
 
 /** The list with its items unread; undefined when the answer is no protobuf. */
 function protobufList(body: Buffer, broken: () => Error): Readonly<Record<string, unknown>> | undefined {

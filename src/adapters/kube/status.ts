@@ -231,13 +231,13 @@ function derived<T, K extends keyof T>(stored: Field<Omit<T, K>>, more: (value: 
 }
 
 function readFields<T>(fields: FieldsOf<T>, record: Readonly<Record<string, unknown>>): T | undefined {
-  const result: Record<string, unknown> = {};
+  const members: [string, unknown][] = [];
   for (const [name, field] of membersOf(fields)) {
     const value = field.read(record[name]);
-    if (value !== undefined) result[name] = value;
+    if (value !== undefined) members.push([name, value]);
     else if (!("isOptional" in field)) return undefined;
   }
-  return result as T;
+  return Object.fromEntries(members) as T;
 }
 
 function patchOf<T extends object>(

@@ -4,10 +4,10 @@ import { type AcquisitionNote, EMPTY_NOTE } from "../../model/lease-notes.ts";
 import { ACQUIRED_ANNOTATION, FINALIZER, type ObjectMeta, objectKey } from "../../model/resource.ts";
 import { type Answer, type Call, type Connection, type Resource, resourcePath } from "./call.ts";
 import type { WriteAccess } from "./cluster-writer.ts";
-import { encodeNote } from "./decode-builtin.ts";
-import type { CustomResource } from "./decode-custom.ts";
+import type { CustomResource } from "./custom-resources.ts";
 import { answerJSON, kubeError, malformed } from "./failures.ts";
 import { asRecord, jsonText } from "./json.ts";
+import { encodeNote } from "./metadata.ts";
 
 type Decoded<Status> = { readonly meta: ObjectMeta; readonly status: Status };
 

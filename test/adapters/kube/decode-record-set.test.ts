@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { decodeRecordSet } from "../../../src/adapters/kube/decode-custom.ts";
+import { decodeRecordSet } from "../../../src/adapters/kube/custom-resources.ts";
 import { POOL_STATUS, RECORD_SET_STATUS } from "../../../src/adapters/kube/status.ts";
 import { EMPTY_RECORD_SET_STATUS, FULL_RECORD_SET_STATUS } from "../../contract/record-set-status-samples.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { decodeRoutedIP, decodeRoutedIPIssuer } from "../../../src/adapters/kube/decode-custom.ts";
+import { decodeRoutedIP, decodeRoutedIPIssuer } from "../../../src/adapters/kube/custom-resources.ts";
 import { ROUTED_IP_STATUS } from "../../../src/adapters/kube/status.ts";
 import { EMPTY_STATUS } from "../../contract/pool-status-samples.ts";
 import { FULL_ROUTED_IP_STATUS } from "../../contract/routed-ip-status-samples.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { decodeEndpointSlice, decodeService } from "../../../src/adapters/kube/decode-builtin.ts";
+import { decodeEndpointSlice, decodeService } from "../../../src/adapters/kube/service.ts";
 
 const metadata = { name: "web", namespace: "shop", resourceVersion: "7" };
 

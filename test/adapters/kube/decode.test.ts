@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { decodeNode, decodePod } from "../../../src/adapters/kube/decode-builtin.ts";
-import { decodePool } from "../../../src/adapters/kube/decode-custom.ts";
+import { decodePool } from "../../../src/adapters/kube/custom-resources.ts";
+import { decodeNode } from "../../../src/adapters/kube/node.ts";
+import { decodePod } from "../../../src/adapters/kube/pod.ts";
 import { POOL_STATUS } from "../../../src/adapters/kube/status.ts";
 import { EMPTY_STATUS, FULL_STATUS } from "../../contract/pool-status-samples.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { CUSTOM_RESOURCES } from "../../../src/adapters/kube/decode-custom.ts";
+import { CUSTOM_RESOURCES } from "../../../src/adapters/kube/custom-resources.ts";
 import type { Pool, RecordSet } from "../../../src/model/resource.ts";
 import type { RoutedIP, RoutedIPIssuer } from "../../../src/model/routed-ip.ts";
 import type { ServiceFacts } from "../../../src/model/service.ts";

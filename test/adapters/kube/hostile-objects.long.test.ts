@@ -1,13 +1,9 @@
 import { describe, expect, test } from "vitest";
-import {
-  endpointSlicesRequest,
-  NODES_REQUEST,
-  podsRequest,
-  SERVICES_REQUEST,
-} from "../../../src/adapters/kube/cluster-reader.ts";
 import type { ListRequest } from "../../../src/adapters/kube/lists.ts";
+import { NODE_FIELDS, NODES_REQUEST } from "../../../src/adapters/kube/node.ts";
+import { podsRequest } from "../../../src/adapters/kube/pod.ts";
 import { decodeItem, type Fields, Marker } from "../../../src/adapters/kube/protobuf.ts";
-import { NODE_FIELDS } from "../../../src/adapters/kube/protobuf-fields.ts";
+import { endpointSlicesRequest, SERVICES_REQUEST } from "../../../src/adapters/kube/service.ts";
 import { identityOf, packedIdentity } from "../../../src/adapters/kube/watch/watched-store.ts";
 import type { NodeFacts, PodFacts } from "../../../src/model/node.ts";
 import type { EndpointSliceFacts, ServiceFacts } from "../../../src/model/service.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { decodeNote, encodeNote } from "../../../src/adapters/kube/decode-builtin.ts";
+import { decodeNote, encodeNote } from "../../../src/adapters/kube/metadata.ts";
 
 test("a note is the uid, the addresses and the places, and reads back as it was", () => {
   const note = { ips: ["192.0.2.9", "192.0.2.1"], pending: ["digitalocean://7", ""] };

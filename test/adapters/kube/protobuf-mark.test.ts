@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { NODE_FIELDS } from "../../../src/adapters/kube/node.ts";
 import { Marker } from "../../../src/adapters/kube/protobuf.ts";
-import { NODE_FIELDS } from "../../../src/adapters/kube/protobuf-fields.ts";
 import { messageField, numberField, textField, timeField } from "./protobuf-writer.ts";
 
 interface Parts {

@@ -2,13 +2,10 @@ import { expect, test } from "vitest";
 import { RESOURCES } from "../../../src/adapters/kube/call.ts";
 import { createClusterReader } from "../../../src/adapters/kube/cluster-reader.ts";
 import { loadConfig } from "../../../src/adapters/kube/config.ts";
-import {
-  decodeEndpointSlice,
-  decodeNode,
-  decodePod,
-  decodeService,
-} from "../../../src/adapters/kube/decode-builtin.ts";
-import { PROTOBUF_OR_JSON } from "../../../src/adapters/kube/protobuf-fields.ts";
+import { decodeNode } from "../../../src/adapters/kube/node.ts";
+import { decodePod } from "../../../src/adapters/kube/pod.ts";
+import { PROTOBUF_OR_JSON } from "../../../src/adapters/kube/protobuf.ts";
+import { decodeEndpointSlice, decodeService } from "../../../src/adapters/kube/service.ts";
 import { Transport } from "../../../src/adapters/kube/transport.ts";
 import { bigNode, bigPod, bigPodStatus } from "../../bench/big-objects.ts";
 import { nodeName } from "../../bench/world.ts";

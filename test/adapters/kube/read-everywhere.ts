@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { PassThrough } from "node:stream";
 import type { Answer } from "../../../src/adapters/kube/call.ts";
-import { type ListRequest, listObjects } from "../../../src/adapters/kube/lists.ts";
+import { type ListRequest, listObjects, type PagedRequest } from "../../../src/adapters/kube/lists.ts";
 import { KubeWatchSource } from "../../../src/adapters/kube/watch/kube-watch-source.ts";
 import type { WatchEvent } from "../../../src/adapters/kube/watch/reflector.ts";
 import { identityOf, type Sighting } from "../../../src/adapters/kube/watch/watched-store.ts";
@@ -31,7 +31,7 @@ export async function readEverywhere<T>(
   request: ListRequest<T>,
   items: Sent,
 ): Promise<ReadEverywhere<T>> {
-  const keyed: ListRequest<{ readonly key: string; readonly facts: T | undefined }> = {
+  const keyed: PagedRequest<{ readonly key: string; readonly facts: T | undefined }> = {
     resource: request.resource,
     path: request.path,
     ...(request.fields === undefined ? {} : { fields: request.fields }),

@@ -7,8 +7,15 @@ import { type Answer, type Call, optional } from "../call.ts";
 import { callFailure, kubeError, malformed, networkFailure } from "../failures.ts";
 import { asNumber, asRecord, asText } from "../json.ts";
 import { type Listing, type ListRequest, listObjects, type PageSource } from "../lists.ts";
-import { Cursor, decodeItem, type Fields, Marker } from "../protobuf.ts";
-import { openEnvelope, PROTOBUF_OR_JSON_EVENTS, STATUS_FIELDS } from "../protobuf-fields.ts";
+import {
+  Cursor,
+  decodeItem,
+  type Fields,
+  Marker,
+  openEnvelope,
+  PROTOBUF_OR_JSON_EVENTS,
+  STATUS_FIELDS,
+} from "../protobuf.ts";
 import type { Follower, WatchEvent, WatchSource } from "./reflector.ts";
 import { identityOf, packedIdentity, type Sighting } from "./watched-store.ts";
 
@@ -52,8 +59,7 @@ export class KubeWatchSource<T> implements WatchSource<T> {
       const facts = known(identity.key, identity.version) ?? this.#request.project(item);
       return { ...identity, facts, ...this.#mark(bytes) };
     };
-    const { atVersion: _notOfSightings, ...request } = this.#request;
-    return await listObjects(this.#source, { ...request, pageSize: PAGE_SIZE, project });
+    return await listObjects(this.#source, { ...this.#request, pageSize: PAGE_SIZE, project });
   }
 
   async watch(version: string, follower: Follower<T>): Promise<void> {

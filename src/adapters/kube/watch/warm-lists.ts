@@ -1,119 +1,52 @@
-import { isRequestRefusal, KubeError } from "../../../model/errors.ts";
-import { type NodeFacts, type PodFacts, type PodSelector, podSelectorKey } from "../../../model/node.ts";
-import { type ObjectMeta, objectKey, type Pool, type RecordSet } from "../../../model/resource.ts";
-import type { RoutedIP, RoutedIPIssuer } from "../../../model/routed-ip.ts";
-import type { EndpointSliceFacts, ServiceFacts } from "../../../model/service.ts";
+import { KubeError } from "../../../model/errors.ts";
 import type { ClusterChange, Staleness } from "../../../ports/cluster.ts";
 import type { Clock } from "../../../ports/system.ts";
-import { optional, resourcePath } from "../call.ts";
-import {
-  endpointSlicesRequest,
-  NODES_REQUEST,
-  podsRequest,
-  SERVICES_REQUEST,
-  type ServicePlace,
-} from "../cluster-reader.ts";
-import { CUSTOM_RESOURCES, type ReadableResource } from "../decode-custom.ts";
 import type { ListRequest } from "../lists.ts";
 import { KubeWatchSource, type StreamSource } from "./kube-watch-source.ts";
 import { Reflector } from "./reflector.ts";
-import {
-  CUSTOM_RULES,
-  ISSUER_RULES,
-  NODE_RULES,
-  POD_RULES,
-  type StoreRules,
-  subjectOf,
-  VERSIONED_RULES,
-} from "./watched-store.ts";
+import { subjectOf } from "./watched-store.ts";
 
-/** What the lists are made from. */
-interface ListAccess extends StreamSource {
-  /** Shown the `meta` of every custom object as decoded, with the object it came from. */
-  readonly onObject?: (meta: ObjectMeta, object: unknown) => void;
-}
+type Kind = ClusterChange["kind"];
+
+/** What is asked of any list that is followed. */
+type Followed<T> = Pick<Reflector<T>, "values" | "staleness" | "askAgain" | "close">;
+
+/** The lists that every reading of the cluster begins with. They say which others it needs. */
+const FIRST_KINDS: readonly Kind[] = ["node", "pool", "record-set", "routed-ip"];
+/** Kinds of which each object of flipop asks for a list of its own. */
+const SELECTED_KINDS: readonly Kind[] = ["pod", "endpoint-slice"];
+/** Kinds that an older cluster does not know. */
+const LATER_KINDS: readonly Kind[] = ["record-set", "routed-ip", "issuer"];
 
 /** The lists that somebody has asked for, each read and watched since then. */
 export class WarmLists {
-  readonly #access: ListAccess;
+  readonly #access: StreamSource;
   readonly #listeners: ((change: ClusterChange) => void)[] = [];
   readonly #ending = new AbortController();
   readonly #readings = new Readings();
-  readonly #pods: UsedLists<PodFacts>;
-  readonly #endpointSlices: UsedLists<EndpointSliceFacts>;
-  #nodes: Reflector<NodeFacts> | undefined;
-  #services: Reflector<ServiceFacts> | undefined;
-  #pools: Reflector<Pool> | undefined;
-  #recordSets: Reflector<RecordSet> | undefined;
-  #routedIPs: Reflector<RoutedIP> | undefined;
-  #issuers: Reflector<RoutedIPIssuer> | undefined;
+  readonly #whole = new Map<Kind, Followed<unknown>>();
+  readonly #selected: UsedLists<unknown>;
 
-  constructor(access: ListAccess) {
+  constructor(access: StreamSource) {
     this.#access = access;
-    this.#pods = new UsedLists(access.clock, this.#readings, this.#ending.signal);
-    this.#endpointSlices = new UsedLists(access.clock, this.#readings, this.#ending.signal);
+    this.#selected = new UsedLists(access.clock, this.#readings, this.#ending.signal);
   }
 
-  /** See {@link Reflector.values}; so are all that follow. */
-  async nodes(): Promise<readonly NodeFacts[]> {
-    this.#nodes ??= this.#follow("node", NODES_REQUEST, NODE_RULES);
-    return await this.#first("nodes", this.#nodes);
+  /** See {@link Reflector.values}. Two requests of one kind, path and query are one list. */
+  async values<T>(request: ListRequest<T>): Promise<readonly T[]> {
+    const { kind, path, query } = request;
+    if (SELECTED_KINDS.includes(kind)) {
+      const key = `${path}?${new URLSearchParams(query)}`;
+      return (await this.#selected.values(key, () => this.#follow(request))) as readonly T[];
+    }
+    const list = this.followed<T>(kind) ?? this.#follow(request);
+    this.#whole.set(kind, list);
+    return FIRST_KINDS.includes(kind) ? await this.#first(kind, list) : await list.values();
   }
 
-  async services(): Promise<readonly ServiceFacts[]> {
-    this.#services ??= this.#follow("service", SERVICES_REQUEST, VERSIONED_RULES);
-    return await this.#services.values();
-  }
-
-  async pools(): Promise<readonly Pool[]> {
-    this.#pools ??= this.#follow("pool", this.#requestOf(CUSTOM_RESOURCES.pools), CUSTOM_RULES);
-    return await this.#first("pools", this.#pools);
-  }
-
-  async recordSets(): Promise<readonly RecordSet[]> {
-    this.#recordSets ??= this.#follow("record-set", this.#requestOf(CUSTOM_RESOURCES.recordSets), CUSTOM_RULES);
-    return await this.#first("record sets", this.#recordSets);
-  }
-
-  async routedIPs(): Promise<readonly RoutedIP[]> {
-    this.#routedIPs ??= this.#follow("routed-ip", this.#requestOf(CUSTOM_RESOURCES.routedIPs), CUSTOM_RULES);
-    return await this.#first("routed IPs", this.#routedIPs);
-  }
-
-  async issuers(): Promise<readonly RoutedIPIssuer[]> {
-    this.#issuers ??= this.#follow("issuer", this.#requestOf(CUSTOM_RESOURCES.issuers), ISSUER_RULES);
-    return await this.#issuers.values();
-  }
-
-  async pods(selector: PodSelector): Promise<readonly PodFacts[]> {
-    const isRefused = (error: unknown): boolean => isRequestRefusal(error, selector.namespace !== "");
-    const follow = (): Reflector<PodFacts> =>
-      this.#follow("pod", smallPods(podsRequest(selector)), POD_RULES, isRefused);
-    return await this.#pods.values(`pods ${podSelectorKey(selector)}`, follow);
-  }
-
-  async endpointSlices(service: ServicePlace): Promise<readonly EndpointSliceFacts[]> {
-    const isRefused = (error: unknown): boolean => isRequestRefusal(error, true);
-    const follow = (): Reflector<EndpointSliceFacts> =>
-      this.#follow("endpoint-slice", endpointSlicesRequest(service), VERSIONED_RULES, isRefused);
-    return await this.#endpointSlices.values(`endpoints ${objectKey(service)}`, follow);
-  }
-
-  /** The nodes, if they are followed, for what this process writes itself; so are the next three. */
-  get followedNodes(): Reflector<NodeFacts> | undefined {
-    return this.#nodes;
-  }
-
-  get followedPools(): Reflector<Pool> | undefined {
-    return this.#pools;
-  }
-
-  get followedRecordSets(): Reflector<RecordSet> | undefined {
-    return this.#recordSets;
-  }
-
-  get followedRoutedIPs(): Reflector<RoutedIP> | undefined {
-    return this.#routedIPs;
+  /** The list of a kind, if it is followed, for what this process writes itself. */
+  followed<T>(kind: Kind): Reflector<T> | undefined {
+    return this.#whole.get(kind) as Reflector<T> | undefined;
   }
 
   onChange(listener: (change: ClusterChange) => void): void {
@@ -122,23 +55,23 @@ export class WarmLists {
 
   /** The oldest failure among the lists. That the cluster has none of a later kind of object because it does not know the kind is none: it is known. */
   staleness(): Staleness | undefined {
-    const later: readonly unknown[] = [this.#recordSets, this.#routedIPs, this.#issuers];
-    const failures = this.#followed().flatMap((one) => {
-      const staleness = one.staleness();
-      const isKnown = later.includes(one) && staleness?.error.failure === "missing-resource";
-      return staleness === undefined || isKnown ? [] : [staleness];
+    const whole = Array.from(this.#whole, ([kind, list]) => {
+      const staleness = list.staleness();
+      const isKnown = LATER_KINDS.includes(kind) && staleness?.error.failure === "missing-resource";
+      return isKnown ? undefined : staleness;
     });
-    return failures.sort((a, b) => a.sinceMs - b.sinceMs)[0];
+    const failures = [...whole, ...this.#selected.all().map((list) => list.staleness())];
+    return failures.filter((one) => one !== undefined).sort((a, b) => a.sinceMs - b.sinceMs)[0];
   }
 
   close(): void {
     this.#ending.abort();
-    for (const one of this.#followed()) one.close();
+    for (const list of [...this.#whole.values(), ...this.#selected.all()]) list.close();
   }
 
   /** Reads one of the lists that every reading begins with. An unknown kind counts as an answer: the cluster has no such objects. */
-  async #first<T>(name: string, list: Reflector<T>): Promise<readonly T[]> {
-    const attempt = this.#readings.begin(name);
+  async #first<T>(kind: Kind, list: Followed<T>): Promise<readonly T[]> {
+    const attempt = this.#readings.begin(kind);
     try {
       const values = await list.values();
       this.#readings.answered(attempt);
@@ -149,47 +82,26 @@ export class WarmLists {
     }
   }
 
-  #followed(): readonly Pick<Reflector<unknown>, "staleness" | "close">[] {
-    const custom = [this.#pools, this.#recordSets, this.#routedIPs, this.#issuers];
-    return [this.#nodes, this.#services, ...custom, ...this.#selected()].filter((one) => one !== undefined);
-  }
-
-  #selected(): readonly Pick<Reflector<unknown>, "staleness" | "close" | "askAgain">[] {
-    return [...this.#pods.all(), ...this.#endpointSlices.all()];
-  }
-
-  #follow<T>(
-    kind: ClusterChange["kind"],
-    request: ListRequest<T>,
-    rules: StoreRules<T>,
-    isRefused?: (error: unknown) => boolean,
-  ): Reflector<T> {
+  #follow<T>(request: ListRequest<T>): Reflector<T> {
     const { clock, random } = this.#access;
+    const { kind, rules } = request;
     const onChange = (keys: readonly string[]): void => {
       // Whoever edits an object, or its Service, may have mended why its list is refused.
-      const isOfObject = kind !== "node" && kind !== "pod" && kind !== "endpoint-slice";
-      if (isOfObject) for (const one of this.#selected()) one.askAgain();
+      const isOfObject = kind !== "node" && !SELECTED_KINDS.includes(kind);
+      if (isOfObject) for (const list of this.#selected.all()) list.askAgain();
       for (const key of keys) for (const tell of this.#listeners) tell({ kind, subject: subjectOf(key) });
     };
     const source = new KubeWatchSource(this.#access, request);
-    const reflector = new Reflector({ source, rules, clock, random, onChange, ...optional("isRefused", isRefused) });
+    const isRefused = request.isRefused ?? (() => false);
+    const reflector = new Reflector({ source, rules, clock, random, onChange, isRefused });
     if (this.#ending.signal.aborted) reflector.close();
     else reflector.start();
     return reflector;
   }
-
-  #requestOf<T extends { readonly meta: ObjectMeta }>({ resource, decode }: ReadableResource<T>): ListRequest<T> {
-    const project = (object: unknown): T | undefined => {
-      const decoded = decode(object);
-      if (decoded !== undefined) this.#access.onObject?.(decoded.meta, object);
-      return decoded;
-    };
-    return { resource, path: resourcePath(resource), project };
-  }
 }
 
 interface Used<T> {
-  readonly reflector: Reflector<T>;
+  readonly reflector: Followed<T>;
   usedAtMs: number;
   usedIn: number;
 }
@@ -200,8 +112,6 @@ const LOOK_MS = 60_000;
 /** So many readings must begin after the last use: the first of them has then ended without the list. */
 const READINGS = 2;
 
-/** How many lists every reading of the cluster begins with: nodes, pools, record sets, routed IPs. They say which others it needs. */
-const FIRST_LISTS = 4;
 /** The key that stands for all first lists of a reading. */
 const FIRST = "";
 
@@ -238,7 +148,7 @@ export class Readings {
   answered(attempt: number): void {
     if (attempt !== this.#attempt) return;
     this.#answers += 1;
-    if (this.#answers === FIRST_LISTS) this.ask(FIRST);
+    if (this.#answers === FIRST_KINDS.length) this.ask(FIRST);
   }
 
   /** Takes note that somebody asks for another list. */
@@ -270,7 +180,7 @@ export class UsedLists<T> {
   }
 
   /** See {@link Reflector.values}; `follow` begins a list that is not followed. `key` is unique over all kinds of lists. */
-  async values(key: string, follow: () => Reflector<T>): Promise<readonly T[]> {
+  async values(key: string, follow: () => Followed<T>): Promise<readonly T[]> {
     this.#readings.ask(key);
     const use = { usedAtMs: this.#clock.monotonicMs(), usedIn: this.#readings.count };
     const list = Object.assign(this.#lists.get(key) ?? { reflector: follow(), ...use }, use);
@@ -280,7 +190,7 @@ export class UsedLists<T> {
   }
 
   /** The lists that are followed now, in no order. */
-  all(): readonly Reflector<T>[] {
+  all(): readonly Followed<T>[] {
     return Array.from(this.#lists.values(), ({ reflector }) => reflector);
   }
 
@@ -296,23 +206,4 @@ export class UsedLists<T> {
       }
     }
   }
-}
-
-/** The same request for pods whose facts share the texts that repeat: tens of thousands of pods have few namespaces, nodes and phases. */
-function smallPods(request: ListRequest<PodFacts>): ListRequest<PodFacts> {
-  const texts = new Map<string, string>();
-  const shared = (text: string): string => {
-    const known = texts.get(text);
-    if (known !== undefined) return known;
-    texts.set(text, text);
-    return text;
-  };
-  return {
-    ...request,
-    project: (item) => {
-      const pod = request.project(item);
-      if (pod === undefined) return undefined;
-      return { ...pod, namespace: shared(pod.namespace), nodeName: shared(pod.nodeName), phase: shared(pod.phase) };
-    },
-  };
 }

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { Connection } from "../../../../src/adapters/kube/call.ts";
-import { createClusterReader, type ServicePlace } from "../../../../src/adapters/kube/cluster-reader.ts";
+import { createClusterReader } from "../../../../src/adapters/kube/cluster-reader.ts";
+import type { ServicePlace } from "../../../../src/adapters/kube/service.ts";
 import { createWarmCluster } from "../../../../src/adapters/kube/warm-cluster.ts";
 import { keyOf } from "../../../../src/adapters/kube/watch/watched-store.ts";
 import type { PodSelector } from "../../../../src/model/node.ts";

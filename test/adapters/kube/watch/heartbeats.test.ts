@@ -1,10 +1,10 @@
 import type { IncomingMessage } from "node:http";
 import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
-import { NODES_REQUEST } from "../../../../src/adapters/kube/cluster-reader.ts";
+import { NODES_REQUEST } from "../../../../src/adapters/kube/node.ts";
 import { KubeWatchSource } from "../../../../src/adapters/kube/watch/kube-watch-source.ts";
 import type { WatchEvent } from "../../../../src/adapters/kube/watch/reflector.ts";
-import { NODE_RULES, WatchedStore } from "../../../../src/adapters/kube/watch/watched-store.ts";
+import { WatchedStore } from "../../../../src/adapters/kube/watch/watched-store.ts";
 import type { NodeFacts } from "../../../../src/model/node.ts";
 import { FakeClock } from "../../../fake/fake-clock.ts";
 import { envelope, listOf, messageField, textField, timeField } from "../protobuf-writer.ts";
@@ -50,7 +50,7 @@ async function followed() {
     },
     { ...NODES_REQUEST, project },
   );
-  const store = new WatchedStore(NODE_RULES);
+  const store = new WatchedStore(NODES_REQUEST.rules);
   const { items, resourceVersion } = await source.list(() => undefined);
   store.replace(items, resourceVersion);
   read = 0;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { POD_FIELDS } from "../../../../src/adapters/kube/pod.ts";
 import { decodeMessage } from "../../../../src/adapters/kube/protobuf.ts";
-import { POD_FIELDS } from "../../../../src/adapters/kube/protobuf-fields.ts";
 import { identityOf, packedIdentity } from "../../../../src/adapters/kube/watch/watched-store.ts";
 import { messageField, numberField, textField } from "../protobuf-writer.ts";
 

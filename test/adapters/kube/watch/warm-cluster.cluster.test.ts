@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
-import { NODES_REQUEST } from "../../../../src/adapters/kube/cluster-reader.ts";
 import { loadConfig } from "../../../../src/adapters/kube/config.ts";
+import { NODES_REQUEST } from "../../../../src/adapters/kube/node.ts";
 import { Transport } from "../../../../src/adapters/kube/transport.ts";
 import { createWarmCluster } from "../../../../src/adapters/kube/warm-cluster.ts";
 import { KubeWatchSource } from "../../../../src/adapters/kube/watch/kube-watch-source.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { POD_FIELDS } from "../../../../src/adapters/kube/pod.ts";
 import type { Fields } from "../../../../src/adapters/kube/protobuf.ts";
-import { POD_FIELDS } from "../../../../src/adapters/kube/protobuf-fields.ts";
 import {
   jsonEvent,
   openEvent,

@@ -1,0 +1,79 @@
+import { canonicalIPv4 } from "../../model/address.ts";
+import { type AcquisitionNote, EMPTY_NOTE } from "../../model/lease-notes.ts";
+import type { Readiness } from "../../model/node.ts";
+import { ACQUIRED_ANNOTATION, type ObjectMeta } from "../../model/resource.ts";
+import { asInteger, asRecord, asText, asTextMap, asTexts, asTimeMs, isCutOff, isPresent } from "./json.ts";
+import type { Fields } from "./protobuf.ts";
+
+// What objects of several kinds have: metadata with flipop's annotation, and conditions.
+
+/** `metadata` of a Kubernetes object; undefined when the value is no object or has no name, which no API server answers. Any `deletionTimestamp` means that the object is being deleted, an unreadable one too. */
+export function decodeMeta(object: unknown): ObjectMeta | undefined {
+  const metadata = asRecord(asRecord(object)?.["metadata"]);
+  const name = asText(metadata?.["name"]);
+  if (metadata === undefined || name === undefined) return undefined;
+  const uid = asText(metadata["uid"]) ?? "";
+  const note = decodeNote(uid, asText(asRecord(metadata["annotations"])?.[ACQUIRED_ANNOTATION]));
+  return {
+    namespace: asText(metadata["namespace"]) ?? "",
+    name,
+    uid,
+    resourceVersion: asText(metadata["resourceVersion"]) ?? "",
+    generation: asInteger(metadata["generation"]) ?? 0,
+    createdAtMs: asTimeMs(metadata["creationTimestamp"]) ?? 0,
+    isDeleting: isPresent(metadata["deletionTimestamp"]),
+    finalizers: asTexts(metadata["finalizers"]),
+    labels: asTextMap(metadata["labels"]),
+    ...(note.ips.length === 0 && note.pending.length === 0 ? {} : { note }),
+  };
+}
+
+const PENDING = "pending=";
+
+/** The text of the annotation `flipop.digitalocean.com/acquired`, for the object with this uid; null where there is nothing to tell. */
+export function encodeNote(uid: string, { ips, pending }: AcquisitionNote): string | null {
+  if (ips.length === 0 && pending.length === 0) return null;
+  return [uid, ...ips, ...pending.map((place) => `${PENDING}${place}`)].join(" ");
+}
+
+/** What the annotation of the object with this uid tells; nothing for that of another object. What is neither address nor place is passed over. Never throws. */
+export function decodeNote(uid: string, text: string | undefined): AcquisitionNote {
+  const [owner, ...words] = (text ?? "").split(/\s+/);
+  if (uid === "" || owner !== uid) return EMPTY_NOTE;
+  return {
+    ips: [...new Set(words.filter((word) => canonicalIPv4(word) === word))],
+    pending: words.filter((word) => word.startsWith(PENDING)).map((word) => word.slice(PENDING.length)),
+  };
+}
+
+/** What is read of a condition in protobuf: of a node's, and, since its numbers are the same by chance, of a pod's. */
+export const CONDITION_FIELDS: Fields = {
+  1: { name: "type", kind: "text" },
+  2: { name: "status", kind: "text" },
+  4: { name: "lastTransitionTime", kind: "time" },
+};
+
+/**
+ * The `Ready` condition among a node's or a pod's `status.conditions`. Ready is exactly the text `True`; without the
+ * condition it is not ready, since an unknown time. Undefined if that condition, or a condition of unreadable type, cannot be read.
+ */
+export function decodeReadiness(conditions: unknown): Readiness | undefined {
+  if (!isPresent(conditions)) return { isReady: false };
+  if (!Array.isArray(conditions)) return undefined;
+  for (const entry of conditions) {
+    const condition = asRecord(entry);
+    if (condition?.["type"] !== "Ready") continue;
+    const status = condition["status"];
+    if (typeof status !== "string" && (isPresent(status) || isCutOff(condition))) return undefined;
+    const sinceMs = asTimeMs(condition["lastTransitionTime"]);
+    return { isReady: status === "True", ...(sinceMs === undefined ? {} : { sinceMs }) };
+  }
+  return conditions.some(mayBeReady) ? undefined : { isReady: false };
+}
+
+/** True for an entry whose type cannot be read. */
+function mayBeReady(entry: unknown): boolean {
+  const condition = asRecord(entry);
+  const type = condition?.["type"];
+  return condition === undefined || (typeof type !== "string" && (isPresent(type) || isCutOff(condition)));
+}
