@@ -1,5 +1,4 @@
-import { Ajv } from "ajv";
-import { schemaErrorText, YAMLFile } from "./yaml-file.ts";
+import { BadValue, checked, fileSchema, YAMLFile } from "./yaml-file.ts";
 
 /** The emulated APIs of the sandbox. */
 export type SandboxServerName = "kubernetes" | "digitalocean" | "cloudflare";
@@ -37,7 +36,14 @@ export interface Fault {
 /** Where a server asks which fault applies to a call. */
 export interface FaultSource {
   /** The fault that applies to this call, counted as used; undefined when none does. */
-  take(call: { readonly server: string; readonly method: string; readonly path: string }): Fault | undefined;
+  take(call: FaultyCall): Fault | undefined;
+}
+
+/** What decides which fault applies. */
+interface FaultyCall {
+  readonly server: string;
+  readonly method: string;
+  readonly path: string;
 }
 
 interface Entry {
@@ -79,7 +85,7 @@ export class FaultList implements FaultSource {
   }
 
   /** The first fault that fits the call; a fitting call that a fault lets pass (`skip`) is counted by it. */
-  take(call: { readonly server: string; readonly method: string; readonly path: string }): Fault | undefined {
+  take(call: FaultyCall): Fault | undefined {
     for (const entry of this.entries) {
       if (!fits(entry, call)) continue;
       if (entry.skip > 0) {
@@ -94,11 +100,7 @@ export class FaultList implements FaultSource {
   }
 }
 
-function fits(
-  entry: Entry,
-  call: { readonly server: string; readonly method: string; readonly path: string },
-): boolean {
-  const { fault, path } = entry;
+function fits({ fault, path }: Entry, call: FaultyCall): boolean {
   if (fault.server !== call.server) return false;
   if (fault.method !== undefined && fault.method.toUpperCase() !== call.method) return false;
   return path === undefined || path.test(call.path);
@@ -114,7 +116,7 @@ answered although the request takes effect). For example:
 
 const count = { type: "integer", minimum: 0 };
 
-const validate = new Ajv({ strictTypes: false }).compile({
+const validate = fileSchema({
   type: "array",
   items: {
     type: "object",
@@ -156,15 +158,13 @@ export function faultFile(path: string): FaultSource {
 }
 
 function decode(value: unknown): FaultList {
-  const faults: unknown = value ?? [];
-  if (!validate(faults)) throw new Error(schemaErrorText(validate.errors?.[0], "the file"));
   const list = new FaultList();
-  for (const [position, fault] of (faults as readonly Fault[]).entries()) {
+  for (const [position, fault] of checked<readonly Fault[]>(validate, value ?? []).entries()) {
     try {
       list.add(fault);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      throw new Error(`[${position}].path is no regular expression: ${why}`, { cause: error });
+      throw new BadValue([position, "path"], `is no regular expression: ${why}`);
     }
   }
   return list;

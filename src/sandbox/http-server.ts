@@ -30,9 +30,9 @@ export interface ServeOptions {
   readonly handle: (request: SandboxRequest) => SandboxReply | Promise<SandboxReply>;
   readonly faults: FaultSource;
   /** Called once per request, after its effect and before its answer. */
-  readonly onCall?: (call: RecordedCall) => void;
+  readonly onCall?: ((call: RecordedCall) => void) | undefined;
   /** Called with what `handle` throws: a file a person broke, or a bug. */
-  readonly onError?: (error: unknown) => void;
+  readonly onError?: ((error: unknown) => void) | undefined;
   /** Milliseconds since the epoch for the `Date` header; default: the machine's clock. */
   readonly now?: () => number;
 }

@@ -1,6 +1,6 @@
 import { readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
-import type { ErrorObject } from "ajv";
-import { LineCounter, parseAllDocuments, stringify } from "yaml";
+import { Ajv, type ValidateFunction } from "ajv";
+import { isMap, isNode, LineCounter, parseAllDocuments, stringify } from "yaml";
 import { ConfigError } from "../model/errors.ts";
 
 /** How one file of the sandbox's directory is read and written. */
@@ -11,7 +11,7 @@ interface YAMLFileOptions<T> {
   readonly documents?: "one" | "many";
   /**
    * Checks what was read: one document (null when the file is empty) or an array of documents.
-   * @throws Error whose message begins with the path of the bad value; the file's name is put before it.
+   * @throws BadValue, or another Error; the file's name, and the line of the bad value, are put before its message.
    */
   readonly decode: (value: unknown) => T;
   /** What is written for a value, plain JSON-like; default: the value itself. An array of documents with `many`. */
@@ -39,7 +39,7 @@ export class YAMLFile<T> {
    */
   load(): T | undefined {
     const read = this.read();
-    const value = read === undefined ? undefined : this.decode(this.parse(read.text));
+    const value = read === undefined ? undefined : this.decode(this.parse(read.text), read.text);
     this.seen = read?.seen;
     this.text = read?.text;
     return value;
@@ -95,7 +95,7 @@ export class YAMLFile<T> {
     });
   }
 
-  private decode(documents: readonly unknown[]): T {
+  private decode(documents: readonly unknown[], text: string): T {
     const many = this.options.documents === "many";
     if (!many && documents.length > 1) {
       const count = documents.length;
@@ -105,8 +105,14 @@ export class YAMLFile<T> {
     try {
       return this.options.decode(value);
     } catch (error) {
-      throw invalid(`cannot read ${this.path}: ${textOf(error)}`, error);
+      const at = error instanceof BadValue ? positionIn(this.path, text, 0, error.path) : this.path;
+      throw invalid(`cannot read ${at}: ${textOf(error)}`, error);
     }
+  }
+
+  /** `FILE:LINE:COLUMN` of a value of the n-th document as it was read last, from 0, empty ones not counted; where it is not there, of what would hold it. */
+  positionOf(index: number, path: readonly (string | number)[]): string {
+    return positionIn(this.path, this.text ?? "", index, path);
   }
 
   private render(value: T): string {
@@ -115,6 +121,20 @@ export class YAMLFile<T> {
     const body = documents.map((item) => stringify(item, { lineWidth: 0, aliasDuplicateObjects: false })).join("---\n");
     return `${headOf(this.text) ?? comment(this.options.header)}\n\n${body}`;
   }
+}
+
+function positionIn(file: string, text: string, index: number, path: readonly (string | number)[]): string {
+  const lines = new LineCounter();
+  const documents = [...parseAllDocuments(text, { lineCounter: lines })];
+  const document = documents.filter(({ contents }) => isNode(contents) && (isMap(contents) || index === 0))[index];
+  for (let depth = path.length; depth >= 0; depth -= 1) {
+    const node: unknown = depth === 0 ? document?.contents : document?.getIn(path.slice(0, depth), true);
+    const start = isNode(node) ? node.range?.[0] : undefined;
+    if (start === undefined) continue;
+    const { line, col } = lines.linePos(start);
+    return `${file}:${line}:${col}`;
+  }
+  return file;
 }
 
 /** Changes whenever the file is written or replaced; undefined when there is none. */
@@ -145,14 +165,44 @@ function invalid(message: string, cause?: unknown): ConfigError {
   return new ConfigError("invalid", message, cause === undefined ? {} : { cause });
 }
 
-/** What ajv found first, for people: `droplets[0].id must be integer`. `whole` names the value itself. */
-export function schemaErrorText(error: ErrorObject | undefined, whole: string): string {
-  const path = (error?.instancePath ?? "")
-    .replace(/\/(\d+)/g, "[$1]")
-    .replaceAll("/", ".")
-    .replace(/^\./, "");
-  const unknown: unknown = error?.params["additionalProperty"];
-  const allowed: unknown = error?.params["allowedValues"];
+/** A value that a file must not hold. The message begins with the path of the value: `droplets[0].id must be integer`. */
+export class BadValue extends Error {
+  override readonly name: string = "BadValue";
+  /** Keys and positions that lead to the value; empty for the whole file. */
+  readonly path: readonly (string | number)[];
+
+  /** @param named the path that the message begins with, where that is not the whole one */
+  constructor(path: readonly (string | number)[], why: string, named: readonly (string | number)[] = path) {
+    super(`${pathText(named)} ${why}`);
+    this.path = path;
+  }
+}
+
+/** `droplets[0].id`; `the file` for the whole. */
+function pathText(path: readonly (string | number)[]): string {
+  const text = path.map((key) => (typeof key === "number" ? `[${key}]` : `.${key}`)).join("");
+  return text === "" ? "the file" : text.replace(/^\./, "");
+}
+
+/**
+ * Returns a value as a JSON Schema has it, defaults filled in. The input is not changed.
+ * @throws BadValue for the first fault
+ */
+export function checked<T>(validate: ValidateFunction, input: unknown): T {
+  const value: unknown = structuredClone(input);
+  if (validate(value)) return value as T;
+  const { instancePath = "", message = "is invalid", params } = validate.errors?.[0] ?? {};
+  const path = instancePath
+    .split("/")
+    .slice(1)
+    .map((key) => (/^\d+$/.test(key) ? Number(key) : key));
+  const unknown: unknown = params?.["additionalProperty"];
+  const allowed: unknown = params?.["allowedValues"];
   const detail = typeof unknown === "string" ? `: ${unknown}` : Array.isArray(allowed) ? `: ${allowed.join(", ")}` : "";
-  return `${path === "" ? whole : path} ${error?.message ?? "is invalid"}${detail}`;
+  throw new BadValue(typeof unknown === "string" ? [...path, unknown] : path, `${message}${detail}`, path);
+}
+
+/** Returns a check for {@link checked}. */
+export function fileSchema(schema: object): ValidateFunction {
+  return new Ajv({ useDefaults: true, strictTypes: false }).compile(schema);
 }

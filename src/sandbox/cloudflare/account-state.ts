@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-import { Ajv } from "ajv";
-import { schemaErrorText, YAMLFile } from "../yaml-file.ts";
+import { BadValue, checked, fileSchema } from "../yaml-file.ts";
 
 /** A DNS record of a zone. */
 export interface RecordState {
@@ -104,31 +103,29 @@ const settings = {
 };
 
 /** JSON Schema of `cloudflare.yaml`, with every default that does not depend on something else in the file. Required are only the names of zones, and name and content of records. */
-const accountSchema: object = object({
-  zones: { type: "array", items: object(zone, ["name"]), default: [] },
-  tokens: { type: "object", additionalProperties: grants, default: {} },
-  settings: { ...object(settings), default: {} },
-  next: { ...object({ record: { ...count, minimum: 1, default: 1 } }), default: {} },
-});
-
-const validate = new Ajv({ useDefaults: true, strictTypes: false }).compile(accountSchema);
+const validate = fileSchema(
+  object({
+    zones: { type: "array", items: object(zone, ["name"]), default: [] },
+    tokens: { type: "object", additionalProperties: grants, default: {} },
+    settings: { ...object(settings), default: {} },
+    next: { ...object({ record: { ...count, minimum: 1, default: 1 } }), default: {} },
+  }),
+);
 
 /**
  * The whole state for what a person wrote: `{zones: [{name: example.com}]}` is enough. A zone's missing id comes from its
  * name, a record's from the counter; relative record names are completed. Records may be what the API would refuse (twice
  * the same, a low TTL): somebody may have made them long ago. The input is not changed.
- * @throws Error whose message begins with the path of the bad value: `zones[0].name must be string`.
+ * @throws BadValue
  */
 export function completeAccount(input: unknown): AccountState {
-  const raw: unknown = structuredClone(input ?? {});
-  if (!validate(raw)) throw new Error(schemaErrorText(validate.errors?.[0], "the file"));
-  const state = raw as AccountState;
-  state.zones = state.zones.map((zone) => completeZone(zone));
-  refuseTwins("zones", state.zones, "id");
+  const state = checked<AccountState>(validate, input ?? {});
+  state.zones = state.zones.map(completeZone);
+  refuseTwins(["zones"], state.zones);
   const used = new Set(state.zones.flatMap((zone) => zone.dns_records.map((record) => record.id)));
   for (const [position, zone] of state.zones.entries()) {
     zone.dns_records = zone.dns_records.map((record) => completeRecord(state, zone, record, used));
-    refuseTwins(`zones[${position}].dns_records`, zone.dns_records, "id");
+    refuseTwins(["zones", position, "dns_records"], zone.dns_records);
   }
   return state;
 }
@@ -156,12 +153,9 @@ function completeRecord(
   return { id: known, name: fullName(name, zone.name), ...rest };
 }
 
-function refuseTwins(where: string, items: readonly { readonly id: string }[], field: "id"): void {
-  const seen = new Set<string>();
-  for (const item of items) {
-    if (seen.has(item[field])) throw new Error(`${where} must not have ${field} ${item[field]} twice`);
-    seen.add(item[field]);
-  }
+function refuseTwins(where: readonly (string | number)[], items: readonly { readonly id: string }[]): void {
+  const twin = items.find(({ id }, at) => items.findIndex((other) => other.id === id) !== at);
+  if (twin !== undefined) throw new BadValue(where, `must not have id ${twin.id} twice`);
 }
 
 /** The full name of a record, lower case, without trailing dot: `@`, relative names and names outside the zone are completed by the zone's name. */
@@ -171,14 +165,10 @@ export function fullName(name: string, zone: string): string {
   return bare.endsWith(`.${zone}`) ? bare : `${bare}.${zone}`;
 }
 
-const header = `The Cloudflare account of this sandbox. Edit it at any time: it is read again before the next request.
+/** Head of a new `cloudflare.yaml`. */
+export const ACCOUNT_HEADER: string = `The Cloudflare account of this sandbox. Edit it at any time: it is read again before the next request.
 Try: change the content or ttl of a record · proxied: true · comment: "kept by people" · remove a record or a zone ·
 settings.records_per_zone: 3 · settings.requests_per_5_minutes: 10 (then 429 for five minutes) ·
 tokens: {my-token: {example.com: [zone:read, dns:edit]}} ("*" = every zone; permissions zone:read, dns:read, dns:edit; no
 token at all = any token is accepted). Missing fields get defaults: "zones: [{name: example.com}]" is enough.
 Comments further down are lost when it is written.`;
-
-/** `cloudflare.yaml` of a sandbox directory. Its `load` throws ConfigError with the file, and the line or path that is wrong. */
-export function worldFile(path: string): YAMLFile<AccountState> {
-  return new YAMLFile<AccountState>(path, { header, decode: completeAccount });
-}

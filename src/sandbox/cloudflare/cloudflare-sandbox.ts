@@ -1,35 +1,26 @@
-import { FaultList, type FaultSource } from "../faults.ts";
+import type { SandboxReply, SandboxRequest, SandboxServer } from "../http-server.ts";
 import {
-  type RecordedCall,
-  type SandboxReply,
-  type SandboxRequest,
-  type SandboxServer,
-  serve,
-} from "../http-server.ts";
-import { Account } from "./account.ts";
+  Account,
+  type APIObject,
+  answerByRoute,
+  bearerToken,
+  type ProviderOptions,
+  pageOf,
+  Refusal,
+  RequestTimes,
+  type Route,
+  serveProvider,
+} from "../provider.ts";
 import {
+  ACCOUNT_HEADER,
   type AccountState,
   completeAccount,
   fullName,
+  type Permission,
   type RecordState,
-  worldFile,
   type ZoneState,
 } from "./account-state.ts";
-import { APIRefusal, answerRequest } from "./routes.ts";
-
-/** Where the account is kept, and its surroundings. */
-interface CloudflareSandboxOptions {
-  /** Path of `cloudflare.yaml`; made when it does not exist. Without it the account lives in memory. */
-  readonly file?: string;
-  /** What a new account holds; as short as a person would write it. Ignored when the file exists. */
-  readonly state?: unknown;
-  /** Default: none. */
-  readonly faults?: FaultSource;
-  /** Milliseconds since the epoch; the account's only clock. */
-  readonly now: () => number;
-  readonly onCall?: (call: RecordedCall) => void;
-  readonly onError?: (error: unknown) => void;
-}
+import { InvalidRecord, isProxiable, runBatch } from "./records.ts";
 
 /** The emulated Cloudflare: its API, and the account behind it. */
 export interface CloudflareSandbox {
@@ -38,7 +29,7 @@ export interface CloudflareSandbox {
   /** Serves the API on loopback, with the faults; the base URL of a client is `url` and `/client/v4`. */
   serve(): Promise<SandboxServer>;
   /** The account as it is now, the file's newest edit included; changes to its state are saved with the next request or {@link save}. */
-  account(): Account;
+  account(): { readonly state: AccountState };
   /** Writes the account to its file. */
   save(): void;
   /** Adds a zone and returns it. */
@@ -54,130 +45,215 @@ export interface CloudflareSandbox {
 /**
  * Opens or makes an emulated account. The file is read again before a request when a person changed it, and written
  * after each request that changed something.
- * @throws ConfigError naming the file when it cannot be read; Error when `state` is invalid.
+ *
+ * Its API has what flipop asks for: lists of zones and records, a zone by id, and batches. Everything else is 404 (7003).
+ * @throws ConfigError naming the file when it cannot be read; BadValue when `state` is invalid.
  */
-export function cloudflareSandbox(options: CloudflareSandboxOptions): CloudflareSandbox {
-  const file = options.file === undefined ? undefined : worldFile(options.file);
-  const account = new Account(file?.load() ?? completeAccount(options.state));
+export function cloudflareSandbox(options: ProviderOptions): CloudflareSandbox {
+  const account = new Account(options, { header: ACCOUNT_HEADER, complete: completeAccount });
   const meter = new RateMeter();
   let requests = 0;
 
-  function save(): void {
-    file?.save(account.state);
-  }
-
-  function current(): Account {
-    if (file?.changedSinceLoad() === true) account.state = file.load() ?? completeAccount(options.state);
-    return account;
-  }
-
-  function change(edit: (state: AccountState) => void): AccountState {
-    const state = structuredClone(current().state);
-    edit(state);
-    account.state = completeAccount(state);
-    save();
-    return account.state;
-  }
-
   function handle(request: SandboxRequest): SandboxReply {
     requests += 1;
-    const ray = `${requests.toString(16).padStart(16, "0")}-SBX`;
-    const reply = answerRequest(current(), meter, request, { nowMs: options.now(), ray });
-    save();
-    return reply;
+    account.refresh();
+    const reply = answerRequest(account.state, meter, request, options.now());
+    account.save();
+    const ray = { "cf-ray": `${requests.toString(16).padStart(16, "0")}-SBX` };
+    return { ...reply, headers: { ...reply.headers, ...ray } };
   }
 
-  save();
   return {
     handle,
-    serve: () => serve(serveOptions(options, handle)),
-    account: current,
-    save,
-    addZone(zone) {
-      const { zones } = change((state) => state.zones.push({ ...zone, dns_records: [] } as unknown as ZoneState));
-      return last(zones);
+    serve: () => serveProvider("cloudflare", options, handle),
+    account: () => {
+      account.refresh();
+      return account;
     },
-    removeZone: (name) => {
-      change((state) => {
+    save: () => account.save(),
+    addZone: (zone) => {
+      account.edit((state) => state.zones.push({ ...zone, dns_records: [] } as unknown as ZoneState));
+      return account.state.zones.at(-1) as ZoneState;
+    },
+    removeZone: (name) =>
+      account.edit((state) => {
         state.zones = state.zones.filter((zone) => zone.name !== name);
-      });
+      }),
+    addRecord: (zone, record) => {
+      account.edit((state) => zoneNamed(state, zone).dns_records.push(record as RecordState));
+      return zoneNamed(account.state, zone).dns_records.at(-1) as RecordState;
     },
-    addRecord(zone, record) {
-      const state = change((draft) => zoneOf(draft, zone).dns_records.push(record as RecordState));
-      return last(zoneOf(state, zone).dns_records);
-    },
-    removeRecords(zone, name, fits = () => true) {
-      change((state) => {
-        const held = zoneOf(state, zone);
+    removeRecords: (zone, name, fits = () => true) =>
+      account.edit((state) => {
+        const held = zoneNamed(state, zone);
         const full = fullName(name, held.name);
         held.dns_records = held.dns_records.filter((record) => record.name !== full || !fits(record));
-      });
-    },
+      }),
   };
 }
 
-function zoneOf(state: AccountState, name: string): ZoneState {
+function zoneNamed(state: AccountState, name: string): ZoneState {
   const zone = state.zones.find((item) => item.name === name);
   if (zone === undefined) throw new Error(`the sandbox has no zone ${name}`);
   return zone;
 }
 
-function last<T>(items: readonly T[]): T {
-  const item = items.at(-1);
-  if (item === undefined) throw new Error("the sandbox lost what was just added");
-  return item;
+interface Call {
+  readonly state: AccountState;
+  readonly request: SandboxRequest;
+  readonly nowMs: number;
+  /** True when the token may do this in that zone. */
+  readonly may: (permission: Permission, zone: ZoneState) => boolean;
 }
 
-function serveOptions(
-  options: CloudflareSandboxOptions,
-  handle: (request: SandboxRequest) => SandboxReply,
-): Parameters<typeof serve>[0] {
-  return {
-    server: "cloudflare",
-    handle,
-    faults: options.faults ?? new FaultList(),
-    now: options.now,
-    ...(options.onCall === undefined ? {} : { onCall: options.onCall }),
-    ...(options.onError === undefined ? {} : { onError: options.onError }),
+/** `result` of the envelope, and what else belongs into it. */
+interface Answer {
+  readonly result: unknown;
+  readonly result_info?: APIObject;
+}
+
+const zones = "^/client/v4/zones";
+
+const routes: readonly Route<Call, Answer>[] = [
+  ["GET", new RegExp(`${zones}$`), listZones],
+  ["GET", new RegExp(`${zones}/([^/]+)$`), readZone],
+  ["GET", new RegExp(`${zones}/([^/]+)/dns_records$`), listRecords],
+  ["POST", new RegExp(`${zones}/([^/]+)/dns_records/batch$`), batch],
+];
+
+type Reply = Extract<SandboxReply, { readonly body?: unknown }>;
+
+/** Answers in the order of Cloudflare: token, rate limit, route, permission, then the operation. Every answer is an envelope with rate-limit headers. */
+function answerRequest(state: AccountState, meter: RateMeter, request: SandboxRequest, nowMs: number): Reply {
+  const limit = state.settings.requests_per_5_minutes;
+  try {
+    const may = permissions(request, state.tokens);
+    meter.count(limit, nowMs);
+    const answer = answerByRoute(routes, request, { state, request, nowMs, may }) ?? refuseRoute(request.path);
+    const body = { success: true, errors: [], messages: [], ...answer };
+    return { status: 200, headers: meter.headers(limit, nowMs), body };
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    const body = { success: false, errors: errorsOf(error), messages: [], result: null };
+    return { status: error.status, headers: { ...meter.headers(limit, nowMs), ...error.headers }, body };
+  }
+}
+
+/** What the token of a request may do. @throws Refusal for what is no header (9106, 6003) or no known token (9109) */
+function permissions(request: SandboxRequest, tokens: AccountState["tokens"]): Call["may"] {
+  const token = bearerToken(request);
+  if (request.headers["authorization"] === undefined)
+    throw new Refusal(400, 9106, "Missing X-Auth-Key, X-Auth-Email or Authorization headers");
+  if (token === undefined) throw new Refusal(400, 6003, "Invalid request headers");
+  if (Object.keys(tokens).length === 0) return () => true;
+  const grants = Object.hasOwn(tokens, token) ? tokens[token] : undefined;
+  if (grants === undefined) throw new Refusal(403, 9109, "Invalid access token");
+  return (permission, zone) => {
+    const granted = [zone.id, zone.name, "*"].flatMap((key) => (Object.hasOwn(grants, key) ? (grants[key] ?? []) : []));
+    return granted.includes(permission) || (permission === "dns:read" && granted.includes("dns:edit"));
   };
+}
+
+/** `name` is an exact match; a zone that the token may not read is left out without a word. */
+function listZones({ state, may, request: { query } }: Call): Answer {
+  const name = query.get("name")?.toLowerCase();
+  const fitting = state.zones.filter((zone) => may("zone:read", zone) && (name === undefined || zone.name === name));
+  return listAnswer(fitting.map(zoneJSON), query, { usual: 20, most: 50 });
+}
+
+function readZone(call: Call, id = ""): Answer {
+  const zone = knownZone(call, id);
+  if (!call.may("zone:read", zone)) throw new Refusal(403, 9109, "Unauthorized to access requested resource");
+  return { result: zoneJSON(zone) };
+}
+
+/** The filters are those that flipop uses: `name`, `name.exact` and `type`. */
+function listRecords(call: Call, id = ""): Answer {
+  const { query } = call.request;
+  const name = (query.get("name.exact") ?? query.get("name"))?.toLowerCase();
+  const type = query.get("type");
+  const records = openZone(call, id, "dns:read").dns_records.filter(
+    (record) => (name === undefined || record.name === name) && (type === null || record.type === type),
+  );
+  return listAnswer(records.map(recordJSON), query, { usual: 100, most: 5_000_000 });
+}
+
+function batch(call: Call, id = ""): Answer {
+  const zone = openZone(call, id, "dns:edit");
+  const done = runBatch(call.state, zone, call.request.body, call.nowMs);
+  const shown = Object.entries(done).map(([kind, records]) => [kind, records.map(recordJSON)]);
+  return { result: { ...Object.fromEntries(shown), puts: [] } };
+}
+
+function openZone(call: Call, id: string, permission: Permission): ZoneState {
+  const zone = knownZone(call, id);
+  if (!call.may(permission, zone)) throw new Refusal(403, 10_000, "Authentication error");
+  return zone;
+}
+
+function knownZone({ state }: Call, id: string): ZoneState {
+  return state.zones.find((zone) => zone.id === id) ?? refuseRoute(`/zones/${id}`);
+}
+
+/** 404 for a path that leads nowhere: a zone that does not exist, too. */
+function refuseRoute(path: string): never {
+  throw new Refusal(404, 7003, `Could not route to ${path}, perhaps your object identifier is invalid?`);
+}
+
+function errorsOf(refusal: Refusal): readonly APIObject[] {
+  const { code, message } = refusal;
+  if (refusal instanceof InvalidRecord) return [{ code, message, error_chain: refusal.chain }];
+  return [{ code, message }, ...(code === 7003 ? [{ code: 7000, message: "No route for that URI" }] : [])];
+}
+
+function listAnswer(
+  items: readonly APIObject[],
+  query: URLSearchParams,
+  sizes: { readonly usual: number; readonly most: number },
+): Answer {
+  const page = pageOf(items, query, sizes);
+  const counts = { count: page.items.length, total_count: page.total, total_pages: page.pages };
+  return { result: page.items, result_info: { page: page.page, per_page: page.size, ...counts } };
+}
+
+function zoneJSON({ id, name, status }: ZoneState): APIObject {
+  return { id, name, status, paused: false, type: "full" };
+}
+
+function recordJSON({ comment, ...record }: RecordState): APIObject {
+  return { ...record, proxiable: isProxiable(record.type), comment: comment === "" ? null : comment };
 }
 
 const windowMs = 300_000;
 const blockMs = 300_000;
 
-/** What the rate-limit headers say. */
-interface RateFacts {
-  readonly remaining: number;
-  readonly resetSeconds: number;
-}
-
 /**
  * Counts the requests of the account's user, whatever token they come with, in sliding five minutes; one too many blocks
- * everything for five minutes. Lives in memory only: a new process starts afresh.
+ * everything for five minutes.
  * @see https://developers.cloudflare.com/fundamentals/api/reference/limits/ verified 2026-11-21
  */
-export class RateMeter {
-  private times: number[] = [];
-  private blockedUntilMs = Number.NEGATIVE_INFINITY;
+class RateMeter {
+  readonly #times = new RequestTimes(windowMs);
+  #blockedUntilMs = Number.NEGATIVE_INFINITY;
 
-  /** Counts one request. @throws APIRefusal 429 when it is one too many, or comes while everything is blocked */
+  /** Counts one request. @throws Refusal 429 when it is one too many, or comes while everything is blocked */
   count(limit: number, nowMs: number): void {
-    this.times = this.times.filter((time) => time > nowMs - windowMs);
-    if (nowMs >= this.blockedUntilMs && this.times.length >= limit) this.blockedUntilMs = nowMs + blockMs;
-    if (nowMs < this.blockedUntilMs) {
-      const error = { code: 971, message: "Please wait and consider throttling your request speed" };
-      throw new APIRefusal(429, [error], Math.ceil((this.blockedUntilMs - nowMs) / 1000));
+    const times = this.#times.of("", nowMs);
+    if (nowMs >= this.#blockedUntilMs && times.length >= limit) this.#blockedUntilMs = nowMs + blockMs;
+    if (nowMs < this.#blockedUntilMs) {
+      const seconds = Math.ceil((this.#blockedUntilMs - nowMs) / 1000);
+      throw new Refusal(429, 971, "Please wait and consider throttling your request speed", seconds);
     }
-    this.times.push(nowMs);
+    times.push(nowMs);
   }
 
-  /** The headers of an answer. */
-  facts(limit: number, nowMs: number): RateFacts {
-    const isBlocked = nowMs < this.blockedUntilMs;
-    const resetMs = isBlocked ? this.blockedUntilMs : (this.times[0] ?? nowMs) + windowMs;
-    return {
-      remaining: isBlocked ? 0 : Math.max(0, limit - this.times.length),
-      resetSeconds: Math.max(1, Math.ceil((resetMs - nowMs) / 1000)),
-    };
+  /** The rate-limit headers of an answer. */
+  headers(limit: number, nowMs: number): Readonly<Record<string, string>> {
+    const times = this.#times.of("", nowMs);
+    const isBlocked = nowMs < this.#blockedUntilMs;
+    const resetMs = isBlocked ? this.#blockedUntilMs : (times[0] ?? nowMs) + windowMs;
+    const remaining = isBlocked ? 0 : Math.max(0, limit - times.length);
+    const seconds = Math.max(1, Math.ceil((resetMs - nowMs) / 1000));
+    return { ratelimit: `"default";r=${remaining};t=${seconds}`, "ratelimit-policy": `"default";q=${limit};w=300` };
   }
 }

@@ -1,6 +1,5 @@
-import { Ajv } from "ajv";
 import { canonicalIPv4 } from "../../model/address.ts";
-import { schemaErrorText, YAMLFile } from "../yaml-file.ts";
+import { BadValue, checked, fileSchema, YAMLFile } from "../yaml-file.ts";
 import { type FirewallState, keptRule } from "./firewall-rules.ts";
 
 /** A droplet of the emulated account. */
@@ -282,22 +281,22 @@ const counters = {
  * of a droplet, `ip` of an address, `name` of a domain or firewall, `type`, `name`, `data` of a record, and `protocol`
  * with `sources` or `destinations` of a rule are required.
  */
-const cloudSchema: object = object({
-  account: { ...object(account), default: {} },
-  tokens: { type: "object", additionalProperties: { type: "array", items: { type: "string" } }, default: {} },
-  settings: { ...object(settings), default: {} },
-  droplets: list(object(droplet, ["id"])),
-  reserved_ips: list(object(address, ["ip"])),
-  byoip: list(object(address, ["ip"])),
-  domains: list(object(domain, ["name"])),
-  firewalls: list(object(firewall, ["name"])),
-  actions: list(object(action, Object.keys(action))),
-  creations: { type: "array", items: time, default: [] },
-  history: list(history),
-  next: { ...object(counters), default: {} },
-});
-
-const validate = new Ajv({ useDefaults: true, strictTypes: false }).compile(cloudSchema);
+const validate = fileSchema(
+  object({
+    account: { ...object(account), default: {} },
+    tokens: { type: "object", additionalProperties: { type: "array", items: { type: "string" } }, default: {} },
+    settings: { ...object(settings), default: {} },
+    droplets: list(object(droplet, ["id"])),
+    reserved_ips: list(object(address, ["ip"])),
+    byoip: list(object(address, ["ip"])),
+    domains: list(object(domain, ["name"])),
+    firewalls: list(object(firewall, ["name"])),
+    actions: list(object(action, Object.keys(action))),
+    creations: { type: "array", items: time, default: [] },
+    history: list(history),
+    next: { ...object(counters), default: {} },
+  }),
+);
 
 /** The project new addresses belong to when none is named. */
 export const defaultProjectID = "746c6152-2fa2-11ed-92d3-27aaa54e4988";
@@ -309,19 +308,25 @@ export const defaultProjectID = "746c6152-2fa2-11ed-92d3-27aaa54e4988";
  * @throws Error whose message begins with the path of the bad value: `droplets[0].id must be integer`.
  */
 export function completeState(input: unknown): CloudState {
-  const raw: unknown = structuredClone(input ?? {});
-  if (!validate(raw)) throw new Error(schemaErrorText(validate.errors?.[0], "the file"));
-  const state = raw as CloudState;
+  const state = checked<CloudState>(validate, input ?? {});
   for (const list of ["droplets", "reserved_ips", "byoip"] as const) refuseUnknownRegions(state, list);
   state.droplets = state.droplets.map((droplet) => completeDroplet(droplet, state.settings.regions[0] ?? ""));
-  refuseDuplicates("droplets", state.droplets, (droplet) => String(droplet.id), "id");
+  refuseTwice(
+    "droplets",
+    "id",
+    state.droplets.map((droplet) => droplet.id),
+  );
   for (const list of ["reserved_ips", "byoip"] as const) {
-    state[list] = state[list].map((address, position) => completeAddress(state, address, `${list}[${position}]`));
+    state[list] = state[list].map((address, position) => completeAddress(state, address, [list, position]));
   }
   const addresses = [...state.reserved_ips, ...state.byoip];
-  refuseDuplicates("reserved_ips and byoip", addresses, (address) => address.ip, "ip");
-  const attached = addresses.filter((address) => address.droplet_id !== null);
-  refuseDuplicates("reserved_ips and byoip", attached, (address) => String(address.droplet_id), "droplet_id");
+  refuseTwice(
+    "reserved_ips and byoip",
+    "ip",
+    addresses.map((address) => address.ip),
+  );
+  const holders = addresses.flatMap((address) => address.droplet_id ?? []);
+  refuseTwice("reserved_ips and byoip", "droplet_id", holders);
   completeDomains(state);
   completeFirewalls(state);
   return state;
@@ -343,14 +348,19 @@ function completeDroplet(droplet: Partial<DropletState> & { id: number }, region
   };
 }
 
-function completeAddress(state: CloudState, address: Partial<AddressState> & { ip: string }, at: string): AddressState {
-  if (canonicalIPv4(address.ip) === undefined) throw new Error(`${at}.ip must be an IPv4 address, not ${address.ip}`);
+function completeAddress(
+  state: CloudState,
+  address: Partial<AddressState> & { ip: string },
+  at: readonly [list: string, position: number],
+): AddressState {
+  if (canonicalIPv4(address.ip) === undefined)
+    throw new BadValue([...at, "ip"], `must be an IPv4 address, not ${address.ip}`);
   const holder = state.droplets.find((droplet) => droplet.id === address.droplet_id);
   const region = address.region ?? holder?.region ?? state.settings.regions[0] ?? "";
   if (holder !== undefined && holder.region !== region) {
-    throw new Error(`${at}.region is ${region}, but its droplet ${holder.id} is in ${holder.region}`);
+    throw new BadValue([...at, "region"], `is ${region}, but its droplet ${holder.id} is in ${holder.region}`);
   }
-  const projectID = at.startsWith("byoip") ? "" : defaultProjectID;
+  const projectID = at[0] === "byoip" ? "" : defaultProjectID;
   const { ip, region: _region, droplet_id: _dropletID, ...rest } = address;
   return { ip, region, droplet_id: holder?.id ?? null, project_id: projectID, ...rest };
 }
@@ -359,17 +369,18 @@ function refuseUnknownRegions(state: CloudState, list: "droplets" | "reserved_ip
   const known = state.settings.regions;
   for (const [position, { region }] of state[list].entries()) {
     if (region === undefined || known.includes(region)) continue;
-    throw new Error(`${list}[${position}].region is ${region}, which is not in settings.regions: ${known.join(", ")}`);
+    throw new BadValue(
+      [list, position, "region"],
+      `is ${region}, which is not in settings.regions: ${known.join(", ")}`,
+    );
   }
 }
 
-function refuseDuplicates<T>(where: string, items: readonly T[], keyOf: (item: T) => string, field: string): void {
-  const seen = new Set<string>();
-  for (const item of items) {
-    const key = keyOf(item);
-    if (seen.has(key)) throw new Error(`${where} must not have ${field} ${key} twice`);
-    seen.add(key);
-  }
+/** @param where one list or several, joined by `and`. @throws BadValue when two items have the same value of a field */
+function refuseTwice(where: string, field: string, values: readonly (string | number)[]): void {
+  const twice = values.find((value, at) => values.indexOf(value) !== at);
+  if (twice !== undefined)
+    throw new BadValue([where.split(" ")[0] ?? ""], `must not have ${field} ${twice} twice`, [where]);
 }
 
 /** A record that a person wrote may have no id yet. */
@@ -380,12 +391,12 @@ type WrittenRecord = Omit<RecordState, "id"> & { readonly id?: number };
  * @throws Error whose message begins with the path of the bad value: `domains[0].records[1].data must be an IPv4 address, not x`.
  */
 function completeDomains(state: CloudState): void {
-  for (const [at, domain] of state.domains.entries()) refuseBadData(domain, `domains[${at}]`);
+  for (const [at, domain] of state.domains.entries()) refuseBadData(domain, at);
   const names = state.domains.map((domain) => domain.name.toLowerCase());
-  refuseTwice("name", names);
+  refuseTwice("domains", "name", names);
   const written = state.domains.flatMap((domain): readonly WrittenRecord[] => domain.records);
   const ids = written.flatMap((record) => record.id ?? []);
-  refuseTwice("record id", ids);
+  refuseTwice("domains", "record id", ids);
   for (const domain of state.domains) {
     domain.records = domain.records.map(({ id, ...record }: WrittenRecord) => ({
       id: id ?? nextRecordID(state, ids),
@@ -394,16 +405,11 @@ function completeDomains(state: CloudState): void {
   }
 }
 
-function refuseBadData({ records }: DomainState, at: string): void {
+function refuseBadData({ records }: DomainState, at: number): void {
   for (const [position, { type, data }] of records.entries()) {
     if (type !== "A" || canonicalIPv4(data) !== undefined) continue;
-    throw new Error(`${at}.records[${position}].data must be an IPv4 address, not ${data}`);
+    throw new BadValue(["domains", at, "records", position, "data"], `must be an IPv4 address, not ${data}`);
   }
-}
-
-function refuseTwice(what: string, values: readonly (string | number)[]): void {
-  const twice = values.find((value, at) => values.indexOf(value) !== at);
-  if (twice !== undefined) throw new Error(`domains must not have ${what} ${twice} twice`);
 }
 
 /** An id that no record has; each is given once. */
@@ -425,8 +431,7 @@ type WrittenFirewall = Omit<FirewallState, "id"> & { readonly id?: string };
 export function completeFirewalls(state: CloudState): void {
   const written: readonly WrittenFirewall[] = state.firewalls;
   const ids = written.flatMap(({ id }) => id ?? []);
-  const twice = ids.find((id, at) => ids.indexOf(id) !== at);
-  if (twice !== undefined) throw new Error(`firewalls must not have id ${twice} twice`);
+  refuseTwice("firewalls", "id", ids);
   const isThere = (id: number): boolean => state.droplets.some((droplet) => droplet.id === id);
   const isLeft = (change: NonNullable<FirewallState["pending_changes"]>[number]): boolean =>
     isThere(change.droplet_id) || change.removing || change.completes_at === undefined;

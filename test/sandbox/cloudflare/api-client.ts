@@ -32,6 +32,8 @@ export interface APIClient {
   nowMs: number;
   /** `path` below `/client/v4`, with query. */
   send(method: string, path: string, body?: unknown): APIAnswer;
+  /** Creates one record by a batch. */
+  create(record: object): APIAnswer;
   /** The records of the zone of the tests as `name type content`, in order. */
   stored(): readonly string[];
 }
@@ -58,6 +60,7 @@ export function apiClient(records: readonly Partial<RecordState>[] = [], more: o
       const wire: unknown = JSON.parse(JSON.stringify(reply.body));
       return { status: reply.status, headers: reply.headers ?? {}, body: wire as APIAnswer["body"] };
     },
+    create: (record) => client.send("POST", recordsPath("/batch"), { posts: [record] }),
     stored: () =>
       client.sandbox
         .account()

@@ -14,11 +14,10 @@ function addresses(client: APIClient): readonly string[] {
 }
 
 describe("a batch", () => {
-  test("runs deletes, patches, puts and posts in that order, whatever the order of the body", () => {
+  test("runs deletes, patches and posts in that order, whatever the order of the body", () => {
     const client = apiClient([...held, { id: id("c"), name: "c", content: ip1 }]);
     const answer = client.send("POST", recordsPath("/batch"), {
       posts: [post(ip2)],
-      puts: [{ id: id("c"), type: "A", name: "c", content: ip3 }],
       patches: [{ id: id("b"), content: ip1 }],
       deletes: [{ id: id("a") }],
     });
@@ -26,10 +25,9 @@ describe("a batch", () => {
     expect(answer.body.result).toMatchObject({
       deletes: [{ id: id("a"), content: ip1, comment: "by hand" }],
       patches: [{ id: id("b"), content: ip1, ttl: 60 }],
-      puts: [{ id: id("c"), content: ip3, ttl: 1 }],
       posts: [{ name: "www.example.com", content: ip2 }],
     });
-    expect(client.stored()).toEqual([`www.example.com A ${ip1}`, `c.example.com A ${ip3}`, `www.example.com A ${ip2}`]);
+    expect(client.stored()).toEqual([`www.example.com A ${ip1}`, `c.example.com A ${ip1}`, `www.example.com A ${ip2}`]);
   });
 
   test("may create what it deletes, and cannot patch what it deletes", () => {

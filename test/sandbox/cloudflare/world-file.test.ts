@@ -107,7 +107,7 @@ describe("cloudflare.yaml", () => {
   ] as const)("with %s is an error that names the file and the place", ([text, reason]) => {
     writeFileSync(file, text);
     expect(() => open()).toThrow(ConfigError);
-    expect(() => open()).toThrow(`cannot read ${file}: `);
+    expect(() => open()).toThrow(`cannot read ${file}:1:`);
     expect(() => open()).toThrow(reason);
   });
 

@@ -47,6 +47,7 @@ describe("faults.yaml", () => {
   ] as const)("%s is an error that names file and path", ([text, message]) => {
     writeFileSync(path, `${text}\n`);
     expect(() => faultFile(path)).toThrow(ConfigError);
-    expect(() => faultFile(path)).toThrow(`cannot read ${path}: ${message}`);
+    expect(() => faultFile(path)).toThrow(`cannot read ${path}:1:`);
+    expect(() => faultFile(path)).toThrow(`: ${message}`);
   });
 });
