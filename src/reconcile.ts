@@ -8,8 +8,8 @@ import type { Outcome, Pass, PassResult, RunTiming, Selection } from "./model/ru
 import { Interrupted, untilInterrupted } from "./observe/interrupt.ts";
 import { look, type ObserveDeps, observe } from "./observe/observe.ts";
 import { ReusableFacts } from "./observe/reusable-facts.ts";
+import { nextLook } from "./plan/next-look.ts";
 import { plan } from "./plan/plan.ts";
-import { nextLook } from "./plan/retries.ts";
 import type { Clock } from "./ports/system.ts";
 import { announce } from "./rehearse/announce.ts";
 import { CLOSING_MS, type PassOptions, Rounds, type WriterDeps } from "./rounds.ts";

@@ -10,9 +10,9 @@ import {
   type ReclaimPolicy,
   type RoutedIPStatus,
 } from "../model/resource.ts";
-import { statusOf } from "../plan/addresses/position.ts";
-import { onItsWay } from "../plan/fold-status.ts";
 import { recordedNames } from "../plan/names/plan-dns.ts";
+import { statusOf } from "../plan/pool-view.ts";
+import { onItsWay } from "../plan/status/stored-status.ts";
 import { type ApplyContext, ownerJournal } from "./context.ts";
 import { survive } from "./journal.ts";
 

@@ -258,3 +258,8 @@ export const ACTIONS: Readonly<Record<ActionKind, ActionFacts>> = {
     target: "cluster",
   },
 };
+
+/** True for an action that sends a managed address to a node. */
+export function isAssign(action: Action): action is AssignIP {
+  return action.kind === "assign-ip" || action.kind === "move-ip";
+}

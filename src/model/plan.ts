@@ -2,26 +2,30 @@ import type { Action, ActionKind, ObjectRef } from "./action.ts";
 import type { Reason } from "./reason.ts";
 import type { RecordSetStatus, RoutedIPStatus } from "./resource.ts";
 
+/** Why something is not done now. */
+export interface Obstacle {
+  readonly reason: Reason;
+  /** One sentence with the particulars; `""` when the reason says it all. */
+  readonly detail: string;
+  /** True when a person must act; false when it ends by itself or is as wished. */
+  readonly needsPerson: boolean;
+  /** When it will be looked at again without any other change, milliseconds. */
+  readonly notBeforeMs?: number;
+  /** What keeps a free address from being sent to a node, or a firewall from being changed. `region`: no waiting node is in the address's region. `node`: no node waits. */
+  readonly waitsFor?: "cool-off" | "retry" | "region" | "node";
+}
+
 /** Something deliberately not done in this pass. */
-export interface Hold {
+export interface Hold extends Obstacle {
   /** The kind of action that is held; `reconcile` when it is the whole object. */
   readonly kind: ActionKind | "reconcile";
   readonly object: ObjectRef;
   /** Address, node, or the object itself. */
   readonly subject: string;
-  readonly reason: Reason;
-  /** One sentence with the particulars; `""` when the reason says it all. */
-  readonly detail: string;
   /** How many of the addresses that an object should have it lacks for it; only of what keeps addresses from being acquired. */
   readonly missing?: { readonly count: number; readonly desired: number };
-  /** What keeps a free address from being sent to a node. `region`: no waiting node is in its region. `node`: no node waits. */
-  readonly waitsFor?: "cool-off" | "retry" | "region" | "node";
   /** True where it is about an entry of the spec, beside what may be held of the address that it names. */
   readonly isOfEntry?: true;
-  /** When it will be looked at again without any other change, milliseconds. */
-  readonly notBeforeMs?: number;
-  /** True when a person must act; false when it ends by itself or is as wished. */
-  readonly needsPerson: boolean;
 }
 
 /** Something that could not be read. */

@@ -4,7 +4,7 @@ import { ACQUISITION_WINDOW_MS, parsePutOff } from "../model/lease-notes.ts";
 import type { KnownFacts, LeaseFacts, Observation } from "../model/observation.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
 import type { Pool, RecordSet } from "../model/resource.ts";
-import { restoreMemory } from "../plan/fold-status.ts";
+import { restoreMemory } from "../plan/status/stored-status.ts";
 import type { ClusterReader, LeaseRecord } from "../ports/cluster.ts";
 import type {
   DNSProviderReader,

@@ -1,7 +1,5 @@
 import { actionID, type ObjectRef, type SetFinalizer } from "../model/action.ts";
-import { FINALIZER, type ObjectMeta, objectKey, type RetryStatus } from "../model/resource.ts";
-import type { Outcome } from "../model/run.ts";
-import { retryClassOf, withoutRetries, withRetry } from "./retries.ts";
+import { FINALIZER, type ObjectMeta, objectKey } from "../model/resource.ts";
 
 /** What `reclaimPolicy: Delete` has to do for an object, as far as the finalizer depends on it. */
 export interface Cleaning {
@@ -36,26 +34,4 @@ export function finalizerStep(
     return [{ ...common, kind: "add-finalizer", id, reason: "ReclaimDelete", requires: [] }];
   }
   return [];
-}
-
-/** The retry subject of an object's finalizer. */
-export const FINALIZER_SUBJECT = "finalizer";
-
-/** The retries of an object with the outcomes of its finalizer writes entered; the same list when there are none. Pure. */
-export function foldFinalizerRetries(
-  retries: readonly RetryStatus[],
-  outcomes: readonly Outcome[],
-  nowMs: number,
-): readonly RetryStatus[] {
-  return outcomes.filter(isAboutFinalizer).reduce((list, outcome) => {
-    if (outcome.outcome === "applied") return withoutRetries(list, [FINALIZER_SUBJECT]);
-    if (outcome.outcome !== "failed") return list;
-    const { error } = outcome;
-    const failure = { subject: FINALIZER_SUBJECT, retryClass: retryClassOf(error), error: error.message };
-    return withRetry(list, failure, nowMs);
-  }, retries);
-}
-
-function isAboutFinalizer({ action }: Outcome): boolean {
-  return action.kind === "add-finalizer" || action.kind === "remove-finalizer";
 }

@@ -1,13 +1,13 @@
 import { type Action, type ObjectRef, refKey } from "../model/action.ts";
 import type { Address, AddressFact } from "../model/address.ts";
+import { type DNSFacts, type RecordsFact, recordsKey } from "../model/dns.ts";
 import type { FirewallFact, FirewallFacts } from "../model/firewall.ts";
 import type { Observation, ProviderFacts } from "../model/observation.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
 import type { Pool, RecordSet } from "../model/resource.ts";
 import type { LearnedFirewall, Outcome } from "../model/run.ts";
-import { foldFinalizerRetries } from "./finalizer.ts";
-import { foldDNS, foldDNSRetries, foldIntoStatus } from "./fold-status.ts";
-import { rateLimitIn } from "./retries.ts";
+import { rateLimitIn, withOutcome } from "./retries.ts";
+import { foldIntoStatus } from "./status/stored-status.ts";
 
 /** The same instant by the API server's clock and by the local one, milliseconds: providers' times are local, an observation's the server's. */
 interface Now {
@@ -94,8 +94,9 @@ function foldPool(pool: Pool, outcomes: readonly Outcome[], nowMs: number, regis
 }
 
 function foldRecordSet(recordSet: RecordSet, outcomes: readonly Outcome[], nowMs: number): RecordSet {
-  const retries = foldFinalizerRetries(foldDNSRetries(recordSet.status.retries, outcomes, nowMs), outcomes, nowMs);
-  return retries === recordSet.status.retries ? recordSet : { ...recordSet, status: { ...recordSet.status, retries } };
+  const { retries: stored } = recordSet.status;
+  const retries = outcomes.reduce((list, outcome) => withOutcome(list, outcome, { nowMs }), stored);
+  return retries === stored ? recordSet : { ...recordSet, status: { ...recordSet.status, retries } };
 }
 
 function foldProviders(
@@ -182,6 +183,24 @@ function foldNodes(observation: Observation, outcomes: readonly Outcome[]): Obse
       ...(after.pool === undefined ? {} : { poolAnnotation: after.pool }),
     };
   });
+}
+
+/** The DNS providers as they are known after these outcomes. */
+function foldDNS(
+  dns: ReadonlyMap<string, DNSFacts>,
+  outcomes: readonly Outcome[],
+  skewMs: number,
+): ReadonlyMap<string, DNSFacts> {
+  return new Map(
+    [...dns].map(([name, facts]) => {
+      const own = outcomes.filter(({ action }) => "dnsProvider" in action && action.dnsProvider === name);
+      const records = new Map<string, RecordsFact>(facts.records);
+      for (const { action, records: fact } of own)
+        if ("dnsProvider" in action && fact !== undefined) records.set(recordsKey(action.zone, action.fqdn), fact);
+      const limit = rateLimitIn(own, skewMs);
+      return [name, { ...facts, records, ...(limit === undefined ? {} : { unusable: limit }) }] as const;
+    }),
+  );
 }
 
 /**

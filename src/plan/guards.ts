@@ -1,9 +1,8 @@
 import { type Action, type ObjectRef, refKey, type UnassignIP, type WriteDNS } from "../model/action.ts";
 import type { Hold } from "../model/plan.ts";
 import { compareText, type RetryStatus } from "../model/resource.ts";
-import { FINALIZER_SUBJECT } from "./finalizer.ts";
 import type { SendingCondition } from "./firewalls/plan-firewalls.ts";
-import { retryDueMs } from "./retries.ts";
+import { FINALIZER_SUBJECT, retryDueMs } from "./retries.ts";
 
 /**
  * What may never happen, whatever is decided for addresses, names and firewalls. `plan.ts` asks the guards of each stage in this order; each one sees what the

@@ -1,4 +1,4 @@
-import { ACTIONS, type Action, type AssignIP, type ObjectRef, refKey, subjectOf } from "../model/action.ts";
+import { ACTIONS, type Action, type AssignIP, isAssign, type ObjectRef, refKey, subjectOf } from "../model/action.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Hold, Plan } from "../model/plan.ts";
 import { bySeniority, compareText, objectKey, type Pool } from "../model/resource.ts";
@@ -6,13 +6,12 @@ import type { Selection } from "../model/run.ts";
 import { contentHash } from "../model/text.ts";
 import { planAnnotations } from "./addresses/annotations.ts";
 import { type Claims, settleClaims } from "./addresses/claims.ts";
-import { type Decision, decidePools } from "./addresses/decide-pools.ts";
-import { isWritable } from "./addresses/machine-ledger.ts";
-import { type PoolView, viewPool } from "./addresses/pool-view.ts";
+import { decidePools } from "./addresses/decide-pools.ts";
+import { viewPool } from "./addresses/view-pool.ts";
 import { providerBudgets } from "./budget.ts";
 import { type Cleaning, finalizerStep } from "./finalizer.ts";
+import { firewallObstacle, firewallTarget } from "./firewalls/firewall-target.ts";
 import { type LettingIn, type ObjectFirewalls, planFirewalls } from "./firewalls/plan-firewalls.ts";
-import { restoreMemory } from "./fold-status.ts";
 import { findGaps } from "./gaps.ts";
 import { type Guarded, guarded } from "./guards.ts";
 import { shownAddresses, shownNames, stillPublished } from "./names/former-names.ts";
@@ -21,9 +20,9 @@ import { type ObjectNames, planDNS, stayingAddresses, untouchedNames, withUnreco
 import { type Publisher, poolAddresses, poolPublisher, type ServedAddresses } from "./names/publishers.ts";
 import { verifiedAddresses } from "./names/verified-addresses.ts";
 import { planWithdrawals } from "./names/withdrawals.ts";
-import { machineNodes } from "./nodes/judge-nodes.ts";
+import { judgeNodes, machineNodes, nodeByMachine } from "./nodes/judge-nodes.ts";
+import { type Decision, isWritable, type PoolView } from "./pool-view.ts";
 import { isNamespaceSelected, isSelected } from "./selection.ts";
-import { assessPool } from "./status/assess-pool.ts";
 import {
   assessRecordSet,
   type CheckedRecordSet,
@@ -32,7 +31,9 @@ import {
   recordSetHolds,
   viewRecordSet,
 } from "./status/assess-record-set.ts";
-import { blockedBy } from "./status/conditions.ts";
+import { assessPool } from "./status/pool-status.ts";
+import { restoreMemory } from "./status/stored-status.ts";
+import { validatePool } from "./validate.ts";
 
 /**
  * Turns one observation into a plan: actions, holds, and the status that each object should have. Pure: the order of the lists changes nothing.
@@ -124,22 +125,29 @@ function claim(world: Observation, selection: Selection): Claimed {
 }
 
 function viewPools(world: Observation, claims: Claims, selection: Selection): readonly PoolView[] {
-  const providers = new Set(world.pools.map(({ spec }) => spec.provider));
+  const { pools, registry, firewalls, observedAtMs: nowMs } = world;
+  const providers = new Set(pools.map(({ spec }) => spec.provider));
   const machines = new Map([...providers].map((name) => [name, machineNodes(world, name)]));
-  const context = {
-    observation: world,
-    claims,
-    machinesOf: (provider: string) => machines.get(provider) ?? machineNodes(world, provider),
-    isSelected: (pool: Pool) => isSelected(selection, pool.kind, pool.meta),
-    firewalls: {
-      firewalls: world.firewalls,
-      made: madeRules(world.pools),
-      nowMs: world.observedAtMs,
-      registry: world.registry,
-    },
-    found: new Set<string>(),
-  };
-  return world.pools.toSorted(bySeniority).map((pool) => viewPool(pool, context));
+  const context = { firewalls, made: madeRules(pools), nowMs, registry };
+  const found = new Set<string>();
+  return pools.toSorted(bySeniority).map((pool) => {
+    const validation = validatePool(pool, world);
+    const verdicts = judgeNodes(pool, validation, world);
+    const own = machines.get(pool.spec.provider) ?? machineNodes(world, pool.spec.provider);
+    const firewall = firewallTarget(pool, context);
+    return viewPool(pool, {
+      observation: world,
+      claims,
+      validation,
+      verdicts,
+      nodeByMachine: nodeByMachine(own, verdicts.of),
+      machineless: own.machineless,
+      isSelected: isSelected(selection, pool.kind, pool.meta),
+      firewall,
+      firewallObstacle: (place) => firewallObstacle(firewall, place),
+      found,
+    });
+  });
 }
 
 /** Firewall id → the ports that flipop opened there, for whatever object, as its status has them. */
@@ -226,7 +234,7 @@ function planNames(world: Observation, claimed: Claimed, addresses: AddressPlan)
   const assigned = Map.groupBy(assignments, ({ object }) => refKey(object));
   const served = new Map<string, ServedAddresses>([
     ...views
-      .filter((view) => blockedBy(view) === undefined)
+      .filter((view) => view.blocked === undefined)
       .map(
         (view) =>
           [refKey(view.object), poolAddresses(view, assigned.get(refKey(view.object)) ?? [], lettingIn)] as const,
@@ -345,7 +353,7 @@ function assess(planned: {
     gaps,
     pools: addresses.decisions
       .filter(({ view }) => view.isSelected)
-      .flatMap((decision) => namesOf(decision.view.object).map((own) => assessPool(decision, ownPlan(own), nowMs)))
+      .flatMap((decision) => namesOf(decision.view.object).map((own) => assessPool(decision, ownPlan(own))))
       .toSorted(byKey),
     recordSets: names.recordSets
       .filter((view) => view.isSelected)
@@ -362,10 +370,6 @@ function isShown({ views, recordSets }: Claimed): (hold: Hold) => boolean {
     ...recordSets.filter((recordSet) => !recordSet.isSelected).map(({ publisher }) => refKey(publisher.ref)),
   ]);
   return ({ object }) => !hidden.has(refKey(object));
-}
-
-function isAssign(action: Action): action is AssignIP {
-  return action.kind === "assign-ip" || action.kind === "move-ip";
 }
 
 function byKey(a: { readonly object: ObjectRef }, b: { readonly object: ObjectRef }): number {

@@ -1,11 +1,27 @@
-import { ProviderError, type ProviderFailure, type Refusal } from "../model/errors.ts";
-import type { Hold, Plan } from "../model/plan.ts";
-import type { RetryStatus } from "../model/resource.ts";
-import type { Outcome } from "../model/run.ts";
+import { type Action, type ChangeMachines, isAssign } from "../model/action.ts";
+import { KubeError, ProviderError, type ProviderFailure, type Refusal } from "../model/errors.ts";
+import type { Obstacle } from "../model/plan.ts";
+import type { IPStatus, RetryStatus } from "../model/resource.ts";
+import type { Failed, Outcome } from "../model/run.ts";
 import { plain } from "../model/text.ts";
 import { parseTime, timestamp } from "../model/time.ts";
 import { WAITS, waitMs } from "../model/waits.ts";
-import type { PoolView } from "./addresses/pool-view.ts";
+import { obstacle } from "./holds.ts";
+
+/*
+ * What is retried, and when. A failed attempt is stored in `status.retries` of its object, under a subject:
+ *
+ *   subject           stored after a failed …
+ *   ip/203.0.113.1    assignment, move, unassignment or deletion of the address
+ *   node/worker-1     assignment or move to the node; an acquisition or firewall change that may have failed because of its machine
+ *   acquire           acquisition
+ *   annotate          write of a node's annotations, whichever node: it is a matter of permission
+ *   firewall/ID       change of the firewall
+ *   dns/FQDN          write of the name
+ *   finalizer         write of the finalizer
+ *
+ * A success under a subject forgets its failures. A rate limit is no failure of a subject: the whole provider waits.
+ */
 
 /** The longest wait of any schedule: no stored time may hold anything longer. */
 const LONGEST_RETRY_MS = Math.max(...WAITS.fastRetry.ms, ...WAITS.slowRetry.ms);
@@ -21,59 +37,221 @@ export function retryDueMs(retry: RetryStatus, nowMs: number): number {
   return dueMs > nowMs + LONGEST_RETRY_MS ? nowMs : dueMs;
 }
 
-/** The stored retry of a subject, `ip/ADDRESS`, `node/NAME`, `acquire` or `annotate`. */
-export function retryOf(view: PoolView, subject: string): RetryStatus | undefined {
-  return view.pool.status.retries.find((retry) => retry.subject === subject);
+/** The retry subject of an address. */
+export function ipSubject(ip: string): string {
+  return `ip/${ip}`;
 }
 
-/**
- * The place of a subject in the order of trying: 0 when its last attempt did not fail, else when that may be repeated, milliseconds. What failed goes behind what
- * did not, and the longest due first, so that one that fails for ever takes nobody's turn.
- */
-export function turnOf(view: PoolView, subject: string, nowMs: number): number {
-  const retry = retryOf(view, subject);
-  return retry === undefined ? 0 : retryDueMs(retry, nowMs);
+/** The retry subject of a node. */
+export function nodeSubject(nodeName: string): string {
+  return `node/${nodeName}`;
 }
 
-/** True when the last attempt of both was the same one, and failed. */
-export function failedTogether(view: PoolView, ip: string, nodeName: string): boolean {
-  const address = retryOf(view, `ip/${ip}`);
-  return address !== undefined && address.error === retryOf(view, `node/${nodeName}`)?.error;
+/** The retry subject of a firewall. */
+export function firewallSubject(id: string): string {
+  return `firewall/${id}`;
 }
 
-/**
- * When an address and a node may be tried together, milliseconds; now or earlier = at once. Both must be due, unless only one of them has failed, once, and the
- * other never did: after one failure a fresh partner is tried at once, to find out which of the two is to blame; then each waits for its own time.
- */
-export function dueMs(view: PoolView, ip: string, nodeName: string, nowMs: number): number {
-  const address = retryOf(view, `ip/${ip}`);
-  const node = retryOf(view, `node/${nodeName}`);
-  if (address !== undefined && node === undefined && address.attempts === 1) return nowMs;
-  if (node !== undefined && address === undefined && node.attempts === 1 && isShared(view, node)) return nowMs;
-  return Math.max(...[address, node].map((retry) => (retry === undefined ? nowMs : retryDueMs(retry, nowMs))));
+/** The retry subject of a name. */
+export function dnsSubject(fqdn: string): string {
+  return `dns/${fqdn}`;
 }
 
-/** What went wrong last, of the address or else of one of the nodes; `""` when nothing did. */
-export function lastError(view: PoolView, ip: string, nodeNames: readonly string[]): string {
-  const subjects = [`ip/${ip}`, ...nodeNames.map((name) => `node/${name}`)];
-  return subjects.flatMap((subject) => retryOf(view, subject)?.error ?? [])[0] ?? "";
+/** The retry subject of an object's finalizer. */
+export const FINALIZER_SUBJECT = "finalizer";
+
+/** The failed attempts that the status of one object has, as of one instant. What has not failed is due at once. */
+export class Retries {
+  readonly #bySubject: ReadonlyMap<string, RetryStatus>;
+  readonly #nowMs: number;
+
+  constructor(stored: readonly RetryStatus[], nowMs: number) {
+    this.#bySubject = new Map(stored.toReversed().map((retry) => [retry.subject, retry]));
+    this.#nowMs = nowMs;
+  }
+
+  /** Returns the stored retry of a subject; undefined if its last attempt did not fail. */
+  of(subject: string): RetryStatus | undefined {
+    return this.#bySubject.get(subject);
+  }
+
+  /** Returns when a subject may be tried again, milliseconds; now or earlier = at once. */
+  dueMs(subject: string): number {
+    const retry = this.of(subject);
+    return retry === undefined ? this.#nowMs : retryDueMs(retry, this.#nowMs);
+  }
+
+  /** Returns why a subject is not tried now: its last attempt failed, and the wait is not over. */
+  obstacle(subject: string): Obstacle | undefined {
+    const notBeforeMs = this.dueMs(subject);
+    if (notBeforeMs <= this.#nowMs) return undefined;
+    return obstacle("Backoff", this.error(subject), { notBeforeMs });
+  }
+
+  /** Returns the first error that is stored under these subjects; `""` if there is none. */
+  error(...subjects: readonly string[]): string {
+    return subjects.flatMap((subject) => this.of(subject)?.error ?? [])[0] ?? "";
+  }
+
+  /**
+   * Returns the place of a subject in the order of trying: 0 if its last attempt did not fail, else when it is due. What failed goes behind what did not, and
+   * the longest due first, so that a subject that fails for ever takes nobody's turn.
+   */
+  turn(subject: string): number {
+    return this.of(subject) === undefined ? 0 : this.dueMs(subject);
+  }
+
+  /**
+   * Returns when an address and a node may be tried together, milliseconds. Both must be due. Exception: only one of them has failed, and only once. Then a fresh
+   * partner is tried at once, to find out which of the two is to blame.
+   */
+  pairDueMs(ip: string, nodeName: string): number {
+    const [address, node] = [this.of(ipSubject(ip)), this.of(nodeSubject(nodeName))];
+    if (address !== undefined && node === undefined && address.attempts === 1) return this.#nowMs;
+    if (node !== undefined && address === undefined && node.attempts === 1 && this.#isShared(node)) return this.#nowMs;
+    return Math.max(this.dueMs(ipSubject(ip)), this.dueMs(nodeSubject(nodeName)));
+  }
+
+  /** True if the last attempt of both was the same one, and failed. */
+  haveFailedTogether(ip: string, nodeName: string): boolean {
+    const address = this.of(ipSubject(ip));
+    return address !== undefined && address.error === this.of(nodeSubject(nodeName))?.error;
+  }
+
+  /** True if the failure of a node is one of an address, too: either of them may be to blame. */
+  #isShared(node: RetryStatus): boolean {
+    return [...this.#bySubject.values()].some(
+      ({ subject, error }) => subject.startsWith("ip/") && error === node.error,
+    );
+  }
 }
 
-/** When an address that must leave its machine, or the account, may be tried again, milliseconds; now or earlier = at once. */
-export function leavingDueMs(view: PoolView, ip: string, nowMs: number): number {
-  const retry = retryOf(view, `ip/${ip}`);
-  return retry === undefined ? nowMs : retryDueMs(retry, nowMs);
+/** What the retries of an object are entered with. */
+interface Entering {
+  readonly nowMs: number;
+  /** The addresses of the object's status. */
+  readonly ips?: Readonly<Record<string, IPStatus>>;
 }
 
-/** True when the failure of a node is one of an address too: either of them may be to blame. */
-function isShared({ pool }: PoolView, node: RetryStatus): boolean {
-  return pool.status.retries.some(({ subject, error }) => subject.startsWith("ip/") && error === node.error);
-}
-
-/** The retries with one more failed attempt of a subject. Sorted by subject. Pure. */
-export function withRetry(
+/** Enters what came of one action in the retries of its object. Returns the same list if nothing changes. Pure. */
+export function withOutcome(
   retries: readonly RetryStatus[],
-  { subject, retryClass, error }: Pick<RetryStatus, "subject" | "error"> & { readonly retryClass: "fast" | "slow" },
+  outcome: Outcome,
+  { nowMs, ips = {} }: Entering,
+): readonly RetryStatus[] {
+  const failures = failuresOf(outcome, ips);
+  const remaining = withoutRetries(retries, succeededSubjects(outcome));
+  return failures.reduce((list, failure) => withRetry(list, failure, nowMs), remaining);
+}
+
+/** A failed attempt of one subject. */
+interface Failure {
+  readonly subject: string;
+  readonly retryClass: "fast" | "slow";
+  readonly error: string;
+}
+
+/** The subjects whose failures an outcome ends. An accepted change of an address counts, too, until it is seen to have failed. */
+function succeededSubjects({ action, outcome, address }: Outcome): readonly string[] {
+  if (outcome !== "applied" && outcome !== "unconfirmed") return [];
+  const isDone = outcome === "applied";
+  const nodeName = targetNode(action);
+  const node = nodeName === undefined ? [] : [nodeSubject(nodeName)];
+  if (isAssign(action)) return [ipSubject(action.ip), ...node];
+  if (action.kind !== "acquire-ip" || address === undefined) return isDone ? [ownSubject(action)] : [];
+  if (isDone) return ["acquire", ...node];
+  return nodeName === undefined ? [] : ["acquire"];
+}
+
+/** The subject of a change that concerns one thing alone. */
+function ownSubject(action: Action): string {
+  switch (action.kind) {
+    case "assign-ip":
+    case "move-ip":
+    case "unassign-ip":
+    case "delete-ip":
+      return ipSubject(action.ip);
+    case "acquire-ip":
+      return "acquire";
+    case "annotate-node":
+    case "clear-annotation":
+      return "annotate";
+    case "update-dns":
+    case "withdraw-dns":
+    case "delete-dns":
+      return dnsSubject(action.fqdn);
+    case "open-ports":
+    case "close-ports":
+    case "add-to-firewall":
+    case "remove-from-firewall":
+      return firewallSubject(action.firewall.id);
+    case "add-finalizer":
+    case "remove-finalizer":
+      return FINALIZER_SUBJECT;
+  }
+}
+
+function failuresOf(outcome: Outcome, ips: Readonly<Record<string, IPStatus>>): readonly Failure[] {
+  if (outcome.outcome === "failed") return failures(outcome, ips);
+  if (outcome.outcome !== "skipped" || !outcome.isMachineUnfit) return [];
+  const { action } = outcome;
+  const nodeName = targetNode(action);
+  const subject = nodeName === undefined ? "acquire" : nodeSubject(nodeName);
+  return [{ subject, retryClass: "slow", error: outcome.detail }];
+}
+
+function targetNode(action: Action): string | undefined {
+  if (isAssign(action)) return action.after.nodeName;
+  return action.kind === "acquire-ip" && "node" in action.after ? action.after.node.nodeName : undefined;
+}
+
+function failures({ action, error }: Failed, ips: Readonly<Record<string, IPStatus>>): readonly Failure[] {
+  if (error instanceof ProviderError && error.failure === "rate-limited") return [];
+  const retryClass = retryClassOf(error);
+  const failure = (subject: string, text = error.message): Failure => ({ subject, retryClass, error: text });
+  const nodeName = targetNode(action);
+  const text = `${nodeName}: ${error.message}`;
+  switch (action.kind) {
+    case "assign-ip":
+    case "move-ip":
+      return [failure(ipSubject(action.ip), text), failure(nodeSubject(action.after.nodeName), text)];
+    case "acquire-ip": {
+      // A refusal may be the machine's fault: other nodes are served first next time.
+      const mayBeMachine = !(error instanceof KubeError) && retryClass === "slow" && nodeName !== undefined;
+      return [failure("acquire"), ...(mayBeMachine ? [failure(nodeSubject(nodeName), text)] : [])];
+    }
+    case "add-to-firewall":
+      return refusedMachines(action, error, ips).map((subject) => failure(subject));
+    default:
+      return [failure(ownSubject(action))];
+  }
+}
+
+/** A machine that was refused may be to blame: another node is tried, unless an address is there already. */
+function refusedMachines(
+  { machines, firewall }: ChangeMachines,
+  error: Error,
+  ips: Readonly<Record<string, IPStatus>>,
+): readonly string[] {
+  const mayBeMachine = error instanceof ProviderError && (error.failure === "not-found" || error.failure === "refused");
+  const served = new Set(Object.values(ips).flatMap(({ state, nodeName }) => (state === "active" ? [nodeName] : [])));
+  const names = machines.flatMap(({ nodeName }) => nodeName ?? []);
+  const isFree = names.length === machines.length && !names.some((name) => served.has(name));
+  return mayBeMachine && isFree ? names.map(nodeSubject) : [firewallSubject(firewall.id)];
+}
+
+/** What only a person, or somebody else's change, can mend. */
+const SLOW: ReadonlySet<ProviderFailure> = new Set(["unauthorized", "forbidden", "refused", "not-found"]);
+
+/** How a failed attempt is retried: rarely where the provider refused it, else soon. Calls to the cluster are cheap and fail for its own reasons: soon. */
+function retryClassOf(error: Error): "fast" | "slow" {
+  return error instanceof ProviderError && SLOW.has(error.failure) ? "slow" : "fast";
+}
+
+/** The retries with one more failed attempt of a subject. Sorted by subject. */
+function withRetry(
+  retries: readonly RetryStatus[],
+  { subject, retryClass, error }: Failure,
   nowMs: number,
 ): readonly RetryStatus[] {
   const attempts = (retries.find((entry) => entry.subject === subject)?.attempts ?? 0) + 1;
@@ -84,19 +262,11 @@ export function withRetry(
   );
 }
 
-/** The retries without those of the subjects; the same list when there are none. Pure. */
-export function withoutRetries(retries: readonly RetryStatus[], subjects: readonly string[]): readonly RetryStatus[] {
+/** The retries without those of the subjects; the same list if there are none. */
+function withoutRetries(retries: readonly RetryStatus[], subjects: readonly string[]): readonly RetryStatus[] {
   return retries.some(({ subject }) => subjects.includes(subject))
     ? retries.filter(({ subject }) => !subjects.includes(subject))
     : retries;
-}
-
-/** What only a person, or somebody else's change, can mend. */
-const SLOW: ReadonlySet<ProviderFailure> = new Set(["unauthorized", "forbidden", "refused", "not-found"]);
-
-/** How a failed attempt is retried: rarely where the provider refused it, else soon. Calls to the cluster are cheap and fail for its own reasons: soon. */
-export function retryClassOf(error: Error): "fast" | "slow" {
-  return error instanceof ProviderError && SLOW.has(error.failure) ? "slow" : "fast";
 }
 
 /** Why a provider may not be asked any more after these outcomes: it asked for no calls for a while; undefined when it did not. Pure. */
@@ -108,45 +278,4 @@ export function rateLimitIn(outcomes: readonly Outcome[], skewMs: number): Refus
   const { message, notBeforeMs } = limited;
   const until = notBeforeMs === undefined ? {} : { notBeforeMs: notBeforeMs + skewMs };
   return { kind: "rate-limited", message, ...until };
-}
-
-/** When a plan should be made again although nothing outside has changed. */
-export interface NextLook {
-  /** From now, milliseconds; 0 when it is due. */
-  readonly inMs: number;
-  /** What is waited for; absent when it is something left over that has no time of its own. */
-  readonly hold?: Hold;
-}
-
-/** Waits that a plan does not know. */
-interface LookWaits {
-  /** After a pass that leaves actions, milliseconds. */
-  readonly leftOverMs: number;
-  /** Until something that is moving or could not be read may be read again, milliseconds; undefined when there is nothing of that kind. */
-  readonly nextReadInMs: number | undefined;
-}
-
-/**
- * When another pass can change something: the first end of a hold, the first time at which nodes are judged otherwise, the next reading of what is moving or could
- * not be read, or the wait for actions that are left. Undefined when only a change from outside can. Pure.
- */
-export function nextLook(plan: Plan, nowMs: number, { leftOverMs, nextReadInMs }: LookWaits): NextLook | undefined {
-  const { holds, actions, observedAtMs, judgedUntilMs } = plan;
-  const looks = holds.flatMap((hold): readonly NextLook[] => {
-    const { notBeforeMs } = hold;
-    // A time that was over when the plan was made ended nothing: only a reading can.
-    if (notBeforeMs !== undefined && notBeforeMs > observedAtMs)
-      return [{ inMs: Math.max(0, notBeforeMs - nowMs), hold }];
-    const isAwaited = notBeforeMs !== undefined || isInProgress(hold);
-    return isAwaited && nextReadInMs !== undefined ? [{ inMs: nextReadInMs, hold }] : [];
-  });
-  // Nodes are judged as of when they were read: what ended since then is due.
-  const judged = judgedUntilMs === undefined ? [] : [{ inMs: Math.max(0, judgedUntilMs - nowMs) }];
-  const readings = nextReadInMs === undefined ? [] : [{ inMs: nextReadInMs }];
-  const left = actions.length > 0 ? [{ inMs: leftOverMs }] : [];
-  return [...looks, ...judged, ...readings, ...left].toSorted((a, b) => a.inMs - b.inMs)[0];
-}
-
-function isInProgress({ reason }: Hold): boolean {
-  return reason === "InProgress" || reason === "AcquisitionUnanswered";
 }

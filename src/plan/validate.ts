@@ -1,6 +1,7 @@
 import { parseLabelSelector, podSelectorProblem } from "../model/label-selector.ts";
 import { podSelectorKey } from "../model/node.ts";
 import type { Observation, PodReading } from "../model/observation.ts";
+import type { Obstacle } from "../model/plan.ts";
 import {
   ADDRESS_ANNOTATION,
   type MatchSpec,
@@ -10,6 +11,7 @@ import {
   shownText,
 } from "../model/resource.ts";
 import { endpointsKey, NO_NODE } from "../model/service.ts";
+import { personNeeded } from "./holds.ts";
 import { recordSetWish } from "./names/name-target.ts";
 import type { Matcher } from "./nodes/match.ts";
 
@@ -19,7 +21,7 @@ import type { Matcher } from "./nodes/match.ts";
  */
 export type Validation =
   | { readonly kind: "valid"; readonly matcher: Matcher }
-  | { readonly kind: "blocked"; readonly reason: "InvalidSpec" | "SelectorRefused"; readonly error: string };
+  | { readonly kind: "blocked"; readonly why: Obstacle };
 
 type Pods = Observation["pods"];
 /** What a spec is checked against. */
@@ -50,7 +52,7 @@ export function validateRecordSet(recordSet: RecordSet, { pods, registry }: Spec
 }
 
 function invalid(error: string): Validation {
-  return { kind: "blocked", reason: "InvalidSpec", error };
+  return { kind: "blocked", why: personNeeded("InvalidSpec", error) };
 }
 
 /** An object that wants nodes. */
@@ -67,7 +69,9 @@ function validateMatch(object: Matching, pods: Pods): Validation {
   const problem = podSelectorProblem({ namespace: podNamespace, label: podLabel });
   if (problem !== undefined) return invalid(`Error parsing pod selector: ${problem}`);
   const reading = readingOf(object, pods);
-  if (reading?.kind === "refused") return { kind: "blocked", reason: "SelectorRefused", error: reading.error };
+  if (reading?.kind === "refused") {
+    return { kind: "blocked", why: personNeeded("SelectorRefused", reading.error) };
+  }
   // An unreadable slice may speak of any node, and concerns one object. A pod is on one node: it must not hold up the others.
   const unplaced = object.endpoints === undefined ? undefined : reading?.byNode.get(NO_NODE)?.unreadable;
   const matcher: Matcher = {

@@ -4,7 +4,7 @@ import { objectKey } from "../model/resource.ts";
 import type { Pass, Settling } from "../model/run.ts";
 import { WAITS, waitMs } from "../model/waits.ts";
 import { Interrupted } from "../observe/interrupt.ts";
-import { type NextLook, nextLook } from "../plan/retries.ts";
+import { type NextLook, nextLook } from "../plan/next-look.ts";
 import type { ClusterChange, WarmCluster } from "../ports/cluster.ts";
 import type { Clock, LockState } from "../ports/system.ts";
 import { jittered } from "./lease-record.ts";

@@ -3,8 +3,8 @@ import type { AddressFact, PendingAcquisition } from "../../src/model/address.ts
 import type { AcquisitionNote } from "../../src/model/lease-notes.ts";
 import type { Observation } from "../../src/model/observation.ts";
 import type { Pool, PoolSpec, PoolStatus } from "../../src/model/resource.ts";
-import { restoreMemory } from "../../src/plan/fold-status.ts";
 import { plan } from "../../src/plan/plan.ts";
+import { restoreMemory } from "../../src/plan/status/stored-status.ts";
 import { anObservation, aPool, known, NOW, nodes } from "./builders.ts";
 import { planText } from "./plan-text.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Observation } from "../../src/model/observation.ts";
 import type { Plan } from "../../src/model/plan.ts";
+import { nextLook } from "../../src/plan/next-look.ts";
 import { plan } from "../../src/plan/plan.ts";
-import { nextLook } from "../../src/plan/retries.ts";
 import { aNode, anObservation, aPool, known, NOW } from "./builders.ts";
 import { aRecordSet, dnsFacts } from "./dns-builders.ts";
 import { randomTimedWorld } from "./random-timed-world.ts";

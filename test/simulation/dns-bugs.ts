@@ -198,8 +198,8 @@ export const DNS_BUGS: readonly Mutation[] = [
   },
   {
     name: "A failed change of a name is repeated at once.",
-    file: "src/plan/fold-status.ts",
-    find: '    if (outcome.outcome !== "failed") return list;\n',
-    replace: '    if (outcome.outcome !== "failed" || subject !== "") return list;\n',
+    file: "src/plan/retries.ts",
+    find: 'if (outcome.outcome === "failed") return failures(outcome, ips);',
+    replace: 'if (outcome.outcome === "failed") return "fqdn" in outcome.action ? [] : failures(outcome, ips);',
   },
 ];

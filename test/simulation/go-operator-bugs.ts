@@ -11,8 +11,8 @@ export const GO_OPERATOR_BUGS: readonly Mutation[] = [
   {
     name: "What failed is tried again at once: a hot loop.",
     file: "src/plan/retries.ts",
-    find: "return Math.max(...[address, node].map((retry) => (retry === undefined ? nowMs : retryDueMs(retry, nowMs))));",
-    replace: "return nowMs;",
+    find: "return Math.max(this.dueMs(ipSubject(ip)), this.dueMs(nodeSubject(nodeName)));",
+    replace: "return this.#nowMs;",
   },
   {
     name: "The count of failures is reset by the failure it counts.",
@@ -24,7 +24,7 @@ export const GO_OPERATOR_BUGS: readonly Mutation[] = [
     name: "One failed move ends the failover: the address is not tried again.",
     file: "src/plan/addresses/assign.ts",
     find: 'standing.kind === "free" && view.inUse.has(ip) ? [',
-    replace: 'standing.kind === "free" && view.inUse.has(ip) && turnOf(view, ["ip", ip].join("/"), nowMs) === 0 ? [',
+    replace: 'standing.kind === "free" && view.inUse.has(ip) && turn(ip) === 0 ? [',
   },
   {
     name: "A first reading that fails makes an address unusable for good.",
@@ -104,7 +104,7 @@ export const GO_OPERATOR_BUGS: readonly Mutation[] = [
   },
   {
     name: "An edit of the spec makes the pool forget what was bought.",
-    file: "src/plan/addresses/pool-view.ts",
+    file: "src/plan/addresses/view-pool.ts",
     find: "acquired: [...pool.status.acquired, ...answered,",
     replace:
       "acquired: [...(pool.status.observedGeneration === pool.meta.generation ? pool.status.acquired : []), ...answered,",
@@ -173,8 +173,8 @@ export const GO_OPERATOR_BUGS: readonly Mutation[] = [
   {
     name: "An error stays in the status after what caused it.",
     file: "src/plan/status/pool-status.ts",
-    find: "  const error = poolError(facts);\n",
-    replace: "  const error = poolError(facts) ?? status.error;\n",
+    find: "  const error = poolError(view, own);\n",
+    replace: "  const error = poolError(view, own) ?? pool.status.error;\n",
   },
   {
     name: "Two pools both work on an address they name.",

@@ -16,7 +16,7 @@ export const MEMORY_BUGS: readonly Mutation[] = [
   },
   {
     name: "With its status a pool loses what it acquired.",
-    file: "src/plan/fold-status.ts",
+    file: "src/plan/status/stored-status.ts",
     find: "...lost.map((ip) => ({ ip,",
     replace: "...lost.slice(lost.length).map((ip) => ({ ip,",
   },
@@ -28,7 +28,7 @@ export const MEMORY_BUGS: readonly Mutation[] = [
   },
   {
     name: "With its status a pool loses a creation without an answer.",
-    file: "src/plan/fold-status.ts",
+    file: "src/plan/status/stored-status.ts",
     find: "pendingAcquisitions: [...kept, ...unanswered.map((place) => intentAt(place, startedAt))],",
     replace: "pendingAcquisitions: kept,",
   },
@@ -42,7 +42,7 @@ export const MEMORY_BUGS: readonly Mutation[] = [
     name: "The machine of an unanswered creation is promised to nobody.",
     file: "src/plan/addresses/machine-ledger.ts",
     find: "if (target !== undefined && isOpen) this",
-    replace: "if (target !== undefined && isOpen && view.key === provider) this",
+    replace: 'if (target !== undefined && isOpen && view.key === "") this',
   },
   {
     name: "What another object left in a name is not on record for the one that takes it over.",

@@ -24,7 +24,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...LASTING_BUGS,
   {
     name: "The intent of an earlier run is ignored.",
-    file: "src/plan/addresses/pool-view.ts",
+    file: "src/plan/addresses/view-pool.ts",
     find: "const resolution = resolveIntent(intent, {",
     replace:
       'const resolution: IntentResolution = provider.isComplete ? { kind: "never-made" } : resolveIntent(intent, {',
@@ -37,13 +37,13 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "Of several addresses that a lost answer may be about one is adopted.",
-    file: "src/plan/addresses/acquisition-intent.ts",
+    file: "src/plan/addresses/acquire.ts",
     find: "const isGuess = others.length > 0 ||",
     replace: "const isGuess = others.length > 1e9 ||",
   },
   {
     name: "Two pools find the same address again.",
-    file: "src/plan/addresses/pool-view.ts",
+    file: "src/plan/addresses/view-pool.ts",
     find: '    if (resolution.kind === "found") taken.add(resolution.acquired.ip);\n',
     replace: "",
   },
@@ -121,7 +121,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "A suspended pool is changed.",
-    file: "src/plan/addresses/machine-ledger.ts",
+    file: "src/plan/pool-view.ts",
     find: " && !view.pool.spec.suspend",
     replace: "",
   },

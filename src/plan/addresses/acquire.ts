@@ -1,93 +1,100 @@
 import { type AcquireIP, actionID } from "../../model/action.ts";
+import type { Address, AddressFact, PendingAcquisition } from "../../model/address.ts";
 import { ACQUISITION_WINDOW_MS } from "../../model/lease-notes.ts";
 import type { Observation, ProviderFacts } from "../../model/observation.ts";
-import type { Hold } from "../../model/plan.ts";
-import type { Reason } from "../../model/reason.ts";
-import type { Pool } from "../../model/resource.ts";
-import { firewallObstacle } from "../firewalls/firewall-target.ts";
-import { retryDueMs, retryOf } from "../retries.ts";
-import { type Assignments, type Candidate, isSamePlace } from "./assign.ts";
+import type { Hold, Obstacle } from "../../model/plan.ts";
+import { compareText, type Pool } from "../../model/resource.ts";
+import { pastMs, timestamp } from "../../model/time.ts";
+import { hold, obstacle, personNeeded } from "../holds.ts";
+import { countedIPs, type IntentResolution, type MachineOf, type PoolView } from "../pool-view.ts";
+import { nodeSubject, retryDueMs } from "../retries.ts";
+import { type Assignments, type Candidate, coolOff, isSamePlace, newCoolOff } from "./assign.ts";
 import type { MachineLedger } from "./machine-ledger.ts";
-import { countedIPs, type PoolView } from "./pool-view.ts";
 
-/** What creations the account still allows in this pass; entered as they are planned. */
+/*
+ * When an address is acquired, and what stops a second acquisition.
+ *
+ * An address is acquired when a pool has fewer than it should have, and its free addresses have found their nodes. Nothing is acquired twice:
+ *
+ *   1 Every managed address counts, also one that is gone, unreadable or somebody else's. So do entries that are no addresses ({@link countedIPs}).
+ *   2 Before the call, status gets a pending acquisition with all addresses that the account has. It counts, too, and while it is open nothing else is acquired.
+ *   3 The next pass looks for what it brought among the addresses that are new ({@link resolveIntent}). Only a list that was read 30 seconds after the call, and
+ *     shows nothing that could be it, ends the wait.
+ *   4 Acquisitions of one pool are carried out one after another. One that fails or gets no answer stops the later ones.
+ */
+
+/**
+ * How long after its beginning a pending acquisition is watched for, before one unattached address is taken for it or another is made, milliseconds: longer
+ * than a call may take (15 s) and lists may lag behind.
+ */
+export const UNANSWERED_WATCH_MS = 30_000;
+
+/** What acquisitions the account still allows in this pass. {@link acquireForPool} lowers it with each acquisition that it plans. */
 export interface AcquisitionBudget {
   /** Addresses the account may still get; Infinity when the limit is not known. */
   quotaLeft: number;
   /** How many it may have; absent when that is not known. */
   readonly limit?: number;
-  /** Creations still allowed in the running minute. */
+  /** Acquisitions still allowed in the running minute. */
   rateLeft: number;
-  /** When the next creation is allowed once `rateLeft` is used up, milliseconds. */
+  /** When the next one is allowed once `rateLeft` is used up, milliseconds. */
   readonly rateResetMs: number;
 }
 
 /** Creates the budget of each provider that was read, from the account's list and limit and the Lease's record of recent acquisitions. */
 export function acquisitionBudgets(observation: Observation): ReadonlyMap<string, AcquisitionBudget> {
-  const { providers, registry } = observation;
+  const { providers, registry, observedAtMs: nowMs, lease } = observation;
+  const recent = lease.acquisitionTimesMs.filter((ms) => ms > nowMs - ACQUISITION_WINDOW_MS);
+  const rateResetMs = Math.min(...recent.map((ms) => Math.min(ms, nowMs)), nowMs) + ACQUISITION_WINDOW_MS;
   return new Map(
-    [...providers].map(([name, facts]) => {
+    [...providers].map(([name, { addressLimit: limit, addressCount: count }]) => {
       const perMinute = registry.get(name)?.addresses?.acquisitionsPerMinute ?? 0;
-      return [name, budgetOf(facts, perMinute, observation)];
+      const quotaLeft = limit === undefined || count === undefined ? Number.POSITIVE_INFINITY : limit - count;
+      const known = limit === undefined ? {} : { limit };
+      return [name, { quotaLeft, ...known, rateLeft: perMinute - recent.length, rateResetMs }];
     }),
   );
 }
 
-function budgetOf(facts: ProviderFacts, perMinute: number, observation: Observation): AcquisitionBudget {
-  const nowMs = observation.observedAtMs;
-  const recent = observation.lease.acquisitionTimesMs.filter((ms) => ms > nowMs - ACQUISITION_WINDOW_MS);
-  const { addressLimit: limit, addressCount: count } = facts;
-  return {
-    quotaLeft: limit === undefined || count === undefined ? Number.POSITIVE_INFINITY : limit - count,
-    ...(limit === undefined ? {} : { limit }),
-    rateLeft: perMinute - recent.length,
-    rateResetMs: Math.min(...recent.map((ms) => Math.min(ms, nowMs)), nowMs) + ACQUISITION_WINDOW_MS,
-  };
-}
-
 /**
- * Plans the addresses a pool lacks: for empty candidates left over first, else unattached in the spec's region, or without one in that of a candidate whose machine
- * an address must leave first. Reduces the budget, and enters the targets in the ledger.
+ * Plans the addresses that a pool lacks. Enters them in the budget, and their nodes in the ledger. An address is acquired
+ *
+ *   1 for a node that got none and whose machine is free
+ *   2 else unattached, in the spec's region
+ *   3 else, without a region in the spec, in the region of a node whose machine another address must leave first
  */
 export function acquireForPool(
   view: PoolView,
-  assignments: Assignments,
+  { leftOver, coolOffUntilMs }: Pick<Assignments, "leftOver" | "coolOffUntilMs">,
   budget: AcquisitionBudget,
   ledger: MachineLedger,
-  nowMs: number,
 ): { readonly actions: readonly AcquireIP[]; readonly holds: readonly Hold[] } {
   const missing = view.desired - countedIPs(view);
-  const open = openIntents(view);
+  const open = pendingHolds(view);
   if (open.length > 0) return { actions: [], holds: open };
   if (missing <= 0) return { actions: [], holds: [] };
-  const lacking = (held: Hold, count: number): readonly Hold[] => [
-    { ...held, missing: { count, desired: view.desired } },
-  ];
-  const blocked = blocker(view, nowMs);
-  if (blocked !== undefined) return { actions: [], holds: lacking(blocked, missing) };
-  const places = placesToBuyFor(view, assignments.leftOver, nowMs);
   const actions: AcquireIP[] = [];
-  let coolOffUntilMs = assignments.coolOffUntilMs;
+  const stoppedBy = (why: Obstacle): ReturnType<typeof acquireForPool> => {
+    const lacking = { missing: { count: missing - actions.length, desired: view.desired } };
+    return { actions, holds: [{ ...hold("acquire-ip", view.object, view.key, why), ...lacking }] };
+  };
+  const blocked = obstacleToAll(view);
+  if (blocked !== undefined) return stoppedBy(blocked);
+  const places = placesToBuyFor(view, leftOver);
+  let untilMs = coolOffUntilMs;
   for (let ordinal = 1; ordinal <= missing; ordinal += 1) {
     const place = places[ordinal - 1] ?? inRegion(view.pool.spec.region);
-    const left = missing - actions.length;
-    if (place === undefined) return { actions, holds: lacking(withoutPlace(view, assignments.leftOver, nowMs), left) };
-    const held = heldBy(view, budget, place.target, coolOffUntilMs);
-    if (held !== undefined) return { actions, holds: lacking(held, left) };
-    actions.push(acquisition(view, ordinal, place.after));
+    if (place === undefined) return stoppedBy(withoutPlace(view, leftOver));
+    const why = obstacleTo(place, budget, untilMs);
+    if (why !== undefined) return stoppedBy(why);
+    actions.push(acquisition(view, ordinal, place.after, actions.at(-1)));
     budget.quotaLeft -= 1;
     budget.rateLeft -= 1;
     if (place.target === undefined) continue;
     ledger.promise(place.target.place.machineID, view.key);
-    coolOffUntilMs = coolOffFrom(view, nowMs);
+    untilMs = newCoolOff(view);
   }
   return { actions, holds: [] };
-}
-
-/** When the cool-off ends that begins with an assignment now; undefined where the pool has none. */
-function coolOffFrom({ pool }: PoolView, nowMs: number): number | undefined {
-  const { assignmentCoolOffSeconds } = pool.spec;
-  return assignmentCoolOffSeconds > 0 ? nowMs + assignmentCoolOffSeconds * 1000 : undefined;
 }
 
 /** Where an address is bought; `target` is absent where it is for no machine yet. */
@@ -96,9 +103,8 @@ interface BuyingPlace {
   readonly after: AcquireIP["after"];
 }
 
-/** The empty candidates; then, where the spec has no region, that of each candidate whose machine is not empty: an address is assigned there once the other one has left. */
-function placesToBuyFor(view: PoolView, leftOver: readonly Candidate[], nowMs: number): readonly BuyingPlace[] {
-  const targets = leftOver.filter((candidate) => isTarget(view, candidate, nowMs));
+function placesToBuyFor(view: PoolView, leftOver: readonly Candidate[]): readonly BuyingPlace[] {
+  const targets = leftOver.filter((candidate) => isTarget(view, candidate));
   const occupied = view.pool.spec.region === "" ? leftOver.filter(({ leaving }) => leaving.length > 0) : [];
   return [
     ...targets.map((target) => ({ target, after: { node: target.place } })),
@@ -110,11 +116,9 @@ function inRegion(region: string): BuyingPlace | undefined {
   return region === "" ? undefined : { after: { region } };
 }
 
-function isTarget(view: PoolView, candidate: Candidate, nowMs: number): boolean {
+function isTarget(view: PoolView, candidate: Candidate): boolean {
   return (
-    candidate.leaving.length === 0 &&
-    isSamePlace(view.pool.spec.region, candidate) &&
-    isDue(view, candidate.node.name, nowMs)
+    candidate.leaving.length === 0 && isSamePlace(view.pool.spec.region, candidate) && isDue(view, candidate.node.name)
   );
 }
 
@@ -122,90 +126,158 @@ function isTarget(view: PoolView, candidate: Candidate, nowMs: number): boolean 
  * A node whose last attempt failed is asked for again only at its time; after a second failure not at all where an unattached address can be had instead, since
  * it may never take one.
  */
-function isDue(view: PoolView, nodeName: string, nowMs: number): boolean {
-  const retry = retryOf(view, `node/${nodeName}`);
+function isDue({ retries, pool, nowMs }: PoolView, nodeName: string): boolean {
+  const retry = retries.of(nodeSubject(nodeName));
   if (retry === undefined) return true;
-  const mayHelp = retry.attempts < 2 || view.pool.spec.region === "";
+  const mayHelp = retry.attempts < 2 || pool.spec.region === "";
   return mayHelp && retryDueMs(retry, nowMs) <= nowMs;
 }
 
-/** What creations without an answer hold up, whether or not the pool may be written. Pure. */
-export function openIntents(view: PoolView): readonly Hold[] {
-  return view.intents.flatMap((intent, at): readonly Hold[] => {
-    if (intent.kind === "ambiguous")
-      return [hold(view, ambiguityOf(view.pool, at), intent.candidates.join(", "), undefined, true)];
-    if (intent.kind === "waiting") return [hold(view, "AcquisitionUnanswered", "", intent.untilMs, false)];
-    return [];
-  });
-}
-
-/** Why it cannot be told which address the n-th creation without an answer got. */
-export function ambiguityOf({ status }: Pool, at: number): "AmbiguousAcquisition" | "LostAcquisition" {
-  return status.pendingAcquisitions[at]?.restored === true ? "LostAcquisition" : "AmbiguousAcquisition";
-}
-
-function blocker(view: PoolView, nowMs: number): Hold | undefined {
+/** Why nothing can be acquired for the pool at all. */
+function obstacleToAll(view: PoolView): Obstacle | undefined {
   if (view.provider?.isComplete !== true)
-    return hold(view, "Unreadable", "the account's list of addresses could not be read", undefined, false);
-  const retry = retryOf(view, "acquire");
-  if (retry === undefined || retryDueMs(retry, nowMs) <= nowMs) return undefined;
-  return hold(view, "Backoff", retry.error, retryDueMs(retry, nowMs), false);
+    return obstacle("Unreadable", "the account's list of addresses could not be read");
+  return view.retries.obstacle("acquire");
 }
 
-/** A node that failed and will be asked for again is waited for, and so is a firewall that keeps nodes waiting; only without either is the region missing. */
-function withoutPlace(view: PoolView, leftOver: readonly Candidate[], nowMs: number): Hold {
-  const retries = leftOver
+/** Why no place is left: a node that failed is waited for, and so is a firewall that keeps nodes waiting; only without either is the region missing. */
+function withoutPlace(view: PoolView, leftOver: readonly Candidate[]): Obstacle {
+  const failed = leftOver
     .filter(({ leaving }) => leaving.length === 0)
-    .flatMap(({ node }) => retryOf(view, `node/${node.name}`) ?? []);
-  const [next] = retries.toSorted((a, b) => retryDueMs(a, nowMs) - retryDueMs(b, nowMs));
-  if (next !== undefined) return hold(view, "Backoff", next.error, retryDueMs(next, nowMs), false);
-  const closed = view.matches.flatMap(({ providerID }) => {
+    .map(({ node }) => nodeSubject(node.name))
+    .filter((subject) => view.retries.of(subject) !== undefined);
+  const [next] = failed.toSorted((a, b) => view.retries.dueMs(a) - view.retries.dueMs(b));
+  if (next !== undefined)
+    return obstacle("Backoff", view.retries.error(next), { notBeforeMs: view.retries.dueMs(next) });
+  const [closed] = view.matches.flatMap(({ providerID }) => {
     const machine = view.machineOf(providerID);
-    return machine === undefined ? [] : (firewallObstacle(view.firewall, view.placeOf(machine)) ?? []);
-  })[0];
-  if (closed === undefined) return hold(view, "NoRegion", "", undefined, true);
-  return hold(view, closed.reason, closed.detail, closed.notBeforeMs, closed.needsPerson);
+    return machine === undefined ? [] : (view.firewallObstacle(view.placeOf(machine)) ?? []);
+  });
+  return closed ?? personNeeded("NoRegion");
 }
 
-function heldBy(
-  view: PoolView,
+/** Why the next address is not acquired, although there is a place for it. */
+function obstacleTo(
+  { target }: BuyingPlace,
   budget: AcquisitionBudget,
-  target: Candidate | undefined,
   coolOffUntilMs: number | undefined,
-): Hold | undefined {
+): Obstacle | undefined {
   if (budget.quotaLeft <= 0) {
     const limit = budget.limit === undefined ? "" : ` of ${budget.limit}`;
-    return hold(view, "QuotaExceeded", `the account's limit${limit} reserved addresses is reached`, undefined, true);
+    return personNeeded("QuotaExceeded", `the account's limit${limit} reserved addresses is reached`);
   }
-  if (budget.rateLeft <= 0) return hold(view, "CreationRate", "", budget.rateResetMs, false);
-  if (target !== undefined && coolOffUntilMs !== undefined) {
-    return hold(view, "CoolOff", `for node ${target.node.name}`, coolOffUntilMs, false);
-  }
-  return undefined;
+  if (budget.rateLeft <= 0) return obstacle("CreationRate", "", { notBeforeMs: budget.rateResetMs });
+  return target === undefined || coolOffUntilMs === undefined ? undefined : coolOff(target, coolOffUntilMs);
 }
 
-function hold(
-  view: PoolView,
-  reason: Reason,
-  detail: string,
-  notBeforeMs: number | undefined,
-  needsPerson: boolean,
-): Hold {
-  const common: Hold = { kind: "acquire-ip", object: view.object, subject: view.key, reason, detail, needsPerson };
-  return notBeforeMs === undefined ? common : { ...common, notBeforeMs };
-}
-
-function acquisition(view: PoolView, ordinal: number, after: AcquireIP["after"]): AcquireIP {
+function acquisition(
+  { object, pool }: PoolView,
+  ordinal: number,
+  after: AcquireIP["after"],
+  earlier: AcquireIP | undefined,
+): AcquireIP {
   return {
     kind: "acquire-ip",
-    id: actionID("acquire-ip", view.object, `new-${ordinal}`),
-    object: view.object,
+    id: actionID("acquire-ip", object, `new-${ordinal}`),
+    object,
     reason: "BelowDesired",
-    requires: [],
+    requires: earlier === undefined ? [] : [earlier.id],
     follows: [],
-    provider: view.pool.spec.provider,
+    provider: pool.spec.provider,
     ordinal,
     before: undefined,
     after,
   };
+}
+
+/** Returns what pending acquisitions hold up, whether or not the pool may be written. */
+export function pendingHolds({ intents, pool, object, key }: PoolView): readonly Hold[] {
+  return intents.flatMap((intent, at): readonly Hold[] => {
+    if (intent.kind === "ambiguous")
+      return [hold("acquire-ip", object, key, personNeeded(ambiguityOf(pool, at), intent.candidates.join(", ")))];
+    if (intent.kind !== "waiting") return [];
+    return [hold("acquire-ip", object, key, obstacle("AcquisitionUnanswered", "", { notBeforeMs: intent.untilMs }))];
+  });
+}
+
+/** Returns why it cannot be told which address the n-th pending acquisition brought. */
+export function ambiguityOf({ status }: Pool, at: number): "AmbiguousAcquisition" | "LostAcquisition" {
+  return status.pendingAcquisitions[at]?.restored === true ? "LostAcquisition" : "AmbiguousAcquisition";
+}
+
+/** What the address of a pending acquisition is looked for with. */
+interface IntentContext {
+  readonly provider: ProviderFacts;
+  readonly machineOf: MachineOf;
+  /** True for an address that some object manages or remembers, or that was found for another acquisition. */
+  readonly isNamed: (ip: string) => boolean;
+  /** True for an address that the pool's spec lists and that is not yet the answer to another acquisition. */
+  readonly isListed: (ip: string) => boolean;
+  readonly nowMs: number;
+}
+
+/**
+ * Looks for the address of a pending acquisition among those the account did not have before:
+ *
+ *   1 the one on the machine that it was made for
+ *   2 the one that a person listed in the spec, as the answer to a hold
+ *   3 the only unattached one in its region that no object names. It is adopted, and never deleted: another cluster of the account may have acquired it.
+ *     Exception: where status had lost the acquisition, nobody knows what the account had. Then a person has to say.
+ */
+export function resolveIntent(intent: PendingAcquisition, context: IntentContext): IntentResolution {
+  const { provider, machineOf, isNamed, isListed, nowMs } = context;
+  if (!provider.isComplete) return { kind: "waiting", untilMs: undefined };
+  const startedMs = pastMs(intent.startedAt, nowMs) ?? nowMs;
+  const untilMs = startedMs + UNANSWERED_WATCH_MS;
+  // What was read before the creation began says nothing about it: an address that has gone since would pass for the new one.
+  if (provider.readAtMs <= startedMs) return { kind: "waiting", untilMs };
+  const known = new Set(intent.knownIPs);
+  const fresh = [...provider.addresses.values()]
+    .flatMap((fact: AddressFact) => (fact.kind === "known" ? [fact.address] : []))
+    .filter(({ ip }) => !known.has(ip) && !isNamed(ip) && isInTime(ip, intent, provider));
+  const target = intent.providerID === undefined ? undefined : machineOf(intent.providerID);
+  const onTarget = fresh.find((address) => target !== undefined && address.holderID === target);
+  const acquiredAt = timestamp(startedMs);
+  if (onTarget !== undefined) {
+    const adopted = intent.restored === true ? { adopted: true } : {};
+    return { kind: "found", acquired: { ip: onTarget.ip, acquiredAt, ...adopted } };
+  }
+  const answer = intent.candidates?.find((ip) => isListed(ip) && !known.has(ip));
+  if (answer !== undefined) return { kind: "listed", ip: answer };
+  const possible = fresh.filter((address) => couldBe(address, intent));
+  if (possible.some((address) => address.isLocked)) return { kind: "waiting", untilMs: undefined };
+  // Lists lag behind: before the time is over an address of somebody else may be shown, and the new one not yet.
+  if (provider.readAtMs < untilMs) return { kind: "waiting", untilMs };
+  return resolveUnattached(possible.map(({ ip }) => ip).toSorted(compareText), intent, acquiredAt);
+}
+
+function resolveUnattached(
+  [only, ...others]: readonly string[],
+  intent: PendingAcquisition,
+  acquiredAt: string,
+): IntentResolution {
+  if (only === undefined) return { kind: "never-made" };
+  const isGuess = others.length > 0 || intent.restored === true;
+  if (isGuess) return { kind: "ambiguous", candidates: [only, ...others] };
+  return { kind: "found", acquired: { ip: only, acquiredAt, adopted: true } };
+}
+
+/**
+ * Once the candidates are on record every list has shown what the acquisition brought: what comes later, also to its machine, was acquired for somebody else.
+ * Candidates that the account does not have, or had before, are no record of that.
+ */
+function isInTime(
+  ip: string,
+  { candidates = [], knownIPs }: PendingAcquisition,
+  { addresses }: ProviderFacts,
+): boolean {
+  const isNew = (candidate: string): boolean =>
+    addresses.get(candidate)?.kind === "known" && !knownIPs.includes(candidate);
+  const isRecord = candidates.some(isNew);
+  return !isRecord || candidates.includes(ip);
+}
+
+function couldBe(address: Address, intent: PendingAcquisition): boolean {
+  if (address.holderID !== undefined) return false;
+  return intent.region === undefined || address.region === "" || address.region === intent.region;
 }

@@ -11,10 +11,9 @@ import type { Observation } from "../../model/observation.ts";
 import type { Hold } from "../../model/plan.ts";
 import type { Reason } from "../../model/reason.ts";
 import { ownerKey, ownerRef } from "../../model/resource.ts";
-import { retryDueMs, retryOf } from "../retries.ts";
+import { hold } from "../holds.ts";
+import { isWritable, type PoolView } from "../pool-view.ts";
 import type { Claims } from "./claims.ts";
-import { isWritable } from "./machine-ledger.ts";
-import type { PoolView } from "./pool-view.ts";
 
 /** What the annotations of the nodes depend on, beside the nodes. */
 interface AnnotationContext {
@@ -52,29 +51,12 @@ export function planAnnotations(context: AnnotationContext): {
     if (wish === undefined && node.addressAnnotation === undefined && node.poolAnnotation === undefined) continue;
     const action = wish === undefined ? clearing(node, byKey, context) : writing(node, wish);
     if (action === undefined) continue;
-    const hold = backoff(action, byKey, context.observation.observedAtMs);
-    if (hold === undefined) actions.push(action);
-    else holds.push(hold);
+    // Annotation writes of an object wait after a failure, all together: it is a matter of permission, not of one node.
+    const why = byKey.get(ownerKey(action.object))?.retries.obstacle("annotate");
+    if (why === undefined) actions.push(action);
+    else holds.push(hold(action.kind, action.object, action.nodeName, why));
   }
   return { actions, holds };
-}
-
-/** Annotation writes of an object wait after a failure, all together: it is a matter of permission, not of one node. */
-function backoff(action: AnnotateNode, byKey: ReadonlyMap<string, PoolView>, nowMs: number): Hold | undefined {
-  const view = byKey.get(ownerKey(action.object));
-  const retry = view === undefined ? undefined : retryOf(view, "annotate");
-  const dueMs = retry === undefined ? nowMs : retryDueMs(retry, nowMs);
-  if (dueMs <= nowMs) return undefined;
-  const { kind, object, nodeName } = action;
-  return {
-    kind,
-    object,
-    subject: nodeName,
-    reason: "Backoff",
-    detail: retry?.error ?? "",
-    notBeforeMs: dueMs,
-    needsPerson: false,
-  };
 }
 
 function wishesByNode({ views, assignments }: AnnotationContext): ReadonlyMap<string, Wish> {

@@ -1,18 +1,18 @@
 import { type AssignIP, actionID, type Place, type UnassignIP } from "../../model/action.ts";
 import type { NodeFacts } from "../../model/node.ts";
-import type { Hold, NodeVerdict } from "../../model/plan.ts";
+import type { Hold, NodeVerdict, Obstacle } from "../../model/plan.ts";
 import type { Reason } from "../../model/reason.ts";
 import { ownerText } from "../../model/resource.ts";
 import { pastMs } from "../../model/time.ts";
-import { firewallObstacle } from "../firewalls/firewall-target.ts";
-import { dueMs, failedTogether, lastError, leavingDueMs, turnOf } from "../retries.ts";
-import { type Availability, isWritable, type Leaver, type MachineLedger } from "./machine-ledger.ts";
-import type { PoolView } from "./pool-view.ts";
-import { type Free, type FreeRank, statusOf } from "./position.ts";
+import { hold, obstacle } from "../holds.ts";
+import { type Free, type FreeRank, isWritable, type PoolView, statusOf } from "../pool-view.ts";
+import { ipSubject, nodeSubject } from "../retries.ts";
+import type { Availability, Leaver, MachineLedger } from "./machine-ledger.ts";
 
 /** Who gets what in one pool, and who is left over. */
 export interface Assignments {
   readonly actions: readonly (AssignIP | UnassignIP)[];
+  /** Why the other free addresses are not assigned. */
   readonly holds: readonly Hold[];
   /** Candidates before anything was assigned, sorted by name: the nodes that wait. */
   readonly waiting: readonly string[];
@@ -23,88 +23,73 @@ export interface Assignments {
   readonly coolOffUntilMs: number | undefined;
 }
 
-/** Assigns a pool's free addresses to its candidates and enters every decision in the ledger. Deterministic. */
-export function assignPool(view: PoolView, ledger: MachineLedger, nowMs: number): Assignments {
-  const { candidates, skipped } = findCandidates(view, ledger, nowMs);
+/** Chooses a node for each free address of a pool, and enters every choice in the ledger. */
+export function assignPool(view: PoolView, ledger: MachineLedger): Assignments {
+  const { candidates, skipped } = findCandidates(view, ledger);
   const open = [...candidates];
   const actions: (AssignIP | UnassignIP)[] = [];
   const holds: Hold[] = [];
   const mustNotCarry = unknownGaps(view);
-  let coolOffUntilMs = coolOffEnd(view, nowMs);
-  for (const { ip, standing } of freeInOrder(view, nowMs)) {
-    const choice = choose(view, ip, open, nowMs);
-    if (choice.kind === "none") {
-      holds.push(hold(view, ip, choice));
+  let coolOffUntilMs = coolOffEnd(view);
+  for (const { ip, standing } of freeInOrder(view)) {
+    const choice = choose(view, ip, open);
+    if (typeof choice !== "number") {
+      holds.push(hold("assign-ip", view.object, ip, choice));
       continue;
     }
-    const [candidate] = open.splice(choice.index, 1);
+    const [candidate] = open.splice(choice, 1);
     if (candidate === undefined) continue;
     // What will not be written is promised to nobody: other objects wait for that node, too.
     if (isWritable(view)) ledger.promise(candidate.place.machineID, view.key);
     if (coolOffUntilMs !== undefined) {
-      const detail = `for node ${candidate.node.name}`;
-      holds.push(hold(view, ip, { reason: "CoolOff", waitsFor: "cool-off", detail, notBeforeMs: coolOffUntilMs }));
+      holds.push(hold("assign-ip", view.object, ip, coolOff(candidate, coolOffUntilMs)));
       continue;
     }
     actions.push(...assignment(view, ip, standing, candidate, mustNotCarry));
-    if (view.pool.spec.assignmentCoolOffSeconds > 0)
-      coolOffUntilMs = nowMs + view.pool.spec.assignmentCoolOffSeconds * 1000;
+    coolOffUntilMs = newCoolOff(view);
   }
-  return {
-    actions,
-    holds,
-    waiting: candidates.map(({ node }) => node.name).toSorted(),
-    skipped,
-    leftOver: open,
-    coolOffUntilMs,
-  };
+  const waiting = candidates.map(({ node }) => node.name).toSorted();
+  return { actions, holds, waiting, skipped, leftOver: open, coolOffUntilMs };
 }
 
 const RANKS: readonly FreeRank[] = ["unassigned", "node-gone", "not-matching", "foreign"];
 
 /** Free addresses in use: those that did not fail first, then those longest due; then unassigned, on gone nodes, on nodes that do not match; each in managed order. */
-function freeInOrder(view: PoolView, nowMs: number): readonly { readonly ip: string; readonly standing: Free }[] {
+function freeInOrder(view: PoolView): readonly { readonly ip: string; readonly standing: Free }[] {
+  const turn = (ip: string): number => view.retries.turn(ipSubject(ip));
   return view.managed
     .flatMap(({ ip, standing }) => (standing.kind === "free" && view.inUse.has(ip) ? [{ ip, standing }] : []))
-    .toSorted(
-      (a, b) =>
-        turnOf(view, `ip/${a.ip}`, nowMs) - turnOf(view, `ip/${b.ip}`, nowMs) ||
-        RANKS.indexOf(a.standing.rank) - RANKS.indexOf(b.standing.rank),
-    );
+    .toSorted((a, b) => turn(a.ip) - turn(b.ip) || RANKS.indexOf(a.standing.rank) - RANKS.indexOf(b.standing.rank));
 }
 
-type Choice = { readonly kind: "some"; readonly index: number } | ({ readonly kind: "none" } & Wait);
-
-/** Why a free address is sent nowhere. */
-type Wait = Pick<Hold, "reason" | "detail" | "notBeforeMs"> & Required<Pick<Hold, "waitsFor">>;
-
-function choose(view: PoolView, ip: string, open: readonly Candidate[], nowMs: number): Choice {
-  const inRegion = (candidate: Candidate): boolean => isSamePlace(addressRegion(view, ip), candidate);
-  const due = (candidate: Candidate): number => pairDueMs(view, ip, candidate, nowMs);
-  const isDue = (candidate: Candidate): boolean => inRegion(candidate) && due(candidate) <= nowMs;
-  const index = open.findIndex((candidate) => isDue(candidate) && !failedTogether(view, ip, candidate.node.name));
-  const anyIndex = index >= 0 ? index : open.findIndex(isDue);
-  if (anyIndex >= 0) return { kind: "some", index: anyIndex };
-  const near = open.filter(inRegion);
-  if (near.length > 0) {
-    const notBeforeMs = Math.min(...near.map(due));
-    const detail = lastError(
-      view,
-      ip,
-      near.map(({ node }) => node.name),
-    );
-    return { kind: "none", reason: "Backoff", waitsFor: "retry", detail, notBeforeMs };
-  }
-  if (open.length === 0) return { kind: "none", reason: "NoCandidate", waitsFor: "node", detail: "" };
-  const detail = `the address is in ${addressRegion(view, ip)}`;
-  return { kind: "none", reason: "RegionMismatch", waitsFor: "region", detail };
+/**
+ * Returns the index of the candidate that gets the address, or why none does:
+ *
+ *   1 a candidate in the address's region that is due, and did not fail together with the address
+ *   2 a candidate in the region that is due
+ *   else the address waits: for the first retry in its region (`Backoff`), for a node there (`RegionMismatch`), for any node (`NoCandidate`)
+ */
+function choose(view: PoolView, ip: string, open: readonly Candidate[]): number | Obstacle {
+  const region = addressRegion(view, ip);
+  const due = (candidate: Candidate): number => pairDueMs(view, ip, candidate);
+  const isDue = (candidate: Candidate): boolean => isSamePlace(region, candidate) && due(candidate) <= view.nowMs;
+  const isFresh = ({ node }: Candidate): boolean => !view.retries.haveFailedTogether(ip, node.name);
+  const fresh = open.findIndex((candidate) => isDue(candidate) && isFresh(candidate));
+  const index = fresh >= 0 ? fresh : open.findIndex(isDue);
+  if (index >= 0) return index;
+  if (open.length === 0) return obstacle("NoCandidate", "", { waitsFor: "node" });
+  const near = open.filter((candidate) => isSamePlace(region, candidate));
+  if (near.length === 0) return obstacle("RegionMismatch", `the address is in ${region}`, { waitsFor: "region" });
+  const subjects = [ipSubject(ip), ...near.map(({ node }) => nodeSubject(node.name))];
+  const notBeforeMs = Math.min(...near.map(due));
+  return obstacle("Backoff", view.retries.error(...subjects), { waitsFor: "retry", notBeforeMs });
 }
 
 /** When the address and the candidate may be tried together, once what must leave the machine may be tried, too. */
-function pairDueMs(view: PoolView, ip: string, { node, leaving }: Candidate, nowMs: number): number {
+function pairDueMs(view: PoolView, ip: string, { node, leaving }: Candidate): number {
   return Math.max(
-    dueMs(view, ip, node.name, nowMs),
-    ...leaving.map((leaver) => leavingDueMs(leaver.owner, leaver.ip, nowMs)),
+    view.retries.pairDueMs(ip, node.name),
+    ...leaving.map((leaver) => leaver.owner.retries.dueMs(ipSubject(leaver.ip))),
   );
 }
 
@@ -123,16 +108,22 @@ function unknownGaps(view: PoolView): readonly string[] {
 }
 
 /** When the pool's cool-off ends, if it runs now; never later than its length from now. */
-function coolOffEnd(view: PoolView, nowMs: number): number | undefined {
-  const lastMs = pastMs(view.pool.status.lastAssignmentTime, nowMs);
+function coolOffEnd({ pool, nowMs }: PoolView): number | undefined {
+  const lastMs = pastMs(pool.status.lastAssignmentTime, nowMs);
   if (lastMs === undefined) return undefined;
-  const endMs = lastMs + view.pool.spec.assignmentCoolOffSeconds * 1000;
+  const endMs = lastMs + pool.spec.assignmentCoolOffSeconds * 1000;
   return endMs > nowMs ? endMs : undefined;
 }
 
-function hold({ object }: PoolView, ip: string, { reason, detail, waitsFor, notBeforeMs }: Wait): Hold {
-  const common = { kind: "assign-ip", object, subject: ip, reason, detail, waitsFor, needsPerson: false } as const;
-  return notBeforeMs === undefined ? common : { ...common, notBeforeMs };
+/** Returns when the cool-off ends that begins with an assignment now; undefined where the pool has none. */
+export function newCoolOff({ pool, nowMs }: PoolView): number | undefined {
+  const { assignmentCoolOffSeconds } = pool.spec;
+  return assignmentCoolOffSeconds > 0 ? nowMs + assignmentCoolOffSeconds * 1000 : undefined;
+}
+
+/** Returns why a candidate gets no address while the pool's cool-off runs. */
+export function coolOff({ node }: Candidate, notBeforeMs: number): Obstacle {
+  return obstacle("CoolOff", `for node ${node.name}`, { waitsFor: "cool-off", notBeforeMs });
 }
 
 const MOVE_REASONS: Readonly<Record<FreeRank, Reason>> = {
@@ -149,6 +140,7 @@ function assignment(
   candidate: Candidate,
   mustNotCarry: readonly string[],
 ): readonly (AssignIP | UnassignIP)[] {
+  if (standing.from !== undefined && !view.isMoveOneCall) return [detach(view, ip, standing, standing.from)];
   const leaving = candidate.leaving.map((leaver) => unassignLeaver(leaver, candidate.place));
   const kind = standing.from === undefined ? "assign-ip" : "move-ip";
   const assign: AssignIP = {
@@ -166,6 +158,23 @@ function assignment(
     isHolderJudged: standing.rank === "not-matching" || standing.rank === "node-gone",
   };
   return [...leaving, assign];
+}
+
+/** The first step of a move that takes two calls. The next round finds the address unassigned, and assigns it. */
+function detach({ object, pool }: PoolView, ip: string, { rank }: Free, from: Place): UnassignIP {
+  return {
+    kind: "unassign-ip",
+    id: actionID("unassign-ip", object, ip),
+    object,
+    reason: MOVE_REASONS[rank],
+    requires: [],
+    follows: [],
+    provider: pool.spec.provider,
+    ip,
+    before: from,
+    after: undefined,
+    isHolderJudged: rank === "not-matching" || rank === "node-gone",
+  };
 }
 
 function unassignLeaver({ ip, owner }: Leaver, place: Place): UnassignIP {
@@ -204,7 +213,6 @@ export interface Candidate {
 function findCandidates(
   view: PoolView,
   ledger: MachineLedger,
-  nowMs: number,
 ): { readonly candidates: readonly Candidate[]; readonly skipped: readonly NodeVerdict[] } {
   const served = servedNodes(view);
   const machines = new Set<string>();
@@ -219,17 +227,16 @@ function findCandidates(
     machines.add(machine);
     const place = { machineID: machine, nodeName: node.name };
     const candidate = { node, place, region: view.regionOf(node) };
-    const closed = firewallObstacle(view.firewall, place);
+    const closed = view.firewallObstacle(place);
     if (closed !== undefined) {
       skipped.push({ nodeName: node.name, reason: closed.reason, detail: closed.detail });
       continue;
     }
     const availability = ledger.availability(machine);
-    if (availability.kind === "empty") candidates.push({ ...candidate, leaving: [] });
-    else if (availability.kind === "after-leaving") candidates.push({ ...candidate, leaving: availability.leaving });
+    if (availability.kind === "free") candidates.push({ ...candidate, leaving: availability.leaving });
     else skipped.push(...skippedNode(node.name, availability, view));
   }
-  return { candidates: inTurn(candidates, view, nowMs), skipped };
+  return { candidates: inTurn(candidates, view), skipped };
 }
 
 function servedNodes(view: PoolView): ReadonlySet<string> {
@@ -243,7 +250,7 @@ function servedNodes(view: PoolView): ReadonlySet<string> {
 /** A node whose own pool's address is just unreadable or being worked on is not passed over: it is served. */
 function skippedNode(
   nodeName: string,
-  availability: Exclude<Availability, { kind: "empty" | "after-leaving" }>,
+  availability: Exclude<Availability, { kind: "free" }>,
   view: PoolView,
 ): readonly NodeVerdict[] {
   if (availability.kind === "promised") {
@@ -257,10 +264,8 @@ function skippedNode(
   return [{ nodeName, reason: availability.isNamed ? "NodeHasOtherIP" : "NodeHasForeignIP", detail: availability.ip }];
 }
 
-/** Of thousands of nodes few have failed: only those are looked up by name while the others are put in order. */
-function inTurn(candidates: readonly Candidate[], view: PoolView, nowMs: number): readonly Candidate[] {
-  const hasFailed = view.pool.status.retries.some(({ subject }) => subject.startsWith("node/"));
-  const turn = ({ node }: Candidate): number => (hasFailed ? turnOf(view, `node/${node.name}`, nowMs) : 0);
+function inTurn(candidates: readonly Candidate[], { retries }: PoolView): readonly Candidate[] {
+  const turn = ({ node }: Candidate): number => retries.turn(nodeSubject(node.name));
   return candidates.toSorted(
     (a, b) => turn(a) - turn(b) || Number(a.leaving.length > 0) - Number(b.leaving.length > 0),
   );

@@ -1,7 +1,7 @@
-import { type AddressFact, canonicalIPv4 } from "../../model/address.ts";
+import { canonicalIPv4 } from "../../model/address.ts";
 import type { ProviderFacts } from "../../model/observation.ts";
 import { bySeniority, compareText, type IPState, ownerKey, type Pool } from "../../model/resource.ts";
-import { type Standing, statusOf } from "./position.ts";
+import { type ManagedIP, type Released, statusOf } from "../pool-view.ts";
 
 /** Who owns which address, over all objects of the cluster. */
 export interface Claims {
@@ -47,14 +47,6 @@ function holdByStatus(pool: Pool, ip: string): 0 | 1 | 2 {
   return entry.state === "active" ? 2 : 1;
 }
 
-/** A managed address with how it stands. */
-export interface ManagedIP {
-  readonly ip: string;
-  /** Present when flipop acquired it and the spec does not list it, which would make it the owner's; `isAdopted` = found again, never to be deleted. */
-  readonly acquired?: { readonly isAdopted: boolean };
-  readonly standing: Standing;
-}
-
 /**
  * The addresses that are in use, where no succession is open: at most `desired` of the managed ones. Those active by status whose holder still matches come first, then others
  * on matches (or on the way to one), then list order. Conflicts, addresses that are gone and foreign-held ones fill no place; one that could not be read
@@ -78,12 +70,6 @@ function rankOf({ ip, standing }: ManagedIP, pool: Pool): number {
   if (standing.kind !== "gap" && standing.kind !== "busy") return 2;
   const ranks: Readonly<Partial<Record<IPState, number>>> = { active: 0, "in-progress": 1 };
   return ranks[statusOf(pool, ip)?.state ?? "unassigned"] ?? 2;
-}
-
-/** An address the object no longer manages and still remembers, because it is attached or could not be read. */
-export interface Released {
-  readonly ip: string;
-  readonly fact: Extract<AddressFact, { kind: "known" | "gap" }>;
 }
 
 /**

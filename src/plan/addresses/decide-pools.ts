@@ -1,29 +1,19 @@
-import type { AcquireIP, Action } from "../../model/action.ts";
+import type { Action } from "../../model/action.ts";
 import type { Observation } from "../../model/observation.ts";
-import type { Hold } from "../../model/plan.ts";
-import type { Reason } from "../../model/reason.ts";
+import type { Hold, Obstacle } from "../../model/plan.ts";
 import { ownerText } from "../../model/resource.ts";
-import type { Cleaning } from "../finalizer.ts";
-import { blockedBy } from "../status/conditions.ts";
-import { type AcquisitionBudget, acquireForPool, acquisitionBudgets, openIntents } from "./acquire.ts";
-import { type Assignments, assignPool } from "./assign.ts";
-import type { Claims, ManagedIP } from "./claims.ts";
-import { isWritable, MachineLedger } from "./machine-ledger.ts";
-import { type AddressChoice, chooseAddress } from "./named-address.ts";
-import type { PoolView } from "./pool-view.ts";
+import { hold, obstacle, personNeeded } from "../holds.ts";
+import { type Decision, isWritable, type ManagedIP, type PoolView } from "../pool-view.ts";
+import { type AcquisitionBudget, acquireForPool, acquisitionBudgets, pendingHolds } from "./acquire.ts";
+import { assignPool } from "./assign.ts";
+import type { Claims } from "./claims.ts";
+import { MachineLedger } from "./machine-ledger.ts";
+import { chooseAddress } from "./named-address.ts";
 import { reclaim } from "./reclaim.ts";
 
-/** What is done about the addresses of one pool. */
-export interface Decision {
-  readonly view: PoolView;
-  readonly assignments: Assignments | undefined;
-  readonly actions: readonly Action[];
-  readonly holds: readonly Hold[];
-  readonly cleaning: Cleaning;
-}
-
 /**
- * Decides pool after pool; those that will not be written come last, so that they reserve nothing others could use.
+ * Decides pool after pool, the senior one first: which address goes to which node, what is acquired, what is given back. Pools that will not be written come last,
+ * so that they reserve nothing others could use. The ledgers and budgets of the pass are created here, and filled as decisions are taken.
  * @param stillPublished - addresses that cannot be taken out of DNS in this pass, with the name
  */
 export function decidePools(
@@ -32,7 +22,6 @@ export function decidePools(
   claims: Claims,
   stillPublished: ReadonlyMap<string, string>,
 ): readonly Decision[] {
-  const nowMs = observation.observedAtMs;
   const ledgers = machineLedgers(views, observation, claims, stillPublished);
   const budgets = acquisitionBudgets(observation);
   const inTurn = [...views.filter(isWritable), ...views.filter((view) => !isWritable(view))];
@@ -41,12 +30,9 @@ export function decidePools(
     const ledger = ledgers.get(provider);
     const budget = budgets.get(provider);
     if (!isWritable(view) || ledger === undefined || budget === undefined)
-      return undecided(view, ledger, observation, stillPublished);
-    const isLeaving = view.pool.meta.isDeleting;
-    const choice = isLeaving ? { view, ledger, assignments: undefined } : chooseAddress(view, ledger, nowMs);
-    ledgers.set(provider, choice.ledger);
-    const holds = poolHolds(view, observation);
-    return decide(choice, { holds, budget, stillPublished, nowMs });
+      return undecided(view, ledger, stillPublished);
+    if (view.pool.meta.isDeleting) return given(view, stillPublished);
+    return decide(view, { ledger, budget, stillPublished, onChoice: (next) => ledgers.set(provider, next) });
   });
 }
 
@@ -79,50 +65,51 @@ function machineLedgers(
 function undecided(
   view: PoolView,
   ledger: MachineLedger | undefined,
-  observation: Observation,
   stillPublished: ReadonlyMap<string, string>,
 ): Decision {
-  const nowMs = observation.observedAtMs;
-  const canServe = view.provider !== undefined && ledger !== undefined && !view.pool.meta.isDeleting;
-  const { holds, cleaning } = reclaim(view, false, stillPublished, nowMs);
-  const open = canServe ? openIntents(view) : [];
+  const canServe = view.provider !== undefined && !view.pool.meta.isDeleting;
+  const assignments = canServe && ledger !== undefined ? assignPool(view, ledger) : undefined;
+  const { holds, cleaning } = reclaim(view, false, stillPublished);
   return {
     view,
-    assignments: canServe ? assignPool(view, ledger, nowMs) : undefined,
     actions: [],
-    holds: [...poolHolds(view, observation), ...open, ...holds],
+    holds: [...ownHolds(view), ...(canServe ? pendingHolds(view) : []), ...holds],
+    unassigned: assignments?.holds ?? [],
+    waiting: assignments?.waiting ?? [],
+    skipped: assignments?.skipped ?? [],
     cleaning,
   };
 }
 
-function decide(
-  { view, ledger, assignments }: AddressChoice,
-  context: {
-    readonly holds: readonly Hold[];
-    readonly budget: AcquisitionBudget;
-    readonly stillPublished: ReadonlyMap<string, string>;
-    readonly nowMs: number;
-  },
-): Decision {
-  const { holds, budget, stillPublished, nowMs } = context;
-  const acquired =
-    assignments === undefined ? { actions: [], holds: [] } : acquireForPool(view, assignments, budget, ledger, nowMs);
-  const reclaimed = reclaim(view, acquired.actions.length > 0, stillPublished, nowMs);
-  return {
-    view,
-    assignments,
-    actions: unique([...(assignments?.actions ?? []), ...oneAfterAnother(acquired.actions), ...reclaimed.actions]),
-    holds: [...holds, ...(assignments?.holds ?? []), ...acquired.holds, ...reclaimed.holds],
-    cleaning: reclaimed.cleaning,
-  };
+/** Of an object that is being deleted addresses are only given back. */
+function given(view: PoolView, stillPublished: ReadonlyMap<string, string>): Decision {
+  const { actions, holds, cleaning } = reclaim(view, false, stillPublished);
+  return { view, actions, holds: [...ownHolds(view), ...holds], unassigned: [], waiting: [], skipped: [], cleaning };
 }
 
-/** A creation that was refused or got no answer stops the later ones of its pool: they would meet the same, and wait for the same time. */
-function oneAfterAnother(actions: readonly AcquireIP[]): readonly AcquireIP[] {
-  return actions.map((action, index) => ({
-    ...action,
-    requires: actions.slice(Math.max(0, index - 1), index).map(({ id }) => id),
-  }));
+function decide(
+  before: PoolView,
+  context: {
+    readonly ledger: MachineLedger;
+    readonly budget: AcquisitionBudget;
+    readonly stillPublished: ReadonlyMap<string, string>;
+    /** Told the ledger that later pools go on with. */
+    readonly onChoice: (ledger: MachineLedger) => void;
+  },
+): Decision {
+  const { view, ledger, assignments } = chooseAddress(before, context.ledger);
+  context.onChoice(ledger);
+  const acquired = acquireForPool(view, assignments, context.budget, ledger);
+  const reclaimed = reclaim(view, acquired.actions.length > 0, context.stillPublished);
+  return {
+    view,
+    actions: unique([...assignments.actions, ...acquired.actions, ...reclaimed.actions]),
+    holds: [...ownHolds(before), ...assignments.holds, ...acquired.holds, ...reclaimed.holds],
+    unassigned: assignments.holds,
+    waiting: assignments.waiting,
+    skipped: assignments.skipped,
+    cleaning: reclaimed.cleaning,
+  };
 }
 
 /** An address that leaves both because its machine is needed and because it is surplus is unassigned once. */
@@ -131,69 +118,45 @@ function unique(actions: readonly Action[]): readonly Action[] {
 }
 
 /** What is held for a pool for a reason of its own: invalid, suspended, its provider, its addresses. */
-function poolHolds(view: PoolView, observation: Observation): readonly Hold[] {
-  const blocked = blockedBy(view);
-  if (blocked !== undefined) {
-    const notBeforeMs = observation.providers.get(view.pool.spec.provider)?.unusable?.notBeforeMs;
-    return [whole(view, blocked.reason, blocked.message, blocked.needsPerson, notBeforeMs)];
-  }
-  const { suspend } = view.pool.spec;
+function ownHolds(view: PoolView): readonly Hold[] {
+  const { blocked, object, key, pool } = view;
+  if (blocked !== undefined) return [hold("reconcile", object, key, blocked)];
+  const ofAddress = (ip: string, why: Obstacle | undefined): readonly Hold[] =>
+    why === undefined ? [] : [hold("assign-ip", object, ip, why)];
   return [
-    ...(suspend ? [whole(view, "Suspended", "", false, undefined)] : []),
+    ...(pool.spec.suspend ? [hold("reconcile", object, key, obstacle("Suspended"))] : []),
     ...view.badEntries.map(({ entry, fault }): Hold => {
-      return { ...address(view, entry, fault === "invalid" ? "InvalidIP" : "DuplicateIP", "", true), isOfEntry: true };
+      const why = personNeeded(fault === "invalid" ? "InvalidIP" : "DuplicateIP");
+      return { ...hold("assign-ip", object, entry, why), isOfEntry: true };
     }),
-    ...view.managed.flatMap((managed) => addressHold(view, managed)),
+    ...view.managed.flatMap((managed) => ofAddress(managed.ip, positionObstacle(view, managed))),
     ...view.released.flatMap(({ ip, fact }) =>
-      fact.kind === "gap" ? [address(view, ip, "Unreadable", fact.error, false)] : [],
+      fact.kind === "gap" ? ofAddress(ip, obstacle("Unreadable", fact.error)) : [],
     ),
   ];
 }
 
-function whole(
-  view: PoolView,
-  reason: Reason,
-  detail: string,
-  needsPerson: boolean,
-  notBeforeMs: number | undefined,
-): Hold {
-  const hold: Hold = { kind: "reconcile", object: view.object, subject: view.key, reason, detail, needsPerson };
-  return notBeforeMs === undefined ? hold : { ...hold, notBeforeMs };
-}
-
-function address(view: PoolView, ip: string, reason: Reason, detail: string, needsPerson: boolean): Hold {
-  return { kind: "assign-ip", object: view.object, subject: ip, reason, detail, needsPerson };
-}
-
-function addressHold(view: PoolView, { ip, standing }: ManagedIP): readonly Hold[] {
+/** Why an address stays as it is, for its position's sake alone. */
+function positionObstacle(view: PoolView, { ip, standing }: ManagedIP): Obstacle | undefined {
   switch (standing.kind) {
     case "conflict":
-      return [address(view, ip, "Conflict", `owned by ${ownerText(standing.owner)}`, true)];
+      return personNeeded("Conflict", `owned by ${ownerText(standing.owner)}`);
     case "gap":
-      return [address(view, ip, "Unreadable", standing.error, false)];
+      return obstacle("Unreadable", standing.error);
     case "gone":
-      return [address(view, ip, "IPNotFound", "", true)];
-    case "foreign":
-      return [
-        address(
-          view,
-          ip,
-          "ForeignHolder",
-          `machine ${standing.holder.machineID}; spec.foreignHolder: TakeOver would move it`,
-          true,
-        ),
-      ];
+      return personNeeded("IPNotFound");
+    case "foreign": {
+      const { machineID } = standing.holder;
+      return personNeeded("ForeignHolder", `machine ${machineID}; spec.foreignHolder: TakeOver would move it`);
+    }
     case "busy":
-      return [address(view, ip, "InProgress", "", false)];
-    case "placed":
-      if (standing.unready === undefined || !view.inUse.has(ip)) return [];
-      return [
-        {
-          ...address(view, ip, "Grace", `stays on node ${standing.on.nodeName}`, false),
-          notBeforeMs: standing.unready.graceUntilMs,
-        },
-      ];
+      return obstacle("InProgress");
+    case "placed": {
+      const { unready, on } = standing;
+      if (unready === undefined || !view.inUse.has(ip)) return undefined;
+      return obstacle("Grace", `stays on node ${on.nodeName}`, { notBeforeMs: unready.graceUntilMs });
+    }
     case "free":
-      return [];
+      return undefined;
   }
 }

@@ -1,19 +1,14 @@
 import type { AddressFact } from "../../model/address.ts";
 import { pastMs } from "../../model/time.ts";
-import { UNANSWERED_WATCH_MS } from "./acquisition-intent.ts";
-import type { ManagedIP } from "./claims.ts";
-import type { PoolView } from "./pool-view.ts";
-import { type MachineOf, statusOf, storedMachines } from "./position.ts";
+import { isWritable, type MachineOf, type ManagedIP, type PoolView, statusOf, storedMachines } from "../pool-view.ts";
+import { UNANSWERED_WATCH_MS } from "./acquire.ts";
 
-/** Why a machine cannot take an address, or which addresses must leave it first. */
+/** Whether a machine can take one more address, once some have left; else why not. */
 export type Availability =
-  | { readonly kind: "empty" }
-  | { readonly kind: "after-leaving"; readonly leaving: readonly Leaver[] }
+  | { readonly kind: "free"; readonly leaving: readonly Leaver[] }
   | { readonly kind: "carries"; readonly ip: string; readonly isNamed: boolean }
   | { readonly kind: "still-published"; readonly ip: string; readonly name: string }
   | { readonly kind: "promised"; readonly to: string };
-
-const EMPTY: Availability = { kind: "empty" };
 
 /** An address that stays on a machine only until the machine is needed. */
 export interface Leaver {
@@ -72,7 +67,7 @@ export class MachineLedger {
     if (to !== undefined && promised.length >= addressesPerMachine) return { kind: "promised", to };
     const carried = this.#carried.get(machine) ?? [];
     const excess = carried.length + promised.length + 1 - addressesPerMachine;
-    if (excess <= 0) return EMPTY;
+    if (excess <= 0) return { kind: "free", leaving: [] };
     const leaving = carried.flatMap((ip) => {
       const owner = this.#evictable.get(ip);
       return owner === undefined ? [] : [{ ip, owner }];
@@ -86,7 +81,7 @@ export class MachineLedger {
     const published = leaving.find(({ ip }) => stillPublished.has(ip))?.ip;
     if (free.length < excess && published !== undefined)
       return { kind: "still-published", ip: published, name: stillPublished.get(published) ?? "" };
-    return { kind: "after-leaving", leaving: free.slice(0, excess) };
+    return { kind: "free", leaving: free.slice(0, excess) };
   }
 
   /** Enters that a machine will get an address of this object. */
@@ -145,9 +140,4 @@ function disabledOf(view: PoolView): readonly string[] {
 
 function freedOf(view: PoolView): readonly string[] {
   return view.released.flatMap(({ ip, fact }) => (fact.kind === "known" && !fact.address.isLocked ? [ip] : []));
-}
-
-/** True when this pass may change things for the object. */
-export function isWritable(view: PoolView): boolean {
-  return view.isSelected && view.validation.kind === "valid" && !view.pool.spec.suspend && view.provider !== undefined;
 }

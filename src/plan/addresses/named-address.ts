@@ -1,19 +1,11 @@
 import type { Hold } from "../../model/plan.ts";
 import type { Pool } from "../../model/resource.ts";
-import { retryDueMs, retryOf } from "../retries.ts";
+import { obstacle } from "../holds.ts";
+import { type ManagedIP, type PoolView, type Succession, statusOf } from "../pool-view.ts";
+import { ipSubject, retryDueMs } from "../retries.ts";
 import { type Assignments, assignPool } from "./assign.ts";
-import { type ManagedIP, selectInUse } from "./claims.ts";
+import { selectInUse } from "./claims.ts";
 import type { MachineLedger } from "./machine-ledger.ts";
-import type { PoolView } from "./pool-view.ts";
-import { statusOf } from "./position.ts";
-
-/** A RoutedIP whose spec names an address that does not serve yet, while one that flipop bought for it may still serve. */
-export interface Succession {
-  readonly named: string;
-  readonly bought: string;
-  /** Those of the two that are in use. */
-  readonly inUse: readonly string[];
-}
 
 /**
  * Returns how far the address that a RoutedIP names has replaced the one that flipop bought for it; undefined once it has, or where
@@ -55,17 +47,11 @@ function isUsable({ standing }: ManagedIP): boolean {
   return standing.kind !== "conflict" && standing.kind !== "gone" && standing.kind !== "foreign";
 }
 
-/** True for an address that the object asks for, or still uses: neither is surplus. Pure. */
-export function isAsked({ inUse, succession }: Pick<PoolView, "inUse" | "succession">, ip: string): boolean {
-  return inUse.has(ip) || succession?.named === ip || succession?.bought === ip;
-}
-
 /** How an object uses its addresses in this plan, and the assignments that follow, which are entered in the ledger. */
 export interface AddressChoice {
   readonly view: PoolView;
   readonly ledger: MachineLedger;
-  /** Undefined for an object that is being deleted. */
-  readonly assignments: Assignments | undefined;
+  readonly assignments: Assignments;
 }
 
 /** A swap takes the bought address off its machine. After one that failed the next one waits for so much longer than other retries, milliseconds. */
@@ -82,34 +68,36 @@ const SWAP_PAUSE_MS = 10 * 60_000;
  *
  * If there is none, the bought address stays in use, and a hold says what the named one waits for.
  */
-export function chooseAddress(view: PoolView, ledger: MachineLedger, nowMs: number): AddressChoice {
+export function chooseAddress(view: PoolView, ledger: MachineLedger): AddressChoice {
   const { succession } = view;
-  if (succession === undefined) return { view, ledger, assignments: assignPool(view, ledger, nowMs) };
-  const choices = waysOf(view, succession, nowMs).map((way) => {
+  if (succession === undefined) return { view, ledger, assignments: assignPool(view, ledger) };
+  const choices = waysOf(view, succession).map((way) => {
     const chosen = { ...view, inUse: new Set(way) };
     const own = ledger.with(chosen);
-    return { view: chosen, ledger: own, assignments: assignPool(chosen, own, nowMs) };
+    return { view: chosen, ledger: own, assignments: assignPool(chosen, own) };
   });
-  const found = choices.find(({ assignments }) => assignments.actions.some(({ kind }) => kind !== "unassign-ip"));
+  const found = choices.find(({ view: { inUse }, assignments: { actions } }) =>
+    actions.some(({ kind, ip }) => kind !== "unassign-ip" || inUse.has(ip)),
+  );
   if (found !== undefined) return found;
   const own = ledger.with(view);
-  const assignments = assignPool(view, own, nowMs);
-  const holds = [...assignments.holds, ...heldNamed(view, succession, choices, nowMs)];
+  const assignments = assignPool(view, own);
+  const holds = [...assignments.holds, ...heldNamed(view, succession, choices)];
   return { view, ledger: own, assignments: { ...assignments, holds } };
 }
 
 /** The sets of addresses that may be used together, best first. */
-function waysOf(view: PoolView, { named, bought }: Succession, nowMs: number): readonly (readonly string[])[] {
+function waysOf(view: PoolView, { named, bought }: Succession): readonly (readonly string[])[] {
   const standing = (ip: string): string | undefined => view.managed.find((address) => address.ip === ip)?.standing.kind;
   if (standing(named) !== "free") return [];
   const isServing = standing(bought) !== "free";
-  if (isServing) return swapDueMs(view, named, nowMs) > nowMs ? [[bought, named]] : [[bought, named], [named]];
-  return retryOf(view, `ip/${named}`) === undefined ? [[named]] : [[bought], [named]];
+  if (isServing) return swapDueMs(view, named) > view.nowMs ? [[bought, named]] : [[bought, named], [named]];
+  return view.retries.of(ipSubject(named)) === undefined ? [[named]] : [[bought], [named]];
 }
 
 /** When a swap may be made; now or earlier = at once. */
-function swapDueMs(view: PoolView, named: string, nowMs: number): number {
-  const retry = retryOf(view, `ip/${named}`);
+function swapDueMs({ retries, nowMs }: PoolView, named: string): number {
+  const retry = retries.of(ipSubject(named));
   return retry === undefined ? nowMs : retryDueMs(retry, nowMs) + SWAP_PAUSE_MS;
 }
 
@@ -118,14 +106,13 @@ function heldNamed(
   view: PoolView,
   { named, bought }: Succession,
   choices: readonly { readonly assignments: Assignments }[],
-  nowMs: number,
 ): readonly Hold[] {
   const isServing = view.managed.some(({ ip, standing }) => ip === bought && standing.kind !== "free");
-  const notBeforeMs = swapDueMs(view, named, nowMs);
+  const notBeforeMs = swapDueMs(view, named);
   const holds = (choices.at(-1)?.assignments.holds ?? []).filter(({ subject }) => subject === named);
-  if (isServing && notBeforeMs > nowMs && holds.length > 0) {
-    const detail = retryOf(view, `ip/${named}`)?.error ?? "";
-    return holds.map((hold) => ({ ...hold, reason: "Backoff", waitsFor: "retry", detail, notBeforeMs }));
+  if (isServing && notBeforeMs > view.nowMs) {
+    const why = obstacle("Backoff", view.retries.error(ipSubject(named)), { waitsFor: "retry", notBeforeMs });
+    return holds.map((held) => ({ ...held, ...why }));
   }
-  return holds.map((hold) => (hold.waitsFor === "region" ? { ...hold, needsPerson: true } : hold));
+  return holds.map((held) => (held.waitsFor === "region" ? { ...held, needsPerson: true } : held));
 }

@@ -1,44 +1,59 @@
 import type { Place } from "../../model/action.ts";
-import { type Address, type AddressFact, entryOf, type PendingAcquisition } from "../../model/address.ts";
+import type { Address, AddressFact, PendingAcquisition } from "../../model/address.ts";
 import type { NodeFacts } from "../../model/node.ts";
-import type { IPStatus, Pool } from "../../model/resource.ts";
+import type { PodSummary } from "../../model/observation.ts";
+import type { ProviderRegistry } from "../../model/provider.ts";
+import { type IPStatus, ownerKey, type Pool } from "../../model/resource.ts";
 import { pastMs } from "../../model/time.ts";
-import { type MatchVerdict, undecidedText } from "../nodes/match.ts";
+import { judge, type MatchVerdict, undecidedText } from "../nodes/match.ts";
+import { type MachineOf, type Standing, statusOf, storedMachines } from "../pool-view.ts";
+import { podsKeyOf, validatePool } from "../validate.ts";
 
 /**
- * How a managed address stands, from what was read and what status remembers.
- *
- * `placed` is on a matching node, or on one in grace; `free` can be assigned at once: it is unattached, on the machine of a former node, on a
- * node that does not match, or on a foreign machine that may be taken over. `busy` is being worked on by the provider.
+ * True when an address stays on a machine as things are now: the machine's node matches, is in grace, or cannot be read. Pure.
+ * @param pods - the pods of the pool's selector on that node; undefined when none is there, or none is asked for
  */
-export type Standing =
-  | { readonly kind: "placed"; readonly on: Required<Place>; readonly wasActive: boolean; readonly unready?: Unready }
-  | Free
-  | { readonly kind: "busy"; readonly holder: Place | undefined; readonly isForeign: boolean }
-  | { readonly kind: "foreign"; readonly holder: Place }
-  | { readonly kind: "gone" }
-  | { readonly kind: "gap"; readonly error: string }
-  | { readonly kind: "conflict"; readonly owner: string };
-
-/** An address that can be assigned at once. On a node that does not match: since when. */
-export interface Free {
-  readonly kind: "free";
-  readonly from: Place | undefined;
-  readonly rank: FreeRank;
-  readonly sinceMs?: number;
+export function keepsAddress(
+  pool: Pool,
+  ip: string,
+  {
+    node,
+    machine,
+    pods,
+    registry,
+  }: {
+    readonly node: NodeFacts;
+    readonly machine: string;
+    readonly pods: PodSummary | undefined;
+    readonly registry: ProviderRegistry;
+  },
+  nowMs: number,
+): boolean {
+  const byNode = new Map(pods === undefined ? [] : [[node.name, pods] as const]);
+  const validation = validatePool(pool, {
+    pods: new Map([[podsKeyOf(pool) ?? "", { kind: "read", byNode }]]),
+    registry,
+  });
+  if (validation.kind === "blocked" || pool.meta.isDeleting) return false;
+  const { matcher } = validation;
+  const own = ownerKey({ kind: pool.kind, ...pool.meta });
+  const address = { ip, region: "", holderID: machine, isLocked: false };
+  const standing = standingOf(
+    ip,
+    { kind: "known", address },
+    {
+      pool,
+      machineOf: (providerID) => registry.machineID(pool.spec.provider, providerID),
+      key: own,
+      nowMs,
+      nodeByMachine: new Map([[machine, node]]),
+      machineless: [],
+      verdictOf: (one) => judge(one, matcher, nowMs),
+      ownerOf: () => own,
+    },
+  );
+  return standing.kind === "placed" || standing.kind === "gap";
 }
-
-/** A holder that is unready and still counts as a match. */
-interface Unready {
-  readonly sinceMs: number;
-  readonly graceUntilMs: number;
-}
-
-/** Free addresses are taken in this order. */
-export type FreeRank = "unassigned" | "node-gone" | "not-matching" | "foreign";
-
-/** Returns the machine of a provider ID; undefined if the id is none of the provider. */
-export type MachineOf = (providerID: string) => string | undefined;
 
 /** What the standing of an address depends on. */
 interface StandingContext {
@@ -126,19 +141,6 @@ function wasActiveOn(ip: string, node: NodeFacts, machine: string, { pool, key, 
   const entry = statusOf(pool, ip);
   if (entry === undefined) return node.addressAnnotation === ip && (node.poolAnnotation ?? key) === key;
   return entry.state === "active" && isAt(entry, machine, machineOf);
-}
-
-/** The stored status of one address; undefined where there is none. Pure. */
-export function statusOf(pool: Pool, ip: string): IPStatus | undefined {
-  return entryOf(pool.status.ips, ip);
-}
-
-/** The machines that status has an address at: the one where it is or is sent, then the one it came from. */
-export function storedMachines(pool: Pool, ip: string, machineOf: MachineOf): readonly string[] {
-  const entry = statusOf(pool, ip);
-  return [entry?.providerID, entry?.previousProviderID].flatMap((id) =>
-    id === undefined ? [] : (machineOf(id) ?? []),
-  );
 }
 
 function isAt(entry: IPStatus | undefined, machine: string, machineOf: MachineOf): boolean {

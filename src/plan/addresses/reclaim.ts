@@ -1,14 +1,12 @@
 import { actionID, type DeleteIP, type Place, type UnassignIP } from "../../model/action.ts";
-import type { Hold } from "../../model/plan.ts";
+import type { Hold, Obstacle } from "../../model/plan.ts";
 import type { Reason } from "../../model/reason.ts";
 import { FINALIZER } from "../../model/resource.ts";
 import { type Cleaning, NOTHING_TO_CLEAN } from "../finalizer.ts";
-import { leavingDueMs, retryOf } from "../retries.ts";
+import { hold, obstacle, personNeeded } from "../holds.ts";
+import { isAsked, isWritable, type ManagedIP, type PoolView } from "../pool-view.ts";
+import { ipSubject } from "../retries.ts";
 import { ambiguityOf } from "./acquire.ts";
-import type { ManagedIP } from "./claims.ts";
-import { isWritable } from "./machine-ledger.ts";
-import { isAsked } from "./named-address.ts";
-import type { PoolView } from "./pool-view.ts";
 
 /** What `reclaimPolicy: Delete` does with addresses in this pass. */
 interface Reclaim {
@@ -21,22 +19,17 @@ interface Reclaim {
  * Gives surplus acquired addresses back: all of them when the pool is being deleted. Only addresses flipop itself acquired, only with
  * `Delete`, and a delete only after the unassignment is confirmed and once no name shows the address.
  */
-export function reclaim(
-  view: PoolView,
-  willAcquire: boolean,
-  stillPublished: ReadonlyMap<string, string>,
-  nowMs: number,
-): Reclaim {
+export function reclaim(view: PoolView, willAcquire: boolean, stillPublished: ReadonlyMap<string, string>): Reclaim {
   const { meta, spec } = view.pool;
   const isOurs = meta.finalizers.includes(FINALIZER);
   if (!isWritable(view)) {
     const isBlocked = meta.isDeleting && isOurs;
-    return { actions: [], holds: isBlocked ? [blocked(view)] : [], cleaning: NOTHING_TO_CLEAN };
+    return { actions: [], holds: isBlocked ? [deletionHold(view, blocked(view))] : [], cleaning: NOTHING_TO_CLEAN };
   }
   const reclaimable =
     spec.reclaimPolicy === "Delete" ? view.managed.filter(({ acquired }) => acquired?.isAdopted === false) : [];
   const surplus = meta.isDeleting ? reclaimable : reclaimable.filter(({ ip }) => !isAsked(view, ip));
-  const steps = surplus.map((address) => giveBack(view, address, stillPublished.get(address.ip), nowMs));
+  const steps = surplus.map((address) => giveBack(view, address, stillPublished.get(address.ip)));
   const hasOpenIntent = spec.reclaimPolicy === "Delete" && view.pool.status.pendingAcquisitions.length > 0;
   return {
     actions: steps.flatMap(({ actions }) => actions),
@@ -49,58 +42,52 @@ export function reclaim(
   };
 }
 
-function blocked(view: PoolView): Hold {
-  const { validation, pool } = view;
+/** Why a deletion cannot go on although nobody may write for the object. */
+function blocked({ validation, pool }: PoolView): Obstacle {
   const other = pool.spec.suspend ? "Suspended" : "ProviderUnavailable";
-  const reason: Reason = validation.kind === "blocked" ? validation.reason : other;
-  return {
-    kind: "remove-finalizer",
-    object: view.object,
-    subject: view.key,
-    reason,
-    detail: "the deletion waits for it",
-    needsPerson: true,
-  };
+  return personNeeded(validation.kind === "blocked" ? validation.why.reason : other);
+}
+
+function deletionHold({ object, key }: PoolView, why: Obstacle): Hold {
+  return hold("remove-finalizer", object, key, { ...why, detail: "the deletion waits for it" });
 }
 
 function giveBack(
   view: PoolView,
   { ip, standing }: ManagedIP,
   publishedAs: string | undefined,
-  nowMs: number,
 ): Pick<Reclaim, "holds" | "actions"> {
-  if (publishedAs !== undefined)
-    return { actions: [], holds: [{ ...held(view, ip, "StillPublished", false), detail: publishedAs }] };
-  const notBeforeMs = leavingDueMs(view, ip, nowMs);
-  if (notBeforeMs > nowMs) {
-    const detail = retryOf(view, `ip/${ip}`)?.error ?? "";
-    return { actions: [], holds: [{ ...held(view, ip, "Backoff", false), detail, notBeforeMs }] };
-  }
+  const why =
+    publishedAs === undefined
+      ? (view.retries.obstacle(ipSubject(ip)) ?? positionObstacle(standing))
+      : obstacle("StillPublished", publishedAs);
+  if (why !== undefined) return { actions: [], holds: [hold("delete-ip", view.object, ip, why)] };
+  if (standing.kind === "placed") return { actions: unassignAndDelete(view, ip, standing.on, false), holds: [] };
+  if (standing.kind !== "free") return { actions: [], holds: [] };
+  const actions = unassignAndDelete(view, ip, standing.from, standing.rank === "not-matching");
+  return { actions, holds: [] };
+}
+
+/** Why an address in this position is not given back. */
+function positionObstacle(standing: ManagedIP["standing"]): Obstacle | undefined {
   switch (standing.kind) {
-    case "placed":
-      return { actions: takeDown(view, ip, standing.on, false), holds: [] };
     case "free":
-      return standing.rank === "foreign"
-        ? { actions: [], holds: [held(view, ip, "ForeignHolder", true)] }
-        : { actions: takeDown(view, ip, standing.from, standing.rank === "not-matching"), holds: [] };
+      return standing.rank === "foreign" ? personNeeded("ForeignHolder") : undefined;
     case "busy":
-      return { actions: [], holds: [held(view, ip, "InProgress", false)] };
+      return obstacle("InProgress");
     case "foreign":
-      return { actions: [], holds: [held(view, ip, "ForeignHolder", true)] };
+      return personNeeded("ForeignHolder");
     case "gap":
-      return { actions: [], holds: [held(view, ip, "Unreadable", false)] };
+      return obstacle("Unreadable");
     case "conflict":
-      return { actions: [], holds: [held(view, ip, "Conflict", true)] };
+      return personNeeded("Conflict");
+    case "placed":
     case "gone":
-      return { actions: [], holds: [] };
+      return undefined;
   }
 }
 
-function held(view: PoolView, ip: string, reason: Reason, needsPerson: boolean): Hold {
-  return { kind: "delete-ip", object: view.object, subject: ip, reason, detail: "", needsPerson };
-}
-
-function takeDown(
+function unassignAndDelete(
   view: PoolView,
   ip: string,
   from: Place | undefined,
@@ -124,20 +111,15 @@ function takeDown(
   return [{ ...step, kind: "unassign-ip" }, remove];
 }
 
-/** A deletion waits for the answers of creations, and says so. */
+/** A deletion waits for the answers of pending acquisitions, and says so. */
 function unanswered(view: PoolView): readonly Hold[] {
   if (hasAllAnswers(view)) return [];
   const until = view.intents.flatMap((intent) => (intent.kind === "waiting" ? (intent.untilMs ?? []) : []));
   const ambiguous = view.intents.findIndex(({ kind }) => kind === "ambiguous");
-  const hold: Hold = {
-    kind: "remove-finalizer",
-    object: view.object,
-    subject: view.key,
-    reason: ambiguous >= 0 ? ambiguityOf(view.pool, ambiguous) : "AcquisitionUnanswered",
-    detail: "the deletion waits for it",
-    needsPerson: ambiguous >= 0,
-  };
-  return [until.length === 0 ? hold : { ...hold, notBeforeMs: Math.max(...until) }];
+  const needsPerson = ambiguous >= 0;
+  const notBeforeMs = until.length === 0 ? undefined : Math.max(...until);
+  const reason = needsPerson ? ambiguityOf(view.pool, ambiguous) : "AcquisitionUnanswered";
+  return [deletionHold(view, obstacle(reason, "", { needsPerson, notBeforeMs }))];
 }
 
 /** A deletion can end once no creation is without an answer, beside that every acquired address can be given back in this pass. */

@@ -2,7 +2,7 @@ import { actionID, type ChangeMachines, type ChangePorts } from "../../model/act
 import { portText } from "../../model/firewall.ts";
 import type { Hold } from "../../model/plan.ts";
 import { compareText } from "../../model/resource.ts";
-import type { PoolView } from "../addresses/pool-view.ts";
+import type { PoolView } from "../pool-view.ts";
 import {
   type BlockedFirewall,
   type FirewallNeeds,

@@ -6,7 +6,7 @@ import {
   portText,
 } from "../../model/firewall.ts";
 import { compareText } from "../../model/resource.ts";
-import type { PoolView } from "../addresses/pool-view.ts";
+import type { PoolView } from "../pool-view.ts";
 import type { Extension } from "./extend-firewall.ts";
 import type { FirewallNeeds, Sending } from "./firewall-target.ts";
 

@@ -15,10 +15,8 @@ import type { ProviderRegistry } from "../../model/provider.ts";
 import { REFUSAL_REASONS, type Reason } from "../../model/reason.ts";
 import type { Pool } from "../../model/resource.ts";
 import { timestamp } from "../../model/time.ts";
-import { isWritable } from "../addresses/machine-ledger.ts";
-import type { PoolView } from "../addresses/pool-view.ts";
-import { type Standing, storedMachines } from "../addresses/position.ts";
-import { retryDueMs } from "../retries.ts";
+import { isWritable, type PoolView, type Standing, storedMachines } from "../pool-view.ts";
+import { firewallSubject, Retries } from "../retries.ts";
 
 /** The firewall an object wants to keep in step, as far as it was read. */
 export type FirewallTarget =
@@ -177,17 +175,9 @@ export function otherMachines(
   return others === 0 ? {} : { otherMachines: others };
 }
 
-/** The retry subject of a firewall. */
-export function firewallSubject(id: string): string {
-  return `firewall/${id}`;
-}
-
 function backoff({ status }: Pool, id: string, nowMs: number): BlockedFirewall | undefined {
-  const retry = status.retries.find(({ subject }) => subject === firewallSubject(id));
-  const dueMs = retry === undefined ? nowMs : retryDueMs(retry, nowMs);
-  return dueMs <= nowMs
-    ? undefined
-    : { ...blocked("Backoff", retry?.error ?? "", false), waitsFor: "retry", notBeforeMs: dueMs };
+  const why = new Retries(status.retries, nowMs).obstacle(firewallSubject(id));
+  return why === undefined ? undefined : { kind: "blocked", ...why, waitsFor: "retry" };
 }
 
 /** Open by the very rule, or by a wider one of somebody else: what flipop made for another object may go with that. */

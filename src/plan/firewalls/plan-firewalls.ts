@@ -3,9 +3,8 @@ import { type FirewallMemory, type PendingFirewall, progressAt } from "../../mod
 import type { Observation } from "../../model/observation.ts";
 import type { Hold } from "../../model/plan.ts";
 import { compareText } from "../../model/resource.ts";
-import { isWritable } from "../addresses/machine-ledger.ts";
-import type { PoolView } from "../addresses/pool-view.ts";
 import { type Cleaning, NOTHING_TO_CLEAN } from "../finalizer.ts";
+import { isWritable, type PoolView } from "../pool-view.ts";
 import { type Extension, extendFirewall } from "./extend-firewall.ts";
 import { entriesOf, entryKey, type FirewallWork, firewallMemory, stillThere, storedMemory } from "./firewall-memory.ts";
 import {

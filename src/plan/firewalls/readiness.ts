@@ -1,5 +1,5 @@
 import { REASONS } from "../../model/reason.ts";
-import type { PoolView } from "../addresses/pool-view.ts";
+import type { PoolView } from "../pool-view.ts";
 import type { Readiness } from "../status/conditions.ts";
 import { isLetIn, unfinishedAt } from "./firewall-target.ts";
 

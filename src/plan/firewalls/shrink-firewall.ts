@@ -2,11 +2,11 @@ import { actionID, type ChangeMachines, type ChangePorts } from "../../model/act
 import { type FirewallFact, type FirewallFacts, type FirewallMemory, parsePortText } from "../../model/firewall.ts";
 import type { Hold } from "../../model/plan.ts";
 import { FINALIZER } from "../../model/resource.ts";
-import type { PoolView } from "../addresses/pool-view.ts";
 import { type Cleaning, NOTHING_TO_CLEAN } from "../finalizer.ts";
-import { retryDueMs, retryOf } from "../retries.ts";
+import type { PoolView } from "../pool-view.ts";
+import { firewallSubject } from "../retries.ts";
 import { entriesOf, entryKey, factByID, shownPorts } from "./firewall-memory.ts";
-import { type BlockedFirewall, firewallSubject, otherMachines, type Sending } from "./firewall-target.ts";
+import { type BlockedFirewall, otherMachines, type Sending } from "./firewall-target.ts";
 
 /** What is taken from a firewall for one object. */
 export interface Reduction {
@@ -130,7 +130,7 @@ function commonOf(
 function obstacle(
   view: PoolView,
   memory: FirewallMemory,
-  { stillPublished, isCarriedOver, unfinished, nowMs }: ReductionContext,
+  { stillPublished, isCarriedOver, unfinished }: ReductionContext,
 ): Hold | undefined {
   if (!isPresentFirewall(view, memory) && !isCarriedOver) {
     const { reason = "InProgress", detail = "" } = unfinished ?? {};
@@ -139,10 +139,8 @@ function obstacle(
   const shown = view.pool.meta.isDeleting ? view.managed.find(({ ip }) => stillPublished.has(ip)) : undefined;
   if (shown !== undefined)
     return { ...held(view, memory, "StillPublished"), detail: stillPublished.get(shown.ip) ?? shown.ip };
-  const retry = retryOf(view, firewallSubject(memory.id));
-  const dueMs = retry === undefined ? nowMs : retryDueMs(retry, nowMs);
-  if (dueMs <= nowMs) return undefined;
-  return { ...held(view, memory, "Backoff"), detail: retry?.error ?? "", notBeforeMs: dueMs };
+  const why = view.retries.obstacle(firewallSubject(memory.id));
+  return why === undefined ? undefined : { ...held(view, memory, "Backoff"), ...why };
 }
 
 function unreadable(view: PoolView, memory: FirewallMemory, error: string): Hold {

@@ -3,11 +3,11 @@ import { type DNSFacts, type RecordSetState, recordsKey, type UnreadDNS, type Zo
 import type { Hold } from "../../model/plan.ts";
 import { REFUSAL_REASONS } from "../../model/reason.ts";
 import { compareText, type PublishedName } from "../../model/resource.ts";
-import { retryDueMs } from "../retries.ts";
+import { dnsSubject, retryDueMs } from "../retries.ts";
 import { isSameObject, type NameClaims, nameKey, publishedKey } from "./name-claims.ts";
 import { contentOf, type NamePlan, ownTarget } from "./name-plan.ts";
 import { isTaken, isUnread } from "./name-target.ts";
-import { dnsSubject, type Publisher } from "./publishers.ts";
+import type { Publisher } from "./publishers.ts";
 import { mustSettle } from "./readiness.ts";
 
 /** What the clean-up of former names depends on. */

@@ -2,10 +2,10 @@ import { nameActionID, type WriteDNS } from "../../model/action.ts";
 import { type RecordSetState, recordAddresses } from "../../model/dns.ts";
 import type { Hold } from "../../model/plan.ts";
 import { REFUSAL_REASONS, type Reason } from "../../model/reason.ts";
-import { retryDueMs } from "../retries.ts";
+import { dnsSubject, retryDueMs } from "../retries.ts";
 import { isSameObject, type NameClaims, nameKey } from "./name-claims.ts";
 import { type BlockedTarget, isPassing, type NameTarget, type ReadyTarget } from "./name-target.ts";
-import { dnsSubject, type Publisher, type ServedAddresses } from "./publishers.ts";
+import type { Publisher, ServedAddresses } from "./publishers.ts";
 
 /** What is done about the name an object has now. */
 export interface NamePlan {

@@ -11,9 +11,9 @@ import {
   type RecordSet,
   type RetryStatus,
 } from "../../model/resource.ts";
-import { isWritable } from "../addresses/machine-ledger.ts";
-import type { PoolView } from "../addresses/pool-view.ts";
 import type { LettingIn } from "../firewalls/plan-firewalls.ts";
+import type { PoolView } from "../pool-view.ts";
+import { isWritable } from "../pool-view.ts";
 import type { Validation } from "../validate.ts";
 import { type DNSWish, type NameTarget, nameTarget, poolWish, recordSetWish } from "./name-target.ts";
 import { isUndecided, reachableAfter, type VerifiedAddresses } from "./verified-addresses.ts";
@@ -99,11 +99,6 @@ export interface ServedAddresses {
   readonly serving: ReadonlyMap<string, readonly string[]>;
   /** Neither added nor removed: could not be read, or on its way. */
   readonly undecided: ReadonlySet<string>;
-}
-
-/** The retry subject of a name. */
-export function dnsSubject(fqdn: string): string {
-  return `dns/${fqdn}`;
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { AssignIP } from "../../model/action.ts";
-import type { PoolView } from "../addresses/pool-view.ts";
-import { type Standing, statusOf } from "../addresses/position.ts";
 import type { LettingIn } from "../firewalls/plan-firewalls.ts";
+import type { PoolView } from "../pool-view.ts";
+import { type Standing, statusOf } from "../pool-view.ts";
 
 /** Where an address that a pool manages serves, as confirmed in this pass, or `after` these actions of the plan, given by their ids. */
 type VerifiedAddress =

@@ -1,11 +1,9 @@
 import type { NodeFacts, PodFacts } from "../../model/node.ts";
 import type { Observation, PodSummary } from "../../model/observation.ts";
 import type { NodeVerdict } from "../../model/plan.ts";
-import type { ProviderRegistry } from "../../model/provider.ts";
-import { compareText, type ObjectMeta, ownerKey, type Pool } from "../../model/resource.ts";
+import { compareText, type ObjectMeta } from "../../model/resource.ts";
 import { type EndpointSliceFacts, NO_NODE } from "../../model/service.ts";
-import { standingOf } from "../addresses/position.ts";
-import { podsKeyOf, type Validation, validatePool } from "../validate.ts";
+import type { Validation } from "../validate.ts";
 import { judge, judgedUntilMs, type MatchVerdict, undecidedText } from "./match.ts";
 
 /** Which nodes an object's `spec.match` wants, and why not the others. */
@@ -27,7 +25,7 @@ export function judgeNodes(
   observation: Observation,
 ): Verdicts {
   if (validation.kind === "blocked" || meta.isDeleting) {
-    const reason = validation.kind === "blocked" ? validation.reason : "InvalidSpec";
+    const reason = validation.kind === "blocked" ? validation.why.reason : "InvalidSpec";
     const verdict: MatchVerdict = { kind: "excluded", reason, detail: "" };
     return { matches: [], notMatching: [], undecided: [], of: () => verdict, untilMs: Number.POSITIVE_INFINITY };
   }
@@ -45,52 +43,6 @@ export function judgeNodes(
     else notMatching.push({ nodeName: node.name, reason: verdict.reason, detail: verdict.detail });
   }
   return { matches, notMatching, undecided, of: (node) => judge(node, matcher, nowMs), untilMs };
-}
-
-/**
- * True when an address stays on a machine as things are now: the machine's node matches, is in grace, or cannot be read. Pure.
- * @param pods - the pods of the pool's selector on that node; undefined when none is there, or none is asked for
- */
-export function keepsAddress(
-  pool: Pool,
-  ip: string,
-  {
-    node,
-    machine,
-    pods,
-    registry,
-  }: {
-    readonly node: NodeFacts;
-    readonly machine: string;
-    readonly pods: PodSummary | undefined;
-    readonly registry: ProviderRegistry;
-  },
-  nowMs: number,
-): boolean {
-  const byNode = new Map(pods === undefined ? [] : [[node.name, pods] as const]);
-  const validation = validatePool(pool, {
-    pods: new Map([[podsKeyOf(pool) ?? "", { kind: "read", byNode }]]),
-    registry,
-  });
-  if (validation.kind === "blocked" || pool.meta.isDeleting) return false;
-  const { matcher } = validation;
-  const own = ownerKey({ kind: pool.kind, ...pool.meta });
-  const address = { ip, region: "", holderID: machine, isLocked: false };
-  const standing = standingOf(
-    ip,
-    { kind: "known", address },
-    {
-      pool,
-      machineOf: (providerID) => registry.machineID(pool.spec.provider, providerID),
-      key: own,
-      nowMs,
-      nodeByMachine: new Map([[machine, node]]),
-      machineless: [],
-      verdictOf: (one) => judge(one, matcher, nowMs),
-      ownerOf: () => own,
-    },
-  );
-  return standing.kind === "placed" || standing.kind === "gap";
 }
 
 /** The nodes of machines. A machine that came back under another name has two for a while, until the old one is removed. */

@@ -2,8 +2,7 @@ import type { ObjectRef } from "../../model/action.ts";
 import { canonicalIPv4 } from "../../model/address.ts";
 import type { NodeFacts } from "../../model/node.ts";
 import type { Observation } from "../../model/observation.ts";
-import type { Hold, NodeVerdict, RecordSetAssessment } from "../../model/plan.ts";
-import type { Reason } from "../../model/reason.ts";
+import type { Hold, NodeVerdict, Obstacle, RecordSetAssessment } from "../../model/plan.ts";
 import {
   ADDRESS_ANNOTATION,
   FINALIZER,
@@ -15,7 +14,7 @@ import {
 } from "../../model/resource.ts";
 import { plain } from "../../model/text.ts";
 import { isPast, pastMs, timestamp } from "../../model/time.ts";
-import { FINALIZER_SUBJECT } from "../finalizer.ts";
+import { hold, obstacle, personNeeded } from "../holds.ts";
 import type { NamePlan } from "../names/name-plan.ts";
 import type { NameTarget } from "../names/name-target.ts";
 import type { ObjectNames } from "../names/plan-dns.ts";
@@ -30,9 +29,10 @@ import {
 import { dnsError, dnsReadiness, isOpenName, isSettling, raisedText } from "../names/readiness.ts";
 import type { VerifiedAddresses } from "../names/verified-addresses.ts";
 import { judgeNodes, type Verdicts } from "../nodes/judge-nodes.ts";
+import { FINALIZER_SUBJECT } from "../retries.ts";
 import { type Validation, validateRecordSet } from "../validate.ts";
-import type { OwnPlan } from "./assess-pool.ts";
-import { blockedByValidation, conditionsOf, type Readiness } from "./conditions.ts";
+import { conditionsOf, type Readiness } from "./conditions.ts";
+import type { OwnPlan } from "./pool-status.ts";
 
 /** What was found out about a record set, its status included. Pure. */
 export function assessRecordSet(
@@ -53,58 +53,26 @@ export function assessRecordSet(
     ...(drift === undefined ? {} : { drift }),
     matching: view.matching,
     notMatching: view.notMatching,
-    status: recordSetStatus({
-      view,
-      names,
-      holds,
-      pendingActions: actions.length,
-      nowMs,
-    }),
+    status: recordSetStatus(view, { names, actions, holds }, nowMs),
   };
 }
 
-/** What is known of a record set once everything is planned. */
-interface RecordSetStatusFacts {
-  readonly view: RecordSetView;
-  readonly names: ObjectNames;
-  readonly holds: readonly Hold[];
-  readonly pendingActions: number;
-  readonly nowMs: number;
-}
-
-/** The status a record set should have: the stored one where it still holds, so that an unchanged world changes nothing. Pure. */
-function recordSetStatus({ view, names, holds, pendingActions, nowMs }: RecordSetStatusFacts): RecordSetStatus {
+/** The status a record set should have: the stored one where it still holds, so that an unchanged world changes nothing. */
+function recordSetStatus(view: RecordSetView, { names, actions, holds }: OwnPlan, nowMs: number): RecordSetStatus {
   const { meta, status } = view.recordSet;
-  const blocked = blockedByValidation(view.validation);
+  const blocked = view.validation.kind === "blocked" ? view.validation.why : undefined;
   const readiness = recordSetReadiness(names);
-  const conditions = conditionsOf(
-    {
-      meta,
-      conditions: status.conditions,
-      ips: {},
-      holds,
-      pendingActions,
-      nowMs,
-      ...(blocked === undefined ? {} : { blocked }),
-    },
-    readiness,
-  );
-  if (blocked !== undefined)
-    return {
-      ...status,
-      observedGeneration: meta.generation,
-      conditions,
-      state: "error",
-      error: plain(blocked.message),
-    };
+  const pendingActions = actions.length;
+  const facts = { meta, conditions: status.conditions, ips: {}, holds, pendingActions, blocked, nowMs };
+  const common = { observedGeneration: meta.generation, conditions: conditionsOf(facts, readiness) };
+  if (blocked !== undefined) return { ...status, ...common, state: "error", error: plain(blocked.detail) };
   const error = dnsError(names);
   const isOpen =
     pendingActions > 0 ||
     isSettling(names.present) ||
     holds.some(({ kind }) => kind === "add-finalizer" || kind === "remove-finalizer");
   return {
-    observedGeneration: meta.generation,
-    conditions,
+    ...common,
     state: readiness.state,
     ...(error === undefined ? {} : { error: plain(error) }),
     // What is on record waits, too, for the little while that the records do.
@@ -266,34 +234,24 @@ function unreadyNodes(
 export function recordSetHolds(view: RecordSetView, nowMs: number): readonly Hold[] {
   const { recordSet, validation, unready, undecided, badAnnotations } = view;
   const { meta, spec } = recordSet;
-  const whole = (kind: Hold["kind"], reason: Reason, detail: string, needsPerson: boolean): Hold => ({
-    kind,
-    object: view.ref,
-    subject: objectKey(meta),
-    reason,
-    detail,
-    needsPerson,
-  });
-  const reason = validation.kind === "blocked" ? validation.reason : spec.suspend ? "Suspended" : undefined;
+  const whole = (kind: Hold["kind"], why: Obstacle): Hold => hold(kind, view.ref, objectKey(meta), why);
+  const onNode = (name: string, why: Obstacle): Hold => hold("update-dns", view.ref, name, why);
   const isWaitedFor = meta.isDeleting && meta.finalizers.includes(FINALIZER);
+  const stopping = validation.kind === "blocked" ? validation.why.reason : spec.suspend ? "Suspended" : undefined;
   const deletion =
-    reason !== undefined && isWaitedFor ? [whole("remove-finalizer", reason, "the deletion waits for it", true)] : [];
-  if (validation.kind === "blocked")
-    return [whole("reconcile", validation.reason, validation.error, true), ...deletion];
+    stopping !== undefined && isWaitedFor
+      ? [whole("remove-finalizer", personNeeded(stopping, "the deletion waits for it"))]
+      : [];
+  if (validation.kind === "blocked") return [whole("reconcile", validation.why), ...deletion];
   return [
-    ...(spec.suspend ? [whole("reconcile", "Suspended", "", false)] : []),
+    ...(spec.suspend ? [whole("reconcile", obstacle("Suspended"))] : []),
     ...deletion,
     ...unready
       .filter(({ graceUntilMs }) => graceUntilMs > nowMs)
-      .map(({ node, graceUntilMs }): Hold => ({ ...onNode(view, node.name, "Grace"), notBeforeMs: graceUntilMs })),
-    ...undecided.map(({ node, why }) => ({ ...onNode(view, node.name, "Unreadable"), detail: why })),
-    ...badAnnotations.map(({ name, addressAnnotation = "" }) => ({
-      ...onNode(view, name, "InvalidAddress"),
-      detail: `"${addressAnnotation}"`,
-    })),
+      .map(({ node, graceUntilMs }) => onNode(node.name, obstacle("Grace", "", { notBeforeMs: graceUntilMs }))),
+    ...undecided.map(({ node, why }) => onNode(node.name, obstacle("Unreadable", why))),
+    ...badAnnotations.map(({ name, addressAnnotation = "" }) =>
+      onNode(name, obstacle("InvalidAddress", `"${addressAnnotation}"`)),
+    ),
   ];
-}
-
-function onNode({ ref }: RecordSetView, nodeName: string, reason: Reason): Hold {
-  return { kind: "update-dns", object: ref, subject: nodeName, reason, detail: "", needsPerson: false };
 }

@@ -1,13 +1,11 @@
-import type { Hold } from "../../model/plan.ts";
-import { addressesOf, FAULT_REASONS, problemText, REFUSAL_REASONS, type Reason } from "../../model/reason.ts";
+import type { Hold, Obstacle } from "../../model/plan.ts";
+import { addressesOf, FAULT_REASONS, problemText, type Reason } from "../../model/reason.ts";
 import type { Condition, IPStatus, ObjectMeta } from "../../model/resource.ts";
 import { plain } from "../../model/text.ts";
 import { isPast, timestamp } from "../../model/time.ts";
-import type { PoolView } from "../addresses/pool-view.ts";
-import type { Validation } from "../validate.ts";
 
 /** What the conditions of an object are computed from. */
-interface ConditionFacts {
+export interface ConditionFacts {
   readonly meta: ObjectMeta;
   /** As stored. */
   readonly conditions: readonly Condition[];
@@ -17,15 +15,8 @@ interface ConditionFacts {
   /** How many actions the plan still has for the object. */
   readonly pendingActions: number;
   /** Set when the whole object cannot be worked on. */
-  readonly blocked?: Blocked;
+  readonly blocked?: Obstacle | undefined;
   readonly nowMs: number;
-}
-
-/** Why nothing at all can be done for an object. */
-export interface Blocked {
-  readonly reason: Reason;
-  readonly message: string;
-  readonly needsPerson: boolean;
 }
 
 /** What the condition Ready says, where the object can be worked on. */
@@ -40,7 +31,7 @@ export function conditionsOf(facts: ConditionFacts, readiness: Readiness): reado
   const ready: Readiness =
     facts.blocked === undefined
       ? readiness
-      : { isTrue: false, reason: facts.blocked.reason, message: facts.blocked.message };
+      : { isTrue: false, reason: facts.blocked.reason, message: facts.blocked.detail };
   return [{ type: "Ready" as const, ...ready }, reconciling(facts), stalled(facts)].map(
     ({ type, isTrue, reason, message }) => {
       const status = isTrue ? "True" : "False";
@@ -96,7 +87,7 @@ function holdMessage(hold: Hold): string {
 function stalled(facts: ConditionFacts): Verdict {
   const type = "Stalled";
   if (facts.blocked?.needsPerson)
-    return { type, isTrue: true, reason: facts.blocked.reason, message: facts.blocked.message };
+    return { type, isTrue: true, reason: facts.blocked.reason, message: facts.blocked.detail };
   const hold = facts.holds.find(({ needsPerson }) => needsPerson);
   if (hold !== undefined) return { type, isTrue: true, reason: hold.reason, message: holdMessage(hold) };
   for (const [ip, { fault, error }] of Object.entries(facts.ips)) {
@@ -104,30 +95,4 @@ function stalled(facts: ConditionFacts): Verdict {
       return { type, isTrue: true, reason: FAULT_REASONS[fault], message: `${ip}: ${error ?? ""}` };
   }
   return { type, isTrue: false, reason: "NotStalled", message: "Nothing waits for a person." };
-}
-
-/** Why an object cannot be worked on, whatever its provider says; undefined for a valid one. A person has to act. */
-export function blockedByValidation(validation: Validation): Blocked | undefined {
-  if (validation.kind === "valid") return undefined;
-  return { reason: validation.reason, message: validation.error, needsPerson: true };
-}
-
-/** Why nothing at all can be done for a pool in this pass; undefined when it can be worked on. */
-export function blockedBy(view: PoolView): Blocked | undefined {
-  const blocked = blockedByValidation(view.validation);
-  if (blocked !== undefined) return blocked;
-  if (view.provider !== undefined) return undefined;
-  const { unusable } = view;
-  if (unusable === undefined) {
-    return {
-      reason: "ProviderUnavailable",
-      message: `provider "${view.pool.spec.provider}" was not read`,
-      needsPerson: false,
-    };
-  }
-  return {
-    reason: REFUSAL_REASONS[unusable.kind],
-    message: unusable.message,
-    needsPerson: unusable.kind === "no-access",
-  };
 }

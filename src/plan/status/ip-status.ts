@@ -4,19 +4,18 @@ import { FAULT_REASONS, nodePhrase } from "../../model/reason.ts";
 import { type IPFault, type IPStatus, ownerText } from "../../model/resource.ts";
 import { plain } from "../../model/text.ts";
 import { isPast, pastMs, timestamp } from "../../model/time.ts";
-import { isAsked } from "../addresses/named-address.ts";
-import type { BadEntry, PoolView } from "../addresses/pool-view.ts";
-import { type Standing, statusOf } from "../addresses/position.ts";
-import { retryOf } from "../retries.ts";
+import type { BadEntry, PoolView } from "../pool-view.ts";
+import { isAsked, type Standing, statusOf } from "../pool-view.ts";
+import { ipSubject } from "../retries.ts";
 
 /** The status of every managed address and every bad entry, by address; keys sorted. `holds` say why a free address is not assigned. Pure. */
-export function ipStatuses(view: PoolView, holds: readonly Hold[], nowMs: number): Readonly<Record<string, IPStatus>> {
+export function ipStatuses(view: PoolView, holds: readonly Hold[]): Readonly<Record<string, IPStatus>> {
   const bad = view.badEntries
     .filter(({ fault }) => fault === "invalid")
     .map((entry) => [entry.entry, badEntry(entry)] as const);
   const heldBack = new Map(holds.filter(keepsFree).map((hold) => [hold.subject, hold]));
   const managed = view.managed.map(({ ip, standing }) => {
-    return [ip, ipStatus(view, ip, standing, heldBack.get(ip), nowMs)] as const;
+    return [ip, ipStatus(view, ip, standing, heldBack.get(ip))] as const;
   });
   return Object.fromEntries(
     [...bad, ...managed]
@@ -38,7 +37,7 @@ function plainError(entry: IPStatus): IPStatus {
   return entry.error === undefined ? entry : { ...entry, error: plain(entry.error) };
 }
 
-function ipStatus(view: PoolView, ip: string, standing: Standing, heldBack: Hold | undefined, nowMs: number): IPStatus {
+function ipStatus(view: PoolView, ip: string, standing: Standing, heldBack: Hold | undefined): IPStatus {
   const stored = statusOf(view.pool, ip);
   switch (standing.kind) {
     case "conflict":
@@ -59,7 +58,7 @@ function ipStatus(view: PoolView, ip: string, standing: Standing, heldBack: Hold
       return busy(view, standing.isForeign ? undefined : standing.holder, stored);
     case "placed":
     case "free":
-      return isAsked(view, ip) ? settled(view, ip, standing, heldBack, nowMs) : disabled(view, standing);
+      return isAsked(view, ip) ? settled(view, ip, standing, heldBack) : disabled(view, standing);
   }
 }
 
@@ -93,7 +92,6 @@ function settled(
   ip: string,
   standing: Extract<Standing, { kind: "placed" | "free" }>,
   heldBack: Hold | undefined,
-  nowMs: number,
 ): IPStatus {
   if (standing.kind === "placed") {
     const place = placeFields(view, standing.on);
@@ -102,15 +100,15 @@ function settled(
       state: "active",
       ...place,
       reason: "Grace",
-      notMatchingSince: keepTime(view, ip, standing.unready.sinceMs, nowMs),
+      notMatchingSince: keepTime(view, ip, standing.unready.sinceMs),
     };
   }
-  const retry = retryOf(view, `ip/${ip}`);
+  const retry = view.retries.of(ipSubject(ip));
   const failure = retry === undefined ? undefined : { state: "error" as const, reason: "Failed", error: retry.error };
   if (standing.rank === "unassigned")
     return failure ?? { state: "unassigned", reason: heldBack?.reason ?? "NoCandidate" };
   const place = placeFields(view, ownPlace(standing));
-  const since = standing.sinceMs === undefined ? {} : { notMatchingSince: keepTime(view, ip, standing.sinceMs, nowMs) };
+  const since = standing.sinceMs === undefined ? {} : { notMatchingSince: keepTime(view, ip, standing.sinceMs) };
   const moving = standing.rank === "not-matching" ? "HolderLost" : "HolderGone";
   const parked = heldBack?.waitsFor === "node" ? { error: parkedText(view, standing, since.notMatchingSince) } : {};
   return { state: "no-match", reason: heldBack?.reason ?? moving, ...place, ...since, ...parked, ...failure };
@@ -131,9 +129,9 @@ function ownPlace({ rank, from }: Extract<Standing, { kind: "free" }>): Place | 
 }
 
 /** The stored time when it means the same instant, so that an unchanged world leaves the text unchanged. */
-function keepTime(view: PoolView, ip: string, sinceMs: number, nowMs: number): string {
+function keepTime(view: PoolView, ip: string, sinceMs: number): string {
   const stored = statusOf(view.pool, ip)?.notMatchingSince;
-  return stored !== undefined && isPast(stored, nowMs) && pastMs(stored, nowMs) === sinceMs
+  return stored !== undefined && isPast(stored, view.nowMs) && pastMs(stored, view.nowMs) === sinceMs
     ? stored
     : timestamp(sinceMs);
 }

@@ -1,6 +1,6 @@
-import type { Action } from "../../model/action.ts";
+import { type Action, isAssign } from "../../model/action.ts";
 import { entryOf, type PendingAcquisition, type ReleasedIP } from "../../model/address.ts";
-import type { Hold, NodeVerdict } from "../../model/plan.ts";
+import type { Hold, NodeVerdict, PoolAssessment } from "../../model/plan.ts";
 import { capital, problemText, REASONS, whyHeld } from "../../model/reason.ts";
 import {
   compareText,
@@ -11,94 +11,120 @@ import {
 } from "../../model/resource.ts";
 import { plain } from "../../model/text.ts";
 import { isPast, pastMs, timestamp } from "../../model/time.ts";
-import type { Assignments } from "../addresses/assign.ts";
-import { isAsked } from "../addresses/named-address.ts";
-import { countedIPs, type PoolView } from "../addresses/pool-view.ts";
-import { statusOf } from "../addresses/position.ts";
-import { FINALIZER_SUBJECT } from "../finalizer.ts";
 import type { ObjectFirewalls } from "../firewalls/plan-firewalls.ts";
 import { firewallReadiness } from "../firewalls/readiness.ts";
 import type { ObjectNames } from "../names/plan-dns.ts";
 import { dnsError, dnsReadiness, isOpenName, raisedText } from "../names/readiness.ts";
-import { type Blocked, conditionsOf, type Readiness } from "./conditions.ts";
+import { countedIPs, type Decision, isAsked, type PoolView, statusOf } from "../pool-view.ts";
+import { FINALIZER_SUBJECT } from "../retries.ts";
+import { type ConditionFacts, conditionsOf, type Readiness } from "./conditions.ts";
 import { ipStatuses } from "./ip-status.ts";
 
-/** What is known of a pool once everything is planned. */
-interface StatusFacts {
-  readonly view: PoolView;
-  readonly assignments: Assignments | undefined;
-  readonly holds: readonly Hold[];
-  readonly pendingActions: number;
-  /** Those of them that are about addresses. */
-  readonly pendingAddressActions: readonly Action[];
-  readonly blocked: Blocked | undefined;
+/** What the plan has for one object. */
+export interface OwnPlan {
   readonly names: ObjectNames;
-  readonly firewall: ObjectFirewalls | undefined;
-  readonly nowMs: number;
+  readonly actions: readonly Action[];
+  readonly holds: readonly Hold[];
+  /** Absent where the object has nothing to do with firewalls. */
+  readonly firewall?: ObjectFirewalls;
 }
 
-/** The status a pool should have: the stored one where it still holds, so that an unchanged world changes nothing. Pure. */
-export function poolStatus(facts: StatusFacts): RoutedIPStatus {
-  const { view, nowMs, blocked } = facts;
-  const { status, meta } = view.pool;
-  if (view.provider === undefined) return blockedStatus(facts);
-  const ips = ipStatuses(view, [...(facts.assignments?.holds ?? []), ...facts.holds], nowMs);
-  const waiting = meta.isDeleting ? [] : (facts.assignments?.waiting ?? []);
-  const retries = currentRetries(facts);
-  const conditions = conditionsOf(
-    {
-      meta,
-      conditions: status.conditions,
-      ips,
-      holds: facts.holds,
-      pendingActions: facts.pendingActions,
-      nowMs,
-      ...(blocked === undefined ? {} : { blocked }),
-    },
-    poolReadiness({
-      ips,
-      holds: facts.holds,
-      names: facts.names,
-      firewall: firewallReadiness(view),
-      waiting: waitingText(facts),
-    }),
+/** What was found out about a pool, with the status it should have. */
+export function assessPool(decision: Decision, own: OwnPlan): PoolAssessment {
+  const { view, waiting, skipped } = decision;
+  const { target, drift } = own.names.present;
+  const inGrace = view.managed.flatMap(({ standing }) =>
+    standing.kind === "placed" && standing.unready !== undefined ? [standing.on.nodeName] : [],
   );
-  const error = poolError(facts);
+  const name = target.kind === "none" ? undefined : target.name;
   return {
-    observedGeneration: meta.generation,
-    conditions,
-    ...(error === undefined ? {} : { error }),
-    ips,
-    assignableNodes: waiting,
-    nodeErrors: nodeErrors(retries, facts.assignments?.skipped ?? []),
-    acquired: view.acquired,
-    pendingAcquisitions: openIntents(view, nowMs),
-    released: [...released(view), ...replaced(view)].toSorted((a, b) => compareText(a.ip, b.ip)),
-    retries,
-    ...lastAssignment(status.lastAssignmentTime, nowMs),
-    ...(status.assignments === undefined ? {} : { assignments: status.assignments }),
-    ...facts.names.memory,
-    ...routedFields(facts, ips),
+    object: view.object,
+    provider: view.pool.spec.provider,
+    isSuspended: view.pool.spec.suspend,
+    ...(name === undefined ? {} : { dns: { provider: name.provider, fqdn: name.fqdn } }),
+    ...(drift === undefined ? {} : { drift }),
+    matching: [...new Set([...view.matches.map(({ name: node }) => node), ...inGrace])].toSorted(compareText),
+    notMatching: view.notMatching.filter(({ nodeName }) => !inGrace.includes(nodeName)),
+    waiting,
+    skipped,
+    desired: view.desired,
+    ...(view.blocked === undefined ? {} : { blocked: view.blocked.reason }),
+    status: view.provider === undefined ? blockedStatus(view, own) : poolStatus(decision, own),
   };
 }
 
+/** The status a pool should have: the stored one where it still holds, so that an unchanged world changes nothing. */
+function poolStatus(decision: Decision, own: OwnPlan): RoutedIPStatus {
+  const { view, unassigned, waiting, skipped } = decision;
+  const { pool, nowMs } = view;
+  const { holds, names } = own;
+  const ips = ipStatuses(view, [...unassigned, ...holds]);
+  const retries = currentRetries(view, own);
+  const error = poolError(view, own);
+  const readiness = poolReadiness({ ips, holds, names, firewall: firewallReadiness(view), waiting: waitingText(own) });
+  return {
+    observedGeneration: pool.meta.generation,
+    conditions: conditionsOf({ ...conditionFacts(view, own), ips, pendingActions: own.actions.length }, readiness),
+    ...(error === undefined ? {} : { error }),
+    ips,
+    assignableNodes: waiting,
+    nodeErrors: nodeErrors(retries, skipped),
+    acquired: view.acquired,
+    pendingAcquisitions: openIntents(view),
+    released: [...released(view), ...replaced(view)].toSorted((a, b) => compareText(a.ip, b.ip)),
+    retries,
+    ...lastAssignment(pool.status.lastAssignmentTime, nowMs),
+    ...(pool.status.assignments === undefined ? {} : { assignments: pool.status.assignments }),
+    ...names.memory,
+    ...routedFields(view, own, ips),
+  };
+}
+
+/** An object that cannot be worked on keeps its status, and notes what its issuer says; only the error and the conditions say why. */
+function blockedStatus(view: PoolView, own: OwnPlan): RoutedIPStatus {
+  const { pool, blocked } = view;
+  const { error: _stale, ...rest } = pool.status;
+  const facts = { ...conditionFacts(view, own), ips: pool.status.ips, pendingActions: 0 };
+  return {
+    ...rest,
+    observedGeneration: pool.meta.generation,
+    conditions: conditionsOf(facts, NOT_LOOKED_AT),
+    ...(pool.issuer === undefined ? {} : { issuer: pool.issuer }),
+    ...(blocked === undefined ? {} : { error: plain(blocked.detail) }),
+  };
+}
+
+const NOT_LOOKED_AT: Readiness = { isTrue: false, reason: "ProviderUnavailable", message: "It was not looked at." };
+
+function conditionFacts(
+  { pool, blocked, nowMs }: PoolView,
+  { holds }: OwnPlan,
+): Omit<ConditionFacts, "ips" | "pendingActions"> {
+  return { meta: pool.meta, conditions: pool.status.conditions, holds, blocked, nowMs };
+}
+
 /** What waits, and for what; undefined when nothing does. */
-function waitingText({ holds, pendingAddressActions }: StatusFacts): string | undefined {
+function waitingText({ holds, actions }: OwnPlan): string | undefined {
   const hold = holds.find(
     ({ kind, waitsFor }) => kind === "assign-ip" && (waitsFor === "cool-off" || waitsFor === "retry"),
   );
   if (hold !== undefined) {
     return `${hold.subject} and a node that could take it wait for each other. ${whyHeld(hold)}`;
   }
-  const next = pendingAddressActions.find(({ kind }) => kind === "assign-ip" || kind === "move-ip");
-  if (next !== undefined && "ip" in next && next.after !== undefined)
-    return `${next.ip} and node ${next.after.nodeName} wait for each other.`;
-  return pendingAddressActions.length === 0 ? undefined : "Changes are waiting for the next run.";
+  const next = actions.find(isAssign);
+  if (next !== undefined) return `${next.ip} and node ${next.after.nodeName} wait for each other.`;
+  return actions.some(isAboutAddress) ? "Changes are waiting for the next run." : undefined;
+}
+
+/** True for what brings addresses to nodes, and takes them away. */
+function isAboutAddress({ kind }: Action): boolean {
+  return !kind.endsWith("-dns") && !kind.endsWith("-ports") && !kind.endsWith("-firewall");
 }
 
 /** What only a RoutedIP has: its one address for people, and what it remembers. */
 function routedFields(
-  { view: { pool, inUse }, firewall }: StatusFacts,
+  { pool, inUse }: PoolView,
+  { firewall }: OwnPlan,
   ips: PoolStatus["ips"],
 ): Omit<RoutedIPStatus, keyof PoolStatus> {
   if (pool.kind !== "routedip") return {};
@@ -122,50 +148,19 @@ function lastAssignment(stored: string | undefined, nowMs: number): Pick<PoolSta
   return { lastAssignmentTime: isPast(stored, nowMs) ? stored : timestamp(ms) };
 }
 
-const NOT_LOOKED_AT: Readiness = { isTrue: false, reason: "ProviderUnavailable", message: "It was not looked at." };
-
-/** An object that cannot be worked on keeps its status, and notes what its issuer says; only the error and the conditions say why. */
-function blockedStatus({ view, holds, blocked, nowMs }: StatusFacts): RoutedIPStatus {
-  const { pool } = view;
-  const { error: _stale, ...rest } = pool.status;
-  const conditions = conditionsOf(
-    {
-      meta: pool.meta,
-      conditions: pool.status.conditions,
-      ips: pool.status.ips,
-      holds,
-      pendingActions: 0,
-      nowMs,
-      ...(blocked === undefined ? {} : { blocked }),
-    },
-    NOT_LOOKED_AT,
-  );
-  return {
-    ...rest,
-    observedGeneration: pool.meta.generation,
-    conditions,
-    ...(pool.issuer === undefined ? {} : { issuer: pool.issuer }),
-    ...(blocked === undefined ? {} : { error: plain(blocked.message) }),
-  };
-}
-
-/** On one line without control characters, whatever an API said. */
-function poolError(facts: StatusFacts): string | undefined {
-  const error = rawError(facts);
+/** What `status.error` says, on one line without control characters, whatever an API said. */
+function poolError(view: PoolView, { holds, names }: OwnPlan): string | undefined {
+  const stuck = holds.find(({ kind, needsPerson }) => kind === "acquire-ip" && needsPerson);
+  const lacks = countedIPs(view) < view.desired;
+  const failed = lacks ? view.retries.of("acquire")?.error : undefined;
+  const error = stuck === undefined ? (failed ?? dnsError(names)) : problemText(stuck);
   return error === undefined ? undefined : plain(error);
 }
 
-function rawError({ view, holds, blocked, names }: StatusFacts): string | undefined {
-  if (blocked !== undefined) return blocked.message;
-  const stuck = holds.find(({ kind, needsPerson }) => kind === "acquire-ip" && needsPerson);
-  if (stuck !== undefined) return problemText(stuck);
-  const failed = view.pool.status.retries.find(({ subject }) => subject === "acquire");
-  if (failed !== undefined && countedIPs(view) < view.desired) return failed.error;
-  return dnsError(names);
-}
-
 /** Retries that still mean something: of addresses not yet placed, of nodes that still wait, of acquisitions still needed. */
-function currentRetries({ view, holds, pendingActions, names }: StatusFacts): readonly RetryStatus[] {
+function currentRetries(view: PoolView, { holds, actions, names }: OwnPlan): readonly RetryStatus[] {
+  const isHeld = (...kinds: readonly Hold["kind"][]): boolean =>
+    actions.length > 0 || holds.some(({ kind }) => kinds.includes(kind));
   const placed = new Set<string>();
   const served = new Set<string>();
   for (const { ip, standing } of view.managed) {
@@ -181,11 +176,9 @@ function currentRetries({ view, holds, pendingActions, names }: StatusFacts): re
       node: (name) => matching.has(name) && !served.has(name),
       acquire: () => countedIPs(view) < view.desired,
       dns: (name) => isOpenName(names, name),
-      firewall: () => pendingActions > 0 || holds.some(({ kind }) => kind === "open-ports" || kind === "close-ports"),
-      [FINALIZER_SUBJECT]: () =>
-        pendingActions > 0 || holds.some(({ kind }) => kind === "add-finalizer" || kind === "remove-finalizer"),
-      annotate: () =>
-        pendingActions > 0 || holds.some(({ kind }) => kind === "annotate-node" || kind === "clear-annotation"),
+      firewall: () => isHeld("open-ports", "close-ports"),
+      [FINALIZER_SUBJECT]: () => isHeld("add-finalizer", "remove-finalizer"),
+      annotate: () => isHeld("annotate-node", "clear-annotation"),
     }),
   );
   const isCurrent = ({ subject }: RetryStatus): boolean => {
@@ -221,7 +214,8 @@ function nodeErrors(retries: readonly RetryStatus[], skipped: readonly NodeVerdi
 }
 
 /** Those that are still watched, with what they may have got; one whose time is unreadable or in the future is watched from now on, once. */
-function openIntents(view: PoolView, nowMs: number): readonly PendingAcquisition[] {
+function openIntents(view: PoolView): readonly PendingAcquisition[] {
+  const { nowMs } = view;
   return view.pool.status.pendingAcquisitions.flatMap((intent, index) => {
     const resolution = view.intents[index];
     if (resolution?.kind !== "waiting" && resolution?.kind !== "ambiguous") return [];

@@ -1,0 +1,232 @@
+import type { ObjectRef } from "../../model/action.ts";
+import { type AcquiredIP, type AddressFact, canonicalIPv4 } from "../../model/address.ts";
+import type { NodeFacts } from "../../model/node.ts";
+import type { Observation, ProviderFacts } from "../../model/observation.ts";
+import type { Obstacle } from "../../model/plan.ts";
+import { REFUSAL_REASONS } from "../../model/reason.ts";
+import { compareText, ownerKey, type Pool } from "../../model/resource.ts";
+import { timestamp } from "../../model/time.ts";
+import type { FirewallTarget } from "../firewalls/firewall-target.ts";
+import { obstacle } from "../holds.ts";
+import type { Verdicts } from "../nodes/judge-nodes.ts";
+import type { BadEntry, IntentResolution, ManagedIP, PoolView } from "../pool-view.ts";
+import { Retries } from "../retries.ts";
+import type { Validation } from "../validate.ts";
+import { resolveIntent } from "./acquire.ts";
+import { type Claims, managedIPs, releasedOf, selectInUse } from "./claims.ts";
+import { successionOf } from "./named-address.ts";
+import { standingOf } from "./position.ts";
+
+/** What a view is built from, beside the pool. */
+interface ViewContext {
+  readonly observation: Observation;
+  readonly claims: Claims;
+  readonly validation: Validation;
+  readonly verdicts: Verdicts;
+  /** Machine id → its node, as this pool sees it. */
+  readonly nodeByMachine: ReadonlyMap<string, NodeFacts>;
+  /** Nodes whose machine cannot be read. */
+  readonly machineless: readonly NodeFacts[];
+  readonly isSelected: boolean;
+  readonly firewall: FirewallTarget;
+  readonly firewallObstacle: PoolView["firewallObstacle"];
+  /** Addresses that pools viewed earlier in this pass found again: each belongs to one of them. {@link viewPool} adds those of this pool. */
+  readonly found: Set<string>;
+}
+
+/** Builds the view of one pool. Enters the addresses that it found again in `context.found`. */
+export function viewPool(pool: Pool, context: ViewContext): PoolView {
+  const { observation, claims, validation, verdicts } = context;
+  const { spec } = pool;
+  const { registry, observedAtMs } = observation;
+  const object: ObjectRef = { kind: pool.kind, namespace: pool.meta.namespace, name: pool.meta.name };
+  const facts = observation.providers.get(spec.provider);
+  const isValid = validation.kind === "valid";
+  const provider = isValid && facts?.unusable === undefined ? facts : undefined;
+  const blocked = obstacleOf(pool, validation, facts);
+  const found = findAgain(pool, provider, context);
+  const managed = managedAddresses(pool, found.acquired, provider, facts, context);
+  const listed = new Set(spec.ips.map((entry) => canonicalIPv4(entry) ?? entry)).size;
+  const succession = isValid ? successionOf(pool, managed) : undefined;
+  const desired = !isValid ? 0 : spec.desiredIPs > 0 ? spec.desiredIPs : listed;
+  return {
+    pool,
+    key: ownerKey(object),
+    object,
+    nowMs: observedAtMs,
+    isSelected: context.isSelected,
+    validation,
+    ...(blocked === undefined ? {} : { blocked }),
+    provider,
+    matches: verdicts.matches,
+    notMatching: verdicts.notMatching,
+    judgedUntilMs: Math.min(verdicts.untilMs, ...managed.map(graceUntilMs)),
+    managed,
+    badEntries: findBadEntries(spec.ips),
+    released: releasedOf(pool, new Set(managed.map(({ ip }) => ip)), provider, claims),
+    inUse: succession === undefined ? selectInUse(managed, desired, pool) : new Set(succession.inUse),
+    ...(succession === undefined ? {} : { succession }),
+    desired,
+    acquired: found.acquired.filter(({ ip }) => managed.some((address) => address.ip === ip)),
+    intents: found.intents,
+    retries: new Retries(pool.status.retries, observedAtMs),
+    firewall: context.firewall,
+    firewallObstacle: context.firewallObstacle,
+    isMoveOneCall: registry.get(spec.provider)?.addresses?.isMoveOneCall ?? true,
+    machineOf: (id) => registry.machineID(spec.provider, id),
+    providerIDOf: (machine) => registry.providerID(spec.provider, machine),
+    regionOf: (node) => registry.regionOf(spec.provider, node),
+    placeOf: (machine) => {
+      const nodeName = context.nodeByMachine.get(machine)?.name;
+      return nodeName === undefined ? { machineID: machine } : { machineID: machine, nodeName };
+    },
+  };
+}
+
+/** Why nothing at all can be done for a pool in this pass; undefined when something can. */
+function obstacleOf({ spec }: Pool, validation: Validation, facts: ProviderFacts | undefined): Obstacle | undefined {
+  const refusal = facts?.unusable;
+  const until = { notBeforeMs: refusal?.notBeforeMs };
+  if (validation.kind === "blocked")
+    return obstacle(validation.why.reason, validation.why.detail, { needsPerson: true, ...until });
+  if (facts === undefined) return obstacle("ProviderUnavailable", `provider "${spec.provider}" was not read`);
+  if (refusal === undefined) return undefined;
+  const needsPerson = refusal.kind === "no-access";
+  return obstacle(REFUSAL_REASONS[refusal.kind], refusal.message, { needsPerson, ...until });
+}
+
+/** The addresses that the pool manages, with their positions. An acquired one that the account does not have any more is forgotten. */
+function managedAddresses(
+  pool: Pool,
+  acquired: readonly AcquiredIP[],
+  provider: ProviderFacts | undefined,
+  facts: ProviderFacts | undefined,
+  { observation, claims, verdicts, nodeByMachine, machineless }: ViewContext,
+): readonly ManagedIP[] {
+  const key = ownerKey({ kind: pool.kind, ...pool.meta });
+  const written = new Set(pool.spec.ips);
+  const context = {
+    pool,
+    machineOf: (id: string) => observation.registry.machineID(pool.spec.provider, id),
+    key,
+    nowMs: observation.nodesReadAtMs,
+    nodeByMachine,
+    machineless,
+    verdictOf: verdicts.of,
+    ownerOf: (ip: string) => claims.ownerOf(ip) ?? key,
+  };
+  return managedIPs({ ...pool, status: { ...pool.status, acquired } }).flatMap((ip): readonly ManagedIP[] => {
+    const entry = written.has(ip) ? undefined : acquired.find((one) => one.ip === ip);
+    const standing = standingOf(ip, provider?.addresses.get(ip) ?? goneOrUnread(ip, facts), context);
+    if (entry === undefined) return [{ ip, standing }];
+    const isForgotten = standing.kind === "gone" && provider?.isComplete === true;
+    return isForgotten ? [] : [{ ip, standing, acquired: { isAdopted: entry.adopted === true } }];
+  });
+}
+
+function graceUntilMs({ standing }: ManagedIP): number {
+  const unready = standing.kind === "placed" ? standing.unready : undefined;
+  return unready?.graceUntilMs ?? Number.POSITIVE_INFINITY;
+}
+
+/** Of a pool that cannot be worked on nothing is known, except that an address which does not exist serves nowhere. */
+function goneOrUnread(ip: string, facts: ProviderFacts | undefined): AddressFact {
+  const fact = facts?.addresses.get(ip);
+  return fact?.kind === "gone" ? fact : UNREAD;
+}
+
+const UNREAD: AddressFact = { kind: "gap", error: "it was not read" };
+
+function findBadEntries(entries: readonly string[]): readonly BadEntry[] {
+  const seen = new Set<string>();
+  return entries.flatMap((entry): readonly BadEntry[] => {
+    const isDuplicate = seen.has(entry);
+    seen.add(entry);
+    if (isDuplicate) return [{ entry, fault: "duplicate" }];
+    return canonicalIPv4(entry) === undefined ? [{ entry, fault: "invalid" }] : [];
+  });
+}
+
+/** Addresses of lost answers, those that status still shows, and those that nodes' annotations name while status does not know them. */
+function findAgain(
+  pool: Pool,
+  provider: ProviderFacts | undefined,
+  context: ViewContext,
+): { readonly acquired: readonly AcquiredIP[]; readonly intents: readonly IntentResolution[] } {
+  const { observation, claims, found: taken } = context;
+  if (provider === undefined) {
+    return {
+      acquired: pool.status.acquired,
+      intents: pool.status.pendingAcquisitions.map(() => ({ kind: "waiting", untilMs: undefined })),
+    };
+  }
+  const isTaken = (ip: string): boolean => claims.isNamed(ip) || taken.has(ip);
+  const answers = new Set<string>();
+  const isListed = (ip: string): boolean => pool.spec.ips.includes(ip) && !answers.has(ip);
+  const intents = pool.status.pendingAcquisitions.map((intent) => {
+    const resolution = resolveIntent(intent, {
+      provider,
+      machineOf: (id) => observation.registry.machineID(provider.name, id),
+      isNamed: isTaken,
+      isListed,
+      nowMs: observation.observedAtMs,
+    });
+    if (resolution.kind === "found") taken.add(resolution.acquired.ip);
+    if (resolution.kind === "listed") answers.add(resolution.ip);
+    return resolution;
+  });
+  const answered = intents.flatMap((intent) => (intent.kind === "found" ? [intent.acquired] : []));
+  const shown = shownAgain(pool, context);
+  const more = [...answered, ...shown];
+  return {
+    acquired: [...pool.status.acquired, ...answered, ...shown, ...annotated(pool, more, provider, context, isTaken)],
+    intents,
+  };
+}
+
+function shownAgain(pool: Pool, { observation, claims, found }: ViewContext): readonly AcquiredIP[] {
+  const acquiredAt = timestamp(observation.observedAtMs);
+  const lost = shownAcquired(pool).filter((ip) => claims.ownerOf(ip) === undefined && !found.has(ip));
+  for (const ip of lost) found.add(ip);
+  return lost.map((ip) => ({ ip, acquiredAt, adopted: true }));
+}
+
+function annotated(
+  pool: Pool,
+  more: readonly AcquiredIP[],
+  provider: ProviderFacts,
+  context: ViewContext,
+  isTaken: (ip: string) => boolean,
+): readonly AcquiredIP[] {
+  const key = ownerKey({ kind: pool.kind, ...pool.meta });
+  const acquired = [...pool.status.acquired, ...more];
+  const missing = pool.spec.desiredIPs - managedIPs({ ...pool, status: { ...pool.status, acquired } }).length;
+  if (missing <= 0 || pool.meta.isDeleting) return [];
+  const acquiredAt = timestamp(context.observation.observedAtMs);
+  const found = context.observation.nodes.flatMap((node) => {
+    const ip = node.addressAnnotation;
+    if (ip === undefined || node.poolAnnotation !== key || isTaken(ip)) return [];
+    const fact = provider.addresses.get(ip);
+    if (fact?.kind !== "known" || fact.address.holderID === undefined) return [];
+    return context.observation.registry.machineID(provider.name, node.providerID) === fact.address.holderID
+      ? [{ ip, acquiredAt, adopted: true }]
+      : [];
+  });
+  return found.slice(0, missing);
+}
+
+/**
+ * Addresses that a pool must have acquired although the list of those does not have them any more: the status, made from this very spec by a pass that
+ * looked at the addresses, shows them as managed, and the spec does not list them. After an edit they may as well have left the spec. Sorted by text. Pure.
+ */
+function shownAcquired({ meta, spec, status }: Pool): readonly string[] {
+  const ready = status.conditions.find(({ type }) => type === "Ready");
+  const isOfThisSpec = status.observedGeneration === meta.generation && ready?.hasAddresses === true;
+  if (!isOfThisSpec || meta.isDeleting) return [];
+  const listed = new Set(spec.ips.map((entry) => canonicalIPv4(entry) ?? entry));
+  const known = new Set([...status.acquired, ...status.released].map(({ ip }) => ip));
+  return Object.entries(status.ips)
+    .filter(([ip, { fault }]) => fault !== "conflict" && canonicalIPv4(ip) === ip && !listed.has(ip) && !known.has(ip))
+    .map(([ip]) => ip)
+    .toSorted(compareText);
+}

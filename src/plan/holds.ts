@@ -1,0 +1,34 @@
+import type { ObjectRef } from "../model/action.ts";
+import type { Hold, Obstacle } from "../model/plan.ts";
+import type { Reason } from "../model/reason.ts";
+
+/** What is known of an obstacle beside its reason. */
+interface Particulars {
+  /** False unless a person must act. */
+  readonly needsPerson?: boolean;
+  /** When it ends by itself, milliseconds; undefined if that is not known. */
+  readonly notBeforeMs?: number | undefined;
+  readonly waitsFor?: Obstacle["waitsFor"] | undefined;
+}
+
+/** Returns why something is not done now. */
+export function obstacle(reason: Reason, detail = "", particulars: Particulars = {}): Obstacle {
+  const { needsPerson = false, notBeforeMs, waitsFor } = particulars;
+  return {
+    reason,
+    detail,
+    ...(waitsFor === undefined ? {} : { waitsFor }),
+    needsPerson,
+    ...(notBeforeMs === undefined ? {} : { notBeforeMs }),
+  };
+}
+
+/** Returns an obstacle that only a person can remove. */
+export function personNeeded(reason: Reason, detail = ""): Obstacle {
+  return obstacle(reason, detail, { needsPerson: true });
+}
+
+/** Returns the hold of an action: what it is about, and why it is not done. */
+export function hold(kind: Hold["kind"], object: ObjectRef, subject: string, why: Obstacle): Hold {
+  return { kind, object, subject, ...obstacle(why.reason, why.detail, why) };
+}

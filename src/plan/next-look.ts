@@ -1,0 +1,42 @@
+import type { Hold, Plan } from "../model/plan.ts";
+
+/** When a plan should be made again although nothing outside has changed. */
+export interface NextLook {
+  /** From now, milliseconds; 0 when it is due. */
+  readonly inMs: number;
+  /** What is waited for; absent when it is something left over that has no time of its own. */
+  readonly hold?: Hold;
+}
+
+/** Waits that a plan does not know. */
+interface LookWaits {
+  /** After a pass that leaves actions, milliseconds. */
+  readonly leftOverMs: number;
+  /** Until something that is moving or could not be read may be read again, milliseconds; undefined when there is nothing of that kind. */
+  readonly nextReadInMs: number | undefined;
+}
+
+/**
+ * When another pass can change something: the first end of a hold, the first time at which nodes are judged otherwise, the next reading of what is moving or could
+ * not be read, or the wait for actions that are left. Undefined when only a change from outside can. Pure.
+ */
+export function nextLook(plan: Plan, nowMs: number, { leftOverMs, nextReadInMs }: LookWaits): NextLook | undefined {
+  const { holds, actions, observedAtMs, judgedUntilMs } = plan;
+  const looks = holds.flatMap((hold): readonly NextLook[] => {
+    const { notBeforeMs } = hold;
+    // A time that was over when the plan was made ended nothing: only a reading can.
+    if (notBeforeMs !== undefined && notBeforeMs > observedAtMs)
+      return [{ inMs: Math.max(0, notBeforeMs - nowMs), hold }];
+    const isAwaited = notBeforeMs !== undefined || isInProgress(hold);
+    return isAwaited && nextReadInMs !== undefined ? [{ inMs: nextReadInMs, hold }] : [];
+  });
+  // Nodes are judged as of when they were read: what ended since then is due.
+  const judged = judgedUntilMs === undefined ? [] : [{ inMs: Math.max(0, judgedUntilMs - nowMs) }];
+  const readings = nextReadInMs === undefined ? [] : [{ inMs: nextReadInMs }];
+  const left = actions.length > 0 ? [{ inMs: leftOverMs }] : [];
+  return [...looks, ...judged, ...readings, ...left].toSorted((a, b) => a.inMs - b.inMs)[0];
+}
+
+function isInProgress({ reason }: Hold): boolean {
+  return reason === "InProgress" || reason === "AcquisitionUnanswered";
+}

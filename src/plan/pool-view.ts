@@ -1,0 +1,180 @@
+import type { Action, ObjectRef, Place } from "../model/action.ts";
+import { type AcquiredIP, type AddressFact, entryOf } from "../model/address.ts";
+import type { NodeFacts } from "../model/node.ts";
+import type { ProviderFacts } from "../model/observation.ts";
+import type { Hold, NodeVerdict, Obstacle } from "../model/plan.ts";
+import type { IPStatus, Pool } from "../model/resource.ts";
+import type { Cleaning } from "./finalizer.ts";
+import type { FirewallTarget } from "./firewalls/firewall-target.ts";
+import type { Retries } from "./retries.ts";
+import type { Validation } from "./validate.ts";
+
+/** Everything the planner works out about one pool before it decides who gets what. All subjects of the planner read it. */
+export interface PoolView {
+  readonly pool: Pool;
+  /** As {@link ownerKey} names it. */
+  readonly key: string;
+  readonly object: ObjectRef;
+  /** The API server's clock when the pass began to plan, milliseconds. */
+  readonly nowMs: number;
+  /** False when the run may not write for it: other namespace, other target. */
+  readonly isSelected: boolean;
+  readonly validation: Validation;
+  /** Why nothing at all can be done for it in this pass; absent when something can. */
+  readonly blocked?: Obstacle;
+  /** Undefined when the pool is blocked. */
+  readonly provider: ProviderFacts | undefined;
+  /** Nodes that match, sorted by name. */
+  readonly matches: readonly NodeFacts[];
+  readonly notMatching: readonly NodeVerdict[];
+  /** When time alone may change which nodes match, or end a grace, milliseconds; `Infinity` = never. */
+  readonly judgedUntilMs: number;
+  readonly managed: readonly ManagedIP[];
+  readonly badEntries: readonly BadEntry[];
+  readonly released: readonly Released[];
+  /** Managed addresses in use. */
+  readonly inUse: ReadonlySet<string>;
+  /** Set while a RoutedIP uses the address that was acquired for it although its spec names another one. */
+  readonly succession?: Succession;
+  /** How many addresses the pool should have; 0 if its spec is invalid. */
+  readonly desired: number;
+  /** Acquired addresses, those just found again included; the ones that are gone excluded. */
+  readonly acquired: readonly AcquiredIP[];
+  /** One per pending acquisition of the status, in its order. */
+  readonly intents: readonly IntentResolution[];
+  readonly retries: Retries;
+  readonly firewall: FirewallTarget;
+  /** Returns why no address of the pool may go to a machine for its firewall's sake; undefined if one may. */
+  readonly firewallObstacle: (place: Place) => Obstacle | undefined;
+  /** False if the pool's provider can only move an address by two calls: unassign, then assign. */
+  readonly isMoveOneCall: boolean;
+  /** Returns the machine of a provider ID; undefined if the id is none of the pool's provider. */
+  readonly machineOf: MachineOf;
+  /** Returns the provider ID of a machine of the pool's provider. */
+  readonly providerIDOf: (machineID: string) => string;
+  /** Returns the region or zone of a node, as the pool's provider tells them apart; `""` if the node does not say. */
+  readonly regionOf: (node: NodeFacts) => string;
+  /** Names a machine of the pool's provider, with its node where it is one. */
+  readonly placeOf: (machineID: string) => Place;
+}
+
+/** Returns the machine of a provider ID; undefined if the id is none of the provider. */
+export type MachineOf = (providerID: string) => string | undefined;
+
+/** An entry of `spec.ips` that cannot be used. */
+export interface BadEntry {
+  readonly entry: string;
+  readonly fault: "invalid" | "duplicate";
+}
+
+/** A managed address with its position. */
+export interface ManagedIP {
+  readonly ip: string;
+  /** Present when flipop acquired it and the spec does not list it, which would make it the owner's; `isAdopted` = found again, never to be deleted. */
+  readonly acquired?: { readonly isAdopted: boolean };
+  readonly standing: Standing;
+}
+
+/** An address the object no longer manages and still remembers, because it is attached or could not be read. */
+export interface Released {
+  readonly ip: string;
+  readonly fact: Extract<AddressFact, { kind: "known" | "gap" }>;
+}
+
+/** A RoutedIP whose spec names an address that does not serve yet, while one that flipop acquired for it may still serve. */
+export interface Succession {
+  readonly named: string;
+  readonly bought: string;
+  /** Those of the two that are in use. */
+  readonly inUse: readonly string[];
+}
+
+/** What became of a pending acquisition. */
+export type IntentResolution =
+  | { readonly kind: "found"; readonly acquired: AcquiredIP }
+  | { readonly kind: "never-made" }
+  /** A person said which address it is, by listing this one. */
+  | { readonly kind: "listed"; readonly ip: string }
+  | { readonly kind: "waiting"; readonly untilMs: number | undefined }
+  | { readonly kind: "ambiguous"; readonly candidates: readonly string[] };
+
+/**
+ * The position of a managed address, from what was read and what status remembers.
+ *
+ *   placed     on a matching node, or on one in grace
+ *   free       can be assigned at once: unattached, on the machine of a former node, on a node that does not match, or on a foreign machine that may be taken over
+ *   busy       the provider is working on it
+ *   foreign    on a machine that never was a node of this cluster
+ *   gone       the provider does not know it
+ *   gap        it could not be read
+ *   conflict   another object owns it
+ */
+export type Standing =
+  | { readonly kind: "placed"; readonly on: Required<Place>; readonly wasActive: boolean; readonly unready?: Unready }
+  | Free
+  | { readonly kind: "busy"; readonly holder: Place | undefined; readonly isForeign: boolean }
+  | { readonly kind: "foreign"; readonly holder: Place }
+  | { readonly kind: "gone" }
+  | { readonly kind: "gap"; readonly error: string }
+  | { readonly kind: "conflict"; readonly owner: string };
+
+/** An address that can be assigned at once. On a node that does not match: since when. */
+export interface Free {
+  readonly kind: "free";
+  readonly from: Place | undefined;
+  readonly rank: FreeRank;
+  readonly sinceMs?: number;
+}
+
+/** A holder that is unready and still counts as a match. */
+export interface Unready {
+  readonly sinceMs: number;
+  readonly graceUntilMs: number;
+}
+
+/** Free addresses are taken in this order. */
+export type FreeRank = "unassigned" | "node-gone" | "not-matching" | "foreign";
+
+/** What is done about the addresses of one pool. */
+export interface Decision {
+  readonly view: PoolView;
+  readonly actions: readonly Action[];
+  readonly holds: readonly Hold[];
+  /** Why free addresses are not assigned; told also of a pool that this run may not write. */
+  readonly unassigned: readonly Hold[];
+  /** Matches that wait for an address and can take one, sorted. */
+  readonly waiting: readonly string[];
+  /** Matches that can take no address, with the reason. */
+  readonly skipped: readonly NodeVerdict[];
+  readonly cleaning: Cleaning;
+}
+
+/** True when this pass may change things for the object. */
+export function isWritable(view: PoolView): boolean {
+  return view.isSelected && view.validation.kind === "valid" && !view.pool.spec.suspend && view.provider !== undefined;
+}
+
+/** True for an address that the object asks for, or still uses: neither is surplus. */
+export function isAsked({ inUse, succession }: Pick<PoolView, "inUse" | "succession">, ip: string): boolean {
+  return inUse.has(ip) || succession?.named === ip || succession?.bought === ip;
+}
+
+/** How many of the desired addresses there are, or may be: every managed address, entries that are no addresses, and pending acquisitions. */
+export function countedIPs(view: PoolView): number {
+  const invalid = view.badEntries.filter(({ fault }) => fault === "invalid").length;
+  const open = view.intents.filter(({ kind }) => kind === "waiting" || kind === "ambiguous").length;
+  return view.managed.length + invalid + open;
+}
+
+/** Returns the stored status of one address; undefined where there is none. */
+export function statusOf(pool: Pool, ip: string): IPStatus | undefined {
+  return entryOf(pool.status.ips, ip);
+}
+
+/** Returns the machines that status has an address at: the one where it is or is sent, then the one it came from. */
+export function storedMachines(pool: Pool, ip: string, machineOf: MachineOf): readonly string[] {
+  const entry = statusOf(pool, ip);
+  return [entry?.providerID, entry?.previousProviderID].flatMap((id) =>
+    id === undefined ? [] : (machineOf(id) ?? []),
+  );
+}

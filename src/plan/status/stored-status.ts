@@ -1,0 +1,144 @@
+import { type AcquireIP, type AssignIP, isAssign } from "../../model/action.ts";
+import { canonicalIPv4, type PendingAcquisition } from "../../model/address.ts";
+import { type AcquisitionNote, beyond, EMPTY_NOTE, placeOf } from "../../model/lease-notes.ts";
+import type { ProviderRegistry } from "../../model/provider.ts";
+import type { IPStatus, Pool, PoolStatus } from "../../model/resource.ts";
+import type { Outcome } from "../../model/run.ts";
+import { timestamp } from "../../model/time.ts";
+import { withOutcome } from "../retries.ts";
+
+/*
+ * What a pool's status tells the next round and the next run. Everything else in status is only shown.
+ *
+ *   field                      read again by
+ *   ips                        claims (who has an address keeps it), positions (former nodes, grace), firewalls, the names of record sets
+ *   acquired                   claims; reclaim: only these addresses are ever deleted
+ *   pendingAcquisitions        acquire.ts: what was bought and got no answer
+ *   released                   the machine ledger and annotations: addresses that left the spec and are still attached
+ *   lastAssignmentTime         assign.ts: the cool-off
+ *   retries                    retries.ts
+ *   publishedDNS, formerDNS    names/
+ *   firewalls                  firewalls/: what was added for the object
+ *   issuer                     routed-pool.ts: how to clean up once the issuer is gone
+ *   conditions                 view-pool.ts: whether `ips` was made by a pass that looked at the addresses
+ */
+
+/** Enters in the status of a pool what came of its own actions, as far as the next decision needs it. Pure. */
+export function foldIntoStatus(
+  pool: Pool,
+  outcomes: readonly Outcome[],
+  nowMs: number,
+  registry: ProviderRegistry,
+): PoolStatus {
+  return outcomes.reduce((status, outcome): PoolStatus => {
+    const retries = withOutcome(status.retries, outcome, { nowMs, ips: status.ips });
+    return { ...withAddresses(countAssignment(status, outcome), outcome, registry), retries };
+  }, pool.status);
+}
+
+function countAssignment(status: PoolStatus, { acceptedAtMs, action }: Outcome): PoolStatus {
+  const counts = isAssign(action) || (action.kind === "acquire-ip" && "node" in action.after);
+  if (acceptedAtMs === undefined || !counts) return status;
+  return { ...status, lastAssignmentTime: timestamp(acceptedAtMs), assignments: (status.assignments ?? 0) + 1 };
+}
+
+/** Enters where addresses are, or go, after a change that was accepted. */
+function withAddresses(
+  status: PoolStatus,
+  { action, outcome, address }: Outcome,
+  registry: ProviderRegistry,
+): PoolStatus {
+  if (outcome !== "applied" && outcome !== "unconfirmed") return status;
+  const isDone = outcome === "applied";
+  switch (action.kind) {
+    case "assign-ip":
+    case "move-ip": {
+      const { nodeName, machineID } = action.after;
+      const providerID = registry.providerID(action.provider, machineID);
+      return withEntry(
+        status,
+        action.ip,
+        isDone ? { state: "active", nodeName, providerID } : onItsWay(action, registry),
+      );
+    }
+    case "acquire-ip":
+      return address === undefined ? status : withAcquired(status, action, address.ip, isDone, registry);
+    case "delete-ip": {
+      if (!isDone) return status;
+      const ips = Object.fromEntries(Object.entries(status.ips).filter(([ip]) => ip !== action.ip));
+      return { ...status, acquired: status.acquired.filter(({ ip }) => ip !== action.ip), ips };
+    }
+    default:
+      return status;
+  }
+}
+
+/** An acquired address: that it was acquired is stored already. One that was bought for no node has no entry until it is assigned. */
+function withAcquired(
+  status: PoolStatus,
+  { provider, after }: AcquireIP,
+  ip: string,
+  isDone: boolean,
+  registry: ProviderRegistry,
+): PoolStatus {
+  if (!("node" in after)) return status;
+  const { nodeName, machineID } = after.node;
+  const providerID = registry.providerID(provider, machineID);
+  return withEntry(status, ip, { state: isDone ? "active" : "in-progress", nodeName, providerID });
+}
+
+function withEntry(status: PoolStatus, ip: string, entry: IPStatus): PoolStatus {
+  return { ...status, ips: { ...status.ips, [ip]: entry } };
+}
+
+/**
+ * The status of an address that is being sent to a node's machine. It remembers both ends, so that wherever the address is found later, on whichever node has
+ * gone meanwhile, it is known as the pool's own; a foreign holder it is taken from is not remembered. Pure.
+ */
+export function onItsWay({ provider, before, after, isHolderJudged }: AssignIP, registry: ProviderRegistry): IPStatus {
+  return {
+    state: "in-progress",
+    nodeName: after.nodeName,
+    providerID: registry.providerID(provider, after.machineID),
+    ...(before !== undefined && isHolderJudged
+      ? { previousProviderID: registry.providerID(provider, before.machineID) }
+      : {}),
+  };
+}
+
+/**
+ * The pool with what its annotation tells and its status has lost. Addresses come back as found again, never to be deleted: they leave the annotation only when the
+ * account does not have them any more. Acquisitions without an answer come back as far as they are known: where, but not what the account had before. Those that
+ * came back are dropped once somebody removed them from the annotation. Pure.
+ */
+export function restoreMemory(pool: Pool, nowMs: number): Pool {
+  const note = pool.meta.note ?? EMPTY_NOTE;
+  const { acquired, pendingAcquisitions: pending } = pool.status;
+  const lost = beyond(
+    note.ips,
+    acquired.map(({ ip }) => ip),
+  );
+  const kept = pending.filter((intent) => intent.restored !== true || note.pending.includes(placeOf(intent)));
+  const unanswered = isNewer(pool, note) ? [] : beyond(note.pending, kept.map(placeOf));
+  if (lost.length === 0 && unanswered.length === 0 && kept.length === pending.length) return pool;
+  const startedAt = timestamp(nowMs);
+  return {
+    ...pool,
+    status: {
+      ...pool.status,
+      acquired: [...acquired, ...lost.map((ip) => ({ ip, acquiredAt: startedAt, adopted: true }))],
+      pendingAcquisitions: [...kept, ...unanswered.map((place) => intentAt(place, startedAt))],
+    },
+  };
+}
+
+/** True when status has an address that the annotation does not tell of yet: an answer was recorded that is not noted. */
+function isNewer({ status }: Pool, { ips }: AcquisitionNote): boolean {
+  return status.acquired.some(({ ip }) => canonicalIPv4(ip) === ip && !ips.includes(ip));
+}
+
+function intentAt(place: string, startedAt: string): PendingAcquisition {
+  const common = { startedAt, knownIPs: [], restored: true };
+  if (place === "") return common;
+  return place.includes("://") ? { ...common, providerID: place } : { ...common, region: place };
+}
