@@ -14,8 +14,8 @@ import type { ReadableResource } from "./custom-resources.ts";
 import type { ListRequest } from "./lists.ts";
 import { decodeNode } from "./node.ts";
 import { Transport } from "./transport.ts";
-import type { StreamSource } from "./watch/kube-watch-source.ts";
 import { WarmLists } from "./watch/warm-lists.ts";
+import type { StreamSource } from "./watch/watch-source.ts";
 import { keyOf } from "./watch/watched-store.ts";
 
 /**

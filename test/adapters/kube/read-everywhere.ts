@@ -2,9 +2,9 @@ import type { IncomingMessage } from "node:http";
 import { PassThrough } from "node:stream";
 import type { Answer } from "../../../src/adapters/kube/call.ts";
 import { type ListRequest, listObjects, type PagedRequest } from "../../../src/adapters/kube/lists.ts";
-import { KubeWatchSource } from "../../../src/adapters/kube/watch/kube-watch-source.ts";
 import type { WatchEvent } from "../../../src/adapters/kube/watch/reflector.ts";
-import { identityOf, type Sighting } from "../../../src/adapters/kube/watch/watched-store.ts";
+import { KubeWatchSource } from "../../../src/adapters/kube/watch/watch-source.ts";
+import { identityOf, type ObservedVersion } from "../../../src/adapters/kube/watch/watched-store.ts";
 import { FakeClock } from "../../fake/fake-clock.ts";
 import { bytesField, envelope, listOf, messageField, textField } from "./protobuf-writer.ts";
 import { plainConnection } from "./scripted-server.ts";
@@ -39,11 +39,11 @@ export async function readEverywhere<T>(
   };
   const once = await listObjects(accessTo(kind, items, ""), keyed);
   const source = (event: string) => new KubeWatchSource(accessTo(kind, items, event), request);
-  const { items: sightings } = await source("").list(() => undefined);
-  const known = new Map(sightings.map((one) => [one.key, one]));
+  const { items: observed } = await source("").list(() => undefined);
+  const known = new Map(observed.map((one) => [one.key, one]));
   return {
     once: byKey(once.items),
-    listed: byKey(sightings),
+    listed: byKey(observed),
     added: byKey(await watched(source("ADDED"), known)),
     modified: byKey(await watched(source("MODIFIED"), known)),
   };
@@ -51,13 +51,13 @@ export async function readEverywhere<T>(
 
 async function watched<T>(
   source: KubeWatchSource<T>,
-  known: ReadonlyMap<string, Sighting<T>>,
-): Promise<readonly Sighting<T>[]> {
-  const seen: Sighting<T>[] = [];
+  known: ReadonlyMap<string, ObservedVersion<T>>,
+): Promise<readonly ObservedVersion<T>[]> {
+  const seen: ObservedVersion<T>[] = [];
   const take = (events: readonly WatchEvent<T>[]): void => {
     for (const event of events) {
       if (event.kind !== "changed") throw new Error(`the watch says ${event.kind}`);
-      seen.push(event.sighting);
+      seen.push(event.observed);
     }
   };
   await source.watch("7", { signal: new AbortController().signal, known: (key) => known.get(key), take });

@@ -2,8 +2,8 @@ import { ConfigError, InternalError, KubeError } from "../../../model/errors.ts"
 import type { Staleness } from "../../../ports/cluster.ts";
 import type { Clock } from "../../../ports/system.ts";
 import type { Listing } from "../lists.ts";
-import { Freshness, failureOf, isRefusal, retryDelayMs } from "./freshness.ts";
-import { compareVersions, laterVersion, type Sighting, type StoreRules, WatchedStore } from "./watched-store.ts";
+import { failureOf, isRefusal, retryDelayMs, SyncState } from "./sync-state.ts";
+import { compareVersions, laterVersion, type ObservedVersion, type StoreRules, WatchedStore } from "./watched-store.ts";
 
 /** What one list is kept by. */
 interface ReflectorOptions<T> {
@@ -14,28 +14,42 @@ interface ReflectorOptions<T> {
   readonly random: () => number;
   /** Called with the keys of objects in which a plan can see a difference, once they are in the list. */
   readonly onChange: (keys: readonly string[]) => void;
-  /** See {@link Freshness}. */
+  /** See {@link SyncState}. */
   readonly isRefused?: (error: unknown) => boolean;
 }
 
 /** So long after a long absence the server has told what happened in it. */
-const SETTLE_MS = 500;
+const CATCH_UP_MS = 500;
 /** After so many failures in a row the version itself is doubted, and the list is read anew. */
 const DOUBTED_FAILURES = 5;
 const RESYNC_MS = 600_000;
 /** Whoever wants the list so long after the last failure does not wait for the next attempt: it is made at once. */
 const PATIENCE_MS = 2_000;
 
+/** A watch that held for so long was sound, and its end is no sign of trouble. */
+const SOUND_MS = 10_000;
+/** A watch that ends in good order sooner than this must not be asked for again at once. */
+const ABRUPT_MS = 1_000;
+
 /**
- * One list kept in memory: read once, then watched, from the last version on after every interruption, and read anew where history is lost and every ten minutes.
+ * One list kept in memory: read once, then watched.
  *
- *   list -> watch -> (ends in good order) -> watch -> (breaks) -> wait -> watch -> (410) -> list -> …
+ *                    +---------------------- ends in good order ----------------------+
+ *                    v                                                                |
+ *   list ---------> watch ---- the server tells of changes: in sync ------------------+
+ *    ^               ^ |
+ *    |               | breaks, is refused, says nothing: behind
+ *    |               | v
+ *    +-- 410 or ---- wait, longer after each failure; less when somebody asks for the list
+ *        in doubt
+ *
+ * After every interruption the watch goes on from the last version. Every ten minutes the list is read beside the watch, which then goes on.
  */
 export class Reflector<T> {
   readonly #options: ReflectorOptions<T>;
   readonly #store: WatchedStore<T>;
-  readonly #announcer: Announcer<T>;
-  readonly #freshness: Freshness;
+  readonly #notifier: ChangeNotifier<T>;
+  readonly #sync: SyncState;
   readonly #ending = new AbortController();
   /** Up to here the watch has told everything. */
   #version = "";
@@ -52,14 +66,14 @@ export class Reflector<T> {
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
     this.#store = new WatchedStore(options.rules);
-    this.#announcer = new Announcer(this.#store, options.onChange);
-    this.#freshness = new Freshness(options.clock, options.isRefused);
+    this.#notifier = new ChangeNotifier(this.#store, options.onChange);
+    this.#sync = new SyncState(options.clock, options.isRefused);
   }
 
   /** Begins to list and watch; ends with {@link close}. */
   start(): void {
-    this.#freshness.attempt();
-    const ended = (error: unknown): void => this.#freshness.fail(error);
+    this.#sync.begin();
+    const ended = (error: unknown): void => this.#sync.markFailed(error);
     this.#run().catch(ended);
     this.#resyncAgainAndAgain().catch(ended);
   }
@@ -68,32 +82,36 @@ export class Reflector<T> {
   close(): void {
     this.#ending.abort();
     this.#rest?.abort();
-    this.#freshness.fail(new InternalError("The cluster was closed while somebody used it."));
+    this.#sync.markFailed(new InternalError("The cluster was closed while somebody used it."));
   }
 
   /** The list as it is now, once it is known. @throws KubeError, ConfigError: why it is not known, or not known to be current. */
   async values(): Promise<readonly T[]> {
     const isLongAgo = this.#options.clock.monotonicMs() - this.#failedAtMs >= PATIENCE_MS;
     if (isLongAgo) this.askAgain(false);
-    await this.#freshness.wait();
+    await this.#sync.wait();
     return this.#store.values();
   }
 
   /** Begins the next attempt now, if the list is refused for what it asks; with `false`, if it is not. */
   askAgain(isRefused = true): void {
-    if (this.#rest === undefined || this.#freshness.isRefused !== isRefused) return;
-    this.#freshness.attempt();
+    if (this.#rest === undefined || this.#sync.isRefused !== isRefused) return;
+    this.#sync.begin();
     this.#rest.abort();
   }
 
-  /** See {@link Freshness.staleness}. */
+  /** See {@link SyncState.staleness}. */
   staleness(): Staleness | undefined {
-    return this.#freshness.staleness();
+    return this.#sync.staleness();
   }
 
-  /** Runs a write of this process upon an object of the list, see {@link Announcer.write}. */
-  async write<R>(key: string, write: () => Promise<R>, stored: (answer: R) => Sighting<T> | undefined): Promise<R> {
-    return await this.#announcer.write(key, write, (answer) => (this.#freshness.isListed ? stored(answer) : undefined));
+  /** Runs a write of this process upon an object of the list, see {@link ChangeNotifier.write}. */
+  async write<R>(
+    key: string,
+    write: () => Promise<R>,
+    stored: (answer: R) => ObservedVersion<T> | undefined,
+  ): Promise<R> {
+    return await this.#notifier.write(key, write, (answer) => (this.#sync.isListed ? stored(answer) : undefined));
   }
 
   async #run(): Promise<void> {
@@ -101,7 +119,7 @@ export class Reflector<T> {
     const { signal } = this.#ending;
     while (!signal.aborted) {
       try {
-        this.#freshness.attempt();
+        this.#sync.begin();
         const mustList = this.#mustList;
         if (mustList) await this.#list();
         await this.#watch(mustList);
@@ -109,7 +127,7 @@ export class Reflector<T> {
         if (signal.aborted) return;
         this.#fail(error);
         this.#rest = new AbortController();
-        const failure = this.#freshness.isRefused ? "refused" : failureOf(error);
+        const failure = this.#sync.isRefused ? "refused" : failureOf(error);
         await clock.sleep(retryDelayMs(failure, this.#failures, random()), this.#rest.signal);
         this.#rest = undefined;
       }
@@ -131,52 +149,59 @@ export class Reflector<T> {
     if (isOlder) this.#store.forgetVersions();
     const changed = this.#store.replace(items, resourceVersion) ?? [];
     this.#listings += 1;
-    const isNewsToNobody = !this.#freshness.isListed && this.#freshness.isAwaited;
+    const isNewsToNobody = !this.#sync.isListed && this.#sync.isAwaited;
     this.#mayGoBack = false;
     this.#mustList = false;
     this.#version = resourceVersion;
-    this.#freshness.listed(startedMs);
-    if (!isNewsToNobody) this.#announcer.announce(changed);
+    this.#sync.markListed(startedMs);
+    if (!isNewsToNobody) this.#notifier.report(changed);
   }
 
   /** Watches until the server ends it. */
   async #watch(isJustListed: boolean): Promise<void> {
     const { clock, source } = this.#options;
     const { signal } = this.#ending;
-    const life = new WatchLife(clock);
+    const { behindSinceMs } = this.#sync;
     const over = new AbortController();
+    let startedMs: number | undefined;
+    let hasTold = false;
+    const lastedMs = (): number => (startedMs === undefined ? 0 : clock.monotonicMs() - startedMs);
     try {
       await source.watch(this.#version, {
         signal,
         known: (key) => this.#store.get(key),
         take: (events) => {
           if (signal.aborted) return;
-          if (life.hear(events)) void this.#rise(isJustListed, over.signal);
+          if (startedMs === undefined) void this.#catchUp(isJustListed, over.signal);
+          startedMs ??= clock.monotonicMs();
+          hasTold ||= events.length > 0;
           this.#take(events);
         },
       });
     } finally {
       over.abort();
-      this.#freshness.fall(life.wasReal);
-      if (life.wasSound) this.#failures = 0;
+      // A watch that was over before it began has shown nothing: the list is as old as it was before.
+      const wasReal = hasTold || lastedMs() >= ABRUPT_MS;
+      this.#sync.markBehind(wasReal ? undefined : behindSinceMs);
+      if (lastedMs() >= SOUND_MS) this.#failures = 0;
     }
-    if (!signal.aborted && life.isAbrupt) throw source.refuse("the server ends it at once");
+    if (!signal.aborted && lastedMs() < ABRUPT_MS) throw source.refuse("the server ends it at once");
   }
 
   /** What has happened in a long absence is told within moments; until then the list is as old as it was. */
-  async #rise(isJustListed: boolean, over: AbortSignal): Promise<void> {
-    if (this.#freshness.isLate && !isJustListed) await this.#options.clock.sleep(SETTLE_MS, over);
-    if (!over.aborted) this.#freshness.rise();
+  async #catchUp(isJustListed: boolean, over: AbortSignal): Promise<void> {
+    if (this.#sync.isLongBehind && !isJustListed) await this.#options.clock.sleep(CATCH_UP_MS, over);
+    if (!over.aborted) this.#sync.markInSync();
   }
 
   #take(events: readonly WatchEvent<T>[]): void {
     const changed = new Set<string>();
     try {
       for (const event of events) {
-        if (this.#apply(event) && "sighting" in event) changed.add(event.sighting.key);
+        if (this.#apply(event) && "observed" in event) changed.add(event.observed.key);
       }
     } finally {
-      this.#announcer.announce([...changed]);
+      this.#notifier.report([...changed]);
     }
   }
 
@@ -184,11 +209,11 @@ export class Reflector<T> {
   #apply(event: WatchEvent<T>): boolean {
     switch (event.kind) {
       case "changed":
-        this.#advance(event.sighting.version);
-        return this.#store.see(event.sighting);
+        this.#advance(event.observed.version);
+        return this.#store.see(event.observed);
       case "deleted":
-        this.#advance(event.sighting.version);
-        return this.#store.remove(event.sighting.key, event.sighting.version);
+        this.#advance(event.observed.version);
+        return this.#store.remove(event.observed.key, event.observed.version);
       case "bookmark":
         this.#advance(event.version);
         if (!this.#isResyncing) this.#store.completeTo(event.version);
@@ -210,8 +235,8 @@ export class Reflector<T> {
     this.#failures += 1;
     this.#failedAtMs = this.#options.clock.monotonicMs();
     const isDoubtful = this.#failures % DOUBTED_FAILURES === 0 && !isRefusal(failure);
-    this.#freshness.fail(error);
-    if (failure === "gone" || isDoubtful || this.#freshness.isRefused) this.#mustList = true;
+    this.#sync.markFailed(error);
+    if (failure === "gone" || isDoubtful || this.#sync.isRefused) this.#mustList = true;
   }
 
   async #resyncAgainAndAgain(): Promise<void> {
@@ -220,7 +245,7 @@ export class Reflector<T> {
     while (!signal.aborted) {
       await clock.sleep(RESYNC_MS * (0.9 + random() / 5), signal);
       // Where the watch is down the list is read anew anyway, or nobody answers.
-      if (!signal.aborted && this.#freshness.isUp) await this.#resync();
+      if (!signal.aborted && this.#sync.behindSinceMs === undefined) await this.#resync();
     }
   }
 
@@ -238,7 +263,7 @@ export class Reflector<T> {
       const isComparable = compareVersions(resourceVersion, version) !== undefined;
       const isOvertaken = this.#listings !== listings || (!isComparable && this.#version !== version);
       if (!this.#ending.signal.aborted && !isOvertaken)
-        this.#announcer.announce(this.#store.replace(items, resourceVersion) ?? []);
+        this.#notifier.report(this.#store.replace(items, resourceVersion) ?? []);
     } catch (error) {
       if (!(error instanceof KubeError || error instanceof ConfigError)) throw error;
     } finally {
@@ -255,13 +280,13 @@ export class Reflector<T> {
 /** A write of this process that is not answered yet. */
 interface OwnWrite<T> {
   /** The object as the list showed it before. */
-  readonly before: Sighting<T> | undefined;
-  /** True when there is something to announce in the end. */
+  readonly before: ObservedVersion<T> | undefined;
+  /** True when there is something to report in the end. */
   isChanged: boolean;
 }
 
-/** Tells which objects of a list have changed, except for what this process wrote itself: it knows that. */
-class Announcer<T> {
+/** Reports which objects of a list have changed, except for what this process wrote itself: it knows that. */
+class ChangeNotifier<T> {
   readonly #store: WatchedStore<T>;
   readonly #onChange: (keys: readonly string[]) => void;
   readonly #writes = new Map<string, OwnWrite<T>>();
@@ -271,8 +296,8 @@ class Announcer<T> {
     this.#onChange = onChange;
   }
 
-  /** Announces objects that are different in the list now. What looks like the echo of a write that is still under way waits for its answer. */
-  announce(keys: readonly string[]): void {
+  /** Reports objects that are different in the list now. What looks like the echo of a write that is still under way waits for its answer. */
+  report(keys: readonly string[]): void {
     const foreign = keys.filter((key) => {
       const own = this.#writes.get(key);
       if (own === undefined || !this.#store.isOwnDifference(own.before, this.#store.get(key))) return true;
@@ -284,11 +309,15 @@ class Announcer<T> {
 
   /**
    * Runs a write of this process, and takes note of the object as stored, which the watch may show before the answer comes. What the answer shows beyond the writer's
-   * own doing is announced.
+   * own doing is reported.
    * @param stored the object in the answer; undefined when it is not to be noted.
    * @throws what the write throws
    */
-  async write<R>(key: string, write: () => Promise<R>, stored: (answer: R) => Sighting<T> | undefined): Promise<R> {
+  async write<R>(
+    key: string,
+    write: () => Promise<R>,
+    stored: (answer: R) => ObservedVersion<T> | undefined,
+  ): Promise<R> {
     const own: OwnWrite<T> = { before: this.#store.get(key), isChanged: false };
     this.#writes.set(key, own);
     try {
@@ -302,7 +331,7 @@ class Announcer<T> {
     }
   }
 
-  #note(own: OwnWrite<T>, after: Sighting<T>): void {
+  #note(own: OwnWrite<T>, after: ObservedVersion<T>): void {
     const isVisible = this.#store.see(after);
     const isLast = this.#store.get(after.key)?.version === after.version;
     if (isLast && this.#store.isOwnDifference(own.before, after)) own.isChanged = false;
@@ -310,54 +339,11 @@ class Announcer<T> {
   }
 }
 
-/** A watch that held for so long was sound, and its end is no sign of trouble. */
-const SOUND_MS = 10_000;
-/** A watch that ends in good order sooner than this must not be asked for again at once. */
-const ABRUPT_MS = 1_000;
-
-/** How one watch went, from the moment the server began it. */
-class WatchLife {
-  readonly #clock: Clock;
-  #openedMs: number | undefined;
-  #hasTold = false;
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  /** Takes note of a batch. True for the first, which says that the server watches. */
-  hear(events: readonly unknown[]): boolean {
-    const isFirst = this.#openedMs === undefined;
-    this.#openedMs ??= this.#clock.monotonicMs();
-    this.#hasTold ||= events.length > 0;
-    return isFirst;
-  }
-
-  /** False when it was over before it began. */
-  get wasReal(): boolean {
-    return this.#hasTold || !this.isAbrupt;
-  }
-
-  /** True when it was so short that the server cannot have meant it. */
-  get isAbrupt(): boolean {
-    return this.#lastedMs() < ABRUPT_MS;
-  }
-
-  /** True when it held so long that earlier failures no longer count. */
-  get wasSound(): boolean {
-    return this.#lastedMs() >= SOUND_MS;
-  }
-
-  #lastedMs(): number {
-    return this.#openedMs === undefined ? 0 : this.#clock.monotonicMs() - this.#openedMs;
-  }
-}
-
 /** What a watch says. */
 export type WatchEvent<T> =
-  | { readonly kind: "changed"; readonly sighting: Sighting<T> }
+  | { readonly kind: "changed"; readonly observed: ObservedVersion<T> }
   /** It is gone, or the selector no longer selects it. */
-  | { readonly kind: "deleted"; readonly sighting: Sighting<T> }
+  | { readonly kind: "deleted"; readonly observed: ObservedVersion<T> }
   /** Everything up to this version has been said. */
   | { readonly kind: "bookmark"; readonly version: string }
   | { readonly kind: "failed"; readonly error: KubeError }
@@ -374,7 +360,7 @@ export interface Follower<T> {
    */
   readonly take: (events: readonly WatchEvent<T>[]) => void;
   /** An object as it is known: of what has not changed nothing need be read again. */
-  readonly known: (key: string) => Sighting<T> | undefined;
+  readonly known: (key: string) => ObservedVersion<T> | undefined;
 }
 
 /** One list of a cluster, and how to follow it. */
@@ -383,7 +369,7 @@ export interface WatchSource<T> {
    * The list as it is now, read from the cluster itself. `known` may return the facts of an object at a version, which then is not decoded again.
    * @throws KubeError, ConfigError
    */
-  list(known: (key: string, version: string) => T | undefined): Promise<Listing<Sighting<T>>>;
+  list(known: (key: string, version: string) => T | undefined): Promise<Listing<ObservedVersion<T>>>;
   /**
    * Tells what happens after a version. Resolves when the server ends it in good order, or when the follower's signal has ended it.
    * @throws KubeError, ConfigError when it is refused, breaks or stays silent for too long; what the follower throws.

@@ -2,8 +2,8 @@ import { KubeError } from "../../../model/errors.ts";
 import type { ClusterChange, Staleness } from "../../../ports/cluster.ts";
 import type { Clock } from "../../../ports/system.ts";
 import type { ListRequest } from "../lists.ts";
-import { KubeWatchSource, type StreamSource } from "./kube-watch-source.ts";
 import { Reflector } from "./reflector.ts";
+import { KubeWatchSource, type StreamSource } from "./watch-source.ts";
 import { subjectOf } from "./watched-store.ts";
 
 type Kind = ClusterChange["kind"];

@@ -11,7 +11,7 @@ export interface StoreRules<T> {
   readonly foreign: (facts: T) => unknown;
 }
 
-type Entry<T> = Sighting<T> & { readonly facts: T };
+type Entry<T> = ObservedVersion<T> & { readonly facts: T };
 
 /**
  * The objects of one list, in memory. Whatever arrives twice, late or in the wrong order changes nothing that is newer:
@@ -44,13 +44,13 @@ export class WatchedStore<T> {
   }
 
   /** An object as it is here; undefined when it is not. */
-  get(key: string): Sighting<T> | undefined {
+  get(key: string): ObservedVersion<T> | undefined {
     return this.#entries.get(key);
   }
 
   /** Takes note of an object. True when a plan can see the difference. */
-  see(sighting: Sighting<T>): boolean {
-    return isNews(sighting.version, this.#completeTo) && this.#accept(sighting);
+  see(observed: ObservedVersion<T>): boolean {
+    return isNews(observed.version, this.#completeTo) && this.#accept(observed);
   }
 
   /** Takes note of an object's end. True when it was here. */
@@ -62,7 +62,7 @@ export class WatchedStore<T> {
    * Takes over a whole list as it was at a version; newer objects here stay. Returns the keys of the objects in which a plan can see a difference.
    * Refuses a list that {@link isBehind}: returns undefined and changes nothing.
    */
-  replace(items: readonly Sighting<T>[], version: string): readonly string[] | undefined {
+  replace(items: readonly ObservedVersion<T>[], version: string): readonly string[] | undefined {
     if (this.isBehind(version)) return undefined;
     const changed = this.#entries.size === 0 ? this.#fill(items) : this.#merge(items, version);
     this.completeTo(version);
@@ -89,21 +89,21 @@ export class WatchedStore<T> {
   }
 
   /** True when two states of an object differ at most in what flipop itself writes. */
-  isOwnDifference(before: Sighting<T> | undefined, after: Sighting<T> | undefined): boolean {
+  isOwnDifference(before: ObservedVersion<T> | undefined, after: ObservedVersion<T> | undefined): boolean {
     if (before?.facts === undefined || after?.facts === undefined) return false;
     const { foreign } = this.#rules;
     return isDeepStrictEqual(foreign(before.facts), foreign(after.facts));
   }
 
-  #accept(sighting: Sighting<T>): boolean {
-    const { key, version } = sighting;
+  #accept(observed: ObservedVersion<T>): boolean {
+    const { key, version } = observed;
     const before = this.#entries.get(key);
     if (!isNews(version, before?.version ?? this.#ends.get(key))) return false;
-    if (!counts(sighting)) return this.#end(key, version);
+    if (!counts(observed)) return this.#end(key, version);
     this.#ends.delete(key);
-    this.#entries.set(key, sighting);
-    this.#put(key, sighting.facts, before === undefined);
-    return before === undefined || !this.#isSame(before, sighting);
+    this.#entries.set(key, observed);
+    this.#put(key, observed.facts, before === undefined);
+    return before === undefined || !this.#isSame(before, observed);
   }
 
   #end(key: string, version: string): boolean {
@@ -118,7 +118,7 @@ export class WatchedStore<T> {
     return true;
   }
 
-  #merge(items: readonly Sighting<T>[], version: string): readonly string[] {
+  #merge(items: readonly ObservedVersion<T>[], version: string): readonly string[] {
     const changed = items.filter((item) => this.#accept(item)).map(({ key }) => key);
     const listed = new Set(items.map(({ key }) => key));
     for (const key of this.#entries.keys()) {
@@ -128,7 +128,7 @@ export class WatchedStore<T> {
   }
 
   /** An empty store takes a list without searching a place for each object. */
-  #fill(items: readonly Sighting<T>[]): readonly string[] {
+  #fill(items: readonly ObservedVersion<T>[]): readonly string[] {
     for (const item of items)
       if (counts(item) && isNews(item.version, this.#entries.get(item.key)?.version ?? this.#ends.get(item.key)))
         this.#entries.set(item.key, item);
@@ -171,8 +171,8 @@ export class WatchedStore<T> {
   }
 }
 
-function counts<T>(sighting: Sighting<T>): sighting is Entry<T> {
-  return sighting.facts !== undefined;
+function counts<T>(observed: ObservedVersion<T>): observed is Entry<T> {
+  return observed.facts !== undefined;
 }
 
 /** True unless `version` is known to be as old as `than`, or older: where versions say nothing, what comes later is newer. */
@@ -228,10 +228,10 @@ export interface Identity {
 }
 
 /** One object as a list or an event shows it. */
-export interface Sighting<T> extends Identity {
+export interface ObservedVersion<T> extends Identity {
   /** Undefined for an object that is there and does not count, such as a pod without a node. */
   readonly facts: T | undefined;
-  /** The same on two sightings of an object whose facts differ at most in their version; absent where nobody has made one. */
+  /** The same on two observed versions of an object whose facts differ at most in their version; absent where nobody has made one. */
   readonly mark?: string;
 }
 

@@ -1,5 +1,5 @@
-import { failureOf } from "../../../../src/adapters/kube/watch/freshness.ts";
 import { Reflector, type WatchSource } from "../../../../src/adapters/kube/watch/reflector.ts";
+import { failureOf } from "../../../../src/adapters/kube/watch/sync-state.ts";
 import { FakeClock } from "../../../fake/fake-clock.ts";
 import { ModelList, THING_RULES, type Thing, withOpaqueVersions } from "./model-list.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { FrameSplitter, type Framing } from "../../../../src/adapters/kube/watch/kube-watch-source.ts";
+import { FrameSplitter, type Framing } from "../../../../src/adapters/kube/watch/watch-source.ts";
 
 const TEXTS = ["a", "bc", "", "d".repeat(300), "é"];
 const framed: Readonly<Record<Framing, (text: string) => Buffer>> = {

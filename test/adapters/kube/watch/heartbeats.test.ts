@@ -2,8 +2,8 @@ import type { IncomingMessage } from "node:http";
 import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { NODES_REQUEST } from "../../../../src/adapters/kube/node.ts";
-import { KubeWatchSource } from "../../../../src/adapters/kube/watch/kube-watch-source.ts";
 import type { WatchEvent } from "../../../../src/adapters/kube/watch/reflector.ts";
+import { KubeWatchSource } from "../../../../src/adapters/kube/watch/watch-source.ts";
 import { WatchedStore } from "../../../../src/adapters/kube/watch/watched-store.ts";
 import type { NodeFacts } from "../../../../src/model/node.ts";
 import { FakeClock } from "../../../fake/fake-clock.ts";
@@ -56,7 +56,7 @@ async function followed() {
   read = 0;
   const seen: boolean[] = [];
   const take = (events: readonly WatchEvent<NodeFacts>[]): void => {
-    for (const event of events) if (event.kind === "changed") seen.push(store.see(event.sighting));
+    for (const event of events) if (event.kind === "changed") seen.push(store.see(event.observed));
   };
   const known = (key: string) => store.get(key);
   return {

@@ -1,6 +1,6 @@
 import type { Listing } from "../../../../src/adapters/kube/lists.ts";
 import type { Follower, WatchEvent, WatchSource } from "../../../../src/adapters/kube/watch/reflector.ts";
-import type { Sighting, StoreRules } from "../../../../src/adapters/kube/watch/watched-store.ts";
+import type { ObservedVersion, StoreRules } from "../../../../src/adapters/kube/watch/watched-store.ts";
 import { KubeError, type KubeFailure } from "../../../../src/model/errors.ts";
 import type { Clock } from "../../../../src/ports/system.ts";
 
@@ -20,7 +20,7 @@ export const THING_RULES: StoreRules<Thing> = {
   foreign: ({ name, spec }) => ({ name, spec }),
 };
 
-type ThingEvent = Extract<WatchEvent<Thing>, { readonly sighting: unknown }>;
+type ThingEvent = Extract<WatchEvent<Thing>, { readonly observed: unknown }>;
 
 /** The error a source throws. */
 export function failing(failure: KubeFailure): KubeError {
@@ -29,7 +29,7 @@ export function failing(failure: KubeFailure): KubeError {
 
 /** The cluster's side: things under one counter, with history. */
 export class ModelList implements WatchSource<Thing> {
-  readonly things: Map<string, Sighting<Thing>> = new Map();
+  readonly things: Map<string, ObservedVersion<Thing>> = new Map();
   /** What lists and watches are refused with while it is set. */
   refusal: KubeError | undefined;
   /** What watches alone are refused with while it is set. */
@@ -51,17 +51,17 @@ export class ModelList implements WatchSource<Thing> {
     this.#clock = clock;
   }
 
-  put(name: string, change: Partial<Omit<Thing, "name">>): Sighting<Thing> {
+  put(name: string, change: Partial<Omit<Thing, "name">>): ObservedVersion<Thing> {
     const before = this.things.get(name)?.facts ?? { name, spec: "", own: "", heartbeat: 0 };
-    const sighting = { key: `\0${name}`, version: this.#next(), facts: { ...before, ...change } };
-    this.things.set(name, sighting);
-    this.#tell({ kind: "changed", sighting });
-    return sighting;
+    const observed = { key: `\0${name}`, version: this.#next(), facts: { ...before, ...change } };
+    this.things.set(name, observed);
+    this.#tell({ kind: "changed", observed });
+    return observed;
   }
 
   delete(name: string): void {
     if (!this.things.delete(name)) return;
-    this.#tell({ kind: "deleted", sighting: { key: `\0${name}`, version: this.#next(), facts: undefined } });
+    this.#tell({ kind: "deleted", observed: { key: `\0${name}`, version: this.#next(), facts: undefined } });
   }
 
   /** Forgets history: watches from before are too old. */
@@ -71,7 +71,7 @@ export class ModelList implements WatchSource<Thing> {
   }
 
   /** Puts everything back to an earlier state, as a backup of etcd does. */
-  setBack(version: number, things: readonly Sighting<Thing>[]): void {
+  setBack(version: number, things: readonly ObservedVersion<Thing>[]): void {
     this.version = version;
     this.things.clear();
     for (const thing of things) this.things.set(thing.facts?.name ?? "", thing);
@@ -98,12 +98,12 @@ export class ModelList implements WatchSource<Thing> {
   /** Says old news again on all watches: something that they may have said, in no order. */
   repeat(pick: (events: readonly ThingEvent[]) => ThingEvent): void {
     for (const stream of this.#streams) {
-      const said = this.#history.filter(({ sighting }) => Number(sighting.version) > stream.from);
+      const said = this.#history.filter(({ observed }) => Number(observed.version) > stream.from);
       if (said.length > 0) stream.push([pick(said)]);
     }
   }
 
-  async list(known: (key: string, version: string) => Thing | undefined): Promise<Listing<Sighting<Thing>>> {
+  async list(known: (key: string, version: string) => Thing | undefined): Promise<Listing<ObservedVersion<Thing>>> {
     this.lists += 1;
     if (this.refusal !== undefined) throw this.refusal;
     const items = [...this.things.values()].map((one) => ({ ...one, facts: known(one.key, one.version) ?? one.facts }));
@@ -119,7 +119,7 @@ export class ModelList implements WatchSource<Thing> {
     if (Number(version) < this.#compacted) throw failing("gone");
     if (Number(version) > this.version) throw failing("unavailable");
     const stream = new Stream(Number(version));
-    stream.push(this.#history.filter(({ sighting }) => Number(sighting.version) > stream.from));
+    stream.push(this.#history.filter(({ observed }) => Number(observed.version) > stream.from));
     const end = (): void => stream.end(undefined);
     signal.addEventListener("abort", end, { once: true });
     this.#streams.add(stream);
@@ -151,10 +151,10 @@ export class ModelList implements WatchSource<Thing> {
 export function withOpaqueVersions(model: ModelList): WatchSource<Thing> {
   const opaque = (version: string): string => `v${version}`;
   const hidden = (event: WatchEvent<Thing>): WatchEvent<Thing> => {
-    if ("sighting" in event) return { ...event, sighting: renamed(event.sighting) };
+    if ("observed" in event) return { ...event, observed: renamed(event.observed) };
     return event.kind === "bookmark" ? { ...event, version: opaque(event.version) } : event;
   };
-  const renamed = (one: Sighting<Thing>): Sighting<Thing> => ({ ...one, version: opaque(one.version) });
+  const renamed = (one: ObservedVersion<Thing>): ObservedVersion<Thing> => ({ ...one, version: opaque(one.version) });
   return {
     list: async () => {
       const { items, resourceVersion } = await model.list(() => undefined);

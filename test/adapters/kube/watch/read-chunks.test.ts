@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
-import { readChunks } from "../../../../src/adapters/kube/watch/kube-watch-source.ts";
+import { readChunks } from "../../../../src/adapters/kube/watch/watch-source.ts";
 
 test("a stream's chunks are handed out at once and one by one, and its end resolves", async () => {
   const stream = new PassThrough();

@@ -41,7 +41,7 @@ describe("a followed list", () => {
     model.put("b", { spec: "s3" });
     await clock.advance(0);
     heard.length = 0;
-    model.say({ kind: "changed", sighting: early });
+    model.say({ kind: "changed", observed: early });
     model.repeat((events) => events[1] ?? failure());
     model.repeat((events) => events[3] ?? failure());
     await clock.advance(0);
@@ -178,7 +178,7 @@ describe("an interrupted watch", () => {
       const { model, clock, list } = await following("a");
       model.put("b", {});
       const facts = { name: "odd", spec: "", own: "", heartbeat: 0 };
-      model.say({ kind: "changed", sighting: { key: "\0odd", version, facts } }, { kind: "bookmark", version });
+      model.say({ kind: "changed", observed: { key: "\0odd", version, facts } }, { kind: "bookmark", version });
       await clock.advance(20_000);
       model.end();
       model.put("c", {});

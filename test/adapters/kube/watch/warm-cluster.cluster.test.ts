@@ -3,7 +3,7 @@ import { loadConfig } from "../../../../src/adapters/kube/config.ts";
 import { NODES_REQUEST } from "../../../../src/adapters/kube/node.ts";
 import { Transport } from "../../../../src/adapters/kube/transport.ts";
 import { createWarmCluster } from "../../../../src/adapters/kube/warm-cluster.ts";
-import { KubeWatchSource } from "../../../../src/adapters/kube/watch/kube-watch-source.ts";
+import { KubeWatchSource } from "../../../../src/adapters/kube/watch/watch-source.ts";
 import type { WarmCluster } from "../../../../src/ports/cluster.ts";
 import { API } from "../../../cluster/api.ts";
 import { describeCluster } from "../../../cluster/context.ts";

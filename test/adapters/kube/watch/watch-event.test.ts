@@ -1,12 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { POD_FIELDS } from "../../../../src/adapters/kube/pod.ts";
 import type { Fields } from "../../../../src/adapters/kube/protobuf.ts";
-import {
-  jsonEvent,
-  openEvent,
-  type RawEvent,
-  readEvent,
-} from "../../../../src/adapters/kube/watch/kube-watch-source.ts";
+import { jsonEvent, openEvent, type RawEvent, readEvent } from "../../../../src/adapters/kube/watch/watch-source.ts";
 import { envelope, messageField, numberField, textField } from "../protobuf-writer.ts";
 
 describe("an event in protobuf", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Sighting, WatchedStore } from "../../../../src/adapters/kube/watch/watched-store.ts";
+import { type ObservedVersion, WatchedStore } from "../../../../src/adapters/kube/watch/watched-store.ts";
 
 /** A store of texts, and what it holds now. */
 function aStore(): { readonly store: WatchedStore<string>; readonly held: () => readonly string[] } {
@@ -7,7 +7,7 @@ function aStore(): { readonly store: WatchedStore<string>; readonly held: () => 
   return { store, held: () => store.values() };
 }
 
-const at = (key: string, version: string, facts: string | undefined = `${key}${version}`): Sighting<string> => ({
+const at = (key: string, version: string, facts: string | undefined = `${key}${version}`): ObservedVersion<string> => ({
   key,
   version,
   facts,

@@ -6,16 +6,14 @@ import type { Clock } from "../../../ports/system.ts";
 /** So long a list is trusted without a watch: a connection that is made again at once makes no difference. */
 const TRUSTED_MS = 2_000;
 
-/** What is known about a list being current, and why it is not. */
-export class Freshness {
+/** Whether a list in memory is in sync with the cluster, and why it is not. */
+export class SyncState {
   readonly #clock: Clock;
   readonly #refuses: (error: unknown) => boolean;
   #isListed = false;
   #failure: unknown;
   /** Since when nobody tells of changes, in monotonic time; undefined while the server watches. */
-  #downSinceMs: number | undefined;
-  /** What that was before the server seemed to watch again. */
-  #wasDownSinceMs: number | undefined;
+  #behindSinceMs: number | undefined;
   /** Settles when the present attempt to list and watch has succeeded or failed. */
   #attempt: PromiseWithResolvers<void> | undefined;
   #waiting = 0;
@@ -27,7 +25,7 @@ export class Freshness {
   constructor(clock: Clock, refuses: (error: unknown) => boolean = () => false) {
     this.#clock = clock;
     this.#refuses = refuses;
-    this.#downSinceMs = clock.monotonicMs();
+    this.#behindSinceMs = clock.monotonicMs();
   }
 
   /** True once the list has been read. */
@@ -35,14 +33,14 @@ export class Freshness {
     return this.#isListed;
   }
 
-  /** True while the server watches. */
-  get isUp(): boolean {
-    return this.#downSinceMs === undefined;
+  /** Since when the list may be behind, in monotonic time; undefined while the server watches. */
+  get behindSinceMs(): number | undefined {
+    return this.#behindSinceMs;
   }
 
   /** True when it is long ago that anybody told of changes: much may be about to be told. */
-  get isLate(): boolean {
-    return this.#downSinceMs !== undefined && this.#clock.monotonicMs() - this.#downSinceMs >= TRUSTED_MS;
+  get isLongBehind(): boolean {
+    return this.#behindSinceMs !== undefined && this.#clock.monotonicMs() - this.#behindSinceMs >= TRUSTED_MS;
   }
 
   /** True while somebody waits for the present attempt. */
@@ -56,64 +54,62 @@ export class Freshness {
   }
 
   /** An attempt begins, unless one is under way. */
-  attempt(): void {
+  begin(): void {
     this.#attempt ??= Promise.withResolvers();
   }
 
   /** The list is as it was at this time. */
-  listed(atMs: number): void {
+  markListed(atMs: number): void {
     this.#isListed = true;
-    if (this.#downSinceMs !== undefined) this.#downSinceMs = atMs;
+    if (this.#behindSinceMs !== undefined) this.#behindSinceMs = atMs;
   }
 
   /** The server watches: the attempt has succeeded. */
-  rise(): void {
-    this.#wasDownSinceMs = this.#downSinceMs ?? this.#wasDownSinceMs;
-    this.#downSinceMs = undefined;
+  markInSync(): void {
+    this.#behindSinceMs = undefined;
     this.#failure = undefined;
-    this.#settle();
+    this.#endAttempt();
   }
 
-  /** The server watches no longer. @param isSound false when it never really did, so that the list is as old as it was before. */
-  fall(isSound: boolean): void {
-    const sinceMs = isSound ? undefined : this.#wasDownSinceMs;
-    this.#downSinceMs ??= sinceMs ?? this.#clock.monotonicMs();
+  /** The server watches no longer, since now or since an earlier time; what is behind already stays so. */
+  markBehind(sinceMs: number = this.#clock.monotonicMs()): void {
+    this.#behindSinceMs ??= sinceMs;
   }
 
   /** The attempt, or the watch, has failed. */
-  fail(error: unknown): void {
-    this.fall(true);
+  markFailed(error: unknown): void {
+    this.markBehind();
     this.#failure = error;
-    this.#settle();
+    this.#endAttempt();
   }
 
-  /** Resolves when the list is current, after the attempt that is under way. @throws why it is not */
+  /** Resolves when the list is in sync, after the attempt that is under way. @throws why it is not */
   async wait(): Promise<void> {
-    if (this.#isCurrent()) return;
+    if (this.#isTrusted()) return;
     this.#waiting += 1;
     await this.#attempt?.promise;
     this.#waiting -= 1;
-    if (!this.#isCurrent()) throw this.#failure;
+    if (!this.#isTrusted()) throw this.#failure;
   }
 
   /**
-   * Why the list may be behind; undefined while it is current, or being read for the first time. A list that is refused for what
+   * Why the list may be behind; undefined while it is in sync, or being read for the first time. A list that is refused for what
    * it asks is not behind: whoever asks for it knows that it is refused.
    */
   staleness(): Staleness | undefined {
-    const sinceMs = this.#downSinceMs;
-    if (sinceMs === undefined || this.#failure === undefined || this.#isCurrent() || this.isRefused) return undefined;
+    const sinceMs = this.#behindSinceMs;
+    if (sinceMs === undefined || this.#failure === undefined || this.#isTrusted() || this.isRefused) return undefined;
     return { sinceMs, error: asKubeError(this.#failure) };
   }
 
-  #isCurrent(): boolean {
+  #isTrusted(): boolean {
     if (!this.#isListed) return false;
-    if (this.#downSinceMs === undefined) return true;
+    if (this.#behindSinceMs === undefined) return true;
     if (this.#failure !== undefined && isRefusal(failureOf(this.#failure))) return false;
-    return !this.isLate;
+    return !this.isLongBehind;
   }
 
-  #settle(): void {
+  #endAttempt(): void {
     this.#attempt?.resolve();
     this.#attempt = undefined;
   }

@@ -17,7 +17,7 @@ import {
   STATUS_FIELDS,
 } from "../protobuf.ts";
 import type { Follower, WatchEvent, WatchSource } from "./reflector.ts";
-import { identityOf, packedIdentity, type Sighting } from "./watched-store.ts";
+import { identityOf, type ObservedVersion, packedIdentity } from "./watched-store.ts";
 
 /** What a watch needs of a transport. */
 export interface StreamSource extends PageSource {
@@ -39,7 +39,7 @@ const JITTER_SECONDS = 60;
 /** For the end to arrive after that. */
 const LEEWAY_MS = 30_000;
 /** A server that is there says something once a minute, if only a bookmark (kube-apiserver 1.35, verified 2026-08). */
-const SILENCE_MS = 150_000;
+const IDLE_MS = 150_000;
 
 /** A list of an API server and its watch over HTTP. */
 export class KubeWatchSource<T> implements WatchSource<T> {
@@ -52,8 +52,8 @@ export class KubeWatchSource<T> implements WatchSource<T> {
     this.#request = request;
   }
 
-  async list(known: (key: string, version: string) => T | undefined): Promise<Listing<Sighting<T>>> {
-    const project = (item: unknown, bytes?: Buffer): Sighting<T> | undefined => {
+  async list(known: (key: string, version: string) => T | undefined): Promise<Listing<ObservedVersion<T>>> {
+    const project = (item: unknown, bytes?: Buffer): ObservedVersion<T> | undefined => {
       const identity = identityOf(item);
       if (identity === undefined) return undefined;
       const facts = known(identity.key, identity.version) ?? this.#request.project(item);
@@ -67,7 +67,7 @@ export class KubeWatchSource<T> implements WatchSource<T> {
     const { signal } = follower;
     const seconds = LIFE_SECONDS + Math.floor(random() * JITTER_SECONDS);
     const call = this.#call(version, seconds);
-    const guard = new SilenceGuard(clock, { silenceMs: SILENCE_MS, lifeMs: seconds * 1000 + LEEWAY_MS, signal });
+    const idle = new IdleTimeout(clock, { idleMs: IDLE_MS, lifeMs: seconds * 1000 + LEEWAY_MS, signal });
     let refusal: { readonly error: unknown } | undefined;
     const take: Follower<T>["take"] = (events) => {
       try {
@@ -79,16 +79,16 @@ export class KubeWatchSource<T> implements WatchSource<T> {
     };
     let response: IncomingMessage | undefined;
     try {
-      response = await open(call, guard.signal);
-      guard.hear();
-      await this.#read(call, response, guard, { ...follower, take });
+      response = await open(call, idle.signal);
+      idle.hear();
+      await this.#read(call, response, idle, { ...follower, take });
     } catch (error) {
       if (refusal !== undefined) throw refusal.error;
       if (signal.aborted) return;
-      if (guard.firedAfterMs !== undefined) throw silence(call, connection.server, guard.firedAfterMs);
+      if (idle.firedAfterMs !== undefined) throw idleFailure(call, connection.server, idle.firedAfterMs);
       throw error instanceof KubeError ? error : networkFailure(call, connection, error, undefined);
     } finally {
-      guard.end();
+      idle.end();
       response?.destroy();
     }
   }
@@ -97,7 +97,7 @@ export class KubeWatchSource<T> implements WatchSource<T> {
     return malformed(this.#call("", 0), this.#source.connection, { status: 200, why });
   }
 
-  async #read(call: Call, response: IncomingMessage, guard: SilenceGuard, follower: Follower<T>): Promise<void> {
+  async #read(call: Call, response: IncomingMessage, idle: IdleTimeout, follower: Follower<T>): Promise<void> {
     const type = response.headers["content-type"] ?? "";
     const { fields } = this.#request;
     const isProtobuf = fields !== undefined && type.startsWith("application/vnd.kubernetes.protobuf");
@@ -115,7 +115,7 @@ export class KubeWatchSource<T> implements WatchSource<T> {
         () => broken("the answer is not a watch"),
       );
     await readChunks(response, (chunk) => {
-      guard.hear();
+      idle.hear();
       const told = events(chunk);
       // The length of a frame comes as a chunk of its own.
       if (told.length > 0) follower.take(told);
@@ -133,7 +133,7 @@ export class KubeWatchSource<T> implements WatchSource<T> {
     const before = identity === undefined ? undefined : known(identity.key);
     if (identity === undefined || mark === undefined || before?.facts === undefined || before.mark !== mark)
       return this.#event(call, readEvent(event, fields), mark);
-    return { kind: "changed", sighting: { ...identity, facts: atVersion(before.facts, identity.version), mark } };
+    return { kind: "changed", observed: { ...identity, facts: atVersion(before.facts, identity.version), mark } };
   }
 
   #event(call: Call, { type, object, refusal }: RawEvent, mark?: string): WatchEvent<T> {
@@ -146,10 +146,10 @@ export class KubeWatchSource<T> implements WatchSource<T> {
       case "MODIFIED":
         return {
           kind: "changed",
-          sighting: { ...identity, facts: this.#request.project(object), ...optional("mark", mark) },
+          observed: { ...identity, facts: this.#request.project(object), ...optional("mark", mark) },
         };
       case "DELETED":
-        return { kind: "deleted", sighting: { ...identity, facts: undefined } };
+        return { kind: "deleted", observed: { ...identity, facts: undefined } };
       default:
         return { kind: "unknown", type };
     }
@@ -179,7 +179,7 @@ function bookmarkVersion(object: unknown): string {
   return asText(asRecord(asRecord(object)?.["metadata"])?.["resourceVersion"]) ?? "";
 }
 
-function silence(call: Call, server: string, ms: number): KubeError {
+function idleFailure(call: Call, server: string, ms: number): KubeError {
   const why = `nothing came from ${server} for ${ms / 1000} s`;
   return kubeError(call, "timeout", { status: 0, why, fix: "Check the network and what stands in between." });
 }
@@ -356,31 +356,29 @@ export async function readChunks(stream: Readable, take: (chunk: Buffer) => void
 }
 
 /** How long a stream may say nothing, and how long it may last. */
-interface GuardLimits {
-  readonly silenceMs: number;
+interface IdleLimits {
+  readonly idleMs: number;
   readonly lifeMs: number;
   /** Ends the stream, whatever it says. */
   readonly signal: AbortSignal;
 }
 
 /** Ends a stream whose other side has gone without a word: a connection to nobody looks like one on which nothing happens. */
-class SilenceGuard {
+class IdleTimeout {
   readonly #clock: Clock;
-  readonly #limits: GuardLimits;
-  readonly #startedMs: number;
+  readonly #limits: IdleLimits;
   readonly #stream = new AbortController();
-  readonly #rest = new AbortController();
+  readonly #done = new AbortController();
   #heardMs: number;
   #firedAfterMs: number | undefined;
 
-  constructor(clock: Clock, limits: GuardLimits) {
+  constructor(clock: Clock, limits: IdleLimits) {
     this.#clock = clock;
     this.#limits = limits;
-    this.#startedMs = clock.monotonicMs();
-    this.#heardMs = this.#startedMs;
+    this.#heardMs = clock.monotonicMs();
     if (limits.signal.aborted) this.#stream.abort();
-    limits.signal.addEventListener("abort", this.#pass, { once: true });
-    void this.#watchOver();
+    limits.signal.addEventListener("abort", this.#abort, { once: true });
+    void this.#run(this.#heardMs);
   }
 
   /** For the stream. */
@@ -398,29 +396,25 @@ class SilenceGuard {
     this.#heardMs = this.#clock.monotonicMs();
   }
 
-  /** Guards no longer; the stream is left as it is. */
+  /** Ends the timeout; the stream is left as it is. */
   end(): void {
-    this.#limits.signal.removeEventListener("abort", this.#pass);
-    this.#rest.abort();
+    this.#limits.signal.removeEventListener("abort", this.#abort);
+    this.#done.abort();
   }
 
-  async #watchOver(): Promise<void> {
-    const { silenceMs, lifeMs } = this.#limits;
-    while (!this.#rest.signal.aborted) {
-      const [silentMs, livedMs] = [this.#sinceMs(this.#heardMs), this.#sinceMs(this.#startedMs)];
-      const leftMs = Math.min(silenceMs - silentMs, lifeMs - livedMs);
+  async #run(startedMs: number): Promise<void> {
+    const { idleMs, lifeMs } = this.#limits;
+    while (!this.#done.signal.aborted) {
+      const nowMs = this.#clock.monotonicMs();
+      const [idleEndMs, endMs] = [this.#heardMs + idleMs, startedMs + lifeMs];
+      const leftMs = Math.min(idleEndMs, endMs) - nowMs;
       if (leftMs <= 0) {
-        this.#firedAfterMs = silentMs >= silenceMs ? silenceMs : lifeMs;
-        this.#stream.abort();
-        return;
+        this.#firedAfterMs = nowMs >= idleEndMs ? idleMs : lifeMs;
+        return this.#abort();
       }
-      await this.#clock.sleep(leftMs, this.#rest.signal);
+      await this.#clock.sleep(leftMs, this.#done.signal);
     }
   }
 
-  #sinceMs(ms: number): number {
-    return this.#clock.monotonicMs() - ms;
-  }
-
-  readonly #pass = (): void => this.#stream.abort();
+  readonly #abort = (): void => this.#stream.abort();
 }
