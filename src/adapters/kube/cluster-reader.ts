@@ -183,7 +183,7 @@ export class KubeClusterReader implements ClusterReader, NamespaceReader {
 }
 
 /** Any of flipop's own objects. */
-export type CustomObject = { readonly meta: ObjectMeta };
+type CustomObject = { readonly meta: ObjectMeta };
 
 /** Asks for one object. */
 function getCall(resource: Resource, place: { readonly namespace?: string; readonly name: string }): Call {

@@ -15,13 +15,13 @@ import {
 import type { RoutedIP } from "../../model/routed-ip.ts";
 import type { ClusterEvent, ClusterWriter, LeaseRecord, NamespaceReader } from "../../ports/cluster.ts";
 import { type Answer, type Call, type Connection, RESOURCES, resourcePath } from "./call.ts";
-import { type CustomObject, KubeClusterReader, type ReadAccess, SeenObjects } from "./cluster-reader.ts";
-import { CUSTOM_RESOURCES, type ReadableResource } from "./custom-resources.ts";
+import { KubeClusterReader, type ReadAccess, SeenObjects } from "./cluster-reader.ts";
+import { CUSTOM_RESOURCES, type CustomResource } from "./custom-resources.ts";
 import { encodeEvent, nextSeries } from "./events.ts";
 import { answerJSON } from "./failures.ts";
 import { createLease, replaceLease } from "./lease.ts";
 import { type Confirmation, Transport, type TransportOptions } from "./transport.ts";
-import { noteAcquisitions, patchStatus, setFinalizer } from "./write-custom-object.ts";
+import { CustomObjectWriter } from "./write-custom-object.ts";
 
 /** What a cluster is opened with that may be changed. */
 export interface WriterOptions extends TransportOptions {
@@ -57,6 +57,8 @@ export function writeAccess(transport: Transport): WriteAccess & Pick<Transport,
 /** Both annotations of a node as they shall be: text, or null for none. */
 export type NodeAnnotations = Parameters<ClusterWriter["annotateNode"]>[1];
 
+type Custom<Status> = { readonly meta: ObjectMeta; readonly status: Status };
+
 /** A {@link ClusterWriter} over HTTP. */
 export class KubeClusterWriter extends KubeClusterReader implements ClusterWriter {
   readonly #access: WriteAccess;
@@ -70,56 +72,44 @@ export class KubeClusterWriter extends KubeClusterReader implements ClusterWrite
   }
 
   async patchPoolStatus(meta: ObjectMeta, status: PoolStatus): Promise<Pool> {
-    return await this.written(CUSTOM_RESOURCES.pools, meta, (kind) => patchStatus(this.#access, kind, meta, status));
+    return await this.written(CUSTOM_RESOURCES.pools, meta, (object) => object.patchStatus(status));
   }
 
   async setPoolFinalizer(meta: ObjectMeta, isPresent: boolean): Promise<Pool> {
-    return await this.written(CUSTOM_RESOURCES.pools, meta, (kind) =>
-      setFinalizer(this.#access, kind, meta, isPresent),
-    );
+    return await this.written(CUSTOM_RESOURCES.pools, meta, (object) => object.setFinalizer(isPresent));
   }
 
   async notePoolAcquisitions(meta: ObjectMeta, note: AcquisitionNote): Promise<Pool> {
-    return await this.written(CUSTOM_RESOURCES.pools, meta, (kind) => noteAcquisitions(this.#access, kind, meta, note));
+    return await this.written(CUSTOM_RESOURCES.pools, meta, (object) => object.noteAcquisitions(note));
   }
 
   async patchRecordSetStatus(meta: ObjectMeta, status: RecordSetStatus): Promise<RecordSet> {
-    return await this.written(CUSTOM_RESOURCES.recordSets, meta, (kind) =>
-      patchStatus(this.#access, kind, meta, status),
-    );
+    return await this.written(CUSTOM_RESOURCES.recordSets, meta, (object) => object.patchStatus(status));
   }
 
   async setRecordSetFinalizer(meta: ObjectMeta, isPresent: boolean): Promise<RecordSet> {
-    return await this.written(CUSTOM_RESOURCES.recordSets, meta, (kind) =>
-      setFinalizer(this.#access, kind, meta, isPresent),
-    );
+    return await this.written(CUSTOM_RESOURCES.recordSets, meta, (object) => object.setFinalizer(isPresent));
   }
 
   async patchRoutedIPStatus(meta: ObjectMeta, status: RoutedIPStatus): Promise<RoutedIP> {
-    return await this.written(CUSTOM_RESOURCES.routedIPs, meta, (kind) =>
-      patchStatus(this.#access, kind, meta, status),
-    );
+    return await this.written(CUSTOM_RESOURCES.routedIPs, meta, (object) => object.patchStatus(status));
   }
 
   async setRoutedIPFinalizer(meta: ObjectMeta, isPresent: boolean): Promise<RoutedIP> {
-    return await this.written(CUSTOM_RESOURCES.routedIPs, meta, (kind) =>
-      setFinalizer(this.#access, kind, meta, isPresent),
-    );
+    return await this.written(CUSTOM_RESOURCES.routedIPs, meta, (object) => object.setFinalizer(isPresent));
   }
 
   async noteRoutedIPAcquisitions(meta: ObjectMeta, note: AcquisitionNote): Promise<RoutedIP> {
-    return await this.written(CUSTOM_RESOURCES.routedIPs, meta, (kind) =>
-      noteAcquisitions(this.#access, kind, meta, note),
-    );
+    return await this.written(CUSTOM_RESOURCES.routedIPs, meta, (object) => object.noteAcquisitions(note));
   }
 
-  /** Runs a write of an object, which answers the object as stored. */
-  protected async written<T extends CustomObject, K extends ReadableResource<T>>(
-    kind: K,
-    _meta: ObjectMeta,
-    write: (kind: K) => Promise<T>,
+  /** Runs a write of one of flipop's own objects. Who keeps lists in memory takes note of the object as stored. */
+  protected async written<T extends Custom<Status>, Status>(
+    kind: CustomResource<T, Status>,
+    meta: ObjectMeta,
+    write: (object: CustomObjectWriter<T, Status>) => Promise<T>,
   ): Promise<T> {
-    return await write(kind);
+    return await write(new CustomObjectWriter(this.#access, kind, meta));
   }
 
   async annotateNode(name: string, annotations: NodeAnnotations): Promise<void> {

@@ -2,7 +2,6 @@ import type { NodeFacts } from "../../model/node.ts";
 import type { ObjectMeta } from "../../model/resource.ts";
 import type { ClusterChange, Staleness, WarmCluster } from "../../ports/cluster.ts";
 import type { Connection } from "./call.ts";
-import type { CustomObject } from "./cluster-reader.ts";
 import {
   KubeClusterWriter,
   type NodeAnnotations,
@@ -10,13 +9,14 @@ import {
   type WriterOptions,
   writeAccess,
 } from "./cluster-writer.ts";
-import type { ReadableResource } from "./custom-resources.ts";
+import type { CustomResource } from "./custom-resources.ts";
 import type { ListRequest } from "./lists.ts";
 import { decodeNode } from "./node.ts";
 import { Transport } from "./transport.ts";
 import { WarmLists } from "./watch/warm-lists.ts";
 import type { StreamSource } from "./watch/watch-source.ts";
 import { keyOf } from "./watch/watched-store.ts";
+import type { CustomObjectWriter } from "./write-custom-object.ts";
 
 /**
  * A cluster whose lists are read once and then watched, until `close`, which ends all watches and lets connections go: nothing of it keeps the process alive then. No
@@ -60,17 +60,17 @@ export class KubeWarmCluster extends KubeClusterWriter implements WarmCluster {
     super.close();
   }
 
-  protected override async written<T extends CustomObject, K extends ReadableResource<T>>(
-    kind: K,
+  protected override async written<T extends { readonly meta: ObjectMeta; readonly status: Status }, Status>(
+    kind: CustomResource<T, Status>,
     meta: ObjectMeta,
-    write: (kind: K) => Promise<T>,
+    write: (object: CustomObjectWriter<T, Status>) => Promise<T>,
   ): Promise<T> {
     const followed = this.#lists.followed<T>(kind.kind);
-    if (followed === undefined) return await write(kind);
+    if (followed === undefined) return await super.written(kind, meta, write);
     const key = keyOf(meta);
     return await followed.write(
       key,
-      () => write(kind),
+      () => super.written(kind, meta, write),
       (stored) => {
         // Without finalizers an object that is being deleted is gone, although the answer still shows it.
         const isGone = stored.meta.isDeleting && stored.meta.finalizers.length === 0;
