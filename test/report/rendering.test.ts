@@ -32,10 +32,6 @@ function withAction(action: Partial<Action> & Pick<Action, "kind">): Plan {
 describe("the impact of a plan", () => {
   const from = { machineID: "1", nodeName: "worker-1" };
   const to = { machineID: "2", nodeName: "worker-2" };
-  test("is empty when an address leaves a node that does not match", () => {
-    expect(impactOf(planOf(afterFailure()))).toEqual([]);
-  });
-
   test("names a node that still matches and would lose its address", () => {
     const plan = withAction({ kind: "unassign-ip", ip: "203.0.113.10", before: from, after: undefined });
     expect(impactOf(plan).map(({ message }) => message)).toEqual([
@@ -82,12 +78,6 @@ describe("a rendered plan", () => {
     expect(alone).toContain(
       "Could not be read, so nothing about it is changed:\n  ! 203.0.113.10 at digitalocean\n      HTTP 500\n",
     );
-  });
-
-  test("shows what stays with --all only", () => {
-    const plan = planOf(afterFailure());
-    expect(renderPlan(plan, layout)).not.toContain("stays on worker-2");
-    expect(renderPlan(plan, { ...layout, all: true })).toContain("  = 203.0.113.11 stays on worker-2\n");
   });
 
   test("names the nodes for which no address is left", () => {
@@ -137,12 +127,6 @@ describe("a rendered plan", () => {
 });
 
 describe("a rendered run", () => {
-  test("is one line when nothing was to do", () => {
-    const plan = planOf(steady());
-    const result = { ...aQuietRun(), plan, remaining: plan };
-    expect(renderRun(result, { ...layout, verbosity: 0 })).toBe("Nothing to do: 1 pool, 1 of 1 address active.\n");
-  });
-
   test("does not say that nothing is to do without saying what waits, in the words of the plan", () => {
     const plan = planOf(beyondLimit());
     const { holds } = plan;
@@ -292,15 +276,6 @@ describe("numbers of what nobody could look at", () => {
 function renamed(pool: Pool, name: string): Pool {
   return { ...pool, meta: { ...pool.meta, name, uid: name } };
 }
-
-describe("one problem", () => {
-  test("is told once: what is missing, why, and what to do", () => {
-    const text = renderPlan(planOf(beyondLimit()), layout);
-    expect(text.match(/limit of 4 reserved addresses/g)).toHaveLength(1);
-    expect(text.match(/^ {2}! /gm)).toHaveLength(1);
-    expect(text).toContain("Nothing to do now: 1 blocked.\n");
-  });
-});
 
 test("an annotation whose address is on a foreign machine is cleared with that as the reason, whatever else its node is", () => {
   const world = afterFailure();

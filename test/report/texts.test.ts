@@ -1,9 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { Action, ActionKind } from "../../src/model/action.ts";
+import type { Action } from "../../src/model/action.ts";
 import { ConfigError, KubeError, ProviderError } from "../../src/model/errors.ts";
 import type { Hold, PoolAssessment } from "../../src/model/plan.ts";
 import { nodePhrase } from "../../src/model/reason.ts";
-import { plain } from "../../src/model/text.ts";
 import { actionText, whyAction } from "../../src/report/text/actions.ts";
 import { errorText } from "../../src/report/text/errors.ts";
 import { holdText, whyHold } from "../../src/report/text/holds.ts";
@@ -122,11 +121,6 @@ const web = planOf(afterFailure()).pools.find(({ object: { name } }) => name ===
 describe("the text of an action", () => {
   test.for(ACTION_ROWS)("names what it changes and why: %$", ([action, text, why]) => {
     expect([actionText(action), whyAction(action, web)]).toEqual([text, why]);
-  });
-
-  test("is told for every kind", () => {
-    const told: ReadonlySet<ActionKind> = new Set(ACTION_ROWS.map(([{ kind }]) => kind));
-    expect(told.size).toBe(9);
   });
 });
 
@@ -261,10 +255,6 @@ describe("small texts", () => {
       countText(1, "node"),
       countText(2, "node"),
     ]).toEqual(["", "a", "a, b and c", "1 node", "2 nodes"]);
-  });
-
-  test("a text from outside becomes one line that cannot steer a terminal", () => {
-    expect(plain("a\r\nb\u001b[2J\u202ec\u009b1m")).toBe("a b [2J c 1m");
   });
 
   test("words are wrapped behind the indent, and a word that is too long stays whole", () => {
