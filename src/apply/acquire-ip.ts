@@ -36,7 +36,7 @@ async function acquire(action: AcquireIP, context: ApplyContext): Promise<Result
   const reason = obstacle(context);
   if (reason !== undefined) return skipped(reason);
   await recordIntent(action, intent, pool, context);
-  await noteOnLock(context);
+  await noteOnLock(action.provider, context);
   const obstacleNow = obstacle(context);
   if (obstacleNow !== undefined) {
     await journal.record(key, (status) => withdrawn(status, intent, pool.status));
@@ -126,13 +126,16 @@ function withAddress(
 }
 
 /** Leaves the time for other runs, which share the provider's limit on creations; anew where it took so long to write that the creation would come much later. */
-async function noteOnLock(context: ApplyContext): Promise<void> {
-  const { lock, cluster } = context;
+async function noteOnLock(provider: string, context: ApplyContext): Promise<void> {
+  const { lock, cluster, registry } = context;
+  const perMinute = registry.get(provider)?.addresses?.acquisitionsPerMinute ?? 0;
   const earlier = (lock.annotations()[ACQUISITIONS_ANNOTATION] ?? "").split(",").filter((time) => time !== "");
   let notedMs: number;
   do {
     notedMs = cluster.now();
-    await lock.annotate({ [ACQUISITIONS_ANNOTATION]: [...earlier.slice(-11), timestamp(notedMs)].join(",") });
+    await lock.annotate({
+      [ACQUISITIONS_ANNOTATION]: [...earlier.slice(-Math.max(1, perMinute - 1)), timestamp(notedMs)].join(","),
+    });
   } while (cluster.now() - notedMs > LATE_MS && obstacle(context) === undefined);
 }
 
