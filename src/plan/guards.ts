@@ -1,8 +1,9 @@
 import { type Action, type ObjectRef, refKey, type UnassignIP, type WriteDNS } from "../model/action.ts";
-import type { Hold } from "../model/plan.ts";
-import { compareText, type RetryStatus } from "../model/resource.ts";
+import type { Hold, Obstacle } from "../model/plan.ts";
+import { compareText } from "../model/resource.ts";
 import type { SendingCondition } from "./firewalls/plan-firewalls.ts";
-import { FINALIZER_SUBJECT, retryDueMs } from "./retries.ts";
+import { hold, obstacle } from "./holds.ts";
+import { FINALIZER_SUBJECT, type Retries } from "./retries.ts";
 
 /**
  * What may never happen, whatever is decided for addresses, names and firewalls. `plan.ts` asks the guards of each stage in this order; each one sees what the
@@ -58,8 +59,7 @@ interface Facts {
   };
   readonly writes: {
     readonly isDeleting: (object: ObjectRef) => boolean;
-    readonly retriesOf: (object: ObjectRef) => readonly RetryStatus[];
-    readonly nowMs: number;
+    readonly retriesOf: (object: ObjectRef) => Retries | undefined;
   };
 }
 
@@ -84,10 +84,8 @@ interface Verdict {
 interface Drop {
   readonly action: Action;
   readonly subject: string;
-  readonly why: Why;
+  readonly why: Obstacle;
 }
-
-type Why = Pick<Hold, "reason" | "detail" | "needsPerson" | "notBeforeMs">;
 
 /** Lets an action wait for others: for their success (`requires`), or for their end (`follows`). */
 interface Wait {
@@ -113,7 +111,10 @@ export function guarded<S extends Stage>(stage: S, actions: readonly Action[], f
       const { drops = [], waits = [], kept = [] } = guard(left.actions, facts);
       return {
         actions: withoutDropped(withWaits(left.actions, waits), drops),
-        holds: [...left.holds, ...drops.map(heldInstead)],
+        holds: [
+          ...left.holds,
+          ...drops.map(({ action, subject, why }) => hold(action.kind, action.object, subject, why)),
+        ],
         kept: new Map([...left.kept, ...kept]),
       };
     },
@@ -147,10 +148,6 @@ function withoutDropped(actions: readonly Action[], drops: readonly Drop[]): rea
   return actions.filter(({ id }) => !dropped.has(id));
 }
 
-function heldInstead({ action: { kind, object }, subject, why }: Drop): Hold {
-  return { kind, object, subject, ...why };
-}
-
 /**
  * If the plan unassigns all serving addresses of a name (two or more), the last one stays, and with it everything that requires its unassignment. The next round of
  * the pass releases it, once another address of the name serves.
@@ -170,7 +167,7 @@ function keepOneServing(actions: readonly Action[], { shown, serving }: Facts["a
     drops: unassigning.flatMap((action) => {
       const detail = needed.get(action.ip);
       if (detail === undefined) return [];
-      return [{ action, subject: action.ip, why: { reason: "LastServing", detail, needsPerson: false } }];
+      return [{ action, subject: action.ip, why: obstacle("LastServing", detail) }];
     }),
   };
 }
@@ -197,7 +194,7 @@ function keepPublished(actions: readonly Action[], { staying }: Facts["names"]):
     drops: actions.flatMap((action) => {
       const detail = action.kind === "delete-ip" ? staying.get(action.ip) : undefined;
       if (action.kind !== "delete-ip" || detail === undefined) return [];
-      return [{ action, subject: action.ip, why: { reason: "StillPublished", detail, needsPerson: false } }];
+      return [{ action, subject: action.ip, why: obstacle("StillPublished", detail) }];
     }),
   };
 }
@@ -316,15 +313,13 @@ function removeFinalizerLast(actions: readonly Action[]): Verdict {
 }
 
 /** A finalizer write that failed waits until it is due again. What would have to be cleaned up is not made meanwhile: it requires the finalizer. */
-function awaitRefusedFinalizer(actions: readonly Action[], { retriesOf, nowMs }: Facts["writes"]): Verdict {
+function awaitRefusedFinalizer(actions: readonly Action[], { retriesOf }: Facts["writes"]): Verdict {
   return {
     drops: actions.flatMap((action) => {
       const { kind, object } = action;
       if (kind !== "add-finalizer" && kind !== "remove-finalizer") return [];
-      const retry = retriesOf(object).find(({ subject }) => subject === FINALIZER_SUBJECT);
-      const notBeforeMs = retry === undefined ? nowMs : retryDueMs(retry, nowMs);
-      if (retry === undefined || notBeforeMs <= nowMs) return [];
-      const why = { reason: "Backoff", detail: retry.error, needsPerson: false, notBeforeMs } as const;
+      const why = retriesOf(object)?.obstacle(FINALIZER_SUBJECT);
+      if (why === undefined) return [];
       return [{ action, subject: `${object.namespace}/${object.name}`, why }];
     }),
   };

@@ -14,12 +14,12 @@ import { firewallObstacle, firewallTarget } from "./firewalls/firewall-target.ts
 import { type LettingIn, type ObjectFirewalls, planFirewalls } from "./firewalls/plan-firewalls.ts";
 import { findGaps } from "./gaps.ts";
 import { type Guarded, guarded } from "./guards.ts";
-import { shownAddresses, shownNames, stillPublished } from "./names/former-names.ts";
 import { type NameClaims, settleNames } from "./names/name-claims.ts";
-import { type ObjectNames, planDNS, stayingAddresses, untouchedNames, withUnrecorded } from "./names/plan-dns.ts";
+import { type ObjectNames, planDNS, stayingAddresses, untouchedNames } from "./names/plan-dns.ts";
 import { type Publisher, poolAddresses, poolPublisher, type ServedAddresses } from "./names/publishers.ts";
+import { type Shown, shownNow } from "./names/still-published.ts";
 import { verifiedAddresses } from "./names/verified-addresses.ts";
-import { planWithdrawals } from "./names/withdrawals.ts";
+import { nameWrites } from "./names/withdrawals.ts";
 import { judgeNodes, machineNodes, nodeByMachine } from "./nodes/judge-nodes.ts";
 import { type Decision, isWritable, type PoolView } from "./pool-view.ts";
 import { isNamespaceSelected, isSelected } from "./selection.ts";
@@ -47,7 +47,7 @@ import { validatePool } from "./validate.ts";
  *   5 names      plan A records for the addresses that will serve             planDNS
  *     guard      give back no address that a name still shows
  *   6 annotate   repair node annotations                                      planAnnotations
- *   7 writes     withdraw leaving addresses from DNS, finalizers              planWithdrawals, finalizerStep
+ *   7 writes     withdraw leaving addresses from DNS, finalizers              nameWrites, finalizerStep
  *     guard      DNS before unassignment, finalizers before everything
  *   8 status     what each object should show                                 assessPool, assessRecordSet
  *
@@ -69,7 +69,7 @@ export function plan(observed: Observation, selection: Selection): Plan {
     views: addresses.decisions.map(({ view }) => view),
     claims: claimed.claims,
     assignments: addresses.assignments,
-    stillPublished: new Map([...claimed.stillPublished, ...addresses.kept]),
+    stillPublished: new Map([...claimed.shown.stuck, ...addresses.kept]),
     isNamespaceSelected: (namespace) => isNamespaceSelected(selection, namespace),
   });
   const writes = planWrites(claimed, addresses, names, annotations.actions);
@@ -92,8 +92,8 @@ interface Claimed {
   /** Every object as DNS sees it: pools before record sets. */
   readonly publishers: readonly Publisher[];
   readonly nameClaims: NameClaims;
-  /** Addresses that cannot be taken out of DNS in this pass, with the name. */
-  readonly stillPublished: ReadonlyMap<string, string>;
+  /** What names show before anything changes. */
+  readonly shown: Shown;
   /** Addresses that serve at this moment, whatever is planned for them. */
   readonly serving: ReadonlySet<string>;
   readonly nowMs: number;
@@ -118,7 +118,7 @@ function claim(world: Observation, selection: Selection): Claimed {
     recordSets,
     publishers,
     nameClaims,
-    stillPublished: stillPublished(publishers, nameClaims, dns, nowMs),
+    shown: shownNow(publishers, nameClaims, dns, nowMs),
     serving: servingNow(views),
     nowMs,
   };
@@ -192,16 +192,15 @@ interface AddressPlan extends Draft {
 
 /** Decides about addresses, then opens and closes the firewalls in front of them. */
 function planAddresses(world: Observation, claimed: Claimed): AddressPlan {
-  const { views, claims, publishers, nameClaims, stillPublished, serving } = claimed;
-  const decisions = decidePools(views, world, claims, stillPublished);
+  const { views, claims, shown, serving } = claimed;
+  const decisions = decidePools(views, world, claims, shown.stuck);
   const decided = decisions.flatMap(({ actions }) => actions);
-  const shown = shownNames(publishers, nameClaims);
-  const staying = guarded("addresses", decided, { shown, serving });
+  const staying = guarded("addresses", decided, { shown: shown.names, serving });
   const { byObject, sending, lettingIn } = planFirewalls(
     decisions.map(({ view }) => view),
     staying.actions,
     world,
-    { stillPublished, shown: shownAddresses(publishers, nameClaims) },
+    { stillPublished: shown.stuck, shown: shown.addresses },
   );
   const { actions, holds } = guarded("firewalls", staying.actions, { sending });
   return {
@@ -263,7 +262,7 @@ function planNames(world: Observation, claimed: Claimed, addresses: AddressPlan)
 
 /** Joins all writes, and puts them in their order. */
 function planWrites(
-  { publishers, serving, nowMs }: Claimed,
+  { publishers, serving }: Claimed,
   { decisions, firewalls }: AddressPlan,
   names: NamesPlan,
   annotations: readonly Action[],
@@ -277,11 +276,9 @@ function planWrites(
   const published = names.recordSets.flatMap(({ served }) =>
     [...served.serving].flatMap(([ip, after]) => (after.length === 0 ? [ip] : [])),
   );
-  const planned = objects.flatMap(({ present, former }) => [...present.actions, ...former.actions]);
-  const records = planWithdrawals(planned, { leaving, serving: new Set([...serving, ...published]) });
   const changes = [
     ...names.actions,
-    ...withUnrecorded(records, objects),
+    ...nameWrites(objects, { leaving, serving: new Set([...serving, ...published]) }),
     ...annotations,
     ...[...firewalls.values()].flatMap((object) => object.actions),
   ];
@@ -308,8 +305,7 @@ function planWrites(
   const publisherOf = new Map(publishers.map((publisher) => [refKey(publisher.ref), publisher]));
   return guarded("writes", [...distinct.values(), ...finalizers], {
     isDeleting: (object) => publisherOf.get(refKey(object))?.meta.isDeleting === true,
-    retriesOf: (object) => publisherOf.get(refKey(object))?.retries ?? [],
-    nowMs,
+    retriesOf: (object) => publisherOf.get(refKey(object))?.retries,
   });
 }
 

@@ -60,7 +60,7 @@ export const DNS_BUGS: readonly Mutation[] = [
   {
     name: "The old name goes although the new one cannot be written.",
     file: "src/plan/names/former-names.ts",
-    find: '  if (!present.isInPlace || isBeingCleaned(present, written)) return held({ reason: "NewNameFirst" });\n',
+    find: "  if (!present.isInPlace || isBeingCleanedUp(present, context.cleanedUp)) return wait(NEW_NAME_FIRST);\n",
     replace: "",
   },
   {
@@ -78,8 +78,8 @@ export const DNS_BUGS: readonly Mutation[] = [
   {
     name: "A former name is forgotten as soon as another object asks for it.",
     file: "src/plan/names/former-names.ts",
-    find: "if (!meta.isDeleting) return { isKept: true };",
-    replace: "if (!meta.isDeleting) return { isKept: false };",
+    find: "if (!publisher.meta.isDeleting) return { isRemembered: true };",
+    replace: "if (!publisher.meta.isDeleting) return { isRemembered: false };",
   },
   {
     name: "Two objects both write a name they ask for.",
@@ -90,8 +90,8 @@ export const DNS_BUGS: readonly Mutation[] = [
   {
     name: "The object that has a name loses it to an older one that asks for it.",
     file: "src/plan/names/name-claims.ts",
-    find: "if (rival === undefined || (isHolder && !rival.isHolder))",
-    replace: "if (rival === undefined)",
+    find: "if (senior === undefined || (hasPublished && !senior.hasPublished))",
+    replace: "if (senior === undefined)",
   },
   {
     name: "A set is changed although it became another since it was planned on.",
@@ -175,7 +175,7 @@ export const DNS_BUGS: readonly Mutation[] = [
   {
     name: "An object is let go before its records are cleaned.",
     file: "src/plan/names/plan-dns.ts",
-    find: "    after: [...former.actions.map(({ id }) => id), ...former.heirs],\n",
+    find: "    after: [...former.actions.map(({ id }) => id), ...former.takeoverActionIDs],\n",
     replace: "    after: [],\n",
   },
   {
@@ -187,13 +187,13 @@ export const DNS_BUGS: readonly Mutation[] = [
   {
     name: "A name is emptied under an object that asks for it and has nothing to publish.",
     file: "src/plan/names/former-names.ts",
-    find: 'if (change.kind === "none") return bequest(publisher, present, name, change, context);',
-    replace: 'if (change.kind === "none") return undefined;',
+    find: "return handOver(publisher, present, name, plan.addresses, context);",
+    replace: "return undefined;",
   },
   {
     name: "What an object gets a name with is not on record for it.",
     file: "src/plan/names/plan-dns.ts",
-    find: "if (stored === undefined && !isRight && !bequeathed.has(nameKey(target.name))) return undefined;",
+    find: "if (stored === undefined && !isRight && !handedOver.has(nameKey(target.name))) return undefined;",
     replace: "if (stored === undefined && !isRight) return undefined;",
   },
   {

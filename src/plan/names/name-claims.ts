@@ -5,12 +5,12 @@ import type { Publisher } from "./publishers.ts";
 
 /** Who owns which name, over all objects of the cluster. */
 export interface NameClaims {
-  /** The object whose records a name has; undefined when no object asks for it. */
+  /** Returns the object that the records of a name belong to; undefined if no object asks for the name. */
   ownerOf(key: string): ObjectRef | undefined;
-  /** True when the owner by its status has published there: it remembers the name from then on. */
-  isHeld(key: string): boolean;
-  /** True while an object may ask for the name that cannot be told which one it asks for, since the zone of its id could not be read in this pass. */
-  isUntold(key: string): boolean;
+  /** True if the owner's status shows that it published under the name: it remembers the name from then on. */
+  hasPublished(key: string): boolean;
+  /** True while an object with an unread zone id may turn out to claim this name. Example: `recordName: www` may mean `www.example.com`. */
+  mayBeClaimed(key: string): boolean;
 }
 
 /** One name at one provider, as a key of claims. */
@@ -24,41 +24,43 @@ export function publishedKey({ provider, name }: PublishedName): string {
 }
 
 /**
- * Settles who a name belongs to: the object that by status published it keeps it, among others the senior one has it; suspended and invalid objects claim, too. An
- * object whose name cannot be told in this pass claims the one it published last.
+ * Decides which object owns each name. Among the objects that ask for a name, the owner is:
+ * 1. the senior one of those whose status shows that they published it (`publishedDNS`);
+ * 2. if there is none, the senior one.
+ * Suspended and invalid objects take part. An object whose name cannot be resolved now claims the name it published last. Pure.
  */
 export function settleNames(publishers: readonly Publisher[]): NameClaims {
-  const owners = new Map<string, { readonly ref: ObjectRef; readonly isHolder: boolean }>();
+  const owners = new Map<string, { readonly ref: ObjectRef; readonly hasPublished: boolean }>();
   for (const publisher of publishers.toSorted(bySeniority)) {
     const key = claimedKey(publisher);
     if (key === undefined) continue;
     const { publishedDNS } = publisher.memory;
-    const isHolder = publishedDNS !== undefined && publishedKey(publishedDNS) === key;
-    const rival = owners.get(key);
-    if (rival === undefined || (isHolder && !rival.isHolder)) owners.set(key, { ref: publisher.ref, isHolder });
+    const hasPublished = publishedDNS !== undefined && publishedKey(publishedDNS) === key;
+    const senior = owners.get(key);
+    if (senior === undefined || (hasPublished && !senior.hasPublished))
+      owners.set(key, { ref: publisher.ref, hasPublished });
   }
-  const untold = publishers.flatMap(untoldName);
+  const unresolved = publishers.flatMap(unresolvedName);
   return {
     ownerOf: (key) => owners.get(key)?.ref,
-    isHeld: (key) => owners.get(key)?.isHolder === true,
-    isUntold: (key) => untold.some((isIt) => isIt(key)),
+    hasPublished: (key) => owners.get(key)?.hasPublished === true,
+    mayBeClaimed: (key) => unresolved.some((mayBe) => mayBe(key)),
   };
-}
-
-/** Which keys an object may claim that cannot be told which one it does. Nobody waits for a zone that the token may not see. */
-function untoldName({ wish, target, mayPublish }: Publisher): readonly ((key: string) => boolean)[] {
-  const isUntold = isPassing(target) && target.name === undefined;
-  if (!mayPublish || wish.kind !== "named" || !isUntold) return [];
-  const recordName = wish.recordName.toLowerCase();
-  const full = nameKey({ provider: wish.provider, fqdn: recordName });
-  const isOfProvider = (key: string): boolean => key.startsWith(nameKey({ provider: wish.provider, fqdn: "" }));
-  return [recordName === "@" ? isOfProvider : (key) => key === full || key.startsWith(`${full}.`)];
 }
 
 function claimedKey({ memory, target }: Publisher): string | undefined {
   if (target.kind === "none") return undefined;
-  if (target.kind === "ready" || target.name !== undefined) return target.name && nameKey(target.name);
+  if (target.name !== undefined) return nameKey(target.name);
   return memory.publishedDNS && publishedKey(memory.publishedDNS);
+}
+
+/** Returns which keys an object may claim whose zone could not be read. Nobody waits for a zone that the token may not see. */
+function unresolvedName({ wish, target, mayPublish }: Publisher): readonly ((key: string) => boolean)[] {
+  if (!mayPublish || wish.kind !== "named" || !isPassing(target) || target.name !== undefined) return [];
+  const recordName = wish.recordName.toLowerCase();
+  const full = nameKey({ provider: wish.provider, fqdn: recordName });
+  const isOfProvider = (key: string): boolean => key.startsWith(nameKey({ provider: wish.provider, fqdn: "" }));
+  return [recordName === "@" ? isOfProvider : (key) => key === full || key.startsWith(`${full}.`)];
 }
 
 /** True when the two refer to the same object. */

@@ -1,11 +1,12 @@
 import { nameActionID, type WriteDNS } from "../../model/action.ts";
 import { type RecordSetState, recordAddresses } from "../../model/dns.ts";
-import type { Hold } from "../../model/plan.ts";
+import type { Hold, Obstacle } from "../../model/plan.ts";
 import { REFUSAL_REASONS, type Reason } from "../../model/reason.ts";
-import { dnsSubject, retryDueMs } from "../retries.ts";
+import { hold, obstacle } from "../holds.ts";
+import { dnsSubject } from "../retries.ts";
 import { isSameObject, type NameClaims, nameKey } from "./name-claims.ts";
 import { type BlockedTarget, isPassing, type NameTarget, type ReadyTarget } from "./name-target.ts";
-import type { Publisher, ServedAddresses } from "./publishers.ts";
+import { isDebouncing, type Publisher, type ServedAddresses } from "./publishers.ts";
 
 /** What is done about the name an object has now. */
 export interface NamePlan {
@@ -30,29 +31,40 @@ export interface NamePlan {
 export function planName(publisher: Publisher, served: ServedAddresses, claims: NameClaims, nowMs: number): NamePlan {
   const target = ownTarget(publisher, claims);
   if (target.kind === "none") return { target, actions: [], holds: [], isInPlace: true, isRight: false };
-  const open = { target, actions: [], isInPlace: false, isRight: false };
-  if (target.kind === "blocked") return { ...open, holds: [blockedHold(publisher, target, nowMs)], ...waitOf(target) };
-  const decision = decideRecords(served, target.records, publisher.whenEmpty);
+  const written = publisher.wish.kind === "named" ? publisher.wish.recordName : "";
+  const waiting = (why: Obstacle, waitsFor?: NamePlan["waitsFor"]): NamePlan => ({
+    target,
+    actions: [],
+    holds: [hold("update-dns", publisher.ref, target.name?.fqdn ?? written, why)],
+    isInPlace: false,
+    isRight: false,
+    ...(waitsFor === undefined ? {} : { waitsFor }),
+  });
+  const reading = (blocked: BlockedTarget): NamePlan["waitsFor"] => (isPassing(blocked) ? "reading" : undefined);
+  if (target.kind === "blocked") return waiting(blockedWhy(publisher, target), reading(target));
+  const { name, records, ttlSeconds, unusable } = target;
+  const decision = decideRecords(served, records, publisher.whenEmpty);
   const { isUndecided } = decision;
-  if (decision.kind === "keep" && isUndecided) return { ...open, holds: [], isInPlace: true, isUndecided };
-  if (decision.kind === "keep") {
-    const holds = [hold(publisher, target.name.fqdn, "NothingToPublish")];
-    return { ...open, holds, isKept: true, isInPlace: target.records.addresses.length > 0, drift: 0 };
+  const done = { target, actions: [], holds: [], isInPlace: true, isRight: false, isUndecided };
+  const isFilled = records.addresses.length > 0;
+  if (decision.kind === "keep" && isUndecided) return done;
+  if (decision.kind === "keep")
+    return { ...waiting(obstacle("NothingToPublish")), isKept: true, isInPlace: isFilled, drift: 0 };
+  if (areAsWanted(records, decision.addresses, ttlSeconds))
+    return { ...done, isRight: decision.addresses.length > 0, drift: 0 };
+  const drift = differingRecords(records, decision.addresses, ttlSeconds);
+  const retry = publisher.retries.obstacle(dnsSubject(name.fqdn));
+  if (retry !== undefined) return { ...waiting(retry, "retry"), drift };
+  if (isDebouncing(publisher, nowMs)) {
+    const debounce = obstacle("Settling", "", { notBeforeMs: publisher.settlesAtMs });
+    return { ...waiting(debounce, "debounce"), isInPlace: isFilled, drift };
   }
-  if (areAsWanted(target.records, decision.addresses, target.ttlSeconds))
-    return { ...open, holds: [], isInPlace: true, isRight: decision.addresses.length > 0, isUndecided, drift: 0 };
-  const drift = differingRecords(target.records, decision.addresses, target.ttlSeconds);
-  const waiting = backoff(publisher, target.name.fqdn, nowMs);
-  if (waiting !== undefined) return { ...open, holds: [waiting], waitsFor: "retry", drift };
-  const calm = settling(publisher, target.name.fqdn, nowMs);
-  if (calm !== undefined)
-    return { ...open, holds: [calm], waitsFor: "debounce", isInPlace: target.records.addresses.length > 0, drift };
-  if (target.unusable !== undefined) {
-    const unusable = { ...target.unusable, name: target.name };
-    return { ...open, holds: [blockedHold(publisher, unusable, nowMs)], ...waitOf(unusable), drift };
+  if (unusable !== undefined) {
+    const why = blockedWhy(publisher, { ...unusable, name });
+    return { ...waiting(why, reading(unusable)), drift };
   }
-  if (!publisher.isWritable) return { ...open, holds: [], drift };
-  return { ...open, actions: [update(publisher, target, decision)], holds: [], isInPlace: true, drift };
+  const open = { target, actions: [], holds: [], isInPlace: false, isRight: false, drift };
+  return publisher.isWritable ? { ...open, actions: [update(publisher, target, decision)], isInPlace: true } : open;
 }
 
 /** The target of an object; blocked where another object owns the name. Pure. */
@@ -71,36 +83,12 @@ const CAUSES: Readonly<Record<BlockedTarget["cause"], Reason>> = {
   "no-zone": "ZoneNotFound",
 };
 
-function blockedHold(publisher: Publisher, target: BlockedTarget, nowMs: number): Hold {
-  const { cause, detail, needsPerson, notBeforeMs, name } = target;
-  // After a failed change the name is unknown, and is looked at again when the change is due again.
-  const waiting = cause === "unanswered" && name !== undefined ? backoff(publisher, name.fqdn, nowMs) : undefined;
-  if (waiting !== undefined) return waiting;
-  const written = publisher.wish.kind === "named" ? publisher.wish.recordName : "";
-  const blocked = { ...hold(publisher, name?.fqdn ?? written, CAUSES[cause]), detail, needsPerson };
-  return notBeforeMs === undefined ? blocked : { ...blocked, notBeforeMs };
-}
-
-function waitOf(target: BlockedTarget): Pick<NamePlan, "waitsFor"> {
-  return isPassing(target) ? { waitsFor: "reading" } : {};
-}
-
-/** The wait after a failed change of a name; undefined when none runs. */
-function backoff(publisher: Publisher, fqdn: string, nowMs: number): Hold | undefined {
-  const retry = publisher.retries.find(({ subject }) => subject === dnsSubject(fqdn));
-  const dueMs = retry === undefined ? nowMs : retryDueMs(retry, nowMs);
-  if (dueMs <= nowMs) return undefined;
-  return { ...hold(publisher, fqdn, "Backoff"), detail: retry?.error ?? "", notBeforeMs: dueMs };
-}
-
-/** The wait for nodes that are just changing; undefined when none runs. */
-function settling(publisher: Publisher, fqdn: string, nowMs: number): Hold | undefined {
-  const { settlesAtMs = nowMs } = publisher;
-  return settlesAtMs > nowMs ? { ...hold(publisher, fqdn, "Settling"), notBeforeMs: settlesAtMs } : undefined;
-}
-
-function hold({ ref }: Publisher, subject: string, reason: Hold["reason"]): Hold {
-  return { kind: "update-dns", object: ref, subject, reason, detail: "", needsPerson: false };
+/** Returns why nothing can be written under the name. After a failed change the name is unknown, and is looked at again when the change is due again. */
+function blockedWhy(publisher: Publisher, target: BlockedTarget): Obstacle {
+  const { cause, detail, name } = target;
+  const retry =
+    cause === "unanswered" && name !== undefined ? publisher.retries.obstacle(dnsSubject(name.fqdn)) : undefined;
+  return retry ?? obstacle(CAUSES[cause], detail, target);
 }
 
 function update(

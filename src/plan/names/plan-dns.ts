@@ -3,7 +3,7 @@ import { type DNSFacts, recordAddresses } from "../../model/dns.ts";
 import type { Hold } from "../../model/plan.ts";
 import type { DNSMemory, Pool, PublishedName, RecordSet } from "../../model/resource.ts";
 import { type Cleaning, NOTHING_TO_CLEAN } from "../finalizer.ts";
-import { type FormerPlan, type NameChange, planFormerNames } from "./former-names.ts";
+import { type FormerPlan, NEW_NAME_FIRST, type OwnerPlan, planFormerNames } from "./former-names.ts";
 import { type NameClaims, nameKey, publishedKey } from "./name-claims.ts";
 import { type NamePlan, ownTarget, planName } from "./name-plan.ts";
 import { isTaken, type NameTarget } from "./name-target.ts";
@@ -28,72 +28,63 @@ export function planDNS(
   dns: ReadonlyMap<string, DNSFacts>,
   nowMs: number,
 ): readonly ObjectNames[] {
-  const written = new Set<string>();
-  const planned = publishers.flatMap((publisher) => {
-    const own = served.get(refKey(publisher.ref));
-    return own === undefined ? [] : [{ publisher, present: planName(publisher, own, claims, nowMs) }];
-  });
-  const changing = new Map([
-    ...publishers.filter(({ ref }) => !served.has(refKey(ref))).flatMap((publisher) => awaited(publisher, claims)),
-    ...planned.flatMap(({ publisher, present }) => changeOf(publisher, present)),
-  ]);
-  // What objects that go clean is known first: it may be the new name of another, whose old one stays then.
-  const formers = new Map(
-    planned
-      .toSorted((a, b) => Number(b.publisher.meta.isDeleting) - Number(a.publisher.meta.isDeleting))
-      .map(({ publisher, present }) => [
-        refKey(publisher.ref),
-        planFormerNames(publisher, present, { claims, dns, nowMs, changing, written }),
-      ]),
+  const present = new Map(
+    publishers.flatMap((publisher) => {
+      const own = served.get(refKey(publisher.ref));
+      return own === undefined ? [] : [[publisher, planName(publisher, own, claims, nowMs)] as const];
+    }),
   );
-  const bequeathed = new Set([...formers.values()].flatMap((former) => former.bequeathed));
-  return planned.flatMap(({ publisher, present }): readonly ObjectNames[] => {
-    const former = formers.get(refKey(publisher.ref));
-    if (former === undefined) return [];
-    const memory = dnsMemory(publisher, present, former, bequeathed);
-    return [
-      {
-        publisher,
-        present,
-        former,
-        holds: [...present.holds, ...former.holds],
-        memory,
-        cleaning: publisher.isWritable ? cleaning(publisher, present, former, memory) : NOTHING_TO_CLEAN,
-      },
-    ];
+  const ownerPlans = new Map(
+    publishers.flatMap((publisher) => {
+      const target = ownTarget(publisher, claims);
+      if (!publisher.mayPublish || target.kind === "none" || target.name === undefined || isTaken(target)) return [];
+      return [[nameKey(target.name), ownerPlan(publisher, present.get(publisher))] as const];
+    }),
+  );
+  const context = { claims, dns, ownerPlans, cleanedUp: new Set<string>() };
+  // What deleted objects clean up is known first: it may be the new name of another object, whose old one stays then.
+  const former = new Map(
+    [...present]
+      .toSorted(([a], [b]) => Number(b.meta.isDeleting) - Number(a.meta.isDeleting))
+      .map(([publisher, own]) => [publisher, planFormerNames(publisher, own, context)]),
+  );
+  const handedOver = new Set([...former.values()].flatMap((own) => own.handedOver));
+  return [...present].flatMap(([publisher, own]) => {
+    const past = former.get(publisher);
+    return past === undefined ? [] : [objectNames(publisher, own, past, handedOver)];
   });
 }
 
-/** The name of an object that cannot be worked on for its provider's sake: whoever leaves it waits, as the object may have to write there once it can. */
-function awaited(publisher: Publisher, claims: NameClaims): readonly (readonly [string, NameChange])[] {
-  const target = ownTarget(publisher, claims);
-  if (!publisher.mayPublish || target.kind === "none" || target.name === undefined || isTaken(target)) return [];
-  return [
-    [nameKey(target.name), { kind: "later", hold: { ...FIRST, object: publisher.ref, subject: target.name.fqdn } }],
-  ];
-}
-
-/** How a name is changed for the object it belongs to, by its key; empty when nothing is to change, and that is on record. */
-function changeOf(publisher: Publisher, present: NamePlan): readonly (readonly [string, NameChange])[] {
-  const { target, actions, holds, waitsFor, isRight, drift = 0 } = present;
-  if (!publisher.mayPublish || target.kind === "none" || target.name === undefined || isTaken(target)) return [];
-  const key = nameKey(target.name);
+/** Returns what is done for an object's name, as an object that leaves the name has to know it. `present` is absent for a blocked pool: its provider cannot be used now. */
+function ownerPlan({ managed }: Publisher, present: NamePlan | undefined): OwnerPlan {
+  if (present === undefined) return { kind: "waits", why: NEW_NAME_FIRST };
+  const { actions, holds, waitsFor, isRight, drift = 0 } = present;
   const [action] = actions;
-  if (action !== undefined) return [[key, { kind: "now", actionID: action.id }]];
-  const hold = waitsFor === undefined ? undefined : holds[0];
-  // What is right already, or is to stay, is on record once this pass has written its status.
-  const first: Hold = { ...FIRST, object: publisher.ref, subject: target.name.fqdn };
-  if (hold === undefined && !isRight && drift === 0)
-    return [[key, { kind: "none", hold: first, addresses: publisher.managed }]];
-  return [[key, { kind: "later", hold: hold ?? first }]];
+  if (action !== undefined) return { kind: "writes", actionID: action.id };
+  const [why] = waitsFor === undefined ? [] : holds;
+  // What is right already, or is to stay, is in status once this pass has written it.
+  const isSettled = isRight || drift > 0;
+  return why === undefined && !isSettled
+    ? { kind: "cannot-publish", addresses: managed }
+    : { kind: "waits", why: why ?? NEW_NAME_FIRST };
 }
 
-const FIRST: Pick<Hold, "kind" | "reason" | "detail" | "needsPerson"> = {
-  kind: "update-dns",
-  reason: "NewNameFirst",
-  detail: "",
-  needsPerson: false,
-};
+function objectNames(
+  publisher: Publisher,
+  present: NamePlan,
+  former: FormerPlan,
+  handedOver: ReadonlySet<string>,
+): ObjectNames {
+  const memory = dnsMemory(publisher, present, former, handedOver);
+  return {
+    publisher,
+    present,
+    former,
+    holds: [...present.holds, ...former.holds],
+    memory,
+    cleaning: publisher.isWritable ? cleaning(publisher, present, former, memory) : NOTHING_TO_CLEAN,
+  };
+}
 
 function cleaning(
   { reclaimPolicy }: Publisher,
@@ -106,11 +97,24 @@ function cleaning(
   return {
     isNeeded: isPublished || former.names.length > 0 || present.actions.some(({ kind }) => kind === "update-dns"),
     isStuck: former.holds.length > 0,
-    after: [...former.actions.map(({ id }) => id), ...former.heirs],
+    after: [...former.actions.map(({ id }) => id), ...former.takeoverActionIDs],
   };
 }
 
-/** Address → a name that shows it, and goes on showing it after what is planned. Pure. */
+/** Plans nothing for the names of an object: all stays as it is. Pure. */
+export function untouchedNames(publisher: Publisher): ObjectNames {
+  const memory = storedMemory(publisher);
+  return {
+    publisher,
+    present: { target: { kind: "none" }, actions: [], holds: [], isInPlace: false, isRight: false },
+    former: { actions: [], holds: [], names: memory.formerDNS, takeoverActionIDs: [], handedOver: [] },
+    holds: [],
+    memory,
+    cleaning: NOTHING_TO_CLEAN,
+  };
+}
+
+/** Returns address → name, for each address that a name shows and goes on showing after what is planned. Pure. */
 export function stayingAddresses(names: readonly ObjectNames[]): ReadonlyMap<string, string> {
   return new Map(
     names.flatMap(({ present: { target, actions } }) => {
@@ -123,73 +127,33 @@ export function stayingAddresses(names: readonly ObjectNames[]): ReadonlyMap<str
   );
 }
 
-/** The names of an object for which nothing may be planned in this pass: all stays as it is. Pure. */
-export function untouchedNames(publisher: Publisher): ObjectNames {
-  const { publishedDNS, formerDNS } = publisher.memory;
-  return {
-    publisher,
-    present: { target: { kind: "none" }, actions: [], holds: [], isInPlace: false, isRight: false },
-    former: { actions: [], holds: [], names: formerDNS, heirs: [], bequeathed: [] },
-    holds: [],
-    memory: { ...(publishedDNS === undefined ? {} : { publishedDNS }), formerDNS },
-    cleaning: NOTHING_TO_CLEAN,
-  };
-}
-
-/**
- * Adds to each write those of the addresses leaving the name that no object has on record there: flipop did not write them. What an object manages counts as
- * its own even where its record is lost. Pure.
- */
-export function withUnrecorded(writes: readonly WriteDNS[], names: readonly ObjectNames[]): readonly WriteDNS[] {
-  const recorded = new Map<string, Set<string>>();
-  const enter = (key: string, addresses: readonly string[]): void => {
-    recorded.set(key, new Set([...(recorded.get(key) ?? []), ...addresses]));
-  };
-  for (const { publisher } of names) {
-    const { memory, target, managed } = publisher;
-    for (const name of [...(memory.publishedDNS === undefined ? [] : [memory.publishedDNS]), ...memory.formerDNS])
-      enter(publishedKey(name), [...name.addresses, ...managed]);
-    if (target.kind !== "none" && target.name !== undefined) enter(nameKey(target.name), managed);
-  }
-  return writes.map((write) => {
-    const known = recorded.get(nameKey({ provider: write.dnsProvider, fqdn: write.fqdn }));
-    const unrecorded = leaving(write).filter((address) => known?.has(address) !== true);
-    return unrecorded.length === 0 ? write : { ...write, unrecorded };
-  });
-}
-
-function leaving({ before, after }: WriteDNS): readonly string[] {
-  return before.addresses.filter((address) => !after.addresses.includes(address));
-}
-
-/**
- * What an object's status should remember of DNS; what it stores, where nothing may be changed for it. Pure.
- * @param bequeathed - keys of the names that their owners get as they are
- */
+/** Returns what an object's status should remember of DNS: what it has stored, if nothing may be changed for it. */
 function dnsMemory(
   publisher: Publisher,
   present: NamePlan,
   former: FormerPlan,
-  bequeathed: ReadonlySet<string>,
+  handedOver: ReadonlySet<string>,
 ): DNSMemory {
-  if (!publisher.isWritable) {
-    const { publishedDNS, formerDNS } = publisher.memory;
-    return { ...(publishedDNS === undefined ? {} : { publishedDNS }), formerDNS };
-  }
-  const published = publishedName(publisher, present, bequeathed);
+  if (!publisher.isWritable) return storedMemory(publisher);
+  const published = publishedName(publisher, present, handedOver);
   return { ...(published === undefined ? {} : { publishedDNS: published }), formerDNS: former.names };
+}
+
+/** The publisher's memory is a whole status: only its part about names. */
+function storedMemory({ memory: { publishedDNS, formerDNS } }: Publisher): DNSMemory {
+  return { ...(publishedDNS === undefined ? {} : { publishedDNS }), formerDNS };
 }
 
 function publishedName(
   { memory, wish }: Publisher,
   { target, isRight }: NamePlan,
-  bequeathed: ReadonlySet<string>,
+  handedOver: ReadonlySet<string>,
 ): PublishedName | undefined {
   if (target.kind === "none" || wish.kind === "none") return undefined;
   if (target.name === undefined) return memory.publishedDNS;
   const stored = storedName(memory, target);
   if (target.kind === "blocked") return stored;
-  if (stored === undefined && !isRight && !bequeathed.has(nameKey(target.name))) return undefined;
+  if (stored === undefined && !isRight && !handedOver.has(nameKey(target.name))) return undefined;
   const { provider, zone, fqdn } = target.name;
   return { provider, zone, name: fqdn, addresses: target.records.addresses };
 }

@@ -9,11 +9,10 @@ import {
   objectKey,
   type ReclaimPolicy,
   type RecordSet,
-  type RetryStatus,
 } from "../../model/resource.ts";
 import type { LettingIn } from "../firewalls/plan-firewalls.ts";
-import type { PoolView } from "../pool-view.ts";
-import { isWritable } from "../pool-view.ts";
+import { isWritable, type PoolView } from "../pool-view.ts";
+import { Retries } from "../retries.ts";
 import type { Validation } from "../validate.ts";
 import { type DNSWish, type NameTarget, nameTarget, poolWish, recordSetWish } from "./name-target.ts";
 import { isUndecided, reachableAfter, type VerifiedAddresses } from "./verified-addresses.ts";
@@ -27,7 +26,7 @@ export function poolPublisher(view: PoolView, { dns, registry }: Pick<Observatio
     meta,
     wish,
     memory: status,
-    retries: status.retries,
+    retries: view.retries,
     reclaimPolicy: spec.reclaimPolicy,
     whenEmpty: "Keep",
     isWritable: isWritable(view),
@@ -46,7 +45,7 @@ export function recordSetPublisher(
   recordSet: RecordSet,
   validation: Validation,
   isSelected: boolean,
-  { dns, registry, settling }: Pick<Observation, "dns" | "registry" | "settling">,
+  { dns, registry, settling, observedAtMs }: Pick<Observation, "dns" | "registry" | "settling" | "observedAtMs">,
 ): Publisher {
   const { meta, spec, status } = recordSet;
   const settlesAtMs = settling?.get(objectKey(meta));
@@ -58,7 +57,7 @@ export function recordSetPublisher(
     meta,
     wish,
     memory: status,
-    retries: status.retries,
+    retries: new Retries(status.retries, observedAtMs),
     reclaimPolicy: spec.reclaimPolicy,
     whenEmpty: spec.whenEmpty,
     isWritable: isSelected && mayPublish,
@@ -76,7 +75,7 @@ export interface Publisher {
   readonly meta: ObjectMeta;
   readonly wish: DNSWish;
   readonly memory: DNSMemory;
-  readonly retries: readonly RetryStatus[];
+  readonly retries: Retries;
   readonly reclaimPolicy: ReclaimPolicy;
   readonly whenEmpty: "Keep" | "Delete";
   /** False when this run may not write for it, or nothing may be changed for it: not selected, suspended, invalid. */
@@ -99,6 +98,11 @@ export interface ServedAddresses {
   readonly serving: ReadonlyMap<string, readonly string[]>;
   /** Neither added nor removed: could not be read, or on its way. */
   readonly undecided: ReadonlySet<string>;
+}
+
+/** True while an object's records wait for nodes that are just changing, whatever the records should be. Pure. */
+export function isDebouncing({ settlesAtMs }: Publisher, nowMs: number): boolean {
+  return settlesAtMs !== undefined && settlesAtMs > nowMs;
 }
 
 /**

@@ -2,7 +2,6 @@ import { problemText, REASONS, type Reason } from "../../model/reason.ts";
 import type { Readiness } from "../status/conditions.ts";
 import type { NamePlan } from "./name-plan.ts";
 import type { ObjectNames } from "./plan-dns.ts";
-import type { Publisher } from "./publishers.ts";
 
 /** Why the records of an object's present name are not as desired; undefined when they are, or when it has no name. Pure. */
 export function dnsReadiness({ present }: ObjectNames): Readiness | undefined {
@@ -57,9 +56,4 @@ export function dnsError({ holds, present: { target }, publisher }: ObjectNames)
 /** True while a name's records wait a moment for nodes that are just changing: nothing that status tells of. Pure. */
 export function isSettling({ waitsFor }: Pick<NamePlan, "waitsFor">): boolean {
   return waitsFor === "debounce";
-}
-
-/** True while an object's records wait a moment, whatever they should be. Pure. */
-export function mustSettle({ settlesAtMs }: Pick<Publisher, "settlesAtMs">, nowMs: number): boolean {
-  return settlesAtMs !== undefined && settlesAtMs > nowMs;
 }

@@ -1,11 +1,19 @@
 import { nameActionID, type WriteDNS } from "../../model/action.ts";
+import { nameKey, publishedKey } from "./name-claims.ts";
+import type { ObjectNames } from "./plan-dns.ts";
 
-/** What withdrawals depend on, beside the writes. */
+/** What else happens to the addresses of names. */
 interface Leaving {
   /** Addresses that the plan takes off their machine, or gives back. */
   readonly leaving: ReadonlySet<string>;
   /** Addresses that serve at this moment, those that are to leave included. */
   readonly serving: ReadonlySet<string>;
+}
+
+/** Returns all writes of names: withdrawals included, and each with the addresses that flipop did not write. Pure. */
+export function nameWrites(names: readonly ObjectNames[], addresses: Leaving): readonly WriteDNS[] {
+  const planned = names.flatMap(({ present, former }) => [...present.actions, ...former.actions]);
+  return withUnrecorded(planWithdrawals(planned, addresses), names);
 }
 
 /**
@@ -14,9 +22,9 @@ interface Leaving {
  *
  *   withdraw-dns {.1 .3} → {.3}  →  unassign .1  →  assign .2  →  update-dns {.3} → {.2 .3}      (.1 = 203.0.113.1)
  *
- * Exception: if no other address of the name serves, the name keeps .1 until .2 is in. Pure.
+ * Exception: if no other address of the name serves, the name keeps .1 until .2 is in.
  */
-export function planWithdrawals(writes: readonly WriteDNS[], { leaving, serving }: Leaving): readonly WriteDNS[] {
+function planWithdrawals(writes: readonly WriteDNS[], { leaving, serving }: Leaving): readonly WriteDNS[] {
   return writes.flatMap((write) => {
     const out = write.before.addresses.filter((ip) => leaving.has(ip) && !write.after.addresses.includes(ip));
     const addresses = out.length === 0 || write.requires.length === 0 ? [] : meanwhile(write, out, serving);
@@ -46,4 +54,27 @@ function meanwhile(
   const final = after.addresses.filter((ip) => before.addresses.includes(ip) || serving.has(ip));
   const left = before.addresses.filter((ip) => !out.includes(ip));
   return [final, left].find((addresses) => addresses.some((ip) => serving.has(ip))) ?? [];
+}
+
+/**
+ * Adds to each write the leaving addresses that no object has stored under the name: flipop did not write them. What an object manages counts as its own, even if
+ * its status is lost.
+ */
+function withUnrecorded(writes: readonly WriteDNS[], names: readonly ObjectNames[]): readonly WriteDNS[] {
+  const recorded = new Map<string, Set<string>>();
+  const enter = (key: string, addresses: readonly string[]): void => {
+    recorded.set(key, new Set([...(recorded.get(key) ?? []), ...addresses]));
+  };
+  for (const { publisher } of names) {
+    const { memory, target, managed } = publisher;
+    for (const name of [memory.publishedDNS ?? [], memory.formerDNS].flat())
+      enter(publishedKey(name), [...name.addresses, ...managed]);
+    if (target.kind !== "none" && target.name !== undefined) enter(nameKey(target.name), managed);
+  }
+  return writes.map((write) => {
+    const known = recorded.get(nameKey({ provider: write.dnsProvider, fqdn: write.fqdn }));
+    const leaving = write.before.addresses.filter((ip) => !write.after.addresses.includes(ip));
+    const unrecorded = leaving.filter((ip) => known?.has(ip) !== true);
+    return unrecorded.length === 0 ? write : { ...write, unrecorded };
+  });
 }

@@ -1,0 +1,88 @@
+import { type DNSFacts, recordsKey } from "../../model/dns.ts";
+import type { PublishedName } from "../../model/resource.ts";
+import { dnsSubject } from "../retries.ts";
+import { isSameObject, type NameClaims, publishedKey } from "./name-claims.ts";
+import { ownTarget } from "./name-plan.ts";
+import { isUnread, type ReadyTarget } from "./name-target.ts";
+import { isDebouncing, type Publisher } from "./publishers.ts";
+
+/** What names show before anything changes. */
+export interface Shown {
+  /** What each name shows now; without names that another object has, and those that could not be read. */
+  readonly names: readonly { readonly fqdn: string; readonly addresses: readonly string[] }[];
+  /** The addresses that names show now, or showed last where the records cannot be read now. */
+  readonly addresses: ReadonlySet<string>;
+  /**
+   * Address → name, for each address that this pass cannot remove from its name. Such an address must stay on its machine:
+   * 1. records read, but not writable now (not selected, suspended, rate limit, backoff, debounce): the addresses they show;
+   * 2. records not readable now: the addresses that status remembers;
+   * 3. object being deleted with `Delete`: the remembered addresses of each name that cannot be cleaned up now.
+   * Nothing waits for a name that is invalid, whose zone is gone, or that another object owns.
+   */
+  readonly stuck: ReadonlyMap<string, string>;
+}
+
+/** Finds what names show now, and what of it this pass cannot change. Pure. */
+export function shownNow(
+  publishers: readonly Publisher[],
+  claims: NameClaims,
+  dns: ReadonlyMap<string, DNSFacts>,
+  nowMs: number,
+): Shown {
+  const all = publishers.map((publisher) => ({ publisher, target: ownTarget(publisher, claims) }));
+  const names = all.flatMap(({ target }) =>
+    target.kind === "ready" ? [{ fqdn: target.name.fqdn, addresses: target.records.addresses }] : [],
+  );
+  const last = all.flatMap(({ publisher, target }) => (isUnread(target) ? unreadable(publisher) : []));
+  const stuck = all.flatMap(({ publisher, target }) => {
+    if (target.kind === "ready") return unwritable(publisher, target, nowMs);
+    const unread = isUnread(target) ? unreadable(publisher) : [];
+    return unread.length > 0 ? unread : uncleanable(publisher, claims, dns);
+  });
+  return {
+    names,
+    addresses: new Set([...names.flatMap(({ addresses }) => addresses), ...last.flatMap(({ addresses }) => addresses)]),
+    stuck: new Map(stuck.flatMap(({ name, addresses }) => addresses.map((ip) => [ip, name] as const))),
+  };
+}
+
+type NamedAddresses = Pick<PublishedName, "name" | "addresses">;
+
+/** Returns the addresses that a name shows and that cannot be taken out of it, although it was read. */
+function unwritable(publisher: Publisher, target: ReadyTarget, nowMs: number): readonly NamedAddresses[] {
+  const { name, records, unusable } = target;
+  const isWaiting = publisher.retries.obstacle(dnsSubject(name.fqdn)) !== undefined || isDebouncing(publisher, nowMs);
+  const canWrite = publisher.isWritable && unusable === undefined && !isWaiting;
+  return canWrite ? [] : [{ name: name.fqdn, addresses: records.addresses }];
+}
+
+/** Returns the name that status remembers as published. */
+function unreadable({ memory: { publishedDNS } }: Publisher): readonly PublishedName[] {
+  return publishedDNS === undefined ? [] : [publishedDNS];
+}
+
+/** Returns the remembered addresses of each name that a deleted object would have to clean up and cannot. */
+function uncleanable(
+  publisher: Publisher,
+  claims: NameClaims,
+  dns: ReadonlyMap<string, DNSFacts>,
+): readonly NamedAddresses[] {
+  const { memory, meta, ref, reclaimPolicy } = publisher;
+  if (!meta.isDeleting || reclaimPolicy !== "Delete") return [];
+  return [...memory.formerDNS, ...unreadable(publisher)].filter((name) => {
+    const owner = claims.ownerOf(publishedKey(name));
+    const isAnothers = owner !== undefined && !isSameObject(owner, ref);
+    const isWaiting =
+      publisher.retries.obstacle(dnsSubject(name.name)) !== undefined || claims.mayBeClaimed(publishedKey(name));
+    return !isAnothers && (isWaiting || !isCleanable(name, dns));
+  });
+}
+
+/** True if the records of a name were read and may be written, or are gone with their zone. */
+function isCleanable({ provider, zone, name }: PublishedName, dns: ReadonlyMap<string, DNSFacts>): boolean {
+  const facts = dns.get(provider);
+  const found = facts?.zones.get(zone);
+  if (found?.kind === "missing") return true;
+  const fact = found?.kind === "known" ? facts?.records.get(recordsKey(found.zone, name)) : undefined;
+  return facts?.unusable === undefined && fact?.kind === "known";
+}
