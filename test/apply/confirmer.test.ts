@@ -13,7 +13,7 @@ test.for<[number, readonly string[]]>([
 ])("%i addresses accepted together are confirmed with as few calls as possible", async ([count, operations]) => {
   const droplets = IPS.map((_, index) => ({ id: index + 1 }));
   const provider = new MemoryIPProvider({
-    cloud: new Cloud(completeState({ droplets, reserved_ips: IPS.map((ip) => ({ ip })) })),
+    cloud: new Cloud({ state: completeState({ droplets, reserved_ips: IPS.map((ip) => ({ ip })) }) }),
   });
   const confirmer = new Confirmer(provider, provider.clock, 60_000, new AbortController().signal);
   const accepted = await Promise.all(
@@ -31,7 +31,7 @@ test.for(["rate-limited", "unauthorized", "forbidden"] as const)(
   "a confirmation is left to a later run as soon as a reading is refused as %s",
   async (failure) => {
     const provider: MemoryIPProvider = new MemoryIPProvider({
-      cloud: new Cloud(completeState({ droplets: [{ id: 1 }], reserved_ips: [{ ip: "203.0.113.1" }] })),
+      cloud: new Cloud({ state: completeState({ droplets: [{ id: 1 }], reserved_ips: [{ ip: "203.0.113.1" }] }) }),
       beforeCall: (operation, subject) =>
         operation === "get"
           ? {

@@ -5,8 +5,9 @@ import { ProviderError, type ProviderFailure } from "../../src/model/errors.ts";
 import type { CallCount, CallDuration, RateLimit } from "../../src/model/meter.ts";
 import type { ProviderMeter } from "../../src/ports/providers.ts";
 import type { Clock } from "../../src/ports/system.ts";
+import type { Caller } from "../../src/sandbox/digitalocean/calls.ts";
 import type { Cloud } from "../../src/sandbox/digitalocean/cloud.ts";
-import { type Caller, CloudRefusal } from "../../src/sandbox/digitalocean/refusals.ts";
+import { Refusal } from "../../src/sandbox/provider.ts";
 import { FakeClock } from "./fake-clock.ts";
 
 /** A fault at one call: before its effect, or after it. */
@@ -118,7 +119,7 @@ export class MemoryCloudCalls implements ProviderMeter {
       this.observe(200, undefined);
       return result;
     } catch (error) {
-      if (!(error instanceof CloudRefusal)) throw error;
+      if (!(error instanceof Refusal)) throw error;
       const notBeforeMs = this.observe(error.status, error.retryAfterSeconds);
       throw providerError(facts, {
         failure: failureOf(error),
@@ -130,18 +131,13 @@ export class MemoryCloudCalls implements ProviderMeter {
   }
 
   private observe(status: number, retryAfterSeconds: number | undefined): number | undefined {
-    const facts = this.cloud.rateFacts(this.token, this.clock.wallMs());
-    const headers = new Headers({
-      "ratelimit-limit": String(facts.limit),
-      "ratelimit-remaining": String(facts.remaining),
-      "ratelimit-reset": String(facts.resetSeconds),
-    });
+    const headers = new Headers({ ...this.cloud.rateHeaders(this.token, this.clock.wallMs()) });
     if (retryAfterSeconds !== undefined) headers.set("retry-after", String(retryAfterSeconds));
     return this.gate.observe(status, headers);
   }
 }
 
-function failureOf({ status, message }: CloudRefusal): ProviderFailure {
+function failureOf({ status, message }: Refusal): ProviderFailure {
   if (status === 422) return message.includes("pending event") ? "busy" : "refused";
   const failures: Readonly<Record<number, ProviderFailure>> = {
     401: "unauthorized",

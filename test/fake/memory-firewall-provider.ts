@@ -3,6 +3,7 @@ import { AnswerValue } from "../../src/adapters/provider-http/answer.ts";
 import type { CallFacts } from "../../src/adapters/provider-http/provider-caller.ts";
 import type { Firewall, FirewallLimits, PortRange } from "../../src/model/firewall.ts";
 import type { FirewallProvider } from "../../src/ports/providers.ts";
+import type { Caller } from "../../src/sandbox/digitalocean/calls.ts";
 import { type FirewallState, readRules } from "../../src/sandbox/digitalocean/firewall-rules.ts";
 import {
   addDroplets,
@@ -13,7 +14,6 @@ import {
   removeDroplets,
   removeRules,
 } from "../../src/sandbox/digitalocean/firewalls.ts";
-import type { Caller } from "../../src/sandbox/digitalocean/refusals.ts";
 import { MemoryCloudCalls } from "./memory-cloud-calls.ts";
 
 const pageSize = 200;

@@ -17,9 +17,9 @@ const ips = (count: number): string[] => Array.from({ length: count }, (_, n) =>
 function account(count: number, held = false): MemoryIPProvider {
   const reserved = ips(count).map((ip, n) => ({ ip, region: "nyc3", droplet_id: held && n === 0 ? 101 : null }));
   return new MemoryIPProvider({
-    cloud: new Cloud(
-      completeState({ droplets: [101, 102, 103].map((id) => ({ id, region: "nyc3" })), reserved_ips: reserved }),
-    ),
+    cloud: new Cloud({
+      state: completeState({ droplets: [101, 102, 103].map((id) => ({ id, region: "nyc3" })), reserved_ips: reserved }),
+    }),
   });
 }
 

@@ -93,8 +93,9 @@ export class WorldCloud {
     const cloud = this.#account.cloud();
     const nowMs = this.#clock.nowMs();
     for (let count = 0; count < otherCalls; count += 1) cloud.admit("token", nowMs);
-    const { limit, remaining } = cloud.rateFacts("token", nowMs);
-    cloud.state.settings.rate_limit = { per_hour: Math.ceil((limit - remaining) / (1 - part)), per_minute: 1_000_000 };
+    const headers = cloud.rateHeaders("token", nowMs);
+    const used = Number(headers["ratelimit-limit"]) - Number(headers["ratelimit-remaining"]);
+    cloud.state.settings.rate_limit = { per_hour: Math.ceil(used / (1 - part)), per_minute: 1_000_000 };
   }
 
   /** Carries out the actions that are due. */

@@ -1,6 +1,6 @@
 import { formatTime } from "../../model/time.ts";
+import { type Caller, hasScope } from "./calls.ts";
 import type { ActionState, AddressState, CloudState, DropletState } from "./cloud-state.ts";
-import { type Caller, hasScope } from "./refusals.ts";
 
 /** How many finished actions stay readable. */
 const keptActions = 50;
@@ -32,7 +32,7 @@ export function isBusy(state: CloudState, droplet: DropletState, nowMs: number):
 }
 
 /** True when the droplet is the target of the action, or held the address when it was accepted. */
-export function involves(action: ActionState, dropletID: number): boolean {
+function involves(action: ActionState, dropletID: number): boolean {
   return action.droplet_id === dropletID || action.from_droplet_id === dropletID;
 }
 

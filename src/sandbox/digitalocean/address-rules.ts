@@ -1,6 +1,7 @@
+import { Refusal } from "../provider.ts";
 import { addressOn, findAddress, isBusy, isLocked, remember, timeText } from "./actions.ts";
+import { notFound, pendingEvent, unprocessable } from "./calls.ts";
 import { type AddressState, type CloudState, type DropletState, defaultProjectID } from "./cloud-state.ts";
-import { CloudRefusal, notFound, pendingEvent, unprocessable } from "./refusals.ts";
 
 const minuteMs = 60_000;
 
@@ -11,7 +12,7 @@ export interface CreationRequest {
   readonly project_id?: string;
 }
 
-/** @throws CloudRefusal 422 when the droplet cannot be given this address now. */
+/** @throws Refusal 422 when the droplet cannot be given this address now. */
 export function refuseAssignment(state: CloudState, address: AddressState, droplet: DropletState, nowMs: number): void {
   if (droplet.region !== address.region) {
     throw unprocessable("The Droplet must be in the same region as the reserved IP.");
@@ -24,7 +25,7 @@ export function refuseAssignment(state: CloudState, address: AddressState, dropl
 
 /**
  * Makes a new address. Returns it, still unattached, and the droplet it is meant for.
- * @throws CloudRefusal 422, 404 for an unknown droplet, 429 when too many were made within a minute.
+ * @throws Refusal 422, 404 for an unknown droplet, 429 when too many were made within a minute.
  */
 export function createAddress(
   state: CloudState,
@@ -49,7 +50,7 @@ export function createAddress(
   return { address, target: request.droplet_id };
 }
 
-/** The region of a new address. @throws CloudRefusal */
+/** The region of a new address. @throws Refusal */
 function placeOf(state: CloudState, request: CreationRequest, nowMs: number): string {
   const { droplet_id: dropletID, region, project_id: projectID } = request;
   if (dropletID === undefined) {
@@ -66,21 +67,21 @@ function placeOf(state: CloudState, request: CreationRequest, nowMs: number): st
   return droplet.region;
 }
 
-/** @throws CloudRefusal 422 when the droplet cannot take any address now. */
+/** @throws Refusal 422 when the droplet cannot take any address now. */
 function refuseTarget(state: CloudState, droplet: DropletState, nowMs: number): void {
   if (isBusy(state, droplet, nowMs)) throw pendingEvent("Droplet");
   if (addressOn(state, droplet.id) !== undefined) throw unprocessable("Droplet already has a reserved IP.");
   if (droplet.anchor_ip === null) throw unprocessable("Droplet has no anchor IP.");
 }
 
-/** @throws CloudRefusal 429 when the account made as many addresses as it may within the last minute. */
+/** @throws Refusal 429 when the account made as many addresses as it may within the last minute. */
 function refuseQuick(state: CloudState, nowMs: number): void {
   state.creations = state.creations.filter((time) => Date.parse(time) > nowMs - minuteMs);
   const first = state.creations[state.creations.length - state.settings.creations_per_minute];
   if (state.creations.length < state.settings.creations_per_minute) return;
   const waitMs = (first === undefined ? nowMs : Date.parse(first)) + minuteMs - nowMs;
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
-  throw new CloudRefusal(429, "too_many_requests", "Too many reserved IPs were created within a minute.", seconds);
+  throw new Refusal(429, "too_many_requests", "Too many reserved IPs were created within a minute.", seconds);
 }
 
 /** The next address of the blocks for documentation and benchmarks that the account does not have; never one it had. */

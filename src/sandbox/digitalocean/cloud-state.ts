@@ -1,5 +1,5 @@
 import { canonicalIPv4 } from "../../model/address.ts";
-import { BadValue, checked, fileSchema, YAMLFile } from "../yaml-file.ts";
+import { BadValue, checked, fileSchema } from "../yaml-file.ts";
 import { type FirewallState, keptRule } from "./firewall-rules.ts";
 
 /** A droplet of the emulated account. */
@@ -102,11 +102,8 @@ export interface RecordState {
   name: string;
   data: string;
   ttl: number;
-  priority?: number | null;
-  port?: number | null;
-  weight?: number | null;
-  flags?: number | null;
-  tag?: string | null;
+  /** Of an MX record. */
+  priority?: number;
 }
 
 /** A domain of the emulated account, with exactly the records that are written in it. */
@@ -116,8 +113,8 @@ export interface DomainState {
   records: RecordState[];
 }
 
-/** The types a record may have; an SOA record is made with its domain and not by a request. */
-export const recordTypes = ["A", "AAAA", "CAA", "CNAME", "MX", "NS", "SOA", "SRV", "TXT"] as const;
+/** The types a record may have. */
+export const recordTypes = ["A", "AAAA", "CNAME", "MX", "NS", "TXT"] as const;
 
 /** One of {@link recordTypes}. */
 export type RecordType = (typeof recordTypes)[number];
@@ -207,19 +204,13 @@ const action = {
   outcome: { type: "string", enum: ["completed", "errored"] },
 };
 
-const numberOrNull = { ...count, nullable: true } as const;
-
 const record = {
   id,
   type: { type: "string", enum: recordTypes },
   name: { type: "string", minLength: 1, pattern: "[^.]$" },
   data: { type: "string", minLength: 1 },
+  priority: count,
   ttl: { type: "integer", minimum: 30, default: 1800 },
-  priority: numberOrNull,
-  port: numberOrNull,
-  weight: numberOrNull,
-  flags: numberOrNull,
-  tag: { type: "string", nullable: true },
 };
 
 const domain = {
@@ -471,10 +462,12 @@ pending_changes: [{droplet_id: 102}] on a firewall (never carried out; with stat
 unreachable: true on a droplet (whatever changes at its firewalls stays pending for it).
 Missing fields get defaults: "droplets: [{id: 101}]" is enough. Comments further down are lost when it is written.`;
 
-/** `digitalocean.yaml` of a sandbox directory. Its `load` throws ConfigError with the file, and the line or path that is wrong. */
-export function worldFile(path: string): YAMLFile<CloudState> {
-  return new YAMLFile<CloudState>(path, { header, decode: completeState, encode });
-}
+/** How `digitalocean.yaml` is read and written. */
+export const CLOUD_FORM: {
+  readonly header: string;
+  readonly complete: (input: unknown) => CloudState;
+  readonly encode: (state: CloudState) => object;
+} = { header, complete: completeState, encode };
 
 /** What people look for comes first; what is empty and they have no use for is left out. */
 function encode(state: CloudState): object {

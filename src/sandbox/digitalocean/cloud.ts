@@ -1,8 +1,8 @@
+import { Refusal, RequestTimes } from "../provider.ts";
 import {
   type AddressView,
   addressOn,
   findAddress,
-  involves,
   isBusy,
   isLocked,
   laggingList,
@@ -13,9 +13,9 @@ import {
   viewAddress,
 } from "./actions.ts";
 import { type CreationRequest, createAddress, refuseAssignment } from "./address-rules.ts";
+import { type Caller, hasScope, need, notFound, pendingEvent, unprocessable } from "./calls.ts";
 import type { ActionState, AddressState, CloudState, DropletState } from "./cloud-state.ts";
 import { hasTag, leaveFirewalls, settleFirewalls } from "./firewalls.ts";
-import { type Caller, CloudRefusal, hasScope, need, notFound, pendingEvent, unprocessable } from "./refusals.ts";
 
 /** A droplet with what the account knows of it. */
 export interface DropletView {
@@ -28,19 +28,27 @@ export interface DropletView {
 /**
  * The emulated DigitalOcean account: a state machine over plain state, without clock or network. Each operation is told
  * the time, first carries out the accepted actions that are due, then checks scopes, then answers or throws
- * {@link CloudRefusal}; a refused operation changes nothing.
+ * {@link Refusal}; a refused operation changes nothing.
  */
 export class Cloud {
-  /** What `digitalocean.yaml` holds; tests may change it between operations. */
-  state: CloudState;
-  private readonly meter = new RateMeter();
+  readonly #account: { state: CloudState };
+  readonly #meter = new RateMeter();
 
-  constructor(state: CloudState) {
-    this.state = state;
+  constructor(account: { state: CloudState }) {
+    this.#account = account;
+  }
+
+  /** What `digitalocean.yaml` holds; tests may change it between operations. */
+  get state(): CloudState {
+    return this.#account.state;
+  }
+
+  set state(state: CloudState) {
+    this.#account.state = state;
   }
 
   /**
-   * Counts a request of this token. Returns who is calling. @throws CloudRefusal 401 for a token the account does not
+   * Counts a request of this token. Returns who is calling. @throws Refusal 401 for a token the account does not
    * know, 429 over the rate limit.
    */
   admit(token: string | undefined, nowMs: number): Caller {
@@ -48,16 +56,15 @@ export class Cloud {
     const isOpen = Object.keys(tokens).length === 0;
     const scopes = isOpen ? ["*"] : Object.hasOwn(tokens, token ?? "") ? tokens[token ?? ""] : undefined;
     if (token === undefined || token === "" || scopes === undefined) {
-      throw new CloudRefusal(401, "Unauthorized", "Unable to authenticate you");
+      throw new Refusal(401, "Unauthorized", "Unable to authenticate you");
     }
-    const refusal = this.meter.count(token, settings.rate_limit, nowMs);
-    if (refusal !== undefined) throw refusal;
+    this.#meter.count(token, settings.rate_limit, nowMs);
     return { nowMs, scopes: new Set(scopes) };
   }
 
-  /** What the rate-limit headers say to this token. */
-  rateFacts(token: string, nowMs: number): RateFacts {
-    return this.meter.facts(token, this.state.settings.rate_limit, nowMs);
+  /** The rate-limit headers of an answer to this token. */
+  rateHeaders(token: string, nowMs: number): Readonly<Record<string, string>> {
+    return this.#meter.headers(token, this.state.settings.rate_limit, nowMs);
   }
 
   /** The account; the limit is 0 for a token that may not read addresses. Needs `account:read`. */
@@ -129,20 +136,10 @@ export class Cloud {
   /** An action of one address; those of BYOIP addresses are never found. */
   addressAction(caller: Caller, ip: string, id: number): ActionState {
     this.enter(caller, "reserved_ip:read");
-    return this.knownAction((action) => action.id === id && action.ip === ip);
-  }
-
-  /** Any action; those of BYOIP addresses are never found. Needs `actions:read`, which no other operation needs. */
-  action(caller: Caller, id: number): ActionState {
-    this.enter(caller, "actions:read");
-    return this.knownAction((action) => action.id === id);
-  }
-
-  /** The actions of one address, newest first. */
-  addressActions(caller: Caller, ip: string): readonly ActionState[] {
-    this.enter(caller, "reserved_ip:read");
-    this.known(ip);
-    return this.state.actions.filter((action) => action.ip === ip && !this.isBYOIP(ip)).reverse();
+    const isBYOIP = this.state.byoip.some((address) => address.ip === ip);
+    const action = this.state.actions.find((item) => item.id === id && item.ip === ip);
+    if (action === undefined || isBYOIP) throw notFound();
+    return action;
   }
 
   /** All droplets, by id, or those with a tag, which needs `tag:read`, too. */
@@ -159,12 +156,6 @@ export class Cloud {
   droplet(caller: Caller, id: number): DropletView {
     this.enter(caller, "droplet:read");
     return this.viewDroplet(this.knownDroplet(id), caller.nowMs);
-  }
-
-  /** The droplet and the actions it takes part in, newest first. */
-  dropletActions(caller: Caller, id: number): { readonly view: DropletView; readonly actions: readonly ActionState[] } {
-    const view = this.droplet(caller, id);
-    return { view, actions: this.state.actions.filter((action) => involves(action, id)).reverse() };
   }
 
   /** Deletes a droplet, as another program of the account would; its addresses become unassigned, and its firewalls lose it. */
@@ -211,29 +202,10 @@ export class Cloud {
     return droplet;
   }
 
-  private knownAction(fits: (action: ActionState) => boolean): ActionState {
-    const action = this.state.actions.find(fits);
-    if (action === undefined || this.isBYOIP(action.ip)) throw notFound();
-    return action;
-  }
-
-  private isBYOIP(ip: string): boolean {
-    return this.state.byoip.some((address) => address.ip === ip);
-  }
-
   private viewDroplet(droplet: DropletState, nowMs: number): DropletView {
     const isBusyNow = isBusy(this.state, droplet, nowMs);
     return { droplet, isBusy: isBusyNow, reservedIP: addressOn(this.state, droplet.id)?.ip };
   }
-}
-
-/** What the rate-limit headers say. */
-interface RateFacts {
-  readonly limit: number;
-  /** Calls left of the hour; 0 also while only the burst is used up. */
-  readonly remaining: number;
-  /** Epoch seconds at which the oldest counted request expires. */
-  readonly resetSeconds: number;
 }
 
 /** The limits of one token. */
@@ -246,45 +218,35 @@ const hourMs = 3_600_000;
 const minuteMs = 60_000;
 
 /**
- * Counts the requests of each token in a sliding hour, with a burst limit per sliding minute. Lives in memory only:
- * a new process starts with a fresh hour.
+ * Counts the requests of each token in a sliding hour, with a burst limit per sliding minute.
  * @see https://docs.digitalocean.com/reference/api/digitalocean/#section/Introduction/Rate-Limit verified 2026-08-07
  */
 class RateMeter {
-  private readonly calls = new Map<string, number[]>();
+  readonly #times = new RequestTimes(hourMs);
 
-  /** Counts one request. Returns undefined, or the refusal with which it is answered instead; refused ones are not counted. */
-  count(token: string, limits: RateLimits, nowMs: number): CloudRefusal | undefined {
-    const times = this.recent(token, nowMs);
+  /** Counts one request. @throws Refusal 429 when it is one too many; that one is not counted */
+  count(token: string, limits: RateLimits, nowMs: number): void {
+    const times = this.#times.of(token, nowMs);
     const burst = times.slice(-limits.per_minute).filter((time) => time > nowMs - minuteMs);
-    if (times.length >= limits.per_hour) return tooMany();
+    if (times.length >= limits.per_hour) throw tooMany();
     const first = burst[0] ?? nowMs;
-    if (burst.length >= limits.per_minute) return tooMany(Math.max(1, Math.ceil((first + minuteMs - nowMs) / 1000)));
+    if (burst.length >= limits.per_minute) throw tooMany(Math.max(1, Math.ceil((first + minuteMs - nowMs) / 1000)));
     times.push(nowMs);
-    return undefined;
   }
 
-  /** The headers of an answer to this token. */
-  facts(token: string, limits: RateLimits, nowMs: number): RateFacts {
-    const times = this.recent(token, nowMs);
+  /** The headers of an answer: nothing remains also while only the burst is used up, the reset is that of the hour. */
+  headers(token: string, limits: RateLimits, nowMs: number): Readonly<Record<string, string>> {
+    const times = this.#times.of(token, nowMs);
     const inMinute = times.filter((time) => time > nowMs - minuteMs).length;
-    const left = Math.max(0, limits.per_hour - times.length);
+    const remaining = inMinute >= limits.per_minute ? 0 : Math.max(0, limits.per_hour - times.length);
     return {
-      limit: limits.per_hour,
-      remaining: inMinute >= limits.per_minute ? 0 : left,
-      resetSeconds: Math.ceil(((times[0] ?? nowMs) + hourMs) / 1000),
+      "ratelimit-limit": String(limits.per_hour),
+      "ratelimit-remaining": String(remaining),
+      "ratelimit-reset": String(Math.ceil(((times[0] ?? nowMs) + hourMs) / 1000)),
     };
-  }
-
-  private recent(token: string, nowMs: number): number[] {
-    const times = this.calls.get(token) ?? [];
-    this.calls.set(token, times);
-    const live = times.findIndex((time) => time > nowMs - hourMs);
-    times.splice(0, live === -1 ? times.length : live);
-    return times;
   }
 }
 
-function tooMany(retryAfterSeconds?: number): CloudRefusal {
-  return new CloudRefusal(429, "too_many_requests", "API rate limit exceeded.", retryAfterSeconds);
+function tooMany(retryAfterSeconds?: number): Refusal {
+  return new Refusal(429, "too_many_requests", "API rate limit exceeded.", retryAfterSeconds);
 }

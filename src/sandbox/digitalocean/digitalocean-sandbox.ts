@@ -1,37 +1,16 @@
-import { FaultList, type FaultSource } from "../faults.ts";
-import {
-  type RecordedCall,
-  type SandboxReply,
-  type SandboxRequest,
-  type SandboxServer,
-  serve,
-} from "../http-server.ts";
+import type { SandboxReply, SandboxRequest, SandboxServer } from "../http-server.ts";
+import { Account, type ProviderOptions, serveProvider } from "../provider.ts";
 import { Cloud } from "./cloud.ts";
 import {
   type AddressState,
+  CLOUD_FORM,
   type CloudState,
-  completeState,
   type DomainState,
   type DropletState,
   type RecordState,
-  worldFile,
 } from "./cloud-state.ts";
 import type { FirewallState } from "./firewall-rules.ts";
 import { answerRequest } from "./routes.ts";
-
-/** Where the account is kept, and its surroundings. */
-export interface DigitalOceanSandboxOptions {
-  /** Path of `digitalocean.yaml`; made when it does not exist. Without it the account lives in memory. */
-  readonly file?: string;
-  /** What a new account holds; as short as a person would write it. Ignored when the file exists. */
-  readonly state?: unknown;
-  /** Default: none. */
-  readonly faults?: FaultSource;
-  /** Milliseconds since the epoch; the account's only clock. */
-  readonly now: () => number;
-  readonly onCall?: (call: RecordedCall) => void;
-  readonly onError?: (error: unknown) => void;
-}
 
 /** The emulated DigitalOcean: its API, and the account behind it. */
 export interface DigitalOceanSandbox {
@@ -51,14 +30,14 @@ export interface DigitalOceanSandbox {
   addAddress(address: Partial<AddressState> & { readonly ip: string }, kind?: "reserved" | "byoip"): void;
   /** Changes fields of an address behind everybody's back. @throws Error when there is none. */
   setAddress(ip: string, change: Partial<Omit<AddressState, "ip">>): void;
+  /** Takes an address out of the account. */
+  removeAddress(ip: string): void;
   /** Adds a domain, or replaces the one of this name. */
   setDomain(domain: Partial<DomainState> & { readonly name: string }): void;
   /** Adds a record behind everybody's back; records of its name keep their TTL. @throws Error without the domain */
   addRecord(domain: string, record: Omit<RecordState, "id">): void;
   /** Takes the records of a domain that fit away. @throws Error without the domain */
   removeRecords(domain: string, fits: (record: RecordState) => boolean): void;
-  /** Takes an address out of the account. */
-  removeAddress(ip: string): void;
   /** Adds a firewall, or replaces the one with this id; returns its id. */
   setFirewall(firewall: Partial<FirewallState> & { readonly name: string }): string;
   /** Takes a firewall out of the account. */
@@ -68,120 +47,95 @@ export interface DigitalOceanSandbox {
 /**
  * Opens or makes an emulated account. The file is read again before a request when a person changed it, and written
  * after each request that changed something.
- * @throws ConfigError naming the file when it cannot be read; Error when `state` is invalid.
+ * @throws ConfigError naming the file when it cannot be read; BadValue when `state` is invalid.
  */
-export function digitaloceanSandbox(options: DigitalOceanSandboxOptions): DigitalOceanSandbox {
-  const file = options.file === undefined ? undefined : worldFile(options.file);
-  const cloud = new Cloud(file?.load() ?? completeState(options.state));
+export function digitaloceanSandbox(options: ProviderOptions): DigitalOceanSandbox {
+  const account = new Account<CloudState>(options, CLOUD_FORM);
+  const cloud = new Cloud(account);
   let requests = 0;
-
-  function save(): void {
-    file?.save(cloud.state);
-  }
-
-  function current(): Cloud {
-    if (file?.changedSinceLoad() === true) cloud.state = file.load() ?? completeState(options.state);
-    return cloud;
-  }
-
-  function change(edit: (state: CloudState) => void): void {
-    const state = structuredClone(current().state);
-    edit(state);
-    cloud.state = completeState(state);
-    save();
-  }
 
   function handle(request: SandboxRequest): SandboxReply {
     requests += 1;
     const requestID = `00000000-0000-4000-8000-${requests.toString(16).padStart(12, "0")}`;
-    const reply = answerRequest(current(), request, { nowMs: options.now(), requestID });
-    save();
+    account.refresh();
+    const reply = answerRequest(cloud, request, { nowMs: options.now(), requestID });
+    account.save();
     return reply;
   }
 
-  save();
   return {
     handle,
-    serve: () => serve(serveOptions(options, handle)),
-    cloud: current,
-    save,
-    addDroplet: (droplet) =>
-      change((state) => {
-        const others = state.droplets.filter((item) => item.id !== droplet.id);
-        state.droplets = [...others, droplet as DropletState];
-      }),
-    removeDroplet: (id) => {
-      current().removeDroplet(id, options.now());
-      save();
+    serve: () => serveProvider("digitalocean", options, handle),
+    cloud: () => {
+      account.refresh();
+      return cloud;
     },
+    save: () => account.save(),
+    removeDroplet: (id) => {
+      account.refresh();
+      cloud.removeDroplet(id, options.now());
+      account.save();
+    },
+    ...editsOf(account),
+  };
+}
+
+type Edits = Omit<DigitalOceanSandbox, "handle" | "serve" | "cloud" | "save" | "removeDroplet">;
+
+/** What other programs and people of the account do. */
+function editsOf(account: Account<CloudState>): Edits {
+  return {
+    addDroplet: (droplet) =>
+      account.edit((state) => {
+        state.droplets = [...without(state.droplets, "id", droplet.id), droplet as DropletState];
+      }),
     addAddress: (address, kind = "reserved") =>
-      change((state) => {
+      account.edit((state) => {
         state[kind === "byoip" ? "byoip" : "reserved_ips"].push(address as AddressState);
       }),
     setAddress: (ip, changes) =>
-      change((state) => {
+      account.edit((state) => {
         const address = [...state.reserved_ips, ...state.byoip].find((item) => item.ip === ip);
         if (address === undefined) throw new Error(`the sandbox has no address ${ip}`);
         Object.assign(address, changes);
       }),
+    removeAddress: (ip) =>
+      account.edit((state) => {
+        state.reserved_ips = without(state.reserved_ips, "ip", ip);
+        state.byoip = without(state.byoip, "ip", ip);
+      }),
     setDomain: (domain) =>
-      change((state) => {
-        const others = state.domains.filter((item) => item.name !== domain.name);
-        state.domains = [...others, domain as DomainState];
+      account.edit((state) => {
+        state.domains = [...without(state.domains, "name", domain.name), domain as DomainState];
       }),
     addRecord: (name, record) =>
-      change((state) => {
+      account.edit((state) => {
         domainOf(state, name).records.push(record as RecordState);
       }),
     removeRecords: (name, fits) =>
-      change((state) => {
+      account.edit((state) => {
         const domain = domainOf(state, name);
         domain.records = domain.records.filter((record) => !fits(record));
       }),
-    removeAddress: (ip) =>
-      change((state) => {
-        state.reserved_ips = state.reserved_ips.filter((item) => item.ip !== ip);
-        state.byoip = state.byoip.filter((item) => item.ip !== ip);
+    setFirewall: (firewall) => {
+      account.edit((state) => {
+        state.firewalls = [...without(state.firewalls, "id", firewall.id), firewall as FirewallState];
+      });
+      return account.state.firewalls.at(-1)?.id ?? "";
+    },
+    removeFirewall: (id) =>
+      account.edit((state) => {
+        state.firewalls = without(state.firewalls, "id", id);
       }),
-    ...firewallEdits(change, cloud),
   };
 }
 
-function firewallEdits(
-  change: (edit: (state: CloudState) => void) => void,
-  cloud: Cloud,
-): Pick<DigitalOceanSandbox, "setFirewall" | "removeFirewall"> {
-  return {
-    setFirewall: (firewall) => {
-      change((state) => {
-        const others = state.firewalls.filter((item) => item.id !== firewall.id);
-        state.firewalls = [...others, firewall as FirewallState];
-      });
-      return cloud.state.firewalls.at(-1)?.id ?? "";
-    },
-    removeFirewall: (id) =>
-      change((state) => {
-        state.firewalls = state.firewalls.filter((item) => item.id !== id);
-      }),
-  };
+function without<T, K extends keyof T>(items: readonly T[], key: K, value: T[K] | undefined): T[] {
+  return items.filter((item) => item[key] !== value);
 }
 
 function domainOf(state: CloudState, name: string): DomainState {
   const domain = state.domains.find((item) => item.name === name);
   if (domain === undefined) throw new Error(`the sandbox has no domain ${name}`);
   return domain;
-}
-
-function serveOptions(
-  options: DigitalOceanSandboxOptions,
-  handle: (request: SandboxRequest) => SandboxReply,
-): Parameters<typeof serve>[0] {
-  return {
-    server: "digitalocean",
-    handle,
-    faults: options.faults ?? new FaultList(),
-    now: options.now,
-    ...(options.onCall === undefined ? {} : { onCall: options.onCall }),
-    ...(options.onError === undefined ? {} : { onError: options.onError }),
-  };
 }

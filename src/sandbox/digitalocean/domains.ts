@@ -1,4 +1,6 @@
 import { canonicalIPv4 } from "../../model/address.ts";
+import { type APIObject, membersOf, type Route } from "../provider.ts";
+import { type Caller, listAnswer, need, notFound, type RouteAnswer, type RouteCall, unprocessable } from "./calls.ts";
 import {
   type CloudState,
   type DomainState,
@@ -7,85 +9,68 @@ import {
   recordFQDN,
   recordTypes,
 } from "./cloud-state.ts";
-import { type Caller, need, needOneOf, notFound, unprocessable } from "./refusals.ts";
-import { ok, pageOf, type Route, type RouteAnswer, type RouteCall, readRecordRequest } from "./requests.ts";
-import type { APIObject } from "./routes.ts";
 
-/** Which records of a domain a list is asked for. */
-interface RecordFilter {
-  /** Whole name; what is no whole name of a record fits none. */
-  readonly fqdn?: string;
-  readonly type?: string;
+/** The operations on a domain's records that flipop asks for; domains themselves are made in the file. */
+export const domainRoutes: readonly Route<RouteCall, RouteAnswer>[] = [
+  ["GET", /^\/v2\/domains\/([^/]+)$/, readDomain],
+  ["GET", /^\/v2\/domains\/([^/]+)\/records$/, listRecords],
+  ["POST", /^\/v2\/domains\/([^/]+)\/records$/, createRecord],
+  ["PATCH", /^\/v2\/domains\/([^/]+)\/records\/(\d+)$/, updateRecord],
+  ["DELETE", /^\/v2\/domains\/([^/]+)\/records\/(\d+)$/, deleteRecord],
+];
+
+function readDomain({ cloud, caller }: RouteCall, name = ""): RouteAnswer {
+  const { ttl, name: domain } = open(cloud.state, caller, name, "domain:read");
+  return { status: 200, body: { domain: { name: domain, ttl, zone_file: null } } };
 }
 
-const defaultTTLSeconds = 1800;
-
-/** All domains, in the order they were made. @throws CloudRefusal */
-function listDomains(state: CloudState, caller: Caller): readonly DomainState[] {
-  need(caller, "domain:read");
-  return state.domains;
-}
-
-/** One domain. @throws CloudRefusal */
-function readDomain(state: CloudState, caller: Caller, name: string): DomainState {
-  need(caller, "domain:read");
-  return knownDomain(state, name);
-}
-
-/** The records of a domain that fit, in the order they were made. @throws CloudRefusal */
-function listRecords(
-  state: CloudState,
-  caller: Caller,
-  name: string,
-  { fqdn, type }: RecordFilter,
-): readonly RecordState[] {
-  const domain = readDomain(state, caller, name);
-  return domain.records.filter(
-    (record) =>
-      (fqdn === undefined || recordFQDN(domain, record) === fqdn.toLowerCase()) &&
-      (type === undefined || record.type === type),
+/** `name` is the whole name of a record; what is none fits none. */
+function listRecords(call: RouteCall, domainName = ""): RouteAnswer {
+  const domain = open(call.cloud.state, call.caller, domainName, "domain:read");
+  const [fqdn, type] = [call.query.get("name")?.toLowerCase(), call.query.get("type")];
+  const records = domain.records.filter(
+    (record) => (fqdn === undefined || recordFQDN(domain, record) === fqdn) && (type === null || record.type === type),
   );
+  return listAnswer("domain_records", records.map(recordJSON), call);
 }
 
-/** One record. @throws CloudRefusal */
-function readRecord(state: CloudState, caller: Caller, name: string, id: number): RecordState {
-  need(caller, "domain:read");
-  return knownRecord(knownDomain(state, name), id);
-}
-
-/** Makes a record; one that is there already is made again. Its TTL becomes that of its whole name. @throws CloudRefusal */
-function createRecord(state: CloudState, caller: Caller, name: string, request: RecordRequest): RecordState {
-  needOneOf(caller, ["domain:create", "domain:update"]);
-  const domain = knownDomain(state, name);
-  const record = refuseRecord(domain, { ttl: defaultTTLSeconds, ...request });
-  const made: RecordState = { id: state.next.record_id, ...record };
+/** Makes a record; one that is there already is made again. Its TTL becomes that of its whole name. */
+function createRecord({ cloud: { state }, caller, body }: RouteCall, name = ""): RouteAnswer {
+  const domain = open(state, caller, name, "domain:create", "domain:update");
+  const made: RecordState = { id: state.next.record_id, ...checkedRecord(domain, { ttl: 1800, ...fieldsOf(body) }) };
   state.next.record_id += 1;
   domain.records.push(made);
   spreadTTL(domain, made);
-  return made;
+  return { status: 201, body: { domain_record: recordJSON(made) } };
 }
 
-/** Changes what the request names, for PUT as for PATCH. The TTL becomes that of the whole name. @throws CloudRefusal */
-function updateRecord(
-  state: CloudState,
-  caller: Caller,
-  name: string,
-  { id, request }: { readonly id: number; readonly request: RecordRequest },
-): RecordState {
-  need(caller, "domain:update");
-  const domain = knownDomain(state, name);
+/** Changes what the request names. The TTL becomes that of the whole name. */
+function updateRecord({ cloud: { state }, caller, body }: RouteCall, name = "", id = ""): RouteAnswer {
+  const domain = open(state, caller, name, "domain:update");
   const record = knownRecord(domain, id);
-  Object.assign(record, refuseRecord(domain, { ...record, ...request }, record));
+  Object.assign(record, checkedRecord(domain, { ...record, ...fieldsOf(body) }, record));
   spreadTTL(domain, record);
-  return record;
+  return { status: 200, body: { domain_record: recordJSON(record) } };
 }
 
-/** Removes a record. @throws CloudRefusal */
-function deleteRecord(state: CloudState, caller: Caller, name: string, id: number): void {
-  needOneOf(caller, ["domain:delete", "domain:update"]);
-  const domain = knownDomain(state, name);
+function deleteRecord({ cloud: { state }, caller }: RouteCall, name = "", id = ""): RouteAnswer {
+  const domain = open(state, caller, name, "domain:delete", "domain:update");
   const record = knownRecord(domain, id);
   domain.records = domain.records.filter((item) => item !== record);
+  return { status: 204 };
+}
+
+function open(state: CloudState, caller: Caller, name: string, ...scopes: readonly string[]): DomainState {
+  need(caller, ...scopes);
+  const domain = state.domains.find((item) => item.name.toLowerCase() === name.toLowerCase());
+  if (domain === undefined) throw notFound();
+  return domain;
+}
+
+function knownRecord(domain: DomainState, id: string): RecordState {
+  const record = domain.records.find((item) => item.id === Number(id));
+  if (record === undefined) throw notFound();
+  return record;
 }
 
 /**
@@ -97,126 +82,64 @@ function spreadTTL(domain: DomainState, from: RecordState): void {
   for (const record of domain.records) if (recordFQDN(domain, record) === fqdn) record.ttl = from.ttl;
 }
 
-function knownDomain(state: CloudState, name: string): DomainState {
-  const domain = state.domains.find((item) => item.name.toLowerCase() === name.toLowerCase());
-  if (domain === undefined) throw notFound();
-  return domain;
+/** A record as the API shows it, with null for what its type has no use for. */
+function recordJSON({
+  id,
+  type,
+  name,
+  data,
+  ttl,
+  priority = null,
+}: Omit<RecordState, "priority"> & { readonly priority?: number | null }): APIObject {
+  return { id, type, name, data, priority, port: null, ttl, weight: null, flags: null, tag: null };
 }
 
-function knownRecord(domain: DomainState, id: number): RecordState {
-  const record = domain.records.find((item) => item.id === id);
-  if (record === undefined) throw notFound();
-  return record;
+type RecordFields = Omit<RecordState, "id">;
+
+/** What a request says about a record; null is as good as absent. @throws Refusal 422 for a wrong type */
+function fieldsOf(body: unknown): Readonly<Record<string, unknown>> {
+  const fields = membersOf(body);
+  if (fields === undefined) throw unprocessable("The request body must be a JSON object.");
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
 }
-
-const domainPath = /^\/v2\/domains\/([^/]+)$/;
-const recordsPath = /^\/v2\/domains\/([^/]+)\/records$/;
-const recordPath = /^\/v2\/domains\/([^/]+)\/records\/(\d+)$/;
-
-/** The operations on domains and their records; domains themselves are made in the file. */
-export const domainRoutes: readonly Route[] = [
-  ["GET", /^\/v2\/domains$/, domains],
-  ["GET", domainPath, domain],
-  ["GET", recordsPath, records],
-  ["POST", recordsPath, create],
-  ["GET", recordPath, record],
-  ["PUT", recordPath, update],
-  ["PATCH", recordPath, update],
-  ["DELETE", recordPath, remove],
-];
-
-function domains(call: RouteCall): RouteAnswer {
-  return ok(pageOf("domains", listDomains(call.cloud.state, call.caller).map(domainJSON), call));
-}
-
-function domain({ cloud, caller, parts }: RouteCall): RouteAnswer {
-  return ok({ domain: domainJSON(readDomain(cloud.state, caller, parts[0] ?? "")) });
-}
-
-function records(call: RouteCall): RouteAnswer {
-  const fqdn = call.query.get("name");
-  const type = call.query.get("type");
-  const filter = { ...(fqdn === null ? {} : { fqdn }), ...(type === null ? {} : { type }) };
-  const items = listRecords(call.cloud.state, call.caller, call.parts[0] ?? "", filter);
-  return ok(pageOf("domain_records", items.map(recordJSON), call));
-}
-
-function record({ cloud, caller, parts }: RouteCall): RouteAnswer {
-  return ok({ domain_record: recordJSON(readRecord(cloud.state, caller, parts[0] ?? "", Number(parts[1]))) });
-}
-
-function create({ cloud, caller, parts, body }: RouteCall): RouteAnswer {
-  const made = createRecord(cloud.state, caller, parts[0] ?? "", readRecordRequest(body));
-  return { status: 201, body: { domain_record: recordJSON(made) } };
-}
-
-function update({ cloud, caller, parts, body }: RouteCall): RouteAnswer {
-  const change = { id: Number(parts[1]), request: readRecordRequest(body) };
-  return ok({ domain_record: recordJSON(updateRecord(cloud.state, caller, parts[0] ?? "", change)) });
-}
-
-function remove({ cloud, caller, parts }: RouteCall): RouteAnswer {
-  deleteRecord(cloud.state, caller, parts[0] ?? "", Number(parts[1]));
-  return { status: 204 };
-}
-
-/** `domain`; the zone file shows the records in the usual notation. */
-function domainJSON(domain: DomainState): APIObject {
-  const lines = domain.records.map(
-    (record) => `${recordFQDN(domain, record)}. ${record.ttl} IN ${record.type} ${record.data}\n`,
-  );
-  const soa = `IN SOA ns1.digitalocean.com. hostmaster.${domain.name}. 1415982609 10800 3600 604800 1800\n`;
-  const zoneFile = `$ORIGIN ${domain.name}.\n$TTL ${domain.ttl}\n${domain.name}. ${soa}${lines.join("")}`;
-  return { name: domain.name, ttl: domain.ttl, zone_file: zoneFile };
-}
-
-/** `domain_record`, with null for what its type has no use for. */
-function recordJSON(record: RecordState): APIObject {
-  const { id, type, name, data, priority = null, port = null, ttl, weight = null, flags = null, tag = null } = record;
-  return { id, type, name, data, priority, port, ttl, weight, flags, tag };
-}
-
-/** What a request says about a record. */
-export type RecordRequest = Partial<Omit<RecordState, "id" | "type">> & { readonly type?: string };
-
-const leastTTLSeconds = 30;
-const pointsAtName: readonly string[] = ["CNAME", "MX", "NS", "SRV"];
 
 /**
  * The record as it would be kept. `self` is the record that is being changed.
- * @throws CloudRefusal 422 when it cannot be; duplicates can. Of the texts only those of the TTL and of CNAME are known to be
+ * @throws Refusal 422 when it cannot be; duplicates can. Of the texts only those of the TTL and of CNAME are known to be
  *   DigitalOcean's own.
  * @see https://github.com/kubernetes-sigs/external-dns/issues/4802 verified 2026-08-07
  */
-function refuseRecord(domain: DomainState, request: RecordRequest, self?: RecordState): Omit<RecordState, "id"> {
-  const { name, data, ttl } = request;
-  const type = recordTypes.find((item) => item === request.type);
+function checkedRecord(
+  domain: DomainState,
+  { type: asked, name, data, ttl }: Readonly<Record<string, unknown>>,
+  self?: RecordState,
+): RecordFields {
+  const type = recordTypes.find((item) => item === asked);
   if (type === undefined) throw unprocessable("Type is not included in the list");
-  if (name === undefined || name === "") throw unprocessable("Name can't be blank");
-  if (data === undefined || data === "") throw unprocessable("Data can't be blank");
-  if (ttl === undefined || ttl < leastTTLSeconds) throw unprocessable("record ttl must be greater than 30");
+  if (typeof name !== "string" || name === "") throw unprocessable("Name can't be blank");
+  if (typeof data !== "string" || data === "") throw unprocessable("Data can't be blank");
+  if (!Number.isSafeInteger(ttl) || Number(ttl) < 30) throw unprocessable("record ttl must be greater than 30");
   refuseName(name);
   refuseData(type, data);
-  const record = { ...request, type, name, data, ttl };
+  const record = { type, name, data, ttl: Number(ttl) };
   refuseCNAME(domain, record, self);
   return record;
 }
 
 function refuseName(name: string): void {
   if (name.endsWith(".")) throw unprocessable("Name must not end with a dot (.)");
-  if (name !== "@" && !/^(?:\*|[\w-]+)(?:\.[\w-]+)*$/.test(name)) {
+  if (name !== "@" && !/^(?:\*|[\w-]+)(?:\.[\w-]+)*$/.test(name))
     throw unprocessable("Only valid hostname characters are allowed. (a-z, A-Z, 0-9, - and _)");
-  }
 }
 
 function refuseData(type: RecordType, data: string): void {
-  if (type === "A" && canonicalIPv4(data) === undefined) {
+  if (type === "A" && canonicalIPv4(data) === undefined)
     throw unprocessable("IP address did not match IPv4 format (e.g. 127.0.0.1).");
-  }
-  if (pointsAtName.includes(type) && !data.endsWith(".")) throw unprocessable("Data needs to end with a dot (.)");
+  if (["CNAME", "MX", "NS"].includes(type) && !data.endsWith("."))
+    throw unprocessable("Data needs to end with a dot (.)");
 }
 
-function refuseCNAME(domain: DomainState, record: Omit<RecordState, "id">, self: RecordState | undefined): void {
+function refuseCNAME(domain: DomainState, record: RecordFields, self: RecordState | undefined): void {
   const fqdn = recordFQDN(domain, record);
   const others = domain.records.filter((item) => item !== self && recordFQDN(domain, item) === fqdn);
   const isApex = record.type === "CNAME" && record.name === "@";

@@ -1,4 +1,5 @@
-import { CloudRefusal, unprocessable } from "./refusals.ts";
+import { membersOf, Refusal } from "../provider.ts";
+import { unprocessable } from "./calls.ts";
 
 /** The rules that a request is about. */
 export interface RulesRequest {
@@ -11,7 +12,7 @@ const protocols = ["tcp", "udp", "icmp"] as const;
 
 /**
  * The rules in a body, `ports` as they are asked for.
- * @throws CloudRefusal 400 for a body of another form, 422 for values that cannot be. Of the texts those of the ports and of
+ * @throws Refusal 400 for a body of another form, 422 for values that cannot be. Of the texts those of the ports and of
  *   addresses are known to be DigitalOcean's own.
  * @see https://github.com/digitalocean/terraform-provider-digitalocean/issues/367 verified 2026-11-21
  */
@@ -31,7 +32,7 @@ export function readRules(body: unknown): RulesRequest {
 
 /**
  * The droplets in a body.
- * @throws CloudRefusal 400
+ * @throws Refusal 400
  */
 export function readDropletIDs(body: unknown): readonly number[] {
   const ids = listOf(objectOf(body)["droplet_ids"]);
@@ -81,8 +82,9 @@ function readTarget(value: unknown): TargetState {
 }
 
 function objectOf(value: unknown): Readonly<Record<string, unknown>> {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw badRequest();
-  return value as Readonly<Record<string, unknown>>;
+  const fields = membersOf(value);
+  if (fields === undefined) throw badRequest();
+  return fields;
 }
 
 /** null is as good as absent. */
@@ -92,8 +94,8 @@ function listOf(value: unknown): readonly unknown[] {
   return value;
 }
 
-function badRequest(): CloudRefusal {
-  return new CloudRefusal(400, "bad_request", "error parsing request body");
+function badRequest(): Refusal {
+  return new Refusal(400, "bad_request", "error parsing request body");
 }
 
 /** Whom a rule is about; a list that is not there is empty. */

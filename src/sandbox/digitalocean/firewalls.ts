@@ -1,4 +1,15 @@
+import type { APIObject, Route } from "../provider.ts";
 import { timeText } from "./actions.ts";
+import {
+  type Caller,
+  hasScope,
+  listAnswer,
+  need,
+  notFound,
+  type RouteAnswer,
+  type RouteCall,
+  unprocessable,
+} from "./calls.ts";
 import type { CloudState, DropletState } from "./cloud-state.ts";
 import {
   type FirewallState,
@@ -11,27 +22,24 @@ import {
   ruleKey,
   type TargetState,
 } from "./firewall-rules.ts";
-import { type Caller, hasScope, need, notFound, unprocessable } from "./refusals.ts";
-import { ok, pageOf, type Route, type RouteAnswer, type RouteCall } from "./requests.ts";
-import type { APIObject } from "./routes.ts";
 
 /** @see https://docs.digitalocean.com/products/networking/firewalls/details/limits/ verified 2026-08-07 */
 const mostRules = 50;
 const mostDroplets = 10;
 
-/** All firewalls, in the order they were made. @throws CloudRefusal */
+/** All firewalls, in the order they were made. @throws Refusal */
 export function listFirewalls(state: CloudState, caller: Caller): readonly FirewallState[] {
   enter(state, caller, "firewall:read");
   return state.firewalls;
 }
 
-/** One firewall. @throws CloudRefusal */
+/** One firewall. @throws Refusal */
 export function readFirewall(state: CloudState, caller: Caller, id: string): FirewallState {
   enter(state, caller, "firewall:read");
   return knownFirewall(state, id);
 }
 
-/** Adds rules; one that is there already stays one. @throws CloudRefusal */
+/** Adds rules; one that is there already stays one. @throws Refusal */
 export function addRules(state: CloudState, caller: Caller, id: string, { inbound, outbound }: RulesRequest): void {
   const firewall = toChange(state, caller, id);
   const allInbound = unique([...firewall.inbound_rules, ...inbound.map(keptRule)]);
@@ -47,7 +55,7 @@ export function addRules(state: CloudState, caller: Caller, id: string, { inboun
 /**
  * Removes the rules that are exactly the given ones; what is not there is not missed, and `all` is never there, since it is kept
  * as `0`.
- * @throws CloudRefusal
+ * @throws Refusal
  * @see https://github.com/mondoohq/cnspec/pull/3839 verified 2026-11-21
  */
 export function removeRules(state: CloudState, caller: Caller, id: string, { inbound, outbound }: RulesRequest): void {
@@ -61,7 +69,7 @@ export function removeRules(state: CloudState, caller: Caller, id: string, { inb
   carryOut(state, caller, firewall, coveredDroplets(state, firewall));
 }
 
-/** Attaches droplets; one that is attached already stays so. @throws CloudRefusal */
+/** Attaches droplets; one that is attached already stays so. @throws Refusal */
 export function addDroplets(state: CloudState, caller: Caller, id: string, dropletIDs: readonly number[]): void {
   const firewall = toChange(state, caller, id);
   for (const dropletID of dropletIDs) {
@@ -75,7 +83,7 @@ export function addDroplets(state: CloudState, caller: Caller, id: string, dropl
   carryOut(state, caller, firewall, added);
 }
 
-/** Detaches droplets; one that is not attached is not missed. @throws CloudRefusal */
+/** Detaches droplets; one that is not attached is not missed. @throws Refusal */
 export function removeDroplets(state: CloudState, caller: Caller, id: string, dropletIDs: readonly number[]): void {
   const firewall = toChange(state, caller, id);
   const removed = firewall.droplet_ids.filter((dropletID) => dropletIDs.includes(dropletID));
@@ -161,31 +169,35 @@ const rulesPath = /^\/v2\/firewalls\/([^/]+)\/rules$/;
 const dropletsPath = /^\/v2\/firewalls\/([^/]+)\/droplets$/;
 
 /** The operations on firewalls that add and remove; firewalls themselves, and their tags, are made in the file. */
-export const firewallRoutes: readonly Route[] = [
+export const firewallRoutes: readonly Route<RouteCall, RouteAnswer>[] = [
   ["GET", /^\/v2\/firewalls$/, firewalls],
   ["GET", /^\/v2\/firewalls\/([^/]+)$/, firewall],
-  ["POST", rulesPath, (call) => changed(call, addRules, readRules)],
-  ["DELETE", rulesPath, (call) => changed(call, removeRules, readRules)],
-  ["POST", dropletsPath, (call) => changed(call, addDroplets, readDropletIDs)],
-  ["DELETE", dropletsPath, (call) => changed(call, removeDroplets, readDropletIDs)],
+  ["POST", rulesPath, (call, id) => changed(call, id, addRules, readRules)],
+  ["DELETE", rulesPath, (call, id) => changed(call, id, removeRules, readRules)],
+  ["POST", dropletsPath, (call, id) => changed(call, id, addDroplets, readDropletIDs)],
+  ["DELETE", dropletsPath, (call, id) => changed(call, id, removeDroplets, readDropletIDs)],
 ];
 
 function firewalls(call: RouteCall): RouteAnswer {
   const { cloud, caller } = call;
-  const items = listFirewalls(cloud.state, caller).map((item) => firewallJSON(item, caller));
-  return ok(pageOf("firewalls", items, call));
+  return listAnswer(
+    "firewalls",
+    listFirewalls(cloud.state, caller).map((item) => firewallJSON(item, caller)),
+    call,
+  );
 }
 
-function firewall({ cloud, caller, parts }: RouteCall): RouteAnswer {
-  return ok({ firewall: firewallJSON(readFirewall(cloud.state, caller, parts[0] ?? ""), caller) });
+function firewall({ cloud, caller }: RouteCall, id = ""): RouteAnswer {
+  return { status: 200, body: { firewall: firewallJSON(readFirewall(cloud.state, caller, id), caller) } };
 }
 
 function changed<T>(
-  { cloud, caller, parts, body }: RouteCall,
-  change: (state: RouteCall["cloud"]["state"], caller: RouteCall["caller"], id: string, request: T) => void,
+  { cloud, caller, body }: RouteCall,
+  id: string | undefined,
+  change: (state: CloudState, caller: Caller, id: string, request: T) => void,
   read: (body: unknown) => T,
 ): RouteAnswer {
-  change(cloud.state, caller, parts[0] ?? "", read(body));
+  change(cloud.state, caller, id ?? "", read(body));
   return { status: 204 };
 }
 

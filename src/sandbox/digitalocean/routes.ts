@@ -1,285 +1,151 @@
 import type { SandboxReply, SandboxRequest } from "../http-server.ts";
+import { type APIObject, answerByRoute, bearerToken, membersOf, Refusal, type Route } from "../provider.ts";
 import type { AddressView } from "./actions.ts";
+import type { CreationRequest } from "./address-rules.ts";
+import { listAnswer, notFound, type RouteAnswer, type RouteCall, unprocessable } from "./calls.ts";
 import type { Cloud, DropletView } from "./cloud.ts";
 import type { ActionState, CloudState } from "./cloud-state.ts";
 import { domainRoutes } from "./domains.ts";
 import { firewallRoutes } from "./firewalls.ts";
-import { type Caller, CloudRefusal, notFound } from "./refusals.ts";
-import { ok, pageOf, type Route, type RouteAnswer, type RouteCall, readAction, readCreation } from "./requests.ts";
 
-const routes: readonly Route[] = [
+const routes: readonly Route<RouteCall, RouteAnswer>[] = [
   ["GET", /^\/v2\/account$/, ({ cloud, caller }) => ok({ account: accountJSON(cloud.account(caller)) })],
-  ["GET", /^\/v2\/actions\/(\d+)$/, ({ cloud, caller, parts }) => action(cloud.action(caller, Number(parts[0])))],
   ["GET", /^\/v2\/droplets$/, listDroplets],
-  ["GET", /^\/v2\/droplets\/(\d+)$/, getDroplet],
-  ["GET", /^\/v2\/droplets\/(\d+)\/actions$/, listDropletActions],
+  ["GET", /^\/v2\/droplets\/(\d+)$/, readDroplet],
   ["GET", /^\/v2\/reserved_ips$/, listAddresses],
   ["POST", /^\/v2\/reserved_ips$/, createAddress],
-  ["GET", /^\/v2\/reserved_ips\/([\d.]+)$/, getAddress],
+  ["GET", /^\/v2\/reserved_ips\/([\d.]+)$/, readAddress],
   ["DELETE", /^\/v2\/reserved_ips\/([\d.]+)$/, deleteAddress],
-  ["GET", /^\/v2\/reserved_ips\/([\d.]+)\/actions$/, listAddressActions],
   ["POST", /^\/v2\/reserved_ips\/([\d.]+)\/actions$/, startAction],
-  ["GET", /^\/v2\/reserved_ips\/([\d.]+)\/actions\/(\d+)$/, getAddressAction],
+  ["GET", /^\/v2\/reserved_ips\/([\d.]+)\/actions\/(\d+)$/, readAction],
   ...domainRoutes,
   ...firewallRoutes,
 ];
 
 /**
  * Answers one request to the emulated API: token, rate limit, route, scope, then the operation, in that order. Carries
- * rate-limit headers and `x-request-id` like the real one; a request that is not in its description is 404.
+ * rate-limit headers like the real one. The API has what flipop asks for; everything else is 404.
  */
 export function answerRequest(
   cloud: Cloud,
   request: SandboxRequest,
-  context: { readonly nowMs: number; readonly requestID: string },
+  { nowMs, requestID }: { readonly nowMs: number; readonly requestID: string },
 ): SandboxReply {
-  const token = /^Bearer +(\S+)$/i.exec(request.headers["authorization"] ?? "")?.[1];
-  const requestID = { "x-request-id": context.requestID };
+  const token = bearerToken(request);
+  const headers = (): Readonly<Record<string, string>> => ({
+    "x-request-id": requestID,
+    ...(token === undefined ? {} : cloud.rateHeaders(token, nowMs)),
+  });
   try {
-    const caller = cloud.admit(token, context.nowMs);
-    const { status, body } = route(cloud, caller, request);
-    const headers = { ...requestID, ...rateHeaders(cloud, token, context.nowMs) };
-    return body === undefined ? { status, headers } : { status, headers, body };
+    const caller = cloud.admit(token, nowMs);
+    const url = `http://${request.headers["host"] ?? "127.0.0.1"}${request.path}`;
+    const { body, query } = request;
+    const answer = answerByRoute(routes, request, { cloud, caller, body, query, url });
+    if (answer === undefined) throw notFound();
+    return { ...answer, headers: headers() };
   } catch (error) {
-    if (!(error instanceof CloudRefusal)) throw error;
-    const wait = error.retryAfterSeconds;
-    const headers = {
-      ...requestID,
-      ...rateHeaders(cloud, token, context.nowMs),
-      ...(wait === undefined ? {} : { "retry-after": String(wait) }),
-    };
-    const body = { id: error.id, message: error.message, request_id: context.requestID };
-    return { status: error.status, headers, body };
+    if (!(error instanceof Refusal)) throw error;
+    const body = { id: error.code, message: error.message, request_id: requestID };
+    return { status: error.status, headers: { ...headers(), ...error.headers }, body };
   }
 }
 
-function route(cloud: Cloud, caller: Caller, request: SandboxRequest): RouteAnswer {
-  const { path, method, query, body } = request;
-  const origin = `http://${request.headers["host"] ?? "127.0.0.1"}`;
-  for (const [routeMethod, pattern, answer] of routes) {
-    const found = routeMethod === method ? pattern.exec(path) : null;
-    if (found === null) continue;
-    return answer({ cloud, caller, parts: found.slice(1), body, query, origin, url: `${origin}${path}` });
-  }
-  if (path.startsWith("/v2/floating_ips")) {
-    throw new CloudRefusal(404, "not_found", "The old name /v2/floating_ips is not served here; use /v2/reserved_ips.");
-  }
-  throw notFound();
-}
-
-function rateHeaders(cloud: Cloud, token: string | undefined, nowMs: number): Record<string, string> {
-  if (token === undefined) return {};
-  const { limit, remaining, resetSeconds } = cloud.rateFacts(token, nowMs);
-  return {
-    "ratelimit-limit": String(limit),
-    "ratelimit-remaining": String(remaining),
-    "ratelimit-reset": String(resetSeconds),
-  };
+function ok(body: APIObject): RouteAnswer {
+  return { status: 200, body };
 }
 
 function listAddresses(call: RouteCall): RouteAnswer {
-  const items = call.cloud.listAddresses(call.caller).map(addressJSON);
-  return ok(pageOf("reserved_ips", items, call));
+  return listAnswer("reserved_ips", call.cloud.listAddresses(call.caller).map(addressJSON), call);
 }
 
-function getAddress({ cloud, caller, parts }: RouteCall): RouteAnswer {
-  return ok({ reserved_ip: addressJSON(cloud.address(caller, parts[0] ?? "")) });
+function readAddress({ cloud, caller }: RouteCall, ip = ""): RouteAnswer {
+  return ok({ reserved_ip: addressJSON(cloud.address(caller, ip)) });
 }
 
-function createAddress({ cloud, caller, body, origin }: RouteCall): RouteAnswer {
-  const request = readCreation(body);
-  const { address, action: started } = cloud.create(caller, request);
+function createAddress({ cloud, caller, body, url }: RouteCall): RouteAnswer {
+  const { address, action } = cloud.create(caller, creationIn(body));
   const reserved = addressJSON(address);
-  if (started === undefined) return { status: 202, body: { reserved_ip: reserved, links: {} } };
-  const droplet = started.droplet_id;
-  const links = {
-    droplets: [{ id: droplet, rel: "droplet", href: `${origin}/v2/droplets/${droplet}` }],
-    actions: [{ id: started.id, rel: started.type, href: `${origin}/v2/actions/${started.id}` }],
+  if (action === undefined) return { status: 202, body: { reserved_ip: reserved, links: {} } };
+  const href = `${url}/${action.ip}/actions/${action.id}`;
+  return {
+    status: 202,
+    body: { reserved_ip: reserved, links: { actions: [{ id: action.id, rel: action.type, href }] } },
   };
-  return { status: 202, body: { reserved_ip: reserved, links } };
 }
 
-function deleteAddress({ cloud, caller, parts }: RouteCall): RouteAnswer {
-  cloud.delete(caller, parts[0] ?? "");
+/** @throws Refusal 422 for a wrong type; what goes together is decided by the account */
+function creationIn(body: unknown): CreationRequest {
+  const fields = membersOf(body);
+  if (fields === undefined) throw unprocessable("The request body must be a JSON object.");
+  const { droplet_id: dropletID, region, project_id: projectID } = fields;
+  if (dropletID !== undefined && !Number.isSafeInteger(dropletID))
+    throw unprocessable("droplet_id must be an integer.");
+  if (region !== undefined && typeof region !== "string") throw unprocessable("region must be a string.");
+  if (projectID !== undefined && typeof projectID !== "string") throw unprocessable("project_id must be a string.");
+  return {
+    ...(dropletID === undefined ? {} : { droplet_id: Number(dropletID) }),
+    ...(region === undefined ? {} : { region }),
+    ...(projectID === undefined ? {} : { project_id: projectID }),
+  };
+}
+
+function deleteAddress({ cloud, caller }: RouteCall, ip = ""): RouteAnswer {
+  cloud.delete(caller, ip);
   return { status: 204 };
 }
 
-function startAction({ cloud, caller, parts, body }: RouteCall): RouteAnswer {
-  const ip = parts[0] ?? "";
-  const request = readAction(body);
-  const started = request.type === "assign" ? cloud.assign(caller, ip, request.droplet_id) : cloud.unassign(caller, ip);
+function startAction({ cloud, caller, body }: RouteCall, ip = ""): RouteAnswer {
+  const { type, droplet_id: dropletID } = membersOf(body) ?? {};
+  if (type !== "assign" && type !== "unassign") throw unprocessable("Type must be assign or unassign.");
+  if (type === "assign" && !Number.isSafeInteger(dropletID)) throw unprocessable("Droplet id must be given.");
+  const started = type === "assign" ? cloud.assign(caller, ip, Number(dropletID)) : cloud.unassign(caller, ip);
   return { status: 201, body: { action: actionJSON(started) } };
 }
 
-function listAddressActions(call: RouteCall): RouteAnswer {
-  const items = call.cloud.addressActions(call.caller, call.parts[0] ?? "").map(actionJSON);
-  return ok(pageOf("actions", items, call));
-}
-
-function getAddressAction({ cloud, caller, parts }: RouteCall): RouteAnswer {
-  return action(cloud.addressAction(caller, parts[0] ?? "", Number(parts[1])));
+function readAction({ cloud, caller }: RouteCall, ip = "", id = ""): RouteAnswer {
+  return ok({ action: actionJSON(cloud.addressAction(caller, ip, Number(id))) });
 }
 
 function listDroplets(call: RouteCall): RouteAnswer {
   const tag = call.query.get("tag_name");
-  return ok(pageOf("droplets", call.cloud.droplets(call.caller, tag ?? undefined).map(dropletJSON), call));
+  return listAnswer("droplets", call.cloud.droplets(call.caller, tag ?? undefined).map(dropletJSON), call);
 }
 
-function getDroplet({ cloud, caller, parts }: RouteCall): RouteAnswer {
-  return ok({ droplet: dropletJSON(cloud.droplet(caller, Number(parts[0]))) });
+function readDroplet({ cloud, caller }: RouteCall, id = ""): RouteAnswer {
+  return ok({ droplet: dropletJSON(cloud.droplet(caller, Number(id))) });
 }
 
-function listDropletActions(call: RouteCall): RouteAnswer {
-  const { view, actions } = call.cloud.dropletActions(call.caller, Number(call.parts[0]));
-  return ok(pageOf("actions", dropletActionsJSON(view, actions, call.caller.nowMs), call));
+function accountJSON({ reserved_ip_limit: limit, droplet_limit, email, uuid }: CloudState["account"]): APIObject {
+  return { droplet_limit, floating_ip_limit: limit, reserved_ip_limit: limit, email, uuid, status: "active" };
 }
 
-function action(state: ActionState): RouteAnswer {
-  return ok({ action: actionJSON(state) });
-}
-
-/** JSON as the API sends it. */
-export type APIObject = Readonly<Record<string, unknown>>;
-
-const sizes = ["s-1vcpu-1gb", "s-1vcpu-2gb", "s-2vcpu-2gb", "s-2vcpu-4gb", "s-4vcpu-8gb"];
-const createdAt = "2026-01-01T00:00:00Z";
-
-/** `account` of `GET /v2/account`. */
-function accountJSON(account: CloudState["account"]): APIObject {
+/** `reserved_ip`, with its droplet; BYOIP addresses have no project. */
+function addressJSON({ ip, region, droplet, locked, projectID }: AddressView): APIObject {
   return {
-    droplet_limit: account.droplet_limit,
-    floating_ip_limit: account.reserved_ip_limit,
-    reserved_ip_limit: account.reserved_ip_limit,
-    volume_limit: 100,
-    email: account.email,
-    name: "Sandbox",
-    uuid: account.uuid,
-    email_verified: true,
-    status: "active",
-    status_message: "",
-    team: { uuid: account.uuid, name: "Sandbox" },
-  };
-}
-
-/** `reserved_ip`, with its droplet in full; BYOIP addresses have no project. */
-function addressJSON(view: AddressView): APIObject {
-  const droplet = view.droplet;
-  return {
-    ip: view.ip,
-    region: regionJSON(view.region),
-    droplet: droplet === null ? null : dropletJSON({ droplet, isBusy: view.locked, reservedIP: view.ip }),
-    locked: view.locked,
-    ...(view.projectID === "" ? {} : { project_id: view.projectID }),
+    ip,
+    region: regionJSON(region),
+    droplet: droplet === null ? null : dropletJSON({ droplet, isBusy: locked, reservedIP: ip }),
+    locked,
+    ...(projectID === "" ? {} : { project_id: projectID }),
   };
 }
 
 /** `action` of an address: the resource is the address, as a number. */
-function actionJSON(action: ActionState): APIObject {
-  return {
-    id: action.id,
-    status: action.status,
-    type: action.type,
-    started_at: action.started_at,
-    completed_at: action.completed_at,
-    resource_id: action.ip.split(".").reduce((sum, part) => sum * 256 + Number(part), 0),
-    resource_type: "reserved_ip",
-    region: regionJSON(action.region),
-    region_slug: action.region,
-  };
+function actionJSON({ id, status, type, started_at, completed_at, ip, region }: ActionState): APIObject {
+  const address = ip.split(".").reduce((sum, part) => sum * 256 + Number(part), 0);
+  const resource = { resource_id: address, resource_type: "reserved_ip" };
+  return { id, status, type, started_at, completed_at, ...resource, region: regionJSON(region), region_slug: region };
 }
 
-/** `actions[]` of a droplet: the address actions it takes part in, then the event it has of its own. */
-function dropletActionsJSON(view: DropletView, actions: readonly ActionState[], nowMs: number): APIObject[] {
-  const { droplet } = view;
-  const list = actions.map((action) => ({ ...actionJSON(action), resource_id: droplet.id, resource_type: "droplet" }));
-  const until = droplet.pending_event_until;
-  if (until === undefined) return list;
-  const isOver = Date.parse(until) <= nowMs;
-  const event = {
-    id: 1_000_000_000 + droplet.id,
-    status: isOver ? "completed" : "in-progress",
-    type: "power_cycle",
-    started_at: createdAt,
-    completed_at: isOver ? until : null,
-    resource_id: droplet.id,
-    resource_type: "droplet",
-    region: regionJSON(droplet.region),
-    region_slug: droplet.region,
-  };
-  return [...list, event];
-}
-
-/** `droplet`; its reserved address is one of `networks.v4`, in no documented order. */
+/** `droplet`, as far as flipop and people look at it; its reserved address is one of `networks.v4`. */
 function dropletJSON(view: DropletView): APIObject {
-  const { droplet } = view;
-  return {
-    id: droplet.id,
-    name: droplet.name,
-    memory: 1024,
-    vcpus: 1,
-    disk: 25,
-    disk_info: [{ type: "local", size: { amount: 25, unit: "gib" } }],
-    locked: view.isBusy,
-    status: droplet.status,
-    kernel: null,
-    created_at: createdAt,
-    features: ["droplet_agent", "private_networking"],
-    backup_ids: [],
-    next_backup_window: null,
-    snapshot_ids: [],
-    image: imageJSON(droplet.region),
-    volume_ids: [],
-    size: sizeJSON(droplet.region),
-    size_slug: "s-1vcpu-1gb",
-    networks: { v4: dropletAddresses(view).map(networkJSON), v6: [] },
-    region: regionJSON(droplet.region),
-    tags: droplet.tags ?? [],
-    vpc_uuid: "760e09ef-dc84-11e8-981e-3cfdfeaae000",
-  };
-}
-
-function networkJSON({ ip, type }: DropletAddress): APIObject {
-  const netmask = type === "private" ? "255.255.0.0" : "255.255.240.0";
-  return { ip_address: ip, netmask, gateway: ip.replace(/\d+$/, "1"), type };
+  const { id, name, status, region, tags = [] } = view.droplet;
+  const networks = { v4: dropletAddresses(view).map(({ ip, type }) => ({ ip_address: ip, type })), v6: [] };
+  return { id, name, locked: view.isBusy, status, networks, region: regionJSON(region), tags };
 }
 
 function regionJSON(slug: string): APIObject {
-  const [, city = "", number = ""] = /^([a-z]+)(\d*)$/.exec(slug) ?? [];
-  const name = `${city.toUpperCase()} ${number}`.trim();
-  return { name, slug, features: ["backups", "ipv6", "metadata"], available: true, sizes };
-}
-
-function sizeJSON(region: string): APIObject {
-  return {
-    slug: "s-1vcpu-1gb",
-    memory: 1024,
-    vcpus: 1,
-    disk: 25,
-    transfer: 1,
-    price_monthly: 6,
-    price_hourly: 0.00893,
-    regions: [region],
-    available: true,
-    description: "Basic",
-  };
-}
-
-function imageJSON(region: string): APIObject {
-  return {
-    id: 7_555_620,
-    name: "24.04 (LTS) x64",
-    type: "base",
-    distribution: "Ubuntu",
-    slug: "ubuntu-24-04-x64",
-    public: true,
-    regions: [region],
-    created_at: createdAt,
-    min_disk_size: 7,
-    size_gigabytes: 2.34,
-    description: "",
-    tags: [],
-    status: "available",
-  };
+  return { name: slug.toUpperCase(), slug, available: true };
 }
 
 /** One IPv4 address a droplet carries. */

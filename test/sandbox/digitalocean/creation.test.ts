@@ -34,10 +34,11 @@ describe("creating an address", () => {
     expect(status).toBe(202);
     expect(body["reserved_ip"]).toMatchObject({ droplet: null, locked: true });
     const link = body["links"]?.["actions"]?.[0 as never] as { id: number; href: string; rel: string } | undefined;
-    expect(link).toMatchObject({ rel: "assign_ip", href: `http://sandbox/v2/actions/${link?.id}` });
+    const made = `${path}/${body["reserved_ip"]?.["ip"]}/actions/${link?.id}`;
+    expect(link).toMatchObject({ rel: "assign_ip", href: `http://sandbox${made}` });
     client.nowMs += 5000;
     expect(client.holder(String(body["reserved_ip"]?.["ip"]))).toBe(101);
-    expect(client.get(`/v2/actions/${link?.id}`).body["action"]).toMatchObject({ status: "completed" });
+    expect(client.get(made).body["action"]).toMatchObject({ status: "completed" });
   });
 
   test("for a droplet whose assignment errs leaves the address unassigned in the account", () => {

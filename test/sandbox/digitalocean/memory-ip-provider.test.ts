@@ -10,7 +10,7 @@ const ip = "203.0.113.1";
 function provider(state: object = {}): MemoryIPProvider & { clock: FakeClock } {
   const whole = { droplets: [{ id: 101 }, { id: 102 }], reserved_ips: [{ ip, droplet_id: 101 }], ...state };
   const clock = new FakeClock();
-  return new MemoryIPProvider({ cloud: new Cloud(completeState(whole)), clock }) as MemoryIPProvider & {
+  return new MemoryIPProvider({ cloud: new Cloud({ state: completeState(whole) }), clock }) as MemoryIPProvider & {
     clock: FakeClock;
   };
 }

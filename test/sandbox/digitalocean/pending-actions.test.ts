@@ -27,23 +27,17 @@ describe("an action that takes 10 s", () => {
       locked: false,
       droplet: { id: 102 },
     });
-    for (const path of [`/v2/reserved_ips/${ip}/actions/${id}`, `/v2/actions/${id}`]) {
-      expect(client.get(path).body["action"]).toMatchObject({
-        status: "completed",
-        completed_at: "2026-01-02T03:04:15Z",
-      });
-    }
+    expect(client.get(`/v2/reserved_ips/${ip}/actions/${id}`).body["action"]).toMatchObject({
+      status: "completed",
+      completed_at: "2026-01-02T03:04:15Z",
+    });
   });
 
   test("shows as a pending event of both droplets until it is over", () => {
     const client = apiClient(slowAccount());
     client.assign(ip, 102);
-    const statuses = (id: number): unknown => client.get(`/v2/droplets/${id}/actions`).body["actions"];
-    expect(statuses(101)).toMatchObject([{ status: "in-progress" }]);
-    expect(statuses(102)).toMatchObject([{ status: "in-progress" }]);
     expect(client.get("/v2/droplets/102").body["droplet"]).toMatchObject({ locked: true });
     client.nowMs += 10_000;
-    expect(statuses(102)).toMatchObject([{ status: "completed" }]);
     expect(client.get("/v2/droplets/102").body["droplet"]).toMatchObject({ locked: false });
   });
 
@@ -52,7 +46,7 @@ describe("an action that takes 10 s", () => {
     const id = client.assign(ip, 102).body["action"]?.["id"];
     client.sandbox.removeDroplet(102);
     client.nowMs += 10_000;
-    expect(client.get(`/v2/actions/${id}`).body["action"]).toMatchObject({ status: "errored" });
+    expect(client.get(`/v2/reserved_ips/${ip}/actions/${id}`).body["action"]).toMatchObject({ status: "errored" });
     expect(client.holder(ip)).toBe(101);
   });
 
@@ -61,7 +55,7 @@ describe("an action that takes 10 s", () => {
     const id = client.assign(ip, 102).body["action"]?.["id"];
     client.sandbox.setAddress("192.0.2.10", { droplet_id: 102 });
     client.nowMs += 10_000;
-    expect(client.get(`/v2/actions/${id}`).body["action"]).toMatchObject({ status: "errored" });
+    expect(client.get(`/v2/reserved_ips/${ip}/actions/${id}`).body["action"]).toMatchObject({ status: "errored" });
   });
 
   test("of an address that is taken out of the account ends errored", () => {
@@ -69,7 +63,7 @@ describe("an action that takes 10 s", () => {
     const id = client.assign(ip, 102).body["action"]?.["id"];
     client.sandbox.removeAddress(ip);
     client.nowMs += 10_000;
-    expect(client.get(`/v2/actions/${id}`).body["action"]).toMatchObject({ status: "errored" });
+    expect(client.get(`/v2/reserved_ips/${ip}/actions/${id}`).body["action"]).toMatchObject({ status: "errored" });
     expect(client.get(`/v2/reserved_ips/${ip}`).status).toBe(404);
   });
 });
@@ -78,7 +72,7 @@ describe("planned failures", () => {
   test("fail_next_actions: 1 lets one action end errored without effect and the next succeed", () => {
     const client = apiClient(slowAccount({ action_delay_ms: 0, fail_next_actions: 1 }));
     const first = client.assign(ip, 102).body["action"]?.["id"];
-    expect(client.get(`/v2/actions/${first}`).body["action"]).toMatchObject({ status: "errored" });
+    expect(client.get(`/v2/reserved_ips/${ip}/actions/${first}`).body["action"]).toMatchObject({ status: "errored" });
     expect(client.holder(ip)).toBe(101);
     client.assign(ip, 102);
     expect(client.holder(ip)).toBe(102);
@@ -99,7 +93,6 @@ describe("reading actions", () => {
     const client = apiClient(slowAccount({ action_delay_ms: 0 }));
     const id = client.assign("192.0.2.10", 102).body["action"]?.["id"];
     expect(client.get(`/v2/reserved_ips/192.0.2.10/actions/${id}`).status).toBe(404);
-    expect(client.get(`/v2/actions/${id}`).status).toBe(404);
     expect(client.holder("192.0.2.10")).toBe(102);
   });
 
@@ -110,23 +103,6 @@ describe("reading actions", () => {
     expect(client.get(`/v2/reserved_ips/${ip}/actions/${id}`).status).toBe(200);
   });
 
-  test("the actions of an address are listed newest first", () => {
-    const client = apiClient(slowAccount({ action_delay_ms: 0 }));
-    client.unassign(ip);
-    client.assign(ip, 102);
-    expect(client.get(`/v2/reserved_ips/${ip}/actions`).body["actions"]).toMatchObject([
-      { type: "assign_ip" },
-      { type: "unassign_ip" },
-    ]);
-  });
-
-  test("a droplet with an event of its own lists it", () => {
-    const client = apiClient({ droplets: [{ id: 101, pending_event_until: "2026-01-02T03:05:00Z" }] });
-    expect(client.get("/v2/droplets/101/actions").body["actions"]).toMatchObject([{ status: "in-progress" }]);
-    client.nowMs += 60_000;
-    expect(client.get("/v2/droplets/101/actions").body["actions"]).toMatchObject([{ status: "completed" }]);
-  });
-
   test("only the newest 50 finished actions stay readable", () => {
     const client = apiClient(slowAccount({ action_delay_ms: 0 }));
     const first = client.unassign(ip).body["action"]?.["id"];
@@ -134,7 +110,7 @@ describe("reading actions", () => {
       client.assign(ip, 101);
       client.unassign(ip);
     }
-    expect(client.get(`/v2/actions/${first}`).status).toBe(404);
+    expect(client.get(`/v2/reserved_ips/${ip}/actions/${first}`).status).toBe(404);
     expect(client.sandbox.cloud().state.actions).toHaveLength(50);
   });
 });

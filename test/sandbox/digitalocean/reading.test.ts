@@ -153,13 +153,4 @@ describe("single reads", () => {
   ] as const)("%s %s is 404", ([method, path]) => {
     expect(apiClient().send(method, path, undefined, true)).toMatchObject({ status: 404, body: { id: "not_found" } });
   });
-
-  test.for(["/v2/floating_ips", "/v2/floating_ips/203.0.113.1/actions"])(
-    "the old path %s is 404 and says what to use",
-    (path) => {
-      const { status, body } = apiClient().send("GET", path, undefined, true);
-      expect(status).toBe(404);
-      expect(body["message"]).toBe("The old name /v2/floating_ips is not served here; use /v2/reserved_ips.");
-    },
-  );
 });

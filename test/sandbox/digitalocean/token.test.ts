@@ -8,7 +8,6 @@ const account = {
 
 const every = [
   "account:read",
-  "actions:read",
   "droplet:read",
   "reserved_ip:create",
   "reserved_ip:delete",
@@ -36,13 +35,10 @@ describe("tokens", () => {
 
   test.for([
     ["account:read", "GET", "/v2/account", undefined],
-    ["actions:read", "GET", "/v2/actions/1", undefined],
     ["droplet:read", "GET", "/v2/droplets", undefined],
     ["droplet:read", "GET", "/v2/droplets/101", undefined],
-    ["droplet:read", "GET", "/v2/droplets/101/actions", undefined],
     ["reserved_ip:read", "GET", "/v2/reserved_ips", undefined],
     ["reserved_ip:read", "GET", "/v2/reserved_ips/203.0.113.1", undefined],
-    ["reserved_ip:read", "GET", "/v2/reserved_ips/203.0.113.1/actions", undefined],
     ["reserved_ip:read", "GET", "/v2/reserved_ips/203.0.113.1/actions/1", undefined],
     ["reserved_ip:create", "POST", "/v2/reserved_ips", { region: "nyc3" }],
     ["reserved_ip:delete", "DELETE", "/v2/reserved_ips/203.0.113.1", undefined],

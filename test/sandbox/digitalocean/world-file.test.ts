@@ -77,7 +77,9 @@ describe("digitalocean.yaml", () => {
     nowMs += 5000;
     const restarted = open();
     expect(holder(restarted, "203.0.113.1")).toBe(102);
-    expect(send(restarted, "GET", `/v2/actions/${action.id}`)).toMatchObject({ action: { status: "completed" } });
+    expect(send(restarted, "GET", `/v2/reserved_ips/203.0.113.1/actions/${action.id}`)).toMatchObject({
+      action: { status: "completed" },
+    });
     expect(readFileSync(file, "utf8")).toMatch(/droplet_id: 102/);
   });
 
