@@ -1,5 +1,4 @@
 import {
-  ACTIONS,
   type Action,
   type AssignIP,
   type ChangeMachines,
@@ -9,6 +8,7 @@ import {
   subjectOf,
   type WriteDNS,
 } from "../model/action.ts";
+import { ACTIONS } from "../model/action-kinds.ts";
 import { ConfigError, KubeError, ProviderError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Outcome } from "../model/run.ts";

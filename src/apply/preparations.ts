@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { type Action, type ObjectRef, refKey } from "../model/action.ts";
+import { type Action, isAssign, type ObjectRef, refKey } from "../model/action.ts";
 import type { Plan } from "../model/plan.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
 import {
@@ -117,7 +117,7 @@ function sentAddresses(
 ): Readonly<Record<string, IPStatus>> {
   return Object.fromEntries(
     actions.flatMap((action) => {
-      if (action.kind !== "assign-ip" && action.kind !== "move-ip") return [];
+      if (!isAssign(action)) return [];
       const entry = onItsWay(action, registry);
       return statusOf(pool, action.ip)?.providerID === entry.providerID ? [] : [[action.ip, entry] as const];
     }),

@@ -1,4 +1,5 @@
 import { refKey } from "../model/action.ts";
+import { whyHeld } from "../model/hold.ts";
 import {
   LAST_RESULT_ANNOTATION,
   LAST_RUN_ANNOTATION,
@@ -6,7 +7,6 @@ import {
   TOTALS_ANNOTATION,
 } from "../model/lease-annotations.ts";
 import type { Hold } from "../model/plan.ts";
-import { whyHeld } from "../model/reason.ts";
 import type { PassResult, RunEnd, Selection } from "../model/run.ts";
 import { EXIT, exitCodeOfRun, isSuccess } from "../report/exit-code.ts";
 import { lockedDocument } from "../report/json/document.ts";

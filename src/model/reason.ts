@@ -1,113 +1,431 @@
-import { type ObjectRef, refKey } from "./action.ts";
+import type { ObjectRef } from "./action.ts";
 import type { Refusal } from "./errors.ts";
-import type { Hold, NodeVerdict } from "./plan.ts";
-import { type Condition, type IPFault, objectKey } from "./resource.ts";
+import type { NodeVerdict } from "./plan.ts";
+import type { Condition, IPFault } from "./resource.ts";
 
-/**
- * The closed vocabulary of reasons: the same word in plan, JSON, Events, conditions, metrics and the manual. The value is the
- * sentence that explains it. A reason explains; only an action's `kind` steers.
- */
-export const REASONS = {
+/** Everything known about a reason. */
+export interface ReasonFacts {
+  /** The sentence that explains it. */
+  readonly text: string;
+  /**
+   * What ends what is held for it. `none`: nothing has to, it is as wished, or nothing is ever held for it. `time`: its own time. `reading`: the
+   * provider is at work, and a later reading shows the end. `change`: something else has to change first.
+   */
+  readonly wait: "none" | "time" | "reading" | "change";
+  /** What it means for an object that the whole of it is held; absent where it is served all the same. */
+  readonly service?: Service;
+  /** What is said of a node in a list, as in "3 nodeLabel mismatch"; absent = the text. */
+  readonly phrase?: string;
+  /** What is said of a subject instead of the held text of the action, where that would not be the point. */
+  readonly held?: Readonly<Partial<Record<"address" | "name" | "formerName" | "firewall", string>>>;
+  /** What a person can do about it. */
+  readonly advice?: string;
+  /** What is said for a RoutedIP instead, where fields or words are meant that it does not have. `adviceBy`: the particulars tell what is invalid. */
+  readonly routedIP?: { readonly text?: string; readonly advice?: string; readonly adviceBy?: "detail" };
+  /** How the particulars are told, where not behind the text. `detail`: they are a whole sentence. `namesake`, `owner`: they name one. */
+  readonly tell?: "detail" | "namesake" | "owner";
+  /** True where `status.nodeErrors` names a node that is passed over for it. */
+  readonly isNodeError?: true;
+  /** True where Ready with this reason shows that the addresses of the object were looked at: no other pass writes it. */
+  readonly hasAddresses?: true;
+}
+
+/** What a hold on a whole object, on its name or on its firewall means for how the object is served. `idle`: nothing is wanted. Else the category of the trouble. */
+export type Service = "idle" | "config" | "permission" | "temporary";
+
+/** The rows of {@link REASONS}: a new reason is a new row, and there is no other place. */
+const ROWS = {
   // Why a node does not match.
-  NodeDeleting: "The node is being deleted.",
-  NoProviderID: "The node has no spec.providerID yet.",
-  NodeNotReady: "The node's Ready condition is not True.",
-  NodeLabelMismatch: "The node's labels are not selected by spec.match.nodeLabel.",
-  TaintNotTolerated: "The node has a taint that spec.match.tolerations does not tolerate.",
-  NoMatchingPod: "No pod that spec.match asks for runs on the node.",
-  PodNotReady: "Pods that spec.match asks for are on the node, and none is Running and Ready.",
+  NodeDeleting: { text: "The node is being deleted.", wait: "none", phrase: "being deleted" },
+  NoProviderID: { text: "The node has no spec.providerID yet.", wait: "none", phrase: "no providerID yet" },
+  NodeNotReady: { text: "The node's Ready condition is not True.", wait: "none", phrase: "not ready" },
+  NodeLabelMismatch: {
+    text: "The node's labels are not selected by spec.match.nodeLabel.",
+    wait: "none",
+    phrase: "nodeLabel mismatch",
+  },
+  TaintNotTolerated: {
+    text: "The node has a taint that spec.match.tolerations does not tolerate.",
+    wait: "none",
+    phrase: "taint not tolerated",
+  },
+  NoMatchingPod: { text: "No pod that spec.match asks for runs on the node.", wait: "none", phrase: "no matching pod" },
+  PodNotReady: {
+    text: "Pods that spec.match asks for are on the node, and none is Running and Ready.",
+    wait: "none",
+    phrase: "no ready pod",
+  },
   // Why a match cannot take an address.
-  UnusableProviderID: "The node's providerID does not name a machine of the pool's provider.",
-  NodeHasForeignIP: "The machine already carries an address that no object names.",
-  NodeHasOtherIP: "The machine already carries an address of another object.",
-  NodePromised: "The machine is to get an address of another object.",
-  RegionMismatch: "The node is in another region than the address.",
-  MachineNotFound: "The provider does not know the node's machine.",
+  UnusableProviderID: {
+    text: "The node's providerID does not name a machine of the pool's provider.",
+    wait: "change",
+    phrase: "unusable providerID",
+    isNodeError: true,
+  },
+  NodeHasForeignIP: {
+    text: "The machine already carries an address that no object names.",
+    wait: "change",
+    phrase: "already carrying an address no object names",
+    isNodeError: true,
+  },
+  NodeHasOtherIP: {
+    text: "The machine already carries an address of another object.",
+    wait: "change",
+    phrase: "already carrying another object's address",
+  },
+  NodePromised: {
+    text: "The machine is to get an address of another object.",
+    wait: "change",
+    phrase: "promised to another object",
+  },
+  RegionMismatch: {
+    text: "The node is in another region than the address.",
+    wait: "change",
+    phrase: "in another region than the address",
+  },
+  MachineNotFound: {
+    text: "The provider does not know the node's machine.",
+    wait: "change",
+    phrase: "machine not found at the provider",
+  },
   // Why something is done.
-  NodeMatched: "A matching node waits for an address.",
-  HolderLost: "The holder no longer matches and a matching node waits.",
-  HolderGone: "The holder is no longer a node and a matching node waits.",
-  TakeOver: "spec.foreignHolder is TakeOver.",
-  BelowDesired: "The pool has fewer addresses than desiredIPs.",
-  AboveDesired: "The pool has more addresses than desiredIPs.",
-  NotManaged: "The address was removed from the spec.",
-  DropletNeeded: "The machine is needed for another address.",
-  PoolDeleted: "The pool is deleted.",
-  Verified: "The address is verified on the node.",
-  AnnotationDrift: "The node's annotation says something else than what is verified.",
-  ReclaimDelete: "spec.reclaimPolicy is Delete and flipop acquired the address.",
-  NothingToReclaim: "Nothing is left that reclaimPolicy Delete would clean.",
-  RecordsDiffer: "The A records differ from the addresses that serve now.",
-  TTLDiffers: "The A records have another TTL than the spec asks for.",
-  LeavesDNSFirst: "The address is about to leave its machine, so it leaves DNS before.",
-  NameChanged: "The object publishes under another name now, or under none.",
-  ObjectDeleted: "The object is deleted.",
-  WhenEmptyDelete: "There is no address to publish and spec.whenEmpty is Delete.",
-  PortsClosed: "The firewall does not let in what the address is to serve.",
-  PortsUnneeded: "No object needs these ports any more, and flipop opened them.",
-  NodeOutsideFirewall: "The node is to have the address and is not behind the firewall.",
-  NodeUnneeded: "No object needs the node behind the firewall any more, and flipop put it there.",
+  NodeMatched: { text: "A matching node waits for an address.", wait: "none" },
+  HolderLost: { text: "The holder no longer matches and a matching node waits.", wait: "none" },
+  HolderGone: { text: "The holder is no longer a node and a matching node waits.", wait: "none" },
+  TakeOver: { text: "spec.foreignHolder is TakeOver.", wait: "none" },
+  BelowDesired: {
+    text: "The pool has fewer addresses than desiredIPs.",
+    wait: "none",
+    routedIP: { text: "It has no address, and spec.address names none." },
+  },
+  AboveDesired: {
+    text: "The pool has more addresses than desiredIPs.",
+    wait: "none",
+    routedIP: { text: "It has another address now." },
+  },
+  NotManaged: { text: "The address was removed from the spec.", wait: "none" },
+  DropletNeeded: { text: "The machine is needed for another address.", wait: "none" },
+  PoolDeleted: { text: "The pool is deleted.", wait: "none", routedIP: { text: "The object is deleted." } },
+  Verified: { text: "The address is verified on the node.", wait: "none" },
+  AnnotationDrift: { text: "The node's annotation says something else than what is verified.", wait: "none" },
+  ReclaimDelete: {
+    text: "spec.reclaimPolicy is Delete and flipop acquired the address.",
+    wait: "none",
+    routedIP: { text: "routedIPReclaimPolicy of its issuer is Delete and flipop acquired the address." },
+  },
+  NothingToReclaim: {
+    text: "Nothing is left that reclaimPolicy Delete would clean.",
+    wait: "none",
+    routedIP: { text: "Nothing is left that routedIPReclaimPolicy Delete would clean." },
+  },
+  RecordsDiffer: { text: "The A records differ from the addresses that serve now.", wait: "none" },
+  TTLDiffers: { text: "The A records have another TTL than the spec asks for.", wait: "none" },
+  LeavesDNSFirst: { text: "The address is about to leave its machine, so it leaves DNS before.", wait: "none" },
+  NameChanged: { text: "The object publishes under another name now, or under none.", wait: "none" },
+  ObjectDeleted: { text: "The object is deleted.", wait: "none" },
+  WhenEmptyDelete: { text: "There is no address to publish and spec.whenEmpty is Delete.", wait: "none" },
+  PortsClosed: { text: "The firewall does not let in what the address is to serve.", wait: "none" },
+  PortsUnneeded: { text: "No object needs these ports any more, and flipop opened them.", wait: "none" },
+  NodeOutsideFirewall: { text: "The node is to have the address and is not behind the firewall.", wait: "none" },
+  NodeUnneeded: {
+    text: "No object needs the node behind the firewall any more, and flipop put it there.",
+    wait: "none",
+  },
   // Why something is not done.
-  Grace: "The node became unready a moment ago and still counts as a match.",
-  CoolOff: "assignmentCoolOffSeconds since the pool's last assignment are not over.",
-  Settling: "More nodes may be changing; their records are written together.",
-  Backoff: "The last attempt failed and the next one is not due.",
-  InProgress: "The provider is still working on it.",
-  NoCandidate: "No matching node can take the address.",
-  ForeignHolder: "The address is on a machine that never was a node of this cluster.",
-  IPNotFound: "The provider does not know the address.",
-  Conflict: "Another object owns it.",
-  DuplicateIP: "The address is listed twice.",
-  InvalidIP: "The entry is not a canonical IPv4 address.",
-  InvalidSpec: "The object's spec is invalid.",
-  SelectorRefused: "The API server does not list the pods that the object asks for; its nodes are unknown.",
-  Suspended: "spec.suspend is true.",
-  ProviderUnavailable: "The provider cannot be used: no token, or one that is not allowed to read.",
-  Unreadable: "It could not be read in this pass.",
-  RateLimited:
-    "The provider asked for no calls until a later time, or the calls that are left are kept for what is more urgent.",
-  CreationRate: "At most 12 addresses are acquired a minute.",
-  QuotaExceeded: "The account's limit of reserved addresses is reached.",
-  NoRegion: "An address can be acquired only for a node or in spec.region.",
-  AmbiguousAcquisition: "An earlier acquisition got no answer and several new addresses could be the one.",
-  LostAcquisition:
-    "The status was lost while an address was being acquired, and it cannot be told which address that is.",
-  AcquisitionUnanswered: "An earlier acquisition got no answer; the account is watched before another is made.",
-  InvalidDNS: "The object's DNS settings cannot be used.",
-  ZoneNotFound: "The account has no such zone.",
-  NothingToPublish: "No address serves now; the records stay as they are.",
-  InvalidAddress: "The node's annotation is not a canonical IPv4 address.",
-  NewNameFirst: "The records of the old name go once those of the new one are in place.",
-  RecordsRetained: "spec.reclaimPolicy is Retain: the records of the old name stay.",
-  FirewallNotFound: "The account has no such firewall.",
-  FirewallAmbiguous: "Several firewalls have that name; their issuer must name one by its id.",
-  FirewallReserved:
-    "Firewalls whose name starts with k8s- belong to DigitalOcean Kubernetes, which overwrites changes.",
-  FirewallFull: "The firewall can take no more rules or machines.",
-  FirewallPending: "The firewall does not let everything in yet.",
-  FirewallStuck: "The provider has been carrying out a change of the firewall for five minutes or longer.",
-  FirewallFailed: "The provider gave up a change of the firewall at the machine.",
-  UnusablePort: "No cloud firewall can open the port.",
-  LastServing: "It is the last address of a name that serves, and leaves once another one is in.",
-  StillPublished: "The address could not be taken out of DNS first.",
-  PermissionMissing: "flipop is not permitted to do it.",
-  CRDTooOld: "The cluster's CRD is older than this flipop and drops status fields.",
-  Stale: "The world changed between plan and action.",
-  Failed: "The attempt failed.",
-  PrerequisiteFailed: "Something that must come first did not succeed.",
-  LockLost: "The Lease was lost.",
-  Deadline: "The run's time was over.",
+  Grace: {
+    text: "The node became unready a moment ago and still counts as a match.",
+    wait: "time",
+    held: { address: "stays where it is", name: "stays published" },
+  },
+  CoolOff: { text: "assignmentCoolOffSeconds since the pool's last assignment are not over.", wait: "time" },
+  Settling: { text: "More nodes may be changing; their records are written together.", wait: "none" },
+  Backoff: {
+    text: "The last attempt failed and the next one is not due.",
+    wait: "time",
+    phrase: "last attempt failed, next one not due",
+  },
+  InProgress: {
+    text: "The provider is still working on it.",
+    wait: "reading",
+    phrase: "provider still at work",
+    held: { address: "not there yet", firewall: "not ready yet" },
+  },
+  NoCandidate: {
+    text: "No matching node can take the address.",
+    wait: "change",
+    held: { address: "waits for a node" },
+  },
+  ForeignHolder: {
+    text: "The address is on a machine that never was a node of this cluster.",
+    wait: "change",
+    held: { address: "not taken" },
+    hasAddresses: true,
+  },
+  IPNotFound: {
+    text: "The provider does not know the address.",
+    wait: "change",
+    held: { address: "cannot be used" },
+    advice: "Remove it from spec.ips, or check that the token belongs to the right account.",
+    routedIP: { advice: "Correct spec.address, or check that the token belongs to the right account." },
+    hasAddresses: true,
+  },
+  Conflict: {
+    text: "Another object owns it.",
+    wait: "change",
+    held: { address: "not used by this pool", name: "not written for this object" },
+    advice: "Remove it from one of the two objects.",
+    tell: "owner",
+    hasAddresses: true,
+  },
+  DuplicateIP: {
+    text: "The address is listed twice.",
+    wait: "change",
+    held: { address: "used once only" },
+    advice: "Remove one of the two entries from spec.ips.",
+    hasAddresses: true,
+  },
+  InvalidIP: {
+    text: "The entry is not a canonical IPv4 address.",
+    wait: "change",
+    held: { address: "cannot be used" },
+    advice: "Correct or remove the entry in spec.ips.",
+    hasAddresses: true,
+  },
+  InvalidSpec: {
+    text: "The object's spec is invalid.",
+    wait: "change",
+    service: "config",
+    advice: "Correct the object's spec.",
+    routedIP: { adviceBy: "detail" },
+  },
+  SelectorRefused: {
+    text: "The API server does not list the pods that the object asks for; its nodes are unknown.",
+    wait: "change",
+    service: "config",
+    advice: "Correct podNamespace or podLabel, or ask who runs the API server why it refuses them.",
+    routedIP: { advice: "Correct the Service, or ask who runs the API server why it refuses the list." },
+    tell: "detail",
+  },
+  Suspended: {
+    text: "spec.suspend is true.",
+    wait: "none",
+    service: "idle",
+    advice: "To go on, set spec.suspend: false.",
+  },
+  ProviderUnavailable: {
+    text: "The provider cannot be used: no token, or one that is not allowed to read.",
+    wait: "change",
+    phrase: "provider unavailable",
+    service: "permission",
+    held: { firewall: "left as it is" },
+    tell: "detail",
+  },
+  Unreadable: {
+    text: "It could not be read in this pass.",
+    wait: "change",
+    phrase: "could not be read",
+    service: "temporary",
+    held: { address: "left as it is", name: "left as it is", firewall: "left as it is" },
+    tell: "detail",
+  },
+  RateLimited: {
+    text: "The provider asked for no calls until a later time, or the calls that are left are kept for what is more urgent.",
+    wait: "time",
+    phrase: "provider asked for no calls",
+    service: "temporary",
+    held: { firewall: "left as it is" },
+    tell: "detail",
+  },
+  CreationRate: { text: "At most 12 addresses are acquired a minute.", wait: "time" },
+  QuotaExceeded: {
+    text: "The account's limit of reserved addresses is reached.",
+    wait: "change",
+    advice: "Ask DigitalOcean for a higher limit, or lower desiredIPs.",
+    routedIP: { advice: "Ask DigitalOcean for a higher limit, or name an address of the account in spec.address." },
+    tell: "detail",
+    hasAddresses: true,
+  },
+  NoRegion: {
+    text: "An address can be acquired only for a node or in spec.region.",
+    wait: "change",
+    advice: "Set spec.region.",
+    routedIP: {
+      text: "An address can be acquired only for a node or in the region of the issuer.",
+      advice: "Set region of the issuer.",
+    },
+    hasAddresses: true,
+  },
+  AmbiguousAcquisition: {
+    text: "An earlier acquisition got no answer and several new addresses could be the one.",
+    wait: "change",
+    advice: "List the right one in spec.ips, or remove the others from the account.",
+    routedIP: { advice: "Name the right one in spec.address, or remove the others from the account." },
+    hasAddresses: true,
+  },
+  LostAcquisition: {
+    text: "The status was lost while an address was being acquired, and it cannot be told which address that is.",
+    wait: "change",
+    advice:
+      "List it in spec.ips if it is the pool's; if none is, remove the annotation flipop.digitalocean.com/acquired from the pool to acquire another.",
+    routedIP: {
+      advice:
+        "Name it in spec.address if it is this object's; if none is, remove the annotation flipop.digitalocean.com/acquired from the RoutedIP to acquire another.",
+    },
+    hasAddresses: true,
+  },
+  AcquisitionUnanswered: {
+    text: "An earlier acquisition got no answer; the account is watched before another is made.",
+    wait: "reading",
+  },
+  InvalidDNS: {
+    text: "The object's DNS settings cannot be used.",
+    wait: "change",
+    service: "config",
+    advice: "Correct its dnsRecordSet.",
+  },
+  ZoneNotFound: {
+    text: "The account has no such zone.",
+    wait: "change",
+    service: "config",
+    advice: "Create the zone, correct dnsRecordSet.zone, or use a token that may see it.",
+  },
+  NothingToPublish: {
+    text: "No address serves now; the records stay as they are.",
+    wait: "none",
+    held: { name: "left as it is" },
+  },
+  InvalidAddress: {
+    text: "The node's annotation is not a canonical IPv4 address.",
+    wait: "change",
+    held: { name: "not published" },
+    advice: "Correct or remove the annotation.",
+  },
+  NewNameFirst: {
+    text: "The records of the old name go once those of the new one are in place.",
+    wait: "none",
+    held: { formerName: "old records not deleted yet" },
+  },
+  RecordsRetained: {
+    text: "spec.reclaimPolicy is Retain: the records of the old name stay.",
+    wait: "none",
+    held: { formerName: "old records stay" },
+    advice: "Remove them by hand, or set spec.reclaimPolicy: Delete.",
+    routedIP: {
+      text: "routedIPReclaimPolicy of its issuer is Retain: the records of the old name stay.",
+      advice: "Remove them by hand, or set routedIPReclaimPolicy: Delete of the issuer.",
+    },
+  },
+  FirewallNotFound: {
+    text: "The account has no such firewall.",
+    wait: "change",
+    phrase: "no such firewall",
+    service: "config",
+    held: { firewall: "cannot be used" },
+    advice: "Create it, or correct routedIPFirewallName of the issuer.",
+  },
+  FirewallAmbiguous: {
+    text: "Several firewalls have that name; their issuer must name one by its id.",
+    wait: "change",
+    phrase: "several firewalls of that name",
+    service: "config",
+    held: { firewall: "cannot be used" },
+    advice: "Put the id of the right one into routedIPFirewallName of the issuer.",
+    tell: "namesake",
+  },
+  FirewallReserved: {
+    text: "Firewalls whose name starts with k8s- belong to DigitalOcean Kubernetes, which overwrites changes.",
+    wait: "change",
+    phrase: "firewall of DigitalOcean Kubernetes",
+    service: "config",
+    held: { firewall: "cannot be used" },
+    advice:
+      "Create a firewall of your own with the cluster's tag k8s:CLUSTER-ID, and put its name into routedIPFirewallName of the issuer.",
+  },
+  FirewallFull: {
+    text: "The firewall can take no more rules or machines.",
+    wait: "change",
+    phrase: "firewall without room",
+    held: { firewall: "has no room" },
+  },
+  FirewallPending: { text: "The firewall does not let everything in yet.", wait: "change" },
+  FirewallStuck: {
+    text: "The provider has been carrying out a change of the firewall for five minutes or longer.",
+    wait: "change",
+    phrase: "change of its firewall pending for long",
+    held: { firewall: "not in force everywhere" },
+    advice:
+      "Look at the machine and the firewall at the provider; taking the machine out of the firewall and adding it again makes the provider try anew.",
+  },
+  FirewallFailed: {
+    text: "The provider gave up a change of the firewall at the machine.",
+    wait: "change",
+    phrase: "change of its firewall failed",
+    held: { firewall: "not in force everywhere" },
+    advice:
+      "Look at the machine and the firewall at the provider; taking the machine out of the firewall and adding it again makes the provider try anew.",
+  },
+  UnusablePort: {
+    text: "No cloud firewall can open the port.",
+    wait: "change",
+    held: { firewall: "one port stays closed" },
+    advice: "Leave it out with spec.ports, or open it by other means.",
+  },
+  LastServing: {
+    text: "It is the last address of a name that serves, and leaves once another one is in.",
+    wait: "change",
+  },
+  StillPublished: { text: "The address could not be taken out of DNS first.", wait: "change" },
+  PermissionMissing: { text: "flipop is not permitted to do it.", wait: "change", service: "permission" },
+  CRDTooOld: {
+    text: "The cluster's CRD is older than this flipop and drops status fields.",
+    wait: "change",
+    service: "config",
+    advice: "Apply the CRDs of this version.",
+  },
+  Stale: { text: "The world changed between plan and action.", wait: "change" },
+  Failed: { text: "The attempt failed.", wait: "change" },
+  PrerequisiteFailed: { text: "Something that must come first did not succeed.", wait: "change" },
+  LockLost: { text: "The Lease was lost.", wait: "change" },
+  Deadline: { text: "The run's time was over.", wait: "change" },
   // Summaries on conditions.
-  Ready: "All is as desired.",
-  NoActiveIP: "No address is active.",
-  DNSPending: "The A records are not yet as desired.",
-  WaitingForAssignment: "An address and a node that could take it wait for each other.",
-  Stable: "Nothing is in progress.",
-  NotStalled: "Nothing waits for a person.",
+  Ready: { text: "All is as desired.", wait: "none", hasAddresses: true },
+  NoActiveIP: { text: "No address is active.", wait: "none", hasAddresses: true },
+  DNSPending: { text: "The A records are not yet as desired.", wait: "none", hasAddresses: true },
+  WaitingForAssignment: {
+    text: "An address and a node that could take it wait for each other.",
+    wait: "none",
+    hasAddresses: true,
+  },
+  Stable: { text: "Nothing is in progress.", wait: "none" },
+  NotStalled: { text: "Nothing waits for a person.", wait: "none" },
 } as const;
 
+/**
+ * The closed vocabulary of reasons: the same word in plan, JSON, Events, conditions, metrics and the manual. A reason explains, and its row says
+ * what follows for texts, conditions and exit codes; what is done is told by an action's `kind` and by typed fields.
+ */
+export const REASONS: Readonly<Record<Reason, ReasonFacts>> = ROWS;
+
 /** One word of the closed list. */
-export type Reason = keyof typeof REASONS;
+export type Reason = keyof typeof ROWS;
+
+/** Returns the sentence that explains a reason for an object of that kind. Ends with a full stop. */
+export function reasonText(reason: Reason, kind: ObjectRef["kind"]): string {
+  const { text, routedIP } = REASONS[reason];
+  return (kind === "routedip" ? routedIP?.text : undefined) ?? text;
+}
+
+/** Returns what to say of a node in a list: `not ready`. */
+export function verdictPhrase(reason: Reason): string {
+  const { phrase, text } = REASONS[reason];
+  return phrase ?? text;
+}
+
+/** Returns `not ready` or `taint not tolerated: dedicated=db:NoSchedule`, for a bracket behind a node's name. */
+export function nodePhrase({ reason, detail }: NodeVerdict): string {
+  const phrase = verdictPhrase(reason);
+  return detail === "" ? phrase : `${phrase}: ${detail}`;
+}
 
 /** The reason that tells of a refusal. */
 export const REFUSAL_REASONS: Readonly<Record<Refusal["kind"], Reason>> = {
@@ -122,210 +440,19 @@ export const FAULT_REASONS: Readonly<Record<IPFault, Reason>> = {
   invalid: "InvalidIP",
   gone: "IPNotFound",
   foreign: "ForeignHolder",
+  unread: "Unreadable",
 };
 
 /** Returns the fault that a stored entry of `status.ips` tells of by its reason; undefined for none. */
 export function faultOf(reason: string | undefined): IPFault | undefined {
-  switch (reason) {
-    case FAULT_REASONS.conflict:
-      return "conflict";
-    case FAULT_REASONS.invalid:
-      return "invalid";
-    case FAULT_REASONS.gone:
-      return "gone";
-    case FAULT_REASONS.foreign:
-      return "foreign";
-    default:
-      return undefined;
-  }
+  const faults = Object.keys(FAULT_REASONS) as readonly IPFault[];
+  return faults.find((fault) => FAULT_REASONS[fault] === reason);
 }
 
-/** What Ready says of a pool whose addresses were looked at, as far as no other reason can be mistaken for it. */
-const LOOKED_AT: ReadonlySet<string> = new Set<Reason>([
-  "Ready",
-  "NoActiveIP",
-  "DNSPending",
-  "WaitingForAssignment",
-  "IPNotFound",
-  "Conflict",
-  "ForeignHolder",
-  "DuplicateIP",
-  "InvalidIP",
-  "QuotaExceeded",
-  "NoRegion",
-  "AmbiguousAcquisition",
-  "LostAcquisition",
-]);
+/** The table for texts that somebody else may have written. */
+const STORED: ReadonlyMap<string, ReasonFacts> = new Map(Object.entries(REASONS));
 
 /** Returns `hasAddresses` of a condition with this type and reason, as part of it. */
 export function addressesOf(type: string, reason: string): Pick<Condition, "hasAddresses"> {
-  return type === "Ready" && LOOKED_AT.has(reason) ? { hasAddresses: true } : {};
-}
-
-/** What is said of a RoutedIP instead, where the general sentence names fields or words that it does not have. */
-const SENTENCES_OF_ROUTED_IPS: Readonly<Partial<Record<Reason, string>>> = {
-  BelowDesired: "It has no address, and spec.address names none.",
-  AboveDesired: "It has another address now.",
-  PoolDeleted: "The object is deleted.",
-  ReclaimDelete: "routedIPReclaimPolicy of its issuer is Delete and flipop acquired the address.",
-  RecordsRetained: "routedIPReclaimPolicy of its issuer is Retain: the records of the old name stay.",
-  NothingToReclaim: "Nothing is left that routedIPReclaimPolicy Delete would clean.",
-  NoRegion: "An address can be acquired only for a node or in the region of the issuer.",
-};
-
-/** Returns the sentence that explains a reason for an object of that kind. Ends with a full stop. */
-export function reasonText(reason: Reason, kind: ObjectRef["kind"]): string {
-  return (kind === "routedip" ? SENTENCES_OF_ROUTED_IPS[reason] : undefined) ?? REASONS[reason];
-}
-
-/** What to say of a node that does not match or cannot take an address, as in "3 nodeLabel mismatch". */
-const PHRASES: Readonly<Partial<Record<Reason, string>>> = {
-  NodeDeleting: "being deleted",
-  NoProviderID: "no providerID yet",
-  NodeNotReady: "not ready",
-  NodeLabelMismatch: "nodeLabel mismatch",
-  TaintNotTolerated: "taint not tolerated",
-  NoMatchingPod: "no matching pod",
-  PodNotReady: "no ready pod",
-  UnusableProviderID: "unusable providerID",
-  NodeHasForeignIP: "already carrying an address no object names",
-  NodeHasOtherIP: "already carrying another object's address",
-  NodePromised: "promised to another object",
-  RegionMismatch: "in another region than the address",
-  MachineNotFound: "machine not found at the provider",
-  Backoff: "last attempt failed, next one not due",
-  Unreadable: "could not be read",
-  FirewallNotFound: "no such firewall",
-  FirewallAmbiguous: "several firewalls of that name",
-  FirewallReserved: "firewall of DigitalOcean Kubernetes",
-  FirewallFull: "firewall without room",
-  FirewallStuck: "change of its firewall pending for long",
-  FirewallFailed: "change of its firewall failed",
-  InProgress: "provider still at work",
-  ProviderUnavailable: "provider unavailable",
-  RateLimited: "provider asked for no calls",
-};
-
-/** Returns what to say of a node in a list: `not ready`. */
-export function verdictPhrase(reason: Reason): string {
-  return PHRASES[reason] ?? REASONS[reason];
-}
-
-/** Returns `not ready` or `taint not tolerated: dedicated=db:NoSchedule`, for a bracket behind a node's name. */
-export function nodePhrase(verdict: NodeVerdict): string {
-  const phrase = verdictPhrase(verdict.reason);
-  return verdict.detail === "" ? phrase : `${phrase}: ${verdict.detail}`;
-}
-
-type Advice = Readonly<Partial<Record<Reason, string>>>;
-
-/** What a person can do about it, where there is something. */
-const ADVICE: Advice = {
-  QuotaExceeded: "Ask DigitalOcean for a higher limit, or lower desiredIPs.",
-  InvalidSpec: "Correct the object's spec.",
-  SelectorRefused: "Correct podNamespace or podLabel, or ask who runs the API server why it refuses them.",
-  InvalidIP: "Correct or remove the entry in spec.ips.",
-  DuplicateIP: "Remove one of the two entries from spec.ips.",
-  Conflict: "Remove it from one of the two objects.",
-  IPNotFound: "Remove it from spec.ips, or check that the token belongs to the right account.",
-  NoRegion: "Set spec.region.",
-  AmbiguousAcquisition: "List the right one in spec.ips, or remove the others from the account.",
-  LostAcquisition:
-    "List it in spec.ips if it is the pool's; if none is, remove the annotation flipop.digitalocean.com/acquired from the pool to acquire another.",
-  Suspended: "To go on, set spec.suspend: false.",
-  InvalidDNS: "Correct its dnsRecordSet.",
-  ZoneNotFound: "Create the zone, correct dnsRecordSet.zone, or use a token that may see it.",
-  InvalidAddress: "Correct or remove the annotation.",
-  RecordsRetained: "Remove them by hand, or set spec.reclaimPolicy: Delete.",
-  FirewallNotFound: "Create it, or correct routedIPFirewallName of the issuer.",
-  FirewallAmbiguous: "Put the id of the right one into routedIPFirewallName of the issuer.",
-  FirewallReserved:
-    "Create a firewall of your own with the cluster's tag k8s:CLUSTER-ID, and put its name into routedIPFirewallName of the issuer.",
-  FirewallStuck:
-    "Look at the machine and the firewall at the provider; taking the machine out of the firewall and adding it again makes the provider try anew.",
-  FirewallFailed:
-    "Look at the machine and the firewall at the provider; taking the machine out of the firewall and adding it again makes the provider try anew.",
-  UnusablePort: "Leave it out with spec.ports, or open it by other means.",
-  CRDTooOld: "Apply the CRDs of this version.",
-};
-
-/** The same for a RoutedIP, where its fields or those of its issuer are meant. */
-const ADVICE_FOR_ROUTED_IPS: Advice = {
-  QuotaExceeded: "Ask DigitalOcean for a higher limit, or name an address of the account in spec.address.",
-  SelectorRefused: "Correct the Service, or ask who runs the API server why it refuses the list.",
-  IPNotFound: "Correct spec.address, or check that the token belongs to the right account.",
-  NoRegion: "Set region of the issuer.",
-  AmbiguousAcquisition: "Name the right one in spec.address, or remove the others from the account.",
-  LostAcquisition:
-    "Name it in spec.address if it is this object's; if none is, remove the annotation flipop.digitalocean.com/acquired from the RoutedIP to acquire another.",
-  RecordsRetained: "Remove them by hand, or set routedIPReclaimPolicy: Delete of the issuer.",
-};
-
-/** What of a RoutedIP, or of what it refers to, is invalid: the beginning of the text, and what to do. */
-const INVALID: readonly (readonly [RegExp, string])[] = [
-  [/^issuer ".*" not found/, "Create it, or correct spec.issuer."],
-  [/^issuer ".*" is invalid/, "Correct the issuer."],
-  [/^(unknown provider|provider) "/, "Correct provider of the issuer."],
-  [/^Service ".*" not found/, "Create it, or correct spec.serviceName."],
-  [/^Service ".*" is an ExternalName/, "Name a Service that pods serve."],
-  [/^Error parsing node selector/, "Correct nodeLabel of the issuer."],
-];
-
-/** Returns what a person can do about a hold; undefined where there is nothing, or nothing needs to be done. */
-export function adviceFor({ reason, object, detail }: Hold): string | undefined {
-  if (object.kind !== "routedip") return ADVICE[reason];
-  const invalid = reason === "InvalidSpec" ? INVALID.find(([text]) => text.test(detail))?.[1] : undefined;
-  return invalid ?? ADVICE_FOR_ROUTED_IPS[reason] ?? ADVICE[reason];
-}
-
-/** Reasons whose particulars are a whole sentence: what failed, and what to do. */
-const TOLD_BY_DETAIL: ReadonlySet<Reason> = new Set([
-  "ProviderUnavailable",
-  "SelectorRefused",
-  "Unreadable",
-  "RateLimited",
-  "QuotaExceeded",
-]);
-
-/** Returns why something is not done, with the particulars: one sentence with its full stop, or what a provider said. */
-export function whyHeld({ reason, object, detail }: Hold): string {
-  const general = reasonText(reason, object.kind);
-  if (detail === "") return general;
-  if (reason === "FirewallAmbiguous") return sentence(`Several firewalls are named ${detail}`);
-  if (reason === "Conflict" && detail.startsWith("owned by ")) return sentence(`It is ${detail}`);
-  if (TOLD_BY_DETAIL.has(reason)) return sentence(capital(detail));
-  return sentence(`${general.replace(/\.$/, "")}: ${detail}`);
-}
-
-function sentence(text: string): string {
-  return /[.!?]$/.test(text) ? text : `${text}.`;
-}
-
-/** Returns the text with a capital letter in front: the beginning of a sentence. A provider has its own way to write itself there. */
-export function capital(text: string): string {
-  if (/^digitalocean\b/.test(text)) return text.replace("digitalocean", "DigitalOcean");
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
-/** Returns `2 of 5 addresses are missing`; undefined for a hold that keeps no address from being acquired. */
-export function missingText({ missing, object }: Hold): string | undefined {
-  if (missing === undefined) return undefined;
-  if (object.kind === "routedip") return "its address is missing";
-  const { count, desired } = missing;
-  return `${count} of ${desired} ${desired === 1 ? "address" : "addresses"} ${count === 1 ? "is" : "are"} missing`;
-}
-
-/** Returns what is held, why, and what a person can do, in one text that stands alone: for conditions and `status.error`. */
-export function problemText(hold: Hold): string {
-  const why = whyHeld(hold);
-  const advice = adviceFor(hold);
-  const told = advice === undefined ? why : `${why} ${advice}`;
-  const missing = missingText(hold);
-  if (missing !== undefined) return `${missing}: ${told.replace(/^(The|An|A|It)\b/, (word) => word.toLowerCase())}`;
-  return isAboutObject(hold) ? told : `${hold.subject}: ${told}`;
-}
-
-/** True where the subject of a hold is the object itself. */
-export function isAboutObject({ subject, object }: Hold): boolean {
-  return subject === "" || subject === refKey(object) || subject === objectKey(object);
+  return type === "Ready" && STORED.get(reason)?.hasAddresses === true ? { hasAddresses: true } : {};
 }

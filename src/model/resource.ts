@@ -167,8 +167,8 @@ export interface RecordSetStatus extends DNSMemory {
 /** Address states, the Go operator's words. */
 export type IPState = "active" | "in-progress" | "error" | "no-match" | "unassigned" | "disabled";
 
-/** `conflict`: another object owns the address. `invalid`: the entry is no address. `gone`: the provider does not know it. `foreign`: a machine outside the cluster has it. */
-export type IPFault = "conflict" | "invalid" | "gone" | "foreign";
+/** `conflict`: another object owns the address. `invalid`: the entry is no address. `gone`: the provider does not know it. `foreign`: a machine outside the cluster has it. `unread`: it could not be read, and the other fields are as seen last. */
+export type IPFault = "conflict" | "invalid" | "gone" | "foreign" | "unread";
 
 /** `status.ips[address]`: one managed address. The first four fields are the Go operator's. */
 export interface IPStatus {
@@ -180,7 +180,7 @@ export interface IPStatus {
   readonly error?: string;
   /** Why the address is in this state, from the closed list of reasons; absent while `active`. For people: see {@link IPStatus.fault}. */
   readonly reason?: string;
-  /** What a person must mend. Not stored: whoever reads a status tells it by the reason. */
+  /** What is wrong with it. Not stored: whoever reads a status tells it by the reason. */
   readonly fault?: IPFault;
   /** RFC 3339. When the holder was first seen not matching; absent while it matches. Read by grace. */
   readonly notMatchingSince?: string;

@@ -1,21 +1,9 @@
-import { ACTIONS, type Action } from "../model/action.ts";
+import type { Action } from "../model/action.ts";
+import { ACTIONS, changesName, providerOf } from "../model/action-kinds.ts";
 import type { DNSFacts } from "../model/dns.ts";
 import type { Observation } from "../model/observation.ts";
 import type { ProviderBudget } from "../model/plan.ts";
 import { compareText } from "../model/resource.ts";
-
-/** Calls an action takes by itself: the precondition read of what is destructive, and the change; at firewalls also the read that confirms it. */
-const CALLS: Readonly<Partial<Record<Action["kind"], number>>> = {
-  "assign-ip": 1,
-  "move-ip": 2,
-  "unassign-ip": 2,
-  "acquire-ip": 2,
-  "delete-ip": 2,
-  "open-ports": 2,
-  "add-to-firewall": 2,
-  "close-ports": 3,
-  "remove-from-firewall": 3,
-};
 
 /** How many assignments one confirming read covers: they are confirmed together, from a page of the list. */
 const CONFIRMED_PER_READ = 200;
@@ -35,18 +23,16 @@ export function providerBudgets(observation: Observation, actions: readonly Acti
 }
 
 function addressCalls(provider: string, actions: readonly Action[]): number {
-  const own = actions.filter(
-    (action) => ACTIONS[action.kind].target === "provider" && "provider" in action && action.provider === provider,
-  );
-  const direct = own.reduce((sum, { kind }) => sum + (CALLS[kind] ?? 0), 0);
-  const confirming = own.filter(({ kind }) => kind.endsWith("-ip") && kind !== "delete-ip").length;
+  const own = actions.filter((action) => providerOf(action) === provider);
+  const direct = own.reduce((sum, { kind }) => sum + ACTIONS[kind].calls, 0);
+  const confirming = own.filter(({ kind }) => ACTIONS[kind].isConfirmed).length;
   return direct + Math.ceil(confirming / CONFIRMED_PER_READ);
 }
 
 /** One read of the name, then one batch, or one call per record that ends up different. */
 function dnsCalls(facts: DNSFacts | undefined, actions: readonly Action[]): number {
   return actions.reduce((sum, action) => {
-    if (!("dnsProvider" in action) || facts === undefined || action.dnsProvider !== facts.name) return sum;
+    if (!changesName(action) || facts === undefined || action.dnsProvider !== facts.name) return sum;
     const { before, after } = action;
     const added = after.addresses.filter((address) => !before.addresses.includes(address)).length;
     const removed = before.addresses.filter((address) => !after.addresses.includes(address)).length;

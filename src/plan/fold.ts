@@ -1,4 +1,5 @@
 import { type Action, type ObjectRef, refKey } from "../model/action.ts";
+import { changesAddress, changesFirewall, changesName, providerOf } from "../model/action-kinds.ts";
 import type { Address, AddressFact } from "../model/address.ts";
 import { type DNSFacts, type RecordsFact, recordsKey } from "../model/dns.ts";
 import type { FirewallFact, FirewallFacts } from "../model/firewall.ts";
@@ -108,10 +109,6 @@ function foldProviders(
   return new Map([...observation.providers].map(([name, facts]) => [name, foldProvider(facts, of(name), skewMs)]));
 }
 
-function providerOf(action: Action): string | undefined {
-  return "provider" in action ? action.provider : undefined;
-}
-
 function foldProvider(facts: ProviderFacts, outcomes: readonly Outcome[], skewMs: number): ProviderFacts {
   const addresses = new Map<string, AddressFact>(facts.addresses);
   for (const outcome of outcomes) {
@@ -131,7 +128,7 @@ function foldProvider(facts: ProviderFacts, outcomes: readonly Outcome[], skewMs
 
 /** The address of a change whose effect could not be read at all, as it was known before. */
 function lastKnown({ action, outcome }: Outcome, addresses: ReadonlyMap<string, AddressFact>): Address | undefined {
-  const fact = outcome === "unconfirmed" && "ip" in action ? addresses.get(action.ip) : undefined;
+  const fact = outcome === "unconfirmed" && changesAddress(action) ? addresses.get(action.ip) : undefined;
   return fact?.kind === "known" ? fact.address : undefined;
 }
 
@@ -193,10 +190,10 @@ function foldDNS(
 ): ReadonlyMap<string, DNSFacts> {
   return new Map(
     [...dns].map(([name, facts]) => {
-      const own = outcomes.filter(({ action }) => "dnsProvider" in action && action.dnsProvider === name);
+      const own = outcomes.filter(({ action }) => changesName(action) && action.dnsProvider === name);
       const records = new Map<string, RecordsFact>(facts.records);
       for (const { action, records: fact } of own)
-        if ("dnsProvider" in action && fact !== undefined) records.set(recordsKey(action.zone, action.fqdn), fact);
+        if (changesName(action) && fact !== undefined) records.set(recordsKey(action.zone, action.fqdn), fact);
       const limit = rateLimitIn(own, skewMs);
       return [name, { ...facts, records, ...(limit === undefined ? {} : { unusable: limit }) }] as const;
     }),
@@ -214,7 +211,7 @@ function foldFirewalls(
 ): ReadonlyMap<string, FirewallFacts> {
   return new Map(
     [...firewalls].map(([name, facts]) => {
-      const own = outcomes.filter(({ action }) => "firewall" in action && action.provider === name);
+      const own = outcomes.filter(({ action }) => changesFirewall(action) && action.provider === name);
       const limit = rateLimitIn(own, skewMs);
       const entered = own.reduce(
         (known, { firewall }) => (firewall === undefined ? known : enter(known, firewall)),

@@ -1,4 +1,5 @@
 import { type Action, type ObjectRef, refKey, type UnassignIP, type WriteDNS } from "../model/action.ts";
+import { ACTIONS, changesName } from "../model/action-kinds.ts";
 import type { Hold, Obstacle } from "../model/plan.ts";
 import { compareText } from "../model/resource.ts";
 import type { SendingCondition } from "./firewalls/plan-firewalls.ts";
@@ -256,7 +257,7 @@ function publishAfterAnnotation(actions: readonly Action[]): Verdict {
     ),
   );
   return {
-    waits: actions.filter(isDNSWrite).map(({ id, before, after }) => {
+    waits: actions.filter(changesName).map(({ id, before, after }) => {
       const added = after.addresses.filter((address) => !before.addresses.includes(address));
       return { id, follows: added.flatMap((address) => annotating.get(address) ?? []) };
     }),
@@ -274,7 +275,7 @@ function closeBetweenNameAndIP(actions: readonly Action[], { isDeleting }: Facts
       const { id } = action;
       const own = byObject.get(keyOf(action)) ?? [];
       return [
-        { id, requires: idsOf(own.filter(isDNSWrite)) },
+        { id, requires: idsOf(own.filter(changesName)) },
         ...own.filter(isUnassign).map((unassign) => ({ id: unassign.id, follows: [id] })),
       ];
     }),
@@ -295,7 +296,7 @@ function addFinalizerFirst(actions: readonly Action[]): Verdict {
 }
 
 function makesSomething({ kind }: Action): boolean {
-  return kind === "acquire-ip" || kind === "update-dns" || kind === "open-ports" || kind === "add-to-firewall";
+  return ACTIONS[kind].isCleanedUp === true;
 }
 
 /** An object goes last: what is done for it may have to be stored in its status. An annotation that cannot be cleared keeps nobody. */
@@ -329,14 +330,10 @@ function isUnassign(action: Action): action is UnassignIP {
   return action.kind === "unassign-ip";
 }
 
-function isDNSWrite(action: Action): action is WriteDNS {
-  return action.kind === "update-dns" || action.kind === "withdraw-dns" || action.kind === "delete-dns";
-}
-
 /** Address → the writes that take it out of a name. */
 function writesTakingOut(actions: readonly Action[]): ReadonlyMap<string, readonly WriteDNS[]> {
   const found = new Map<string, WriteDNS[]>();
-  for (const write of actions.filter(isDNSWrite))
+  for (const write of actions.filter(changesName))
     for (const ip of write.before.addresses)
       if (!write.after.addresses.includes(ip)) found.set(ip, [...(found.get(ip) ?? []), write]);
   return found;

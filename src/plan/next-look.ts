@@ -1,4 +1,5 @@
 import type { Hold, Plan } from "../model/plan.ts";
+import { REASONS } from "../model/reason.ts";
 
 /** When a plan should be made again although nothing outside has changed. */
 export interface NextLook {
@@ -38,5 +39,5 @@ export function nextLook(plan: Plan, nowMs: number, { leftOverMs, nextReadInMs }
 }
 
 function isInProgress({ reason }: Hold): boolean {
-  return reason === "InProgress" || reason === "AcquisitionUnanswered";
+  return REASONS[reason].wait === "reading";
 }

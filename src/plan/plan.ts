@@ -1,4 +1,5 @@
-import { ACTIONS, type Action, type AssignIP, isAssign, type ObjectRef, refKey, subjectOf } from "../model/action.ts";
+import { type Action, type AssignIP, isAssign, type ObjectRef, refKey, subjectOf } from "../model/action.ts";
+import { ACTIONS } from "../model/action-kinds.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Hold, Plan } from "../model/plan.ts";
 import { bySeniority, compareText, objectKey, type Pool } from "../model/resource.ts";

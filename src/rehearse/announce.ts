@@ -1,4 +1,5 @@
 import type { AcquireIP, Action, RecordSetContent } from "../model/action.ts";
+import { changesName } from "../model/action-kinds.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Selection } from "../model/run.ts";
@@ -77,7 +78,7 @@ function announced(action: Action, bought: string | undefined, standIns: Readonl
   const newAddress = standIns.get(bought ?? "");
   if (action.kind === "acquire-ip") return newAddress === undefined ? action : { ...action, newAddress };
   const named = withStandIns(action, standIns);
-  return "fqdn" in named ? { ...named, before: unknownLast(named.before), after: unknownLast(named.after) } : named;
+  return changesName(named) ? { ...named, before: unknownLast(named.before), after: unknownLast(named.after) } : named;
 }
 
 /** The value with each imagined address replaced by what stands for it, in every text of it. */

@@ -1,4 +1,5 @@
-import { ACTIONS, type AcquireIP, type Action, refKey } from "../model/action.ts";
+import { type AcquireIP, type Action, refKey } from "../model/action.ts";
+import { ACTIONS } from "../model/action-kinds.ts";
 import type { Address } from "../model/address.ts";
 import { type RecordsFact, recordsKey } from "../model/dns.ts";
 import { type Firewall, portText } from "../model/firewall.ts";

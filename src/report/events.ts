@@ -1,4 +1,5 @@
-import { ACTIONS, type Action, subjectOf } from "../model/action.ts";
+import { type Action, subjectOf } from "../model/action.ts";
+import { ACTIONS, changesFirewall } from "../model/action-kinds.ts";
 import type { Reason } from "../model/reason.ts";
 import type { Outcome } from "../model/run.ts";
 import { plain } from "../model/text.ts";
@@ -19,7 +20,7 @@ const MOST_ADDRESSES = 8;
 export function eventOf(outcome: Outcome): EventFacts | undefined {
   const { action } = outcome;
   const { eventAction, verb } = ACTIONS[action.kind];
-  const what = "firewall" in action ? actionText(action) : `${verb} ${subjectText(outcome)}${placeText(action)}`;
+  const what = changesFirewall(action) ? actionText(action) : `${verb} ${subjectText(outcome)}${placeText(action)}`;
   switch (outcome.outcome) {
     case "applied":
       return { type: "Normal", reason: action.reason, action: eventAction, note: plain(`Done: ${what}.`) };

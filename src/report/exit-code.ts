@@ -1,6 +1,7 @@
 import { type ObjectRef, refKey } from "../model/action.ts";
+import { ACTIONS } from "../model/action-kinds.ts";
 import type { Hold, Plan, PoolAssessment, RecordSetAssessment } from "../model/plan.ts";
-import type { Reason } from "../model/reason.ts";
+import { REASONS } from "../model/reason.ts";
 import type { Outcome, PassResult } from "../model/run.ts";
 import { categoryOf, type ErrorCategory } from "./text/errors.ts";
 
@@ -89,33 +90,6 @@ type Trouble = Exclude<ErrorCategory, "usage">;
 
 const WORST_FIRST: readonly Trouble[] = ["bug", "config", "permission", "refused", "temporary"];
 
-/** What a hold on the whole object means for it. */
-const OBJECT_HOLDS: Readonly<Partial<Record<Reason, Service>>> = {
-  InvalidSpec: "config",
-  SelectorRefused: "config",
-  CRDTooOld: "config",
-  Suspended: "idle",
-  ProviderUnavailable: "permission",
-  PermissionMissing: "permission",
-  RateLimited: "temporary",
-  Unreadable: "temporary",
-};
-
-/** What a hold on a name means for its object. */
-const NAME_HOLDS: Readonly<Partial<Record<Reason, Service>>> = {
-  ...OBJECT_HOLDS,
-  InvalidDNS: "config",
-  ZoneNotFound: "config",
-};
-
-/** What a hold on the firewall of a RoutedIP means for it: without one no address goes anywhere. */
-const FIREWALL_HOLDS: Readonly<Partial<Record<Reason, Service>>> = {
-  ...OBJECT_HOLDS,
-  FirewallNotFound: "config",
-  FirewallAmbiguous: "config",
-  FirewallReserved: "config",
-};
-
 /** Facts about an object that the plan does not have. */
 interface ServiceFacts {
   /** What went wrong for it in the run. */
@@ -146,21 +120,19 @@ function serviceOf(
 /** Returns the provider that a hold is about; undefined if the object's DNS name is not known. */
 function providerOf(object: PoolAssessment | RecordSetAssessment, { kind }: Hold): string | undefined {
   if ("written" in object) return object.written.provider;
-  return kind.endsWith("-dns") ? object.dns?.provider : object.provider;
+  return isName(kind) ? object.dns?.provider : object.provider;
 }
 
 function meaningOf({ kind, reason, object }: Hold, isTokenUnusable: boolean): readonly Service[] {
-  const usual = meaningsOf(kind)[reason];
+  const usual = REASONS[reason].service;
   const meaning = usual === "permission" && reason === "ProviderUnavailable" && isTokenUnusable ? "config" : usual;
-  if (meaning === undefined) return [];
+  if (meaning === undefined || !(kind === "reconcile" || isName(kind) || ACTIONS[kind].affects === "ports")) return [];
   const isWhole = kind === "reconcile" || kind === "open-ports" || (kind === "update-dns" && object.kind === "dns");
   return [isWhole ? meaning : besideOthers(meaning)];
 }
 
-function meaningsOf(kind: Hold["kind"]): Readonly<Partial<Record<Reason, Service>>> {
-  if (kind === "reconcile") return OBJECT_HOLDS;
-  if (kind.endsWith("-dns")) return NAME_HOLDS;
-  return kind === "open-ports" || kind === "close-ports" ? FIREWALL_HOLDS : {};
+function isName(kind: Hold["kind"]): boolean {
+  return kind !== "reconcile" && ACTIONS[kind].affects === "name";
 }
 
 /** A pool with trouble in DNS serves its addresses all the same, a record set its present name when an old one is in trouble, a routed IP when something stays open. */
@@ -176,7 +148,7 @@ function hasNothingReadable(pool: PoolAssessment, holds: readonly Hold[]): boole
 }
 
 function isUnread({ reason }: Hold): boolean {
-  return reason === "Unreadable" || reason === "RateLimited";
+  return REASONS[reason].service === "temporary";
 }
 
 /** Returns what went wrong for one object in a run: failed actions, what a lost lock or the deadline cut off, an unwritten status. */
@@ -197,8 +169,7 @@ function troubleOf(outcome: Outcome): readonly Trouble[] {
   if (outcome.outcome === "failed") {
     const trouble = asTrouble(outcome.error);
     const { kind, object } = outcome.action;
-    const isBesideDNS = kind.endsWith("-dns") && (object.kind !== "dns" || kind === "delete-dns");
-    const isBeside = isBesideDNS || kind === "close-ports" || kind === "remove-from-firewall";
+    const isBeside = ACTIONS[kind].isAside === true || (isName(kind) && object.kind !== "dns");
     return [isBeside && (trouble === "config" || trouble === "permission") ? "refused" : trouble];
   }
   const isCutOff = outcome.outcome === "skipped" && (outcome.reason === "LockLost" || outcome.reason === "Deadline");

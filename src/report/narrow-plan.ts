@@ -1,4 +1,5 @@
-import { type Action, refKey } from "../model/action.ts";
+import { type Action, refKey, type WriteDNS } from "../model/action.ts";
+import { ACTIONS, changesFirewall, changesName } from "../model/action-kinds.ts";
 import { announcedActions, type Hold, type Plan } from "../model/plan.ts";
 import { isRouted } from "./overview.ts";
 import { dnsChange } from "./text/actions.ts";
@@ -18,7 +19,7 @@ export function narrowPlan(plan: Plan, { nodes, ips, nodeAddresses }: PlanFocus)
   const published = new Set<string | undefined>([...ips, ...nodeAddresses, ...boughtFor(nodes, plan)]);
   const routed = routedConcerns(plan);
   const isMeant = (action: Action): boolean =>
-    "fqdn" in action
+    changesName(action)
       ? changed(action).some((address) => published.has(address))
       : concerns(action, routed).some((name) => wanted.has(name));
   const actions = plan.actions.filter(isMeant);
@@ -57,7 +58,7 @@ function boughtFor(nodes: readonly string[], plan: Plan): readonly string[] {
   });
 }
 
-function changed(action: Extract<Action, { readonly fqdn: string }>): readonly string[] {
+function changed(action: WriteDNS): readonly string[] {
   const { added, removed } = dnsChange(action);
   return [...added, ...removed];
 }
@@ -67,7 +68,7 @@ function routedConcerns({ pools, actions }: Plan): ReadonlyMap<string, ReadonlyS
   return new Map(
     pools.filter(isRouted).map(({ object, status }) => {
       const key = refKey(object);
-      const sent = actions.filter((action) => refKey(action.object) === key && !isAboutFirewall(action.kind));
+      const sent = actions.filter((action) => refKey(action.object) === key && !changesFirewall(action));
       const places = Object.entries(status.ips).flatMap(([ip, { nodeName }]) => [ip, nodeName]);
       return [key, new Set([...places, ...sent.flatMap((action) => concerns(action, new Map()))])] as const;
     }),
@@ -75,7 +76,9 @@ function routedConcerns({ pools, actions }: Plan): ReadonlyMap<string, ReadonlyS
 }
 
 function isAboutFirewall(kind: Hold["kind"]): boolean {
-  return kind.endsWith("-ports") || kind.endsWith("-firewall");
+  if (kind === "reconcile") return false;
+  const { affects } = ACTIONS[kind];
+  return affects === "ports" || affects === "machines";
 }
 
 function concerns(

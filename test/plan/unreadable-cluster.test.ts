@@ -67,7 +67,7 @@ describe("an address on a node that cannot be read", () => {
     expect(planText(world)).toEqual([`hold assign-ip ${A}: Unreadable (${why})`]);
     const { gaps, pools } = plan(world, {});
     expect(gaps).toEqual([{ provider: "kubernetes", subject: "n1", error: why }]);
-    expect(pools[0]?.status.ips[A]).toEqual({ ...active(1), reason: "Unreadable", error: why });
+    expect(pools[0]?.status.ips[A]).toEqual({ ...active(1), reason: "Unreadable", fault: "unread", error: why });
     expect(pools[0]?.notMatching).toEqual([
       { nodeName: "n1", reason: "Unreadable", detail: `${n1.unreadable} cannot be read` },
     ]);

@@ -49,7 +49,7 @@ const MEANINGS: Readonly<Record<keyof typeof EXIT, readonly [meaning: string, re
 export function manualTables(): Readonly<Record<string, string>> {
   const exits = Object.entries(EXIT) as readonly [keyof typeof EXIT, number][];
   const codes = exits.map(([name, code]) => `| ${code} | ${MEANINGS[name].join(" | ")} |`);
-  const reasons = Object.entries(REASONS).map(([reason, text]) => `| \`${reason}\` | ${text} |`);
+  const reasons = Object.entries(REASONS).map(([reason, { text }]) => `| \`${reason}\` | ${text} |`);
   const metrics = (Object.keys(METRICS) as MetricName[]).map((name) => {
     const { type, labels, help } = metricFacts(name);
     return `| \`${name}\` | ${type} | ${labels.replaceAll(" ", ", ")} | ${help} |`;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ACTIONS } from "../../src/model/action.ts";
+import { ACTIONS } from "../../src/model/action-kinds.ts";
 import { KubeError } from "../../src/model/errors.ts";
 import { REASONS } from "../../src/model/reason.ts";
 import { errorDocument, lockedDocument } from "../../src/report/json/document.ts";

@@ -1,4 +1,5 @@
 import type { AcquireIP, AssignIP, Place } from "../../model/action.ts";
+import { changesAddress } from "../../model/action-kinds.ts";
 import {
   FIREWALL_PATIENCE_MS,
   type Firewall,
@@ -242,7 +243,7 @@ export function presentNeeds(
 ): FirewallNeeds {
   const nothing = new Set<string>();
   if (view.pool.meta.isDeleting) return { ports: nothing, wanted: nothing, machines: nothing, coming: nothing };
-  const sent = new Set(sending.flatMap((action) => ("ip" in action ? [action.ip] : [])));
+  const sent = new Set(sending.flatMap((action) => (changesAddress(action) ? [action.ip] : [])));
   const destinations = sending.flatMap((action) => destinationOf(action) ?? []);
   const staying = view.managed.filter(({ ip }) => view.inUse.has(ip) && !sent.has(ip));
   const placed = staying.flatMap(({ standing }) => (standing.kind === "placed" ? [standing.on.machineID] : []));

@@ -15,7 +15,7 @@ export function firewallReadiness(view: PoolView): Readiness | undefined {
     return {
       isTrue: false,
       reason: target.reason,
-      message: `${REASONS[target.reason].replace(/\.$/, "")}: ${target.detail}`,
+      message: `${REASONS[target.reason].text.replace(/\.$/, "")}: ${target.detail}`,
     };
   const served = managed.flatMap(({ ip, standing }) =>
     standing.kind === "placed" && inUse.has(ip) ? [standing.on] : [],

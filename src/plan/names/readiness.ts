@@ -1,4 +1,5 @@
-import { problemText, REASONS, type Reason } from "../../model/reason.ts";
+import { problemText } from "../../model/hold.ts";
+import { REASONS } from "../../model/reason.ts";
 import type { Readiness } from "../status/conditions.ts";
 import type { NamePlan } from "./name-plan.ts";
 import type { ObjectNames } from "./plan-dns.ts";
@@ -8,7 +9,7 @@ export function dnsReadiness({ present }: ObjectNames): Readiness | undefined {
   const [hold] = isSettling(present) ? [] : present.holds;
   if (hold !== undefined) return { isTrue: false, reason: hold.reason, message: problemText(hold) };
   if (present.target.kind === "ready" && (present.actions.length > 0 || !present.isInPlace))
-    return { isTrue: false, reason: "DNSPending", message: `${present.target.name.fqdn}: ${REASONS.DNSPending}` };
+    return { isTrue: false, reason: "DNSPending", message: `${present.target.name.fqdn}: ${REASONS.DNSPending.text}` };
   return undefined;
 }
 
@@ -34,21 +35,12 @@ export function isOpenName({ present, former }: ObjectNames, fqdn: string): bool
   );
 }
 
-/** Holds that are as wished or end without a failure: no error. */
-const NO_ERROR: ReadonlySet<Reason> = new Set<Reason>([
-  "NothingToPublish",
-  "NewNameFirst",
-  "RecordsRetained",
-  "Suspended",
-  "Settling",
-]);
-
 /** The error of an object's DNS part, for `status.error`; undefined when there is none. Pure. */
 export function dnsError({ holds, present: { target }, publisher }: ObjectNames): string | undefined {
-  const hold = holds.find(({ reason }) => !NO_ERROR.has(reason));
+  const hold = holds.find(({ reason }) => REASONS[reason].wait !== "none");
   if (target.kind === "blocked" && target.cause === "invalid") return target.detail;
   if (hold === undefined) return undefined;
-  const why = hold.detail === "" ? REASONS[hold.reason] : hold.detail;
+  const why = hold.detail === "" ? REASONS[hold.reason].text : hold.detail;
   const where = publisher.ref.kind !== "dns" ? `DNS of ${hold.subject}` : hold.subject;
   return `${where}: ${why}`;
 }

@@ -1,5 +1,6 @@
+import { problemText } from "../../model/hold.ts";
 import type { Hold, Obstacle } from "../../model/plan.ts";
-import { addressesOf, FAULT_REASONS, problemText, type Reason } from "../../model/reason.ts";
+import { addressesOf, FAULT_REASONS, REASONS, type Reason } from "../../model/reason.ts";
 import type { Condition, IPStatus, ObjectMeta } from "../../model/resource.ts";
 import { plain } from "../../model/text.ts";
 import { isPast, timestamp } from "../../model/time.ts";
@@ -54,28 +55,23 @@ interface Verdict extends Readiness {
   readonly type: "Ready" | "Reconciling" | "Stalled";
 }
 
-const RECONCILING: ReadonlySet<Reason> = new Set<Reason>([
-  "CoolOff",
-  "Backoff",
-  "InProgress",
-  "Grace",
-  "CreationRate",
-  "RateLimited",
-  "AcquisitionUnanswered",
-]);
-
 function reconciling(facts: ConditionFacts): Verdict {
   const type = "Reconciling";
   const busy = Object.entries(facts.ips).find(([, { state }]) => state === "in-progress");
   if (busy !== undefined) {
     return { type, isTrue: true, reason: "InProgress", message: `The provider is working on ${busy[0]}.` };
   }
-  const hold = facts.holds.find(({ reason }) => RECONCILING.has(reason));
+  const hold = facts.holds.find(endsByItself);
   if (hold !== undefined) return { type, isTrue: true, reason: hold.reason, message: holdMessage(hold) };
   if (facts.blocked === undefined && facts.pendingActions > 0) {
     return { type, isTrue: true, reason: "WaitingForAssignment", message: "Changes are waiting for the next run." };
   }
   return { type, isTrue: false, reason: "Stable", message: "Nothing is in progress." };
+}
+
+function endsByItself({ reason }: Hold): boolean {
+  const { wait } = REASONS[reason];
+  return wait === "time" || wait === "reading";
 }
 
 /** What is held, why, and what a person can do; and when it ends by itself, where that is known. */

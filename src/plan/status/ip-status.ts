@@ -68,8 +68,7 @@ function faulty(fault: IPFault): IPStatus {
 
 /** What was seen last, and why it could not be seen now. */
 function unread(stored: IPStatus | undefined, error: string): IPStatus {
-  const { fault: _former, ...seen } = stored ?? { state: "error" };
-  return { ...seen, reason: "Unreadable", error };
+  return { state: "error", ...stored, reason: FAULT_REASONS.unread, fault: "unread", error };
 }
 
 function busy(view: PoolView, holder: Place | undefined, stored: IPStatus | undefined): IPStatus {

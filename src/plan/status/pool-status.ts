@@ -1,7 +1,9 @@
 import { type Action, isAssign } from "../../model/action.ts";
+import { ACTIONS } from "../../model/action-kinds.ts";
 import { entryOf, type PendingAcquisition, type ReleasedIP } from "../../model/address.ts";
+import { capital, problemText, whyHeld } from "../../model/hold.ts";
 import type { Hold, NodeVerdict, PoolAssessment } from "../../model/plan.ts";
-import { capital, problemText, REASONS, whyHeld } from "../../model/reason.ts";
+import { REASONS } from "../../model/reason.ts";
 import {
   compareText,
   type IPStatus,
@@ -118,7 +120,8 @@ function waitingText({ holds, actions }: OwnPlan): string | undefined {
 
 /** True for what brings addresses to nodes, and takes them away. */
 function isAboutAddress({ kind }: Action): boolean {
-  return !kind.endsWith("-dns") && !kind.endsWith("-ports") && !kind.endsWith("-firewall");
+  const { affects } = ACTIONS[kind];
+  return affects !== "name" && affects !== "ports" && affects !== "machines";
 }
 
 /** What only a RoutedIP has: its one address for people, and what it remembers. */
@@ -199,16 +202,14 @@ function isLeaving(view: PoolView, ip: string): boolean {
   return isAttached || (view.pool.spec.reclaimPolicy === "Delete" && acquired?.isAdopted === false);
 }
 
-const NODE_ERRORS: ReadonlySet<string> = new Set(["UnusableProviderID", "NodeHasForeignIP"]);
-
 function nodeErrors(retries: readonly RetryStatus[], skipped: readonly NodeVerdict[]): readonly string[] {
   const failed = retries.flatMap(({ subject, error }) =>
     subject.startsWith("node/") || subject === "annotate" ? [error] : [],
   );
   const unusable = skipped
-    .filter(({ reason }) => NODE_ERRORS.has(reason))
+    .filter(({ reason }) => REASONS[reason].isNodeError)
     .map(({ nodeName, reason, detail }) =>
-      plain(`${nodeName}: ${REASONS[reason]}${detail === "" ? "" : ` (${detail})`}`),
+      plain(`${nodeName}: ${REASONS[reason].text}${detail === "" ? "" : ` (${detail})`}`),
     );
   return [...new Set([...failed, ...unusable])].toSorted();
 }
@@ -290,8 +291,8 @@ function servingText(active: readonly IPStatus[]): string {
   return known === 0 ? last : `${sure} ${last}`;
 }
 
-function isUnread({ state, reason }: IPStatus): boolean {
-  return state !== "disabled" && reason === "Unreadable";
+function isUnread({ state, fault }: IPStatus): boolean {
+  return state !== "disabled" && fault === "unread";
 }
 
 function unreadText(count: number): string {

@@ -1,4 +1,5 @@
 import { type Action, type ObjectRef, type Place, refKey, subjectOf } from "../../model/action.ts";
+import { changesFirewall, changesName } from "../../model/action-kinds.ts";
 import {
   announcedActions,
   type Gap,
@@ -78,8 +79,8 @@ export function actionField(action: Action, pools: readonly PoolAssessment[]): J
     subject: subjectOf(action),
     reason: action.reason,
     ...(action.kind === "acquire-ip" ? { newAddress: action.newAddress } : {}),
-    ...("firewall" in action ? { firewall: { provider: action.provider, ...action.firewall } } : {}),
-    ...("fqdn" in action ? { dns: { provider: action.dnsProvider, zone: action.zoneText, name: action.fqdn } } : {}),
+    ...(changesFirewall(action) ? { firewall: { provider: action.provider, ...action.firewall } } : {}),
+    ...(changesName(action) ? { dns: { provider: action.dnsProvider, zone: action.zoneText, name: action.fqdn } } : {}),
     message: plain(`${actionLine(action)}: ${whyAction(action, pool)}`),
     before: sideField(action.before),
     after: sideField(action.after),

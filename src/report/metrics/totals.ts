@@ -1,5 +1,6 @@
 import * as v from "valibot";
-import { type ObjectRef, refKey, type WriteDNS } from "../../model/action.ts";
+import { isAssign, type ObjectRef, refKey, type WriteDNS } from "../../model/action.ts";
+import { changesName } from "../../model/action-kinds.ts";
 import { addHistograms, CALL_BOUNDS, FAILOVER_BOUNDS, type Histogram, histogramOf } from "../../model/meter.ts";
 import type { Plan, PoolAssessment, RecordSetAssessment } from "../../model/plan.ts";
 import { ownerKey } from "../../model/resource.ts";
@@ -75,7 +76,7 @@ function failedAssignment(outcome: Outcome): readonly (readonly [string, number]
 
 /** The address of an attempt to attach one; undefined for other changes, and where a purchase brought none. */
 function assignedAddress({ action, address }: Outcome): string | undefined {
-  if (action.kind === "assign-ip" || action.kind === "move-ip") return action.ip;
+  if (isAssign(action)) return action.ip;
   return action.kind === "acquire-ip" && "node" in action.after ? address?.ip : undefined;
 }
 
@@ -146,7 +147,7 @@ function afterWrites(before: NamesTotals, { plan, outcomes }: PassResult): Names
   const known = new Map(Object.entries(before));
   for (const outcome of outcomes) {
     const { action } = outcome;
-    if (!("dnsProvider" in action)) continue;
+    if (!changesName(action)) continue;
     const key = nameTotalsKey(action.object, { provider: action.dnsProvider, fqdn: action.fqdn });
     const totals = known.get(key);
     const generation = generations.get(refKey(action.object)) ?? 0;

@@ -1,6 +1,5 @@
 import {
   type Action,
-  type ActionKind,
   type AnnotateNode,
   type AssignIP,
   type ChangeMachines,
@@ -10,38 +9,17 @@ import {
   type SetFinalizer,
   type WriteDNS,
 } from "../../model/action.ts";
+import { ACTIONS, changesMachines, changesName, changesPorts } from "../../model/action-kinds.ts";
 import { portText } from "../../model/firewall.ts";
 import type { PoolAssessment } from "../../model/plan.ts";
 import { nodePhrase, reasonText } from "../../model/reason.ts";
 import { FINALIZER } from "../../model/resource.ts";
 import { listText } from "./layout.ts";
 
-/** The verb of each kind: to be done, done, and as in "2 to assign" in a summary, of the things that {@link amountOf} counts. */
-export const VERBS: Readonly<
-  Record<ActionKind, { readonly infinitive: string; readonly past: string; readonly count: string }>
-> = {
-  "add-finalizer": { infinitive: "add", past: "added", count: "finalizer to add" },
-  "open-ports": { infinitive: "open", past: "opened", count: "port to open" },
-  "add-to-firewall": { infinitive: "add", past: "added", count: "node to add to a firewall" },
-  "acquire-ip": { infinitive: "acquire", past: "acquired", count: "to acquire" },
-  "assign-ip": { infinitive: "assign", past: "assigned", count: "to assign" },
-  "move-ip": { infinitive: "move", past: "moved", count: "to move" },
-  "annotate-node": { infinitive: "annotate", past: "annotated", count: "to annotate" },
-  "clear-annotation": { infinitive: "clear", past: "cleared", count: "annotation to clear" },
-  "unassign-ip": { infinitive: "unassign", past: "unassigned", count: "to unassign" },
-  "delete-ip": { infinitive: "delete", past: "deleted", count: "to delete" },
-  "withdraw-dns": { infinitive: "withdraw from DNS", past: "withdrew from DNS", count: "DNS withdrawal" },
-  "update-dns": { infinitive: "update DNS", past: "updated DNS", count: "DNS name to update" },
-  "delete-dns": { infinitive: "delete from DNS", past: "deleted from DNS", count: "DNS name to delete" },
-  "close-ports": { infinitive: "close", past: "closed", count: "port to close" },
-  "remove-from-firewall": { infinitive: "remove", past: "removed", count: "node to remove from a firewall" },
-  "remove-finalizer": { infinitive: "remove", past: "removed", count: "finalizer to remove" },
-};
-
 /** Returns how many things an action changes, as summaries count them: ports or machines of a firewall, else one. */
 export function amountOf(action: Action): number {
-  if ("ports" in action) return action.ports.length;
-  return "machines" in action ? action.machines.length : 1;
+  if (changesPorts(action)) return action.ports.length;
+  return changesMachines(action) ? action.machines.length : 1;
 }
 
 /** Returns what an action does, without its verb: `203.0.113.1 from worker-1 to worker-2`. `newIP` is what an acquisition brought. */
@@ -80,7 +58,7 @@ export function actionObject(action: Action, newIP?: string): string {
 
 /** Returns `move 203.0.113.1 from worker-1 to worker-2`. */
 export function actionText(action: Action): string {
-  return `${VERBS[action.kind].infinitive} ${actionObject(action)}`;
+  return `${ACTIONS[action.kind].infinitive} ${actionObject(action)}`;
 }
 
 /** How many addresses of a kind a single line shows. */
@@ -93,7 +71,7 @@ export function actionLine(action: Action): string {
 
 /** Returns ` (+203.0.113.2 -203.0.113.1)` for a change of DNS, else nothing. */
 export function changeInBrackets(action: Action): string {
-  return "fqdn" in action ? ` (${dnsChangeText(action, MOST_IN_LINE)})` : "";
+  return changesName(action) ? ` (${dnsChangeText(action, MOST_IN_LINE)})` : "";
 }
 
 /** Returns the sentence that says why, with the names that matter. The pool tells why a holder no longer matches. */

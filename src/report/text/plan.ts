@@ -1,5 +1,7 @@
-import { ACTIONS, type Action, refKey, subjectOf } from "../../model/action.ts";
+import { type Action, isAssign, refKey, subjectOf } from "../../model/action.ts";
+import { ACTIONS, changesAddress, changesFirewall, changesMachines, changesName } from "../../model/action-kinds.ts";
 import { compareIPv4, entryOf } from "../../model/address.ts";
+import { problemText } from "../../model/hold.ts";
 import {
   announcedActions,
   type Gap,
@@ -10,7 +12,7 @@ import {
   type ProviderBudget,
   type RecordSetAssessment,
 } from "../../model/plan.ts";
-import { problemText, verdictPhrase } from "../../model/reason.ts";
+import { verdictPhrase } from "../../model/reason.ts";
 import type { DNSMemory, IPState, IPStatus } from "../../model/resource.ts";
 import { plain, plainValue } from "../../model/text.ts";
 import { isRouted, routedAddress } from "../overview.ts";
@@ -160,7 +162,7 @@ function routedText(pool: PoolAssessment): string {
 }
 
 function servedNode(action: Action): readonly string[] {
-  if (action.kind === "assign-ip" || action.kind === "move-ip") return [action.after.nodeName];
+  if (isAssign(action)) return [action.after.nodeName];
   return action.kind === "acquire-ip" && "node" in action.after ? [action.after.node.nodeName] : [];
 }
 
@@ -171,7 +173,10 @@ function restLines(
   layout: PlanLayout,
 ): string[] {
   const { focus } = layout;
-  const told = new Set([...actions.flatMap((a) => ("ip" in a ? [a.ip] : [])), ...holds.map(({ subject }) => subject)]);
+  const told = new Set([
+    ...actions.flatMap((a) => (changesAddress(a) ? [a.ip] : [])),
+    ...holds.map(({ subject }) => subject),
+  ]);
   const rest = Object.entries(pool.status.ips)
     .filter(
       ([ip, { nodeName }]) => !told.has(ip) && (focus === undefined || focus.has(ip) || focus.has(nodeName ?? "")),
@@ -186,7 +191,7 @@ function restLines(
 /** With `all`, what flipop added to firewalls and stays there, where no action tells of that firewall. */
 function firewallLines({ status }: PoolAssessment, actions: readonly Action[], layout: PlanLayout): string[] {
   if (!layout.all || layout.focus !== undefined) return [];
-  const told = new Set(actions.flatMap((action) => ("firewall" in action ? [action.firewall.id] : [])));
+  const told = new Set(actions.flatMap((action) => (changesFirewall(action) ? [action.firewall.id] : [])));
   return (status.firewalls ?? [])
     .filter(({ id }) => !told.has(id))
     .flatMap(({ name, ports, machineIDs }) => {
@@ -302,14 +307,14 @@ export function symbolOf(action: Action): EntrySymbol {
 /** Returns what becomes of each address of a name, a line each, and then why; for anything but DNS only why. */
 export function changeAndReason(action: Action, why: string, { wide }: Pick<PlanLayout, "wide">): string {
   const most = wide ? Number.POSITIVE_INFINITY : MOST_KEPT;
-  return "fqdn" in action ? [...dnsChangeLines(action, most), why].join("\n") : why;
+  return changesName(action) ? [...dnsChangeLines(action, most), why].join("\n") : why;
 }
 
 function idsOf(action: Action): string {
-  if ("machines" in action)
+  if (changesMachines(action))
     return `, firewall ${action.firewall.id}, ${action.machines.map(({ machineID }) => `machine ${machineID}`).join(", ")}`;
-  if ("firewall" in action) return `, firewall ${action.firewall.id}`;
-  if (action.kind !== "assign-ip" && action.kind !== "move-ip") return "";
+  if (changesFirewall(action)) return `, firewall ${action.firewall.id}`;
+  if (!isAssign(action)) return "";
   const from = action.before === undefined ? "" : `${action.before.machineID} -> `;
   return `, machine ${from}${action.after.machineID}`;
 }

@@ -1,11 +1,12 @@
 import { refKey, subjectOf } from "../../model/action.ts";
+import { ACTIONS, changesFirewall } from "../../model/action-kinds.ts";
 import type { Hold, Plan, PoolAssessment } from "../../model/plan.ts";
 import { reasonText } from "../../model/reason.ts";
 import { ownerKey } from "../../model/resource.ts";
 import type { Outcome, PassResult } from "../../model/run.ts";
 import { plain, plainValue } from "../../model/text.ts";
 import { isRouted } from "../overview.ts";
-import { actionObject, actionText, changeInBrackets, VERBS, whyAction } from "./actions.ts";
+import { actionObject, actionText, changeInBrackets, whyAction } from "./actions.ts";
 import { errorText, messageOf, type Verbosity } from "./errors.ts";
 import { holdText, whyHold } from "./holds.ts";
 import { entryLines } from "./layout.ts";
@@ -68,7 +69,8 @@ function heldAfter({ remaining, outcomes }: PassResult): readonly Hold[] {
 /** What holds on the same thing have as their subject: of a purchase the object; a firewall is named there as its issuer does, by name or id. */
 function subjectKeys({ action }: Outcome): readonly string[] {
   const key = refKey(action.object);
-  if ("firewall" in action) return [`${key} firewall ${action.firewall.name}`, `${key} firewall ${action.firewall.id}`];
+  if (changesFirewall(action))
+    return [`${key} firewall ${action.firewall.name}`, `${key} firewall ${action.firewall.id}`];
   return [`${key} ${action.kind === "acquire-ip" ? ownerKey(action.object) : subjectOf(action)}`];
 }
 
@@ -84,7 +86,7 @@ export function runSummary(result: PassResult): string {
   const held = heldAfter(result);
   const blocked = held.filter(({ needsPerson }) => needsPerson).length;
   const numbers: readonly (readonly [number, string])[] = [
-    ...[...countChanges(applied)].map(([kind, n]): readonly [number, string] => [n, doneText(kind)]),
+    ...[...countChanges(applied)].map(([kind, n]): readonly [number, string] => [n, ACTIONS[kind].counted]),
     [count("unconfirmed"), "unconfirmed"],
     [count("skipped"), "skipped"],
     [count("failed"), "failed"],
@@ -101,38 +103,13 @@ export function runSummary(result: PassResult): string {
   return `${outcomes.length > 0 ? "" : "Nothing to do now: "}${told.join(", ")}; ${active}.${stopped}`;
 }
 
-function doneText(kind: keyof typeof VERBS): string {
-  switch (kind) {
-    case "add-finalizer":
-    case "remove-finalizer":
-      return `finalizer ${VERBS[kind].past}`;
-    case "clear-annotation":
-      return "annotation cleared";
-    case "withdraw-dns":
-      return VERBS[kind].count;
-    case "update-dns":
-      return "DNS name updated";
-    case "delete-dns":
-      return "DNS name deleted";
-    case "open-ports":
-    case "close-ports":
-      return `port ${VERBS[kind].past}`;
-    case "add-to-firewall":
-      return "node added to a firewall";
-    case "remove-from-firewall":
-      return "node removed from a firewall";
-    default:
-      return VERBS[kind].past;
-  }
-}
-
 /** Returns `moved 203.0.113.1 from worker-1 to worker-2`, or what did not work: `could not move …`, `did not move …`. */
 export function outcomeText(outcome: Outcome): string {
   const { action } = outcome;
   const what = actionObject(action, outcome.address?.ip);
   switch (outcome.outcome) {
     case "applied":
-      return `${VERBS[action.kind].past} ${what}`;
+      return `${ACTIONS[action.kind].past} ${what}`;
     case "unconfirmed":
       return `asked to ${actionText(action)}`;
     case "skipped":

@@ -1,16 +1,9 @@
-import {
-  ACTIONS,
-  type Action,
-  type ActionKind,
-  type ObjectRef,
-  refKey,
-  subjectOf,
-  type WriteDNS,
-} from "../../model/action.ts";
+import { type Action, type ActionKind, type ObjectRef, refKey, subjectOf, type WriteDNS } from "../../model/action.ts";
+import { ACTIONS, changesName, changesPorts } from "../../model/action-kinds.ts";
 import { portText } from "../../model/firewall.ts";
 import { announcedActions, type Gap, type Plan, type PoolAssessment } from "../../model/plan.ts";
 import { isRouted } from "../overview.ts";
-import { actionText, amountOf, dnsChange, VERBS } from "./actions.ts";
+import { actionText, amountOf, dnsChange } from "./actions.ts";
 import { countText, listText } from "./layout.ts";
 
 /** Returns how many actions there are of each kind, in the order of writes; kinds without any are absent. */
@@ -35,7 +28,7 @@ function sums(actions: readonly Action[], weigh: (action: Action) => number): Re
 
 /** Returns `2 to assign, 1 to move, 1 held, 1 blocked.`, or that nothing is to do and how many addresses are active. */
 export function summaryText(plan: Plan): string {
-  const parts = [...countChanges(announcedActions(plan))].map(([kind, n]) => countOf(n, VERBS[kind].count));
+  const parts = [...countChanges(announcedActions(plan))].map(([kind, n]) => countOf(n, ACTIONS[kind].count));
   const blocked = plan.holds.filter((hold) => hold.needsPerson).length;
   const unread = untoldGaps(plan).length;
   const putOff = putOffCount(plan);
@@ -160,7 +153,7 @@ export function impactOf(plan: Plan): readonly Impact[] {
     const impact = (touches: Impact["touches"], message: string | undefined): readonly Impact[] =>
       message === undefined ? [] : [{ object: action.object, subject: subjectOf(action), touches, message }];
     return [
-      ...impact("healthy", "fqdn" in action ? hurtName(action, serving) : hurt(action, matching)),
+      ...impact("healthy", changesName(action) ? hurtName(action, serving) : hurt(action, matching)),
       ...impact("others", touched(action)),
     ];
   });
@@ -168,13 +161,13 @@ export function impactOf(plan: Plan): readonly Impact[] {
 
 /** What changes for others, or of what others made. */
 function touched(action: Action): string | undefined {
-  if ("ports" in action && action.otherMachines !== undefined) {
+  if (changesPorts(action) && action.otherMachines !== undefined) {
     const { kind, ports, firewall, otherMachines: count } = action;
     const verb = kind === "open-ports" ? "opens" : "closes";
     const whom = count === 1 ? "1 machine that is no node" : `${count} machines that are no nodes`;
     return `firewall ${firewall.name} ${verb} ${ports.map(portText).join(", ")} for ${whom} of this cluster`;
   }
-  if (!("fqdn" in action) || action.unrecorded === undefined) return undefined;
+  if (!changesName(action) || action.unrecorded === undefined) return undefined;
   const isOne = action.unrecorded.length === 1;
   const fate = action.after.addresses.length === 0 ? "removed" : "replaced";
   const list = listText(action.unrecorded, MOST_ADDRESSES);
