@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bundle } from "../../bin/bundle.ts";
 import { licenceTable, thirdParties } from "../../bin/third-party.ts";
+import { ACTIONS } from "../../src/model/action-kinds.ts";
 import { REASONS } from "../../src/model/reason.ts";
 import { EXIT } from "../../src/report/exit-code.ts";
 import { METRICS, type MetricName, metricFacts } from "../../src/report/metrics/metrics.ts";
@@ -74,6 +75,20 @@ export function freshPage(text: string, more: Readonly<Record<string, string>> =
   );
 }
 
+/** Where the published schema of a plan lists the kinds of actions and the reasons. */
+const PLAN_SCHEMA = "src/report/schema/plan.json";
+
+/** The schema of a plan with its lists of kinds and reasons made anew. */
+export function freshSchema(text: string): string {
+  return text.replace(/^( *)"enum": \[\n([^\]]*)\]/gm, (list, indent: string, items: string) => {
+    const [kinds, reasons] = [Object.keys(ACTIONS).toSorted(), Object.keys(REASONS)];
+    const more = items.includes('"reconcile"') ? [...kinds, "reconcile"] : kinds;
+    const names = items.includes('"NodeDeleting"') ? reasons : items.includes('"assign-ip"') ? more : undefined;
+    if (names === undefined) return list;
+    return `${indent}"enum": [\n${names.map((name) => `${indent}  "${name}"`).join(",\n")}\n${indent}]`;
+  });
+}
+
 /** A page of the manual as it is. */
 export function readPage(path: string): string {
   return readFileSync(new URL(path, ROOT), "utf8");
@@ -92,4 +107,5 @@ export async function licencesOfBundle(): Promise<string> {
 if (import.meta.main) {
   const licences = await licencesOfBundle();
   for (const path of MANUAL) writeFileSync(new URL(path, ROOT), freshPage(readPage(path), { licences }));
+  writeFileSync(new URL(PLAN_SCHEMA, ROOT), freshSchema(readPage(PLAN_SCHEMA)));
 }
