@@ -87,7 +87,7 @@ function stalled(facts: ConditionFacts): Verdict {
   const hold = facts.holds.find(({ needsPerson }) => needsPerson);
   if (hold !== undefined) return { type, isTrue: true, reason: hold.reason, message: holdMessage(hold) };
   for (const [ip, { fault, error }] of Object.entries(facts.ips)) {
-    if (fault !== undefined)
+    if (fault !== undefined && fault !== "unread")
       return { type, isTrue: true, reason: FAULT_REASONS[fault], message: `${ip}: ${error ?? ""}` };
   }
   return { type, isTrue: false, reason: "NotStalled", message: "Nothing waits for a person." };
