@@ -7,9 +7,9 @@ import { objectKey, type Pool } from "../model/resource.ts";
 import type { Learned } from "../model/run.ts";
 import { timestamp } from "../model/time.ts";
 import { keepsAddress } from "../plan/addresses/position.ts";
-import { summarizeEndpoints, summarizePods, summaryOn } from "../plan/nodes/judge-nodes.ts";
+import { judgeNodes, summarizeEndpoints, summarizePods, summaryOn } from "../plan/nodes/judge-nodes.ts";
 import { statusOf } from "../plan/pool-view.ts";
-import { podsKeyOf } from "../plan/validate.ts";
+import { podsKeyOf, validatePool } from "../plan/validate.ts";
 import type { IPProvider } from "../ports/providers.ts";
 import { type ApplyContext, applied, failed, learn, ownerJournal, type Result, skipped } from "./context.ts";
 import type { Preparation } from "./preparations.ts";
@@ -177,9 +177,14 @@ export async function holderKeeps(
   if (name === undefined) return undefined;
   const [node, pods] = await Promise.all([context.cluster.readNode(name), podsOn(name, pool, context)]);
   if (node === undefined || !mayBe(node, before.machineID, pool, context)) return undefined;
-  const holder = { node, machine: before.machineID, pods, registry: context.registry };
-  if (!keepsAddress(pool, ip, holder, context.cluster.now())) return undefined;
   const key = podsKeyOf(pool);
+  const byNode = new Map(pods === undefined ? [] : [[name, pods] as const]);
+  const { registry } = context;
+  const validation = validatePool(pool, { pods: new Map([[key ?? "", { kind: "read", byNode }]]), registry });
+  const nowMs = context.cluster.now();
+  const { of: verdictOf } = judgeNodes(pool, validation, { nodes: [node], nodesReadAtMs: nowMs });
+  const machineOf = (providerID: string): string | undefined => registry.machineID(pool.spec.provider, providerID);
+  if (!keepsAddress(pool, ip, { node, machine: before.machineID, verdictOf, machineOf }, nowMs)) return undefined;
   const learned =
     key === undefined ? {} : { learnedPods: { key, nodeName: name, ...(pods === undefined ? {} : { pods }) } };
   const why = `node ${name}, which has the address, ${abilityOf(node, pods)}`;

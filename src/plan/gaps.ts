@@ -5,7 +5,7 @@ import type { Observation, ProviderFacts } from "../model/observation.ts";
 import type { Gap } from "../model/plan.ts";
 import { compareText } from "../model/resource.ts";
 import { timestamp } from "../model/time.ts";
-import { undecidedText } from "./nodes/match.ts";
+import { undecidedText } from "./holds.ts";
 
 /** So many unreadable objects of the cluster are named; the others are counted. */
 const NAMED = 20;

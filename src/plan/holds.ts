@@ -1,4 +1,5 @@
 import type { ObjectRef } from "../model/action.ts";
+import type { NodeFacts } from "../model/node.ts";
 import type { Hold, Obstacle } from "../model/plan.ts";
 import type { Reason } from "../model/reason.ts";
 
@@ -31,4 +32,9 @@ export function personNeeded(reason: Reason, detail = ""): Obstacle {
 /** Returns the hold of an action: what it is about, and why it is not done. */
 export function hold(kind: Hold["kind"], object: ObjectRef, subject: string, why: Obstacle): Hold {
   return { kind, object, subject, ...obstacle(why.reason, why.detail, why) };
+}
+
+/** Returns the text of holds and gaps about an unreadable node. `what` is the detail of its verdict. Pure. */
+export function undecidedText({ name }: NodeFacts, what: string): string {
+  return `nobody can tell whether node ${name} matches: ${what}`;
 }

@@ -23,16 +23,16 @@ import { verifiedAddresses } from "./names/verified-addresses.ts";
 import { nameWrites } from "./names/withdrawals.ts";
 import { judgeNodes, machineNodes, nodeByMachine } from "./nodes/judge-nodes.ts";
 import { type Decision, isWritable, type PoolView } from "./pool-view.ts";
-import { isNamespaceSelected, isSelected } from "./selection.ts";
 import {
-  assessRecordSet,
   type CheckedRecordSet,
   checkRecordSet,
   type RecordSetView,
   recordSetHolds,
   viewRecordSet,
-} from "./status/assess-record-set.ts";
+} from "./record-set-view.ts";
+import { isNamespaceSelected, isSelected } from "./selection.ts";
 import { assessPool } from "./status/pool-status.ts";
+import { assessRecordSet } from "./status/record-set-status.ts";
 import { restoreMemory } from "./status/stored-status.ts";
 import { validatePool } from "./validate.ts";
 

@@ -3,6 +3,7 @@ import { type AcquiredIP, type AddressFact, entryOf } from "../model/address.ts"
 import type { NodeFacts } from "../model/node.ts";
 import type { ProviderFacts } from "../model/observation.ts";
 import type { Hold, NodeVerdict, Obstacle } from "../model/plan.ts";
+import type { Reason } from "../model/reason.ts";
 import type { IPStatus, Pool } from "../model/resource.ts";
 import type { Cleaning } from "./finalizer.ts";
 import type { FirewallTarget } from "./firewalls/firewall-target.ts";
@@ -57,6 +58,31 @@ export interface PoolView {
   /** Names a machine of the pool's provider, with its node where it is one. */
   readonly placeOf: (machineID: string) => Place;
 }
+
+/** Which nodes an object's `spec.match` wants, and why not the others. */
+export interface Verdicts {
+  /** Nodes that match, in the order of the observation. */
+  readonly matches: readonly NodeFacts[];
+  readonly notMatching: readonly NodeVerdict[];
+  /** Unreadable nodes, which are among those that do not match, with the text why. */
+  readonly undecided: readonly { readonly node: NodeFacts; readonly why: string }[];
+  readonly of: (node: NodeFacts) => MatchVerdict;
+  /** When the first node may be judged otherwise by time alone, milliseconds; `Infinity` = never. */
+  readonly untilMs: number;
+}
+
+/**
+ * Whether a node satisfies `spec.match`.
+ *
+ * A node that does not match is `unready` when only its own or its pods' readiness is missing: grace can apply. `sinceMs` is then the
+ * earliest time at which the cluster itself shows that it stopped matching, when it shows one. Any other violation makes it `excluded`. A node is `unreadable`
+ * if nobody can tell whether it matches; then nothing about it is changed.
+ */
+export type MatchVerdict =
+  | { readonly kind: "match" }
+  | { readonly kind: "unready"; readonly reason: Reason; readonly detail: string; readonly sinceMs?: number }
+  | { readonly kind: "unreadable"; readonly reason: "Unreadable"; readonly detail: string }
+  | { readonly kind: "excluded"; readonly reason: Reason; readonly detail: string };
 
 /** Returns the machine of a provider ID; undefined if the id is none of the provider. */
 export type MachineOf = (providerID: string) => string | undefined;

@@ -150,7 +150,7 @@ export const DNS_BUGS: readonly Mutation[] = [
   },
   {
     name: "A record set knows no grace.",
-    file: "src/plan/status/assess-record-set.ts",
+    file: "src/plan/record-set-view.ts",
     find: "unready.filter(({ graceUntilMs }) => graceUntilMs > observation.nodesReadAtMs);",
     replace: "unready.filter(({ graceUntilMs }) => graceUntilMs > observation.nodesReadAtMs + 9e9);",
   },

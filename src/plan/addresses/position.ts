@@ -1,58 +1,30 @@
 import type { Place } from "../../model/action.ts";
 import type { Address, AddressFact, PendingAcquisition } from "../../model/address.ts";
 import type { NodeFacts } from "../../model/node.ts";
-import type { PodSummary } from "../../model/observation.ts";
-import type { ProviderRegistry } from "../../model/provider.ts";
 import { type IPStatus, ownerKey, type Pool } from "../../model/resource.ts";
 import { pastMs } from "../../model/time.ts";
-import { judge, type MatchVerdict, undecidedText } from "../nodes/match.ts";
-import { type MachineOf, type Standing, statusOf, storedMachines } from "../pool-view.ts";
-import { podsKeyOf, validatePool } from "../validate.ts";
+import { undecidedText } from "../holds.ts";
+import { type MachineOf, type MatchVerdict, type Standing, statusOf, storedMachines } from "../pool-view.ts";
 
-/**
- * True when an address stays on a machine as things are now: the machine's node matches, is in grace, or cannot be read. Pure.
- * @param pods - the pods of the pool's selector on that node; undefined when none is there, or none is asked for
- */
+/** True when an address stays on a machine as things are now: the machine's node matches, is in grace, or cannot be read. */
 export function keepsAddress(
   pool: Pool,
   ip: string,
-  {
-    node,
-    machine,
-    pods,
-    registry,
-  }: {
+  holder: {
     readonly node: NodeFacts;
     readonly machine: string;
-    readonly pods: PodSummary | undefined;
-    readonly registry: ProviderRegistry;
+    readonly verdictOf: (node: NodeFacts) => MatchVerdict;
+    readonly machineOf: MachineOf;
   },
   nowMs: number,
 ): boolean {
-  const byNode = new Map(pods === undefined ? [] : [[node.name, pods] as const]);
-  const validation = validatePool(pool, {
-    pods: new Map([[podsKeyOf(pool) ?? "", { kind: "read", byNode }]]),
-    registry,
-  });
-  if (validation.kind === "blocked" || pool.meta.isDeleting) return false;
-  const { matcher } = validation;
-  const own = ownerKey({ kind: pool.kind, ...pool.meta });
-  const address = { ip, region: "", holderID: machine, isLocked: false };
-  const standing = standingOf(
-    ip,
-    { kind: "known", address },
-    {
-      pool,
-      machineOf: (providerID) => registry.machineID(pool.spec.provider, providerID),
-      key: own,
-      nowMs,
-      nodeByMachine: new Map([[machine, node]]),
-      machineless: [],
-      verdictOf: (one) => judge(one, matcher, nowMs),
-      ownerOf: () => own,
-    },
-  );
-  return standing.kind === "placed" || standing.kind === "gap";
+  const { node, machine, verdictOf, machineOf } = holder;
+  const key = ownerKey({ kind: pool.kind, ...pool.meta });
+  const fact = { kind: "known", address: { ip, region: "", holderID: machine, isLocked: false } } as const;
+  const nodeByMachine = new Map([[machine, node]]);
+  const context = { pool, machineOf, key, nowMs, nodeByMachine, machineless: [], verdictOf, ownerOf: () => key };
+  const { kind } = standingOf(ip, fact, context);
+  return kind === "placed" || kind === "gap";
 }
 
 /** What the standing of an address depends on. */

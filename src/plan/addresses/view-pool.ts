@@ -6,10 +6,8 @@ import type { Obstacle } from "../../model/plan.ts";
 import { REFUSAL_REASONS } from "../../model/reason.ts";
 import { compareText, ownerKey, type Pool } from "../../model/resource.ts";
 import { timestamp } from "../../model/time.ts";
-import type { FirewallTarget } from "../firewalls/firewall-target.ts";
 import { obstacle } from "../holds.ts";
-import type { Verdicts } from "../nodes/judge-nodes.ts";
-import type { BadEntry, IntentResolution, ManagedIP, PoolView } from "../pool-view.ts";
+import type { BadEntry, IntentResolution, ManagedIP, PoolView, Verdicts } from "../pool-view.ts";
 import { Retries } from "../retries.ts";
 import type { Validation } from "../validate.ts";
 import { resolveIntent } from "./acquire.ts";
@@ -28,7 +26,7 @@ interface ViewContext {
   /** Nodes whose machine cannot be read. */
   readonly machineless: readonly NodeFacts[];
   readonly isSelected: boolean;
-  readonly firewall: FirewallTarget;
+  readonly firewall: PoolView["firewall"];
   readonly firewallObstacle: PoolView["firewallObstacle"];
   /** Addresses that pools viewed earlier in this pass found again: each belongs to one of them. {@link viewPool} adds those of this pool. */
   readonly found: Set<string>;

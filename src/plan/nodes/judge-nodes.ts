@@ -3,26 +3,16 @@ import type { Observation, PodSummary } from "../../model/observation.ts";
 import type { NodeVerdict } from "../../model/plan.ts";
 import { compareText, type ObjectMeta } from "../../model/resource.ts";
 import { type EndpointSliceFacts, NO_NODE } from "../../model/service.ts";
+import { undecidedText } from "../holds.ts";
+import type { MatchVerdict, Verdicts } from "../pool-view.ts";
 import type { Validation } from "../validate.ts";
-import { judge, judgedUntilMs, type MatchVerdict, undecidedText } from "./match.ts";
-
-/** Which nodes an object's `spec.match` wants, and why not the others. */
-export interface Verdicts {
-  /** Nodes that match, in the order of the observation. */
-  readonly matches: readonly NodeFacts[];
-  readonly notMatching: readonly NodeVerdict[];
-  /** Unreadable nodes, which are among those that do not match, with the text why. */
-  readonly undecided: readonly { readonly node: NodeFacts; readonly why: string }[];
-  readonly of: (node: NodeFacts) => MatchVerdict;
-  /** When the first node may be judged otherwise by time alone, milliseconds; `Infinity` = never. */
-  readonly untilMs: number;
-}
+import { judge, judgedUntilMs } from "./match.ts";
 
 /** Judges every node for one object; none matches an object that is blocked or being deleted. Pure. */
 export function judgeNodes(
   { meta }: { readonly meta: ObjectMeta },
   validation: Validation,
-  observation: Observation,
+  { nodes, nodesReadAtMs: nowMs }: Pick<Observation, "nodes" | "nodesReadAtMs">,
 ): Verdicts {
   if (validation.kind === "blocked" || meta.isDeleting) {
     const reason = validation.kind === "blocked" ? validation.why.reason : "InvalidSpec";
@@ -33,9 +23,8 @@ export function judgeNodes(
   const matches: NodeFacts[] = [];
   const notMatching: NodeVerdict[] = [];
   const undecided: { readonly node: NodeFacts; readonly why: string }[] = [];
-  const nowMs = observation.nodesReadAtMs;
   let untilMs = Number.POSITIVE_INFINITY;
-  for (const node of observation.nodes) {
+  for (const node of nodes) {
     const verdict = judge(node, matcher, nowMs);
     if (verdict.kind !== "excluded") untilMs = Math.min(untilMs, judgedUntilMs(node, matcher, nowMs));
     if (verdict.kind === "unreadable") undecided.push({ node, why: undecidedText(node, verdict.detail) });

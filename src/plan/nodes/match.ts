@@ -3,19 +3,7 @@ import type { NodeFacts, Taint } from "../../model/node.ts";
 import type { PodSummary } from "../../model/observation.ts";
 import type { Reason } from "../../model/reason.ts";
 import type { Toleration } from "../../model/resource.ts";
-
-/**
- * Whether a node satisfies `spec.match`.
- *
- * A node that does not match is `unready` when only its own or its pods' readiness is missing: grace can apply. `sinceMs` is then the
- * earliest time at which the cluster itself shows that it stopped matching, when it shows one. Any other violation makes it `excluded`. A node is `unreadable`
- * if nobody can tell whether it matches; then nothing about it is changed.
- */
-export type MatchVerdict =
-  | { readonly kind: "match" }
-  | { readonly kind: "unready"; readonly reason: Reason; readonly detail: string; readonly sinceMs?: number }
-  | { readonly kind: "unreadable"; readonly reason: "Unreadable"; readonly detail: string }
-  | { readonly kind: "excluded"; readonly reason: Reason; readonly detail: string };
+import type { MatchVerdict } from "../pool-view.ts";
 
 /** A parsed `spec.match`, ready to be asked about many nodes. */
 export interface Matcher {
@@ -144,11 +132,6 @@ function untolerated(
 
 function unreadable(what: string): MatchVerdict {
   return { kind: "unreadable", reason: "Unreadable", detail: `${what} cannot be read` };
-}
-
-/** Returns the text of holds and gaps about an unreadable node. `what` is the detail of its verdict. Pure. */
-export function undecidedText({ name }: NodeFacts, what: string): string {
-  return `nobody can tell whether node ${name} matches: ${what}`;
 }
 
 function noReadyPod(node: NodeFacts, { podsByNode, unplaced }: Matcher): Violation | undefined {

@@ -1,23 +1,12 @@
-import type { ObjectRef } from "../../model/action.ts";
-import { canonicalIPv4 } from "../../model/address.ts";
-import type { NodeFacts } from "../../model/node.ts";
-import type { Observation } from "../../model/observation.ts";
-import type { Hold, NodeVerdict, Obstacle, RecordSetAssessment } from "../../model/plan.ts";
-import {
-  ADDRESS_ANNOTATION,
-  FINALIZER,
-  objectKey,
-  type RecordSet,
-  type RecordSetStatus,
-  type RetryStatus,
-  type UnreadyNode,
-} from "../../model/resource.ts";
-import { plain } from "../../model/text.ts";
-import { isPast, pastMs, timestamp } from "../../model/time.ts";
-import { hold, obstacle, personNeeded } from "../holds.ts";
-import type { NamePlan } from "../names/name-plan.ts";
-import type { NameTarget } from "../names/name-target.ts";
-import type { ObjectNames } from "../names/plan-dns.ts";
+import type { ObjectRef } from "../model/action.ts";
+import { canonicalIPv4 } from "../model/address.ts";
+import type { NodeFacts } from "../model/node.ts";
+import type { Observation } from "../model/observation.ts";
+import type { Hold, NodeVerdict, Obstacle } from "../model/plan.ts";
+import { ADDRESS_ANNOTATION, FINALIZER, objectKey, type RecordSet } from "../model/resource.ts";
+import { pastMs } from "../model/time.ts";
+import { hold, obstacle, personNeeded } from "./holds.ts";
+import type { NameTarget } from "./names/name-target.ts";
 import {
   type NodeAddress,
   nodeAddresses,
@@ -25,88 +14,11 @@ import {
   recordSetAddresses,
   recordSetPublisher,
   type ServedAddresses,
-} from "../names/publishers.ts";
-import { dnsError, dnsReadiness, isOpenName, isSettling, raisedText } from "../names/readiness.ts";
-import type { VerifiedAddresses } from "../names/verified-addresses.ts";
-import { judgeNodes, type Verdicts } from "../nodes/judge-nodes.ts";
-import { FINALIZER_SUBJECT } from "../retries.ts";
-import { type Validation, validateRecordSet } from "../validate.ts";
-import { conditionsOf, type Readiness } from "./conditions.ts";
-import type { OwnPlan } from "./pool-status.ts";
-
-/** What was found out about a record set, its status included. Pure. */
-export function assessRecordSet(
-  view: RecordSetView,
-  { names, actions, holds }: OwnPlan,
-  nowMs: number,
-): RecordSetAssessment {
-  const { target, drift } = names.present;
-  const { spec } = view.recordSet;
-  const { zone, recordName } = spec.dnsRecordSet;
-  const provider = view.publisher.wish.kind === "named" ? view.publisher.wish.provider : spec.provider;
-  return {
-    object: view.ref,
-    written: { provider, zone, recordName },
-    isSuspended: spec.suspend,
-    ...(target.kind === "none" || target.name === undefined ? {} : { fqdn: target.name.fqdn }),
-    ...(target.kind === "ready" ? { published: target.records.addresses } : {}),
-    ...(drift === undefined ? {} : { drift }),
-    matching: view.matching,
-    notMatching: view.notMatching,
-    status: recordSetStatus(view, { names, actions, holds }, nowMs),
-  };
-}
-
-/** The status a record set should have: the stored one where it still holds, so that an unchanged world changes nothing. */
-function recordSetStatus(view: RecordSetView, { names, actions, holds }: OwnPlan, nowMs: number): RecordSetStatus {
-  const { meta, status } = view.recordSet;
-  const blocked = view.validation.kind === "blocked" ? view.validation.why : undefined;
-  const readiness = recordSetReadiness(names);
-  const pendingActions = actions.length;
-  const facts = { meta, conditions: status.conditions, ips: {}, holds, pendingActions, blocked, nowMs };
-  const common = { observedGeneration: meta.generation, conditions: conditionsOf(facts, readiness) };
-  if (blocked !== undefined) return { ...status, ...common, state: "error", error: plain(blocked.detail) };
-  const error = dnsError(names);
-  const isOpen =
-    pendingActions > 0 ||
-    isSettling(names.present) ||
-    holds.some(({ kind }) => kind === "add-finalizer" || kind === "remove-finalizer");
-  return {
-    ...common,
-    state: readiness.state,
-    ...(error === undefined ? {} : { error: plain(error) }),
-    // What is on record waits, too, for the little while that the records do.
-    unreadyNodes: isSettling(names.present) ? status.unreadyNodes : unreadyNodes(view, nowMs),
-    retries: status.retries.filter((retry) => isCurrent(retry, names) || (isAboutFinalizer(retry) && isOpen)),
-    ...names.memory,
-  };
-}
-
-/** A name that cannot be one is an invalid spec, too; it is only known once the zone was read. */
-function stateOf({ target, isKept }: NamePlan): NonNullable<RecordSetStatus["state"]> {
-  if (target.kind === "blocked" && target.cause === "invalid") return "error";
-  return isKept ? "active" : "in-progress";
-}
-
-function isCurrent({ subject }: RetryStatus, names: ObjectNames): boolean {
-  return subject.startsWith("dns/") && isOpenName(names, subject.slice("dns/".length));
-}
-
-function isAboutFinalizer({ subject }: RetryStatus): boolean {
-  return subject === FINALIZER_SUBJECT;
-}
-
-/** What a record set's condition Ready says: its records are as desired, and at least one address is published. Pure. */
-function recordSetReadiness(names: ObjectNames): Readiness & { readonly state: NonNullable<RecordSetStatus["state"]> } {
-  const problem = dnsReadiness(names);
-  if (problem !== undefined) return { ...problem, state: stateOf(names.present) };
-  const { target } = names.present;
-  const count = target.kind === "ready" ? target.records.addresses.length : 0;
-  if (count === 0)
-    return { isTrue: false, reason: "NothingToPublish", message: "No address is published.", state: "active" };
-  const message = `${count === 1 ? "1 address is" : `${count} addresses are`} published.`;
-  return { isTrue: true, reason: "Ready", message: `${message}${raisedText(names)}`, state: "active" };
-}
+} from "./names/publishers.ts";
+import type { VerifiedAddresses } from "./names/verified-addresses.ts";
+import { judgeNodes } from "./nodes/judge-nodes.ts";
+import type { Verdicts } from "./pool-view.ts";
+import { type Validation, validateRecordSet } from "./validate.ts";
 
 /** A published node that does not match any more because it became unready. */
 interface UnreadyPublished {
@@ -163,22 +75,22 @@ export function viewRecordSet(
   const offered = (node: NodeFacts): ReturnType<typeof nodeAddresses> =>
     nodeAddresses(node, spec.addressType, verified);
   const unready = unreadyPublished(recordSet, verdicts, observation, (node) => isPublished(target, offered(node)));
-  const graced = unready.filter(({ graceUntilMs }) => graceUntilMs > observation.nodesReadAtMs);
-  const gracedNames = new Set(graced.map(({ node }) => node.name));
+  const inGrace = unready.filter(({ graceUntilMs }) => graceUntilMs > observation.nodesReadAtMs);
+  const namesInGrace = new Set(inGrace.map(({ node }) => node.name));
   return {
     recordSet,
     ref,
     isSelected,
     validation,
-    matching: [...verdicts.matches.map(({ name }) => name), ...gracedNames].toSorted(),
-    notMatching: verdicts.notMatching.filter(({ nodeName }) => !gracedNames.has(nodeName)),
-    judgedUntilMs: Math.min(verdicts.untilMs, ...graced.map(({ graceUntilMs }) => graceUntilMs)),
+    matching: [...verdicts.matches.map(({ name }) => name), ...namesInGrace].toSorted(),
+    notMatching: verdicts.notMatching.filter(({ nodeName }) => !namesInGrace.has(nodeName)),
+    judgedUntilMs: Math.min(verdicts.untilMs, ...inGrace.map(({ graceUntilMs }) => graceUntilMs)),
     unready,
     undecided: verdicts.undecided,
     badAnnotations: spec.addressType === ADDRESS_ANNOTATION ? verdicts.matches.filter(hasBadAnnotation) : [],
     publisher,
     served: recordSetAddresses(verdicts.matches.map(offered), [
-      ...graced.map(({ node }) => offered(node)),
+      ...inGrace.map(({ node }) => offered(node)),
       ...verdicts.undecided.map(({ node }) => mayOffer(offered(node), target)),
     ]),
   };
@@ -213,20 +125,6 @@ function unreadyPublished(
     const storedMs = pastMs(status.unreadyNodes.find(({ nodeName }) => nodeName === node.name)?.since, nowMs);
     const sinceMs = Math.min(storedMs ?? nowMs, verdict.sinceMs ?? nowMs);
     return [{ node, sinceMs, graceUntilMs: sinceMs + spec.gracePeriodSeconds * 1000 }];
-  });
-}
-
-/** The unready nodes as status keeps them; the stored text where it means the same instant. Pure. */
-function unreadyNodes(
-  { recordSet, unready, publisher: { target } }: RecordSetView,
-  nowMs: number,
-): readonly UnreadyNode[] {
-  const { unreadyNodes: stored } = recordSet.status;
-  if (target.kind === "blocked") return stored;
-  return unready.map(({ node, sinceMs }) => {
-    const known = stored.find(({ nodeName }) => nodeName === node.name);
-    const isSame = known !== undefined && isPast(known.since, nowMs) && pastMs(known.since, nowMs) === sinceMs;
-    return isSame ? known : { nodeName: node.name, since: timestamp(sinceMs) };
   });
 }
 
