@@ -12,10 +12,28 @@ import type {
   RoutedIPStatus,
   UnreadyNode,
 } from "../../model/resource.ts";
-import { asFlag, asInteger, asList, asRecord, asText, asTexts } from "./json.ts";
+import {
+  defaulted,
+  derived,
+  type Field,
+  type FieldsOf,
+  flag,
+  integer,
+  list,
+  object,
+  optional,
+  orElse,
+  patchOf,
+  text,
+  textOrEmpty,
+  texts,
+  type Wrong,
+  word,
+} from "./fields.ts";
+import { asInteger, asRecord } from "./json.ts";
 
-// The status of flipop's custom resources, each field described once for both ways. It is what earlier runs left, perhaps the Go operator's, perhaps edited by
-// hand: whatever has the wrong shape is dropped, entry by entry, and absent means empty.
+// The status of flipop's custom resources. It is what earlier runs left, perhaps the Go operator's, perhaps edited by hand: whatever has the wrong shape is dropped,
+// entry by entry, and absent means empty.
 
 /** The status of one kind of object, as it is stored. */
 export interface StatusFormat<Status> {
@@ -30,28 +48,8 @@ export interface StatusFormat<Status> {
   readonly patch: (status: Status, stored: unknown) => Readonly<Record<string, unknown>>;
 }
 
-/** One value of a status. */
-interface Field<T> {
-  /** Undefined for what is absent or has another shape. An entry that lacks a field which is not optional is dropped. */
-  read(value: unknown): T | undefined;
-  /** How the value is stored; absent = as it is. */
-  write?(value: T, stored: unknown): unknown;
-}
-
-type OptionalField<T> = Field<T> & { readonly isOptional: true };
-
-/** A description of every field of an object. The compiler refuses one that is forgotten, or optional in only one of the two. */
-type FieldsOf<T> = {
-  readonly [K in keyof T]-?: Partial<Pick<T, K>> extends Pick<T, K>
-    ? OptionalField<Exclude<T[K], undefined>>
-    : Field<T[K]>;
-};
-
-const text: Field<string> = { read: asText };
-const integer: Field<number> = { read: asInteger };
-const flag: Field<boolean> = { read: asFlag };
-const texts: Field<readonly string[]> = { read: asTexts };
-const textOrEmpty = orElse(text, "");
+/** Nobody is told of what is dropped. */
+const UNTOLD: Wrong = () => undefined;
 
 const NAME = object<PublishedName>({
   // A name whose place is not whole cannot be found again, so it is dropped.
@@ -111,7 +109,7 @@ const IPS: Field<PoolStatus["ips"]> = {
     const entries = Object.entries(asRecord(value) ?? {});
     return Object.fromEntries(
       entries.flatMap(([ip, entry]) => {
-        const read = IP.read(entry);
+        const read = IP.read(entry, UNTOLD);
         return read === undefined ? [] : [[ip, read]];
       }),
     );
@@ -198,86 +196,10 @@ export const RECORD_SET_STATUS: StatusFormat<RecordSetStatus> = statusFormat<Rec
   unreadyNodes: list(UNREADY),
 });
 
-/** A status none of whose fields makes it unreadable: each is optional, or empty by default. */
 function statusFormat<Status extends object>(fields: FieldsOf<Status>): StatusFormat<Status> {
+  const status = defaulted(fields);
   return {
-    read: (stored) => readFields(fields, asRecord(stored) ?? {}) as Status,
-    patch: (status, stored) => patchOf(fields, status, asRecord(stored) ?? {}),
+    read: (stored) => status.read(stored, UNTOLD) as Status,
+    patch: (value, stored) => patchOf(fields, value, stored),
   };
-}
-
-function object<T extends object>(fields: FieldsOf<T>): Field<T> {
-  return {
-    read: (value) => {
-      const record = asRecord(value);
-      return record && readFields(fields, record);
-    },
-    write: (value) => {
-      const described = Object.keys(fields).map((name) => [name, value[name as keyof T]] as const);
-      return Object.fromEntries(described.filter(([, member]) => member !== undefined));
-    },
-  };
-}
-
-/** Adds to an object, when it is read, what follows from its other fields and is not stored. */
-function derived<T, K extends keyof T>(stored: Field<Omit<T, K>>, more: (value: Omit<T, K>) => Partial<T>): Field<T> {
-  return {
-    ...stored,
-    read: (value) => {
-      const read = stored.read(value);
-      return read && ({ ...read, ...more(read) } as T);
-    },
-  };
-}
-
-function readFields<T>(fields: FieldsOf<T>, record: Readonly<Record<string, unknown>>): T | undefined {
-  const members: [string, unknown][] = [];
-  for (const [name, field] of membersOf(fields)) {
-    const value = field.read(record[name]);
-    if (value !== undefined) members.push([name, value]);
-    else if (!("isOptional" in field)) return undefined;
-  }
-  return Object.fromEntries(members) as T;
-}
-
-function patchOf<T extends object>(
-  fields: FieldsOf<T>,
-  value: T,
-  stored: Readonly<Record<string, unknown>>,
-): Readonly<Record<string, unknown>> {
-  const members = membersOf(fields).map(([name, { write }]) => {
-    const member: unknown = value[name as keyof T];
-    const isEmpty = member === undefined || member === "" || (Array.isArray(member) && member.length === 0);
-    const written = isEmpty || write === undefined ? member : write(member, stored[name]);
-    return [name, isEmpty ? null : (written ?? null)];
-  });
-  return Object.fromEntries(members);
-}
-
-function membersOf<T>(fields: FieldsOf<T>): readonly (readonly [string, Field<unknown>])[] {
-  return Object.entries(fields as Readonly<Record<string, Field<unknown>>>);
-}
-
-function list<T>({ read, write }: Field<T>): Field<readonly T[]> {
-  return {
-    read: (value) => asList(value).flatMap((entry) => read(entry) ?? []),
-    ...(write === undefined ? {} : { write: (values) => values.map((entry) => write(entry, undefined)) }),
-  };
-}
-
-/** Absent where it cannot be read, and as an empty list. */
-function optional<T>(field: Field<T>): OptionalField<T> {
-  const read = (value: unknown): T | undefined => {
-    const result = field.read(value);
-    return Array.isArray(result) && result.length === 0 ? undefined : result;
-  };
-  return { ...field, read, isOptional: true };
-}
-
-function orElse<T>(field: Field<T>, otherwise: T): Field<T> {
-  return { read: (value) => field.read(value) ?? otherwise };
-}
-
-function word<T extends string>(words: readonly T[]): Field<T> {
-  return { read: (value) => words.find((candidate) => candidate === value) };
 }
