@@ -3,7 +3,6 @@ import { KubeError } from "../../model/errors.ts";
 import { GROUP, shownText, VERSION } from "../../model/resource.ts";
 import type { Secrets } from "../../ports/system.ts";
 import type { ProxyServer } from "../http/proxy-choice.ts";
-import { openRequest, type Request } from "../http/request.ts";
 
 /** One request to the API server, and what it means, for texts and repeats. */
 export interface Call {
@@ -170,26 +169,6 @@ export interface Answer {
   readonly status: number;
   readonly headers: IncomingMessage["headers"];
   readonly body: Buffer;
-}
-
-/**
- * Sends one request and reads its whole answer, whatever the status. Never follows a redirect, never repeats.
- * @throws Error of node:http or node:tls, with its `code`, when there is no complete answer; ProxyFailure.
- */
-export async function exchange(request: Request): Promise<Answer> {
-  return await readAnswer(await openRequest(request));
-}
-
-/** The whole of an answer whose head has come. */
-export function readAnswer(response: IncomingMessage): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    response.on("data", (chunk: Buffer) => chunks.push(chunk));
-    response.on("error", reject);
-    response.on("end", () => {
-      resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) });
-    });
-  });
 }
 
 /** An object of one member, or of none when the value is undefined: to the compiler, absent and undefined differ. Pure. */

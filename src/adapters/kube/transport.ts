@@ -4,7 +4,7 @@ import { nextTryMs, TRIES } from "../../model/waits.ts";
 import type { Clock } from "../../ports/system.ts";
 import { createAgent } from "../http/agents.ts";
 import { openRequest, type Request } from "../http/request.ts";
-import { type Answer, type Call, type Connection, exchange, RESOURCES, readAnswer } from "./call.ts";
+import { type Answer, type Call, type Connection, RESOURCES } from "./call.ts";
 import { Credentials, type LoginFacts } from "./credentials.ts";
 import { callFailure, codeOf, networkFailure } from "./failures.ts";
 
@@ -102,7 +102,8 @@ export class Transport {
     const headless = new AbortController();
     const timer = setTimeout(() => headless.abort(), this.#timeoutMs);
     try {
-      const response = await this.#openOnceOrTwice(call, AbortSignal.any([signal, headless.signal]));
+      const over = AbortSignal.any([signal, headless.signal]);
+      const response = await this.#openLoggedIn(call, this.#watchAgents, over);
       if (response.statusCode === 200) return response;
       throw callFailure(call, await readAnswer(response), this.connection);
     } catch (error) {
@@ -113,47 +114,40 @@ export class Transport {
     }
   }
 
-  async #openOnceOrTwice(call: Call, signal: AbortSignal): Promise<IncomingMessage> {
-    const login = await this.#credentials.current();
-    const response = await this.#openExchange(call, login, signal);
-    if (response.statusCode !== 401) return response;
-    const renewed = await this.#credentials.renewed(login);
-    if (renewed === undefined) return response;
-    response.destroy();
-    return await this.#openExchange(call, renewed, signal);
-  }
-
-  async #openExchange(call: Call, login: LoginFacts, signal: AbortSignal): Promise<IncomingMessage> {
-    const agent = await this.#watchAgents.agentFor(login);
-    const response = await openRequest(this.#request(call, login, { agent, signal }));
-    this.#serverClock.observe(response.headers.date);
-    return response;
-  }
-
   #allowedMs(): number {
     const { clock, untilMs = Number.POSITIVE_INFINITY } = this.#options;
     return Math.min(this.#timeoutMs, Math.max(SHORTEST_MS, Math.ceil(untilMs - clock.monotonicMs())));
   }
 
   async #try(call: Call, signal: AbortSignal): Promise<TryEnd> {
+    const agents = call.resource === RESOURCES.leases ? this.#leaseAgents : this.#agents;
     try {
-      const login = await this.#credentials.current();
-      const answer = await this.#exchange(call, login, signal);
-      if (answer.status !== 401) return { answer };
-      // The server looks at credentials first, so nothing has been done: even a POST may be sent again.
-      const renewed = await this.#credentials.renewed(login);
-      return { answer: renewed === undefined ? answer : await this.#exchange(call, renewed, signal) };
+      return { answer: await readAnswer(await this.#openLoggedIn(call, agents, signal)) };
     } catch (error) {
       return { error };
     }
   }
 
-  async #exchange(call: Call, login: LoginFacts, signal: AbortSignal): Promise<Answer> {
-    const agents = call.resource === RESOURCES.leases ? this.#leaseAgents : this.#agents;
-    const agent = await agents.agentFor(login);
-    const answer = await exchange(this.#request(call, login, { agent, signal }));
-    this.#serverClock.observe(answer.headers.date);
-    return answer;
+  /** The head of an answer. After a 401 the call is sent once more with fresh credentials: the server looks at them first, so nothing has been done, even by a POST. */
+  async #openLoggedIn(call: Call, agents: Agents, signal: AbortSignal): Promise<IncomingMessage> {
+    const login = await this.#credentials.current();
+    const response = await this.#open(call, login, { agents, signal });
+    if (response.statusCode !== 401) return response;
+    const renewed = await this.#credentials.renewed(login);
+    if (renewed === undefined) return response;
+    response.resume();
+    return await this.#open(call, renewed, { agents, signal });
+  }
+
+  async #open(
+    call: Call,
+    login: LoginFacts,
+    over: { readonly agents: Agents; readonly signal: AbortSignal },
+  ): Promise<IncomingMessage> {
+    const agent = await over.agents.agentFor(login);
+    const response = await openRequest(this.#request(call, login, { agent, signal: over.signal }));
+    this.#serverClock.observe(response.headers.date);
+    return response;
   }
 
   #request(call: Call, login: LoginFacts, over: Pick<Request, "agent" | "signal">): Request {
@@ -193,6 +187,20 @@ export class Transport {
     if (stored === undefined) throw failure;
     return stored;
   }
+}
+
+/** The whole of an answer whose head has come. */
+function readAnswer(response: IncomingMessage): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    // It may have broken while credentials were renewed, when nobody listened.
+    if (response.destroyed) reject(response.errored ?? Object.assign(new Error("aborted"), { code: "ECONNRESET" }));
+    const chunks: Buffer[] = [];
+    response.on("data", (chunk: Buffer) => chunks.push(chunk));
+    response.on("error", reject);
+    response.on("end", () => {
+      resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) });
+    });
+  });
 }
 
 function isSuccess(end: TryEnd): end is { readonly answer: Answer } {
