@@ -38,20 +38,8 @@ export async function openProviderReaders(
   runtime: Runtime,
 ): Promise<ProviderMaps<IPProviderReader, DNSProviderReader, FirewallProviderReader>> {
   return mapsOf(config, runtime, {
-    digitalOcean: async (options) => {
-      const [{ createCaller }, ip, dns, firewalls] = await Promise.all([
-        import("../adapters/digitalocean/api.ts"),
-        import("../adapters/digitalocean/digitalocean.ts"),
-        import("../adapters/digitalocean/digitalocean.ts"),
-        import("../adapters/digitalocean/digitalocean.ts"),
-      ]);
-      const caller = createCaller(options);
-      return {
-        ip: ip.createDigitalOceanReader(options, caller),
-        dns: dns.createDigitalOceanDNSReader(options, caller),
-        firewalls: firewalls.createDigitalOceanFirewallsReader(options, caller),
-      };
-    },
+    digitalOcean: async (options) =>
+      (await import("../adapters/digitalocean/digitalocean.ts")).openDigitalOceanReaders(options),
     cloudflare: async (options) =>
       (await import("../adapters/cloudflare/cloudflare.ts")).createCloudflareReader(options),
   });
@@ -66,20 +54,8 @@ export async function openProviders(
   runtime: Runtime,
 ): Promise<ProviderMaps<IPProvider, DNSProvider, FirewallProvider>> {
   return mapsOf(config, runtime, {
-    digitalOcean: async (options) => {
-      const [{ createCaller }, ip, dns, firewalls] = await Promise.all([
-        import("../adapters/digitalocean/api.ts"),
-        import("../adapters/digitalocean/digitalocean.ts"),
-        import("../adapters/digitalocean/digitalocean.ts"),
-        import("../adapters/digitalocean/digitalocean.ts"),
-      ]);
-      const caller = createCaller(options);
-      return {
-        ip: ip.createDigitalOcean(options, caller),
-        dns: dns.createDigitalOceanDNS(options, caller),
-        firewalls: firewalls.createDigitalOceanFirewalls(options, caller),
-      };
-    },
+    digitalOcean: async (options) =>
+      (await import("../adapters/digitalocean/digitalocean.ts")).openDigitalOcean(options),
     cloudflare: async (options) => (await import("../adapters/cloudflare/cloudflare.ts")).createCloudflare(options),
   });
 }
@@ -88,7 +64,7 @@ export async function openProviders(
 interface Makers<IP, DNS, Firewalls> {
   readonly digitalOcean: (
     options: AdapterOptions,
-  ) => Promise<{ readonly ip: IP & ProviderMeter; readonly dns: DNS; readonly firewalls: Firewalls }>;
+  ) => Promise<{ readonly addresses: IP & ProviderMeter; readonly dns: DNS; readonly firewalls: Firewalls }>;
   readonly cloudflare: (options: AdapterOptions) => Promise<DNS & ProviderMeter>;
 }
 
@@ -113,10 +89,10 @@ async function mapsOf<IP, DNS, Firewalls>(
     registry: PROVIDERS,
     // All of DigitalOcean's count on one meter.
     meters: new Map<string, ProviderMeter>([
-      ...(ofDigitalOcean === undefined ? [] : [["digitalocean", ofDigitalOcean.ip] as const]),
+      ...(ofDigitalOcean === undefined ? [] : [["digitalocean", ofDigitalOcean.addresses] as const]),
       ...(ofCloudflare === undefined ? [] : [["cloudflare", ofCloudflare] as const]),
     ]),
-    providers: new Map([["digitalocean", access("digitalocean", ofDigitalOcean?.ip)]]),
+    providers: new Map([["digitalocean", access("digitalocean", ofDigitalOcean?.addresses)]]),
     dnsProviders: new Map([
       ["digitalocean", access("digitalocean", ofDigitalOcean?.dns)],
       ["cloudflare", access("cloudflare", ofCloudflare)],

@@ -21,13 +21,13 @@ const CLI_ONLY: readonly string[] = ["adapters", "sandbox"];
 const KNOWS_ONLY: Readonly<Record<string, readonly string[]>> = {
   sandbox: ["model"],
   rehearse: ["model", "plan"],
-  "adapters/provider-http": ["model", "ports"],
-  "adapters/http": ["model"],
+  "adapters/http": ["model", "ports"],
+  "adapters/dns": ["adapters", "model", "ports"],
 };
 /** What adapters have in common, and which may import it. */
 const SHARED: Readonly<Record<string, readonly string[]>> = {
-  "provider-http": ["cloudflare", "digitalocean"],
-  http: ["kube", "provider-http", "pushgateway"],
+  http: ["cloudflare", "digitalocean", "dns", "kube", "pushgateway"],
+  dns: ["cloudflare", "digitalocean"],
 };
 
 /** Imports that point the wrong way, one sentence each. */

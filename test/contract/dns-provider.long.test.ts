@@ -1,4 +1,4 @@
-import { createDigitalOceanDNS } from "../../src/adapters/digitalocean/digitalocean.ts";
+import { openDigitalOcean } from "../../src/adapters/digitalocean/digitalocean.ts";
 import { SYSTEM_CLOCK } from "../../src/cli/system-clock.ts";
 import { ProviderError } from "../../src/model/errors.ts";
 import { type RecordType, recordFQDN } from "../../src/sandbox/digitalocean/cloud-state.ts";
@@ -94,12 +94,12 @@ dnsProviderContract("the DigitalOcean adapter on the sandbox", async () => {
       );
   const server = await sandbox.serve();
   return {
-    provider: createDigitalOceanDNS({
+    provider: openDigitalOcean({
       token: "token",
       baseURL: server.url,
       userAgent: "flipop-test",
       clock: SYSTEM_CLOCK,
-    }),
+    }).dns,
     seed: {
       zone: (name) => sandbox.setDomain({ name }),
       record: (zone, fqdn, type, data, ttl) =>

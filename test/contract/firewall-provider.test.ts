@@ -1,4 +1,4 @@
-import { createDigitalOceanFirewalls } from "../../src/adapters/digitalocean/digitalocean.ts";
+import { openDigitalOcean } from "../../src/adapters/digitalocean/digitalocean.ts";
 import { ProviderError } from "../../src/model/errors.ts";
 import { type DigitalOceanSandbox, digitaloceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
 import type { TargetState } from "../../src/sandbox/digitalocean/firewall-rules.ts";
@@ -51,7 +51,7 @@ firewallProviderContract("the DigitalOcean adapter on the sandbox", async () => 
   });
   const server = await sandbox.serve();
   return {
-    provider: createDigitalOceanFirewalls({ token: "token", baseURL: server.url, userAgent: "flipop-test", clock }),
+    provider: openDigitalOcean({ token: "token", baseURL: server.url, userAgent: "flipop-test", clock }).firewalls,
     seed: seedOf(sandbox, (ms) => clock.advance(ms)),
     failWrite: ({ hasEffect }) => {
       faults.add({ server: "digitalocean", cut: hasEffect ? "after" : "before" });

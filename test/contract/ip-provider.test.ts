@@ -1,4 +1,4 @@
-import { createDigitalOcean } from "../../src/adapters/digitalocean/digitalocean.ts";
+import { openDigitalOcean } from "../../src/adapters/digitalocean/digitalocean.ts";
 import { SYSTEM_CLOCK } from "../../src/cli/system-clock.ts";
 import type { IPProvider } from "../../src/ports/providers.ts";
 import { type DigitalOceanSandbox, digitaloceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
@@ -19,12 +19,12 @@ ipProviderContract("the DigitalOcean adapter on the sandbox", async () => {
   const world = { nowMs: Date.UTC(2026, 0, 2, 3, 4, 5) };
   const sandbox = digitaloceanSandbox({ state: account, now: () => world.nowMs });
   const server = await sandbox.serve();
-  const provider: IPProvider = createDigitalOcean({
+  const provider: IPProvider = openDigitalOcean({
     token: "token",
     baseURL: server.url,
     userAgent: "flipop-test",
     clock: SYSTEM_CLOCK,
-  });
+  }).addresses;
   const seed = seedOf(sandbox, (ms) => {
     world.nowMs += ms;
   });

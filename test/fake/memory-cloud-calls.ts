@@ -1,6 +1,7 @@
-import { providerError, readRateLimit } from "../../src/adapters/digitalocean/api.ts";
-import { rateLimitGate } from "../../src/adapters/provider-http/limits.ts";
-import { type CallFacts, callCounter } from "../../src/adapters/provider-http/provider-caller.ts";
+import { DIGITALOCEAN_API, providerError } from "../../src/adapters/digitalocean/api.ts";
+import { callCounter } from "../../src/adapters/http/api-client.ts";
+import type { CallInfo } from "../../src/adapters/http/failures.ts";
+import { rateLimitGate } from "../../src/adapters/http/limits.ts";
 import { ProviderError, type ProviderFailure } from "../../src/model/errors.ts";
 import type { CallCount, CallDuration, RateLimit } from "../../src/model/meter.ts";
 import type { ProviderMeter } from "../../src/ports/providers.ts";
@@ -54,7 +55,7 @@ export class MemoryCloudCalls implements ProviderMeter {
     this.token = options.token ?? "token";
     this.beforeCall = options.beforeCall;
     this.counter = options.sharing?.counter ?? callCounter();
-    this.gate = options.sharing?.gate ?? rateLimitGate(this.clock, readRateLimit);
+    this.gate = options.sharing?.gate ?? rateLimitGate(this.clock, DIGITALOCEAN_API.readRateLimit);
   }
 
   calls(): readonly CallCount[] {
@@ -70,12 +71,12 @@ export class MemoryCloudCalls implements ProviderMeter {
   }
 
   /** One counted call. @throws ProviderError */
-  protected call<T>(facts: CallFacts, effect: (caller: Caller) => T): T {
+  protected call<T>(facts: CallInfo, effect: (caller: Caller) => T): T {
     return this.counted(facts, () => this.attempt(facts, effect));
   }
 
   /** Like {@link call}; undefined when it fails in this one way, which is an answer too and counts as success. */
-  protected callUnless<T>(failure: ProviderFailure, facts: CallFacts, effect: (caller: Caller) => T): T | undefined {
+  protected callUnless<T>(failure: ProviderFailure, facts: CallInfo, effect: (caller: Caller) => T): T | undefined {
     return this.counted(facts, () => {
       try {
         return this.attempt(facts, effect);
@@ -86,7 +87,7 @@ export class MemoryCloudCalls implements ProviderMeter {
     });
   }
 
-  private counted<T>(facts: CallFacts, make: () => T): T {
+  private counted<T>(facts: CallInfo, make: () => T): T {
     const notBeforeMs = this.gate.closedUntilMs();
     if (notBeforeMs !== undefined) {
       const reason = "an earlier answer said that it is used up, so nothing was sent";
@@ -103,7 +104,7 @@ export class MemoryCloudCalls implements ProviderMeter {
     }
   }
 
-  private attempt<T>(facts: CallFacts, effect: (caller: Caller) => T): T {
+  private attempt<T>(facts: CallInfo, effect: (caller: Caller) => T): T {
     const fault = this.beforeCall?.(facts.operation, facts.subject);
     if (fault !== undefined && "throw" in fault) throw fault.throw;
     const result = this.exchange(facts, effect);
@@ -112,7 +113,7 @@ export class MemoryCloudCalls implements ProviderMeter {
   }
 
   /** The call itself, with its refusal in the port's terms. */
-  private exchange<T>(facts: CallFacts, effect: (caller: Caller) => T): T {
+  private exchange<T>(facts: CallInfo, effect: (caller: Caller) => T): T {
     const nowMs = this.clock.wallMs();
     try {
       const result = effect(this.cloud.admit(this.token, nowMs));

@@ -1,17 +1,18 @@
-import { CLOUDFLARE_API, type Caller as CloudflareCaller } from "../../src/adapters/cloudflare/api.ts";
+import { CLOUDFLARE_API } from "../../src/adapters/cloudflare/api.ts";
 import { createCloudflare } from "../../src/adapters/cloudflare/cloudflare.ts";
-import { DIGITALOCEAN_API, type Caller as DigitalOceanCaller } from "../../src/adapters/digitalocean/api.ts";
-import { createDigitalOceanDNS } from "../../src/adapters/digitalocean/digitalocean.ts";
-import type { Answer } from "../../src/adapters/provider-http/answer.ts";
-import { type Complaint, failedCall } from "../../src/adapters/provider-http/failures.ts";
-import { rateLimitGate } from "../../src/adapters/provider-http/limits.ts";
+import type { SDK as CloudflareSDK } from "../../src/adapters/cloudflare/sdk.ts";
+import { DIGITALOCEAN_API } from "../../src/adapters/digitalocean/api.ts";
+import { openDigitalOcean } from "../../src/adapters/digitalocean/digitalocean.ts";
+import type { SDK as DigitalOceanSDK } from "../../src/adapters/digitalocean/sdk.ts";
+import type { Answer } from "../../src/adapters/http/answer.ts";
 import {
-  answerMeaning,
-  type CallFacts,
+  type APIClient,
   callCounter,
+  interpretResponse,
   type ProviderAPI,
-  type ProviderCaller,
-} from "../../src/adapters/provider-http/provider-caller.ts";
+} from "../../src/adapters/http/api-client.ts";
+import { type CallInfo, failedCall } from "../../src/adapters/http/failures.ts";
+import { rateLimitGate } from "../../src/adapters/http/limits.ts";
 import { ProviderError } from "../../src/model/errors.ts";
 import type { DNSProvider, ProviderMeter } from "../../src/ports/providers.ts";
 import type { Clock } from "../../src/ports/system.ts";
@@ -20,7 +21,7 @@ import { FakeClock } from "./fake-clock.ts";
 import type { MemoryCall, MemoryFault } from "./memory-cloud-calls.ts";
 
 /** What a call is about, as ProviderError has it: `zone`, `records`, and `write` or, one by one, `add-record`, `set-ttl`, `remove-record`. */
-export type MemoryDNSCall = Pick<CallFacts, "operation" | "subject" | "isWrite"> & {
+export type MemoryDNSCall = Pick<CallInfo, "operation" | "subject" | "isWrite"> & {
   /** True for `records` of all names of a zone; then the subject is the zone. */
   readonly isWholeZone?: true;
 };
@@ -59,14 +60,8 @@ export function memoryDNSProvider(options: MemoryDNSProviderOptions = {}): Memor
   const faults = { beforeCall: options.beforeCall };
   const port =
     account.name === "cloudflare"
-      ? createCloudflare(
-          unused,
-          memoryCaller(CLOUDFLARE_API, (send) => send(cloudflareClient(account)), stage, faults),
-        )
-      : createDigitalOceanDNS(
-          unused,
-          memoryCaller(DIGITALOCEAN_API, (send) => send(digitalOceanClient(account), { options: [] }), stage, faults),
-        );
+      ? createCloudflare(unused, memoryClient(CLOUDFLARE_API, cloudflareClient(account), stage, faults))
+      : openDigitalOcean(unused, memoryClient(DIGITALOCEAN_API, digitalOceanClient(account), stage, faults)).dns;
   return Object.assign(faults, port, { account, recorded: stage.recorded });
 }
 
@@ -75,17 +70,17 @@ const TOKEN = "token";
 type Stage = MemoryDNSProviderOptions & Required<Pick<MemoryDNSProviderOptions, "account" | "clock">>;
 
 /** Makes calls without a network: one at a time, counted, and with the faults of the test. */
-function memoryCaller<Send, Body, C extends Complaint>(
-  api: ProviderAPI<Send, Body, C>,
-  exchange: (send: Send) => Promise<unknown>,
+function memoryClient<SDK>(
+  api: ProviderAPI<SDK>,
+  sdk: SDK,
   stage: Stage & { readonly recorded: MemoryCall[] },
   faults: Pick<MemoryDNSProvider, "beforeCall">,
-): ProviderCaller<Send, Body, C> {
+): APIClient<SDK> {
   const { account, clock, around = (_, effect) => effect(), afterWrite } = stage;
   const counter = callCounter();
   const gate = rateLimitGate(clock, api.readRateLimit);
   let closedUntilMs = 0;
-  const caller: ProviderCaller<Send, Body, C> = {
+  const caller: APIClient<SDK> = {
     meter: { calls: counter.calls, durations: counter.durations, rateLimit: gate.rateLimit },
     for: () => caller,
     call: async (call) => {
@@ -99,10 +94,10 @@ function memoryCaller<Send, Body, C extends Complaint>(
         const result = await around(about, async () => {
           const fault = faults.beforeCall?.(about.operation, about.subject);
           if (fault !== undefined && "throw" in fault) throw fault.throw;
-          const answer = (await exchange(call.send)) as Answer;
+          const answer = (await call.send(sdk)) as Answer;
           if (call.isWrite) afterWrite?.();
           const notBeforeMs = gate.observe(answer.status, answer.headers);
-          const value = answerMeaning(api, call, answer, { redact: (text) => text, notBeforeMs });
+          const value = interpretResponse(api, call, answer, { redact: (text) => text, notBeforeMs });
           if (fault !== undefined) throw fault.throwAfter;
           return value;
         });
@@ -119,7 +114,7 @@ function memoryCaller<Send, Body, C extends Complaint>(
   return caller;
 }
 
-function aboutCall({ operation, subject, isWrite, doing }: CallFacts, account: DNSAccount): MemoryDNSCall {
+function aboutCall({ operation, subject, isWrite, doing }: CallInfo, account: DNSAccount): MemoryDNSCall {
   if (operation !== "records" || !doing.startsWith("list ")) return { operation, subject, isWrite };
   return { operation, subject: account.zoneName(subject) ?? subject, isWrite, isWholeZone: true };
 }
@@ -148,7 +143,7 @@ async function ask(
 }
 
 /** What the adapter uses of Cloudflare's SDK. */
-function cloudflareClient(account: DNSAccount): Parameters<Parameters<CloudflareCaller["call"]>[0]["send"]>[0] {
+function cloudflareClient(account: DNSAccount): CloudflareSDK {
   const zones = "/client/v4/zones";
   const request = (
     ...args: [method: string, path: string, more?: { readonly query?: Query; readonly body?: unknown }]
@@ -169,13 +164,13 @@ function cloudflareClient(account: DNSAccount): Parameters<Parameters<Cloudflare
       },
     },
   };
-  return client as unknown as ReturnType<typeof cloudflareClient>;
+  return client as unknown as CloudflareSDK;
 }
 
 /** What the adapter uses of DigitalOcean's SDK for names. */
-function digitalOceanClient(account: DNSAccount): Parameters<Parameters<DigitalOceanCaller["call"]>[0]["send"]>[0] {
+function digitalOceanClient(account: DNSAccount): DigitalOceanSDK {
   const resource = (path: string) => ({
-    get: ({ queryParameters: { perPage, ...query } = {} }: { readonly queryParameters?: Query }) =>
+    get: ({ queryParameters: { perPage, ...query } = {} }: { readonly queryParameters?: Query } = {}) =>
       ask(account, "GET", path, { query: { ...query, per_page: perPage } }),
     post: (body: unknown) => ask(account, "POST", path, { body }),
     patch: (body: unknown) => ask(account, "PATCH", path, { body }),
@@ -188,5 +183,5 @@ function digitalOceanClient(account: DNSAccount): Parameters<Parameters<DigitalO
       byDomain_record_id: (id: number) => resource(`/v2/domains/${zone}/records/${id}`),
     },
   });
-  return { domains: { byDomain_name: byDomainName } } as unknown as ReturnType<typeof digitalOceanClient>;
+  return { domains: { byDomain_name: byDomainName } } as unknown as DigitalOceanSDK;
 }

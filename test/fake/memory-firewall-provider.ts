@@ -1,6 +1,6 @@
-import { decodeFirewall, FIREWALL_FACTS, openRule } from "../../src/adapters/digitalocean/firewalls.ts";
-import { AnswerValue } from "../../src/adapters/provider-http/answer.ts";
-import type { CallFacts } from "../../src/adapters/provider-http/provider-caller.ts";
+import { FIREWALL, FIREWALL_CALLS, openRule } from "../../src/adapters/digitalocean/firewalls.ts";
+import { read } from "../../src/adapters/http/answer.ts";
+import type { CallInfo } from "../../src/adapters/http/failures.ts";
 import type { Firewall, FirewallLimits, PortRange } from "../../src/model/firewall.ts";
 import type { FirewallProvider } from "../../src/ports/providers.ts";
 import type { Caller } from "../../src/sandbox/digitalocean/calls.ts";
@@ -27,14 +27,14 @@ export class MemoryFirewallProvider extends MemoryCloudCalls implements Firewall
   readonly firewallLimits: FirewallLimits = { rules: 50, machines: 10 };
 
   async listFirewalls(): Promise<readonly Firewall[]> {
-    const firewalls = this.pages(FIREWALL_FACTS.list, (caller) =>
+    const firewalls = this.pages(FIREWALL_CALLS.list, (caller) =>
       listFirewalls(this.cloud.state, caller).map((firewall) => shown(firewall, caller)),
     );
     return firewalls.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   }
 
   async getFirewall(id: string): Promise<Firewall | undefined> {
-    const facts = FIREWALL_FACTS.get(id);
+    const facts = FIREWALL_CALLS.get(id);
     return this.callUnless("not-found", facts, (caller) =>
       shown(readFirewall(this.cloud.state, caller, facts.subject), caller),
     );
@@ -42,7 +42,7 @@ export class MemoryFirewallProvider extends MemoryCloudCalls implements Firewall
 
   async machinesWithTag(tag: string): Promise<ReadonlySet<string>> {
     const ids = this.pages(
-      (page) => FIREWALL_FACTS.tagged(tag, page),
+      (page) => FIREWALL_CALLS.tagged(tag, page),
       (caller) => this.cloud.droplets(caller, tag).map(({ droplet }) => String(droplet.id)),
     );
     return new Set(ids);
@@ -50,30 +50,30 @@ export class MemoryFirewallProvider extends MemoryCloudCalls implements Firewall
 
   async openPorts(id: string, ports: readonly PortRange[]): Promise<void> {
     if (ports.length === 0) return;
-    const facts = FIREWALL_FACTS.open(id, ports);
+    const facts = FIREWALL_CALLS.open(id, ports);
     this.call(facts, (caller) => addRules(this.cloud.state, caller, facts.subject, rulesOf(ports)));
   }
 
   async closePorts(id: string, ports: readonly PortRange[]): Promise<void> {
     if (ports.length === 0) return;
-    const facts = FIREWALL_FACTS.close(id, ports);
+    const facts = FIREWALL_CALLS.close(id, ports);
     this.call(facts, (caller) => removeRules(this.cloud.state, caller, facts.subject, rulesOf(ports)));
   }
 
   async addMachines(id: string, machineIDs: readonly string[]): Promise<void> {
     if (machineIDs.length === 0) return;
-    const { dropletIds, ...facts } = FIREWALL_FACTS.add(id, machineIDs);
+    const { dropletIds, ...facts } = FIREWALL_CALLS.add(id, machineIDs);
     this.call(facts, (caller) => addDroplets(this.cloud.state, caller, facts.subject, dropletIds));
   }
 
   async removeMachines(id: string, machineIDs: readonly string[]): Promise<void> {
     if (machineIDs.length === 0) return;
-    const { dropletIds, ...facts } = FIREWALL_FACTS.remove(id, machineIDs);
+    const { dropletIds, ...facts } = FIREWALL_CALLS.remove(id, machineIDs);
     this.call(facts, (caller) => removeDroplets(this.cloud.state, caller, facts.subject, dropletIds));
   }
 
   /** A whole list, by one call per page as the adapter makes them. */
-  private pages<T>(factsOf: (page: number) => CallFacts, list: (caller: Caller) => readonly T[]): readonly T[] {
+  private pages<T>(factsOf: (page: number) => CallInfo, list: (caller: Caller) => readonly T[]): readonly T[] {
     const items: T[] = [];
     for (let page = 1; ; page += 1) {
       const all = this.call(factsOf(page), list);
@@ -84,7 +84,7 @@ export class MemoryFirewallProvider extends MemoryCloudCalls implements Firewall
 }
 
 function shown(firewall: FirewallState, caller: Caller): Firewall {
-  return decodeFirewall(new AnswerValue(firewallJSON(firewall, caller), "firewall"));
+  return read(FIREWALL, firewallJSON(firewall, caller));
 }
 
 function rulesOf(ports: readonly PortRange[]): ReturnType<typeof readRules> {

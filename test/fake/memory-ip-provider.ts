@@ -1,5 +1,5 @@
-import { addressSubject, machineSubject } from "../../src/adapters/digitalocean/ids.ts";
-import type { CallFacts } from "../../src/adapters/provider-http/provider-caller.ts";
+import { aboutAddress, dropletNumber } from "../../src/adapters/digitalocean/ids.ts";
+import type { CallInfo } from "../../src/adapters/http/failures.ts";
 import type { Address } from "../../src/model/address.ts";
 import type { AcceptedAction, ActionState, AddressPage, IPProvider } from "../../src/ports/providers.ts";
 import type { AddressView } from "../../src/sandbox/digitalocean/actions.ts";
@@ -24,14 +24,14 @@ export class MemoryIPProvider extends MemoryCloudCalls implements IPProvider {
 
   async getAddress(ip: string): Promise<Address | undefined> {
     const facts = factsOf("get", ip, `read ${ip}`, "reserved_ip:read");
-    addressSubject(facts, ip);
+    aboutAddress(facts);
     const view = this.callUnless("not-found", facts, (caller) => this.cloud.address(caller, ip));
     return view === undefined ? undefined : toAddress(view);
   }
 
   async machineAddresses(machineID: string): Promise<readonly string[] | undefined> {
     const facts = factsOf("machine", machineID, `read droplet ${machineID}`, "droplet:read");
-    const id = machineSubject(facts, machineID);
+    const id = dropletNumber(facts, machineID);
     const view = this.callUnless("not-found", facts, (caller) => this.cloud.droplet(caller, id));
     return view === undefined ? undefined : dropletAddresses(view).map((address) => address.ip);
   }
@@ -44,14 +44,14 @@ export class MemoryIPProvider extends MemoryCloudCalls implements IPProvider {
 
   async assign(ip: string, machineID: string): Promise<AcceptedAction> {
     const facts = factsOf("assign", ip, `assign ${ip} to droplet ${machineID}`, "reserved_ip:update");
-    addressSubject(facts, ip);
-    const id = machineSubject(facts, machineID);
+    aboutAddress(facts);
+    const id = dropletNumber(facts, machineID);
     return accepted(this.call(facts, (caller) => this.cloud.assign(caller, ip, id)));
   }
 
   async unassign(ip: string): Promise<AcceptedAction> {
     const facts = factsOf("unassign", ip, `unassign ${ip}`, "reserved_ip:update");
-    addressSubject(facts, ip);
+    aboutAddress(facts);
     return accepted(this.call(facts, (caller) => this.cloud.unassign(caller, ip)));
   }
 
@@ -59,7 +59,7 @@ export class MemoryIPProvider extends MemoryCloudCalls implements IPProvider {
     const id = /^[1-9]\d*$/.test(actionID) ? Number(actionID) : Number.NaN;
     if (!Number.isSafeInteger(id)) return "unknown";
     const facts = factsOf("action", ip, `read action ${id} of ${ip}`, "reserved_ip:read");
-    addressSubject(facts, ip);
+    aboutAddress(facts);
     const action = this.callUnless("not-found", facts, (caller) => this.cloud.addressAction(caller, ip, id));
     if (action === undefined) return "unknown";
     return ({ "in-progress": "pending", completed: "done", errored: "errored" } as const)[action.status];
@@ -73,13 +73,13 @@ export class MemoryIPProvider extends MemoryCloudCalls implements IPProvider {
     }
     const doing = `create a reserved IP for droplet ${place.machineID}`;
     const facts = factsOf("create", place.machineID, doing, "reserved_ip:create");
-    const id = machineSubject(facts, place.machineID);
+    const id = dropletNumber(facts, place.machineID);
     return toAddress(this.call(facts, (caller) => this.cloud.create(caller, { droplet_id: id }).address));
   }
 
   async delete(ip: string): Promise<void> {
     const facts = factsOf("delete", ip, `delete ${ip}`, "reserved_ip:delete");
-    addressSubject(facts, ip);
+    aboutAddress(facts);
     this.callUnless("not-found", facts, (caller) => this.cloud.delete(caller, ip));
   }
 }
@@ -97,6 +97,6 @@ function accepted(action: { readonly ip: string; readonly id: number }): Accepte
   return { ip: action.ip, actionID: String(action.id) };
 }
 
-function factsOf(operation: string, subject: string, doing: string, scope: string): CallFacts {
+function factsOf(operation: string, subject: string, doing: string, scope: string): CallInfo {
   return { operation, subject, doing, scope, isWrite: !scope.endsWith(":read") };
 }

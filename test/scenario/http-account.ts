@@ -1,10 +1,6 @@
 import { createCloudflare } from "../../src/adapters/cloudflare/cloudflare.ts";
-import { createCaller } from "../../src/adapters/digitalocean/api.ts";
-import {
-  createDigitalOcean,
-  createDigitalOceanDNS,
-  createDigitalOceanFirewalls,
-} from "../../src/adapters/digitalocean/digitalocean.ts";
+import { createClient } from "../../src/adapters/digitalocean/api.ts";
+import { openDigitalOcean } from "../../src/adapters/digitalocean/digitalocean.ts";
 import type { Clock } from "../../src/ports/system.ts";
 import type { DigitalOceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
 import { FaultList } from "../../src/sandbox/faults.ts";
@@ -66,12 +62,12 @@ export async function httpAccount(clock: VirtualClock, calls: LoggedCall[]): Pro
     faults,
     open: (processClock) => {
       const own = { ...options, clock: processClock, baseURL: servers[0].url };
-      const caller = createCaller(own);
+      const caller = createClient(own);
       return {
-        provider: createDigitalOcean(own, caller),
-        firewalls: createDigitalOceanFirewalls(own, caller),
+        provider: openDigitalOcean(own, caller).addresses,
+        firewalls: openDigitalOcean(own, caller).firewalls,
         dns: {
-          digitalocean: createDigitalOceanDNS(own, caller),
+          digitalocean: openDigitalOcean(own, caller).dns,
           cloudflare: createCloudflare({ ...own, baseURL: `${servers[1].url}/client/v4` }),
         },
       };

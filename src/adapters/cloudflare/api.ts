@@ -1,128 +1,93 @@
-import { InternalError, type ProviderError, type ProviderFailure } from "../../model/errors.ts";
+// Cloudflare's API as such: its envelope, its limits, its errors. What is asked of it: zones.ts, records.ts.
+
+import type { ProviderError, ProviderFailure } from "../../model/errors.ts";
 import type { RateLimit } from "../../model/meter.ts";
 import { oneLine } from "../../model/text.ts";
-import { type Answer, type AnswerValue, jsonOf } from "../provider-http/answer.ts";
-import { type Complaint, type FailureDetails, failedCall, type ProviderVoice } from "../provider-http/failures.ts";
-import type { RateLimitReport } from "../provider-http/limits.ts";
 import {
-  type CallFacts,
-  createProviderCaller,
+  type Answer,
+  COUNT,
+  FLAG,
+  fieldsOf,
+  list,
+  maybe,
+  object,
+  read,
+  type Schema,
+  textLike,
+} from "../http/answer.ts";
+import {
+  type APIClient,
+  type Call,
+  createAPIClient,
+  exchangeOf,
   type ProviderAPI,
-  type ProviderCall,
-  type ProviderCaller,
   type ProviderOptions,
-} from "../provider-http/provider-caller.ts";
-import { type RequestTerms, readAnswer, sendRequest } from "../provider-http/send-request.ts";
-import { loadSDK, type SDK, type SDKRequest, type Send } from "./sdk.ts";
+} from "../http/api-client.ts";
+import {
+  type CallInfo,
+  type ErrorBody,
+  type FailureDetails,
+  failedCall,
+  type ProviderTexts,
+  readErrorBody,
+  refusedCall,
+} from "../http/failures.ts";
+import type { RateLimitReport } from "../http/limits.ts";
+import { loadSDK, type SDK } from "./sdk.ts";
 
 /** Makes the calls of one Cloudflare token. */
-export type Caller = ProviderCaller<Send, AnswerValue, CloudflareComplaint>;
-
-/**
- * Returns a caller; the SDK is loaded by its first call.
- * @throws ConfigError when the base URL is not usable
- */
-export function createCaller(options: CloudflareOptions): Caller {
-  return createProviderCaller(CLOUDFLARE_API, options);
-}
-
-/** How to reach Cloudflare. */
-export interface CloudflareOptions extends ProviderOptions {
-  /** With `/client/v4`; by default `https://api.cloudflare.com/client/v4`. */
-  readonly baseURL?: string;
-  /** Deadline of one call over headers, body and the repeat of a read; by default 15 s. */
-  readonly timeoutMs?: number;
-}
+export type Client = APIClient<SDK>;
 
 /** One call to Cloudflare: what to send and how to understand the envelope of a success. */
-export type Call<T> = ProviderCall<T, Send, AnswerValue, CloudflareComplaint>;
+export type CloudflareCall<T> = Call<T, SDK>;
+
+/** How to reach Cloudflare. `baseURL` is with `/client/v4`; by default `https://api.cloudflare.com/client/v4`. */
+export type CloudflareOptions = ProviderOptions;
+
+/**
+ * Returns a client; the SDK is loaded by its first call.
+ * @throws ConfigError when the base URL is not usable
+ */
+export function createClient(options: CloudflareOptions): Client {
+  return createAPIClient(CLOUDFLARE_API, options);
+}
 
 /** How errors speak about Cloudflare. */
-const CLOUDFLARE_VOICE: ProviderVoice = {
+const TEXTS: ProviderTexts = {
   provider: "cloudflare",
   label: "Cloudflare",
   scopeAdvice: (permission) => `Give the token the permission ${permission} for that zone.`,
 };
 
-/** What is particular to Cloudflare's API. The decoders get the envelope, `success` already checked. */
-export const CLOUDFLARE_API: ProviderAPI<Send, AnswerValue, CloudflareComplaint> = {
-  ...CLOUDFLARE_VOICE,
+/** What is particular to Cloudflare's API. Only a 2xx whose envelope says `success: true` is a success. */
+export const CLOUDFLARE_API: ProviderAPI<SDK> = {
+  ...TEXTS,
   baseURL: "https://api.cloudflare.com/client/v4",
-  limits: {
-    mostInFlight: 4,
-    allowance: { calls: 1200, ms: 300_000, toldLimit: 1200 },
-    timeoutMs: 15_000,
-    repeatDelayMs: 250,
-  },
-  open: async (baseURL) => {
-    const sdk = await loadSDK(baseURL);
-    return (call, terms) => exchange(sdk, call, terms);
-  },
-  successOf,
-  complaintOf,
-  requestIDOf,
-  failureOf: failureOfCodes,
+  limits: { mostInFlight: 4, allowance: { calls: 1200, ms: 300_000, toldLimit: 1200 }, timeoutMs: 15_000 },
+  open: async (baseURL) => exchangeOf(TEXTS, await loadSDK(baseURL)),
+  isRefusal: (body) => !read(object({ success: FLAG }), body).success,
+  errorBodyOf,
+  requestIDOf: ({ headers }) => oneLine(headers.get("cf-ray") ?? "").slice(0, 100) || undefined,
+  failureOf,
   readRateLimit,
 };
 
-/** Only a 2xx whose envelope says `success: true` is a success. */
-function successOf(answer: Answer): AnswerValue | undefined {
-  const envelope = jsonOf(answer);
-  const success = envelope.at("success");
-  if (success.raw === true) return envelope;
-  if (success.raw !== false) throw success.fault("true or false");
-  return undefined;
-}
-
-/**
- * Sends the one request that the SDK makes of a call and returns the answer, whatever its status, with the body read before the
- * deadline.
- * @throws ProviderError `unavailable` or `timeout` when there was no answer
- */
-async function exchange(sdk: SDK, call: CallFacts & { readonly send: Send }, terms: RequestTerms): Promise<Answer> {
-  let outcome: { readonly answer: Answer } | { readonly error: unknown } | undefined;
-  await sdk(call.send, async (request) => {
-    if (outcome !== undefined) throw new InternalError(`The call ${call.operation} sends more than one request.`);
-    // Kept here, because the SDK wraps what its fetch throws.
-    outcome = await transport(call, terms, request).then(
-      (answer) => ({ answer }),
-      (error: unknown) => ({ error }),
-    );
-  });
-  if (outcome === undefined) throw new InternalError(`The call ${call.operation} sends no request.`);
-  if ("error" in outcome) throw outcome.error;
-  return outcome.answer;
-}
-
-async function transport(call: CallFacts, terms: RequestTerms, { method, url, body }: SDKRequest): Promise<Answer> {
-  const { token, userAgent } = terms;
-  const headers = {
-    Accept: "application/json",
-    Authorization: `Bearer ${token}`,
-    "User-Agent": userAgent,
-    ...(body === undefined ? {} : { "Content-Type": "application/json" }),
-  };
-  const request = { url, method, headers, ...(body === undefined ? {} : { body }) };
-  const response = await sendRequest(CLOUDFLARE_VOICE, call, terms, request);
-  return await readAnswer(CLOUDFLARE_VOICE, call, terms, response);
-}
-
 /** Cloudflare blocks a user for this long after too many requests. */
-const blockSeconds = 300;
+const BLOCK_SECONDS = 300;
 
 /**
  * What Cloudflare's headers say. A 429 lasts for the five minutes of Cloudflare's block; `ratelimit: …;r=0;t=…` lasts for `t`
- * seconds, and for five minutes at most. Pure.
+ * seconds, and for five minutes at most.
  * @see https://developers.cloudflare.com/fundamentals/api/reference/limits/ (verified 2026-11-21)
  */
 function readRateLimit(_status: number, headers: Headers, nowMs: number): RateLimitReport {
   const items = rateLimitItems(headers.get("ratelimit"));
   const waits = items
     .filter(({ remaining }) => remaining === 0)
-    .map(({ resetSeconds = blockSeconds }) => Math.min(resetSeconds, blockSeconds));
+    .map(({ resetSeconds = BLOCK_SECONDS }) => Math.min(resetSeconds, BLOCK_SECONDS));
   return {
     rateLimit: rateLimitOf(items, quotaOf(headers.get("ratelimit-policy")), nowMs),
-    refusedUntilMs: nowMs + blockSeconds * 1000,
+    refusedUntilMs: nowMs + BLOCK_SECONDS * 1000,
     ...(waits.length === 0 ? {} : { usedUpUntilMs: nowMs + Math.max(...waits) * 1000 }),
   };
 }
@@ -168,17 +133,10 @@ function parameter(item: string, name: string): number | undefined {
   return value === undefined ? undefined : Number(value);
 }
 
-const mostCharacters = 300;
-const deepestChain = 4;
+const MOST_CHARACTERS = 300;
+const DEEPEST_CHAIN = 4;
 
-/** What an answer of Cloudflare's that is no success says. */
-interface CloudflareComplaint extends Complaint {
-  /** One line, at most 300 characters: `1004 DNS Validation Error (9021 Invalid TTL.)`. */
-  readonly text: string;
-  /** The codes of the errors and of their chains, in that order. */
-  readonly codes: readonly number[];
-}
-
+/** One of the errors of an answer, with those that it names as its cause. */
 interface Entry {
   readonly code?: number;
   readonly message: string;
@@ -186,32 +144,22 @@ interface Entry {
 }
 
 /**
- * What an error answer says. `error_chain` belongs to it: for a validation error only the chain names the field.
+ * What an error answer says, at most 300 characters: `1004 DNS Validation Error (9021 Invalid TTL.)`. `error_chain` belongs to it: for a validation
+ * error only the chain names the field. The codes are those of the errors and of their chains, in that order.
  * @see https://developers.cloudflare.com/fundamentals/api/how-to/make-api-calls/ (verified 2026-11-21)
  */
-function complaintOf(answer: Answer): CloudflareComplaint {
-  if (answer.bodyError !== undefined) return { text: "the answer broke off", codes: [], hasModel: false };
-  let body: unknown;
-  try {
-    body = jsonOf(answer).raw;
-  } catch (fault) {
-    return { text: fault instanceof Error ? fault.message : "no usable answer", codes: [], hasModel: false };
-  }
-  const entries = entriesOf(fieldsOf(body)["errors"], 0);
-  if (entries.length === 0) return { text: "no error message", codes: [], hasModel: false };
-  const text = oneLine(entries.map(textOf).join("; "));
-  const shown = text.length > mostCharacters ? `${text.slice(0, mostCharacters - 1)}…` : text;
-  return { text: shown, codes: entries.flatMap(codesOf), hasModel: true };
-}
-
-/** The id under which Cloudflare knows the request: the header `cf-ray`, at most 100 characters. */
-function requestIDOf(answer: Answer): string | undefined {
-  const header = answer.headers.get("cf-ray");
-  return header ? oneLine(header).slice(0, 100) : undefined;
+function errorBodyOf(answer: Answer): ErrorBody {
+  return readErrorBody(answer, ({ errors }) => {
+    const entries = entriesOf(errors, 0);
+    if (entries.length === 0) return undefined;
+    const text = oneLine(entries.map(textOf).join("; "));
+    const shown = text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS - 1)}…` : text;
+    return { text: shown, codes: entries.flatMap(codesOf) };
+  });
 }
 
 function entriesOf(raw: unknown, depth: number): readonly Entry[] {
-  if (!Array.isArray(raw) || depth > deepestChain) return [];
+  if (!Array.isArray(raw) || depth > DEEPEST_CHAIN) return [];
   return raw.flatMap((item) => {
     const { code, message, error_chain: chain } = fieldsOf(item);
     const known = typeof code === "number" ? { code } : {};
@@ -230,12 +178,8 @@ function codesOf({ code, chain }: Entry): readonly number[] {
   return [...(code === undefined ? [] : [code]), ...chain.flatMap(codesOf)];
 }
 
-function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
-}
-
 /** What these codes mean whatever the status: the token is no token, or there is no such thing. */
-const failureOfCode: ReadonlyMap<number, ProviderFailure> = new Map([
+const FAILURES: ReadonlyMap<number, ProviderFailure> = new Map([
   [6003, "unauthorized"], // Invalid request headers; the chain says that it is the Authorization header.
   [9103, "unauthorized"],
   [9106, "unauthorized"],
@@ -244,12 +188,12 @@ const failureOfCode: ReadonlyMap<number, ProviderFailure> = new Map([
   [81_044, "not-found"],
 ]);
 
-/** What an error answer means: of 429s and 5xxs the status says it, else the codes do, else the status. Pure. */
-function failureOfCodes(status: number, complaint: CloudflareComplaint): ProviderFailure {
+/** What an error answer means: of 429s and 5xxs the status says it, else the codes do, else the status. */
+function failureOf(status: number, body: ErrorBody): ProviderFailure {
   if (status === 429) return "rate-limited";
   if (status >= 500 || status === 408) return "unavailable";
-  const listed = complaint.codes.map((code) => failureOfCode.get(code)).find((failure) => failure !== undefined);
-  return listed ?? tokenFailure(status, complaint) ?? (status === 404 ? "not-found" : "refused");
+  const listed = body.codes.map((code) => FAILURES.get(code)).find((failure) => failure !== undefined);
+  return listed ?? tokenFailure(status, body) ?? (status === 404 ? "not-found" : "refused");
 }
 
 /**
@@ -257,28 +201,36 @@ function failureOfCodes(status: number, complaint: CloudflareComplaint): Provide
  * 9109 says that the token itself is invalid.
  * @see https://github.com/cloudflare/terraform-provider-cloudflare/issues/1533 (verified 2026-11-21)
  */
-function tokenFailure(status: number, { codes, text }: CloudflareComplaint): ProviderFailure | undefined {
+function tokenFailure(status: number, { codes, text }: ErrorBody): ProviderFailure | undefined {
   if (codes.includes(9109)) return status === 401 || /invalid access token/i.test(text) ? "unauthorized" : "forbidden";
   if (status === 403) return "forbidden";
   return status === 401 || codes.includes(10_000) ? "unauthorized" : undefined;
 }
 
-/** The error of a call to Cloudflare with the given details. */
-export function providerError(call: CallFacts, details: FailureDetails): ProviderError {
-  return failedCall(CLOUDFLARE_VOICE, call, details);
+/** Returns the error of a call to Cloudflare with the given details. */
+export function providerError(call: CallInfo, details: FailureDetails): ProviderError {
+  return failedCall(TEXTS, call, details);
 }
 
-/**
- * The id of Cloudflare's that a value is: 1 to 64 letters and digits.
- * @throws AnswerFault
- */
-export function answeredID(value: AnswerValue): string {
-  return value.textLike(/^[\w-]{1,64}$/, "an id");
+/** Returns the error of a call that is refused before anything is sent. */
+export function refused(call: CallInfo, reason: string): ProviderError {
+  return refusedCall(TEXTS, call, reason);
 }
 
-/** A number of an envelope's `result_info`; undefined when it is not there. The SDK's types know only two of its fields. */
-export function infoCount(envelope: AnswerValue, field: "total_count" | "total_pages"): number | undefined {
-  const info = envelope.at("result_info");
-  if (info.isAbsent || info.at(field).isAbsent) return undefined;
-  return info.at(field).count();
+/** Reads an id of Cloudflare's: 1 to 64 letters and digits. */
+export const ID: Schema<string> = textLike((text) => /^[\w-]{1,64}$/.test(text), "an id");
+
+/** The items of an answer, with its counts; a count is undefined when it is not there. */
+interface Listed<T> {
+  readonly items: readonly T[];
+  readonly total: number | undefined;
+  readonly pages: number | undefined;
+}
+
+/** Returns the list in an envelope. @throws AnswerFault */
+export function readItems<T>(envelope: unknown, item: Schema<T>): Listed<T> {
+  // The SDK's types know only two fields of `result_info`.
+  const info = maybe(object({ total_pages: maybe(COUNT), total_count: maybe(COUNT) }));
+  const { result, result_info: counts } = read(object({ result: list(item), result_info: info }), envelope);
+  return { items: result, total: counts?.total_count, pages: counts?.total_pages };
 }

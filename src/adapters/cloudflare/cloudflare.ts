@@ -1,24 +1,22 @@
-import type { Zone } from "../../model/dns.ts";
 import type { DNSProvider, DNSProviderReader, ProviderMeter } from "../../ports/providers.ts";
-import { lookPurpose } from "../provider-http/limits.ts";
-import { type Caller, type CloudflareOptions, createCaller, providerError } from "./api.ts";
-import { listRecords, listZone, readFacts, recordSetState } from "./read-records.ts";
-import { CLOUDFLARE_TTL_RULES, writeRecords } from "./write-records.ts";
-import { findZone, nameSubject, zoneIDOf } from "./zones.ts";
+import { recordSetState } from "../dns/record-sets.ts";
+import { lookPurpose } from "../http/limits.ts";
+import { type Client, type CloudflareOptions, createClient } from "./api.ts";
+import { listRecords, listZone, readingOf } from "./records.ts";
+import { TTL_RULES, writeRecords } from "./write-records.ts";
+import { checkedZoneID, findZone, nameSubject } from "./zones.ts";
 
 /**
  * Returns Cloudflare as a provider of DNS. Loads and sends nothing before the first call.
- * A caller is made unless one is given.
  * @throws ConfigError when the base URL is not usable
  */
 export function createCloudflare(
   options: CloudflareOptions,
-  caller: Caller = createCaller(options),
+  client: Client = createClient(options),
 ): DNSProvider & ProviderMeter {
   return {
-    ...readOperations(caller),
-    writeRecords: async (zone, fqdn, change) => writeRecords(caller, zone, fqdn, change),
-    ...caller.meter,
+    ...readerOf(client),
+    writeRecords: async (zone, fqdn, change) => writeRecords(client, zone, fqdn, change),
   };
 }
 
@@ -27,33 +25,23 @@ export function createCloudflare(
  * @throws ConfigError when the base URL is not usable
  */
 export function createCloudflareReader(options: CloudflareOptions): DNSProviderReader & ProviderMeter {
-  const caller = createCaller(options);
-  return { ...readOperations(caller), ...caller.meter };
+  return readerOf(createClient(options));
 }
 
-/** The reading half of the port over Cloudflare's API: `/zones` and `/zones/{id}/dns_records`. */
-export function readOperations(caller: Caller): DNSProviderReader {
+function readerOf(client: Client): DNSProviderReader & ProviderMeter {
   return {
     name: "cloudflare",
-    ttlRules: CLOUDFLARE_TTL_RULES,
+    ttlRules: TTL_RULES,
     isBatched: true,
-    findZone: async (zone) => findZone(caller.for("recovery"), zone),
+    findZone: async (zone) => findZone(client.for("recovery"), zone),
     readRecords: async (zone, fqdn, isAwaited) => {
-      const subject = nameSubject(readFacts(fqdn), zone, fqdn);
-      return recordSetState(subject.fqdn, await listRecords(caller.for(lookPurpose(isAwaited)), subject));
+      const subject = nameSubject(readingOf(fqdn), zone, fqdn);
+      return recordSetState(subject.fqdn, await listRecords(client.for(lookPurpose(isAwaited)), subject));
     },
-    listRecords: async (zone, mostCalls, isAwaited) =>
-      await listZone(caller.for(lookPurpose(isAwaited)), zoneIDFor(zone), mostCalls),
+    listRecords: async (zone, mostCalls, isAwaited) => {
+      const zoneID = checkedZoneID(readingOf(zone.id), zone);
+      return await listZone(client.for(lookPurpose(isAwaited)), zoneID, mostCalls);
+    },
+    ...client.meter,
   };
-}
-
-/**
- * The id of a zone. What is no id is never sent: with an empty one a request would name no zone.
- * @throws ProviderError `not-found` for what is no zone id
- */
-function zoneIDFor({ id }: Zone): string {
-  const zoneID = zoneIDOf(id);
-  if (zoneID !== undefined) return zoneID;
-  const reason = `there is no zone with the id ${JSON.stringify(id)}, which is not one of Cloudflare's`;
-  throw providerError(readFacts(id), { failure: "not-found", status: 0, reason });
 }

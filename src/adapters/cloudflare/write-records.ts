@@ -1,43 +1,39 @@
+// A records, as they are written: `/zones/{id}/dns_records/batch`.
+
 import type { BatchPatchParam } from "cloudflare/resources/dns/records";
-import { canonicalIPv4 } from "../../model/address.ts";
 import { acceptedTTL, type DesiredRecordSet, type TTLRules, type Zone } from "../../model/dns.ts";
 import type { ProviderError } from "../../model/errors.ts";
 import type { RecordSetChange, RecordSetResult } from "../../ports/providers.ts";
-import { AnswerFault, type AnswerValue } from "../provider-http/answer.ts";
-import type { CallFacts } from "../provider-http/provider-caller.ts";
-import { type ChangeAttempt, changeRecordSet } from "../provider-http/record-sets.ts";
-import { answeredID, type Call, type Caller, providerError } from "./api.ts";
-import { type DNSRecord, decodeRecord, listRecords, recordSetState } from "./read-records.ts";
-import { answeredName, type NameSubject, nameSubject } from "./zones.ts";
+import { type ChangeAttempt, changeRecordSet, recordSetState } from "../dns/record-sets.ts";
+import { anyList, list, object, readable } from "../http/answer.ts";
+import type { CallInfo } from "../http/failures.ts";
+import { type Client, type CloudflareCall, ID, refused } from "./api.ts";
+import { type DNSRecord, listRecords, recordOf } from "./records.ts";
+import { NAME, type NameSubject, nameSubject } from "./zones.ts";
 
 /**
- * Makes the A records of one name the wanted ones when they are those that the change was planned on: one list, and one batch for
+ * Makes the A records of one name the desired ones when they are those that the change was planned on: one list, and one batch for
  * each 200 changes. A batch that finds the records changed meanwhile is settled by {@link changeRecordSet}.
  * @throws ProviderError
  */
 export async function writeRecords(
-  caller: Caller,
+  client: Client,
   zone: Zone,
   fqdn: string,
   change: RecordSetChange,
 ): Promise<RecordSetResult> {
-  const facts = writeFacts(fqdn);
-  const subject = nameSubject(facts, zone, fqdn);
-  const wrong = change.after.addresses.find((address) => canonicalIPv4(address) === undefined);
-  if (wrong !== undefined) {
-    const reason = `${JSON.stringify(wrong)} is not an IPv4 address`;
-    throw providerError(facts, { failure: "refused", status: 0, reason });
-  }
+  const subject = nameSubject(writingOf(fqdn), zone, fqdn);
   return changeRecordSet(change, {
-    ttlRules: CLOUDFLARE_TTL_RULES,
-    read: (purpose) => listRecords(caller.for(purpose), subject),
-    stateOf: (records) => recordSetState(subject.fqdn, records),
-    attempt: (records) => attempt(caller.for("rest"), subject, records, change),
+    fqdn: subject.fqdn,
+    ttlRules: TTL_RULES,
+    refuse: (reason) => refused(writingOf(fqdn), reason),
+    read: (purpose) => listRecords(client.for(purpose), subject),
+    attempt: (records) => attempt(client.for("rest"), subject, records, change),
   });
 }
 
 async function attempt(
-  caller: Caller,
+  client: Client,
   subject: NameSubject,
   records: readonly DNSRecord[],
   { after: desired, mayWrite }: RecordSetChange,
@@ -45,14 +41,14 @@ async function attempt(
   let current = records;
   for (const batch of recordBatches(subject.fqdn, records, desired)) {
     if (mayWrite?.() === false) return { kind: "stopped", records: recordSetState(subject.fqdn, current) };
-    const outcome = await caller.call(writeBatch(subject, batch));
+    const outcome = await client.call(writeBatch(subject, batch));
     if (outcome.kind === "stale") {
       const expected = current.map((record) => record.address);
       return { kind: "conflict", expected, error: outcome.error, isRepeatable: true };
     }
-    if (outcome.kind === "misplaced") throw await removeStrays(caller, subject, outcome, mayWrite?.() !== false);
+    if (outcome.kind === "misplaced") throw await removeStrays(client, subject, outcome, mayWrite?.() !== false);
     const { changed } = outcome;
-    current = changed === undefined ? await listRecords(caller, subject) : after(current, batch, changed);
+    current = changed === undefined ? await listRecords(client, subject) : after(current, batch, changed);
   }
   return { kind: "written", records: recordSetState(subject.fqdn, current) };
 }
@@ -66,16 +62,16 @@ function after(records: readonly DNSRecord[], batch: RecordBatch, changed: reado
 
 /** Takes back what landed under another name, which only the answer shows when the zone's name is not known; if it still may. Returns the error to throw. */
 async function removeStrays(
-  caller: Caller,
+  client: Client,
   subject: NameSubject,
   { name, strays }: { readonly name: string; readonly strays: readonly string[] },
   mayWrite: boolean,
 ): Promise<Error> {
   const deletes = strays.map((id) => ({ id }));
-  if (mayWrite) await caller.call(writeBatch(subject, { deletes, patches: [], posts: [] }));
+  if (mayWrite) await client.call(writeBatch(subject, { deletes, patches: [], posts: [] }));
   const end = mayWrite ? "was removed again" : "stands there, because this run may change nothing more: remove it";
   const reason = `it is not in that zone (Cloudflare made it ${name}, which ${end})`;
-  return providerError(writeFacts(subject.fqdn), { failure: "refused", status: 0, reason });
+  return refused(writingOf(subject.fqdn), reason);
 }
 
 /** What became of a batch. */
@@ -88,10 +84,10 @@ type BatchOutcome =
   | { readonly kind: "stale"; readonly error: ProviderError };
 
 /** The record exists already, the identical record exists already, the record does not exist. */
-const staleCodes: readonly number[] = [81_057, 81_058, 81_044];
+const STALE_CODES: readonly number[] = [81_057, 81_058, 81_044];
 
 /** What to say about a change of the A records of a name. */
-function writeFacts(fqdn: string): CallFacts {
+function writingOf(fqdn: string): CallInfo {
   const doing = `change the A records of ${fqdn}`;
   return { operation: "write", subject: fqdn, doing, scope: "Zone / DNS / Edit", isWrite: true };
 }
@@ -100,11 +96,14 @@ function writeFacts(fqdn: string): CallFacts {
  * One batch as a call: all of it or nothing.
  * @see https://developers.cloudflare.com/dns/manage-dns-records/how-to/batch-record-changes/ (verified 2026-11-21)
  */
-function writeBatch({ zoneID, fqdn }: NameSubject, { deletes, patches, posts }: RecordBatch): Call<BatchOutcome> {
+function writeBatch(
+  { zoneID, fqdn }: NameSubject,
+  { deletes, patches, posts }: RecordBatch,
+): CloudflareCall<BatchOutcome> {
   return {
-    ...writeFacts(fqdn),
-    send: (client) =>
-      client.dns.records
+    ...writingOf(fqdn),
+    send: ({ dns }) =>
+      dns.records
         .batch({
           zone_id: zoneID,
           ...(deletes.length === 0 ? {} : { deletes: [...deletes] }),
@@ -113,48 +112,30 @@ function writeBatch({ zoneID, fqdn }: NameSubject, { deletes, patches, posts }: 
           ...(posts.length === 0 ? {} : { posts: [...posts] }),
         })
         .asResponse(),
-    decode(envelope) {
-      const result = envelope.at("result");
-      return misplaced(result, fqdn) ?? { kind: "done", ...changedBy(result, fqdn, { patches, posts }) };
-    },
+    read: (envelope) => misplaced(envelope, fqdn) ?? { kind: "done", ...changedBy(envelope, fqdn, { patches, posts }) },
     expected: ({ codes, error }) =>
-      codes.some((code) => staleCodes.includes(code)) ? { value: { kind: "stale", error } } : undefined,
+      codes.some((code) => STALE_CODES.includes(code)) ? { value: { kind: "stale", error } } : undefined,
   };
 }
 
 /** The created records that are not where they were to be: a name outside the zone is taken for one relative to it. */
-function misplaced(result: AnswerValue, fqdn: string): BatchOutcome | undefined {
-  try {
-    const created = result.at("posts").items();
-    const elsewhere = created.filter((record) => answeredName(record.at("name")) !== fqdn);
-    const [name] = elsewhere.map((record) => answeredName(record.at("name")));
-    return name === undefined
-      ? undefined
-      : { kind: "misplaced", name, strays: elsewhere.map((record) => answeredID(record.at("id"))) };
-  } catch (error) {
-    if (error instanceof AnswerFault) return undefined;
-    throw error;
-  }
+function misplaced(envelope: unknown, fqdn: string): BatchOutcome | undefined {
+  const made = object({ result: object({ posts: list(object({ id: ID, name: NAME })) }) });
+  const elsewhere = (readable(made, envelope)?.result.posts ?? []).filter(({ name }) => name !== fqdn);
+  const [first] = elsewhere;
+  return first && { kind: "misplaced", name: first.name, strays: elsewhere.map(({ id }) => id) };
 }
 
 /** `success: true` says that the batch is carried out; records that cannot be read from the answer are read again. */
 function changedBy(
-  result: AnswerValue,
+  envelope: unknown,
   fqdn: string,
   { patches, posts }: Pick<RecordBatch, "patches" | "posts">,
 ): { readonly changed?: readonly DNSRecord[] } {
-  try {
-    const listed = (key: "patches" | "posts", count: number): readonly DNSRecord[] => {
-      const field = result.at(key);
-      const items = field.isAbsent ? [] : field.items();
-      if (items.length !== count) throw field.fault(`a list of ${count}`);
-      return items.map((record) => decodeRecord(record, fqdn));
-    };
-    return { changed: [...listed("patches", patches.length), ...listed("posts", posts.length)] };
-  } catch (error) {
-    if (error instanceof AnswerFault) return {};
-    throw error;
-  }
+  const records = anyList(recordOf(fqdn));
+  const result = readable(object({ result: object({ patches: records, posts: records }) }), envelope)?.result;
+  const isWhole = result?.patches.length === patches.length && result.posts.length === posts.length;
+  return isWhole ? { changed: [...result.patches, ...result.posts] } : {};
 }
 
 /** A change of fields of an existing record; what it does not name stays as it is. */
@@ -181,7 +162,7 @@ interface RecordBatch {
 }
 
 /** The most changes one batch takes on the Free plan. */
-const mostInBatch = 200;
+const MOST_IN_BATCH = 200;
 
 type Change =
   | { readonly patch: RecordPatch }
@@ -189,7 +170,7 @@ type Change =
   | { readonly drop: { readonly id: string } };
 
 /**
- * The batches, in order, that make the A records of a name exactly the desired ones; none when nothing differs. Pure.
+ * The batches, in order, that make the A records of a name exactly the desired ones; none when nothing differs.
  *
  * A record whose address is not wanted gets a wanted one rather than being deleted, so that its id, comment, tags and
  * `proxied` live on; annotated records go first. Only what is left over is created or deleted. Cloudflare runs the deletes
@@ -203,14 +184,15 @@ export function recordBatches(
 ): readonly RecordBatch[] {
   const changes = changesOf(fqdn, records, desired);
   const batches: RecordBatch[] = [];
-  for (let at = 0; at < changes.length; at += mostInBatch) batches.push(batchOf(changes.slice(at, at + mostInBatch)));
+  for (let at = 0; at < changes.length; at += MOST_IN_BATCH)
+    batches.push(batchOf(changes.slice(at, at + MOST_IN_BATCH)));
   return batches;
 }
 
 function changesOf(fqdn: string, records: readonly DNSRecord[], desired: DesiredRecordSet): readonly Change[] {
   const isProxied = records.some((record) => record.isProxied);
   const wanted = new Set(desired.addresses);
-  const ttl = isProxied ? CLOUDFLARE_TTL_RULES.automaticSeconds : acceptedTTL(desired.ttlSeconds, CLOUDFLARE_TTL_RULES);
+  const ttl = isProxied ? TTL_RULES.automaticSeconds : acceptedTTL(desired.ttlSeconds, TTL_RULES);
   const kept = new Map<string, DNSRecord>();
   const surplus: DNSRecord[] = [];
   for (const record of records.toSorted(byWorth)) {
@@ -247,7 +229,7 @@ function batchOf(changes: readonly Change[]): RecordBatch {
  * The TTLs that Cloudflare takes: 1 is its "automatic", else 60 s at least.
  * @see https://developers.cloudflare.com/dns/manage-dns-records/reference/ttl/ (verified 2026-11-21)
  */
-export const CLOUDFLARE_TTL_RULES: TTLRules & { readonly automaticSeconds: number } = {
+export const TTL_RULES: TTLRules & { readonly automaticSeconds: number } = {
   minimumSeconds: 60,
   automaticSeconds: 1,
 };

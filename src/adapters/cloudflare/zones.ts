@@ -1,35 +1,31 @@
+// Zones: `/zones`, found by name or by id.
+
 import { domainToASCII } from "node:url";
 import { canonicalDNSName, relativeName, type Zone } from "../../model/dns.ts";
-import { AnswerFault, type AnswerValue } from "../provider-http/answer.ts";
-import type { CallFacts } from "../provider-http/provider-caller.ts";
-import { answeredID, type Call, type Caller, infoCount, providerError } from "./api.ts";
+import { ANY, AnswerFault, check, map, object, read, type Schema, TEXT, textLike } from "../http/answer.ts";
+import type { CallInfo } from "../http/failures.ts";
+import { type Client, type CloudflareCall, ID, providerError, readItems, refused } from "./api.ts";
 
 /** The most zones that Cloudflare lists on one page. */
-const pageSize = 50;
+const PAGE_SIZE = 50;
 
 /**
- * The zone of this name or 32-hex id; undefined when the token sees none. An id whose zone the token may not read is taken
+ * Returns the zone of this name or 32-hex id; undefined when the token sees none. An id whose zone the token may not read is taken
  * as it is, without name.
  * @throws ProviderError, `refused` also when the text is neither a name nor an id, or names several zones
  */
-export async function findZone(caller: Caller, zone: string): Promise<Zone | undefined> {
-  const facts: CallFacts = {
-    operation: "zone",
-    subject: zone,
-    doing: `find the zone ${zone}`,
-    scope: "Zone / Zone / Read (or name the zone by its id)",
-    isWrite: false,
-  };
-  const refuse = (reason: string) => providerError(facts, { failure: "refused", status: 0, reason });
+export async function findZone(client: Client, zone: string): Promise<Zone | undefined> {
+  const scope = "Zone / Zone / Read (or name the zone by its id)";
+  const call = { operation: "zone", subject: zone, doing: `find the zone ${zone}`, scope, isWrite: false };
   const zoneID = zoneIDOf(zone);
-  if (zoneID !== undefined) return caller.call(getCall(facts, zoneID));
+  if (zoneID !== undefined) return client.call(getCall(call, zoneID));
   const name = canonicalName(zone);
   if (name === undefined || name.startsWith("*"))
-    throw refuse(`${JSON.stringify(zone)} is neither the name nor the id of a zone`);
-  const found = await caller.call(listCall(facts, name));
-  const active = found.filter((one) => one.isActive);
+    throw refused(call, `${JSON.stringify(zone)} is neither the name nor the id of a zone`);
+  const found = await client.call(listCall(call, name));
+  const active = found.filter(({ isActive }) => isActive);
   const [only, another] = active.length > 0 ? active : found;
-  if (another !== undefined) throw refuse("several zones have that name; name the zone by its id");
+  if (another !== undefined) throw refused(call, "several zones have that name; name the zone by its id");
   return only === undefined ? undefined : { id: only.id, name };
 }
 
@@ -38,38 +34,35 @@ interface ListedZone {
   readonly isActive: boolean;
 }
 
-function listCall(facts: CallFacts, name: string): Call<readonly ListedZone[]> {
+function listCall(call: CallInfo, name: string): CloudflareCall<readonly ListedZone[]> {
+  const id = check(ID, (text) => zoneIDOf(text) !== undefined, "a zone id");
+  const zone = map(object({ name: nameLike(name), id, status: ANY }), (found) => ({
+    id: found.id.toLowerCase(),
+    isActive: found.status === "active",
+  }));
   return {
-    ...facts,
-    send: (client) => client.zones.list({ name, per_page: pageSize }).asResponse(),
-    decode(envelope) {
-      const zones = envelope.at("result").items();
-      const total = infoCount(envelope, "total_count") ?? zones.length;
-      if (total > zones.length) throw new AnswerFault(`result has ${zones.length} of ${total} zones of one name`);
-      return zones.map((zone) => decodeListed(zone, name));
+    ...call,
+    send: ({ zones }) => zones.list({ name, per_page: PAGE_SIZE }).asResponse(),
+    read: (envelope) => {
+      const { items, total = items.length } = readItems(envelope, zone);
+      if (total <= items.length) return items;
+      throw new AnswerFault(`result has ${items.length} of ${total} zones of one name`);
     },
   };
 }
 
-function decodeListed(zone: AnswerValue, name: string): ListedZone {
-  if (answeredName(zone.at("name")) !== name) throw zone.at("name").fault(name);
-  const id = zoneIDOf(answeredID(zone.at("id")));
-  if (id === undefined) throw zone.at("id").fault("a zone id");
-  return { id, isActive: zone.at("status").raw === "active" };
-}
-
-function getCall(facts: CallFacts, zoneID: string): Call<Zone | undefined> {
+function getCall(call: CallInfo, zoneID: string): CloudflareCall<Zone | undefined> {
+  const id = check(TEXT, (text) => text.toLowerCase() === zoneID, zoneID);
   return {
-    ...facts,
-    send: (client) => client.zones.get({ zone_id: zoneID }).asResponse(),
-    decode(envelope) {
-      const zone = envelope.at("result");
-      if (zone.at("id").text().toLowerCase() !== zoneID) throw zone.at("id").fault(zoneID);
-      return { id: zoneID, name: answeredName(zone.at("name")) };
-    },
-    expected({ error, hasModel }) {
+    ...call,
+    send: ({ zones }) => zones.get({ zone_id: zoneID }).asResponse(),
+    read: (envelope) => ({
+      id: zoneID,
+      name: read(object({ result: object({ id, name: NAME }) }), envelope).result.name,
+    }),
+    expected: ({ error, isFromAPI }) => {
       if (error.failure === "not-found") return { value: undefined };
-      return error.failure === "forbidden" && hasModel ? { value: { id: zoneID } } : undefined;
+      return error.failure === "forbidden" && isFromAPI ? { value: { id: zoneID } } : undefined;
     },
   };
 }
@@ -81,41 +74,46 @@ export interface NameSubject {
 }
 
 /**
- * The name of a record set and the id of its zone, checked. Cloudflare would list the records of no zone for an empty id, and
+ * Returns the name of a record set and the id of its zone, checked. Cloudflare would list the records of no zone for an empty id, and
  * would create a name outside the zone below the zone.
  * @throws ProviderError, before anything is sent: `refused` for what is no name in that zone, `not-found` for what is no zone id
  */
-export function nameSubject(facts: CallFacts, zone: Zone, fqdn: string): NameSubject {
-  const refuse = (reason: string) => providerError(facts, { failure: "refused", status: 0, reason });
+export function nameSubject(call: CallInfo, zone: Zone, fqdn: string): NameSubject {
   const name = canonicalName(fqdn);
-  if (name === undefined) throw refuse(`${JSON.stringify(fqdn)} is not a DNS name`);
+  if (name === undefined) throw refused(call, `${JSON.stringify(fqdn)} is not a DNS name`);
   if (zone.name !== undefined && relativeName(zone.name, name) === undefined) {
-    throw refuse(`it is not in the zone ${zone.name}`);
+    throw refused(call, `it is not in the zone ${zone.name}`);
   }
-  const zoneID = zoneIDOf(zone.id);
-  if (zoneID === undefined) {
-    const reason = `there is no zone with the id ${JSON.stringify(zone.id)}, which is not one of Cloudflare's`;
-    throw providerError(facts, { failure: "not-found", status: 0, reason });
-  }
-  return { zoneID, fqdn: name };
+  return { zoneID: checkedZoneID(call, zone), fqdn: name };
 }
 
-/** A DNS name in lower case, in Punycode, without trailing dot, `*` only as its first label; undefined when the text is none. */
+/** @throws ProviderError `not-found`, before anything is sent, for what is no zone id: with an empty one a request would name no zone */
+export function checkedZoneID(call: CallInfo, { id }: Zone): string {
+  const zoneID = zoneIDOf(id);
+  if (zoneID !== undefined) return zoneID;
+  const reason = `there is no zone with the id ${JSON.stringify(id)}, which is not one of Cloudflare's`;
+  throw providerError(call, { failure: "not-found", status: 0, reason });
+}
+
+/** Returns a DNS name in lower case, in Punycode, without trailing dot, `*` only as its first label; undefined when the text is none. */
 export function canonicalName(text: string): string | undefined {
   return canonicalDNSName(/^[\x21-\x7e]*$/.test(text) ? text : domainToASCII(text));
 }
 
-/** The text as a zone id (32 hexadecimal digits, lower case); undefined when it is none. */
-export function zoneIDOf(text: string): string | undefined {
+/** Returns the text as a zone id (32 hexadecimal digits, lower case); undefined when it is none. */
+function zoneIDOf(text: string): string | undefined {
   return /^[0-9a-f]{32}$/i.test(text) ? text.toLowerCase() : undefined;
 }
 
-/**
- * The DNS name that a value is, in lower case, in Punycode, without trailing dot.
- * @throws AnswerFault
- */
-export function answeredName(value: AnswerValue): string {
-  const name = typeof value.raw === "string" ? canonicalName(value.raw) : undefined;
-  if (name === undefined) throw value.fault("a DNS name");
-  return name;
+const WRITTEN_NAME: Schema<string> = textLike((text) => canonicalName(text) !== undefined, "a DNS name");
+
+/** Reads a DNS name, in lower case, in Punycode, without trailing dot. */
+export const NAME: Schema<string> = map(WRITTEN_NAME, (text) => canonicalName(text) ?? "");
+
+/** Returns a schema of this DNS name, however it is written. */
+export function nameLike(fqdn: string): Schema<string> {
+  return map(
+    check(WRITTEN_NAME, (text) => canonicalName(text) === fqdn, fqdn),
+    () => fqdn,
+  );
 }

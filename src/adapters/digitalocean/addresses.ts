@@ -1,226 +1,186 @@
+// Reserved IPs: `/v2/reserved_ips`, with `/v2/droplets/{id}` and `/v2/account`.
+
 import type { Address } from "../../model/address.ts";
-import type { AcceptedAction, ActionState, AddressPage, IPProvider, IPProviderReader } from "../../ports/providers.ts";
-import { type Answer, AnswerFault, type AnswerValue, jsonOf } from "../provider-http/answer.ts";
-import { type Call, type Caller, expectedFailure } from "./api.ts";
-import { addressSubject, answeredID, machineSubject } from "./ids.ts";
+import type { AcceptedAction, ActionState, IPProvider, IPProviderReader } from "../../ports/providers.ts";
+import {
+  AnswerFault,
+  COUNT,
+  FLAG,
+  IPV4,
+  list,
+  map,
+  maybe,
+  object,
+  read,
+  type Schema,
+  TEXT,
+  textLike,
+} from "../http/answer.ts";
+import type { CallInfo } from "../http/failures.ts";
+import { type Client, expectedFailure, PAGE_SIZE, readPage } from "./api.ts";
+import { aboutAddress, dropletNumber, ID, wholeNumber } from "./ids.ts";
 
-const pageSize = 200;
-
-/** The reading half of the port over DigitalOcean's API: `/v2/reserved_ips`, `/v2/droplets/{id}`, `/v2/account`. */
-export function readOperations(caller: Caller): IPProviderReader {
+/** Returns the reading half of the port over DigitalOcean's API. */
+export function addressReader(client: Client): IPProviderReader {
   return {
     name: "digitalocean",
-    pageSize,
-    listPage: (page) => caller.call(listCall(page)),
-    getAddress: async (ip) => caller.call(getCall(ip)),
-    machineAddresses: async (machineID) => caller.call(machineCall(machineID)),
-    addressLimit: () => caller.call(limitCall),
-  };
-}
+    pageSize: PAGE_SIZE,
 
-function listCall(page: number): Call<AddressPage> {
-  return {
-    operation: "list",
-    subject: "",
-    doing: `list the reserved IPs (page ${page})`,
-    scope: "reserved_ip:read",
-    isWrite: false,
-    send: (client, configuration) =>
-      client.reservedIPs.get({ ...configuration, queryParameters: { page, perPage: pageSize } }),
-    decode: (answer) => decodePage(answer, page),
-  };
-}
+    listPage: (page) =>
+      client.call({
+        ...callTo("list", "", `list the reserved IPs (page ${page})`, "reserved_ip:read"),
+        send: ({ reservedIPs }) => reservedIPs.get({ queryParameters: { page, perPage: PAGE_SIZE } }),
+        read: (body) => {
+          const { items, total } = readPage(body, { key: "reserved_ips", page, mayShrink: true }, ADDRESS);
+          return { addresses: items, total };
+        },
+      }),
 
-/** A first page without addresses of an account that has some is a fault: an empty answer is never "no addresses". */
-function decodePage(answer: Answer, page: number): AddressPage {
-  const body = jsonOf(answer);
-  const addresses = body.at("reserved_ips").items().map(decodeAddress);
-  const total = body.at("meta").at("total").count();
-  if (page === 1 && addresses.length === 0 && total > 0) {
-    throw new AnswerFault(`reserved_ips is empty although meta.total is ${total}`);
-  }
-  return { addresses, total };
-}
+    getAddress: async (ip) =>
+      client.call({
+        ...aboutAddress(callTo("get", ip, `read ${ip}`, "reserved_ip:read")),
+        send: ({ reservedIPs }) => reservedIPs.byReserved_ip(ip).get(),
+        read: (body) => {
+          const address = readReservedIP(body);
+          if (address.ip !== ip) throw new AnswerFault(`reserved_ip.ip is ${address.ip}, not ${ip}`);
+          return address;
+        },
+        expected: expectedFailure("not-found", undefined),
+      }),
 
-function getCall(ip: string): Call<Address | undefined> {
-  const facts = { operation: "get", doing: `read ${ip}`, scope: "reserved_ip:read", isWrite: false };
-  const subject = addressSubject(facts, ip);
-  return {
-    ...facts,
-    subject,
-    send: (client, configuration) => client.reservedIPs.byReserved_ip(subject).get(configuration),
-    decode(answer) {
-      const address = decodeAddress(jsonOf(answer).at("reserved_ip"));
-      if (address.ip !== ip) throw new AnswerFault(`reserved_ip.ip is ${address.ip}, not ${ip}`);
-      return address;
+    machineAddresses: async (machineID) => {
+      const call = callTo("machine", machineID, `read droplet ${machineID}`, "droplet:read");
+      const dropletID = dropletNumber(call, machineID);
+      return await client.call({
+        ...call,
+        send: (sdk) => sdk.droplet(dropletID).get(),
+        read: (body) => {
+          const { id } = read(object({ droplet: object({ id: ID }) }), body).droplet;
+          if (id !== machineID) throw new AnswerFault(`droplet.id is ${id}, not ${machineID}`);
+          return read(DROPLET, body).droplet.networks.v4.map((network) => network.ip_address);
+        },
+        expected: expectedFailure("not-found", undefined),
+      });
     },
-    expected: expectedFailure("not-found", undefined),
+
+    addressLimit: () =>
+      client.call({
+        ...callTo("limit", "", "read the account's limit of reserved IPs", "account:read"),
+        send: ({ account }) => account.get(),
+        read: (body) => {
+          const { account } = read(ACCOUNT, body);
+          // 0 says nothing: `floating_ip_limit` is 0 when the token lacks reserved_ip:read.
+          return (account.reserved_ip_limit ?? account.floating_ip_limit) || undefined;
+        },
+        expected: expectedFailure("forbidden", undefined),
+      }),
   };
 }
 
-function machineCall(machineID: string): Call<readonly string[] | undefined> {
-  const facts = { operation: "machine", doing: `read droplet ${machineID}`, scope: "droplet:read", isWrite: false };
-  const dropletID = machineSubject(facts, machineID);
+/** Returns the writing half of the port over DigitalOcean's API. */
+export function addressWriter(client: Client): Omit<IPProvider, keyof IPProviderReader> {
   return {
-    ...facts,
-    subject: machineID,
-    send: (client, configuration) => client.droplet(dropletID).get(configuration),
-    decode(answer) {
-      const droplet = jsonOf(answer).at("droplet");
-      const id = answeredID(droplet.at("id"));
-      if (id !== machineID) throw new AnswerFault(`droplet.id is ${id}, not ${machineID}`);
-      return droplet
-        .at("networks")
-        .at("v4")
-        .items()
-        .map((network) => network.at("ip_address").ipv4());
+    assign: async (ip, machineID) => {
+      const doing = `assign ${ip} to droplet ${machineID}`;
+      const call = aboutAddress(callTo("assign", ip, doing, "reserved_ip:update"));
+      const dropletId = dropletNumber(call, machineID);
+      return await client.call({
+        ...call,
+        send: ({ reservedIPs }) => reservedIPs.byReserved_ip(ip).actions.post({ type: "assign", dropletId }),
+        ...accepted(ip),
+      });
     },
-    expected: expectedFailure("not-found", undefined),
-  };
-}
 
-/** `floating_ip_limit` is 0 when the token lacks reserved_ip:read, so 0 says nothing. */
-const limitCall: Call<number | undefined> = {
-  operation: "limit",
-  subject: "",
-  doing: "read the account's limit of reserved IPs",
-  scope: "account:read",
-  isWrite: false,
-  send: (client, configuration) => client.account.get(configuration),
-  decode(answer) {
-    const account = jsonOf(answer).at("account");
-    const limit = account.at("reserved_ip_limit");
-    const known = limit.isAbsent ? account.at("floating_ip_limit") : limit;
-    const count = known.isAbsent ? 0 : known.count();
-    return count === 0 ? undefined : count;
-  },
-  expected: expectedFailure("forbidden", undefined),
-};
+    unassign: async (ip) =>
+      client.call({
+        ...aboutAddress(callTo("unassign", ip, `unassign ${ip}`, "reserved_ip:update")),
+        send: ({ reservedIPs }) => reservedIPs.byReserved_ip(ip).actions.post({ type: "unassign" }),
+        ...accepted(ip),
+      }),
 
-/** The writing half of the port over DigitalOcean's API. */
-export function writeOperations(caller: Caller): Omit<IPProvider, keyof IPProviderReader> {
-  return {
-    assign: async (ip, machineID) => caller.call(assignCall(ip, machineID)),
-    unassign: async (ip) => caller.call(unassignCall(ip)),
-    actionState: async (action) => {
-      const actionID = /^[1-9]\d*$/.test(action.actionID) ? Number(action.actionID) : Number.NaN;
-      return Number.isSafeInteger(actionID) ? caller.call(actionCall(action.ip, actionID)) : "unknown";
+    actionState: async ({ ip, actionID }) => {
+      const id = wholeNumber(actionID);
+      if (id === undefined) return "unknown";
+      return await client.call({
+        ...aboutAddress(callTo("action", ip, `read action ${id} of ${ip}`, "reserved_ip:read")),
+        send: ({ reservedIPs }) => reservedIPs.byReserved_ip(ip).actions.byAction_id(id).get(),
+        read: (body) => stateOf(read(object({ action: object({ status: TEXT }) }), body).action.status),
+        // The action of a BYOIP address is 404 for ever.
+        // https://github.com/digitalocean/terraform-provider-digitalocean/issues/1557 (verified 2026-08-07)
+        expected: expectedFailure<ActionState>("not-found", "unknown"),
+      });
     },
-    create: async (place) =>
-      caller.call("machineID" in place ? createForMachine(place.machineID) : createInRegion(place.region)),
-    delete: async (ip) => caller.call(deleteCall(ip)),
+
+    create: async (place) => {
+      const [subject, where] =
+        "machineID" in place
+          ? [place.machineID, `for droplet ${place.machineID}`]
+          : ["", `in region ${JSON.stringify(place.region)}`];
+      const call = callTo("create", subject, `create a reserved IP ${where}`, "reserved_ip:create");
+      const order = "region" in place ? place : { dropletId: dropletNumber(call, place.machineID) };
+      return await client.call({ ...call, send: ({ reservedIPs }) => reservedIPs.post(order), read: readReservedIP });
+    },
+
+    delete: async (ip) =>
+      client.call({
+        ...aboutAddress(callTo("delete", ip, `delete ${ip}`, "reserved_ip:delete")),
+        send: ({ reservedIPs }) => reservedIPs.byReserved_ip(ip).delete(),
+        read: () => undefined,
+        otherwise: { value: undefined },
+        expected: expectedFailure("not-found", undefined),
+      }),
   };
 }
 
-function assignCall(ip: string, machineID: string): Call<AcceptedAction> {
-  const doing = `assign ${ip} to droplet ${machineID}`;
-  const facts = { operation: "assign", doing, scope: "reserved_ip:update", isWrite: true };
-  const subject = addressSubject(facts, ip);
-  const dropletId = machineSubject(facts, machineID);
-  return {
-    ...facts,
-    subject,
-    send: (client, configuration) =>
-      client.reservedIPs.byReserved_ip(subject).actions.post({ type: "assign", dropletId }, configuration),
-    decode: (answer) => accepted(ip, answer),
-  };
-}
-
-function unassignCall(ip: string): Call<AcceptedAction> {
-  const facts = { operation: "unassign", doing: `unassign ${ip}`, scope: "reserved_ip:update", isWrite: true };
-  const subject = addressSubject(facts, ip);
-  return {
-    ...facts,
-    subject,
-    send: (client, configuration) =>
-      client.reservedIPs.byReserved_ip(subject).actions.post({ type: "unassign" }, configuration),
-    decode: (answer) => accepted(ip, answer),
-  };
+function callTo(operation: string, subject: string, doing: string, scope: string): CallInfo {
+  return { operation, subject, doing, scope, isWrite: !scope.endsWith(":read") };
 }
 
 /** Any 2xx means accepted. Without a readable action id it is `""`: the address itself is the truth. */
-function accepted(ip: string, answer: Answer): AcceptedAction {
-  try {
-    return { ip, actionID: answeredID(jsonOf(answer).at("action").at("id")) };
-  } catch {
-    return { ip, actionID: "" };
-  }
-}
-
-/**
- * Documented are in-progress, completed and errored; `new` and `done` have been seen as well. The action of a BYOIP
- * address is 404 for ever.
- * @see https://github.com/digitalocean/terraform-provider-digitalocean/issues/1557 (verified 2026-08-07)
- */
-function actionCall(ip: string, actionID: number): Call<ActionState> {
-  const doing = `read action ${actionID} of ${ip}`;
-  const facts = { operation: "action", doing, scope: "reserved_ip:read", isWrite: false };
-  const subject = addressSubject(facts, ip);
+function accepted(ip: string): {
+  readonly read: (body: unknown) => AcceptedAction;
+  readonly otherwise: { readonly value: AcceptedAction };
+} {
   return {
-    ...facts,
-    subject,
-    send: (client, configuration) =>
-      client.reservedIPs.byReserved_ip(subject).actions.byAction_id(actionID).get(configuration),
-    decode(answer) {
-      const status = jsonOf(answer).at("action").at("status").text();
-      if (status === "completed" || status === "done") return "done";
-      return status === "errored" ? "errored" : "pending";
-    },
-    expected: expectedFailure("not-found", "unknown"),
+    read: (body) => ({ ip, actionID: read(object({ action: object({ id: ID }) }), body).action.id }),
+    otherwise: { value: { ip, actionID: "" } },
   };
 }
 
-function createForMachine(machineID: string): Call<Address> {
-  const doing = `create a reserved IP for droplet ${machineID}`;
-  const facts = { operation: "create", doing, scope: "reserved_ip:create", isWrite: true };
-  const dropletId = machineSubject(facts, machineID);
-  return {
-    ...facts,
-    subject: machineID,
-    send: (client, configuration) => client.reservedIPs.post({ dropletId }, configuration),
-    decode: (answer) => decodeAddress(jsonOf(answer).at("reserved_ip")),
-  };
+/** Documented are in-progress, completed and errored; `new` and `done` have been seen as well (verified 2026-08-07). */
+function stateOf(status: string): ActionState {
+  if (status === "completed" || status === "done") return "done";
+  return status === "errored" ? "errored" : "pending";
 }
 
-function createInRegion(region: string): Call<Address> {
-  return {
-    operation: "create",
-    subject: "",
-    doing: `create a reserved IP in region ${JSON.stringify(region)}`,
-    scope: "reserved_ip:create",
-    isWrite: true,
-    send: (client, configuration) => client.reservedIPs.post({ region }, configuration),
-    decode: (answer) => decodeAddress(jsonOf(answer).at("reserved_ip")),
-  };
-}
-
-function deleteCall(ip: string): Call<void> {
-  const facts = { operation: "delete", doing: `delete ${ip}`, scope: "reserved_ip:delete", isWrite: true };
-  const subject = addressSubject(facts, ip);
-  return {
-    ...facts,
-    subject,
-    send: (client, configuration) => client.reservedIPs.byReserved_ip(subject).delete(configuration),
-    decode: () => undefined,
-    expected: expectedFailure("not-found", undefined),
-  };
+function readReservedIP(body: unknown): Address {
+  return read(object({ reserved_ip: ADDRESS }), body).reserved_ip;
 }
 
 /** A region such as `nyc3`. */
-const slug = /^[a-z0-9][a-z0-9-]{0,62}$/;
+const SLUG: Schema<string> = textLike((text) => /^[a-z0-9][a-z0-9-]{0,62}$/.test(text), "a slug");
 
 /**
- * The address in a `reserved_ip` object. `droplet` null or absent = unattached; a droplet without an id is a fault, never
+ * Reads a `reserved_ip` object. `droplet` null or absent = unattached; a droplet without an id is a fault, never
  * "unattached"; a region that is null or absent is `""`.
- * @throws AnswerFault
  */
-export function decodeAddress(value: AnswerValue): Address {
-  const region = value.at("region");
-  const droplet = value.at("droplet");
-  return {
-    ip: value.at("ip").ipv4(),
-    region: region.isAbsent ? "" : region.at("slug").textLike(slug, "a slug"),
-    isLocked: value.at("locked").flag(),
-    ...(droplet.isAbsent ? {} : { holderID: answeredID(droplet.at("id")) }),
-  };
-}
+export const ADDRESS: Schema<Address> = map(
+  object({
+    region: maybe(object({ slug: SLUG })),
+    droplet: maybe(object({ id: ID })),
+    ip: IPV4,
+    locked: FLAG,
+  }),
+  ({ ip, region, locked, droplet }) => ({
+    ip,
+    region: region?.slug ?? "",
+    isLocked: locked,
+    ...(droplet === undefined ? {} : { holderID: droplet.id }),
+  }),
+);
+
+const DROPLET = object({ droplet: object({ networks: object({ v4: list(object({ ip_address: IPV4 })) }) }) });
+
+const ACCOUNT = object({
+  account: object({ reserved_ip_limit: maybe(COUNT), floating_ip_limit: maybe(COUNT) }),
+});

@@ -1,78 +1,68 @@
+// DigitalOcean's API as such: its limits, its errors, its lists. What is asked of it: addresses.ts, records.ts, firewalls.ts.
+
 import type { ProviderError, ProviderFailure } from "../../model/errors.ts";
 import type { RateLimit } from "../../model/meter.ts";
 import { oneLine } from "../../model/text.ts";
 import { type ListPage, readList } from "../../ports/listing.ts";
-import { type Answer, AnswerFault, type AnswerValue, jsonOf } from "../provider-http/answer.ts";
+import { type Answer, AnswerFault, COUNT, fieldsOf, jsonOf, list, object, read, type Schema } from "../http/answer.ts";
 import {
-  type Complaint,
+  type APIClient,
+  type Call,
+  createAPIClient,
+  exchangeOf,
+  type ProviderAPI,
+  type ProviderOptions,
+} from "../http/api-client.ts";
+import {
+  type CallInfo,
+  type ErrorBody,
   type FailureDetails,
   failedCall,
-  type ProviderVoice,
+  type ProviderTexts,
   type Refusal,
-} from "../provider-http/failures.ts";
-import type { RateLimitReport } from "../provider-http/limits.ts";
-import {
-  type CallFacts,
-  createProviderCaller,
-  type ProviderAPI,
-  type ProviderCall,
-  type ProviderCaller,
-  type ProviderOptions,
-} from "../provider-http/provider-caller.ts";
-import { type RequestTerms, readAnswer, sendRequest } from "../provider-http/send-request.ts";
-import { loadSDK, type SDK, type Send } from "./sdk.ts";
+  readErrorBody,
+  refusedCall,
+} from "../http/failures.ts";
+import type { RateLimitReport } from "../http/limits.ts";
+import { loadSDK, type SDK } from "./sdk.ts";
 
 /** Makes the calls of one DigitalOcean token. */
-export type Caller = ProviderCaller<Send, Answer, Complaint>;
-
-/**
- * Returns a caller; the SDK is loaded by its first call.
- * @throws ConfigError when the base URL is not usable
- */
-export function createCaller(options: DigitalOceanOptions): Caller {
-  return createProviderCaller(DIGITALOCEAN_API, options);
-}
-
-/** How to reach DigitalOcean. */
-export interface DigitalOceanOptions extends ProviderOptions {
-  /** Without `/v2`; by default `https://api.digitalocean.com`. */
-  readonly baseURL?: string;
-  /** Deadline of one call over headers, body and the repeat of a read; by default 15 s. */
-  readonly timeoutMs?: number;
-}
+export type Client = APIClient<SDK>;
 
 /** One call to DigitalOcean: what to send and how to understand a 2xx answer. */
-export type Call<T> = ProviderCall<T, Send, Answer, Complaint>;
+export type DigitalOceanCall<T> = Call<T, SDK>;
+
+/** How to reach DigitalOcean. `baseURL` is without `/v2`; by default `https://api.digitalocean.com`. */
+export type DigitalOceanOptions = ProviderOptions;
+
+/**
+ * Returns a client; the SDK is loaded by its first call.
+ * @throws ConfigError when the base URL is not usable
+ */
+export function createClient(options: DigitalOceanOptions): Client {
+  return createAPIClient(DIGITALOCEAN_API, options);
+}
 
 /** How errors speak about DigitalOcean. */
-const DIGITALOCEAN_VOICE: ProviderVoice = {
+const TEXTS: ProviderTexts = {
   provider: "digitalocean",
   label: "DigitalOcean",
   scopeAdvice: (scope) => `Give the token the ${scope.includes(" and ") ? "scopes" : "scope"} ${scope}.`,
 };
 
-/** What is particular to DigitalOcean's API. The decoders get the answer itself: a write is accepted even without a body. */
-export const DIGITALOCEAN_API: ProviderAPI<Send, Answer, Complaint> = {
-  ...DIGITALOCEAN_VOICE,
+/** What is particular to DigitalOcean's API. */
+export const DIGITALOCEAN_API: ProviderAPI<SDK> = {
+  ...TEXTS,
   baseURL: "https://api.digitalocean.com",
-  limits: {
-    mostInFlight: 4,
-    allowance: { calls: 250, ms: 60_000, toldLimit: 5000 },
-    timeoutMs: 15_000,
-    repeatDelayMs: 250,
-  },
-  open: async (baseURL) => {
-    const sdk = await loadSDK(baseURL);
-    return (call, terms) => exchange(sdk, call, terms);
-  },
-  successOf: (answer) => answer,
-  complaintOf,
+  limits: { mostInFlight: 4, allowance: { calls: 250, ms: 60_000, toldLimit: 5000 }, timeoutMs: 15_000 },
+  open: async (baseURL) => exchangeOf(TEXTS, await loadSDK(baseURL)),
+  errorBodyOf,
   requestIDOf,
   failureOf,
   readRateLimit,
 };
 
-function failureOf(status: number, { text }: Complaint): ProviderFailure {
+function failureOf(status: number, { text }: ErrorBody): ProviderFailure {
   if (status === 401) return "unauthorized";
   if (status === 403) return "forbidden";
   if (status === 404) return "not-found";
@@ -84,52 +74,53 @@ function failureOf(status: number, { text }: Complaint): ProviderFailure {
 }
 
 /**
- * Sends one request through the SDK and returns the answer, whatever its status, with the body read before the deadline.
- * @throws ProviderError `unavailable` or `timeout` when there was no answer
+ * What an error answer says: the message of either error model of the API, else what came instead of JSON.
+ * Shape: one line, at most 200 characters.
+ * @see https://docs.digitalocean.com/reference/api/reference/ (verified 2026-08-07)
  */
-async function exchange(sdk: SDK, call: CallFacts & { readonly send: Send }, terms: RequestTerms): Promise<Answer> {
-  const { token, userAgent } = terms;
-  let isSent = false;
-  const response = await sdk(call.send, {
-    headers: { Authorization: `Bearer ${token}`, "User-Agent": userAgent },
-    fetch: async (url, init) => {
-      // The SDK answers a 401 with a claims challenge by sending the request again.
-      if (isSent) throw providerError(call, { failure: "unauthorized", status: 401, reason: "it was challenged" });
-      isSent = true;
-      return await sendRequest(DIGITALOCEAN_VOICE, call, terms, { ...init, url });
-    },
+function errorBodyOf(answer: Answer): ErrorBody {
+  return readErrorBody(answer, ({ id, message, error, messages }) => {
+    const texts = [message ?? error, ...(Array.isArray(messages) ? messages : [])];
+    const text = oneLine(texts.filter((part) => typeof part === "string").join("; "));
+    return text !== "" || typeof id === "string" ? { text: (text || String(id)).slice(0, 200), codes: [] } : undefined;
   });
-  return await readAnswer(DIGITALOCEAN_VOICE, call, terms, response);
 }
 
-const minuteMs = 60_000;
-const hourMs = 3_600_000;
+/** The request id of an answer: the header, else the error model's field. At most 100 characters. */
+function requestIDOf(answer: Answer): string | undefined {
+  let id: unknown = answer.headers.get("x-request-id");
+  try {
+    id ||= fieldsOf(jsonOf(answer))["request_id"];
+  } catch {
+    return undefined;
+  }
+  return typeof id === "string" && id !== "" ? oneLine(id).slice(0, 100) : undefined;
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
 
 /**
  * What DigitalOcean's headers say. A 429 lasts until `ratelimit-reset`, else for a minute, and for an hour at most;
  * `ratelimit-remaining: 0` lasts until the reset, and for a minute at most, because it may speak of the burst limit while the
- * reset speaks of the hourly one. Pure.
+ * reset speaks of the hourly one.
  * @see https://docs.digitalocean.com/reference/api/reference/#rate-limit (verified 2026-08-07)
  */
-export function readRateLimit(status: number, headers: Headers, nowMs: number): RateLimitReport {
-  const rateLimit = rateLimitOf(headers);
-  const { remaining, resetMs } = rateLimit;
-  const isUsedUp = status !== 429 && remaining === 0;
-  return {
-    rateLimit,
-    refusedUntilMs: resetMs === undefined || resetMs <= nowMs ? nowMs + minuteMs : Math.min(resetMs, nowMs + hourMs),
-    ...(isUsedUp ? { usedUpUntilMs: Math.min(resetMs ?? nowMs + minuteMs, nowMs + minuteMs) } : {}),
-  };
-}
-
-function rateLimitOf(headers: Headers): RateLimit {
+function readRateLimit(status: number, headers: Headers, nowMs: number): RateLimitReport {
   const limit = wholeNumber(headers.get("ratelimit-limit"));
   const remaining = wholeNumber(headers.get("ratelimit-remaining"));
   const resetSeconds = wholeNumber(headers.get("ratelimit-reset"));
-  return {
+  const resetMs = resetSeconds === undefined ? undefined : resetSeconds * 1000;
+  const rateLimit: RateLimit = {
     ...(limit === undefined ? {} : { limit }),
     ...(remaining === undefined ? {} : { remaining }),
-    ...(resetSeconds === undefined ? {} : { resetMs: resetSeconds * 1000 }),
+    ...(resetMs === undefined ? {} : { resetMs }),
+  };
+  const isUsedUp = status !== 429 && remaining === 0;
+  return {
+    rateLimit,
+    refusedUntilMs: resetMs === undefined || resetMs <= nowMs ? nowMs + MINUTE_MS : Math.min(resetMs, nowMs + HOUR_MS),
+    ...(isUsedUp ? { usedUpUntilMs: Math.min(resetMs ?? nowMs + MINUTE_MS, nowMs + MINUTE_MS) } : {}),
   };
 }
 
@@ -137,8 +128,26 @@ function wholeNumber(text: string | null): number | undefined {
   return text !== null && /^\s*\d{1,15}\s*$/.test(text) ? Number(text) : undefined;
 }
 
-/** How many items {@link listAll} asks for in one call: the most that the API gives. */
-export const pageSize = 200;
+/** Returns the error of a call to DigitalOcean with the given details. */
+export function providerError(call: CallInfo, details: FailureDetails): ProviderError {
+  return failedCall(TEXTS, call, details);
+}
+
+/** Returns the error of a call that is refused before anything is sent. */
+export function refused(call: CallInfo, reason: string): ProviderError {
+  return refusedCall(TEXTS, call, reason);
+}
+
+/** Says of a call that this failure is an answer, too, and what it means. */
+export function expectedFailure<T>(
+  failure: ProviderFailure,
+  value: T,
+): (refusal: Refusal) => { readonly value: T } | undefined {
+  return ({ error }) => (error.failure === failure ? { value } : undefined);
+}
+
+/** How many items one call asks for: the most that the API gives. */
+export const PAGE_SIZE = 200;
 
 /** One item of a list; without a value when the list holds more than was asked for. */
 interface ListItem<T> {
@@ -150,86 +159,39 @@ interface ListItem<T> {
 export type ItemPage<T> = ListPage<ListItem<T>>;
 
 /**
- * The values of a whole list, by id, in the order they came; one call per 200 items. `noun` names them for people.
+ * Returns the values of a whole list, in the order they came; one call per 200 items. `noun` names them for people.
  * @throws ProviderError `malformed` when the pages are not the whole list, see {@link readList}, so that nothing is ever taken for
  * missing because an answer was incomplete
  */
 export async function listAll<T>(
-  caller: Caller,
+  client: Client,
   noun: string,
-  pageCall: (page: number) => Call<ItemPage<T>>,
+  pageCall: (page: number) => DigitalOceanCall<ItemPage<T>>,
 ): Promise<readonly T[]> {
   let call = pageCall(1);
   const readPage = (page: number): Promise<ItemPage<T>> => {
     call = pageCall(page);
-    return caller.call(call);
+    return client.call(call);
   };
   const { items, problem } = await readList(readPage, { keyOf: ({ id }) => id, noun, totalField: "meta.total" });
   if (problem !== undefined) throw providerError(call, { failure: "malformed", status: 200, reason: problem });
-  return items.flatMap(({ value }) => (value === undefined ? [] : [value]));
+  return items.flatMap(({ value }) => value ?? []);
 }
 
 /**
- * A page in an answer, its items under `key`.
- * @throws AnswerFault
+ * Returns page `page` of a list in the body of an answer, its items under `key`.
+ * @throws AnswerFault; an empty page of a list that has more is a fault, too: an empty answer never means "there are none". With
+ * `mayShrink` that holds for the first page only.
  */
-export function decodePage<T>(
-  answer: Answer,
-  { key, page }: { readonly key: string; readonly page: number },
-  decode: (item: AnswerValue) => ListItem<T>,
-): ItemPage<T> {
-  const body = jsonOf(answer);
-  const items = body.at(key).items();
-  const total = body.at("meta").at("total").count();
-  if (items.length === 0 && total > (page - 1) * pageSize) {
+export function readPage<T>(
+  body: unknown,
+  { key, page, mayShrink = false }: { readonly key: string; readonly page: number; readonly mayShrink?: boolean },
+  item: Schema<T>,
+): ListPage<T> & { readonly total: number } {
+  const { [key]: items = [] } = read(object({ [key]: list(item) }), body);
+  const { total } = read(object({ meta: object({ total: COUNT }) }), body).meta;
+  if (items.length === 0 && total > (page - 1) * PAGE_SIZE && (page === 1 || !mayShrink)) {
     throw new AnswerFault(`${key} is empty although meta.total is ${total}`);
   }
-  return { items: items.map(decode), hasMore: page * pageSize < total, total };
-}
-
-/**
- * What an error answer says: the message of either error model of the API, else what came instead of JSON.
- * Shape: one line, at most 200 characters.
- * @see https://docs.digitalocean.com/reference/api/reference/ (verified 2026-08-07)
- */
-function complaintOf(answer: Answer): Complaint {
-  if (answer.bodyError !== undefined) return { text: "the answer broke off", hasModel: false };
-  let body: unknown;
-  try {
-    body = jsonOf(answer).raw;
-  } catch (fault) {
-    return { text: fault instanceof Error ? fault.message : "no usable answer", hasModel: false };
-  }
-  const fields = typeof body === "object" && body !== null ? (body as Readonly<Record<string, unknown>>) : {};
-  const messages = Array.isArray(fields["messages"]) ? fields["messages"] : [];
-  const texts = [fields["message"] ?? fields["error"], ...messages].filter((part) => typeof part === "string");
-  const id = fields["id"];
-  const text = oneLine(texts.join("; ")).slice(0, 200);
-  if (text === "" && typeof id !== "string") return { text: "no error message", hasModel: false };
-  return { text: text === "" ? String(id).slice(0, 200) : text, hasModel: true };
-}
-
-/** The request id of an answer: the header, else the error model's field. At most 100 characters. */
-function requestIDOf(answer: Answer): string | undefined {
-  const header = answer.headers.get("x-request-id");
-  if (header) return oneLine(header).slice(0, 100);
-  try {
-    const id = jsonOf(answer).at("request_id").raw;
-    return typeof id === "string" && id !== "" ? oneLine(id).slice(0, 100) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** The error of a call to DigitalOcean with the given details. */
-export function providerError(call: CallFacts, details: FailureDetails, cause?: unknown): ProviderError {
-  return failedCall(DIGITALOCEAN_VOICE, call, details, cause);
-}
-
-/** Says of a call that this failure is an answer too, and what it means. */
-export function expectedFailure<T>(
-  failure: ProviderFailure,
-  value: T,
-): (refusal: Refusal<Complaint>) => { readonly value: T } | undefined {
-  return ({ error }) => (error.failure === failure ? { value } : undefined);
+  return { items, hasMore: page * PAGE_SIZE < total, total };
 }

@@ -7,83 +7,52 @@ import type {
   IPProviderReader,
   ProviderMeter,
 } from "../../ports/providers.ts";
-import { readOperations, writeOperations } from "./addresses.ts";
-import { type Caller, createCaller, type DigitalOceanOptions } from "./api.ts";
-import { firewallReadOperations, firewallWriteOperations } from "./firewalls.ts";
-import { dnsReadOperations } from "./read-records.ts";
-import { dnsWriteOperations } from "./write-records.ts";
+import { addressReader, addressWriter } from "./addresses.ts";
+import { type Client, createClient, type DigitalOceanOptions } from "./api.ts";
+import { firewallReader, firewallWriter } from "./firewalls.ts";
+import { recordReader } from "./records.ts";
+import { recordWriter } from "./write-records.ts";
+
+/** What DigitalOcean offers. The three share the limits of one token, so that a 429 stops all of them, and one meter. */
+interface DigitalOcean<Addresses, DNS, Firewalls> {
+  readonly addresses: Addresses & ProviderMeter;
+  /** Lets calls about addresses and firewalls go first, and leaves a part of the limit to them. */
+  readonly dns: DNS & ProviderMeter;
+  readonly firewalls: Firewalls & ProviderMeter;
+}
 
 /**
- * Returns DigitalOcean as a provider of reserved IPs. Loads and sends nothing before the first call.
- * A caller of the same token is shared with other adapters by passing it; the meter then shows the calls of all of them.
+ * Returns DigitalOcean. Loads and sends nothing before the first call.
  * @throws ConfigError when the base URL is not usable
  */
-export function createDigitalOcean(
+export function openDigitalOcean(
   options: DigitalOceanOptions,
-  caller: Caller = createCaller(options),
-): IPProvider & ProviderMeter {
-  return { ...readOperations(caller), ...writeOperations(caller), ...caller.meter };
+  client: Client = createClient(options),
+): DigitalOcean<IPProvider, DNSProvider, FirewallProvider> {
+  const { addresses, dns, firewalls } = readersOf(client);
+  return {
+    addresses: { ...addresses, ...addressWriter(client) },
+    dns: { ...dns, ...recordWriter(client) },
+    firewalls: { ...firewalls, ...firewallWriter(client) },
+  };
 }
 
 /**
  * Returns DigitalOcean for commands that never write: there is no method that could, at run time either.
- * A caller of the same token is shared with other adapters by passing it; the meter then shows the calls of all of them.
  * @throws ConfigError when the base URL is not usable
  */
-export function createDigitalOceanReader(
+export function openDigitalOceanReaders(
   options: DigitalOceanOptions,
-  caller: Caller = createCaller(options),
-): IPProviderReader & ProviderMeter {
-  return { ...readOperations(caller), ...caller.meter };
+  client: Client = createClient(options),
+): DigitalOcean<IPProviderReader, DNSProviderReader, FirewallProviderReader> {
+  return readersOf(client);
 }
 
-/**
- * Returns DigitalOcean as a DNS provider. Loads and sends nothing before the first call.
- * A caller of the same token is shared with other adapters by passing it; the meter then shows the calls of all of them.
- * Calls about names let those about addresses go first, and leave a part of the limit to them.
- * @throws ConfigError when the base URL is not usable
- */
-export function createDigitalOceanDNS(
-  options: DigitalOceanOptions,
-  caller: Caller = createCaller(options),
-): DNSProvider & ProviderMeter {
-  const reader = dnsReadOperations(caller);
-  return { ...reader, ...dnsWriteOperations(caller, reader.ttlRules), ...caller.meter };
-}
-
-/**
- * Returns DigitalOcean's DNS for commands that never write: there is no method that could, at run time either.
- * A caller of the same token is shared with other adapters by passing it; the meter then shows the calls of all of them.
- * Calls about names let those about addresses go first, and leave a part of the limit to them.
- * @throws ConfigError when the base URL is not usable
- */
-export function createDigitalOceanDNSReader(
-  options: DigitalOceanOptions,
-  caller: Caller = createCaller(options),
-): DNSProviderReader & ProviderMeter {
-  return { ...dnsReadOperations(caller), ...caller.meter };
-}
-
-/**
- * Returns DigitalOcean as a provider of cloud firewalls. Loads and sends nothing before the first call.
- * A caller of the same token is shared with other adapters by passing it; the meter then shows the calls of all of them.
- * @throws ConfigError when the base URL is not usable
- */
-export function createDigitalOceanFirewalls(
-  options: DigitalOceanOptions,
-  caller: Caller = createCaller(options),
-): FirewallProvider & ProviderMeter {
-  return { ...firewallReadOperations(caller), ...firewallWriteOperations(caller), ...caller.meter };
-}
-
-/**
- * Returns DigitalOcean's firewalls for commands that never write: there is no method that could, at run time either.
- * A caller of the same token is shared with other adapters by passing it; the meter then shows the calls of all of them.
- * @throws ConfigError when the base URL is not usable
- */
-export function createDigitalOceanFirewallsReader(
-  options: DigitalOceanOptions,
-  caller: Caller = createCaller(options),
-): FirewallProviderReader & ProviderMeter {
-  return { ...firewallReadOperations(caller), ...caller.meter };
+function readersOf(client: Client): DigitalOcean<IPProviderReader, DNSProviderReader, FirewallProviderReader> {
+  const { meter } = client;
+  return {
+    addresses: { ...addressReader(client), ...meter },
+    dns: { ...recordReader(client), ...meter },
+    firewalls: { ...firewallReader(client), ...meter },
+  };
 }

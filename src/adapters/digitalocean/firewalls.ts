@@ -1,168 +1,160 @@
+// Cloud firewalls: `/v2/firewalls`, with `/v2/droplets` for tags.
+
 import { type Firewall, type FirewallRule, type PortRange, portRange, portText } from "../../model/firewall.ts";
 import type { FirewallProvider, FirewallProviderReader } from "../../ports/providers.ts";
-import { AnswerFault, type AnswerValue, jsonOf } from "../provider-http/answer.ts";
-import type { CallFacts } from "../provider-http/provider-caller.ts";
-import { type Call, type Caller, decodePage, expectedFailure, type ItemPage, listAll, pageSize } from "./api.ts";
-import { answeredID, firewallSubject, machineSubject, tagSubject, uuid } from "./ids.ts";
-import type { Send } from "./sdk.ts";
+import {
+  ANY,
+  AnswerFault,
+  anyList,
+  check,
+  choose,
+  list,
+  map,
+  maybe,
+  object,
+  read,
+  type Schema,
+  TEXT,
+} from "../http/answer.ts";
+import type { CallInfo } from "../http/failures.ts";
+import { type Client, expectedFailure, listAll, PAGE_SIZE, readPage, refused } from "./api.ts";
+import { aboutFirewall, dropletNumber, ID, UUID } from "./ids.ts";
+import type { SDK } from "./sdk.ts";
 
 /**
- * The reading half of the port over DigitalOcean's API: `/v2/firewalls`, `/v2/droplets`. The API hides what the token may not
- * read: without `droplet:read` no firewall shows a droplet, without `tag:read` none shows a tag.
+ * Returns the reading half of the port over DigitalOcean's API. The API hides what the token may not read: without `droplet:read`
+ * no firewall shows a droplet, without `tag:read` none shows a tag.
  * @see https://docs.digitalocean.com/products/networking/firewalls/details/limits/ (verified 2026-08-07)
  */
-export function firewallReadOperations(caller: Caller): FirewallProviderReader {
+export function firewallReader(client: Client): FirewallProviderReader {
   return {
     name: "digitalocean",
     firewallLimits: { rules: 50, machines: 10 },
+
     listFirewalls: async () => {
-      const firewalls = await listAll(caller, "firewalls", listCall);
+      const item = map(FIREWALL, (firewall) => ({ id: firewall.id, value: firewall }));
+      const firewalls = await listAll(client, "firewalls", (page) => ({
+        ...FIREWALL_CALLS.list(page),
+        send: (sdk) => sdk.firewalls.get({ queryParameters: { page, perPage: PAGE_SIZE } }),
+        read: (body) => readPage(body, { key: "firewalls", page }, item),
+      }));
       return firewalls.toSorted((a, b) => (a.id < b.id ? -1 : 1));
     },
-    getFirewall: async (id) => caller.call(getCall(id)),
-    machinesWithTag: async (tag) => new Set(await listAll(caller, "droplets", (page) => taggedCall(tag, page))),
-  };
-}
 
-function listCall(page: number): Call<ItemPage<Firewall>> {
-  return {
-    ...FIREWALL_FACTS.list(page),
-    send: (client, configuration) =>
-      client.firewalls.get({ ...configuration, queryParameters: { page, perPage: pageSize } }),
-    decode: (answer) =>
-      decodePage(answer, { key: "firewalls", page }, (item) => {
-        const firewall = decodeFirewall(item);
-        return { id: firewall.id, value: firewall };
-      }),
-  };
-}
-
-function getCall(id: string): Call<Firewall | undefined> {
-  const facts = FIREWALL_FACTS.get(id);
-  const { subject } = facts;
-  return {
-    ...facts,
-    send: (client, configuration) => client.firewalls.byFirewall_id(subject).get(configuration),
-    decode(answer) {
-      const firewall = decodeFirewall(jsonOf(answer).at("firewall"));
-      if (firewall.id !== subject) throw new AnswerFault(`firewall.id is ${firewall.id}, not ${subject}`);
-      return firewall;
+    getFirewall: async (id) => {
+      const call = FIREWALL_CALLS.get(id);
+      return await client.call({
+        ...call,
+        send: ({ firewalls }) => firewalls.byFirewall_id(call.subject).get(),
+        read: (body) => {
+          const { firewall } = read(object({ firewall: FIREWALL }), body);
+          if (firewall.id === call.subject) return firewall;
+          throw new AnswerFault(`firewall.id is ${firewall.id}, not ${call.subject}`);
+        },
+        expected: expectedFailure("not-found", undefined),
+      });
     },
-    expected: expectedFailure("not-found", undefined),
-  };
-}
 
-/** What does not carry the tag is left out: a filter that is ignored must not make every droplet look covered. */
-function taggedCall(tag: string, page: number): Call<ItemPage<string>> {
-  return {
-    ...FIREWALL_FACTS.tagged(tag, page),
-    send: (client, configuration) =>
-      client.droplets.get({ ...configuration, queryParameters: { tagName: tag, page, perPage: pageSize } }),
-    decode: (answer) =>
-      decodePage(answer, { key: "droplets", page }, (item) => {
-        const id = answeredID(item.at("id"));
-        const tags = item.at("tags").items();
-        const hasTag = tags.some((other) => other.text().toLowerCase() === tag.toLowerCase());
-        return { id, value: hasTag ? id : undefined };
-      }),
-    expected: expectedFailure("not-found", { items: [], hasMore: false, total: 0 }),
+    machinesWithTag: async (tag) => {
+      // A droplet without the tag is left out: a filter that is ignored must not make every droplet look covered.
+      const hasTag = (other: string): boolean => other.toLowerCase() === tag.toLowerCase();
+      const droplet = object({ id: ID, tags: list(TEXT) });
+      const item = map(droplet, ({ id, tags }) => ({ id, value: tags.some(hasTag) ? id : undefined }));
+      const ids = await listAll(client, "droplets", (page) => ({
+        ...FIREWALL_CALLS.tagged(tag, page),
+        send: ({ droplets }) => droplets.get({ queryParameters: { tagName: tag, page, perPage: PAGE_SIZE } }),
+        read: (body) => readPage(body, { key: "droplets", page }, item),
+        expected: expectedFailure("not-found", { items: [], hasMore: false, total: 0 }),
+      }));
+      return new Set(ids);
+    },
   };
 }
 
 /**
- * The writing half of the port over DigitalOcean's API, which adds and removes and never replaces: a PUT would reset whatever
+ * Returns the writing half of the port over DigitalOcean's API, which adds and removes and never replaces: a PUT would reset whatever
  * it does not name. Without ports or machines nothing is sent.
  */
-export function firewallWriteOperations(caller: Caller): Omit<FirewallProvider, keyof FirewallProviderReader> {
-  const change = (facts: CallFacts, send: Send): Promise<void> =>
-    caller.call({ ...facts, send, decode: () => undefined });
+export function firewallWriter(client: Client): Omit<FirewallProvider, keyof FirewallProviderReader> {
+  type Builder = ReturnType<SDK["firewalls"]["byFirewall_id"]>;
+  const change = (call: CallInfo, send: (firewall: Builder) => Promise<unknown>): Promise<undefined> =>
+    client.call({
+      ...call,
+      send: ({ firewalls }) => send(firewalls.byFirewall_id(call.subject)),
+      read: () => undefined,
+      otherwise: { value: undefined },
+    });
   return {
     async openPorts(id, ports) {
       if (ports.length === 0) return;
-      const facts = FIREWALL_FACTS.open(id, ports);
       const inboundRules = ports.map(openRule);
-      await change(facts, (client, configuration) =>
-        client.firewalls.byFirewall_id(facts.subject).rules.post({ inboundRules }, configuration),
-      );
+      await change(FIREWALL_CALLS.open(id, ports), ({ rules }) => rules.post({ inboundRules }));
     },
     async closePorts(id, ports) {
       if (ports.length === 0) return;
-      const facts = FIREWALL_FACTS.close(id, ports);
       const inboundRules = ports.map(openRule);
-      await change(facts, (client, configuration) =>
-        client.firewalls.byFirewall_id(facts.subject).rules.delete({ inboundRules }, configuration),
-      );
+      await change(FIREWALL_CALLS.close(id, ports), ({ rules }) => rules.delete({ inboundRules }));
     },
     async addMachines(id, machineIDs) {
       if (machineIDs.length === 0) return;
-      const { dropletIds, ...facts } = FIREWALL_FACTS.add(id, machineIDs);
-      await change(facts, (client, configuration) =>
-        client.firewalls.byFirewall_id(facts.subject).droplets.post({ dropletIds }, configuration),
-      );
+      const { dropletIds, ...call } = FIREWALL_CALLS.add(id, machineIDs);
+      await change(call, ({ droplets }) => droplets.post({ dropletIds }));
     },
     async removeMachines(id, machineIDs) {
       if (machineIDs.length === 0) return;
-      const { dropletIds, ...facts } = FIREWALL_FACTS.remove(id, machineIDs);
-      await change(facts, (client, configuration) =>
-        client.firewalls.byFirewall_id(facts.subject).droplets.delete({ dropletIds }, configuration),
-      );
+      const { dropletIds, ...call } = FIREWALL_CALLS.remove(id, machineIDs);
+      await change(call, ({ droplets }) => droplets.delete({ dropletIds }));
     },
   };
 }
 
 /**
- * What texts, errors and counters need to know about the calls to firewalls. Pure.
- * @throws ProviderError `refused`, before anything is sent, when an id is none or a tag is empty
+ * What texts, errors and counters need to know about the calls to firewalls.
+ * @throws ProviderError `refused`, before anything is sent, when an id is none or a tag is empty, which would mean no filter
  */
-export const FIREWALL_FACTS = {
-  list(page: number): CallFacts {
-    const doing = `list the firewalls (page ${page})`;
-    return { operation: "firewalls", subject: "", doing, scope: "firewall:read", isWrite: false };
-  },
+export const FIREWALL_CALLS = {
+  list: (page: number): CallInfo => callTo("firewalls", "", `list the firewalls (page ${page})`, "firewall:read"),
 
-  get(id: string): CallFacts {
-    const facts = { operation: "firewall", doing: `read the firewall ${id}`, scope: "firewall:read", isWrite: false };
-    return { ...facts, subject: firewallSubject(facts, id) };
-  },
+  get: (id: string): CallInfo => aboutFirewall(callTo("firewall", id, `read the firewall ${id}`, "firewall:read")),
 
-  tagged(tag: string, page: number): CallFacts {
+  tagged(tag: string, page: number): CallInfo {
     const doing = `list the droplets with the tag ${JSON.stringify(tag)} (page ${page})`;
-    const facts = { operation: "tagged-machines", doing, scope: "droplet:read and tag:read", isWrite: false };
-    return { ...facts, subject: tagSubject(facts, tag) };
+    const call = callTo("tagged-machines", tag, doing, "droplet:read and tag:read");
+    if (tag === "") throw refused(call, "a tag must not be empty");
+    return call;
   },
 
-  open: (id: string, ports: readonly PortRange[]): CallFacts =>
-    changeFacts(id, "open-ports", `open ${textOf(ports)} in the firewall ${id}`),
+  open: (id: string, ports: readonly PortRange[]): CallInfo =>
+    changeOf(id, "open-ports", `open ${textOf(ports)} in the firewall ${id}`),
 
-  close: (id: string, ports: readonly PortRange[]): CallFacts =>
-    changeFacts(id, "close-ports", `close ${textOf(ports)} in the firewall ${id}`),
+  close: (id: string, ports: readonly PortRange[]): CallInfo =>
+    changeOf(id, "close-ports", `close ${textOf(ports)} in the firewall ${id}`),
 
-  add(id: string, machineIDs: readonly string[]): MachineFacts {
-    const facts = changeFacts(id, "add-machines", `add ${dropletsOf(machineIDs)} to the firewall ${id}`);
-    const notFoundAdvice = `Either the account has no firewall ${facts.subject}, or it has not all of these droplets.`;
-    return { ...facts, notFoundAdvice, dropletIds: numbersOf(facts, machineIDs) };
+  add(id: string, machineIDs: readonly string[]): CallInfo & DropletIDs {
+    const call = changeOf(id, "add-machines", `add ${dropletsOf(machineIDs)} to the firewall ${id}`);
+    const notFoundAdvice = `Either the account has no firewall ${call.subject}, or it has not all of these droplets.`;
+    return { ...call, notFoundAdvice, dropletIds: machineIDs.map((machineID) => dropletNumber(call, machineID)) };
   },
 
-  remove(id: string, machineIDs: readonly string[]): MachineFacts {
-    const facts = changeFacts(id, "remove-machines", `remove ${dropletsOf(machineIDs)} from the firewall ${id}`);
-    return { ...facts, dropletIds: numbersOf(facts, machineIDs) };
+  remove(id: string, machineIDs: readonly string[]): CallInfo & DropletIDs {
+    const call = changeOf(id, "remove-machines", `remove ${dropletsOf(machineIDs)} from the firewall ${id}`);
+    return { ...call, dropletIds: machineIDs.map((machineID) => dropletNumber(call, machineID)) };
   },
 };
 
-/** Those of a call about machines, and the machines as the API numbers them. */
-interface MachineFacts extends CallFacts {
+/** Machines as the API numbers them. */
+interface DropletIDs {
   readonly dropletIds: readonly number[];
 }
 
-function changeFacts(id: string, operation: string, doing: string): CallFacts {
-  const facts = { operation, doing, scope: "firewall:update", isWrite: true };
-  const subject = firewallSubject(facts, id);
-  const notFoundAdvice = `The account has no firewall ${subject}: make one, and name it in routedIPFirewallName.`;
-  return { ...facts, subject, notFoundAdvice };
+function callTo(operation: string, subject: string, doing: string, scope: string): CallInfo {
+  return { operation, subject, doing, scope, isWrite: scope === "firewall:update" };
 }
 
-function numbersOf(facts: CallFacts, machineIDs: readonly string[]): readonly number[] {
-  return machineIDs.map((machineID) => machineSubject(facts, machineID));
+function changeOf(id: string, operation: string, doing: string): CallInfo {
+  const call = aboutFirewall(callTo(operation, id, doing, "firewall:update"));
+  const notFoundAdvice = `The account has no firewall ${call.subject}: make one, and name it in routedIPFirewallName.`;
+  return { ...call, notFoundAdvice };
 }
 
 function textOf(ports: readonly PortRange[]): string {
@@ -173,36 +165,26 @@ function dropletsOf(machineIDs: readonly string[]): string {
   return `${machineIDs.length === 1 ? "droplet" : "droplets"} ${machineIDs.join(", ")}`;
 }
 
-/**
- * Returns the firewall in a `firewall` object. Every list may be null. Its progress is what `status` and `pending_changes` say
- * (DigitalOcean's OpenAPI, 2026-08-07: a change is pending per droplet):
- * 1. A droplet that a pending change names is pending, or failed where that change is `failed`. An entry that `succeeded` is over.
- * 2. The whole firewall is waiting while a pending change names no droplet (absent, or 0), or the status is `waiting` and no
- *    change is pending.
- * 3. A status that is not known yet counts as `waiting`. With `failed` the provider has given up, so nothing is waited for.
- * @throws AnswerFault
- */
-export function decodeFirewall(value: AnswerValue): Firewall {
-  const inbound = listAt(value, "inbound_rules");
-  return {
-    id: value.at("id").textLike(uuid, "a UUID").toLowerCase(),
-    name: value.at("name").text(),
-    rules: inbound.flatMap((rule) => decodeRule(rule) ?? []).sort(byPorts),
-    ruleCount: inbound.length + listAt(value, "outbound_rules").length,
-    machineIDs: sortedTexts(listAt(value, "droplet_ids").map(answeredID)),
-    tags: sortedTexts(listAt(value, "tags").map((tag) => tag.text())),
-    ...decodeProgress(value),
-  };
-}
+type PendingChange = { readonly ids: readonly string[]; readonly status: string | undefined };
 
-function decodeProgress(value: AnswerValue): Pick<Firewall, "isWaiting" | "pendingMachineIDs" | "failedMachineIDs"> {
-  const changes = listAt(value, "pending_changes").map((change) => {
-    const droplet = change.at("droplet_id");
-    const isNamed = !droplet.isAbsent && droplet.raw !== 0;
-    return { ids: isNamed ? [answeredID(droplet)] : [], status: statusAt(change) };
-  });
-  const pending = changes.filter(({ status }) => status !== "failed" && status !== "succeeded");
-  const status = statusAt(value);
+/** Reads an entry of `pending_changes`. A droplet id that is absent, or 0, names no droplet. */
+const PENDING_CHANGE: Schema<PendingChange> = choose(({ droplet_id: id }) =>
+  map(object({ droplet_id: id === 0 ? ANY : maybe(ID), status: maybe(TEXT) }), ({ droplet_id, status }) => ({
+    ids: typeof droplet_id === "string" ? [droplet_id] : [],
+    status,
+  })),
+);
+
+type Progress = Pick<Firewall, "isWaiting" | "pendingMachineIDs" | "failedMachineIDs">;
+
+/**
+ * What `status` and `pending_changes` say of a firewall's progress (DigitalOcean's OpenAPI, 2026-08-07: a change is pending per droplet):
+ * 1. A droplet that a pending change names is pending, or failed where that change is `failed`. An entry that `succeeded` is over.
+ * 2. The whole firewall is waiting while a pending change names no droplet, or the status is `waiting` and no change is pending.
+ * 3. A status that is not known yet counts as `waiting`. With `failed` the provider has given up, so nothing is waited for.
+ */
+function progressOf(status: string | undefined, changes: readonly PendingChange[]): Progress {
+  const pending = changes.filter((change) => change.status !== "failed" && change.status !== "succeeded");
   const isAtRest = status === undefined || status === "succeeded" || status === "failed";
   const pendingMachineIDs = sortedTexts(pending.flatMap(({ ids }) => ids));
   const failed = sortedTexts(changes.flatMap((change) => (change.status === "failed" ? change.ids : [])));
@@ -213,47 +195,66 @@ function decodeProgress(value: AnswerValue): Pick<Firewall, "isWaiting" | "pendi
   };
 }
 
-function statusAt(value: AnswerValue): string | undefined {
-  const status = value.at("status");
-  return status.isAbsent ? undefined : status.text();
+/** Reads an inbound rule; undefined for a protocol that the model does not know. */
+const RULE: Schema<FirewallRule | undefined> = choose<FirewallRule | undefined>(({ protocol }) =>
+  typeof protocol === "string" && portRange(protocol, "") !== undefined
+    ? knownRule(protocol)
+    : map(object({ protocol: TEXT }), () => undefined),
+);
+
+function knownRule(protocol: string): Schema<FirewallRule | undefined> {
+  const text = map(maybe(TEXT), (written) => written ?? "");
+  const ports = check(text, (written) => portRange(protocol, written) !== undefined, "a port or a range of ports");
+  return map(object({ ports, action: maybe(TEXT), sources: SOURCES }), ({ ports: written, action, sources }) => {
+    const range = portRange(protocol, written);
+    if (range === undefined) return undefined;
+    const isAllowing = action === undefined || action === "allow";
+    const { addresses, hasOthers } = sources;
+    const isExactly = ANYBODY.length === addresses.size && ANYBODY.every((address) => addresses.has(address));
+    const isOurForm = range.protocol === "icmp" || written === writtenPorts(range);
+    return {
+      ports: range,
+      isOpenToAll: isAllowing && addresses.has("0.0.0.0/0"),
+      isPlain: isAllowing && isExactly && !hasOthers && isOurForm,
+    };
+  });
 }
 
-/** Undefined for a protocol that the model does not know. */
-function decodeRule(value: AnswerValue): FirewallRule | undefined {
-  const protocol = value.at("protocol").text();
-  if (portRange(protocol, "") === undefined) return undefined;
-  const written = value.at("ports");
-  const text = written.isAbsent ? "" : written.text();
-  const ports = portRange(protocol, text);
-  if (ports === undefined) throw written.fault("a port or a range of ports");
-  const action = value.at("action");
-  const isAllowing = action.isAbsent || action.text() === "allow";
-  const { addresses, hasOthers } = sourcesOf(value.at("sources"));
-  const isExactly = ANYBODY.length === addresses.size && ANYBODY.every((address) => addresses.has(address));
-  const isOurForm = ports.protocol === "icmp" || text === writtenPorts(ports);
-  return {
-    ports,
-    isOpenToAll: isAllowing && addresses.has("0.0.0.0/0"),
-    isPlain: isAllowing && isExactly && !hasOthers && isOurForm,
-  };
-}
-
-/** The addresses of a rule's sources, and whether it has sources of any other kind. */
-function sourcesOf(value: AnswerValue): { readonly addresses: ReadonlySet<string>; readonly hasOthers: boolean } {
-  if (value.isAbsent) return { addresses: new Set(), hasOthers: false };
-  const addresses = new Set(listAt(value, "addresses").map((address) => address.text()));
-  const { addresses: _, ...others } = value.raw as Readonly<Record<string, unknown>>;
-  return { addresses, hasOthers: Object.values(others).some((sources) => !isNothing(sources)) };
-}
+/** Reads the addresses of a rule's sources, and whether it has sources of any other kind. */
+const SOURCES: Schema<{ readonly addresses: ReadonlySet<string>; readonly hasOthers: boolean }> = map(
+  maybe(choose((fields) => map(object({ addresses: anyList(TEXT) }), ({ addresses }) => ({ addresses, fields })))),
+  (sources) => ({
+    addresses: new Set(sources?.addresses),
+    hasOthers: Object.entries(sources?.fields ?? {}).some(([kind, own]) => kind !== "addresses" && !isNothing(own)),
+  }),
+);
 
 function isNothing(sources: unknown): boolean {
   return sources === null || (Array.isArray(sources) && sources.length === 0);
 }
 
-function listAt(value: AnswerValue, field: string): readonly AnswerValue[] {
-  const list = value.at(field);
-  return list.isAbsent ? [] : list.items();
-}
+/** Reads a `firewall` object. Every list may be null. */
+export const FIREWALL: Schema<Firewall> = map(
+  object({
+    inbound_rules: anyList(RULE),
+    id: UUID,
+    name: TEXT,
+    outbound_rules: anyList(ANY),
+    droplet_ids: anyList(ID),
+    tags: anyList(TEXT),
+    pending_changes: anyList(PENDING_CHANGE),
+    status: maybe(TEXT),
+  }),
+  (firewall) => ({
+    id: firewall.id,
+    name: firewall.name,
+    rules: firewall.inbound_rules.flatMap((rule) => rule ?? []).sort(byPorts),
+    ruleCount: firewall.inbound_rules.length + firewall.outbound_rules.length,
+    machineIDs: sortedTexts(firewall.droplet_ids),
+    tags: sortedTexts(firewall.tags),
+    ...progressOf(firewall.status, firewall.pending_changes),
+  }),
+);
 
 /** Rules of the same ports in one order, too, whatever order they came in. */
 function byPorts(a: FirewallRule, b: FirewallRule): number {
@@ -276,13 +277,13 @@ interface OpenRule {
   readonly sources: { readonly addresses: string[] };
 }
 
-/** The inbound rule that lets everybody in on these ports; the same value adds it and removes it. Pure. */
+/** The inbound rule that lets everybody in on these ports; the same value adds it and removes it. */
 export function openRule(ports: PortRange): OpenRule {
   return { protocol: ports.protocol, ports: writtenPorts(ports), sources: { addresses: [...ANYBODY] } };
 }
 
 /**
- * `80`, `8000-9000`, `1-65535` for all ports, `0` for icmp. Pure.
+ * `80`, `8000-9000`, `1-65535` for all ports, `0` for icmp.
  *
  * All ports have three spellings. The API has at times refused `0` and at times `all`, and it shows both as `0`, so that a
  * removal of `all` finds nothing; the plain range has always been accepted and comes back as it was written.

@@ -1,68 +1,54 @@
+// The ids of DigitalOcean: those that go into a request, checked before anything is sent, and those in answers.
+
 import { canonicalIPv4 } from "../../model/address.ts";
-import type { AnswerValue } from "../provider-http/answer.ts";
-import type { CallFacts } from "../provider-http/provider-caller.ts";
-import { providerError } from "./api.ts";
-
-/** Matches a UUID. */
-export const uuid: RegExp = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+import { ANY, check, map, type Schema, textLike } from "../http/answer.ts";
+import type { CallInfo } from "../http/failures.ts";
+import { refused } from "./api.ts";
 
 /**
- * An address that may go into a URL path.
- * @throws ProviderError `refused`, before anything is sent, when it is not a canonical IPv4 address
+ * Returns the call when its subject may go into a URL path as an address.
+ * @throws ProviderError `refused` when it is not a canonical IPv4 address
  */
-export function addressSubject(facts: Omit<CallFacts, "subject">, ip: string): string {
-  if (canonicalIPv4(ip) !== undefined) return ip;
-  throw providerError(
-    { ...facts, subject: ip },
-    { failure: "refused", status: 0, reason: `${JSON.stringify(ip)} is not an IPv4 address` },
-  );
+export function aboutAddress(call: CallInfo): CallInfo {
+  if (canonicalIPv4(call.subject) !== undefined) return call;
+  throw refused(call, `${JSON.stringify(call.subject)} is not an IPv4 address`);
 }
 
 /**
- * A droplet id as the number that the API wants.
- * @throws ProviderError `refused`, before anything is sent, when it is not a decimal number JavaScript holds exactly
+ * Returns the id of a droplet as the number that the API takes.
+ * @throws ProviderError `refused` when it is not a decimal number that JavaScript holds exactly
  */
-export function machineSubject(facts: Omit<CallFacts, "subject">, machineID: string): number {
-  const id = /^[1-9]\d*$/.test(machineID) ? Number(machineID) : Number.NaN;
-  if (Number.isSafeInteger(id)) return id;
-  throw providerError(
-    { ...facts, subject: machineID },
-    { failure: "refused", status: 0, reason: `${JSON.stringify(machineID)} is not a droplet id` },
-  );
+export function dropletNumber(call: CallInfo, machineID: string): number {
+  const id = wholeNumber(machineID);
+  if (id !== undefined) return id;
+  throw refused({ ...call, subject: machineID }, `${JSON.stringify(machineID)} is not a droplet id`);
 }
+
+/** Returns the number > 0 that a decimal text is; undefined if JavaScript does not hold it exactly. */
+export function wholeNumber(text: string): number | undefined {
+  const number = /^[1-9]\d*$/.test(text) ? Number(text) : Number.NaN;
+  return Number.isSafeInteger(number) ? number : undefined;
+}
+
+const UUID_FORM = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 /**
- * A firewall id that may go into a URL path, in lower case.
- * @throws ProviderError `refused`, before anything is sent, when it is not a UUID
+ * Returns the call about a firewall, its id in lower case.
+ * @throws ProviderError `refused` when it is not a UUID
  */
-export function firewallSubject(facts: Omit<CallFacts, "subject">, id: string): string {
-  if (isFirewallID(id)) return id.toLowerCase();
-  throw providerError(
-    { ...facts, subject: id },
-    { failure: "refused", status: 0, reason: `${JSON.stringify(id)} is not the id of a firewall` },
-  );
+export function aboutFirewall(call: CallInfo): CallInfo {
+  if (UUID_FORM.test(call.subject)) return { ...call, subject: call.subject.toLowerCase() };
+  throw refused(call, `${JSON.stringify(call.subject)} is not the id of a firewall`);
 }
 
-/**
- * A tag to filter by.
- * @throws ProviderError `refused`, before anything is sent, when it is empty, which would mean no filter
- */
-export function tagSubject(facts: Omit<CallFacts, "subject">, tag: string): string {
-  if (tag !== "") return tag;
-  throw providerError({ ...facts, subject: tag }, { failure: "refused", status: 0, reason: "a tag must not be empty" });
-}
+/** Reads the UUID of a firewall, in lower case. */
+export const UUID: Schema<string> = map(
+  textLike((text) => UUID_FORM.test(text), "a UUID"),
+  (text) => text.toLowerCase(),
+);
 
-/** True when a text could be the id of a firewall. */
-function isFirewallID(text: string): boolean {
-  return uuid.test(text);
-}
-
-/**
- * The numeric id > 0 that a value is, as decimal text.
- * @throws AnswerFault
- */
-export function answeredID(value: AnswerValue): string {
-  const { raw } = value;
-  if (typeof raw !== "number" || !Number.isSafeInteger(raw) || raw < 1) throw value.fault("a numeric id");
-  return String(raw);
-}
+/** Reads a numeric id > 0 as decimal text. */
+export const ID: Schema<string> = map(
+  check(ANY, (value) => Number.isSafeInteger(value) && Number(value) > 0, "a numeric id"),
+  String,
+);

@@ -1,80 +1,82 @@
-import { canonicalIPv4 } from "../../model/address.ts";
-import { acceptedTTL, type TTLRules, type Zone } from "../../model/dns.ts";
+// A records, as they are written. The API has neither a batch call nor transactions: one request per record.
+
+import { acceptedTTL } from "../../model/dns.ts";
 import { ProviderError } from "../../model/errors.ts";
 import type { DNSProvider, DNSProviderReader, RecordSetResult } from "../../ports/providers.ts";
-import { type Answer, AnswerFault, jsonOf } from "../provider-http/answer.ts";
-import type { CallFacts } from "../provider-http/provider-caller.ts";
-import { type ChangeAttempt, type ChangeConflict, changeRecordSet, isSameSet } from "../provider-http/record-sets.ts";
-import { type Call, type Caller, expectedFailure, providerError } from "./api.ts";
+import {
+  type ChangeAttempt,
+  type ChangeConflict,
+  changeRecordSet,
+  isSameSet,
+  recordSetState,
+} from "../dns/record-sets.ts";
+import { AnswerFault, object, read } from "../http/answer.ts";
+import { type Client, type DigitalOceanCall, expectedFailure, refused } from "./api.ts";
 import {
   type AddressRecord,
-  decodeRecord,
+  anyRecord,
+  callTo,
   listRecords,
   missingZone,
   type RecordName,
   recordName,
-  recordSetState,
-} from "./read-records.ts";
+  TTL_RULES,
+} from "./records.ts";
 
-/** The record calls of one write: what is wanted, and with which TTL in seconds. */
-interface RecordWrite {
-  readonly caller: Caller;
-  readonly name: RecordName;
-  readonly addresses: readonly string[];
-  readonly ttl: number;
-  readonly mayWrite: () => boolean;
-}
-
-/**
- * The writing half of the port over DigitalOcean's API, which has neither a batch call nor transactions: one request per record,
- * first what is missing, then the TTL, last what is too much, which goes only when all that is desired stands.
- */
-export function dnsWriteOperations(caller: Caller, ttlRules: TTLRules): Omit<DNSProvider, keyof DNSProviderReader> {
+/** Returns the writing half of the port over DigitalOcean's API. It adds what is missing, then sets the TTL, then removes what is too much. */
+export function recordWriter(client: Client): Omit<DNSProvider, keyof DNSProviderReader> {
   return {
     async writeRecords(zone, fqdn, change) {
+      const doing = `write the A records of ${JSON.stringify(fqdn)} in the zone ${JSON.stringify(zone.id)}`;
+      const call = callTo("records", fqdn, doing, "domain:update");
+      const name = recordName(call, zone);
       const { addresses, ttlSeconds } = change.after;
-      const name = checkedName(zone, fqdn, addresses);
+      const ttl = acceptedTTL(ttlSeconds, TTL_RULES);
       const { mayWrite = (): boolean => true } = change;
-      const write: RecordWrite = {
-        caller: caller.for("rest"),
-        name,
-        addresses,
-        ttl: acceptedTTL(ttlSeconds, ttlRules),
-        mayWrite,
-      };
+      const write: RecordWrite = { client: client.for("rest"), name, addresses, ttl, mayWrite };
       return changeRecordSet(change, {
-        ttlRules,
-        read: (purpose) => listRecords(caller.for(purpose), name),
-        stateOf: (records) => recordSetState(name.fqdn, records),
+        fqdn: name.fqdn,
+        ttlRules: TTL_RULES,
+        refuse: (reason) => refused({ ...call, subject: name.fqdn }, reason),
+        read: (purpose) => listRecords(client.for(purpose), name),
         attempt: (records) => attempt(write, records),
       });
     },
   };
 }
 
+/** The record calls of one write: what is desired, and with which TTL in seconds. */
+interface RecordWrite {
+  readonly client: Client;
+  readonly name: RecordName;
+  readonly addresses: readonly string[];
+  readonly ttl: number;
+  readonly mayWrite: () => boolean;
+}
+
 async function attempt(write: RecordWrite, records: readonly AddressRecord[]): Promise<ChangeAttempt<AddressRecord>> {
-  const { caller, name } = write;
+  const { client, name } = write;
   const { kept, missing, surplus } = recordChanges(records, write.addresses);
   const added: AddressRecord[] = [];
   for (const ip of missing) {
     if (!write.mayWrite()) return stopped(write, [...records, ...added]);
     const made = await add(write, ip);
-    if (made instanceof ProviderError) return refused([...records, ...added], made);
+    if (made instanceof ProviderError) return refusedRecord([...records, ...added], made);
     added.push(made);
   }
   const settled = await settleTTL(write, { kept, added, surplus });
   if ("kind" in settled) return settled;
   for (const [at, record] of surplus.entries()) {
     if (!write.mayWrite()) return stopped(write, [...settled, ...surplus.slice(at)]);
-    if ((await caller.call(removeCall(name, record))) === "gone") return gone([...settled, ...surplus.slice(at)]);
+    if ((await client.call(removeCall(name, record))) === "gone") return gone([...settled, ...surplus.slice(at)]);
   }
   return { kind: "written", records: recordSetState(name.fqdn, settled) };
 }
 
 /** The record made for an address, or the refusal, which may say that the record stands already. */
-async function add({ caller, name, ttl }: RecordWrite, ip: string): Promise<AddressRecord | ProviderError> {
+async function add({ client, name, ttl }: RecordWrite, ip: string): Promise<AddressRecord | ProviderError> {
   try {
-    return await caller.call(addCall(name, ip, ttl));
+    return await client.call(addCall(name, ip, ttl));
   } catch (error) {
     if (error instanceof ProviderError && error.failure === "refused") return error;
     throw error;
@@ -92,15 +94,15 @@ async function settleTTL(
   write: RecordWrite,
   { kept, added, surplus }: Readonly<Record<"kept" | "added" | "surplus", readonly AddressRecord[]>>,
 ): Promise<readonly AddressRecord[] | ChangeConflict<AddressRecord> | RecordSetResult> {
-  const { caller, name, ttl } = write;
+  const { client, name, ttl } = write;
   const wanted = [...kept, ...added];
   const expected = [...wanted, ...surplus];
   const first = wanted.find((record) => record.ttlSeconds !== ttl);
   if (first === undefined) return wanted;
   const isWritten = added.some((record) => record.ttlSeconds === ttl);
   if (!isWritten && !write.mayWrite()) return stopped(write, expected);
-  if (!isWritten && (await caller.call(setTTLCall(name, first, ttl))) === undefined) return gone(expected);
-  const listed = await listRecords(caller, name);
+  if (!isWritten && (await client.call(setTTLCall(name, first, ttl))) === undefined) return gone(expected);
+  const listed = await listRecords(client, name);
   // A list that does not show what was just made is late: the answer to its making is newer.
   const seen = [...listed, ...added.filter((item) => !listed.some(({ id }) => id === item.id))];
   if (!isSameSet(addressesOf(seen), addressesOf(expected))) return { ...gone(expected), seen };
@@ -114,14 +116,14 @@ async function settleEach(
   seen: readonly AddressRecord[],
   expected: readonly AddressRecord[],
 ): Promise<readonly AddressRecord[] | ChangeConflict<AddressRecord> | RecordSetResult> {
-  const { caller, name, ttl } = write;
+  const { client, name, ttl } = write;
   const settled: AddressRecord[] = [];
-  for (const { id, ip } of wanted) {
-    const record = seen.find((item) => item.id === id && item.ip === ip);
+  for (const { id, address } of wanted) {
+    const record = seen.find((item) => item.id === id && item.address === address);
     if (record === undefined) return { ...gone(expected), seen };
     if (record.ttlSeconds !== ttl && !write.mayWrite()) return stopped(write, expected);
-    const written = record.ttlSeconds === ttl ? record : await caller.call(setTTLCall(name, record, ttl));
-    if (written?.ip !== ip) return gone(expected);
+    const written = record.ttlSeconds === ttl ? record : await client.call(setTTLCall(name, record, ttl));
+    if (written?.address !== address) return gone(expected);
     settled.push(written);
   }
   return settled;
@@ -138,58 +140,42 @@ function gone(expected: readonly AddressRecord[]): ChangeConflict<AddressRecord>
 }
 
 /** A record is refused, because it stands already or for any other reason. */
-function refused(expected: readonly AddressRecord[], error: ProviderError): ChangeConflict<AddressRecord> {
+function refusedRecord(expected: readonly AddressRecord[], error: ProviderError): ChangeConflict<AddressRecord> {
   return { kind: "conflict", expected: addressesOf(expected), error, isRepeatable: false };
 }
 
 function addressesOf(records: readonly AddressRecord[]): readonly string[] {
-  return records.map((record) => record.ip);
-}
-
-/** @throws ProviderError `refused`, before anything is sent, when the name or an address could not stand in a record */
-function checkedName(zone: Zone, fqdn: string, addresses: readonly string[]): RecordName {
-  const doing = `write the A records of ${JSON.stringify(fqdn)} in the zone ${JSON.stringify(zone.id)}`;
-  const facts: Omit<CallFacts, "subject"> = { operation: "records", doing, scope: "domain:update", isWrite: true };
-  const name = recordName(facts, zone, fqdn);
-  const wrong = addresses.find((ip) => canonicalIPv4(ip) === undefined);
-  if (wrong === undefined) return name;
-  const reason = `${JSON.stringify(wrong)} is not an IPv4 address`;
-  throw providerError({ ...facts, subject: name.fqdn }, { failure: "refused", status: 0, reason });
+  return records.map((record) => record.address);
 }
 
 /** Makes an A record. Not idempotent: a second call makes a second record. */
-function addCall(name: RecordName, ip: string, ttl: number): Call<AddressRecord> {
+function addCall(name: RecordName, ip: string, ttl: number): DigitalOceanCall<AddressRecord> {
+  const { zone, fqdn, relative } = name;
   return {
-    operation: "add-record",
-    subject: name.fqdn,
-    doing: `add ${ip} to the A records of ${name.fqdn} in the zone ${name.zone}`,
-    scope: "domain:create",
-    isWrite: true,
-    notFoundAdvice: missingZone(name.zone),
-    send: (client, configuration) =>
-      client.domains
-        .byDomain_name(name.zone)
-        .records.post({ type: "A", name: name.relative, data: ip, ttl }, configuration),
-    decode(answer) {
-      const record = recordIn(answer, name);
-      if (record.ip !== ip) throw new AnswerFault(`domain_record.data is ${record.ip}, not ${ip}`);
+    ...callTo("add-record", fqdn, `add ${ip} to the A records of ${fqdn} in the zone ${zone}`, "domain:create"),
+    notFoundAdvice: missingZone(zone),
+    send: ({ domains }) => domains.byDomain_name(zone).records.post({ type: "A", name: relative, data: ip, ttl }),
+    read: (body) => {
+      const record = readRecord(body, name);
+      if (record.address !== ip) throw new AnswerFault(`domain_record.data is ${record.address}, not ${ip}`);
       return record;
     },
   };
 }
 
 /** Sets the TTL of a record, and with it that of all records of its name; undefined when the record is gone. Idempotent. */
-function setTTLCall(name: RecordName, { id, ip }: AddressRecord, ttl: number): Call<AddressRecord | undefined> {
+function setTTLCall(
+  name: RecordName,
+  { id, address }: AddressRecord,
+  ttl: number,
+): DigitalOceanCall<AddressRecord | undefined> {
+  const { zone, fqdn } = name;
+  const doing = `set the TTL of ${fqdn} in the zone ${zone} to ${ttl} s (record ${id}, ${address})`;
   return {
-    operation: "set-ttl",
-    subject: name.fqdn,
-    doing: `set the TTL of ${name.fqdn} in the zone ${name.zone} to ${ttl} s (record ${id}, ${ip})`,
-    scope: "domain:update",
-    isWrite: true,
-    send: (client, configuration) =>
-      client.domains.byDomain_name(name.zone).records.byDomain_record_id(id).patch({ type: "A", ttl }, configuration),
-    decode(answer) {
-      const record = recordIn(answer, name);
+    ...callTo("set-ttl", fqdn, doing, "domain:update"),
+    send: ({ domains }) => domains.byDomain_name(zone).records.byDomain_record_id(id).patch({ type: "A", ttl }),
+    read: (body) => {
+      const record = readRecord(body, name);
       if (record.id !== id) throw new AnswerFault(`domain_record.id is ${record.id}, not ${id}`);
       return record;
     },
@@ -198,24 +184,20 @@ function setTTLCall(name: RecordName, { id, ip }: AddressRecord, ttl: number): C
 }
 
 /** Removes a record, or finds that it is gone. Idempotent. */
-function removeCall(name: RecordName, { id, ip }: AddressRecord): Call<"removed" | "gone"> {
+function removeCall({ zone, fqdn }: RecordName, { id, address }: AddressRecord): DigitalOceanCall<"removed" | "gone"> {
+  const doing = `remove ${address} from the A records of ${fqdn} in the zone ${zone} (record ${id})`;
   return {
-    operation: "remove-record",
-    subject: name.fqdn,
-    doing: `remove ${ip} from the A records of ${name.fqdn} in the zone ${name.zone} (record ${id})`,
-    scope: "domain:delete",
-    isWrite: true,
-    send: (client, configuration) =>
-      client.domains.byDomain_name(name.zone).records.byDomain_record_id(id).delete(configuration),
-    decode: () => "removed",
+    ...callTo("remove-record", fqdn, doing, "domain:delete"),
+    send: ({ domains }) => domains.byDomain_name(zone).records.byDomain_record_id(id).delete(),
+    read: () => "removed",
+    otherwise: { value: "removed" },
     expected: expectedFailure("not-found", "gone"),
   };
 }
 
-function recordIn(answer: Answer, name: RecordName): AddressRecord {
-  const value = jsonOf(answer).at("domain_record");
-  const record = decodeRecord(value, name.relative);
-  if (record === undefined) throw new AnswerFault(`domain_record is not an A record named ${name.relative}`);
+function readRecord(body: unknown, { relative }: RecordName): AddressRecord {
+  const { record } = read(object({ domain_record: anyRecord(relative) }), body).domain_record;
+  if (record === undefined) throw new AnswerFault(`domain_record is not an A record named ${relative}`);
   return record;
 }
 
@@ -229,11 +211,12 @@ interface RecordChanges {
   readonly surplus: readonly AddressRecord[];
 }
 
-/** Compares the records of a name, which come by id, with the desired addresses. Pure. */
+/** Compares the records of a name, which come by id, with the desired addresses. */
 function recordChanges(records: readonly AddressRecord[], desired: readonly string[]): RecordChanges {
   const kept = records.filter(
-    (record) => desired.includes(record.ip) && records.find((other) => other.ip === record.ip) === record,
+    (record) =>
+      desired.includes(record.address) && records.find((other) => other.address === record.address) === record,
   );
-  const missing = [...new Set(desired)].filter((ip) => !kept.some((record) => record.ip === ip));
+  const missing = [...new Set(desired)].filter((ip) => !kept.some((record) => record.address === ip));
   return { kept, missing, surplus: records.filter((record) => !kept.includes(record)) };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { describeBrokenConnections } from "../provider-http/http-contract.ts";
+import { describeBrokenConnections } from "../http/http-contract.ts";
 import { okJSON } from "./api-objects.ts";
 import { HTTP_WORLD } from "./http-world.ts";
 import { withServer } from "./with-server.ts";

@@ -1,6 +1,6 @@
 import { createCloudflare } from "../../../src/adapters/cloudflare/cloudflare.ts";
 import { SYSTEM_CLOCK } from "../../../src/cli/system-clock.ts";
-import type { HTTPWorld } from "../provider-http/http-contract.ts";
+import type { HTTPWorld } from "../http/http-contract.ts";
 import { batchJSON, errorJSON, fqdn, listJSON, recordJSON, recordsPath } from "./api-objects.ts";
 import { token, withServer, zone } from "./with-server.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { DNSRecord } from "../../../src/adapters/cloudflare/read-records.ts";
+import type { DNSRecord } from "../../../src/adapters/cloudflare/records.ts";
 import { recordBatches } from "../../../src/adapters/cloudflare/write-records.ts";
 import { fqdn } from "./api-objects.ts";
 

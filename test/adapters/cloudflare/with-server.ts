@@ -4,8 +4,8 @@ import { SYSTEM_CLOCK } from "../../../src/cli/system-clock.ts";
 import type { RecordSetState, Zone } from "../../../src/model/dns.ts";
 import type { ProviderError } from "../../../src/model/errors.ts";
 import type { DNSProvider, ProviderMeter, RecordSetResult } from "../../../src/ports/providers.ts";
-import { providerFailureOf } from "../provider-http/provider-failure-of.ts";
-import { type ReplyScript, replyFunction } from "../provider-http/reply-script.ts";
+import { providerFailureOf } from "../http/provider-failure-of.ts";
+import { type ReplyScript, replyFunction } from "../http/reply-script.ts";
 import { fqdn, zoneID } from "./api-objects.ts";
 import { type Received, type Reply, type ScriptedServer, startScriptedServer } from "./scripted-server.ts";
 

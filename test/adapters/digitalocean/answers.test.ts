@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { decodeAddress } from "../../../src/adapters/digitalocean/addresses.ts";
-import { AnswerValue } from "../../../src/adapters/provider-http/answer.ts";
+import { ADDRESS } from "../../../src/adapters/digitalocean/addresses.ts";
+import { object, read } from "../../../src/adapters/http/answer.ts";
 import type { IPProvider } from "../../../src/ports/providers.ts";
 import { accountJSON, actionJSON, addressJSON, dropletJSON, errorJSON } from "./api-objects.ts";
 import type { Reply } from "./scripted-server.ts";
@@ -146,7 +146,7 @@ describe("answers", () => {
     const examples = ["reserved_ip_assigning", "reserved_ip_reserving", "reserved_ip_assigned", "reserved_ip_reserved"];
     const decoded = examples.map((name) => {
       const { value } = document.components.examples[name];
-      return decodeAddress(new AnswerValue(value, "").at("reserved_ip"));
+      return read(object({ reserved_ip: ADDRESS }), value).reserved_ip;
     });
     const free = { ip: "45.55.96.47", region: "nyc3" };
     expect(decoded).toEqual([

@@ -1,4 +1,4 @@
-import { describeBrokenConnections } from "../provider-http/http-contract.ts";
+import { describeBrokenConnections } from "../http/http-contract.ts";
 import { HTTP_WORLD } from "./http-world.ts";
 
 describeBrokenConnections(HTTP_WORLD);

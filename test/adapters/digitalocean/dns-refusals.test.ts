@@ -1,11 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { createCaller } from "../../../src/adapters/digitalocean/api.ts";
-import {
-  createDigitalOcean,
-  createDigitalOceanDNS,
-  createDigitalOceanDNSReader,
-  createDigitalOceanReader,
-} from "../../../src/adapters/digitalocean/digitalocean.ts";
+import { createClient } from "../../../src/adapters/digitalocean/api.ts";
+import { openDigitalOcean, openDigitalOceanReaders } from "../../../src/adapters/digitalocean/digitalocean.ts";
 import { SYSTEM_CLOCK } from "../../../src/cli/system-clock.ts";
 import type { DNSProvider } from "../../../src/ports/providers.ts";
 import { FakeClock } from "../../fake/fake-clock.ts";
@@ -125,9 +120,9 @@ describe("a caller that is shared", () => {
     await withDNSServer(tooMany, async ({ server }) => {
       const clock = new FakeClock();
       const options = { token, baseURL: server.url, userAgent: "flipop/0", clock };
-      const caller = createCaller(options);
-      const addresses = createDigitalOcean(options, caller);
-      const dns = createDigitalOceanDNS(options, caller);
+      const caller = createClient(options);
+      const addresses = openDigitalOcean(options, caller).addresses;
+      const dns = openDigitalOcean(options, caller).dns;
       expect(await failureOf(addresses.getAddress(ip1))).toMatchObject({ failure: "rate-limited", status: 429 });
       for (const call of [dns.findZone("example.com"), dns.readRecords(zone, fqdn), write(dns, [ip1])]) {
         expect(await failureOf(call)).toMatchObject({ failure: "rate-limited", status: 0 });
@@ -143,9 +138,9 @@ describe("a caller that is shared", () => {
   test("has at most four requests in flight, and one count of all calls", async () => {
     await withDNSServer(afterAWhile, async ({ server }) => {
       const options = { token, baseURL: server.url, userAgent: "flipop/0", clock: SYSTEM_CLOCK };
-      const caller = createCaller(options);
-      const addresses = createDigitalOceanReader(options, caller);
-      const dns = createDigitalOceanDNSReader(options, caller);
+      const caller = createClient(options);
+      const addresses = openDigitalOceanReaders(options, caller).addresses;
+      const dns = openDigitalOceanReaders(options, caller).dns;
       const six = [1, 2, 3, 4, 5, 6];
       await Promise.all(six.flatMap(() => [addresses.getAddress(ip1), dns.findZone("example.com")]));
       expect(server.mostOpen()).toBe(4);
@@ -160,10 +155,10 @@ describe("a caller that is shared", () => {
   test("sends calls about addresses before those about names that have waited longer", async () => {
     await withDNSServer(afterAWhile, async ({ server }) => {
       const options = { token, baseURL: server.url, userAgent: "flipop/0", clock: SYSTEM_CLOCK };
-      const caller = createCaller(options);
-      const dns = createDigitalOceanDNS(options, caller);
+      const caller = createClient(options);
+      const dns = openDigitalOcean(options, caller).dns;
       const names = Array.from({ length: 12 }, () => dns.findZone("example.com"));
-      await createDigitalOcean(options, caller).getAddress(ip1);
+      await openDigitalOcean(options, caller).addresses.getAddress(ip1);
       await Promise.all(names);
       // Four were in flight before it, and as many may overtake it on their way.
       expect(server.requests.findIndex(({ path }) => path.includes("reserved_ips"))).toBeLessThanOrEqual(8);

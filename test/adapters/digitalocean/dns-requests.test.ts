@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createDigitalOceanDNSReader } from "../../../src/adapters/digitalocean/digitalocean.ts";
+import { openDigitalOceanReaders } from "../../../src/adapters/digitalocean/digitalocean.ts";
 import { SYSTEM_CLOCK } from "../../../src/cli/system-clock.ts";
 import { errorJSON } from "./api-objects.ts";
 import {
@@ -149,12 +149,12 @@ describe("requests about DNS", () => {
   test("the reader reads, and has no method that writes", async () => {
     const missing = { status: 404, json: errorJSON("not_found", "Not here.") };
     await withDNSServer([missing, listed(recordJSON(7, ip1))], async ({ server }) => {
-      const reader = createDigitalOceanDNSReader({
+      const reader = openDigitalOceanReaders({
         token,
         baseURL: server.url,
         userAgent: "flipop/0",
         clock: SYSTEM_CLOCK,
-      });
+      }).dns;
       expect(await reader.findZone("example.com")).toBeUndefined();
       expect((await reader.readRecords(zone, fqdn)).addresses).toEqual([ip1]);
       const names = [

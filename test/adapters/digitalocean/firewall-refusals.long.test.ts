@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { createCaller } from "../../../src/adapters/digitalocean/api.ts";
-import { createDigitalOcean, createDigitalOceanFirewalls } from "../../../src/adapters/digitalocean/digitalocean.ts";
+import { createClient } from "../../../src/adapters/digitalocean/api.ts";
+import { openDigitalOcean } from "../../../src/adapters/digitalocean/digitalocean.ts";
 import type { PortRange } from "../../../src/model/firewall.ts";
 import type { FirewallProvider } from "../../../src/ports/providers.ts";
 import { FakeClock } from "../../fake/fake-clock.ts";
@@ -154,9 +154,9 @@ describe("the rate limit", () => {
     await withFirewallServer(tooMany, async ({ server }) => {
       const clock = new FakeClock();
       const options = { token, baseURL: server.url, userAgent: "flipop/0", clock };
-      const caller = createCaller(options);
-      const addresses = createDigitalOcean(options, caller);
-      const firewalls = createDigitalOceanFirewalls(options, caller);
+      const caller = createClient(options);
+      const addresses = openDigitalOcean(options, caller).addresses;
+      const firewalls = openDigitalOcean(options, caller).firewalls;
       expect(await failureOf(addresses.listPage(1))).toMatchObject({ failure: "rate-limited", status: 429 });
       for (const [, , call] of [...reads, ...writes]) {
         expect(await failureOf(call(firewalls))).toMatchObject({ failure: "rate-limited", status: 0 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createDigitalOceanFirewallsReader } from "../../../src/adapters/digitalocean/digitalocean.ts";
+import { openDigitalOceanReaders } from "../../../src/adapters/digitalocean/digitalocean.ts";
 import { SYSTEM_CLOCK } from "../../../src/cli/system-clock.ts";
 import type { PortRange } from "../../../src/model/firewall.ts";
 import type { FirewallProvider } from "../../../src/ports/providers.ts";
@@ -146,7 +146,7 @@ describe("requests about firewalls", () => {
   test("the reader reads, and has no method that writes", async () => {
     await withFirewallServer({ json: firewallPage([firewallJSON()]) }, async ({ server }) => {
       const options = { token, baseURL: server.url, userAgent: "flipop/0", clock: SYSTEM_CLOCK };
-      const reader = createDigitalOceanFirewallsReader(options);
+      const reader = openDigitalOceanReaders(options).firewalls;
       expect(await reader.listFirewalls()).toMatchObject([{ id, name: "web" }]);
       const names = ["calls", "durations", "firewallLimits", "getFirewall", "listFirewalls", "machinesWithTag", "name"];
       expect(Object.keys(reader).sort()).toEqual([...names, "rateLimit"]);

@@ -1,6 +1,6 @@
-import { createDigitalOcean } from "../../../src/adapters/digitalocean/digitalocean.ts";
+import { openDigitalOcean } from "../../../src/adapters/digitalocean/digitalocean.ts";
 import { SYSTEM_CLOCK } from "../../../src/cli/system-clock.ts";
-import type { HTTPWorld } from "../provider-http/http-contract.ts";
+import type { HTTPWorld } from "../http/http-contract.ts";
 import { addressJSON, errorJSON } from "./api-objects.ts";
 import { token, withServer } from "./with-server.ts";
 
@@ -31,7 +31,7 @@ export const HTTP_WORLD: HTTPWorld = {
       options,
     ),
   readAt: (baseURL) =>
-    createDigitalOcean({ token, baseURL, userAgent: "flipop/0", clock: SYSTEM_CLOCK }).getAddress(ip),
+    openDigitalOcean({ token, baseURL, userAgent: "flipop/0", clock: SYSTEM_CLOCK }).addresses.getAddress(ip),
   apiPath: "",
   readPath: `/v2/reserved_ips/${ip}`,
   usualURL: "https://api.digitalocean.com",

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { FakeClock } from "../../fake/fake-clock.ts";
-import { describeTooManyRequests, LIMIT_NOW_MS } from "../provider-http/http-contract.ts";
+import { describeTooManyRequests, LIMIT_NOW_MS } from "../http/http-contract.ts";
 import { addressJSON, errorJSON } from "./api-objects.ts";
 import { HTTP_WORLD } from "./http-world.ts";
 import type { Reply } from "./scripted-server.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createDigitalOceanReader } from "../../../src/adapters/digitalocean/digitalocean.ts";
+import { openDigitalOceanReaders } from "../../../src/adapters/digitalocean/digitalocean.ts";
 import { SYSTEM_CLOCK } from "../../../src/cli/system-clock.ts";
 import { accountJSON, actionJSON, addressJSON, dropletJSON } from "./api-objects.ts";
 import { token, withServer } from "./with-server.ts";
@@ -118,12 +118,12 @@ describe("requests", () => {
 
   test("the reader reads, and has no method that writes", async () => {
     await withServer({ json: { reserved_ip: addressJSON(ip) } }, async ({ server }) => {
-      const reader = createDigitalOceanReader({
+      const reader = openDigitalOceanReaders({
         token,
         baseURL: `${server.url}/`,
         userAgent: "flipop/0",
         clock: SYSTEM_CLOCK,
-      });
+      }).addresses;
       expect((await reader.getAddress(ip))?.ip).toBe(ip);
       expect(server.requests.map(requestLine)).toEqual([["GET", `/v2/reserved_ips/${ip}`]]);
       const names = [

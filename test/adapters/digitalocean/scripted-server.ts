@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { text as readText } from "node:stream/consumers";
 import { openAPIValidator } from "../../openapi/validator.ts";
-import { listenOnLoopback } from "../provider-http/loopback-server.ts";
-import { type ScriptedReply, sendReply } from "../provider-http/scripted-reply.ts";
+import { listenOnLoopback } from "../http/loopback-server.ts";
+import { type ScriptedReply, sendReply } from "../http/scripted-reply.ts";
 
 /** A request as it came over the wire. */
 export interface Received {

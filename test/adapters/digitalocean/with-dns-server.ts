@@ -1,9 +1,9 @@
 import type { DigitalOceanOptions } from "../../../src/adapters/digitalocean/api.ts";
-import { createDigitalOceanDNS } from "../../../src/adapters/digitalocean/digitalocean.ts";
+import { openDigitalOcean } from "../../../src/adapters/digitalocean/digitalocean.ts";
 import { SYSTEM_CLOCK } from "../../../src/cli/system-clock.ts";
 import type { Zone } from "../../../src/model/dns.ts";
 import type { DNSProvider, ProviderMeter } from "../../../src/ports/providers.ts";
-import type { ReplyScript } from "../provider-http/reply-script.ts";
+import type { ReplyScript } from "../http/reply-script.ts";
 import type { Received, Reply, ScriptedServer } from "./scripted-server.ts";
 import { token, withServer } from "./with-server.ts";
 
@@ -29,13 +29,13 @@ export async function withDNSServer(
   options: Partial<DigitalOceanOptions> = {},
 ): Promise<void> {
   await withServer(script, async ({ server }) => {
-    const dns = createDigitalOceanDNS({
+    const dns = openDigitalOcean({
       token,
       baseURL: server.url,
       userAgent: "flipop/0 (test)",
       clock: SYSTEM_CLOCK,
       ...options,
-    });
+    }).dns;
     await body({ dns, server });
   });
 }

@@ -1,8 +1,8 @@
 import type { DigitalOceanOptions } from "../../../src/adapters/digitalocean/api.ts";
-import { createDigitalOceanFirewalls } from "../../../src/adapters/digitalocean/digitalocean.ts";
+import { openDigitalOcean } from "../../../src/adapters/digitalocean/digitalocean.ts";
 import { SYSTEM_CLOCK } from "../../../src/cli/system-clock.ts";
 import type { FirewallProvider, ProviderMeter } from "../../../src/ports/providers.ts";
-import type { ReplyScript } from "../provider-http/reply-script.ts";
+import type { ReplyScript } from "../http/reply-script.ts";
 import type { Received, Reply, ScriptedServer } from "./scripted-server.ts";
 import { token, withServer } from "./with-server.ts";
 
@@ -24,13 +24,13 @@ export async function withFirewallServer(
   options: Partial<DigitalOceanOptions> = {},
 ): Promise<void> {
   await withServer(script, async ({ server }) => {
-    const firewalls = createDigitalOceanFirewalls({
+    const firewalls = openDigitalOcean({
       token,
       baseURL: server.url,
       userAgent: "flipop/0 (test)",
       clock: SYSTEM_CLOCK,
       ...options,
-    });
+    }).firewalls;
     await body({ firewalls, server });
   });
 }

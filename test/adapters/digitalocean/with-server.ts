@@ -1,10 +1,10 @@
 import type { DigitalOceanOptions } from "../../../src/adapters/digitalocean/api.ts";
-import { createDigitalOcean } from "../../../src/adapters/digitalocean/digitalocean.ts";
+import { openDigitalOcean } from "../../../src/adapters/digitalocean/digitalocean.ts";
 import { SYSTEM_CLOCK } from "../../../src/cli/system-clock.ts";
 import type { ProviderError } from "../../../src/model/errors.ts";
 import type { IPProvider, ProviderMeter } from "../../../src/ports/providers.ts";
-import { providerFailureOf } from "../provider-http/provider-failure-of.ts";
-import { type ReplyScript, replyFunction } from "../provider-http/reply-script.ts";
+import { providerFailureOf } from "../http/provider-failure-of.ts";
+import { type ReplyScript, replyFunction } from "../http/reply-script.ts";
 import { type Received, type Reply, type ScriptedServer, startScriptedServer } from "./scripted-server.ts";
 
 /** The token every test uses; no text may ever show it. */
@@ -27,13 +27,13 @@ export async function withServer(
 ): Promise<void> {
   const server = await startScriptedServer(replyFunction(script));
   try {
-    const provider = createDigitalOcean({
+    const provider = openDigitalOcean({
       token,
       baseURL: server.url,
       userAgent: "flipop/0 (test)",
       clock: SYSTEM_CLOCK,
       ...options,
-    });
+    }).addresses;
     await body({ provider, server });
   } finally {
     await server.close();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { createCaller } from "../../../src/adapters/digitalocean/api.ts";
-import { createDigitalOcean, createDigitalOceanFirewalls } from "../../../src/adapters/digitalocean/digitalocean.ts";
+import { createClient } from "../../../src/adapters/digitalocean/api.ts";
+import { openDigitalOcean } from "../../../src/adapters/digitalocean/digitalocean.ts";
 import type { ProviderError } from "../../../src/model/errors.ts";
 import type { PortRange } from "../../../src/model/firewall.ts";
 import type { FirewallProvider, IPProvider } from "../../../src/ports/providers.ts";
@@ -68,10 +68,10 @@ describe("the memory firewall provider", () => {
     const server = await served.serve();
     try {
       const options = { token: "token", baseURL: server.url, userAgent: "flipop-test", clock };
-      const caller = createCaller(options);
+      const caller = createClient(options);
       const remote = {
-        firewalls: createDigitalOceanFirewalls(options, caller),
-        addresses: createDigitalOcean(options, caller),
+        firewalls: openDigitalOcean(options, caller).firewalls,
+        addresses: openDigitalOcean(options, caller).addresses,
       };
       const addresses = new MemoryIPProvider({ cloud: local.cloud(), clock });
       const memory = {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createDigitalOcean } from "../../../src/adapters/digitalocean/digitalocean.ts";
+import { openDigitalOcean } from "../../../src/adapters/digitalocean/digitalocean.ts";
 import type { ProviderError } from "../../../src/model/errors.ts";
 import type { AcceptedAction, IPProvider, ProviderMeter } from "../../../src/ports/providers.ts";
 import type { Clock } from "../../../src/ports/system.ts";
@@ -48,12 +48,12 @@ describe("the memory provider", () => {
     const local = digitaloceanSandbox({ state: account, now });
     const server = await served.serve();
     try {
-      const remote: IPProvider & ProviderMeter = createDigitalOcean({
+      const remote: IPProvider & ProviderMeter = openDigitalOcean({
         token: "token",
         baseURL: server.url,
         userAgent: "flipop-test",
         clock,
-      });
+      }).addresses;
       const memory = new MemoryIPProvider({ cloud: local.cloud(), clock });
       const random = randomFrom(seed);
       const accepted: AcceptedAction[] = [];

@@ -1,9 +1,8 @@
-import { type Answer, type AnswerValue, jsonOf } from "../../../src/adapters/provider-http/answer.ts";
-import type { Complaint } from "../../../src/adapters/provider-http/failures.ts";
-import type { ProviderAPI } from "../../../src/adapters/provider-http/provider-caller.ts";
+import type { Answer } from "../../../src/adapters/http/answer.ts";
+import type { ProviderAPI } from "../../../src/adapters/http/api-client.ts";
 
 /** An API that nobody has, answered by `send` of each call: shows that the common part knows no provider. */
-export const SOMECLOUD: ProviderAPI<() => Promise<Answer>, AnswerValue, Complaint> = {
+export const SOMECLOUD: ProviderAPI<undefined> = {
   provider: "somecloud",
   label: "Somecloud",
   scopeAdvice: (scope) => `Ask for ${scope}.`,
@@ -12,11 +11,9 @@ export const SOMECLOUD: ProviderAPI<() => Promise<Answer>, AnswerValue, Complain
     mostInFlight: 2,
     allowance: { calls: 20, ms: 10_000, toldLimit: 100 },
     timeoutMs: 1234,
-    repeatDelayMs: 700,
   },
-  open: async () => (call) => call.send(),
-  successOf: jsonOf,
-  complaintOf: ({ text }) => ({ text, hasModel: text.startsWith("E") }),
+  open: async () => async (call) => (await call.send(undefined)) as Answer,
+  errorBodyOf: ({ text }) => ({ text, isFromAPI: text.startsWith("E"), codes: [] }),
   requestIDOf: () => undefined,
   failureOf: (status) => (status === 403 ? "forbidden" : status === 429 ? "rate-limited" : "unavailable"),
   readRateLimit: (_, headers, nowMs) => ({

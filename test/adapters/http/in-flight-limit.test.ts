@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Purpose } from "../../../src/adapters/provider-http/limits.ts";
-import { inFlightLimit } from "../../../src/adapters/provider-http/send-request.ts";
+import type { Purpose } from "../../../src/adapters/http/limits.ts";
+import { inFlightLimit } from "../../../src/adapters/http/limits.ts";
 
 test("a place that is handed over stays taken, so that later tasks wait as well", async () => {
   const withinLimit = inFlightLimit(1);

@@ -1,26 +1,25 @@
 import { describe, expect, test } from "vitest";
-import { readZoneListing, type ZoneItem } from "../../../src/adapters/provider-http/record-sets.ts";
+import { type ARecord, readZoneListing, type ZoneItem } from "../../../src/adapters/dns/record-sets.ts";
 import type { ListPage } from "../../../src/ports/listing.ts";
 import type { ZoneListing } from "../../../src/ports/providers.ts";
 
-type Page = ListPage<ZoneItem<string>>;
+type Page = ListPage<ZoneItem<ARecord>>;
 
 /** Reads pages of records `id name`, with the totals they have. */
 async function listing(
   mostCalls: number,
   ...pages: readonly Omit<Page, "hasMore">[]
 ): Promise<ZoneListing | undefined> {
-  return readZoneListing<string>({
+  return readZoneListing({
     readPage: async (page) => ({ items: [], ...pages[page - 1], hasMore: page < pages.length }),
     mostCalls,
-    recordSetState: (fqdn, addresses) => ({ fqdn, addresses, isTTLAutomatic: false, hasDuplicates: false }),
   });
 }
 
-const items = (...texts: readonly string[]): readonly ZoneItem<string>[] =>
+const items = (...texts: readonly string[]): readonly ZoneItem<ARecord>[] =>
   texts.map((text) => {
     const [id = "", fqdn = ""] = text.split(" ");
-    return { id, fqdn, record: id };
+    return { id, fqdn, record: { address: id, ttlSeconds: 60 } };
   });
 
 describe("the list of a zone", () => {

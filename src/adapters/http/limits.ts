@@ -13,7 +13,7 @@ import type { Clock } from "../../ports/system.ts";
 export type Purpose = "address" | "rest" | "recovery" | "change" | "look";
 
 /** `turn`: of two calls that wait, the one with the smaller number goes first. `kept`: the part of every limit that is left to more urgent calls. */
-export const PURPOSES: Readonly<Record<Purpose, { readonly turn: number; readonly kept: number }>> = {
+const PURPOSES: Readonly<Record<Purpose, { readonly turn: number; readonly kept: number }>> = {
   address: { turn: 0, kept: 0 },
   rest: { turn: 1, kept: 0 },
   recovery: { turn: 2, kept: 0.1 },
@@ -94,8 +94,6 @@ export interface CallLimits {
   readonly allowance: CallAllowance;
   /** Deadline of one call over headers, body and the repeat of a read, unless the options say otherwise. */
   readonly timeoutMs: number;
-  /** Wait before a read that failed in passing is repeated. */
-  readonly repeatDelayMs: number;
 }
 
 const hourMs = 3_600_000;
@@ -163,4 +161,26 @@ function retryAfterMs(header: string | null, nowMs: number): number | undefined 
   if (/^\s*\d{1,15}\s*$/.test(header)) return nowMs + Math.min(Math.max(Number(header) * 1000, 1000), hourMs);
   const dateMs = /[a-z]/i.test(header) ? Date.parse(header) : Number.NaN;
   return Number.isNaN(dateMs) || dateMs <= nowMs ? undefined : Math.min(dateMs, nowMs + hourMs);
+}
+
+/** Runs one task when there is room for it; resolves or rejects as the task does. */
+type InFlightLimit = <T>(task: () => Promise<T>, purpose: Purpose) => Promise<T>;
+
+/** Returns a runner that lets at most `most` tasks run at a time; of the others the most urgent goes next, and of those the first that came. */
+export function inFlightLimit(most: number): InFlightLimit {
+  let running = 0;
+  /** Those that wait, by their purpose's turn. */
+  const waiting = Object.values(PURPOSES).map((): (() => void)[] => []);
+  return async (task, purpose) => {
+    // The one that ends hands its place over, so that nobody slips in between.
+    if (running >= most) await new Promise<void>((begin) => waiting[PURPOSES[purpose].turn]?.push(begin));
+    else running += 1;
+    try {
+      return await task();
+    } finally {
+      const next = waiting.find((queue) => queue.length > 0)?.shift();
+      if (next === undefined) running -= 1;
+      else next();
+    }
+  };
 }

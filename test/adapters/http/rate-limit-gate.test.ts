@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { rateLimitGate } from "../../../src/adapters/provider-http/limits.ts";
+import { rateLimitGate } from "../../../src/adapters/http/limits.ts";
 import type { Clock } from "../../../src/ports/system.ts";
 
 test.for([300_000, -300_000])("a closed gate opens at its time although the local clock leaps by %i ms", (leapMs) => {

@@ -1,10 +1,36 @@
+// What DNS providers have in common: how the A records of one name are changed, and how those of a whole zone are read.
+
+import { canonicalIPv4 } from "../../model/address.ts";
 import { acceptedTTL, type DesiredRecordSet, type RecordSetState, type TTLRules } from "../../model/dns.ts";
 import type { ProviderError } from "../../model/errors.ts";
 import { type ListPage, readList } from "../../ports/listing.ts";
 import type { RecordSetChange, RecordSetResult, ZoneListing } from "../../ports/providers.ts";
-import type { Purpose } from "./limits.ts";
+import type { Purpose } from "../http/limits.ts";
 
-const mostAttempts = 2;
+/** One A record, as far as all providers have it. */
+export interface ARecord {
+  readonly address: string;
+  readonly ttlSeconds: number;
+  /** True if the provider serves it from its own addresses, with a TTL of its own. */
+  readonly isProxied?: boolean;
+}
+
+/** Returns the records of one name as the port shows them. One proxied record makes the set proxied, as Cloudflare serves it so. */
+export function recordSetState(fqdn: string, records: readonly ARecord[]): RecordSetState {
+  const addresses = [...new Set(records.map(({ address }) => address))].sort();
+  const isTTLAutomatic = records.some(({ isProxied }) => isProxied);
+  const [ttlSeconds, ...otherTTLs] = new Set(records.map((record) => record.ttlSeconds));
+  const isOneTTL = !isTTLAutomatic && ttlSeconds !== undefined && otherTTLs.length === 0;
+  return {
+    fqdn,
+    addresses,
+    ...(isOneTTL ? { ttlSeconds } : {}),
+    isTTLAutomatic,
+    hasDuplicates: records.length > addresses.length,
+  };
+}
+
+const MOST_ATTEMPTS = 2;
 
 /** A record turned out not to be as it was read. */
 export interface ChangeConflict<R> {
@@ -23,71 +49,73 @@ export interface ChangeConflict<R> {
 export type ChangeAttempt<R> = RecordSetResult | ChangeConflict<R>;
 
 /** How a provider's records of one name are read and changed. */
-interface RecordSetAccess<R> {
+interface RecordSetAccess<R extends ARecord> {
+  readonly fqdn: string;
   readonly ttlRules: TTLRules;
+  /** Returns the error of a change that is refused before anything is sent. */
+  readonly refuse: (reason: string) => ProviderError;
   readonly read: (purpose: Purpose) => Promise<readonly R[]>;
-  readonly stateOf: (records: readonly R[]) => RecordSetState;
-  /** Makes the records that were read the wanted ones, and asks {@link RecordSetChange.mayWrite} right before every request. */
+  /** Makes the records that were read the desired ones, and asks {@link RecordSetChange.mayWrite} right before every request. */
   readonly attempt: (records: readonly R[]) => Promise<ChangeAttempt<R>>;
 }
 
 /**
  * Changes the records of one name when their addresses are those that the change was planned on. Reads first, and again after
- * a conflict: what is as wanted is `written`, what somebody else changed is `stale`, and what is still as it was is tried once more.
- * @throws ProviderError
+ * a conflict: what is as desired is `written`, what somebody else changed is `stale`, and what is still as it was is tried once more.
+ * @throws ProviderError; `refused`, before anything is sent, when an address could not stand in a record
  */
-export async function changeRecordSet<R>(
+export async function changeRecordSet<R extends ARecord>(
   change: RecordSetChange,
   access: RecordSetAccess<R>,
 ): Promise<RecordSetResult> {
-  let current = await access.read(purposeOf(change));
-  let expected = change.before;
+  const { before, after } = change;
+  const wrong = after.addresses.find((address) => canonicalIPv4(address) === undefined);
+  if (wrong !== undefined) throw access.refuse(`${JSON.stringify(wrong)} is not an IPv4 address`);
+  // An address that leaves a name serves nobody any more.
+  const isRecovery = before.some((address) => !after.addresses.includes(address));
+  let current = await access.read(isRecovery ? "recovery" : "change");
+  let expected = before;
   for (let attempts = 1; ; attempts += 1) {
-    const seen = standing(change, expected, access, current);
-    if (seen !== undefined) return seen;
+    const result = standing(change, expected, access, current);
+    if (result !== undefined) return result;
     const outcome = await access.attempt(current);
     if (outcome.kind !== "conflict") return outcome;
     current = outcome.seen ?? (await access.read("rest"));
     expected = outcome.expected;
-    const isLast = attempts === mostAttempts || !outcome.isRepeatable;
+    const isLast = attempts === MOST_ATTEMPTS || !outcome.isRepeatable;
     if (isLast) return standing(change, expected, access, current) ?? unexplained(outcome, access, current);
   }
 }
 
-/** What the first call of a change is made for: an address that leaves a name serves nobody any more. */
-function purposeOf({ before, after }: RecordSetChange): Purpose {
-  return before.some((address) => !after.addresses.includes(address)) ? "recovery" : "change";
-}
-
-/** What the records say by themselves; undefined when their addresses are the expected ones and something is to be done. */
-function standing<R>(
-  { after }: RecordSetChange,
-  expected: readonly string[],
-  { stateOf, ttlRules }: RecordSetAccess<R>,
-  current: readonly R[],
-): RecordSetResult | undefined {
-  const records = stateOf(current);
-  if (isAsWanted(records, after, ttlRules)) return { kind: "written", records };
-  return isSameSet(records.addresses, expected) ? undefined : { kind: "stale", records };
-}
-
 /** A conflict although nobody changed an address. @throws ProviderError the refusal, when there was one */
-function unexplained<R>(
+function unexplained<R extends ARecord>(
   { error }: ChangeConflict<R>,
-  { stateOf }: RecordSetAccess<R>,
+  { fqdn }: RecordSetAccess<R>,
   current: readonly R[],
 ): RecordSetResult {
   if (error !== undefined) throw error;
-  return { kind: "stale", records: stateOf(current) };
+  return { kind: "stale", records: recordSetState(fqdn, current) };
 }
 
-/** True when both lists name the same addresses, in whatever order and however often. Pure. */
+/** What the records say by themselves; undefined when their addresses are the expected ones and something is to be done. */
+function standing<R extends ARecord>(
+  { after }: RecordSetChange,
+  expected: readonly string[],
+  { fqdn, ttlRules }: RecordSetAccess<R>,
+  current: readonly R[],
+): RecordSetResult | undefined {
+  const records = recordSetState(fqdn, current);
+  if (isAsDesired(records, after, ttlRules)) return { kind: "written", records };
+  return isSameSet(records.addresses, expected) ? undefined : { kind: "stale", records };
+}
+
+/** True when both lists name the same addresses, in whatever order and however often. */
 export function isSameSet(a: readonly string[], b: readonly string[]): boolean {
   const [one, other] = [new Set(a), new Set(b)];
   return one.size === other.size && a.every((item) => other.has(item));
 }
 
-function isAsWanted(records: RecordSetState, after: DesiredRecordSet, ttlRules: TTLRules): boolean {
+function isAsDesired(records: RecordSetState, after: DesiredRecordSet, ttlRules: TTLRules): boolean {
   if (records.hasDuplicates || !isSameSet(records.addresses, after.addresses)) return false;
   const isTTLFree = records.isTTLAutomatic || records.addresses.length === 0;
   return isTTLFree || records.ttlSeconds === acceptedTTL(after.ttlSeconds, ttlRules);
@@ -103,46 +131,35 @@ export interface ZoneItem<R> {
 }
 
 /** How a provider's list of a zone's records is read. */
-interface ZoneList<R> {
+interface ZoneList<R extends ARecord> {
   readonly readPage: (page: number) => Promise<ListPage<ZoneItem<R>>>;
   readonly mostCalls: number;
-  readonly recordSetState: (fqdn: string, records: readonly R[]) => RecordSetState;
 }
 
 /** Reads the A records of a whole zone; undefined where that takes more than `mostCalls`. The first page tells where the API says how many pages there are. */
-export async function readZoneListing<R>({
+export async function readZoneListing<R extends ARecord>({
   readPage,
   mostCalls,
-  recordSetState,
 }: ZoneList<R>): Promise<ZoneListing | undefined> {
-  const read = { calls: 0, isTooLong: false };
+  let calls = 0;
+  let isTooLong = false;
   const readUpTo = async (page: number): Promise<ListPage<ZoneItem<R>>> => {
     const answer = await readPage(page);
-    read.calls += 1;
-    read.isTooLong = (answer.pages ?? 0) > mostCalls || (answer.hasMore && read.calls >= mostCalls);
-    return read.isTooLong ? { ...answer, hasMore: false } : answer;
+    calls += 1;
+    isTooLong = (answer.pages ?? 0) > mostCalls || (answer.hasMore && calls >= mostCalls);
+    return isTooLong ? { ...answer, hasMore: false } : answer;
   };
   const words = { keyOf: ({ id }: ZoneItem<R>) => id, noun: "records", totalField: "the total" };
   const { items, problem } = await readList(readUpTo, words);
-  if (read.isTooLong) return undefined;
-  return listingOf(items, recordSetState, read.calls === 1 && problem === undefined);
-}
-
-function listingOf<R>(
-  items: readonly ZoneItem<R>[],
-  recordSetState: ZoneList<R>["recordSetState"],
-  isOneAnswer: boolean,
-): ZoneListing {
+  if (isTooLong) return undefined;
   const known = items.flatMap(({ fqdn, record }) => (fqdn === undefined ? [] : [{ fqdn, record }]));
-  const byName = Map.groupBy(known, ({ fqdn }) => fqdn);
-  const stateOf = (fqdn: string, own: typeof known): RecordSetState =>
-    recordSetState(
-      fqdn,
-      own.flatMap(({ record }) => record ?? []),
-    );
+  const names = [...Map.groupBy(known, ({ fqdn }) => fqdn)].map(([fqdn, own]) => {
+    const records = own.flatMap(({ record }) => record ?? []);
+    return [fqdn, recordSetState(fqdn, records)] as const;
+  });
   return {
-    names: new Map([...byName].map(([fqdn, own]) => [fqdn, stateOf(fqdn, own)])),
-    isOneAnswer,
+    names: new Map(names),
+    isOneAnswer: calls === 1 && problem === undefined,
     unclear: new Set(known.flatMap(({ fqdn, record }) => (record === undefined ? [fqdn] : []))),
   };
 }

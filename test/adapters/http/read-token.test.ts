@@ -1,14 +1,11 @@
 import { expect, test } from "vitest";
-import {
-  type CallFacts,
-  type ProviderOptions,
-  readToken,
-} from "../../../src/adapters/provider-http/provider-caller.ts";
+import { type ProviderOptions, readToken } from "../../../src/adapters/http/api-client.ts";
+import type { CallInfo } from "../../../src/adapters/http/failures.ts";
 import { providerFailureOf } from "./provider-failure-of.ts";
 import { SOMECLOUD } from "./somecloud.ts";
 
 const token = "0123456789abcdef";
-const call: CallFacts = { operation: "get", subject: "a", doing: "read a", scope: "a:read", isWrite: true };
+const call: CallInfo = { operation: "get", subject: "a", doing: "read a", scope: "a:read", isWrite: true };
 
 test.for<readonly [string, ProviderOptions["token"]]>([
   ["a text", token],

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { CallBudget, type Purpose } from "../../../src/adapters/provider-http/limits.ts";
+import { CallBudget, type Purpose } from "../../../src/adapters/http/limits.ts";
 import type { RateLimit } from "../../../src/model/meter.ts";
 import { FakeClock } from "../../fake/fake-clock.ts";
 

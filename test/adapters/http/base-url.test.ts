@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { checkedBaseURL } from "../../../src/adapters/provider-http/provider-caller.ts";
+import { checkedBaseURL } from "../../../src/adapters/http/api-client.ts";
 import { ConfigError } from "../../../src/model/errors.ts";
 
 const secret = "0123456789abcdef";

@@ -1,0 +1,179 @@
+// A records, as they are read: `/v2/domains/{domain}` and its `records`. A zone's id is its name.
+
+import { canonicalDNSName, relativeName, type TTLRules, type Zone } from "../../model/dns.ts";
+import type { ListPage } from "../../ports/listing.ts";
+import type { DNSProviderReader } from "../../ports/providers.ts";
+import { type ARecord, readZoneListing, recordSetState, type ZoneItem } from "../dns/record-sets.ts";
+import {
+  AnswerFault,
+  COUNT,
+  choose,
+  type Fields,
+  IPV4,
+  map,
+  object,
+  read,
+  readable,
+  type Schema,
+  TEXT,
+} from "../http/answer.ts";
+import type { CallInfo } from "../http/failures.ts";
+import { lookPurpose } from "../http/limits.ts";
+import { type Client, type DigitalOceanCall, expectedFailure, listAll, PAGE_SIZE, readPage, refused } from "./api.ts";
+import { ID } from "./ids.ts";
+
+/** The TTLs that DigitalOcean takes (documented, verified 2026-08-07). */
+export const TTL_RULES: TTLRules = { minimumSeconds: 30 };
+
+/** Returns the reading half of the port over DigitalOcean's API. */
+export function recordReader(client: Client): DNSProviderReader {
+  return {
+    name: "digitalocean",
+    ttlRules: TTL_RULES,
+    isBatched: false,
+
+    findZone: async (zone) => {
+      const call = callTo("zone", zone, `find the zone ${JSON.stringify(zone)}`, "domain:read");
+      const name = zoneName(call);
+      return await client.for("recovery").call({
+        ...callTo("zone", name, `find the zone ${name}`, "domain:read"),
+        send: ({ domains }) => domains.byDomain_name(name).get(),
+        read: (body) => {
+          const found = read(object({ domain: object({ name: TEXT }) }), body).domain.name.toLowerCase();
+          if (found === name) return { id: name, name };
+          throw new AnswerFault(`domain.name is ${JSON.stringify(found.slice(0, 40))}, not ${name}`);
+        },
+        expected: expectedFailure("not-found", undefined),
+      });
+    },
+
+    readRecords: async (zone, fqdn, isAwaited) => {
+      const doing = `read the A records of ${JSON.stringify(fqdn)} in the zone ${JSON.stringify(zone.id)}`;
+      const name = recordName(callTo("records", fqdn, doing, "domain:read"), zone);
+      return recordSetState(name.fqdn, await listRecords(client.for(lookPurpose(isAwaited)), name));
+    },
+
+    listRecords: async ({ id }, mostCalls, isAwaited) => {
+      const doing = `list the A records of the zone ${JSON.stringify(id)}`;
+      const zone = zoneName(callTo("records", id, doing, "domain:read"));
+      const own = client.for(lookPurpose(isAwaited));
+      return await readZoneListing({ readPage: (page) => own.call(zonePageCall(zone, page)), mostCalls });
+    },
+  };
+}
+
+/** Returns what texts say about a call to the records of a zone. */
+export function callTo(operation: string, subject: string, doing: string, scope: string): CallInfo {
+  return { operation, subject, doing, scope, isWrite: scope !== "domain:read" };
+}
+
+/** One A record. */
+export interface AddressRecord extends ARecord {
+  readonly id: number;
+}
+
+/**
+ * Returns the A records of one name, by id. The API's filter is asked for name and type, and its answer is checked: it was broken once,
+ * and what is of another name or type is left out. One call per 200 records.
+ * @throws ProviderError `not-found`, naming the zone, when the account does not have it; `malformed` when the pages are not the
+ * whole list
+ */
+export async function listRecords(client: Client, name: RecordName): Promise<readonly AddressRecord[]> {
+  const { zone, fqdn, relative } = name;
+  const doing = `read the A records of ${fqdn} in the zone ${zone}`;
+  const item = map(anyRecord(relative), ({ id, record }) => ({ id, value: record }));
+  const records = await listAll(client, "records", (page) => ({
+    ...recordsPage({ zone, page, doing, name: fqdn }),
+    read: (body) => readPage(body, { key: "domain_records", page }, item),
+  }));
+  return records.toSorted((a, b) => a.id - b.id);
+}
+
+function zonePageCall(zone: string, page: number): DigitalOceanCall<ListPage<ZoneItem<AddressRecord>>> {
+  return {
+    ...recordsPage({ zone, page, doing: `list the A records of the zone ${zone}` }),
+    read: (body) => {
+      const items = choose((fields) => map(object({ id: ID }), ({ id }) => ({ id, ...zoneRecord(fields, zone) })));
+      const answer = readPage(body, { key: "domain_records", page }, items);
+      return { ...answer, pages: Math.ceil(answer.total / PAGE_SIZE) };
+    },
+  };
+}
+
+/** What a page of the A records of a zone is asked with: those of one name, or all. */
+interface RecordsPage {
+  readonly zone: string;
+  readonly page: number;
+  readonly doing: string;
+  /** FQDN. */
+  readonly name?: string;
+}
+
+function recordsPage({ zone, page, doing, name }: RecordsPage): Omit<DigitalOceanCall<never>, "read"> {
+  const filter = { ...(name === undefined ? {} : { name }), type: "A" } as const;
+  return {
+    ...callTo("records", name ?? zone, page === 1 ? doing : `${doing} (page ${page})`, "domain:read"),
+    notFoundAdvice: missingZone(zone),
+    send: ({ domains }) =>
+      domains.byDomain_name(zone).records.get({ queryParameters: { ...filter, page, perPage: PAGE_SIZE } }),
+  };
+}
+
+/** Returns what a 404 of a zone's records means. */
+export function missingZone(zone: string): string {
+  return `The account has no zone ${zone}: add it there, or correct dnsRecordSet.zone.`;
+}
+
+/** Returns a schema of a `domain_record` object. `record` is absent for a record of another type or name. */
+export function anyRecord(relative: string): Schema<{ readonly id: string; readonly record?: AddressRecord }> {
+  return choose<{ readonly id: string; readonly record?: AddressRecord }>(({ type, name }) => {
+    const isAsked = type === "A" && typeof name === "string" && name.toLowerCase() === relative;
+    return isAsked ? map(ADDRESS_RECORD, (record) => ({ id: String(record.id), record })) : OTHER_RECORD;
+  });
+}
+
+const OTHER_RECORD = object({ id: ID, type: TEXT, name: TEXT });
+
+const ADDRESS_RECORD: Schema<AddressRecord> = map(object({ id: ID, data: IPV4, ttl: COUNT }), ({ id, data, ttl }) => ({
+  id: Number(id),
+  address: data,
+  ttlSeconds: ttl,
+}));
+
+/** A record by its name; without `record` where it is of that name and cannot be understood. Undefined for what is no A record of a name. */
+function zoneRecord({ type, name, ...fields }: Fields, zone: string): Omit<ZoneItem<AddressRecord>, "id"> | undefined {
+  if (type !== "A" || typeof name !== "string") return undefined;
+  const fqdn = canonicalDNSName(name === "@" ? zone : `${name.toLowerCase()}.${zone}`);
+  if (fqdn === undefined) return undefined;
+  const record = readable(ADDRESS_RECORD, fields);
+  return record === undefined ? { fqdn } : { fqdn, record };
+}
+
+/** A name whose records a call is about. */
+export interface RecordName {
+  /** Name of the zone, canonical. */
+  readonly zone: string;
+  /** Canonical; what filters and texts use. */
+  readonly fqdn: string;
+  /** What bodies and answers use: `www`, `@` for the zone itself. */
+  readonly relative: string;
+}
+
+/**
+ * Returns the name that is the subject of a call, fit for a URL and a body.
+ * @throws ProviderError `refused`, before anything is sent, when it is no DNS name in that zone
+ */
+export function recordName(call: CallInfo, { id }: Zone): RecordName {
+  const zone = canonicalDNSName(id);
+  const fqdn = canonicalDNSName(call.subject);
+  const relative = zone === undefined || fqdn === undefined ? undefined : relativeName(zone, fqdn);
+  if (zone !== undefined && fqdn !== undefined && relative !== undefined) return { zone, fqdn, relative };
+  throw refused(call, `${JSON.stringify(call.subject)} is not a name in the zone ${JSON.stringify(id)}`);
+}
+
+/** @throws ProviderError `refused`, before anything is sent, when the subject of the call is no DNS name */
+function zoneName(call: CallInfo): string {
+  const name = canonicalDNSName(call.subject);
+  if (name !== undefined) return name;
+  throw refused(call, `${JSON.stringify(call.subject)} is not the name of a zone`);
+}
