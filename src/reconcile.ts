@@ -39,7 +39,7 @@ export async function reconcilePass(deps: WriterDeps, options: PassOptions): Pro
 
 /** As {@link reconcilePass}, for a process that goes on: leaves what it knows of the providers in `reusable`, and tells what it saw and when something of that is to be read again. What follows is not announced. */
 export async function pass(deps: WriterDeps, options: PassOptions): Promise<Pass & { readonly seen: Observation }> {
-  const { deadline, signal } = options;
+  const { deadlineMs, signal } = options;
   const watch = stopwatch(deps.clock);
   const sight = await untilInterrupted(look(deps), signal);
   const observeMs = watch.lap();
@@ -51,8 +51,8 @@ export async function pass(deps: WriterDeps, options: PassOptions): Promise<Pass
   const nextReadInMs = deps.reusable?.nextDueInMs();
   const failures = await rounds.writeStatuses();
   deps.attempts?.keep(remaining, observation, failures);
-  const mayTell = (): boolean => deps.lock.isHeld() && deps.clock.monotonicMs() < deadline;
-  const eventFailures = await writeEvents(outcomes, context.journals, deps.cluster, mayTell);
+  const mayTell = (): boolean => deps.lock.isHeld() && deps.clock.monotonicMs() < deadlineMs;
+  const eventFailures = await writeEvents(outcomes, context.stores, deps.cluster, mayTell);
   await noteRateLimits(rounds.latest, context);
   const result = {
     plan: announced,
@@ -102,7 +102,7 @@ export async function settle(deps: WriterDeps, options: PassOptions): Promise<Pa
   let { result: total, nextReadInMs } = await pass(own, options);
   for (;;) {
     const next = nextLook(total.remaining, deps.cluster.now(), { leftOverMs: LEFT_OVER_MS, nextReadInMs });
-    const leftMs = options.deadline - CLOSING_MS - deps.clock.monotonicMs();
+    const leftMs = options.deadlineMs - CLOSING_MS - deps.clock.monotonicMs();
     if (next === undefined || next.inMs > leftMs || total.wasInterrupted) return total;
     await deps.clock.sleep(Math.max(next.inMs, SHORTEST_WAIT_MS), AbortSignal.any([options.signal, deps.lock.lost]));
     if (options.signal.aborted || !deps.lock.isHeld()) return { ...total, wasInterrupted: true };

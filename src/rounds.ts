@@ -1,21 +1,13 @@
-import { type Attempts, laterTime, untried } from "./apply/attempts.ts";
-import {
-  type ApplyContext,
-  applyContext,
-  type Journals,
-  obstacle,
-  ownerJournal,
-  skipped,
-  type WriteAccess,
-} from "./apply/context.ts";
-import { Execution } from "./apply/execution.ts";
+import { type Attempts, untried } from "./apply/attempts.ts";
+import { type ApplyContext, applyContext, obstacle, skipped, type WriteAccess } from "./apply/context.ts";
+import { Scheduler } from "./apply/scheduler.ts";
 import { StatusWriter } from "./apply/write-back.ts";
 import { type Action, type ObjectRef, refKey, subjectOf } from "./model/action.ts";
 import { KubeError } from "./model/errors.ts";
 import type { Observation } from "./model/observation.ts";
 import type { Plan } from "./model/plan.ts";
 import type { Reason } from "./model/reason.ts";
-import { type DNSMemory, type ObjectMeta, objectKey, type Pool, type RecordSet } from "./model/resource.ts";
+import { objectKey, type Pool, type RecordSet } from "./model/resource.ts";
 import type { Outcome, ReportFailure, Selection, Settling } from "./model/run.ts";
 import type { Enter, Looking } from "./observe/looking.ts";
 import { enterAll, needs, type ObserveDeps, type Sight } from "./observe/observe.ts";
@@ -36,7 +28,7 @@ export type WriterDeps = ObserveDeps &
 export interface PassOptions {
   readonly selection: Selection;
   /** Monotonic milliseconds by which the run must have ended; the last of it is kept for writing statuses. */
-  readonly deadline: number;
+  readonly deadlineMs: number;
   /** Aborted when the run is asked to end: what is in flight is finished, statuses are written. */
   readonly signal: AbortSignal;
   /** Aborted when something more urgent has come up: everything planned is still begun, but nothing is waited for. Absent = never. */
@@ -78,7 +70,7 @@ export class Rounds {
   readonly #deps: WriterDeps;
   readonly #options: PassOptions;
   readonly #looking: Looking;
-  readonly #execution: Execution;
+  readonly #scheduler: Scheduler;
   readonly #statuses: StatusWriter;
   /** By each action that was begun, the plan it is of. */
   readonly #plans = new Map<Action, Plan>();
@@ -88,16 +80,16 @@ export class Rounds {
   /** Aborted by a change of the cluster that no round has looked at. */
   #change: AbortSignal | undefined;
 
-  constructor(deps: WriterDeps, options: PassOptions, { observation, looking }: Sight) {
-    const { deadline, signal, hurry } = options;
+  constructor(deps: WriterDeps, options: PassOptions, { observation, stored, looking }: Sight) {
+    const { deadlineMs, signal, hurry } = options;
     this.#deps = deps;
     this.#options = options;
     this.#change = hurry;
     this.#looking = looking;
     this.observation = deps.attempts?.recall(observation) ?? observation;
-    this.context = applyContext(deps, observation, { deadline: deadline - CLOSING_MS, signal, hurry });
-    this.#execution = new Execution(this.context);
-    this.#statuses = new StatusWriter(this.context.journals, deps.attempts);
+    this.context = applyContext(deps, stored, { deadlineMs: deadlineMs - CLOSING_MS, signal, hurry });
+    this.#scheduler = new Scheduler(this.context);
+    this.#statuses = new StatusWriter(this.context.stores, deps.attempts);
     this.#learn(looking.take());
     this.remaining = this.#plan({ mayBeUnsettled: true });
     this.announced = this.remaining;
@@ -136,12 +128,12 @@ export class Rounds {
     const actions = untried(this.remaining.actions, this.outcomes).filter((action) => this.#mayBegin(action));
     const reason = obstacle(this.context);
     if (reason === undefined) {
-      for (const action of this.#execution.begin(this.remaining, actions)) this.#note(action);
-    } else if (!this.#execution.isBusy) {
+      for (const action of this.#scheduler.begin(this.remaining, actions)) this.#note(action);
+    } else if (!this.#scheduler.isBusy) {
       this.outcomes.push(...notBegun(actions, reason, this.#deps.cluster.now()));
       return false;
     }
-    return this.#execution.isBusy || this.#awaitsPieces();
+    return this.#scheduler.isBusy || this.#awaitsPieces();
   }
 
   /** Looks at nodes and pods once more where they have changed while something is under way that may take long. Returns false where nothing is new, or cannot be read. */
@@ -159,7 +151,7 @@ export class Rounds {
   }
 
   #isOvertaken(): boolean {
-    return this.#change?.aborted === true && this.#options.nextChange !== undefined && this.#execution.isBusy;
+    return this.#change?.aborted === true && this.#options.nextChange !== undefined && this.#scheduler.isBusy;
   }
 
   #note(action: Action): void {
@@ -175,7 +167,7 @@ export class Rounds {
   /** True while a piece of the world is there to be taken, or worth waiting for. */
   #awaitsPieces(): boolean {
     const { context } = this;
-    const isPatient = !context.patience.aborted && obstacle(context) === undefined;
+    const isPatient = !context.stopWaiting.aborted && obstacle(context) === undefined;
     return this.#looking.hasArrived || (isPatient && this.#looking.underWay.length > 0);
   }
 
@@ -188,23 +180,23 @@ export class Rounds {
     let overtakenAtMs = NEVER;
     for (;;) {
       arrived.push(...this.#looking.take());
-      ended.push(...this.#execution.take());
+      ended.push(...this.#scheduler.take());
       const nowMs = clock.monotonicMs();
       if (arrived.length + ended.length > 0) newsAtMs = Math.min(newsAtMs, nowMs);
       if (this.#isOvertaken()) overtakenAtMs = Math.min(overtakenAtMs, nowMs);
       const dueMs = Math.min(newsAtMs + this.#restMs(arrived, ended), overtakenAtMs + OVERTAKEN_MS + this.#lastPlanMs);
-      if (dueMs <= nowMs || !(this.#execution.isBusy || this.#awaitsPieces())) break;
+      if (dueMs <= nowMs || !(this.#scheduler.isBusy || this.#awaitsPieces())) break;
       await this.#somethingWithin(dueMs - nowMs);
     }
     const isOvertaken = await this.#lookAgain();
     arrived.push(...this.#looking.take());
-    ended.push(...this.#execution.take());
+    ended.push(...this.#scheduler.take());
     return { arrived, ended, isOvertaken };
   }
 
   /** How long to wait for more before it is planned on, milliseconds. */
   #restMs(arrived: readonly Enter[], ended: readonly Outcome[]): number {
-    const { atWork } = this.#execution;
+    const { atWork } = this.#scheduler;
     const isOpen = ({ action, outcome }: Outcome): boolean =>
       outcome !== "applied" && !atWork.has(refKey(action.object));
     const atOnceMs = Math.max(AT_ONCE_MS, this.#lastPlanMs);
@@ -213,16 +205,16 @@ export class Rounds {
 
   /** Resolves when an action ends, a piece arrives, the cluster changes, nothing is worth waiting for any more, or after `ms`. */
   async #somethingWithin(ms: number): Promise<void> {
-    const { clock, deadline, patience } = this.context;
+    const { clock, deadlineMs, stopWaiting } = this.context;
     const timer = new AbortController();
-    const leftMs = deadline - clock.monotonicMs();
+    const leftMs = deadlineMs - clock.monotonicMs();
     // What is in flight ends by itself: only for pieces is there anything to give up.
     const isPatient = this.#awaitsPieces();
     const limitMs = isPatient ? Math.min(ms, leftMs) : ms;
-    const stop = isPatient ? AbortSignal.any([timer.signal, patience]) : timer.signal;
+    const stop = isPatient ? AbortSignal.any([timer.signal, stopWaiting]) : timer.signal;
     const limit = limitMs === NEVER ? [] : [clock.sleep(limitMs, stop)];
     const change = this.#change === undefined ? [] : [aborted(this.#change, timer.signal)];
-    await Promise.race([this.#execution.end, this.#looking.arrival, ...limit, ...change]);
+    await Promise.race([this.#scheduler.end, this.#looking.arrival, ...limit, ...change]);
     timer.abort();
   }
 
@@ -238,8 +230,8 @@ export class Rounds {
     const entered = enterAll(this.observation, arrived);
     if (arrived.length > 0) reusable?.keep(entered, this.#looking.underWay);
     for (const [name, { readAtMs }] of entered.providers) this.context.readAtMs.set(name, readAtMs);
-    const journaled = withJournals(entered, this.context.journals, written);
-    this.observation = { ...fold(journaled, ended, now), observedAtMs: now.nowMs };
+    const current = this.context.stores.enterInto(entered, written, now.nowMs);
+    this.observation = { ...fold(current, ended, now), observedAtMs: now.nowMs };
   }
 
   /** Takes over what has arrived into what was shown. */
@@ -256,7 +248,7 @@ export class Rounds {
     const { selection, settling } = this.#options;
     const startMs = clock.monotonicMs();
     const now = { nowMs: cluster.now(), wallMs: clock.wallMs() };
-    const planned = (): Plan => plan(duringActions(this.observation, this.#execution.open, now), selection);
+    const planned = (): Plan => plan(duringActions(this.observation, this.#scheduler.open, now), selection);
     const isAsked = mayBeUnsettled && settling !== undefined;
     if (isAsked) this.observation = unsettled(this.observation);
     let made = planned();
@@ -290,7 +282,7 @@ export class Rounds {
   #atRest(): Plan {
     const told = this.#withStatusToTell();
     const toBegin = new Set(untried(this.remaining.actions, this.outcomes).map(({ object }) => refKey(object)));
-    const { atWork } = this.#execution;
+    const { atWork } = this.#scheduler;
     const isAtRest = ({ object }: { readonly object: ObjectRef }): boolean =>
       !toBegin.has(refKey(object)) && !atWork.has(refKey(object));
     return { ...told, pools: told.pools.filter(isAtRest), recordSets: told.recordSets.filter(isAtRest) };
@@ -343,49 +335,4 @@ function aborted(signal: AbortSignal, stop: AbortSignal): Promise<void> {
 /** What there was no time, or no lock, left to begin: a run that did nothing for such a reason has not done well. */
 function notBegun(actions: readonly Action[], reason: Reason, endedAtMs: number): readonly Outcome[] {
   return actions.map((action) => ({ action, ms: 0, endedAtMs, ...skipped(reason) }));
-}
-
-/**
- * Takes over what was put on record while actions ran: the object's version, what was acquired, what was added to firewalls, the name it publishes under, and, where a cool-off needs it,
- * the time of an assignment. Of an object whose status was written in the middle of the pass all of it.
- */
-function withJournals(observation: Observation, journals: Journals, written: ReadonlySet<string>): Observation {
-  const mergePool = (pool: Pool): Pool => {
-    const ref = { kind: pool.kind, ...pool.meta };
-    const stored = ownerJournal(ref, journals).object(objectKey(pool.meta));
-    if (stored === undefined || stored === pool) return pool;
-    const meta = atReadGeneration(stored.meta, pool.meta);
-    if (written.has(refKey(ref))) return { ...pool, meta, status: stored.status };
-    const { acquired, pendingAcquisitions, lastAssignmentTime, firewalls } = stored.status;
-    const latest = laterTime(lastAssignmentTime, pool.status.lastAssignmentTime);
-    const time = pool.spec.assignmentCoolOffSeconds > 0 && latest !== undefined ? { lastAssignmentTime: latest } : {};
-    const added = firewalls === undefined ? {} : { firewalls };
-    const status = { ...pool.status, acquired, pendingAcquisitions, ...time, ...added, ...namesOf(stored.status) };
-    return { ...pool, meta, status };
-  };
-  const mergeRecordSet = (recordSet: RecordSet): RecordSet => {
-    const stored = journals.dns.object(objectKey(recordSet.meta));
-    if (stored === undefined || stored === recordSet) return recordSet;
-    const meta = atReadGeneration(stored.meta, recordSet.meta);
-    const isWritten = written.has(refKey({ kind: "dns", ...recordSet.meta }));
-    return {
-      ...recordSet,
-      meta,
-      status: isWritten ? stored.status : { ...recordSet.status, ...namesOf(stored.status) },
-    };
-  };
-  return {
-    ...observation,
-    pools: observation.pools.map(mergePool),
-    recordSets: observation.recordSets.map(mergeRecordSet),
-  };
-}
-
-/** The spec is the one that was read: a status computed from it must not pass for one of an edit that came meanwhile. */
-function atReadGeneration(stored: ObjectMeta, { generation }: ObjectMeta): ObjectMeta {
-  return { ...stored, generation };
-}
-
-function namesOf({ publishedDNS, formerDNS }: DNSMemory): DNSMemory {
-  return publishedDNS === undefined ? { formerDNS } : { publishedDNS, formerDNS };
 }

@@ -3,17 +3,16 @@ import type { Address } from "../model/address.ts";
 import { ProviderError } from "../model/errors.ts";
 import type { NodeFacts } from "../model/node.ts";
 import type { PodSummary } from "../model/observation.ts";
-import { objectKey, type Pool } from "../model/resource.ts";
+import type { Pool } from "../model/resource.ts";
 import type { Learned } from "../model/run.ts";
-import { timestamp } from "../model/time.ts";
 import { keepsAddress } from "../plan/addresses/position.ts";
 import { judgeNodes, summarizeEndpoints, summarizePods, summaryOn } from "../plan/nodes/judge-nodes.ts";
 import { statusOf } from "../plan/pool-view.ts";
 import { podsKeyOf, validatePool } from "../plan/validate.ts";
 import type { IPProvider } from "../ports/providers.ts";
-import { type ApplyContext, applied, failed, learn, ownerJournal, type Result, skipped } from "./context.ts";
-import type { Preparation } from "./preparations.ts";
-import { settleChange, toolsOf } from "./settle-change.ts";
+import { changeAddress } from "./change-address.ts";
+import { type ApplyContext, applied, failed, learn, type Result, skipped, toolsOf } from "./context.ts";
+import { type Preparation, recordAssignmentTime } from "./on-record.ts";
 
 /** An address seen free longer ago than this may have been taken by somebody else, milliseconds. */
 const FRESH_ADDRESS_MS = 2000;
@@ -30,8 +29,8 @@ export async function assignIP(action: AssignIP, context: ApplyContext, prepared
   const lastLook = new LastLook(() => objectionTo(action, provider, context), context);
   const [objection] = await Promise.all([lastLook.objection(), ready]);
   if (objection !== undefined) return objection;
-  const withdraw = await recordCoolOff(action, context);
-  const result = await settleChange(
+  const withdraw = await recordAssignmentTime(action, context);
+  const result = await changeAddress(
     {
       ip: action.ip,
       provider,
@@ -48,9 +47,9 @@ export async function assignIP(action: AssignIP, context: ApplyContext, prepared
   return result;
 }
 
-function leavesKnownMachine({ object, ip, provider, before }: AssignIP, { journals, registry }: ApplyContext): boolean {
+function leavesKnownMachine({ object, ip, provider, before }: AssignIP, { stores, registry }: ApplyContext): boolean {
   if (before === undefined) return false;
-  const stored = ownerJournal(object, journals).object(objectKey(object));
+  const stored = stores.ownersOf(object).get(object);
   return stored !== undefined && statusOf(stored, ip)?.providerID === registry.providerID(provider, before.machineID);
 }
 
@@ -89,23 +88,6 @@ async function hasMoved(
   return skipped("Stale", "it is not where it was when the pass began", [learn(action.ip, address)]);
 }
 
-/**
- * With a cool-off the time of an assignment is on record before the call, so that a run that dies in between leaves the next one waiting rather than early.
- * Returns what takes it back when the provider did not accept.
- */
-async function recordCoolOff(action: AssignIP, { journals, cluster }: ApplyContext): Promise<() => Promise<unknown>> {
-  const key = objectKey(action.object);
-  const journal = ownerJournal(action.object, journals);
-  const before = journal.object(key);
-  if (before === undefined || before.spec.assignmentCoolOffSeconds <= 0) return () => Promise.resolve();
-  const { lastAssignmentTime } = before.status;
-  await journal.record(key, (status) => ({ ...status, lastAssignmentTime: timestamp(cluster.now()) }));
-  return () =>
-    journal.record(key, ({ lastAssignmentTime: _withdrawn, ...rest }) =>
-      lastAssignmentTime === undefined ? rest : { ...rest, lastAssignmentTime },
-    );
-}
-
 /** Detaches one address, if it still is where the plan saw it, and its node does not match again. Already detached is done. */
 export async function unassignIP(action: UnassignIP, context: ApplyContext): Promise<Result> {
   const { provider, confirmer } = toolsOf(action.provider, context);
@@ -117,7 +99,7 @@ export async function unassignIP(action: UnassignIP, context: ApplyContext): Pro
   if (address.holderID !== action.before.machineID)
     return skipped("Stale", "it is on another machine now", [learn(ip, address)]);
   const holder = new LastLook(() => holderKeeps(action, context), context);
-  return await settleChange(
+  return await changeAddress(
     {
       ip,
       provider,
@@ -168,10 +150,10 @@ class LastLook {
  */
 export async function holderKeeps(
   action: AssignIP | UnassignIP,
-  context: Pick<ApplyContext, "cluster" | "journals" | "registry">,
+  context: Pick<ApplyContext, "cluster" | "stores" | "registry">,
 ): Promise<Result | undefined> {
   const { before, ip, object } = action;
-  const pool = ownerJournal(object, context.journals).object(objectKey(object));
+  const pool = context.stores.ownersOf(object).get(object);
   if (!action.isHolderJudged || before === undefined || pool === undefined) return undefined;
   const name = before.nodeName ?? statusOf(pool, ip)?.nodeName;
   if (name === undefined) return undefined;

@@ -4,6 +4,7 @@ import type { Observation } from "../model/observation.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Pool, RecordSet, RetryStatus } from "../model/resource.ts";
 import type { Outcome, ReportFailure } from "../model/run.ts";
+import { laterTime } from "../model/time.ts";
 import { retryDelayMs } from "../plan/retries.ts";
 
 /** What a process tried for one object. */
@@ -104,12 +105,6 @@ function laterRetries(stored: readonly RetryStatus[], memory: Memory): readonly 
 
 function isLater(a: RetryStatus, b: RetryStatus): boolean {
   return !(Date.parse(a.nextAttemptTime) < Date.parse(b.nextAttemptTime));
-}
-
-/** The later of two RFC 3339 times; one that is absent or unreadable loses. */
-export function laterTime(a: string | undefined, b: string | undefined): string | undefined {
-  const [aMs, bMs] = [Date.parse(a ?? ""), Date.parse(b ?? "")];
-  return Number.isNaN(bMs) || aMs >= bMs ? a : b;
 }
 
 /** How often a pass tries an action that was skipped: once more, since what made it wait may have ended meanwhile. */

@@ -4,8 +4,7 @@ import { type Firewall, portText, progressAt } from "../model/firewall.ts";
 import type { LearnedFirewall } from "../model/run.ts";
 import { WAITS, waitMs } from "../model/waits.ts";
 import type { FirewallProvider } from "../ports/providers.ts";
-import { type ApplyContext, failed, obstacle, type Result, skipped } from "./context.ts";
-import { firewallToolsOf } from "./settle-change.ts";
+import { type ApplyContext, failed, firewallToolsOf, obstacle, type Result, skipped } from "./context.ts";
 
 /** For so long after something was taken away the machines that lose it are waited for, milliseconds: a dead one never has it. */
 const REST_MS = 2000;
@@ -25,7 +24,7 @@ interface Change {
 
 /** Opens or closes ports of a firewall and waits until it shows that and the awaited machines have it; one change of a firewall at a time. */
 export async function changePorts(action: ChangePorts, context: ApplyContext): Promise<Result> {
-  const { provider, turns } = firewallToolsOf(action, context);
+  const { provider, mutex } = firewallToolsOf(action, context);
   const { id } = action.firewall;
   const isOpening = action.kind === "open-ports";
   const change: Change = {
@@ -44,12 +43,12 @@ export async function changePorts(action: ChangePorts, context: ApplyContext): P
       return isOpening ? provider.openPorts(id, ports) : provider.closePorts(id, ports);
     },
   };
-  return await turns.pass(() => carryOut(change, action.provider, context));
+  return await mutex.run(() => carryOut(change, action.provider, context));
 }
 
 /** Puts machines behind a firewall or takes them from it; else as {@link changePorts}. */
 export async function changeMachines(action: ChangeMachines, context: ApplyContext): Promise<Result> {
-  const { provider, turns } = firewallToolsOf(action, context);
+  const { provider, mutex } = firewallToolsOf(action, context);
   const { id } = action.firewall;
   const isAdding = action.kind === "add-to-firewall";
   const change: Change = {
@@ -61,7 +60,7 @@ export async function changeMachines(action: ChangeMachines, context: ApplyConte
       action.machines.map(({ machineID }) => machineID).filter((one) => machineIDs.includes(one) !== isAdding),
     call: (left) => (isAdding ? provider.addMachines(id, left) : provider.removeMachines(id, left)),
   };
-  return await turns.pass(() => carryOut(change, action.provider, context));
+  return await mutex.run(() => carryOut(change, action.provider, context));
 }
 
 async function carryOut(change: Change, providerName: string, context: ApplyContext): Promise<Result> {
@@ -161,10 +160,10 @@ function isAtRest(reading: FirewallReading, { pendingBefore }: Wait): boolean {
 }
 
 /** Waits for its turn of the n-th reading; false when time, or patience, is over. The first one is always made. */
-async function mayRead(reads: number, { clock, deadline, patience }: ApplyContext): Promise<boolean> {
+async function mayRead(reads: number, { clock, deadlineMs, stopWaiting }: ApplyContext): Promise<boolean> {
   const wait = waitMs(WAITS.confirmation, reads);
-  await clock.sleep(Math.max(0, Math.min(wait, deadline - clock.monotonicMs())), patience);
-  return reads === 0 || (!patience.aborted && clock.monotonicMs() < deadline);
+  await clock.sleep(Math.max(0, Math.min(wait, deadlineMs - clock.monotonicMs())), stopWaiting);
+  return reads === 0 || (!stopWaiting.aborted && clock.monotonicMs() < deadlineMs);
 }
 
 /** What was accepted and is not shown counts as being worked on for every machine, whatever the provider says meanwhile. */

@@ -30,18 +30,18 @@ const SUSPICIOUS_READS = 2;
 export class Confirmer {
   readonly #provider: IPProvider;
   readonly #clock: Clock;
-  readonly #deadline: number;
+  readonly #deadlineMs: number;
   readonly #signal: AbortSignal;
   readonly #waiting = new Set<Waiting>();
   #starting = 0;
   #isRunning = false;
   #isRefused = false;
 
-  /** @param deadline - monotonic milliseconds at which waiting ends with `pending`. */
-  constructor(provider: IPProvider, clock: Clock, deadline: number, signal: AbortSignal) {
+  /** @param deadlineMs - monotonic milliseconds at which waiting ends with `pending`. */
+  constructor(provider: IPProvider, clock: Clock, deadlineMs: number, signal: AbortSignal) {
     this.#provider = provider;
     this.#clock = clock;
-    this.#deadline = deadline;
+    this.#deadlineMs = deadlineMs;
     this.#signal = signal;
   }
 
@@ -73,20 +73,19 @@ export class Confirmer {
       if (this.#isOver()) break;
       await this.#read([...this.#waiting]);
     }
-    for (const waiting of this.#waiting)
-      this.#settle(waiting, {
-        kind: "pending",
-        ...(waiting.address === undefined ? {} : { address: waiting.address }),
-      });
+    for (const waiting of this.#waiting) {
+      const { address } = waiting;
+      this.#end(waiting, address === undefined ? { kind: "pending" } : { kind: "pending", address });
+    }
     this.#isRunning = false;
   }
 
   #isOver(): boolean {
-    return this.#isRefused || this.#signal.aborted || this.#clock.monotonicMs() >= this.#deadline;
+    return this.#isRefused || this.#signal.aborted || this.#clock.monotonicMs() >= this.#deadlineMs;
   }
 
   async #pause(ms: number): Promise<void> {
-    const left = this.#deadline - this.#clock.monotonicMs();
+    const left = this.#deadlineMs - this.#clock.monotonicMs();
     await this.#clock.sleep(Math.max(0, Math.min(ms, left)), this.#signal);
   }
 
@@ -107,12 +106,12 @@ export class Confirmer {
   async #judge(entry: Waiting, address: Address): Promise<void> {
     entry.address = address;
     if (address.isLocked) return;
-    if (entry.isTrue(address)) this.#settle(entry, { kind: "confirmed", address });
+    if (entry.isTrue(address)) this.#end(entry, { kind: "confirmed", address });
     else if (entry.reads >= SUSPICIOUS_READS && (await this.#hasFailed(entry.accepted)))
-      this.#settle(entry, { kind: "errored", address });
+      this.#end(entry, { kind: "errored", address });
   }
 
-  #settle(entry: Waiting, confirmation: Confirmation): void {
+  #end(entry: Waiting, confirmation: Confirmation): void {
     this.#waiting.delete(entry);
     entry.resolve(confirmation);
   }
@@ -164,13 +163,13 @@ export class Confirmer {
 }
 
 /** Runs pieces of work one after another, in the order they came. */
-export class Turnstile {
+export class Mutex {
   #last: Promise<unknown> = Promise.resolve();
 
   /** Runs the work once all earlier work has ended, however it ended. Resolves or rejects as the work does. */
-  pass<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#last.then(work);
-    this.#last = turn.catch(() => undefined);
-    return turn;
+  run<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(work);
+    this.#last = result.catch(() => undefined);
+    return result;
   }
 }

@@ -1,16 +1,15 @@
-import type { ObjectRef } from "../model/action.ts";
+import type { ChangeMachines, ChangePorts } from "../model/action.ts";
 import type { Address } from "../model/address.ts";
-import { ProviderError } from "../model/errors.ts";
+import { InternalError, ProviderError } from "../model/errors.ts";
 import type { Observation } from "../model/observation.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
 import type { Reason } from "../model/reason.ts";
-import type { Pool, RecordSet } from "../model/resource.ts";
 import type { Learned, Outcome } from "../model/run.ts";
 import type { ClusterWriter } from "../ports/cluster.ts";
 import type { DNSProvider, FirewallProvider, IPProvider, ProviderAccess } from "../ports/providers.ts";
 import type { Clock, LockState } from "../ports/system.ts";
-import { Confirmer, Turnstile } from "./confirmer.ts";
-import { Journal, poolAccess, recordSetAccess, routedIPAccess } from "./journal.ts";
+import { Confirmer, Mutex } from "./confirmer.ts";
+import { ResourceStores } from "./resource-store.ts";
 
 /** What a mutating run may write to. */
 export interface WriteAccess {
@@ -20,18 +19,6 @@ export interface WriteAccess {
   readonly firewallProviders: ReadonlyMap<string, ProviderAccess<FirewallProvider>>;
   readonly clock: Clock;
   readonly lock: LockState;
-}
-
-/** The objects as the cluster holds them, by the kind of {@link ObjectRef}. */
-export interface Journals {
-  readonly pool: Journal<Pool>;
-  readonly dns: Journal<RecordSet>;
-  readonly routedip: Journal<Pool>;
-}
-
-/** The journal of an object that owns addresses: a pool's, or a RoutedIP's. */
-export function ownerJournal({ kind }: ObjectRef, journals: Journals): Journal<Pool> {
-  return kind === "routedip" ? journals.routedip : journals.pool;
 }
 
 /** What an operation works with. */
@@ -44,158 +31,106 @@ export interface ApplyContext {
   readonly dnsProviders: ReadonlyMap<string, DNSProvider>;
   readonly firewallProviders: ReadonlyMap<string, FirewallProvider>;
   /** By firewall id: lets changes of a firewall through one at a time, over all objects. Filled as they are needed. */
-  readonly firewallTurns: Map<string, Turnstile>;
+  readonly firewallMutexes: Map<string, Mutex>;
   readonly confirmers: ReadonlyMap<string, Confirmer>;
   readonly clock: Clock;
   readonly lock: LockState;
   /** By provider, when its addresses began to be read, by the cluster's clock, milliseconds. Filled as they arrive. */
   readonly readAtMs: Map<string, number>;
   /** Monotonic milliseconds after which nothing new is started. */
-  readonly deadline: number;
+  readonly deadlineMs: number;
   /** Aborted when the run is asked to end, or the lock is lost. */
   readonly signal: AbortSignal;
   /** Aborted when waits for the provider are to end: what it is at work on is then left in progress for the next pass. */
-  readonly patience: AbortSignal;
-  readonly journals: Journals;
+  readonly stopWaiting: AbortSignal;
+  readonly stores: ResourceStores;
   /** Lets acquisitions through one at a time, over all pools. */
-  readonly acquisitions: Turnstile;
+  readonly acquisitions: Mutex;
 }
 
-/** How a pass is bounded; `deadline` in monotonic milliseconds. */
+/** How a pass is bounded; `deadlineMs` in monotonic milliseconds. */
 interface Bounds {
-  readonly deadline: number;
+  readonly deadlineMs: number;
   /** Aborted when nothing new may be started. */
   readonly signal: AbortSignal;
   /** Aborted when no wait for a provider is worth its time any more; absent = never. */
   readonly hurry?: AbortSignal | undefined;
 }
 
-/** The context of one pass over one observation. */
+/** Returns the context of one pass over the objects as they are stored. */
 export function applyContext(
   access: WriteAccess,
-  observation: Observation,
-  { deadline, signal, hurry }: Bounds,
+  stored: Pick<Observation, "pools" | "recordSets" | "registry">,
+  { deadlineMs, signal, hurry }: Bounds,
 ): ApplyContext {
   const { cluster, clock, lock } = access;
   const limits = new Map<string, number>();
-  const usable = usableOf(access.providers).map(
-    ([name, provider]) => [name, limitNoting(provider, limits, clock)] as const,
-  );
-  const usableDNS = usableOf(access.dnsProviders).map(
-    ([name, dns]) => [name, limitNotingDNS(dns, limits, clock)] as const,
-  );
-  const usableFirewalls = usableOf(access.firewallProviders).map(
-    ([name, firewalls]) => [name, limitNotingFirewalls(firewalls, limits, clock)] as const,
-  );
-  const ofKind = (kind: Pool["kind"]): readonly Pool[] => observation.pools.filter((pool) => pool.kind === kind);
+  const usable = <P extends { readonly name: string }>(all: ReadonlyMap<string, ProviderAccess<P>>): Map<string, P> =>
+    new Map(
+      [...all].flatMap(([name, one]) =>
+        one.kind === "usable" ? [[name, limitNoting(one.provider, limits, clock)] as const] : [],
+      ),
+    );
+  const providers = usable(access.providers);
   const stop = AbortSignal.any([signal, lock.lost]);
-  const patience = hurry === undefined ? stop : AbortSignal.any([stop, hurry]);
+  const stopWaiting = hurry === undefined ? stop : AbortSignal.any([stop, hurry]);
   return {
     cluster,
-    registry: observation.registry,
+    registry: stored.registry,
     clock,
     lock,
     readAtMs: new Map(),
-    deadline,
+    deadlineMs,
     signal: stop,
-    patience,
-    providers: new Map(usable),
+    stopWaiting,
+    providers,
     limits,
-    dnsProviders: new Map(usableDNS),
-    firewallProviders: new Map(usableFirewalls),
-    firewallTurns: new Map(),
-    confirmers: new Map(usable.map(([name, provider]) => [name, new Confirmer(provider, clock, deadline, patience)])),
-    journals: {
-      pool: new Journal(poolAccess(cluster), ofKind("pool"), () => lock.isHeld()),
-      dns: new Journal(recordSetAccess(cluster), observation.recordSets, () => lock.isHeld()),
-      routedip: new Journal(routedIPAccess(cluster, ofKind("routedip")), ofKind("routedip"), () => lock.isHeld()),
-    },
-    acquisitions: new Turnstile(),
+    dnsProviders: usable(access.dnsProviders),
+    firewallProviders: usable(access.firewallProviders),
+    firewallMutexes: new Map(),
+    confirmers: new Map(
+      [...providers].map(([name, one]) => [name, new Confirmer(one, clock, deadlineMs, stopWaiting)] as const),
+    ),
+    stores: new ResourceStores(cluster, stored, () => lock.isHeld()),
+    acquisitions: new Mutex(),
   };
-}
-
-function usableOf<P>(access: ReadonlyMap<string, ProviderAccess<P>>): readonly (readonly [string, P])[] {
-  return [...access].flatMap(([name, provider]) =>
-    provider.kind === "usable" ? [[name, provider.provider] as const] : [],
-  );
 }
 
 /** Why no mutation may start now; undefined when one may. Asked right before every single one. */
 export function obstacle(context: ApplyContext): Reason | undefined {
   if (!context.lock.isHeld()) return "LockLost";
-  if (context.signal.aborted || context.clock.monotonicMs() >= context.deadline) return "Deadline";
+  if (context.signal.aborted || context.clock.monotonicMs() >= context.deadlineMs) return "Deadline";
   return undefined;
 }
 
-/** Until when each provider asked for no calls, by its name; monotonic milliseconds. */
+/** By provider name, until when it asked for no calls; monotonic milliseconds. */
 export type Limits = Map<string, number>;
 
 /**
- * The same provider, which also enters in `limits` until when it asked for no calls, whatever call was told so and whoever made it: such an answer concerns every later
- * run, even where the call itself did not matter.
+ * Returns the same provider, which also enters in `limits` until when it asked for no calls, whichever call was told so. Such an answer concerns every later run, even
+ * if the call itself did not matter.
  */
-export function limitNoting(provider: IPProvider, limits: Limits, clock: Clock): IPProvider {
-  const { name, pageSize } = provider;
-  const noting = notingFor(name, limits, clock);
-  return {
-    name,
-    pageSize,
-    listPage: (page) => noting(provider.listPage(page)),
-    getAddress: (ip) => noting(provider.getAddress(ip)),
-    machineAddresses: (machineID) => noting(provider.machineAddresses(machineID)),
-    addressLimit: () => noting(provider.addressLimit()),
-    assign: (ip, machineID) => noting(provider.assign(ip, machineID)),
-    unassign: (ip) => noting(provider.unassign(ip)),
-    actionState: (action) => noting(provider.actionState(action)),
-    create: (place) => noting(provider.create(place)),
-    delete: (ip) => noting(provider.delete(ip)),
-  };
-}
-
-/** As {@link limitNoting}, for a DNS provider. */
-function limitNotingDNS(provider: DNSProvider, limits: Limits, clock: Clock): DNSProvider {
-  const { name, ttlRules, isBatched } = provider;
-  const noting = notingFor(name, limits, clock);
-  return {
-    name,
-    ttlRules,
-    isBatched,
-    findZone: (zone) => noting(provider.findZone(zone)),
-    readRecords: (zone, fqdn, isAwaited) => noting(provider.readRecords(zone, fqdn, isAwaited)),
-    listRecords: (zone, mostCalls, isAwaited) => noting(provider.listRecords(zone, mostCalls, isAwaited)),
-    writeRecords: (zone, fqdn, change) => noting(provider.writeRecords(zone, fqdn, change)),
-  };
-}
-
-/** As {@link limitNoting}, for a provider of firewalls. */
-function limitNotingFirewalls(provider: FirewallProvider, limits: Limits, clock: Clock): FirewallProvider {
-  const { name, firewallLimits } = provider;
-  const noting = notingFor(name, limits, clock);
-  return {
-    name,
-    firewallLimits,
-    listFirewalls: () => noting(provider.listFirewalls()),
-    getFirewall: (id) => noting(provider.getFirewall(id)),
-    machinesWithTag: (tag) => noting(provider.machinesWithTag(tag)),
-    openPorts: (id, ports) => noting(provider.openPorts(id, ports)),
-    closePorts: (id, ports) => noting(provider.closePorts(id, ports)),
-    addMachines: (id, machineIDs) => noting(provider.addMachines(id, machineIDs)),
-    removeMachines: (id, machineIDs) => noting(provider.removeMachines(id, machineIDs)),
-  };
-}
-
-function notingFor(name: string, limits: Limits, clock: Clock): <T>(call: Promise<T>) => Promise<T> {
-  return async (call) => {
-    try {
-      return await call;
-    } catch (error) {
-      if (error instanceof ProviderError && error.failure === "rate-limited" && error.notBeforeMs !== undefined) {
-        const untilMs = clock.monotonicMs() + error.notBeforeMs - clock.wallMs();
-        limits.set(name, Math.max(limits.get(name) ?? 0, untilMs));
-      }
-      throw error;
+export function limitNoting<P extends { readonly name: string }>(provider: P, limits: Limits, clock: Clock): P {
+  const note = (error: unknown): never => {
+    if (error instanceof ProviderError && error.failure === "rate-limited" && error.notBeforeMs !== undefined) {
+      const untilMs = clock.monotonicMs() + error.notBeforeMs - clock.wallMs();
+      limits.set(provider.name, Math.max(limits.get(provider.name) ?? 0, untilMs));
     }
+    throw error;
   };
+  return new Proxy(provider, {
+    get(target, property) {
+      const member: unknown = Reflect.get(target, property, target);
+      if (typeof member !== "function") return member;
+      return async (...args: readonly unknown[]): Promise<unknown> => {
+        try {
+          return await Reflect.apply(member, target, args);
+        } catch (error) {
+          return note(error);
+        }
+      };
+    },
+  });
 }
 
 type WithoutAction<T> = T extends unknown ? Omit<T, "action" | "ms" | "endedAtMs"> : never;
@@ -230,4 +165,28 @@ export function failed(
 /** A reading of an address as something learned: undefined = the provider does not know it. */
 export function learn(ip: string, address: Address | undefined): Learned {
   return { ip, fact: address === undefined ? { kind: "gone" } : { kind: "known", address } };
+}
+
+/** Returns the provider of a firewall action, and the firewall's mutex. @throws InternalError when the plan names one that is not usable. */
+export function firewallToolsOf(
+  { provider: name, firewall }: ChangePorts | ChangeMachines,
+  context: ApplyContext,
+): { readonly provider: FirewallProvider; readonly mutex: Mutex } {
+  const provider = context.firewallProviders.get(name);
+  if (provider === undefined) throw new InternalError(`The plan uses firewalls of "${name}", which is not available.`);
+  const mutex = context.firewallMutexes.get(firewall.id) ?? new Mutex();
+  context.firewallMutexes.set(firewall.id, mutex);
+  return { provider, mutex };
+}
+
+/** Returns the provider of an action and what confirms its changes. @throws InternalError when the plan names one that is not usable. */
+export function toolsOf(
+  name: string,
+  context: ApplyContext,
+): { readonly provider: IPProvider; readonly confirmer: Confirmer } {
+  const provider = context.providers.get(name);
+  const confirmer = context.confirmers.get(name);
+  if (provider === undefined || confirmer === undefined)
+    throw new InternalError(`The plan uses provider "${name}", which is not available.`);
+  return { provider, confirmer };
 }

@@ -1,19 +1,18 @@
 import { type ObjectRef, refKey } from "../model/action.ts";
 import { KubeError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
-import { objectKey } from "../model/resource.ts";
 import type { Outcome, ReportFailure } from "../model/run.ts";
 import type { ClusterWriter } from "../ports/cluster.ts";
 import { eventOf } from "../report/events.ts";
 import type { Attempts } from "./attempts.ts";
-import { type Journals, ownerJournal } from "./context.ts";
+import type { ResourceStores } from "./resource-store.ts";
 
 /**
  * Writes statuses as objects come to rest, where they differ from what is stored and are due again after a refusal. A failure stops no other object. One that is on its way is not overtaken: what a plan from before it says of the object is as old as the plan, and could take
  * back what was put on record meanwhile.
  */
 export class StatusWriter {
-  readonly #journals: Journals;
+  readonly #stores: ResourceStores;
   readonly #attempts: Attempts | undefined;
   readonly #failures = new Map<string, ReportFailure>();
   /** By {@link refKey}, objects whose status is on its way. */
@@ -21,20 +20,20 @@ export class StatusWriter {
   /** By {@link refKey}, objects whose status was stored since {@link takeWritten}, with the number of outcomes it was planned on. */
   #written = new Map<string, number>();
 
-  constructor(journals: Journals, attempts: Attempts | undefined) {
-    this.#journals = journals;
+  constructor(stores: ResourceStores, attempts: Attempts | undefined) {
+    this.#stores = stores;
     this.#attempts = attempts;
   }
 
   /** Begins to write, at once; nobody waits for it. @param outcomes - how many the plan was made on */
   write({ pools, recordSets, observedAtMs }: Plan, outcomes: number): void {
     for (const { object, status } of pools) {
-      const journal = ownerJournal(object, this.#journals);
-      this.#begin(object, () => journal.record(objectKey(object), () => status), { observedAtMs, outcomes });
+      const store = this.#stores.ownersOf(object);
+      this.#begin(object, () => store.updateStatus(object, () => status), { observedAtMs, outcomes });
     }
     for (const { object, status } of recordSets) {
-      const { dns } = this.#journals;
-      this.#begin(object, () => dns.record(objectKey(object), () => status), { observedAtMs, outcomes });
+      const { dns } = this.#stores;
+      this.#begin(object, () => dns.updateStatus(object, () => status), { observedAtMs, outcomes });
     }
   }
 
@@ -103,7 +102,7 @@ async function attempt(object: ReportFailure["object"], write: Promise<unknown>)
  */
 export async function writeEvents(
   outcomes: readonly Outcome[],
-  journals: Journals,
+  stores: ResourceStores,
   cluster: ClusterWriter,
   mayWrite: () => boolean,
 ): Promise<readonly ReportFailure[]> {
@@ -112,7 +111,7 @@ export async function writeEvents(
     if (!mayWrite()) break;
     const { object } = outcome.action;
     try {
-      const error = await writeEvent(outcome, journals, cluster);
+      const error = await writeEvent(outcome, stores, cluster);
       if (error !== undefined) uncounted.push({ object, what: "event", error });
     } catch (error) {
       if (error instanceof KubeError) return [{ object, what: "event", error }];
@@ -124,13 +123,13 @@ export async function writeEvents(
 
 async function writeEvent(
   outcome: Outcome,
-  journals: Journals,
+  stores: ResourceStores,
   cluster: ClusterWriter,
 ): Promise<KubeError | undefined> {
   const { object } = outcome.action;
   const facts = eventOf(outcome);
-  const journal = journals[object.kind];
-  const stored = journal.object(objectKey(object));
+  const store = stores[object.kind];
+  const stored = store.get(object);
   if (facts === undefined || stored === undefined) return undefined;
-  return await cluster.createEvent({ regarding: { kind: journal.kind, meta: stored.meta }, ...facts });
+  return await cluster.createEvent({ regarding: { kind: store.kind, meta: stored.meta }, ...facts });
 }

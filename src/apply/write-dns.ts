@@ -1,9 +1,9 @@
 import type { WriteDNS } from "../model/action.ts";
-import { type RecordsFact, recordAddresses } from "../model/dns.ts";
-import { InternalError, KubeError, ProviderError } from "../model/errors.ts";
-import { type DNSMemory, objectKey } from "../model/resource.ts";
+import type { RecordsFact } from "../model/dns.ts";
+import { InternalError, ProviderError } from "../model/errors.ts";
 import type { DNSProvider } from "../ports/providers.ts";
-import { type ApplyContext, applied, obstacle, ownerJournal, type Result, skipped } from "./context.ts";
+import { type ApplyContext, applied, obstacle, type Result, skipped } from "./context.ts";
+import { recordAttemptedNames } from "./on-record.ts";
 
 /**
  * Makes the A records of a name as planned, if they still are what the plan was made on. After a lost answer the name is unknown for the rest of the pass: the
@@ -28,7 +28,7 @@ export async function writeDNS(action: WriteDNS, context: ApplyContext): Promise
     if (!(error instanceof ProviderError)) throw error;
     if (error.failure === "put-off") return putOff(error, context);
     const records = await afterFailure(action, error, provider);
-    if (records.kind === "gap") await rememberAttempt(action, context);
+    if (records.kind === "gap") await recordAttemptedNames(action, context);
     return { outcome: "failed", error, records };
   }
 }
@@ -55,33 +55,4 @@ async function afterFailure(
     if (failure instanceof ProviderError) return unknown;
     throw failure;
   }
-}
-
-/**
- * Puts on record what a change of a name may have added whose records could not be read after it failed: only addresses on record are ever taken out of a name that
- * was left. One status write, where status does not show them yet; as far as possible: a failure stops nothing.
- */
-async function rememberAttempt(action: WriteDNS, { journals }: ApplyContext): Promise<void> {
-  const key = objectKey(action.object);
-  const owners = ownerJournal(action.object, journals);
-  const isOwner = action.object.kind !== "dns";
-  const memory = (isOwner ? owners : journals.dns).object(key)?.status;
-  if (memory === undefined || attempted(memory, action) === undefined) return;
-  const remembered = <S extends DNSMemory>(status: S): S => ({ ...status, ...attempted(status, action) });
-  const work = isOwner ? owners.record(key, remembered) : journals.dns.record(key, remembered);
-  await work.catch((error: unknown) => {
-    if (!(error instanceof KubeError)) throw error;
-  });
-}
-
-/** The published name with what was to be added; undefined when that is known, or the name is another one. */
-function attempted(
-  { publishedDNS }: DNSMemory,
-  { dnsProvider, fqdn, after }: WriteDNS,
-): Partial<DNSMemory> | undefined {
-  if (publishedDNS?.provider !== dnsProvider || publishedDNS.name !== fqdn) return undefined;
-  if (after.addresses.every((address) => publishedDNS.addresses.includes(address))) return undefined;
-  return {
-    publishedDNS: { ...publishedDNS, addresses: recordAddresses([...publishedDNS.addresses, ...after.addresses]) },
-  };
 }

@@ -79,7 +79,7 @@ class WatchedPasses {
     const [reusable, attempts] = [this.#reusable, this.#attempts];
     const made = await pass(
       { cluster, ...access, clock, lock: this.#lock, leaseName: config.lease, reusable, attempts, notes },
-      { selection: request.selection, deadline: startMs + request.passMs, signal: request.signal, ...manner },
+      { selection: request.selection, deadlineMs: startMs + request.passMs, signal: request.signal, ...manner },
     );
     const result = { ...made.result, unusableTokens: unusableTokens(config) };
     request.onRun(await this.#recorder.record(result, startMs));

@@ -182,7 +182,7 @@ async function pass({ config, runtime, cluster, request }: Run, lock: LockState,
   const { meters, ...access } = await openProviders(config, { ...runtime, untilMs: deadlineMs - LAST_WORDS_MS });
   const { clock } = runtime;
   const deps = { cluster, ...access, clock, lock, leaseName: config.lease };
-  const result = await (mustSettle ? settle : reconcilePass)(deps, { selection, deadline: deadlineMs, signal });
+  const result = await (mustSettle ? settle : reconcilePass)(deps, { selection, deadlineMs, signal });
   const end = {
     result: { ...result, unusableTokens: unusableTokens(config) },
     endedAtMs: cluster.now(),

@@ -1,7 +1,7 @@
+import type { AcquisitionNote } from "./acquisition-memory.ts";
 import type { ObjectRef } from "./action.ts";
 import type { AcquiredIP, PendingAcquisition, ReleasedIP } from "./address.ts";
 import type { FirewallMemory, FirewallWish, PendingFirewall } from "./firewall.ts";
-import type { AcquisitionNote } from "./lease-notes.ts";
 
 /** API group, version and names of flipop's custom resources, as on the wire. */
 export const GROUP = "flipop.digitalocean.com";

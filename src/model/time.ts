@@ -48,3 +48,9 @@ export function isPast(text: string, nowMs: number): boolean {
 export function timestamp(ms: number): string {
   return formatTime(ms).replace(".000Z", "Z");
 }
+
+/** Returns the later of two RFC 3339 times; a time that is absent or unreadable loses. Pure. */
+export function laterTime(a: string | undefined, b: string | undefined): string | undefined {
+  const [aMs, bMs] = [Date.parse(a ?? ""), Date.parse(b ?? "")];
+  return Number.isNaN(bMs) || aMs >= bMs ? a : b;
+}

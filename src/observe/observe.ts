@@ -1,10 +1,10 @@
+import { restoreMemory } from "../model/acquisition-memory.ts";
 import { KubeError, type Refusal } from "../model/errors.ts";
 import { ACQUISITIONS_ANNOTATION, NOT_BEFORE_PREFIX, PUT_OFF_PREFIX } from "../model/lease-annotations.ts";
 import { ACQUISITION_WINDOW_MS, parsePutOff } from "../model/lease-notes.ts";
 import type { KnownFacts, LeaseFacts, Observation } from "../model/observation.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
 import type { Pool, RecordSet } from "../model/resource.ts";
-import { restoreMemory } from "../plan/status/stored-status.ts";
 import type { ClusterReader, LeaseRecord } from "../ports/cluster.ts";
 import type {
   DNSProviderReader,
@@ -39,7 +39,10 @@ export interface ObserveDeps {
 
 /** A look at the world: what is known of it by now, and the pieces of it that are still to arrive. A provider that has not answered yet is a gap. */
 export interface Sight {
+  /** With what only the annotations of objects still show. */
   readonly observation: Observation;
+  /** The objects as they are stored. */
+  readonly stored: Pick<Observation, "pools" | "recordSets" | "registry">;
   readonly looking: Looking;
 }
 
@@ -67,18 +70,24 @@ export async function look(deps: ObserveDeps): Promise<Sight> {
     notes === undefined ? readLease(cluster, leaseName) : { annotations: notes },
   ]);
   const facts = leaseFacts(lease, cluster.now());
-  const pieces = piecesOf(deps, lists, facts);
+  const pools = lists.pools.map((pool) => restoreMemory(pool, cluster.now()));
+  const pieces = piecesOf(deps, { ...lists, pools }, facts);
   const looking = new Looking(pieces, reusable?.readings ?? new Readings(), clock);
   const observation: Observation = {
     observedAtMs: cluster.now(),
     cluster: cluster.server,
     registry: deps.registry,
     ...lists,
+    pools,
     ...unanswered(pieces),
     lease: facts,
   };
   await looking.firstPieces();
-  return { observation: enterAll({ ...observation, observedAtMs: cluster.now() }, looking.take()), looking };
+  return {
+    observation: enterAll({ ...observation, observedAtMs: cluster.now() }, looking.take()),
+    stored: { ...lists, registry: deps.registry },
+    looking,
+  };
 }
 
 /** Enters what has arrived. Pure. */
@@ -105,7 +114,6 @@ function piecesOf(
   { pools, recordSets, nodes }: ClusterLists,
   lease: LeaseFacts,
 ): readonly Piece[] {
-  const remembering = pools.map((pool) => restoreMemory(pool, cluster.now()));
   const asking = <P>([name, access]: readonly [string, ProviderAccess<P>]): AskOptions<P> => ({
     name,
     access,
@@ -115,7 +123,7 @@ function piecesOf(
     skewMs: () => cluster.now() - clock.wallMs(),
     reusable,
   });
-  const addresses = [...providers].map((one) => ({ ...asking(one), pools: remembering, nodes }));
+  const addresses = [...providers].map((one) => ({ ...asking(one), pools, nodes }));
   const names = [...dnsProviders].map((one) => ({
     ...asking(one),
     pools,

@@ -33,33 +33,29 @@ import {
 import { isNamespaceSelected, isSelected } from "./selection.ts";
 import { assessPool } from "./status/pool-status.ts";
 import { assessRecordSet } from "./status/record-set-status.ts";
-import { restoreMemory } from "./status/stored-status.ts";
 import { validatePool } from "./validate.ts";
 
 /**
  * Turns one observation into a plan: actions, holds, and the status that each object should have. Pure: the order of the lists changes nothing.
  *
- *   1 restore    add what only a pool's annotation still shows                restoreMemory
- *   2 claim      one owner per address and per DNS name                       settleClaims, settleNames
- *   3 addresses  assign, acquire, give back; senior object first              decidePools
+ *   1 claim      one owner per address and per DNS name                       settleClaims, settleNames
+ *   2 addresses  assign, acquire, give back; senior object first              decidePools
  *     guard      keep one address of each name serving
- *   4 firewalls  open them where addresses go, close them where none is       planFirewalls
+ *   3 firewalls  open them where addresses go, close them where none is       planFirewalls
  *     guard      no address goes where the firewall is closed
- *   5 names      plan A records for the addresses that will serve             planDNS
+ *   4 names      plan A records for the addresses that will serve             planDNS
  *     guard      give back no address that a name still shows
- *   6 annotate   repair node annotations                                      planAnnotations
- *   7 writes     withdraw leaving addresses from DNS, finalizers              nameWrites, finalizerStep
+ *   5 annotate   repair node annotations                                      planAnnotations
+ *   6 writes     withdraw leaving addresses from DNS, finalizers              nameWrites, finalizerStep
  *     guard      DNS before unassignment, finalizers before everything
- *   8 status     what each object should show                                 assessPool, assessRecordSet
+ *   7 status     what each object should show                                 assessPool, assessRecordSet
  *
  * All objects share one ledger of machines: no address goes to two nodes, and no node gets more addresses than its machine can have. The selection limits only which
  * objects are written. Claims, matches and conflicts cover the whole cluster.
  */
 export function plan(observed: Observation, selection: Selection): Plan {
-  const nowMs = observed.observedAtMs;
   const world: Observation = {
     ...observed,
-    pools: observed.pools.map((pool) => restoreMemory(pool, nowMs)),
     nodes: observed.nodes.toSorted((a, b) => compareText(a.name, b.name)),
   };
   const claimed = claim(world, selection);

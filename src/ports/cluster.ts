@@ -1,5 +1,5 @@
+import type { AcquisitionNote } from "../model/acquisition-memory.ts";
 import type { KubeError } from "../model/errors.ts";
-import type { AcquisitionNote } from "../model/lease-notes.ts";
 import type { NodeFacts, PodFacts, PodSelector } from "../model/node.ts";
 import type { ObjectMeta, Pool, PoolStatus, RecordSet, RecordSetStatus, RoutedIPStatus } from "../model/resource.ts";
 import type { RoutedIP, RoutedIPIssuer } from "../model/routed-ip.ts";

@@ -1,9 +1,9 @@
+import { acquisitionNote } from "../model/acquisition-memory.ts";
 import { type AcquireIP, type Action, refKey } from "../model/action.ts";
 import { ACTIONS } from "../model/action-kinds.ts";
 import type { Address } from "../model/address.ts";
 import { type RecordsFact, recordsKey } from "../model/dns.ts";
 import { type Firewall, portText } from "../model/firewall.ts";
-import { acquisitionNote } from "../model/lease-notes.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Plan } from "../model/plan.ts";
 import {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { providerError } from "../../src/adapters/digitalocean/api.ts";
 import { assignIP } from "../../src/apply/assign-ip.ts";
 import { type ApplyContext, applyContext } from "../../src/apply/context.ts";
-import type { Preparation } from "../../src/apply/preparations.ts";
+import type { Preparation } from "../../src/apply/on-record.ts";
 import type { AssignIP } from "../../src/model/action.ts";
 import type { PoolStatus } from "../../src/model/resource.ts";
 import type { ClusterWriter } from "../../src/ports/cluster.ts";
@@ -63,7 +63,7 @@ function scene(status: Partial<PoolStatus> = {}): {
     clock,
     lock,
   };
-  const bounds = { deadline: 60_000, signal: new AbortController().signal };
+  const bounds = { deadlineMs: 60_000, signal: new AbortController().signal };
   return { clock, provider, context: applyContext(access, anObservation({ pools: [aPool({ status })] }), bounds) };
 }
 

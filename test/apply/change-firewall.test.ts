@@ -56,7 +56,7 @@ function scene(): {
     clock,
     lock,
   };
-  const bounds = { deadline: 60_000, signal: new AbortController().signal };
+  const bounds = { deadlineMs: 60_000, signal: new AbortController().signal };
   return { clock, provider, context: applyContext(access, anObservation({}), bounds) };
 }
 

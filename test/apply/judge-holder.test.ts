@@ -60,7 +60,7 @@ async function why({ node = {}, pods, slices }: Now): Promise<string | undefined
     clock: new FakeClock(),
     lock: { ...lock, annotate: async () => undefined },
   };
-  const options = { deadline: 1_000, signal: new AbortController().signal };
+  const options = { deadlineMs: 1_000, signal: new AbortController().signal };
   const result = await holderKeeps(MOVE, applyContext(access, anObservation({ pools: [pool] }), options));
   if (result?.outcome !== "skipped") return result?.outcome;
   return `${result.outcome} ${result.reason}: ${result.detail}`;

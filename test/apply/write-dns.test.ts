@@ -22,7 +22,7 @@ function contextOf(provider: DNSProvider, others: Partial<WriteAccess>): ApplyCo
     lock: heldLock(),
     ...others,
   };
-  return applyContext(access, anObservation({}), { deadline: 60_000, signal: new AbortController().signal });
+  return applyContext(access, anObservation({}), { deadlineMs: 60_000, signal: new AbortController().signal });
 }
 
 test("a change that ends in the middle because the Lease is lost is skipped for that, and knows what stands", async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Journals } from "../../src/apply/context.ts";
+import type { ResourceStores } from "../../src/apply/resource-store.ts";
 import { writeEvents } from "../../src/apply/write-back.ts";
 import { KubeError } from "../../src/model/errors.ts";
 import type { Outcome } from "../../src/model/run.ts";
@@ -12,9 +12,9 @@ function refusal(name: string): Outcome {
   return { action, outcome: "failed", error: new Error("no"), ms: 0, endedAtMs: 0 } as unknown as Outcome;
 }
 
-const journals = {
-  dns: { kind: "NodeDNSRecordSet", object: (key: string) => ({ meta: { name: key } }) },
-} as unknown as Journals;
+const stores = {
+  dns: { kind: "NodeDNSRecordSet", get: (object: { name: string }) => ({ meta: { name: object.name } }) },
+} as unknown as ResourceStores;
 
 function forbidden(): KubeError {
   const message = 'Grant the verb "patch".';
@@ -29,7 +29,7 @@ test("without the permission to count a failure's Event, the other failures have
       return await Promise.resolve(written.length < 3 ? forbidden() : undefined);
     },
   } as unknown as ClusterWriter;
-  const failures = await writeEvents(["a", "b", "c"].map(refusal), journals, cluster, () => true);
-  expect(written).toEqual(["shop/a", "shop/b", "shop/c"]);
+  const failures = await writeEvents(["a", "b", "c"].map(refusal), stores, cluster, () => true);
+  expect(written).toEqual(["a", "b", "c"]);
   expect(failures.map(({ object, error }) => [object.name, error.message])).toEqual([["a", 'Grant the verb "patch".']]);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { poolAccess, recordSetAccess } from "../../src/apply/journal.ts";
+import { poolAccess, recordSetAccess } from "../../src/apply/resource-store.ts";
 import type { ClusterWriter } from "../../src/ports/cluster.ts";
 import { memoryWorld } from "../scenario/memory-world.ts";
 import { World } from "../scenario/world.ts";

@@ -1,4 +1,4 @@
-import type { AcquisitionNote } from "../../src/model/lease-notes.ts";
+import type { AcquisitionNote } from "../../src/model/acquisition-memory.ts";
 import type { ObjectMeta, PoolStatus, RecordSetStatus, RoutedIPStatus } from "../../src/model/resource.ts";
 import type { ClusterWriter } from "../../src/ports/cluster.ts";
 import type { ContractWorld, Manifest } from "./cluster-world.ts";

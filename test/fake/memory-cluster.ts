@@ -14,7 +14,7 @@ import { decodeNode } from "../../src/adapters/kube/node.ts";
 import { decodePod } from "../../src/adapters/kube/pod.ts";
 import type { ServicePlace } from "../../src/adapters/kube/service.ts";
 import { decodeEndpointSlice, decodeService, SERVICE_NAME_LABEL } from "../../src/adapters/kube/service.ts";
-import type { AcquisitionNote } from "../../src/model/lease-notes.ts";
+import type { AcquisitionNote } from "../../src/model/acquisition-memory.ts";
 import type { NodeFacts, PodFacts, PodSelector } from "../../src/model/node.ts";
 import {
   ACQUIRED_ANNOTATION,

@@ -1,10 +1,9 @@
 import { expect, test } from "vitest";
+import { type AcquisitionNote, restoreMemory } from "../../src/model/acquisition-memory.ts";
 import type { AddressFact, PendingAcquisition } from "../../src/model/address.ts";
-import type { AcquisitionNote } from "../../src/model/lease-notes.ts";
 import type { Observation } from "../../src/model/observation.ts";
 import type { Pool, PoolSpec, PoolStatus } from "../../src/model/resource.ts";
 import { plan } from "../../src/plan/plan.ts";
-import { restoreMemory } from "../../src/plan/status/stored-status.ts";
 import { anObservation, aPool, known, NOW, nodes } from "./builders.ts";
 import { planText } from "./plan-text.ts";
 
@@ -21,6 +20,11 @@ function noting(note: Partial<AcquisitionNote>, spec: Partial<PoolSpec>, status:
 
 function world(pool: Pool, ...addresses: readonly [string, AddressFact][]): Observation {
   return anObservation({ pools: [pool], addresses: [...addresses] });
+}
+
+/** As a pass observes it: pools with what only their annotations still show. */
+function asObserved(observation: Observation): Observation {
+  return { ...observation, pools: observation.pools.map((pool) => restoreMemory(pool, NOW)) };
 }
 
 /** An intent that came back from the annotation, a while ago. */
@@ -166,12 +170,12 @@ test.for<[string, Observation, string[]]>([
     [`hold acquire-ip ingress/web: AmbiguousAcquisition (${A}, ${B})`, unattached(C)],
   ],
 ])("%s", ([, observation, expected]) => {
-  expect(planText(observation).toSorted()).toEqual(expected.toSorted());
+  expect(planText(asObserved(observation)).toSorted()).toEqual(expected.toSorted());
 });
 
 test("what is restored is put on record, as found again", () => {
   const pool = noting({ ips: [A], pending: ["nyc3", "digitalocean://7", ""] }, { desiredIPs: 4 });
-  const [assessed] = plan(world(pool, known(A)), {}).pools;
+  const [assessed] = plan(asObserved(world(pool, known(A))), {}).pools;
   const startedAt = "2026-08-01T12:00:00Z";
   expect(assessed?.status).toMatchObject({
     acquired: [{ ip: A, acquiredAt: startedAt, adopted: true }],
@@ -186,7 +190,7 @@ test("what is restored is put on record, as found again", () => {
 test("the candidates of a creation are put on record once they are told", () => {
   const pending = { startedAt: ago(90), region: "nyc3", knownIPs: [] };
   const pool = aPool({ spec: { desiredIPs: 1 }, status: { pendingAcquisitions: [pending] } });
-  const [assessed] = plan(world(pool, known(B), known(A)), {}).pools;
+  const [assessed] = plan(asObserved(world(pool, known(B), known(A))), {}).pools;
   expect(assessed?.status.pendingAcquisitions).toEqual([{ ...pending, candidates: [A, B] }]);
 });
 

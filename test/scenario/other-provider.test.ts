@@ -147,7 +147,7 @@ function world(nodes: Readonly<Record<string, string>>, addresses: readonly Omit
     orbit,
     async pass() {
       const { length } = orbit.changes;
-      const options = { selection: {}, deadline: clock.monotonicMs() + 60_000, signal: new AbortController().signal };
+      const options = { selection: {}, deadlineMs: clock.monotonicMs() + 60_000, signal: new AbortController().signal };
       const result = await reconcilePass(deps, options);
       expect(result.outcomes.filter(({ outcome }) => outcome === "failed")).toEqual([]);
       return orbit.changes.slice(length);

@@ -32,7 +32,7 @@ export async function work(deps: Omit<WriterDeps, "lock">, options: RunOptions, 
   const { clock, cluster, leaseName } = deps;
   const deadline = clock.monotonicMs() + (options.deadlineMs ?? 120_000);
   const signal = options.signal ?? new AbortController().signal;
-  const passOptions = { selection: options.selection ?? {}, deadline, signal };
+  const passOptions = { selection: options.selection ?? {}, deadlineMs: deadline, signal };
   const pass = async (lock: LockState): Promise<PassResult> =>
     await (options.settle ? settle : reconcilePass)({ ...deps, lock }, passOptions);
   if (options.lease === undefined) return { kind: "done", result: await pass(heldLock()) };

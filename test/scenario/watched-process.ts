@@ -116,13 +116,13 @@ export class WatchedProcess {
 
   async #pass({ isFullLook, ...manner }: LoopPass): Promise<Pass> {
     const { deps } = this.#parts;
-    const deadline = this.#time.monotonicMs() + PASS_MS;
+    const deadlineMs = this.#time.monotonicMs() + PASS_MS;
     this.#heardAtStart = this.#news.heard;
     this.#hasLooked = isFullLook;
     if (isFullLook) this.#reusable.forget();
     return await pass(
       { ...deps, clock: this.#time, lock: heldLock(), reusable: this.#reusable, attempts: this.#attempts },
-      { selection: {}, deadline, signal: this.#ending.signal, ...manner },
+      { selection: {}, deadlineMs, signal: this.#ending.signal, ...manner },
     );
   }
 

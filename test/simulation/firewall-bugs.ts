@@ -28,7 +28,7 @@ export const FIREWALL_BUGS: readonly Mutation[] = [
   },
   {
     name: "What is added to a firewall is not put on record before.",
-    file: "src/apply/preparations.ts",
+    file: "src/apply/on-record.ts",
     find: "return { acquired, pendingAcquisitions, ...(firewalls === undefined ? {} : { firewalls }) };",
     replace: "return { acquired, pendingAcquisitions };",
   },
@@ -118,7 +118,7 @@ export const FIREWALL_BUGS: readonly Mutation[] = [
   },
   {
     name: "What its issuer said of cleaning up is on record only at the end of a run.",
-    file: "src/apply/preparations.ts",
+    file: "src/apply/on-record.ts",
     find: "    ...(status.issuer === undefined ? {} : { issuer: status.issuer }),\n",
     replace: "",
   },

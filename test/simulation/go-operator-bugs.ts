@@ -55,15 +55,15 @@ export const GO_OPERATOR_BUGS: readonly Mutation[] = [
   {
     name: "An action that ended in error counts as done.",
     file: "src/apply/confirmer.ts",
-    find: 'this.#settle(entry, { kind: "errored", address });',
-    replace: 'this.#settle(entry, { kind: "confirmed", address });',
+    find: 'this.#end(entry, { kind: "errored", address });',
+    replace: 'this.#end(entry, { kind: "confirmed", address });',
   },
   {
     name: "An action the provider does not know, as with every BYOIP address, counts as failed.",
     file: "src/apply/confirmer.ts",
     find: "    if (address.isLocked) return;\n",
     replace:
-      '    if ((await this.#provider.actionState(entry.accepted).catch(() => "pending")) === "unknown") return this.#settle(entry, { kind: "errored", address });\n    if (address.isLocked) return;\n',
+      '    if ((await this.#provider.actionState(entry.accepted).catch(() => "pending")) === "unknown") return this.#end(entry, { kind: "errored", address });\n    if (address.isLocked) return;\n',
   },
   {
     name: "A node is annotated before its address is seen there.",
@@ -86,20 +86,20 @@ export const GO_OPERATOR_BUGS: readonly Mutation[] = [
   },
   {
     name: "What was bought is remembered in memory only.",
-    file: "src/apply/acquire-ip.ts",
-    find: "withAddress(withoutIntent(status, intent), address, intent)",
-    replace: "withoutIntent(status, intent)",
+    file: "src/apply/on-record.ts",
+    find: "const answered = { ...this.#withoutPending(status), acquired };",
+    replace: 'const answered = this.#withoutPending(status);\n      if (ip !== "") return answered;',
   },
   {
     name: "An address is bought although its intent could not be written.",
     file: "src/apply/acquire-ip.ts",
-    find: "  await recordIntent(action, intent, pool, context);",
-    replace: "  await recordIntent(action, intent, pool, context).catch(() => undefined);",
+    find: "  await record.begin();",
+    replace: "  await record.begin().catch(() => undefined);",
   },
   {
     name: "An address is bought with no intent on record.",
-    file: "src/apply/acquire-ip.ts",
-    find: "pendingAcquisitions: [...status.pendingAcquisitions, intent] };",
+    file: "src/apply/on-record.ts",
+    find: "pendingAcquisitions: [...status.pendingAcquisitions, this.#pending] };",
     replace: "pendingAcquisitions: status.pendingAcquisitions };",
   },
   {
@@ -129,7 +129,7 @@ export const GO_OPERATOR_BUGS: readonly Mutation[] = [
   },
   {
     name: "The cool-off is written down only after the assignment, and lost with the process.",
-    file: "src/apply/assign-ip.ts",
+    file: "src/apply/on-record.ts",
     find: "if (before === undefined || before.spec.assignmentCoolOffSeconds <= 0) return",
     replace: "if (before === undefined || before.spec.assignmentCoolOffSeconds <= 9e9) return",
   },
@@ -141,7 +141,7 @@ export const GO_OPERATOR_BUGS: readonly Mutation[] = [
   },
   {
     name: "One refused call ends the pass.",
-    file: "src/apply/execution.ts",
+    file: "src/apply/operations.ts",
     find: "if (error instanceof ProviderError || error instanceof KubeError || error instanceof ConfigError)",
     replace: "if (error instanceof KubeError || error instanceof ConfigError)",
   },

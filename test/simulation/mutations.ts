@@ -73,7 +73,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "Statuses are written after the Lease was lost.",
-    file: "src/apply/journal.ts",
+    file: "src/apply/resource-store.ts",
     find: "    if (this.#mayWrite()) return;\n",
     replace: '    if (this.#mayWrite() || key !== "") return;\n',
   },

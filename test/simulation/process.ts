@@ -243,7 +243,7 @@ export class Process {
     const deps: WriterDeps = { ...this.access(), lock };
     const options: PassOptions = {
       selection: target === undefined ? {} : { objects: [`pool/${target}`] },
-      deadline: this.clock.monotonicMs() + timeoutMs,
+      deadlineMs: this.clock.monotonicMs() + timeoutMs,
       signal: this.#stop.signal,
     };
     const result = settles ? await settle(deps, options) : await reconcilePass(deps, options);

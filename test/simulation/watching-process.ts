@@ -96,7 +96,7 @@ export class WatchingProcess extends Process {
       this.passBeganMs = this.clock.monotonicMs();
       this.simulation.monitor.beginPass(this);
       const deps: WriterDeps = { ...access, cluster, lock, reusable, attempts };
-      const deadline = this.clock.monotonicMs() + this.settings.timeoutMs;
+      const deadlineMs = this.clock.monotonicMs() + this.settings.timeoutMs;
       const { target } = this.settings;
       const selection = target === undefined ? {} : { objects: [`pool/${target}`] };
       const goesOn = (): AbortSignal => {
@@ -104,7 +104,7 @@ export class WatchingProcess extends Process {
         this.passBeganMs = Number.POSITIVE_INFINITY;
         return nextChange();
       };
-      const bounds = { selection, deadline, signal: this.#stopping.signal };
+      const bounds = { selection, deadlineMs, signal: this.#stopping.signal };
       const made = await pass(deps, { ...bounds, ...manner, nextChange: goesOn });
       this.result = made.result;
       this.simulation.monitor.ended(this, made.result);

@@ -137,7 +137,7 @@ export class WatchWorld {
                 reusable,
                 attempts,
               },
-              { selection: {}, deadline: clock.monotonicMs() + 50_000, signal: stopping.signal, ...manner },
+              { selection: {}, deadlineMs: clock.monotonicMs() + 50_000, signal: stopping.signal, ...manner },
             );
           };
         },

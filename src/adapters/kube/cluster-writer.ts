@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
+import type { AcquisitionNote } from "../../model/acquisition-memory.ts";
 import { KubeError } from "../../model/errors.ts";
-import type { AcquisitionNote } from "../../model/lease-notes.ts";
 import {
   ADDRESS_ANNOTATION,
   type ObjectMeta,

@@ -1,5 +1,5 @@
+import { type AcquisitionNote, EMPTY_NOTE } from "../../model/acquisition-memory.ts";
 import { canonicalIPv4 } from "../../model/address.ts";
-import { type AcquisitionNote, EMPTY_NOTE } from "../../model/lease-notes.ts";
 import type { Readiness } from "../../model/node.ts";
 import { ACQUIRED_ANNOTATION, type ObjectMeta } from "../../model/resource.ts";
 import { asInteger, asRecord, asText, asTextMap, asTexts, asTimeMs, isCutOff, isPresent } from "./json.ts";

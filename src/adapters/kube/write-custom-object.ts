@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
+import { type AcquisitionNote, EMPTY_NOTE } from "../../model/acquisition-memory.ts";
 import type { KubeError } from "../../model/errors.ts";
-import { type AcquisitionNote, EMPTY_NOTE } from "../../model/lease-notes.ts";
 import { ACQUIRED_ANNOTATION, FINALIZER, type ObjectMeta, objectKey } from "../../model/resource.ts";
 import { type Answer, type Call, type Connection, resourcePath } from "./call.ts";
 import type { WriteAccess } from "./cluster-writer.ts";

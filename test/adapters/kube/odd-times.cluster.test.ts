@@ -145,9 +145,9 @@ describeCluster("a cluster with times that nobody means", (facts) => {
       lock: NO_LOCK,
       leaseName: { namespace, name: "flipop" },
     };
-    const deadline = REAL_CLOCK.monotonicMs() + 30_000;
+    const deadlineMs = REAL_CLOCK.monotonicMs() + 30_000;
     const selection = { namespace };
-    const { result } = await pass(deps, { selection, deadline, signal: new AbortController().signal });
+    const { result } = await pass(deps, { selection, deadlineMs, signal: new AbortController().signal });
     expect(result.outcomes.filter(({ outcome }) => outcome === "failed")).toEqual([]);
     expect(result.remaining.gaps).toEqual([]);
     return (await cluster.readPool({ namespace, name: "web" }))?.status.ips[ADDRESS];

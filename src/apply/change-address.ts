@@ -1,10 +1,9 @@
-import type { ChangeMachines, ChangePorts } from "../model/action.ts";
 import type { Address } from "../model/address.ts";
-import { InternalError, ProviderError } from "../model/errors.ts";
+import { ProviderError } from "../model/errors.ts";
 import type { Learned } from "../model/run.ts";
 import { TRIES } from "../model/waits.ts";
-import type { AcceptedAction, FirewallProvider, IPProvider } from "../ports/providers.ts";
-import { type Confirmer, Turnstile } from "./confirmer.ts";
+import type { AcceptedAction, IPProvider } from "../ports/providers.ts";
+import type { Confirmer } from "./confirmer.ts";
 import { type ApplyContext, applied, failed, learn, obstacle, type Result, skipped } from "./context.ts";
 
 /** A change of one address, and how to see that it is true. */
@@ -26,12 +25,12 @@ interface Change {
  * Makes one change and waits until the address itself shows it. A refusal or a lost answer is never believed before the address is read again: what is
  * already true is success, a busy provider is waited for, and a call that may have taken effect is waited for like an accepted one.
  */
-export async function settleChange(change: Change, context: ApplyContext): Promise<Result> {
+export async function changeAddress(change: Change, context: ApplyContext): Promise<Result> {
   for (const wait of TRIES.busyChange.ms) {
     const result = await attempt(change, context);
     if (!isBusy(result)) return result;
-    await context.clock.sleep(wait, context.patience);
-    if (context.patience.aborted) return left(change, result, context);
+    await context.clock.sleep(wait, context.stopWaiting);
+    if (context.stopWaiting.aborted) return left(change, result, context);
     const objection = await changedMeanwhile(change);
     if (objection !== undefined) return objection;
   }
@@ -145,28 +144,4 @@ async function readResult({ provider, ip }: Change): Promise<Reading> {
     if (error instanceof ProviderError) return { kind: "unreadable", error: error.message };
     throw error;
   }
-}
-
-/** The provider of a firewall's action, and what lets changes of that firewall through one at a time. @throws InternalError when the plan names one that is not usable. */
-export function firewallToolsOf(
-  { provider: name, firewall }: ChangePorts | ChangeMachines,
-  context: ApplyContext,
-): { readonly provider: FirewallProvider; readonly turns: Turnstile } {
-  const provider = context.firewallProviders.get(name);
-  if (provider === undefined) throw new InternalError(`The plan uses firewalls of "${name}", which is not available.`);
-  const turns = context.firewallTurns.get(firewall.id) ?? new Turnstile();
-  context.firewallTurns.set(firewall.id, turns);
-  return { provider, turns };
-}
-
-/** The provider of an action and what confirms its changes. @throws InternalError when the plan names one that is not usable. */
-export function toolsOf(
-  name: string,
-  context: ApplyContext,
-): { readonly provider: IPProvider; readonly confirmer: Confirmer } {
-  const provider = context.providers.get(name);
-  const confirmer = context.confirmers.get(name);
-  if (provider === undefined || confirmer === undefined)
-    throw new InternalError(`The plan uses provider "${name}", which is not available.`);
-  return { provider, confirmer };
 }

@@ -1,6 +1,5 @@
 import {
   type Action,
-  type AssignIP,
   type ChangeMachines,
   type ChangePorts,
   type ObjectRef,
@@ -9,16 +8,11 @@ import {
   type WriteDNS,
 } from "../model/action.ts";
 import { ACTIONS } from "../model/action-kinds.ts";
-import { ConfigError, KubeError, ProviderError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Outcome } from "../model/run.ts";
-import { acquireIP, deleteIP } from "./acquire-ip.ts";
-import { assignIP, unassignIP } from "./assign-ip.ts";
-import { changeMachines, changePorts } from "./change-firewall.ts";
-import { type ApplyContext, failed, type Result, skipped } from "./context.ts";
-import { type Preparation, preparations, UNPREPARED } from "./preparations.ts";
-import { writeDNS } from "./write-dns.ts";
-import { annotateNode, setFinalizer } from "./write-object.ts";
+import { type ApplyContext, skipped } from "./context.ts";
+import { type Preparation, preparations } from "./on-record.ts";
+import { operate } from "./operations.ts";
 
 /**
  * Carries out the actions of one plan after the other, each action as soon as those it requires or follows have ended; nothing else waits for anything. A failed action is
@@ -27,7 +21,7 @@ import { annotateNode, setFinalizer } from "./write-object.ts";
  * An object is planned on when its actions have ended: a newer plan has nothing to say of one that is at work, except that an address of it is to go elsewhere. That never waits for
  * anything but itself.
  */
-export class Execution {
+export class Scheduler {
   readonly #context: ApplyContext;
   readonly #running = new Map<string, Action>();
   readonly #waiting = new Map<string, Waiting>();
@@ -195,46 +189,3 @@ function changed({ before, after }: WriteDNS): readonly string[] {
 function unmet(action: Action): string {
   return `"${ACTIONS[action.kind].verb} ${subjectOf(action)}" has not succeeded`;
 }
-
-async function operate(
-  action: Action,
-  prepared: (object: Action["object"]) => Preparation,
-  context: ApplyContext,
-): Promise<Result> {
-  try {
-    // What an annotation alone shows to be the pool's must be on record before the annotation goes.
-    const isPrepared = ACTIONS[action.kind].target === "provider" || action.kind === "clear-annotation";
-    const ready = isPrepared ? prepared(action.object) : UNPREPARED;
-    if (action.kind === "assign-ip" || action.kind === "move-ip") return await assignIP(action, context, ready);
-    await ready.whole;
-    return await OPERATIONS[action.kind](action as never, context);
-  } catch (error) {
-    if (error instanceof ProviderError || error instanceof KubeError || error instanceof ConfigError)
-      return failed(error);
-    throw error;
-  }
-}
-
-type Operations = {
-  readonly [K in Exclude<Action["kind"], AssignIP["kind"]>]: (
-    action: Extract<Action, { kind: K }>,
-    context: ApplyContext,
-  ) => Promise<Result>;
-};
-
-const OPERATIONS: Operations = {
-  "acquire-ip": acquireIP,
-  "unassign-ip": unassignIP,
-  "delete-ip": deleteIP,
-  "open-ports": changePorts,
-  "close-ports": changePorts,
-  "add-to-firewall": changeMachines,
-  "remove-from-firewall": changeMachines,
-  "withdraw-dns": writeDNS,
-  "update-dns": writeDNS,
-  "delete-dns": writeDNS,
-  "annotate-node": annotateNode,
-  "clear-annotation": annotateNode,
-  "add-finalizer": setFinalizer,
-  "remove-finalizer": setFinalizer,
-};

@@ -1,12 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { Journal, poolAccess } from "../../src/apply/journal.ts";
+import { poolAccess, ResourceStore } from "../../src/apply/resource-store.ts";
+import type { AcquisitionNote } from "../../src/model/acquisition-memory.ts";
 import { ConfigError, KubeError } from "../../src/model/errors.ts";
-import type { AcquisitionNote } from "../../src/model/lease-notes.ts";
 import { FINALIZER, type ObjectMeta, type Pool, type PoolStatus } from "../../src/model/resource.ts";
 import type { ClusterWriter } from "../../src/ports/cluster.ts";
 import { aPool } from "../plan/builders.ts";
 
-/** The calls a journal makes, over one stored pool. */
+const WEB = { namespace: "ingress", name: "web" };
+
+/** The calls a store makes, over one stored pool. */
 class OnePool {
   stored: Pool = aPool();
   readonly writes: PoolStatus[] = [];
@@ -68,8 +70,8 @@ function conflict(): KubeError {
   });
 }
 
-function open(cluster: OnePool, mayWrite = true): Journal<Pool> {
-  return new Journal(poolAccess(cluster as unknown as ClusterWriter), [cluster.stored], () => mayWrite);
+function open(cluster: OnePool, mayWrite = true): ResourceStore<Pool> {
+  return new ResourceStore(poolAccess(cluster as unknown as ClusterWriter), [cluster.stored], () => mayWrite);
 }
 
 const withError = (error: string) => (status: PoolStatus) => ({ ...status, error });
@@ -93,13 +95,13 @@ function forbidden(): KubeError {
   });
 }
 
-describe("what the journal notes on the object", () => {
+describe("what the store notes on the object", () => {
   test("an acquisition is noted after status has it, its answer after that; nothing is written a second time", async () => {
     const cluster = new OnePool();
-    const journal = open(cluster);
-    await journal.record("ingress/web", withIntent);
-    await journal.record("ingress/web", withAnswer);
-    await journal.record("ingress/web", withAnswer);
+    const store = open(cluster);
+    await store.updateStatus(WEB, withIntent);
+    await store.updateStatus(WEB, withAnswer);
+    await store.updateStatus(WEB, withAnswer);
     expect(cluster.order).toEqual([
       "status 0 acquired, 1 pending",
       "note pending nyc3",
@@ -110,97 +112,94 @@ describe("what the journal notes on the object", () => {
 
   test("an acquisition that came to nothing leaves the note before it leaves status", async () => {
     const cluster = new OnePool();
-    const journal = open(cluster);
-    await journal.record("ingress/web", withIntent);
-    await journal.record("ingress/web", withoutIntent);
+    const store = open(cluster);
+    await store.updateStatus(WEB, withIntent);
+    await store.updateStatus(WEB, withoutIntent);
     expect(cluster.order.slice(2)).toEqual(["note ", "status 0 acquired, 0 pending"]);
   });
 
   test("it stays in status where it cannot leave the note", async () => {
     const cluster = new OnePool();
-    const journal = open(cluster);
-    await journal.record("ingress/web", withIntent);
+    const store = open(cluster);
+    await store.updateStatus(WEB, withIntent);
     cluster.refuse = (what) => (what === "note" ? forbidden() : undefined);
-    await expect(journal.record("ingress/web", withoutIntent)).rejects.toThrow("forbidden");
+    await expect(store.updateStatus(WEB, withoutIntent)).rejects.toThrow("forbidden");
     expect(cluster.stored.status.pendingAcquisitions).toEqual([INTENT]);
   });
 
   test("an acquisition that cannot be noted is an error, an address that cannot be is none", async () => {
     const cluster = new OnePool();
     cluster.refuse = (what) => (what === "note" ? forbidden() : undefined);
-    const journal = open(cluster);
-    await expect(journal.record("ingress/web", withIntent)).rejects.toThrow("forbidden");
-    await journal.record("ingress/web", withAnswer);
+    const store = open(cluster);
+    await expect(store.updateStatus(WEB, withIntent)).rejects.toThrow("forbidden");
+    await store.updateStatus(WEB, withAnswer);
     expect(cluster.stored.status.acquired).toHaveLength(1);
   });
 
   test("a status lost meanwhile: what was acquired is not noted over it, and the object is left as it is", async () => {
     const cluster = new OnePool();
-    const journal = open(cluster);
-    await journal.record("ingress/web", withIntent);
+    const store = open(cluster);
+    await store.updateStatus(WEB, withIntent);
     cluster.edit({ status: { ...cluster.stored.status, pendingAcquisitions: [] } });
-    await expect(journal.record("ingress/web", withAnswer)).rejects.toThrow("changed");
+    await expect(store.updateStatus(WEB, withAnswer)).rejects.toThrow("changed");
     expect(cluster.stored.meta.note).toEqual({ ips: [], pending: ["nyc3"] });
   });
 
   test("a spec edited meanwhile is no obstacle to a note", async () => {
     const cluster = new OnePool();
-    const journal = open(cluster);
-    await journal.record("ingress/web", withIntent);
+    const store = open(cluster);
+    await store.updateStatus(WEB, withIntent);
     cluster.edit({ spec: { ...cluster.stored.spec, ips: ["192.0.2.7"] } });
-    await journal.record("ingress/web", withoutIntent);
+    await store.updateStatus(WEB, withoutIntent);
     expect(cluster.stored.meta.note).toEqual({ ips: [], pending: [] });
   });
 });
 
-describe("journal", () => {
+describe("resource store", () => {
   test("writes a change once and nothing when nothing changes", async () => {
     const cluster = new OnePool();
-    const journal = open(cluster);
-    expect(await journal.record("ingress/web", withError("a"))).toBe(true);
-    expect(await journal.record("ingress/web", withError("a"))).toBe(false);
+    const store = open(cluster);
+    expect(await store.updateStatus(WEB, withError("a"))).toBe(true);
+    expect(await store.updateStatus(WEB, withError("a"))).toBe(false);
     expect(cluster.writes).toHaveLength(1);
   });
 
   test("writes of one pool build on each other, also when they are asked for at once", async () => {
     const cluster = new OnePool();
-    const journal = open(cluster);
+    const store = open(cluster);
     const acquired = (ip: string) => (status: PoolStatus) => ({
       ...status,
       acquired: [...status.acquired, { ip, acquiredAt: "2026-08-01T12:00:00Z" }],
     });
-    await Promise.all([
-      journal.record("ingress/web", acquired("192.0.2.1")),
-      journal.record("ingress/web", acquired("192.0.2.2")),
-    ]);
+    await Promise.all([store.updateStatus(WEB, acquired("192.0.2.1")), store.updateStatus(WEB, acquired("192.0.2.2"))]);
     expect(cluster.stored.status.acquired.map(({ ip }) => ip)).toEqual(["192.0.2.1", "192.0.2.2"]);
   });
 
   test("a spec edited meanwhile is no obstacle, and stays as the user wrote it", async () => {
     const cluster = new OnePool();
-    const journal = open(cluster);
+    const store = open(cluster);
     cluster.edit({ spec: { ...cluster.stored.spec, ips: ["192.0.2.7"] } });
-    await journal.record("ingress/web", withError("a"));
+    await store.updateStatus(WEB, withError("a"));
     expect(cluster.stored.spec.ips).toEqual(["192.0.2.7"]);
     expect(cluster.stored.status.error).toBe("a");
   });
 
   test("a status somebody else changed is not overwritten, and the pool counts as broken", async () => {
     const cluster = new OnePool();
-    const journal = open(cluster);
+    const store = open(cluster);
     cluster.edit({ status: { ...cluster.stored.status, error: "theirs" } });
-    await expect(journal.record("ingress/web", withError("a"))).rejects.toThrow("changed");
+    await expect(store.updateStatus(WEB, withError("a"))).rejects.toThrow("changed");
     expect(cluster.stored.status.error).toBe("theirs");
-    expect(journal.isBroken("ingress/web")).toBe(true);
+    expect(store.hasFailedWrite(WEB)).toBe(true);
   });
 
   test("a pool that was made anew under the same name is not given the status of the deleted one", async () => {
     const cluster = new OnePool();
-    const journal = open(cluster);
+    const store = open(cluster);
     cluster.edit({ meta: { ...cluster.stored.meta, uid: "anew" } });
-    await expect(journal.record("ingress/web", withIntent)).rejects.toThrow("changed");
+    await expect(store.updateStatus(WEB, withIntent)).rejects.toThrow("changed");
     expect(cluster.stored.status.pendingAcquisitions).toEqual([]);
-    expect(journal.isBroken("ingress/web")).toBe(true);
+    expect(store.hasFailedWrite(WEB)).toBe(true);
   });
 
   test.for([true, false])(
@@ -209,9 +208,9 @@ describe("journal", () => {
       const cluster = new OnePool();
       const finalizers = isPresent ? [] : [FINALIZER];
       cluster.stored = { ...cluster.stored, meta: { ...cluster.stored.meta, finalizers } };
-      const journal = open(cluster);
+      const store = open(cluster);
       cluster.edit({ meta: { ...cluster.stored.meta, uid: "anew" } });
-      expect(await journal.setFinalizer("ingress/web", isPresent)).toBe("gone");
+      expect(await store.setFinalizer(WEB, isPresent)).toBe("gone");
       expect(cluster.stored.meta.finalizers).toEqual(finalizers);
     },
   );
@@ -219,8 +218,8 @@ describe("journal", () => {
   test("what an old CRD drops is not on record: the error names the field and the file to apply", async () => {
     const cluster = new OnePool();
     cluster.prune = (status) => ({ ...status, acquired: [] });
-    const journal = open(cluster);
-    const write = journal.record("ingress/web", (status) => ({
+    const store = open(cluster);
+    const write = store.updateStatus(WEB, (status) => ({
       ...status,
       acquired: [{ ip: "192.0.2.1", acquiredAt: "2026-08-01T12:00:00Z" }],
     }));
@@ -232,7 +231,7 @@ describe("journal", () => {
 
   test("nothing is written once the lock is lost", async () => {
     const cluster = new OnePool();
-    await expect(open(cluster, false).record("ingress/web", withError("a"))).rejects.toThrow("the Lease was lost");
+    await expect(open(cluster, false).updateStatus(WEB, withError("a"))).rejects.toThrow("the Lease was lost");
     expect(cluster.writes).toEqual([]);
   });
 });
@@ -246,10 +245,10 @@ test.for([
   async ([failure, isDeleting, expected]) => {
     const cluster = new OnePool();
     cluster.stored = { ...cluster.stored, meta: { ...cluster.stored.meta, isDeleting, finalizers: [FINALIZER] } };
-    const journal = open(cluster);
+    const store = open(cluster);
     const lost = { failure, operation: "patch", subject: "ingress/web", status: 0, message: "lost" } as const;
     cluster.refuse = () => new KubeError(lost);
-    await expect(journal.setFinalizer("ingress/web", false)).rejects.toThrow("lost");
-    expect(journal.object("ingress/web")?.meta.finalizers).toEqual(expected);
+    await expect(store.setFinalizer(WEB, false)).rejects.toThrow("lost");
+    expect(store.get(WEB)?.meta.finalizers).toEqual(expected);
   },
 );

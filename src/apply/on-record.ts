@@ -1,0 +1,262 @@
+import { isDeepStrictEqual } from "node:util";
+import { type AcquireIP, type Action, type AssignIP, isAssign, type ObjectRef, refKey, type WriteDNS } from "../model/action.ts";
+import type { Address, PendingAcquisition } from "../model/address.ts";
+import { recordAddresses } from "../model/dns.ts";
+import { KubeError } from "../model/errors.ts";
+import type { Plan } from "../model/plan.ts";
+import type { ProviderRegistry } from "../model/provider.ts";
+import { type DNSMemory, objectKey, type Pool, type PoolStatus, type RoutedIPStatus } from "../model/resource.ts";
+import { timestamp } from "../model/time.ts";
+import { recordedNames } from "../plan/names/plan-dns.ts";
+import { statusOf } from "../plan/pool-view.ts";
+import { onItsWay } from "../plan/status/stored-status.ts";
+import type { ApplyContext } from "./context.ts";
+import { ignoreKubeError, isAmbiguousWrite } from "./resource-store.ts";
+
+/*
+ * What the next run must know if this run dies, and when it is written into status. Every write goes through the ResourceStore.
+ *
+ *   status must have …                                          before …                        if that write fails
+ *   found addresses, pending acquisitions, ports and machines
+ *     that are added to firewalls (vital)                       any change at a provider        the change fails
+ *   the DNS name and the addresses to be published              any change at a provider        `Delete`: the change fails (vital); `Retain`: ignored
+ *   the machine an address is sent to; the issuer's policy      any change at a provider        ignored: it stops no failover
+ *   the time of an assignment, with a cool-off                  the assignment                  the assignment fails
+ *   the acquisition, with the account's addresses before it     the purchase                    nothing is bought
+ *   the address that was acquired                               the acquisition counts as done  the acquisition stays pending
+ *   what a DNS change whose records are unreadable may add      the next round                  ignored
+ *
+ * The first three rows are one write per object, before its first change. An assignment that takes an address from a machine that status knows
+ * waits only for what is vital: the write is under way before the provider is asked, and a slow API server delays no failover.
+ */
+
+/** The first write of an object, while it is under way. Nobody has to wait for it. */
+export interface Preparation {
+  /** Resolves when all of it is stored, or what is missing may be. @throws KubeError, ConfigError when a vital part cannot be stored */
+  readonly whole: Promise<unknown>;
+  /** Resolves when every vital part is stored. @throws as `whole` does */
+  readonly vital: Promise<unknown>;
+}
+
+/** The preparation of an object that needs nothing in its status. */
+export const UNPREPARED: Preparation = { whole: Promise.resolve(), vital: Promise.resolve() };
+
+/** Returns what starts the first write of an object, once: when its first action asks for it, and only if the stored status lacks something. */
+export function preparations(
+  plan: Plan,
+  actions: readonly Action[],
+  context: ApplyContext,
+): (object: ObjectRef) => Preparation {
+  const started = new Map<string, Preparation>();
+  return (object) => {
+    const known = started.get(refKey(object));
+    if (known !== undefined) return known;
+    const own = actions.filter((action) => refKey(action.object) === refKey(object));
+    const work =
+      object.kind === "dns" ? prepareSet(plan, object, own, context) : preparePool(plan, object, own, context);
+    started.set(refKey(object), work);
+    return work;
+  };
+}
+
+function preparePool(
+  { pools }: Plan,
+  object: ObjectRef,
+  actions: readonly Action[],
+  { stores, registry }: ApplyContext,
+): Preparation {
+  const store = stores.ownersOf(object);
+  const status = pools.find((pool) => refKey(pool.object) === refKey(object))?.status;
+  const stored = store.get(object);
+  if (status === undefined || stored === undefined) return UNPREPARED;
+  const memory = memoryOf(status);
+  const isVital = !isDeepStrictEqual(memory, memoryOf(stored.status));
+  const sent = sentAddresses(actions, stored, registry);
+  const names = recordedNames(actions, status, stored);
+  const work = store.updateStatus(object, ({ firewalls: _former, ...current }) => ({
+    ...current,
+    ...memory,
+    ...(status.issuer === undefined ? {} : { issuer: status.issuer }),
+    ...names,
+    ips: { ...current.ips, ...sent },
+  }));
+  return preparation(work, isVital || mustBeCleaned(names, stored));
+}
+
+function prepareSet(
+  { recordSets }: Plan,
+  object: ObjectRef,
+  actions: readonly Action[],
+  { stores }: ApplyContext,
+): Preparation {
+  const status = recordSets.find((recordSet) => objectKey(recordSet.object) === objectKey(object))?.status;
+  const stored = stores.dns.get(object);
+  if (status === undefined || stored === undefined) return UNPREPARED;
+  const names = recordedNames(actions, status, stored);
+  const work = stores.dns.updateStatus(object, (current) => ({ ...current, ...names }));
+  return preparation(work, mustBeCleaned(names, stored));
+}
+
+function preparation(work: Promise<unknown>, isVital: boolean): Preparation {
+  const whole = isVital ? work : work.catch(ignoreKubeError);
+  whole.catch(() => undefined);
+  return { whole, vital: isVital ? whole : Promise.resolve() };
+}
+
+/** What would be lost for good: what was bought, and what was added to firewalls. */
+function memoryOf({
+  acquired,
+  pendingAcquisitions,
+  firewalls,
+}: RoutedIPStatus): Pick<RoutedIPStatus, "acquired" | "pendingAcquisitions" | "firewalls"> {
+  return { acquired, pendingAcquisitions, ...(firewalls === undefined ? {} : { firewalls }) };
+}
+
+/** True if a name is new in status and its records are to be deleted one day: nothing may be written under a name that nobody will remember. */
+function mustBeCleaned(
+  names: Partial<DNSMemory>,
+  { spec }: { readonly spec: Pick<Pool["spec"], "reclaimPolicy"> },
+): boolean {
+  return names.publishedDNS !== undefined && spec.reclaimPolicy === "Delete";
+}
+
+/** The pool's addresses that are about to be sent somewhere, unless status knows that machine already. */
+function sentAddresses(actions: readonly Action[], pool: Pool, registry: ProviderRegistry): PoolStatus["ips"] {
+  return Object.fromEntries(
+    actions.flatMap((action) => {
+      if (!isAssign(action)) return [];
+      const entry = onItsWay(action, registry);
+      return statusOf(pool, action.ip)?.providerID === entry.providerID ? [] : [[action.ip, entry] as const];
+    }),
+  );
+}
+
+/**
+ * Stores the time of an assignment, if the pool has a cool-off. A run that dies before the call leaves the next one waiting rather than early.
+ *
+ * @returns what takes the time back when the provider did not accept
+ */
+export async function recordAssignmentTime(
+  { object }: AssignIP,
+  { stores, cluster }: ApplyContext,
+): Promise<() => Promise<unknown>> {
+  const store = stores.ownersOf(object);
+  const before = store.get(object);
+  if (before === undefined || before.spec.assignmentCoolOffSeconds <= 0) return () => Promise.resolve();
+  await store.updateStatus(object, (status) => ({ ...status, lastAssignmentTime: timestamp(cluster.now()) }));
+  return () => store.updateStatus(object, (status) => withAssignmentTime(status, before.status));
+}
+
+function withAssignmentTime(
+  { lastAssignmentTime: _withdrawn, ...status }: PoolStatus,
+  { lastAssignmentTime }: Pick<PoolStatus, "lastAssignmentTime">,
+): PoolStatus {
+  return lastAssignmentTime === undefined ? status : { ...status, lastAssignmentTime };
+}
+
+/**
+ * One acquisition on record: pending before the purchase, then an address, or gone. With a target node it is an assignment, too, and starts a cool-off.
+ * While nobody knows the answer it stays pending, for a later pass to resolve from the account's list.
+ */
+export class AcquisitionRecord {
+  readonly #pending: PendingAcquisition;
+  readonly #object: ObjectRef;
+  readonly #before: Pool;
+  readonly #context: ApplyContext;
+
+  /**
+   * @param before - the pool as it is stored now
+   * @param knownIPs - every address of the account, sorted
+   */
+  constructor(action: AcquireIP, before: Pool, knownIPs: readonly string[], context: ApplyContext) {
+    const common = { startedAt: timestamp(context.cluster.now()), knownIPs };
+    this.#object = action.object;
+    this.#before = before;
+    this.#context = context;
+    this.#pending =
+      "node" in action.after
+        ? {
+            ...common,
+            providerID: context.registry.providerID(action.provider, action.after.node.machineID),
+            nodeName: action.after.node.nodeName,
+          }
+        : { ...common, region: action.after.region };
+  }
+
+  /**
+   * Stores that the purchase is about to be sent. If the API server refuses, the acquisition is taken back. If the write may have taken effect, it stays:
+   * only a refusal shows that the annotation does not have it.
+   *
+   * @throws KubeError, ConfigError when it cannot be stored: then nothing may be bought
+   */
+  async begin(): Promise<void> {
+    const startsCoolOff = this.#before.spec.assignmentCoolOffSeconds > 0 && this.#pending.providerID !== undefined;
+    const time = startsCoolOff ? { lastAssignmentTime: this.#pending.startedAt } : {};
+    try {
+      await this.#update((status) => {
+        return { ...status, ...time, pendingAcquisitions: [...status.pendingAcquisitions, this.#pending] };
+      });
+    } catch (error) {
+      if (error instanceof KubeError && !isAmbiguousWrite(error)) await this.withdraw();
+      throw error;
+    }
+  }
+
+  /** Stores that nothing was bought. The time of the last assignment is what it was, unless another assignment set it meanwhile. */
+  async withdraw(): Promise<void> {
+    const { startedAt, providerID } = this.#pending;
+    await this.#update((status) => {
+      const rest = this.#withoutPending(status);
+      const isOwnTime = status.lastAssignmentTime === startedAt && providerID !== undefined;
+      return isOwnTime ? withAssignmentTime(rest, this.#before.status) : rest;
+    });
+  }
+
+  /** Stores the address that was acquired. With its machine it is known as a node's even if this run and that node end here. */
+  async answer({ ip }: Address): Promise<void> {
+    const { startedAt, nodeName, providerID } = this.#pending;
+    await this.#update((status) => {
+      const acquired = [...status.acquired, { ip, acquiredAt: startedAt }];
+      const answered = { ...this.#withoutPending(status), acquired };
+      if (nodeName === undefined || providerID === undefined) return answered;
+      return { ...answered, ips: { ...status.ips, [ip]: { state: "in-progress", nodeName, providerID } } };
+    });
+  }
+
+  #withoutPending(status: PoolStatus): PoolStatus {
+    const isOwn = ({ startedAt, knownIPs }: PendingAcquisition): boolean =>
+      startedAt === this.#pending.startedAt && knownIPs.length === this.#pending.knownIPs.length;
+    return { ...status, pendingAcquisitions: status.pendingAcquisitions.filter((one) => !isOwn(one)) };
+  }
+
+  async #update(change: (status: PoolStatus) => PoolStatus): Promise<void> {
+    await this.#context.stores.ownersOf(this.#object).updateStatus(this.#object, change);
+  }
+}
+
+/**
+ * Stores the addresses that a change of a name may have added, when its records could not be read after it failed: flipop only ever removes stored addresses from
+ * a former name.
+ */
+export async function recordAttemptedNames(action: WriteDNS, { stores }: ApplyContext): Promise<void> {
+  const { object } = action;
+  const stored = stores[object.kind].get(object)?.status;
+  if (stored === undefined || attemptedName(stored, action) === undefined) return;
+  const remembered = <S extends DNSMemory>(status: S): S => ({ ...status, ...attemptedName(status, action) });
+  const work =
+    object.kind === "dns"
+      ? stores.dns.updateStatus(object, remembered)
+      : stores.ownersOf(object).updateStatus(object, remembered);
+  await work.catch(ignoreKubeError);
+}
+
+/** The published name with what was to be added; undefined if status has all of it, or another name. */
+function attemptedName(
+  { publishedDNS }: DNSMemory,
+  { dnsProvider, fqdn, after }: WriteDNS,
+): Partial<DNSMemory> | undefined {
+  if (publishedDNS?.provider !== dnsProvider || publishedDNS.name !== fqdn) return undefined;
+  if (after.addresses.every((address) => publishedDNS.addresses.includes(address))) return undefined;
+  const addresses = recordAddresses([...publishedDNS.addresses, ...after.addresses]);
+  return { publishedDNS: { ...publishedDNS, addresses } };
+}

@@ -1,0 +1,79 @@
+import { canonicalIPv4, type PendingAcquisition } from "./address.ts";
+import type { Pool } from "./resource.ts";
+import { timestamp } from "./time.ts";
+
+/** The second copy of a pool's acquisitions, in the annotation {@link ACQUIRED_ANNOTATION} of the pool itself. It outlives the loss of the status. */
+export interface AcquisitionNote {
+  /** The addresses acquired, in the order of status. */
+  readonly ips: readonly string[];
+  /** One {@link placeOf} per pending acquisition, in the order of status. */
+  readonly pending: readonly string[];
+}
+
+/** The note of a pool without acquisitions. It means the same as no annotation. */
+export const EMPTY_NOTE: AcquisitionNote = { ips: [], pending: [] };
+
+/** Returns the note that belongs to a status. Pure. */
+export function acquisitionNote(status: {
+  readonly acquired: readonly { readonly ip: string }[];
+  readonly pendingAcquisitions: readonly AskedPlace[];
+}): AcquisitionNote {
+  const ips = status.acquired.map(({ ip }) => ip).filter((ip) => canonicalIPv4(ip) === ip);
+  return { ips: [...new Set(ips)], pending: status.pendingAcquisitions.map(placeOf) };
+}
+
+/**
+ * Adds to a pool's status what only its annotation still shows, because the status was lost. Pure.
+ *
+ *   the annotation has …              the status gets
+ *   an address it lacks               the address as adopted: used, and never deleted
+ *   a pending acquisition it lacks    the acquisition as restored, started now; the account's addresses before it are not known
+ *
+ * A restored acquisition ends once somebody removes it from the annotation.
+ * Exception: if status has an address that the annotation lacks, the annotation is the older copy, and its pending acquisitions have ended.
+ */
+export function restoreMemory(pool: Pool, nowMs: number): Pool {
+  const note = pool.meta.note ?? EMPTY_NOTE;
+  const { acquired, pendingAcquisitions: pending } = pool.status;
+  const lost = beyond(
+    note.ips,
+    acquired.map(({ ip }) => ip),
+  );
+  const kept = pending.filter((one) => one.restored !== true || note.pending.includes(placeOf(one)));
+  const isOlder = acquired.some(({ ip }) => canonicalIPv4(ip) === ip && !note.ips.includes(ip));
+  const unanswered = isOlder ? [] : beyond(note.pending, kept.map(placeOf));
+  if (lost.length === 0 && unanswered.length === 0 && kept.length === pending.length) return pool;
+  const startedAt = timestamp(nowMs);
+  return {
+    ...pool,
+    status: {
+      ...pool.status,
+      acquired: [...acquired, ...lost.map((ip) => ({ ip, acquiredAt: startedAt, adopted: true }))],
+      pendingAcquisitions: [...kept, ...unanswered.map((place) => restoredAt(place, startedAt))],
+    },
+  };
+}
+
+function restoredAt(place: string, startedAt: string): PendingAcquisition {
+  const common = { startedAt, knownIPs: [], restored: true };
+  if (place === "") return common;
+  return place.includes("://") ? { ...common, providerID: place } : { ...common, region: place };
+}
+
+/** What an acquisition asked for. */
+type AskedPlace = Pick<PendingAcquisition, "providerID" | "region">;
+
+/** Returns where an address was asked for: the provider ID of a machine, which has `://` in it, or a region; `""` if the acquisition does not say. */
+function placeOf({ providerID, region }: AskedPlace): string {
+  return providerID ?? region ?? "";
+}
+
+/** Returns what is in the first list and not in the second one, each as often as it is there more often. Keeps the order. */
+export function beyond(list: readonly string[], other: readonly string[]): readonly string[] {
+  const left = [...other];
+  return list.filter((entry) => {
+    const at = left.indexOf(entry);
+    if (at >= 0) left.splice(at, 1);
+    return at < 0;
+  });
+}
