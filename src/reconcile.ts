@@ -1,6 +1,5 @@
 import { Attempts } from "./apply/attempts.ts";
-import { noteRateLimits } from "./apply/note-rate-limits.ts";
-import { writeEvents } from "./apply/write-back.ts";
+import { noteRateLimits, writeEvents } from "./apply/write-back.ts";
 import { KubeError } from "./model/errors.ts";
 import type { Observation } from "./model/observation.ts";
 import type { Plan } from "./model/plan.ts";

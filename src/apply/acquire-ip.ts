@@ -1,9 +1,8 @@
 import type { AcquireIP, DeleteIP } from "../model/action.ts";
 import type { Address } from "../model/address.ts";
 import { ProviderError } from "../model/errors.ts";
-import { ACQUISITIONS_ANNOTATION } from "../model/lease-annotations.ts";
+import { acquisitionAdded } from "../model/lease-notes.ts";
 import { compareText } from "../model/resource.ts";
-import { timestamp } from "../model/time.ts";
 import { nextTryMs, TRIES } from "../model/waits.ts";
 import { readAllPages } from "../ports/listing.ts";
 import type { IPProvider } from "../ports/providers.ts";
@@ -68,13 +67,11 @@ async function purchase(action: AcquireIP, record: AcquisitionRecord, context: A
 async function noteOnLock(provider: string, context: ApplyContext): Promise<void> {
   const { lock, cluster, registry } = context;
   const perMinute = registry.get(provider)?.addresses?.acquisitionsPerMinute ?? 0;
-  const earlier = (lock.annotations()[ACQUISITIONS_ANNOTATION] ?? "").split(",").filter((time) => time !== "");
+  const earlier = lock.annotations();
   let notedMs: number;
   do {
     notedMs = cluster.now();
-    await lock.annotate({
-      [ACQUISITIONS_ANNOTATION]: [...earlier.slice(-Math.max(1, perMinute - 1)), timestamp(notedMs)].join(","),
-    });
+    await lock.annotate(acquisitionAdded(earlier, notedMs, perMinute));
   } while (cluster.now() - notedMs > LATE_MS && obstacle(context) === undefined);
 }
 

@@ -1,10 +1,13 @@
 import { type ObjectRef, refKey } from "../model/action.ts";
 import { KubeError } from "../model/errors.ts";
+import { noteChanges } from "../model/lease-notes.ts";
+import type { Observation } from "../model/observation.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Outcome, ReportFailure } from "../model/run.ts";
 import type { ClusterWriter } from "../ports/cluster.ts";
 import { eventOf } from "../report/events.ts";
 import type { Attempts } from "./attempts.ts";
+import type { ApplyContext } from "./context.ts";
 import type { ResourceStores } from "./resource-store.ts";
 
 /**
@@ -132,4 +135,25 @@ async function writeEvent(
   const stored = store.get(object);
   if (facts === undefined || stored === undefined) return undefined;
   return await cluster.createEvent({ regarding: { kind: store.kind, meta: stored.meta }, ...facts });
+}
+
+/**
+ * Leaves on the Lease what {@link noteChanges} says. A Lease that is lost meanwhile ends the pass as it would have a moment before: what was done stays told.
+ *
+ * @throws KubeError when the API refuses the notes while the Lease is held
+ */
+export async function noteRateLimits(
+  observation: Observation,
+  { lock, limits, cluster, clock }: Pick<ApplyContext, "lock" | "limits" | "cluster" | "clock">,
+): Promise<void> {
+  if (!lock.isHeld()) return;
+  const sinceMonotonicMs = cluster.now() - clock.monotonicMs();
+  const met = [...limits].map(([name, ms]) => [name, ms + sinceMonotonicMs] as const);
+  const changes = noteChanges(observation, met, lock.annotations(), cluster.now());
+  if (Object.keys(changes).length === 0) return;
+  try {
+    await lock.annotate(changes);
+  } catch (error) {
+    if (!(error instanceof KubeError) || lock.isHeld()) throw error;
+  }
 }

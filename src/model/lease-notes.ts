@@ -1,11 +1,108 @@
 import type { DNSFacts } from "./dns.ts";
-import { formatTime } from "./time.ts";
+import { ACQUISITIONS_ANNOTATION, NOT_BEFORE_PREFIX, PUT_OFF_PREFIX } from "./lease-annotations.ts";
+import type { LeaseFacts, Observation } from "./observation.ts";
+import { formatTime, timestamp } from "./time.ts";
+
+/*
+ * What runs leave for later runs on the Lease, written and read here.
+ *
+ *   annotation             says                                                  written
+ *   acquisitions           the times of the newest acquisitions                  right before a purchase
+ *   not-before-PROVIDER    until when the provider asked for no calls            at the end of a pass
+ *   put-off-PROVIDER       names of DNS that were not looked at, and how many    at the end of a pass
+ */
+
+/** The annotations of a Lease. */
+type Annotations = Readonly<Record<string, string>>;
 
 /**
  * How long an acquisition counts, milliseconds: the provider counts over a minute, and from when the creation reaches it, which is up to a few seconds after the
  * time on the Lease.
  */
 export const ACQUISITION_WINDOW_MS = 65_000;
+
+/** The longest a provider's "not before" is believed, milliseconds: DigitalOcean's rate limit is counted over one hour. */
+const LONGEST_NOT_BEFORE_MS = 3_600_000;
+
+/** Reads what earlier runs left on the Lease; unreadable or impossible times are dropped. Pure. */
+export function leaseFacts(annotations: Annotations, nowMs: number): LeaseFacts {
+  const acquisitionTimesMs = acquisitionTexts(annotations)
+    .map((text) => Date.parse(text))
+    // A time further ahead would count for ever, and is no creation's.
+    .filter((ms) => Math.abs(ms - nowMs) < ACQUISITION_WINDOW_MS)
+    .map((ms) => Math.min(ms, nowMs))
+    .toSorted((a, b) => a - b);
+  const notBefore = byProvider(annotations, NOT_BEFORE_PREFIX)
+    .map(([name, text]) => [name, Math.min(Date.parse(text), nowMs + LONGEST_NOT_BEFORE_MS)] as const)
+    .filter(([, ms]) => ms > nowMs);
+  const lookFrom = byProvider(annotations, PUT_OFF_PREFIX).map(
+    ([name, text]) => [name, parsePutOff(text)?.lookFrom ?? ""] as const,
+  );
+  return { acquisitionTimesMs, providerNotBeforeMs: new Map(notBefore), lookFrom: new Map(lookFrom) };
+}
+
+/** Returns the change of the Lease that adds the time of an acquisition. It keeps as many times as the provider allows acquisitions per minute. Pure. */
+export function acquisitionAdded(stored: Annotations, ms: number, perMinute: number): Annotations {
+  const times = [...acquisitionTexts(stored).slice(-Math.max(1, perMinute - 1)), timestamp(ms)];
+  return { [ACQUISITIONS_ANNOTATION]: times.join(",") };
+}
+
+function acquisitionTexts(annotations: Annotations): readonly string[] {
+  return (annotations[ACQUISITIONS_ANNOTATION] ?? "").split(",").filter((time) => time !== "");
+}
+
+/** Returns the annotations with this prefix, as the name of their provider and their text. */
+function byProvider(annotations: Annotations, prefix: string): readonly (readonly [name: string, text: string])[] {
+  return Object.entries(annotations).flatMap(([key, text]) =>
+    key.startsWith(prefix) ? [[key.slice(prefix.length), text] as const] : [],
+  );
+}
+
+/**
+ * Returns the changes of the Lease at the end of a pass: until when each provider asked for no calls, and which looks at names were put off. What is over is
+ * removed (null); what is there already is left out. Pure.
+ *
+ * @param met - by provider, the rate limits that this pass met while it made changes, milliseconds of the API server's clock
+ */
+export function noteChanges(
+  observation: Observation,
+  met: readonly (readonly [name: string, untilMs: number])[],
+  stored: Annotations,
+  nowMs: number,
+): Readonly<Record<string, string | null>> {
+  const { providers, dns, firewalls } = observation;
+  const observed = [...providers.values(), ...dns.values(), ...firewalls.values()].flatMap(({ name, unusable }) =>
+    unusable?.kind === "rate-limited" && unusable.notBeforeMs !== undefined
+      ? [[name, unusable.notBeforeMs] as const]
+      : [],
+  );
+  const known = new Set(observed.map(([name]) => name));
+  // A provider that no object names now was not asked; what it said still holds for the next object that does.
+  // By what the lock knows: the Lease may have been unreadable while the world was observed.
+  const standing = byProvider(stored, NOT_BEFORE_PREFIX)
+    .map(([name, text]) => [name, Date.parse(text)] as const)
+    .filter(([name, ms]) => !known.has(name) && ms > nowMs);
+  const desired: ReadonlyMap<string, string> = new Map(
+    // Addresses, DNS and firewalls of one provider share its limit: the later time stands.
+    [...standing, ...met, ...observed]
+      .toSorted(([, a], [, b]) => a - b)
+      .map(([name, ms]) => [`${NOT_BEFORE_PREFIX}${name}`, timestamp(ms)] as const),
+  );
+  const over = Object.keys(stored).filter((key) => key.startsWith(NOT_BEFORE_PREFIX) && !desired.has(key));
+  return Object.fromEntries([
+    ...over.map((key) => [key, null] as const),
+    ...[...desired].filter(([key, time]) => stored[key] !== time),
+    ...[...dns.values()].flatMap((facts) => putOffChange(facts, stored)),
+  ]);
+}
+
+/** The annotation of a provider that could not be asked stays. */
+function putOffChange(facts: DNSFacts, stored: Annotations): readonly (readonly [string, string | null])[] {
+  const key = `${PUT_OFF_PREFIX}${facts.name}`;
+  const putOff = putOffAt(facts);
+  const text = putOff === undefined ? undefined : putOffText(putOff);
+  return facts.unusable !== undefined || stored[key] === text ? [] : [[key, text ?? null]];
+}
 
 /** Looks at names of one DNS provider that were put off, because the calls that were left are kept for what is more urgent. */
 interface PutOff {
@@ -25,12 +122,12 @@ export function putOffAt({ zones, records, lookFrom = "" }: DNSFacts): PutOff | 
   return times.length === 0 ? undefined : { names: times.length, untilMs: Math.max(...times), lookFrom };
 }
 
-/** What a run leaves of it on the Lease: `3 until 2026-01-02T03:04:05.000Z from example.com www.example.com`. Pure. */
-export function putOffText({ names, untilMs, lookFrom }: PutOff): string {
+/** Writes it for the Lease: `3 until 2026-01-02T03:04:05.000Z from example.com www.example.com`. */
+function putOffText({ names, untilMs, lookFrom }: PutOff): string {
   return `${names} until ${formatTime(untilMs)} from ${lookFrom}`;
 }
 
-/** Reads {@link putOffText}; undefined for any other text. Pure. */
+/** Reads what an annotation says of looks that were put off; undefined for any other text. Pure. */
 export function parsePutOff(text: string): PutOff | undefined {
   const [, names = "", time = "", lookFrom = ""] = /^(\d{1,9}) until (\S{1,40}) from ([\s\S]{0,600})$/.exec(text) ?? [];
   const untilMs = Date.parse(time);

@@ -1,7 +1,6 @@
 import { restoreMemory } from "../model/acquisition-memory.ts";
 import { KubeError, type Refusal } from "../model/errors.ts";
-import { ACQUISITIONS_ANNOTATION, NOT_BEFORE_PREFIX, PUT_OFF_PREFIX } from "../model/lease-annotations.ts";
-import { ACQUISITION_WINDOW_MS, parsePutOff } from "../model/lease-notes.ts";
+import { leaseFacts } from "../model/lease-notes.ts";
 import type { KnownFacts, LeaseFacts, Observation } from "../model/observation.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
 import type { Pool, RecordSet } from "../model/resource.ts";
@@ -69,7 +68,7 @@ export async function look(deps: ObserveDeps): Promise<Sight> {
     readCluster(cluster),
     notes === undefined ? readLease(cluster, leaseName) : { annotations: notes },
   ]);
-  const facts = leaseFacts(lease, cluster.now());
+  const facts = leaseFacts(lease?.annotations ?? {}, cluster.now());
   const pools = lists.pools.map((pool) => restoreMemory(pool, cluster.now()));
   const pieces = piecesOf(deps, { ...lists, pools }, facts);
   const looking = new Looking(pieces, reusable?.readings ?? new Readings(), clock);
@@ -203,30 +202,4 @@ async function readLease(
       return undefined;
     throw error;
   }
-}
-
-/** The longest a provider's "not before" is believed, milliseconds: DigitalOcean's rate limit is counted over one hour. */
-const LONGEST_NOT_BEFORE_MS = 3_600_000;
-
-/** Reads what earlier runs left on the Lease; unreadable or impossible times are dropped. Pure. */
-export function leaseFacts(lease: Pick<LeaseRecord, "annotations"> | undefined, nowMs: number): LeaseFacts {
-  const annotations = lease?.annotations ?? {};
-  const times = (annotations[ACQUISITIONS_ANNOTATION] ?? "")
-    .split(",")
-    .map((text) => Date.parse(text))
-    // A time further ahead would count for ever, and is no creation's.
-    .filter((ms) => Math.abs(ms - nowMs) < ACQUISITION_WINDOW_MS)
-    .map((ms) => Math.min(ms, nowMs))
-    .toSorted((a, b) => a - b);
-  const notBefore = Object.entries(annotations)
-    .filter(([key]) => key.startsWith(NOT_BEFORE_PREFIX))
-    .map(
-      ([key, text]) =>
-        [key.slice(NOT_BEFORE_PREFIX.length), Math.min(Date.parse(text), nowMs + LONGEST_NOT_BEFORE_MS)] as const,
-    )
-    .filter(([, ms]) => ms > nowMs);
-  const lookFrom = Object.entries(annotations)
-    .filter(([key]) => key.startsWith(PUT_OFF_PREFIX))
-    .map(([key, text]) => [key.slice(PUT_OFF_PREFIX.length), parsePutOff(text)?.lookFrom ?? ""] as const);
-  return { acquisitionTimesMs: times, providerNotBeforeMs: new Map(notBefore), lookFrom: new Map(lookFrom) };
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type Limits, limitNoting } from "../../src/apply/context.ts";
-import { noteRateLimits } from "../../src/apply/note-rate-limits.ts";
+import { noteRateLimits } from "../../src/apply/write-back.ts";
 import type { DNSFacts } from "../../src/model/dns.ts";
 import { KubeError, ProviderError } from "../../src/model/errors.ts";
 import { NOT_BEFORE_PREFIX, PUT_OFF_PREFIX } from "../../src/model/lease-annotations.ts";

@@ -125,15 +125,15 @@ export const DNS_BUGS: readonly Mutation[] = [
   },
   {
     name: "What a DNS provider's rate limit said is not left for later runs.",
-    file: "src/apply/note-rate-limits.ts",
+    file: "src/model/lease-notes.ts",
     find: "[...providers.values(), ...dns.values(), ...firewalls.values()]",
     replace: "[...providers.values(), ...firewalls.values()]",
   },
   {
     name: "A rate limit is taken off the Lease once no object names its provider.",
-    file: "src/apply/note-rate-limits.ts",
-    find: "!known.has(name) && ms > cluster.now()",
-    replace: "!known.has(name) && ms > cluster.now() + 9e9",
+    file: "src/model/lease-notes.ts",
+    find: "!known.has(name) && ms > nowMs",
+    replace: "!known.has(name) && ms > nowMs + 9e9",
   },
   {
     name: "A name that cannot be read counts as empty.",

@@ -112,7 +112,7 @@ export const FIREWALL_BUGS: readonly Mutation[] = [
   },
   {
     name: "A rate limit that only firewalls have met is not left for later runs.",
-    file: "src/apply/note-rate-limits.ts",
+    file: "src/model/lease-notes.ts",
     find: "[...providers.values(), ...dns.values(), ...firewalls.values()]",
     replace: "[...providers.values(), ...dns.values()]",
   },

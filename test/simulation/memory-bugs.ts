@@ -10,7 +10,7 @@ export const MEMORY_BUGS: readonly Mutation[] = [
   },
   {
     name: "A creation in the future counts for ever.",
-    file: "src/observe/observe.ts",
+    file: "src/model/lease-notes.ts",
     find: ".filter((ms) => Math.abs(ms - nowMs) < ACQUISITION_WINDOW_MS)",
     replace: ".filter((ms) => ms > nowMs - ACQUISITION_WINDOW_MS)",
   },

@@ -1,22 +1,9 @@
 import { expect, test } from "vitest";
-import { leaseFacts } from "../../src/observe/observe.ts";
-import type { LeaseRecord } from "../../src/ports/cluster.ts";
+import { leaseFacts } from "../../src/model/lease-notes.ts";
 
 const NOW = Date.parse("2026-08-01T12:00:00Z");
-const lease = (annotations: Record<string, string>): LeaseRecord => ({
-  namespace: "flipop",
-  name: "flipop",
-  resourceVersion: "1",
-  holder: "",
-  durationSeconds: 15,
-  acquireTimeMs: 0,
-  renewTimeMs: 0,
-  transitions: 0,
-  annotations,
-});
-
 test("a Lease that does not exist says nothing", () => {
-  expect(leaseFacts(undefined, NOW)).toEqual({
+  expect(leaseFacts({}, NOW)).toEqual({
     acquisitionTimesMs: [],
     providerNotBeforeMs: new Map(),
     lookFrom: new Map(),
@@ -25,7 +12,7 @@ test("a Lease that does not exist says nothing", () => {
 
 test("acquisitions of the last minute count, a little ahead as now, hours ahead and unreadable ones not", () => {
   const times = "2026-08-01T11:58:54Z,2026-08-01T11:59:30Z,nonsense,2026-08-01T12:00:30Z,2026-08-01T13:00:00Z";
-  expect(leaseFacts(lease({ "flipop.digitalocean.com/acquisitions": times }), NOW).acquisitionTimesMs).toEqual([
+  expect(leaseFacts({ "flipop.digitalocean.com/acquisitions": times }, NOW).acquisitionTimesMs).toEqual([
     NOW - 30_000,
     NOW,
   ]);
@@ -37,6 +24,6 @@ test.for<[string, string, number | undefined]>([
   ["no time is obeyed for more than an hour", "2027-01-01T00:00:00Z", NOW + 3_600_000],
   ["an unreadable time is dropped", "soon", undefined],
 ])("%s", ([, text, expected]) => {
-  const facts = leaseFacts(lease({ "flipop.digitalocean.com/not-before-digitalocean": text }), NOW);
+  const facts = leaseFacts({ "flipop.digitalocean.com/not-before-digitalocean": text }, NOW);
   expect(facts.providerNotBeforeMs.get("digitalocean")).toBe(expected);
 });
