@@ -152,3 +152,8 @@ export function parsePortText(text: string): PortRange | undefined {
 export function includesPorts(outer: PortRange, inner: PortRange): boolean {
   return outer.protocol === inner.protocol && outer.from <= inner.from && inner.to <= outer.to;
 }
+
+/** Returns the ports for which a firewall has the very rule that flipop makes, as `portText`. Pure. */
+export function shownPorts({ rules }: Firewall): ReadonlySet<string> {
+  return new Set(rules.flatMap(({ ports, isPlain }) => (isPlain ? [portText(ports)] : [])));
+}

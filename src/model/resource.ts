@@ -1,6 +1,6 @@
 import type { AcquisitionNote } from "./acquisition-memory.ts";
 import type { ObjectRef } from "./action.ts";
-import type { AcquiredIP, PendingAcquisition, ReleasedIP } from "./address.ts";
+import { type AcquiredIP, canonicalIPv4, type PendingAcquisition, type ReleasedIP } from "./address.ts";
 import type { FirewallMemory, FirewallWish, PendingFirewall } from "./firewall.ts";
 
 /** API group, version and names of flipop's custom resources, as on the wire. */
@@ -314,4 +314,11 @@ export function bySeniority(a: { readonly meta: ObjectMeta }, b: { readonly meta
 /** Orders text by code unit, the same everywhere, unlike a locale's order. */
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** Returns the addresses that an object manages, in order and once each: the canonical entries of its spec, then what it acquired. */
+export function managedIPs(pool: Pool): readonly string[] {
+  const listed = pool.spec.ips.flatMap((entry) => canonicalIPv4(entry) ?? []);
+  const acquired = pool.status.acquired.map(({ ip }) => ip).filter((ip) => canonicalIPv4(ip) === ip);
+  return [...new Set([...listed, ...acquired])];
 }

@@ -1,7 +1,12 @@
 import { ProviderError } from "../model/errors.ts";
-import type { Firewall, FirewallFact, FirewallFacts, FirewallMemory } from "../model/firewall.ts";
+import {
+  type Firewall,
+  type FirewallFact,
+  type FirewallFacts,
+  type FirewallMemory,
+  shownPorts,
+} from "../model/firewall.ts";
 import { compareText, type Pool } from "../model/resource.ts";
-import { shownPorts } from "../plan/firewalls/firewall-memory.ts";
 import type { FirewallProviderReader } from "../ports/providers.ts";
 import { type AskOptions, concernsWholeProvider, refusalOf, unusableWhy } from "./asking.ts";
 import { factKey } from "./reusable-facts.ts";

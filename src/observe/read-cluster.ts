@@ -2,11 +2,11 @@ import { isRequestRefusal, KubeError } from "../model/errors.ts";
 import { isLabelValue, podSelectorProblem } from "../model/label-selector.ts";
 import { type PodSelector, podSelectorKey } from "../model/node.ts";
 import type { Observation, PodReading, PodSummary } from "../model/observation.ts";
+import { summarizeEndpoints, summarizePods } from "../model/pods.ts";
 import { objectKey, type Pool, type RecordSet, shownText } from "../model/resource.ts";
 import type { RoutedIP, RoutedIPIssuer } from "../model/routed-ip.ts";
 import { endpointsKey, type ServiceFacts } from "../model/service.ts";
 import { routedPool } from "../plan/addresses/routed-pool.ts";
-import { summarizeEndpoints, summarizePods } from "../plan/nodes/judge-nodes.ts";
 import type { ClusterReader } from "../ports/cluster.ts";
 
 /** The lists of one cluster, as an {@link Observation} has them. */

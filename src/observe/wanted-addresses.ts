@@ -1,8 +1,7 @@
 import { canonicalIPv4 } from "../model/address.ts";
 import type { NodeFacts } from "../model/node.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
-import { ownerKey, type Pool } from "../model/resource.ts";
-import { managedIPs } from "../plan/addresses/claims.ts";
+import { managedIPs, ownerKey, type Pool } from "../model/resource.ts";
 
 /** Which addresses of a provider a pass must know about. */
 export interface WantedAddresses {

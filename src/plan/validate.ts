@@ -1,7 +1,7 @@
 import { parseLabelSelector, podSelectorProblem } from "../model/label-selector.ts";
-import { podSelectorKey } from "../model/node.ts";
 import type { Observation, PodReading } from "../model/observation.ts";
 import type { Obstacle } from "../model/plan.ts";
+import { podsKeyOf } from "../model/pods.ts";
 import {
   ADDRESS_ANNOTATION,
   type MatchSpec,
@@ -10,7 +10,7 @@ import {
   type RecordSet,
   shownText,
 } from "../model/resource.ts";
-import { endpointsKey, NO_NODE } from "../model/service.ts";
+import { NO_NODE } from "../model/service.ts";
 import { personNeeded } from "./holds.ts";
 import { recordSetWish } from "./names/name-target.ts";
 import type { Matcher } from "./nodes/match.ts";
@@ -89,11 +89,4 @@ function readingOf(object: Matching, pods: Pods): PodReading | undefined {
   const key = podsKeyOf(object);
   if (key === undefined || object.meta.isDeleting) return undefined;
   return pods.get(key) ?? { kind: "refused", error: "Error listing pods: they were not asked for." };
-}
-
-/** Returns where the pods that an object asks for stand in {@link Observation.pods}; undefined if it asks for none. */
-export function podsKeyOf({ spec, endpoints }: Pick<Matching, "spec" | "endpoints">): string | undefined {
-  const { podLabel: label, podNamespace: namespace } = spec.match;
-  if (endpoints !== undefined) return endpointsKey(endpoints);
-  return namespace === "" && label === "" ? undefined : podSelectorKey({ namespace, label });
 }

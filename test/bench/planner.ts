@@ -1,4 +1,4 @@
-import { summarizePods } from "../../src/plan/nodes/judge-nodes.ts";
+import { summarizePods } from "../../src/model/pods.ts";
 import { plan } from "../../src/plan/plan.ts";
 import { timeFigure } from "./figure.ts";
 import { type PlannerSize, plannerWorld } from "./planner-world.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { PodFacts } from "../../src/model/node.ts";
 import type { PodSummary } from "../../src/model/observation.ts";
-import { summarizePods } from "../../src/plan/nodes/judge-nodes.ts";
+import { summarizePods } from "../../src/model/pods.ts";
 
 const pod = (override: Partial<PodFacts>): PodFacts => ({
   namespace: "a",

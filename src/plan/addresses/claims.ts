@@ -1,6 +1,5 @@
-import { canonicalIPv4 } from "../../model/address.ts";
 import type { ProviderFacts } from "../../model/observation.ts";
-import { bySeniority, compareText, type IPState, ownerKey, type Pool } from "../../model/resource.ts";
+import { bySeniority, compareText, type IPState, managedIPs, ownerKey, type Pool } from "../../model/resource.ts";
 import { type ManagedIP, type Released, statusOf } from "../pool-view.ts";
 
 /** Who owns which address, over all objects of the cluster. */
@@ -30,13 +29,6 @@ export function settleClaims(pools: readonly Pool[]): Claims {
     for (const { ip } of pool.status.released) named.add(ip);
   }
   return { ownerOf: (ip) => owners.get(ip)?.key, isNamed: (ip) => named.has(ip) };
-}
-
-/** The addresses an object manages, in order and once each: the canonical entries of its spec, then what it acquired; what somebody wrote there that is no address is none. */
-export function managedIPs(pool: Pool): readonly string[] {
-  const listed = pool.spec.ips.flatMap((entry) => canonicalIPv4(entry) ?? []);
-  const acquired = pool.status.acquired.map(({ ip }) => ip).filter((ip) => canonicalIPv4(ip) === ip);
-  return [...new Set([...listed, ...acquired])];
 }
 
 /** How firmly a pool holds an address by its status: 2 = acquired or active, 1 = shown, as one that may have stopped being its own while it could not be looked at, 0 = not. */

@@ -4,14 +4,14 @@ import type { NodeFacts } from "../../model/node.ts";
 import type { Observation, ProviderFacts } from "../../model/observation.ts";
 import type { Obstacle } from "../../model/plan.ts";
 import { REFUSAL_REASONS } from "../../model/reason.ts";
-import { compareText, ownerKey, type Pool } from "../../model/resource.ts";
+import { compareText, managedIPs, ownerKey, type Pool } from "../../model/resource.ts";
 import { timestamp } from "../../model/time.ts";
 import { obstacle } from "../holds.ts";
 import type { BadEntry, IntentResolution, ManagedIP, PoolView, Verdicts } from "../pool-view.ts";
 import { Retries } from "../retries.ts";
 import type { Validation } from "../validate.ts";
 import { resolveIntent } from "./acquire.ts";
-import { type Claims, managedIPs, releasedOf, selectInUse } from "./claims.ts";
+import { type Claims, releasedOf, selectInUse } from "./claims.ts";
 import { successionOf } from "./named-address.ts";
 import { standingOf } from "./position.ts";
 

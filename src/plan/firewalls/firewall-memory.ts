@@ -1,10 +1,4 @@
-import {
-  type Firewall,
-  type FirewallFact,
-  type FirewallFacts,
-  type FirewallMemory,
-  portText,
-} from "../../model/firewall.ts";
+import { type FirewallFact, type FirewallFacts, type FirewallMemory, shownPorts } from "../../model/firewall.ts";
 import { compareText } from "../../model/resource.ts";
 import type { PoolView } from "../pool-view.ts";
 import type { Extension } from "./extend-firewall.ts";
@@ -100,9 +94,4 @@ export function factByID(facts: FirewallFacts | undefined, id: string): Firewall
   if (facts === undefined || facts.unusable !== undefined) return undefined;
   const named = [...facts.firewalls.values()].find((fact) => fact.kind === "known" && fact.firewall.id === id);
   return named ?? facts.firewalls.get(id);
-}
-
-/** The ports for which a firewall has the very rule that flipop makes, as `portText`. Pure. */
-export function shownPorts({ rules }: Firewall): ReadonlySet<string> {
-  return new Set(rules.flatMap(({ ports, isPlain }) => (isPlain ? [portText(ports)] : [])));
 }

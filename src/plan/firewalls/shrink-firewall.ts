@@ -1,11 +1,17 @@
 import { actionID, type ChangeMachines, type ChangePorts } from "../../model/action.ts";
-import { type FirewallFact, type FirewallFacts, type FirewallMemory, parsePortText } from "../../model/firewall.ts";
+import {
+  type FirewallFact,
+  type FirewallFacts,
+  type FirewallMemory,
+  parsePortText,
+  shownPorts,
+} from "../../model/firewall.ts";
 import type { Hold } from "../../model/plan.ts";
 import { FINALIZER } from "../../model/resource.ts";
 import { type Cleaning, NOTHING_TO_CLEAN } from "../finalizer.ts";
 import type { PoolView } from "../pool-view.ts";
 import { firewallSubject } from "../retries.ts";
-import { entriesOf, entryKey, factByID, shownPorts } from "./firewall-memory.ts";
+import { entriesOf, entryKey, factByID } from "./firewall-memory.ts";
 import { type BlockedFirewall, otherMachines, type Sending } from "./firewall-target.ts";
 
 /** What is taken from a firewall for one object. */

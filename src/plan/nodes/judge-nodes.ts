@@ -1,8 +1,7 @@
-import type { NodeFacts, PodFacts } from "../../model/node.ts";
-import type { Observation, PodSummary } from "../../model/observation.ts";
+import type { NodeFacts } from "../../model/node.ts";
+import type { Observation } from "../../model/observation.ts";
 import type { NodeVerdict } from "../../model/plan.ts";
 import { compareText, type ObjectMeta } from "../../model/resource.ts";
-import { type EndpointSliceFacts, NO_NODE } from "../../model/service.ts";
 import { undecidedText } from "../holds.ts";
 import type { MatchVerdict, Verdicts } from "../pool-view.ts";
 import type { Validation } from "../validate.ts";
@@ -79,75 +78,4 @@ export function nodeByMachine(
       .map((node) => [machine, node] as const),
   );
   return new Map([...byMachine, ...chosen]);
-}
-
-/** Sums pods up by node: how many can serve, and if none, when the last of them stopped, as far as they show it. Names one unreadable pod per node. Pure. */
-export function summarizePods(pods: readonly PodFacts[]): ReadonlyMap<string, PodSummary> {
-  const byNode = new Map<string, Sum>();
-  // There can be fifty thousand, and each pass sums them up: nothing is made for a pod.
-  for (const pod of pods) {
-    const known = byNode.get(pod.nodeName);
-    const sum = known ?? { ready: 0, notReady: 0 };
-    if (known === undefined) byNode.set(pod.nodeName, sum);
-    add(sum, pod);
-  }
-  return byNode;
-}
-
-type Sum = { -readonly [K in keyof PodSummary]: PodSummary[K] };
-
-function add(sum: Sum, pod: PodFacts): void {
-  if (pod.isUnreadable) {
-    const name = `pod ${pod.namespace}/${pod.name}`;
-    // The first by name, so that the order of the pods does not matter.
-    if (sum.unreadable === undefined || name < sum.unreadable) sum.unreadable = name;
-    return;
-  }
-  if (canServe(pod)) {
-    sum.ready += 1;
-    if (sum.unreadySinceMs !== undefined) delete sum.unreadySinceMs;
-    return;
-  }
-  sum.notReady += 1;
-  if (sum.ready > 0) return;
-  const sinceMs = later(sum.unreadySinceMs, stoppedAtMs(pod));
-  if (sinceMs !== undefined) sum.unreadySinceMs = sinceMs;
-}
-
-function canServe({ phase, ready, deletedAtMs }: PodFacts): boolean {
-  return phase === "Running" && ready.isReady && deletedAtMs === undefined;
-}
-
-function stoppedAtMs({ ready, deletedAtMs }: PodFacts): number | undefined {
-  const times = [deletedAtMs, ready.isReady ? undefined : ready.sinceMs].flatMap((ms) => ms ?? []);
-  return times.length === 0 ? undefined : Math.min(...times);
-}
-
-function later(a: number | undefined, b: number | undefined): number | undefined {
-  if (a === undefined) return b;
-  return b === undefined ? a : Math.max(a, b);
-}
-
-/** The endpoints of all slices of a Service, by node, as if they were pods. Pure. */
-export function summarizeEndpoints(slices: readonly EndpointSliceFacts[]): ReadonlyMap<string, PodSummary> {
-  const byNode = new Map<string, PodSummary>();
-  for (const { endpointsByNode } of slices)
-    for (const [node, { ready, notReady, unreadable }] of endpointsByNode) {
-      const known = byNode.get(node);
-      // The first by name, so that the order of the slices does not matter.
-      const [odd] = [unreadable, known?.unreadable].filter((name) => name !== undefined).toSorted();
-      byNode.set(node, {
-        ready: ready + (known?.ready ?? 0),
-        notReady: notReady + (known?.notReady ?? 0),
-        ...(odd === undefined ? {} : { unreadable: odd }),
-      });
-    }
-  return byNode;
-}
-
-/** Sums up one node, for which these pods or endpoints were read: an unreadable one without a node may be on it. Undefined if there is none. Pure. */
-export function summaryOn(byNode: ReadonlyMap<string, PodSummary>, nodeName: string): PodSummary | undefined {
-  const own = byNode.get(nodeName);
-  const unreadable = own?.unreadable ?? byNode.get(NO_NODE)?.unreadable;
-  return unreadable === undefined ? own : { ready: 0, notReady: 0, ...own, unreadable };
 }

@@ -6,9 +6,9 @@ import { decodeItem, type Fields, Marker } from "../../../src/adapters/kube/prot
 import { endpointSlicesRequest, SERVICES_REQUEST } from "../../../src/adapters/kube/service.ts";
 import { identityOf, packedIdentity } from "../../../src/adapters/kube/watch/watched-store.ts";
 import type { NodeFacts, PodFacts } from "../../../src/model/node.ts";
+import { summarizePods } from "../../../src/model/pods.ts";
 import type { EndpointSliceFacts, ServiceFacts } from "../../../src/model/service.ts";
 import { timestamp } from "../../../src/model/time.ts";
-import { summarizePods } from "../../../src/plan/nodes/judge-nodes.ts";
 import { judge } from "../../../src/plan/nodes/match.ts";
 import { Random } from "../../simulation/random.ts";
 import {
