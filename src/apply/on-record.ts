@@ -1,5 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
-import { type AcquireIP, type Action, type AssignIP, isAssign, type ObjectRef, refKey, type WriteDNS } from "../model/action.ts";
+import {
+  type AcquireIP,
+  type Action,
+  type AssignIP,
+  isAssign,
+  type ObjectRef,
+  refKey,
+  type WriteDNS,
+} from "../model/action.ts";
 import type { Address, PendingAcquisition } from "../model/address.ts";
 import { recordAddresses } from "../model/dns.ts";
 import { KubeError } from "../model/errors.ts";
