@@ -17,9 +17,8 @@ import { findGaps } from "./gaps.ts";
 import { type Guarded, guarded } from "./guards.ts";
 import { type NameClaims, settleNames } from "./names/name-claims.ts";
 import { type ObjectNames, planDNS, stayingAddresses, untouchedNames } from "./names/plan-dns.ts";
-import { type Publisher, poolAddresses, poolPublisher, type ServedAddresses } from "./names/publishers.ts";
+import { type Publisher, poolPublisher, type ServedAddresses } from "./names/publishers.ts";
 import { type Shown, shownNow } from "./names/still-published.ts";
-import { verifiedAddresses } from "./names/verified-addresses.ts";
 import { nameWrites } from "./names/withdrawals.ts";
 import { judgeNodes, machineNodes, nodeByMachine } from "./nodes/judge-nodes.ts";
 import { type Decision, isWritable, type PoolView } from "./pool-view.ts";
@@ -31,6 +30,7 @@ import {
   viewRecordSet,
 } from "./record-set-view.ts";
 import { isNamespaceSelected, isSelected } from "./selection.ts";
+import { poolAddresses, servingNow, verifiedAddresses } from "./serving.ts";
 import { assessPool } from "./status/pool-status.ts";
 import { assessRecordSet } from "./status/record-set-status.ts";
 import { validatePool } from "./validate.ts";
@@ -153,23 +153,6 @@ function madeRules(pools: readonly Pool[]): ReadonlyMap<string, ReadonlySet<stri
   for (const { id, ports } of pools.flatMap(({ status }) => status.firewalls ?? []))
     made.set(id, new Set([...(made.get(id) ?? []), ...ports]));
   return made;
-}
-
-/** Returns the addresses that pools manage, or released, and that are attached to a match. */
-function servingNow(views: readonly PoolView[]): ReadonlySet<string> {
-  return new Set(
-    views.flatMap((view) => {
-      const placed = view.managed.flatMap(({ ip, standing }) =>
-        standing.kind === "placed" && standing.unready === undefined ? [ip] : [],
-      );
-      const isMatch = (holderID: string | undefined): boolean =>
-        view.matches.some(({ providerID }) => view.machineOf(providerID) === holderID);
-      const released = view.released.flatMap(({ ip, fact }) =>
-        fact.kind === "known" && !fact.address.isLocked && isMatch(fact.address.holderID) ? [ip] : [],
-      );
-      return [...placed, ...released];
-    }),
-  );
 }
 
 /** What is planned so far, as the guards left it. */

@@ -15,9 +15,9 @@ import {
   recordSetPublisher,
   type ServedAddresses,
 } from "./names/publishers.ts";
-import type { VerifiedAddresses } from "./names/verified-addresses.ts";
 import { judgeNodes } from "./nodes/judge-nodes.ts";
 import type { Verdicts } from "./pool-view.ts";
+import type { VerifiedAddresses } from "./serving.ts";
 import { type Validation, validateRecordSet } from "./validate.ts";
 
 /** A published node that does not match any more because it became unready. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { wrongDirections } from "./direction.ts";
-import { longFiles, textKeyedObjects, throwingTimes, undocumentedExports } from "./form.ts";
+import { joinedSubjects, wrongDirections } from "./direction.ts";
+import { longFiles, strayGuards, textKeyedObjects, throwingTimes, undocumentedExports } from "./form.ts";
 import { heavyStarts, strangePackages } from "./packages.ts";
 import { providerNames } from "./provider-names.ts";
 import { impurities, moduleState } from "./purity.ts";
@@ -34,6 +34,8 @@ const SECOND_TABLES_LEFT: readonly string[] = ["src/rehearse/imagine.ts casts an
 describe("the sources", () => {
   test.for([
     ["import in the right direction", wrongDirections],
+    ["keep the subjects of the planner apart", joinedSubjects],
+    ["drop and delay actions only by guards", strayGuards],
     ["import packages only where they belong", strangePackages],
     ["load no heavy package at the start of the program", startsLight],
     ["are pure where they have to be", impurities],
@@ -61,8 +63,27 @@ describe("the sources", () => {
   });
 });
 
+const joined: Rule = (sources) => joinedSubjects(sources, []);
+
 describe("a planted violation is found", () => {
   test.for([
+    ["names import firewalls", joined, importing("src/plan/names/a.ts", "../firewalls/b.ts")],
+    [
+      "firewalls import a type of addresses",
+      joined,
+      file("src/plan/firewalls/a.ts", 'import type { A } from "../addresses/b.ts";'),
+    ],
+    ["an exception that nobody needs", joinedSubjects, importing("src/plan/names/a.ts", "../holds.ts")],
+    [
+      "a subject drops actions",
+      strayGuards,
+      file("src/plan/names/a.ts", "actions.filter(({ id }) => !dropped.has(id));"),
+    ],
+    [
+      "a subject delays an action",
+      strayGuards,
+      file("src/plan/addresses/a.ts", "({ ...action, requires: [...action.requires, id] })"),
+    ],
     ["model imports a port", wrongDirections, importing("src/model/a.ts", "../ports/clock.ts")],
     ["model imports the pass", wrongDirections, importing("src/model/a.ts", "../reconcile.ts")],
     ["plan imports report", wrongDirections, importing("src/plan/a.ts", "../report/b.ts")],
@@ -197,6 +218,9 @@ describe("a planted violation is found", () => {
 
 describe("what is allowed is let through", () => {
   test.for([
+    ["plan.ts joins subjects", joined, importing("src/plan/plan.ts", "./names/b.ts")],
+    ["a subject imports what stands beside plan.ts", joined, importing("src/plan/names/a.ts", "../retries.ts")],
+    ["a guard drops actions", strayGuards, file("src/plan/guards.ts", "actions.filter(({ id }) => !dropped.has(id));")],
     ["an import of the own folder", wrongDirections, importing("src/plan/a.ts", "./b.ts")],
     [
       "cli imports adapters and sandbox",

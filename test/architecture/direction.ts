@@ -30,6 +30,34 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
   dns: ["cloudflare", "digitalocean"],
 };
 
+/** The subjects of the planner. They know nothing of each other: what stands beside `plan.ts` joins them. */
+const SUBJECTS: readonly string[] = ["addresses", "firewalls", "names", "nodes", "status"];
+/** Subjects that still know another one. This list only ever gets shorter. */
+const STILL_KNOWN: readonly string[] = ["status knows firewalls", "status knows names"];
+
+/** Imports between subjects of the planner, and entries of {@link STILL_KNOWN} that are not needed any more, one sentence each. */
+export function joinedSubjects(
+  sources: readonly Source[],
+  stillKnown: readonly string[] = STILL_KNOWN,
+): readonly string[] {
+  const found = sources.flatMap(importsOf).flatMap(({ from, target }) => {
+    const [own, other] = [subjectOf(from), subjectOf(target)];
+    const isJoined = own !== undefined && other !== undefined && own !== other;
+    return isJoined
+      ? [{ edge: `${own} knows ${other}`, text: `${from} imports ${target}: ${own} knows ${other}` }]
+      : [];
+  });
+  const known = new Set(found.map(({ edge }) => edge));
+  return [
+    ...found.filter(({ edge }) => !stillKnown.includes(edge)).map(({ text }) => text),
+    ...stillKnown.filter((edge) => !known.has(edge)).map((edge) => `${edge} no longer: take it from STILL_KNOWN`),
+  ];
+}
+
+function subjectOf(path: string): string | undefined {
+  return SUBJECTS.find((subject) => path.startsWith(`src/plan/${subject}/`));
+}
+
 /** Imports that point the wrong way, one sentence each. */
 export function wrongDirections(sources: readonly Source[]): readonly string[] {
   return sources.flatMap((source) =>

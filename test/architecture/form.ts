@@ -45,3 +45,19 @@ export function textKeyedObjects(sources: readonly Source[]): readonly string[] 
     ];
   });
 }
+
+/**
+ * Planner files beside `guards.ts` that take an action out of a plan, or let it wait for others, one sentence each. A name's own writes are the exception: a withdrawal
+ * and the write after it are made together.
+ */
+export function strayGuards(sources: readonly Source[]): readonly string[] {
+  const allowed = ["src/plan/guards.ts", "src/plan/names/withdrawals.ts"];
+  return sources
+    .filter(({ path }) => path.startsWith("src/plan/") && !allowed.includes(path))
+    .flatMap(({ path, text }) => {
+      const code = withoutComments(text);
+      const waits = /(?:requires|follows): \[[^\]]*\.\.\.(?:action|write|one)\.(?:requires|follows)/.test(code);
+      const drops = /\bactions\.filter\(\(\{ id\b|\brequires\.(?:some|includes)\(/.test(code);
+      return waits || drops ? [`${path} drops or delays actions: make it a guard of src/plan/guards.ts`] : [];
+    });
+}

@@ -4,7 +4,7 @@ import type { Mutation } from "./mutations.ts";
 export const DNS_BUGS: readonly Mutation[] = [
   {
     name: "An address is published before it is seen on its machine.",
-    file: "src/plan/names/publishers.ts",
+    file: "src/plan/serving.ts",
     find: "for (const { id, ip } of assignments) serving.set(ip, [id]);",
     replace: "for (const { ip } of assignments) serving.set(ip, []);",
   },

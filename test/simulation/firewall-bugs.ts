@@ -100,9 +100,9 @@ export const FIREWALL_BUGS: readonly Mutation[] = [
   },
   {
     name: "An address is published while its firewall keeps it out.",
-    file: "src/plan/names/publishers.ts",
-    find: "reachableAfter(view, standing, lettingIn);",
-    replace: "reachableAfter(view, standing, () => []);",
+    file: "src/plan/serving.ts",
+    find: "const after = lettingIn(view, standing.on.machineID);",
+    replace: "const after = lettingIn(view, standing.on.machineID) ?? [];",
   },
   {
     name: "A former firewall is left before the new one is in step.",

@@ -1,4 +1,4 @@
-import type { AssignIP, ObjectRef } from "../../model/action.ts";
+import type { ObjectRef } from "../../model/action.ts";
 import { canonicalIPv4 } from "../../model/address.ts";
 import type { NodeFacts } from "../../model/node.ts";
 import type { Observation } from "../../model/observation.ts";
@@ -10,12 +10,11 @@ import {
   type ReclaimPolicy,
   type RecordSet,
 } from "../../model/resource.ts";
-import type { LettingIn } from "../firewalls/plan-firewalls.ts";
 import { isWritable, type PoolView } from "../pool-view.ts";
 import { Retries } from "../retries.ts";
+import type { VerifiedAddresses } from "../serving.ts";
 import type { Validation } from "../validate.ts";
 import { type DNSWish, type NameTarget, nameTarget, poolWish, recordSetWish } from "./name-target.ts";
-import { isUndecided, reachableAfter, type VerifiedAddresses } from "./verified-addresses.ts";
 
 /** A pool as DNS sees it. Pure. */
 export function poolPublisher(view: PoolView, { dns, registry }: Pick<Observation, "dns" | "registry">): Publisher {
@@ -103,23 +102,6 @@ export interface ServedAddresses {
 /** True while an object's records wait for nodes that are just changing, whatever the records should be. Pure. */
 export function isDebouncing({ settlesAtMs }: Publisher, nowMs: number): boolean {
   return settlesAtMs !== undefined && settlesAtMs > nowMs;
-}
-
-/**
- * What a pool publishes: its addresses in use that are on a match and let in by its firewall, or will be after what this plan does. What could not be read, is on
- * its way, on a node in grace, or behind a firewall that stays closed, stays as it is. Pure.
- */
-export function poolAddresses(view: PoolView, assignments: readonly AssignIP[], lettingIn: LettingIn): ServedAddresses {
-  const serving = new Map<string, readonly string[]>();
-  const undecided = new Set<string>();
-  for (const { ip, standing } of view.managed) {
-    if (!view.inUse.has(ip)) continue;
-    const after = reachableAfter(view, standing, lettingIn);
-    if (isUndecided(standing) || after === undefined) undecided.add(ip);
-    else if (standing.kind === "placed") serving.set(ip, after);
-  }
-  for (const { id, ip } of assignments) serving.set(ip, [id]);
-  return { serving, undecided };
 }
 
 /** An address of one node, and whether it serves there. */

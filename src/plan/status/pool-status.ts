@@ -14,13 +14,13 @@ import {
 import { plain } from "../../model/text.ts";
 import { isPast, pastMs, timestamp } from "../../model/time.ts";
 import type { ObjectFirewalls } from "../firewalls/plan-firewalls.ts";
-import { firewallReadiness } from "../firewalls/readiness.ts";
 import type { ObjectNames } from "../names/plan-dns.ts";
-import { dnsError, dnsReadiness, isOpenName, raisedText } from "../names/readiness.ts";
 import { countedIPs, type Decision, isAsked, type PoolView, statusOf } from "../pool-view.ts";
 import { FINALIZER_SUBJECT } from "../retries.ts";
 import { type ConditionFacts, conditionsOf, type Readiness } from "./conditions.ts";
+import { firewallReadiness } from "./firewall-readiness.ts";
 import { ipStatuses } from "./ip-status.ts";
+import { dnsError, dnsReadiness, isOpenName, raisedText } from "./name-readiness.ts";
 
 /** What the plan has for one object. */
 export interface OwnPlan {

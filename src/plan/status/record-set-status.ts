@@ -4,10 +4,10 @@ import { plain } from "../../model/text.ts";
 import { isPast, pastMs, timestamp } from "../../model/time.ts";
 import type { NamePlan } from "../names/name-plan.ts";
 import type { ObjectNames } from "../names/plan-dns.ts";
-import { dnsError, dnsReadiness, isOpenName, isSettling, raisedText } from "../names/readiness.ts";
 import type { RecordSetView } from "../record-set-view.ts";
 import { FINALIZER_SUBJECT } from "../retries.ts";
 import { conditionsOf, type Readiness } from "./conditions.ts";
+import { dnsError, dnsReadiness, isOpenName, isSettling, raisedText } from "./name-readiness.ts";
 import type { OwnPlan } from "./pool-status.ts";
 
 /** What was found out about a record set, its status included. Pure. */

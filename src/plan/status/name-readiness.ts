@@ -1,8 +1,8 @@
 import { problemText } from "../../model/hold.ts";
 import { REASONS } from "../../model/reason.ts";
-import type { Readiness } from "../status/conditions.ts";
-import type { NamePlan } from "./name-plan.ts";
-import type { ObjectNames } from "./plan-dns.ts";
+import type { NamePlan } from "../names/name-plan.ts";
+import type { ObjectNames } from "../names/plan-dns.ts";
+import type { Readiness } from "./conditions.ts";
 
 /** Why the records of an object's present name are not as desired; undefined when they are, or when it has no name. Pure. */
 export function dnsReadiness({ present }: ObjectNames): Readiness | undefined {

@@ -1,7 +1,42 @@
-import type { AssignIP } from "../../model/action.ts";
-import type { LettingIn } from "../firewalls/plan-firewalls.ts";
-import type { PoolView } from "../pool-view.ts";
-import { type Standing, statusOf } from "../pool-view.ts";
+import type { AssignIP } from "../model/action.ts";
+import type { LettingIn } from "./firewalls/plan-firewalls.ts";
+import type { ServedAddresses } from "./names/publishers.ts";
+import { type PoolView, type Standing, statusOf } from "./pool-view.ts";
+
+/*
+ * Which addresses serve: now, and once the plan is carried out. An address serves if it is on a match, and its firewall lets clients in there.
+ */
+
+/** Returns the addresses that pools manage, or released, and that are attached to a match at this moment. Pure. */
+export function servingNow(views: readonly PoolView[]): ReadonlySet<string> {
+  return new Set(
+    views.flatMap((view) => {
+      const placed = view.managed.flatMap(({ ip, standing }) =>
+        standing.kind === "placed" && standing.unready === undefined ? [ip] : [],
+      );
+      const isMatch = (holderID: string | undefined): boolean =>
+        view.matches.some(({ providerID }) => view.machineOf(providerID) === holderID);
+      const released = view.released.flatMap(({ ip, fact }) =>
+        fact.kind === "known" && !fact.address.isLocked && isMatch(fact.address.holderID) ? [ip] : [],
+      );
+      return [...placed, ...released];
+    }),
+  );
+}
+
+/** Returns what a pool publishes: its addresses in use that serve, or will after what this plan does. Undecided addresses stay as they are. Pure. */
+export function poolAddresses(view: PoolView, assignments: readonly AssignIP[], lettingIn: LettingIn): ServedAddresses {
+  const serving = new Map<string, readonly string[]>();
+  const undecided = new Set<string>();
+  for (const { ip, standing } of view.managed) {
+    if (!view.inUse.has(ip)) continue;
+    const verified = verify(view, standing, lettingIn);
+    if (verified.kind === "undecided") undecided.add(ip);
+    if (verified.kind === "on-node") serving.set(ip, verified.after);
+  }
+  for (const { id, ip } of assignments) serving.set(ip, [id]);
+  return { serving, undecided };
+}
 
 /** Where an address that a pool manages serves, as confirmed in this pass, or `after` these actions of the plan, given by their ids. */
 type VerifiedAddress =
@@ -69,11 +104,8 @@ function confirmedBy(view: PoolView, lettingIn: LettingIn): readonly (readonly [
   ]);
   const managed = view.managed.flatMap(({ ip, standing }): [string, VerifiedAddress][] => {
     if (standing.kind === "conflict") return [];
-    const after = reachableAfter(view, standing, lettingIn);
-    if (isUndecided(standing) || after === undefined) return [[ip, { kind: "undecided" }]];
-    const isGivenUp = standing.kind !== "placed" || !view.inUse.has(ip);
-    if (isGivenUp) return [[ip, { kind: "nowhere" }]];
-    return [[ip, { kind: "on-node", nodeName: standing.on.nodeName, after }]];
+    const verified = verify(view, standing, lettingIn);
+    return [[ip, verified.kind === "undecided" || view.inUse.has(ip) ? verified : { kind: "nowhere" }]];
   });
   // One that has just been found gone is no longer managed, and no stranger's either.
   const shown = [...Object.keys(view.pool.status.ips), ...view.pool.status.acquired.map(({ ip }) => ip)];
@@ -83,20 +115,14 @@ function confirmedBy(view: PoolView, lettingIn: LettingIn): readonly (readonly [
   return [...gone, ...released, ...managed];
 }
 
-/** The ids of the actions after which clients reach an address where it is: none where they do; undefined for one that its firewall keeps them from, as far as is known. Pure. */
-export function reachableAfter(
-  view: PoolView,
-  standing: Standing,
-  lettingIn: LettingIn,
-): readonly string[] | undefined {
-  return standing.kind === "placed" ? lettingIn(view, standing.on.machineID) : [];
-}
-
-/** True when nobody can say now whether an address serves: it could not be read, is on its way, or its node is in grace. Pure. */
-export function isUndecided(standing: Standing): boolean {
-  return (
-    standing.kind === "busy" ||
-    standing.kind === "gap" ||
-    (standing.kind === "placed" && standing.unready !== undefined)
-  );
+/**
+ * Returns where an address serves. Nobody can say so of an address that could not be read or is on its way, whose node is in grace, or whose firewall stays closed as
+ * far as is known.
+ */
+function verify(view: PoolView, standing: Standing, lettingIn: LettingIn): VerifiedAddress {
+  if (standing.kind === "busy" || standing.kind === "gap") return { kind: "undecided" };
+  if (standing.kind !== "placed") return { kind: "nowhere" };
+  const after = lettingIn(view, standing.on.machineID);
+  if (standing.unready !== undefined || after === undefined) return { kind: "undecided" };
+  return { kind: "on-node", nodeName: standing.on.nodeName, after };
 }

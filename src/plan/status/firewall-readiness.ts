@@ -1,7 +1,7 @@
 import { REASONS } from "../../model/reason.ts";
+import { isLetIn, unfinishedAt } from "../firewalls/firewall-target.ts";
 import type { PoolView } from "../pool-view.ts";
-import type { Readiness } from "../status/conditions.ts";
-import { isLetIn, unfinishedAt } from "./firewall-target.ts";
+import type { Readiness } from "./conditions.ts";
 
 /**
  * Returns why an object is not ready for its firewall's sake; undefined when that is as it should be, or there is none. An object
