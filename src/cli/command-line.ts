@@ -64,7 +64,7 @@ function usageError({ message }: CommanderError, argv: readonly string[]): Confi
   return new ConfigError("usage", `${text.charAt(0).toUpperCase()}${text.slice(1)} See ${see}.`);
 }
 
-/** How to report an error in the command line itself, which then cannot be trusted: the plain spellings only. */
+/** Guesses how to report an error in the command line itself, which cannot be parsed then. Knows the plain spellings only. */
 function guessFlags({ argv, env }: Invocation): Partial<CommonFlags> {
   const find = (names: readonly string[], variable: string): string | undefined => {
     const at = argv.findLastIndex((arg) => names.some((name) => arg === name || arg.startsWith(`${name}=`)));

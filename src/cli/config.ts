@@ -3,7 +3,7 @@ import type { Clock, Secrets } from "../ports/system.ts";
 import { type Environment, type EnvironmentSettings, given, resolveEnvironment } from "./environment.ts";
 import type { CommonFlags } from "./flags.ts";
 
-/** What comes from the machine that a run is on; a test may give another clock, or less patience with providers. */
+/** The clock of a run and its bounds; a test may give others. */
 export interface Runtime {
   readonly clock: Clock;
   /** Deadline of one call to a provider; absent = the adapter's own. */

@@ -1,23 +1,23 @@
-import { createServer, type Server, type ServerResponse } from "node:http";
+import { createServer, type OutgoingHttpHeaders, type Server, type ServerResponse } from "node:http";
 import { ConfigError } from "../model/errors.ts";
 import { plain } from "../model/text.ts";
 import type { Staleness } from "../ports/cluster.ts";
 import type { Clock } from "../ports/system.ts";
 import { durationText } from "../report/text/times.ts";
 
-/** Whether something is as it should be; `why` is for people. */
+/** The answer to a probe; `why` is for people. */
 interface Check {
   readonly isOK: boolean;
   readonly why: string;
 }
 
-/** What is asked of a watching process. */
+/** The answers of a watching process. */
 interface EndpointSources {
   /** Prometheus' text format. */
   readonly metrics: () => Promise<string>;
-  /** Whether the process makes progress; if not, it is to be started anew. */
+  /** OK while the process makes progress; if not, it must be started anew. */
   readonly health: () => Check;
-  /** Whether it knows the cluster as it is now. */
+  /** OK while it knows the cluster as it is now. */
   readonly readiness: () => Check;
 }
 
@@ -41,7 +41,7 @@ export async function serveEndpoints({ host, port }: ListenAddress, sources: End
     (request, response) => {
       request.resume();
       if (request.method === "GET" || request.method === "HEAD") void answer(request.url ?? "", response, sources);
-      else send(response, 405, TEXT, "Only GET and HEAD are answered.\n", { Allow: "GET, HEAD" });
+      else send(response, 405, "Only GET and HEAD are answered.\n", { Allow: "GET, HEAD" });
     },
   );
   server.maxConnections = 100;
@@ -66,41 +66,27 @@ async function answer(url: string, response: ServerResponse, sources: EndpointSo
     case "/readyz":
       return sendCheck(response, sources.readiness());
     default:
-      return send(response, 404, TEXT, "There are /metrics, /healthz and /readyz.\n");
+      return send(response, 404, "There are /metrics, /healthz and /readyz.\n");
   }
 }
 
 async function sendMetrics(response: ServerResponse, { metrics }: EndpointSources): Promise<void> {
   try {
-    send(response, 200, METRICS_TEXT, await metrics());
+    send(response, 200, await metrics(), { "Content-Type": METRICS_TEXT });
   } catch (error) {
-    send(
-      response,
-      500,
-      TEXT,
-      `${plain(`The metrics could not be written: ${error instanceof Error ? error.message : "unknown"}`)}\n`,
-    );
+    const why = error instanceof Error ? error.message : "unknown";
+    send(response, 500, `${plain(`The metrics could not be written: ${why}`)}\n`);
   }
 }
 
 function sendCheck(response: ServerResponse, { isOK, why }: Check): void {
-  send(response, isOK ? 200 : 503, TEXT, `${plain(why)}\n`);
+  send(response, isOK ? 200 : 503, `${plain(why)}\n`);
 }
 
-function send(
-  response: ServerResponse,
-  status: number,
-  type: string,
-  body: string,
-  more: Readonly<Record<string, string>> = {},
-): void {
-  const headers = {
-    "Content-Type": type,
-    "Content-Length": Buffer.byteLength(body),
-    "X-Content-Type-Options": "nosniff",
-  };
-  // Node itself leaves the body of an answer to HEAD away.
-  response.writeHead(status, { ...headers, ...more }).end(body);
+/** Node itself leaves out the body of an answer to HEAD. */
+function send(response: ServerResponse, status: number, body: string, more: OutgoingHttpHeaders = {}): void {
+  const length = { "Content-Length": Buffer.byteLength(body), "X-Content-Type-Options": "nosniff" };
+  response.writeHead(status, { "Content-Type": TEXT, ...length, ...more }).end(body);
 }
 
 function listen(server: Server, host: string | undefined, port: number): Promise<void> {
@@ -117,16 +103,15 @@ function listen(server: Server, host: string | undefined, port: number): Promise
 /** Time that a pass may take beyond what its parts are allowed, milliseconds. */
 const MARGIN_MS = 60_000;
 
-/** What health is judged by; milliseconds. */
 interface WatchHealthOptions {
   readonly clock: Clock;
   readonly intervalMs: number;
-  /** How long one pass may take. */
+  /** The most that one pass may take, milliseconds. */
   readonly passMs: number;
   readonly staleness: () => Staleness | undefined;
 }
 
-/** Whether a watching process makes progress, and whether it knows the cluster as it is now. */
+/** Judges a watching process: does it make progress, and does it know the cluster as it is now? */
 export class WatchHealth {
   readonly #options: WatchHealthOptions;
   #beatMs: number;
@@ -166,7 +151,7 @@ export class WatchHealth {
   }
 }
 
-/** Where a server listens; no host means every address of the machine. */
+/** An address to listen on; no host means every address of the machine. */
 export interface ListenAddress {
   readonly host?: string;
   readonly port: number;

@@ -10,20 +10,23 @@ import type { KubeConfigInputs } from "../adapters/kube/config.ts";
 /** Environment variables by name; also what tests pass instead of the process's own. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where a token comes from: a variable, a file that is read again at each pass, or nowhere. `variables` are those that would supply one; `isPublic` = it is no secret. */
+/**
+ * The source of a token: a variable, a file that is read again at each pass, or none. `variables` are those that would supply one; `isPublic` = it
+ * is no secret.
+ */
 export type TokenSource =
   | { readonly kind: "value"; readonly variable: string; readonly token: string; readonly isPublic?: boolean }
   | { readonly kind: "file"; readonly variable: string; readonly path: string }
   | { readonly kind: "none"; readonly variables: readonly string[] };
 
-/** How to reach one provider; what is absent is the adapter's default. */
+/** Token, URL and user agent for one provider; an absent field means the adapter's default. */
 export interface ProviderSettings {
   readonly token: TokenSource;
   readonly apiURL?: string;
   readonly userAgent?: string;
 }
 
-/** What the environment says, resolved once; flags are laid over it in `config.ts`. */
+/** The settings in the environment, resolved once; `config.ts` lays flags over them. */
 export interface EnvironmentSettings {
   /** `apiURL` without `/v2`. */
   readonly digitalOcean: ProviderSettings;
@@ -108,7 +111,7 @@ export function given<T extends object>(fields: T): { readonly [K in keyof T]?: 
   return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> };
 }
 
-/** How to reach a Pushgateway, as far as the environment says. */
+/** The settings for a Pushgateway in the environment. */
 export interface PushgatewaySettings {
   readonly url?: string;
   readonly username?: string;

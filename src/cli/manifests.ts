@@ -56,10 +56,13 @@ export type ManifestPart =
 /** All parts, in the order to apply them. */
 export const MANIFEST_PARTS: readonly ManifestPart[] = Object.keys(FILES) as ManifestPart[];
 
-/** How flipop is started: by a CronJob, or as a Deployment that watches. */
+/** flipop is started by a CronJob, or as a Deployment that watches. */
 export type ManifestMode = "cronjob" | "watch";
 
-/** What is installed: without Secret and ConfigMap, which would overwrite yours, and without what not every cluster knows. For the CronJob it is what `cronjob/kustomization.yaml` holds. */
+/**
+ * The parts that are installed. Secret and ConfigMap are not, since they would overwrite yours; nor are kinds that not every cluster knows. For the
+ * CronJob they are those of `cronjob/kustomization.yaml`.
+ */
 const INSTALLED: Readonly<Record<ManifestMode, readonly ManifestPart[]>> = {
   cronjob: ["namespace", "crds", "rbac", "cronjob", "networkpolicy"],
   watch: ["namespace", "crds", "rbac", "watcher", "networkpolicy"],
@@ -68,7 +71,7 @@ const INSTALLED: Readonly<Record<ManifestMode, readonly ManifestPart[]>> = {
 /** The modes, the usual one first. */
 export const MANIFEST_MODES: readonly ManifestMode[] = Object.keys(INSTALLED) as ManifestMode[];
 
-/** What differs from the shipped files; what is absent stays as shipped. All of it is checked already. */
+/** The differences from the shipped files, checked already; an absent field stays as shipped. */
 export interface ManifestChanges {
   readonly namespace?: string;
   readonly image?: string;

@@ -47,7 +47,7 @@ export async function openWarmCluster(config: Config, clock: Clock): Promise<War
   return createWarmCluster(connection, { ...transportOf(config, clock), reload, reportingInstance: hostname() });
 }
 
-/** The cluster and how to log in, now and later: by then the kubeconfig may have another current context, which is none of this run's business. */
+/** Returns the cluster and the way to log in, now and later. A later login keeps the context, whatever the kubeconfig says by then. */
 async function connect({
   chooseProxy,
   secrets,

@@ -14,13 +14,13 @@ export interface OutputStream {
   write(text: string): void;
 }
 
-/** Where a command's output goes. */
+/** The two streams of a command. */
 export interface Streams {
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
 }
 
-/** How the lines on stderr look. */
+/** The style of lines on stderr. */
 export interface LineStyle {
   readonly format: "text" | "json";
   readonly isQuiet: boolean;
@@ -33,7 +33,7 @@ export interface LineStyle {
 /** Level of a line on stderr. */
 export type Level = "info" | "warn" | "error";
 
-/** What a text may hold that steers a terminal: our own line ends and colours; whatever came from outside is plain by now. */
+/** Our own line ends and colours: a text may steer a terminal by nothing else. Texts from outside are plain by now. */
 const OWN_CODES = new RegExp(`(\\n|${String.fromCharCode(27)}\\[\\d{1,2}m)`);
 
 /** Writes a result to stdout. Its line ends and colours are our own; nothing else in it can steer a terminal. */
@@ -53,7 +53,7 @@ function shownText(text: string): string {
     .join("");
 }
 
-/** One result in the three forms that it can be printed in; only the one that `-o` asks for is made. */
+/** A result in the three forms that it can be printed in; only the one that `-o` asks for is made. */
 interface Result {
   readonly document: () => JSONObject;
   readonly names: () => readonly string[];
@@ -84,7 +84,7 @@ export async function writeDocument(streams: Streams, document: JSONObject, form
   streams.stdout.write(yamlText(document));
 }
 
-/** Where a command speaks, and how its lines on stderr look. */
+/** The streams of a command, with the style of its lines on stderr. */
 export interface Voice {
   readonly streams: Streams;
   readonly lines: LineStyle;

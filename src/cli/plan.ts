@@ -50,7 +50,7 @@ export async function runPlan(session: Session, names: readonly string[], flags:
   return exitCodeOfPlan(plan, { detailed: flags.detailedExitcode ?? false, unusableTokens: unusableTokens(config) });
 }
 
-/** The plan of what is meant; where that is nothing, also what to say. */
+/** Plans what the targets mean. `none` says that this is nothing. */
 async function planned(
   { cluster, plan }: Planner,
   targets: readonly Target[],

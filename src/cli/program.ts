@@ -23,7 +23,7 @@ import type { Invocation, Session } from "./session.ts";
 /** Names of the commands, as on the command line. */
 export const COMMANDS: readonly string[] = ["plan", "reconcile", "status", "manifests", "version"];
 
-/** What the program needs of the one call that it parses. */
+/** The call that the program parses, and its two effects. */
 export interface Program {
   readonly invocation: Invocation;
   /** Resolves how the command talks, before it runs. */

@@ -139,7 +139,7 @@ export async function pushFailure(session: Session, pushing: Pushing, error: unk
   await push(session, pushing, "POST", runSamples(facts));
 }
 
-/** Where to push, and the clock for waits. */
+/** The target of a push, and the clock for waits. */
 export interface Pushing {
   readonly target: PushTarget;
   readonly clock: Clock;

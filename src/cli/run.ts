@@ -20,7 +20,7 @@ import { isDocument, writeDocument, writeLine } from "./output.ts";
 import type { Session } from "./session.ts";
 import type { RunRequest } from "./wiring.ts";
 
-// What a single run and a watching process have in common: what they ask for, and how they tell how it went.
+// Shared by a single run and a watching process: what they ask for, and how they tell how it went.
 
 /** Returns what a run is asked for, with the lock that the flags describe. */
 export function runRequest(
@@ -41,7 +41,7 @@ export function runRequest(
   return { selection, signal, annotate, ...(flags.lock ? { lock } : {}) };
 }
 
-/** What a run leaves on its Lease: when and how it ended, for `status`; and what is counted over all runs. */
+/** Returns the annotations that a run leaves on its Lease: when and how it ended, for `status`, and the totals over all runs. */
 function leaseAnnotations(end: RunEnd, selection: Selection, signal: AbortSignal): Readonly<Record<string, string>> {
   const exitCode = exitCodeOfEnd(end.result, { signal, partialOk: false });
   const at = rfc3339(end.endedAtMs);

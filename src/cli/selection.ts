@@ -9,7 +9,7 @@ import type { ClusterReader, NamespaceReader } from "../ports/cluster.ts";
 import { listText } from "../report/text/layout.ts";
 import type { CommonFlags } from "./flags.ts";
 
-/** How the objects are read, when one is named. */
+/** The lists in which a named object is looked up. */
 type ObjectLists = Pick<ClusterReader, "listPools" | "listRoutedIPs" | "listRecordSets">;
 
 /**
@@ -78,10 +78,10 @@ export function whatThereIs(objects: readonly ObjectRef[]): string {
   return objects.length === 0 ? "There is none at all." : `There is ${listText(objects.map(refKey), MOST_OBJECTS)}.`;
 }
 
-/** How many objects are named where none was meant. */
+/** The most objects that are named when none was selected. */
 const MOST_OBJECTS = 5;
 
-/** Only kinds that are named are read. A bare name may be of any kind, also where the cluster knows no record sets or routed IPs. */
+/** Reads only kinds that are named. A bare name may be of any kind, also where the cluster knows no record sets or routed IPs. */
 async function listObjects(named: readonly ObjectTarget[], lists: ObjectLists): Promise<readonly ObjectRef[]> {
   const names = (kind: ObjectTarget["kind"]): boolean => named.some((target) => target.kind === kind);
   const [pools, routedIPs, recordSets] = await Promise.all([
@@ -141,7 +141,7 @@ interface ObjectTarget {
   readonly name: string;
 }
 
-/** What a person named on the command line. */
+/** An object, node or address that a person named on the command line. */
 export type Target =
   | ObjectTarget
   | { readonly kind: "node"; readonly text: string; readonly name: string }

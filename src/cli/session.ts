@@ -8,7 +8,7 @@ import type { CommonFlags, OutputFormat } from "./flags.ts";
 import { isDocument, type LineStyle, type Streams, writeLine } from "./output.ts";
 import type { Wiring } from "./wiring.ts";
 
-/** One call of the program: everything that comes from outside, so that a test can give it. */
+/** A call of the program: everything that comes from outside, so that a test can give it. */
 export interface Invocation {
   /** Arguments after the program's name. */
   readonly argv: readonly string[];
@@ -32,7 +32,7 @@ export interface Invocation {
 export interface Session extends Invocation {
   readonly output: OutputFormat;
   readonly verbosity: Verbosity;
-  /** Of texts on stdout. */
+  /** The layout of texts on stdout. */
   readonly layout: Layout & { readonly wide: boolean };
   readonly lines: LineStyle;
   /** Writes a warning to stderr, each text once. */

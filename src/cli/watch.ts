@@ -17,7 +17,7 @@ import { isWhole, logRun, reportLocked, runRequest } from "./run.ts";
 import { objectTargets, resolveSelection } from "./selection.ts";
 import type { Session } from "./session.ts";
 
-/** How often the providers are looked at when nothing says otherwise. */
+/** The time between two looks at the providers by default. */
 const INTERVAL_MS = 60_000;
 
 /** Runs `reconcile --watch` until a signal comes, or something that does not pass. Returns the exit code. */
@@ -97,7 +97,7 @@ function checkFlags({ output }: Session, flags: ReconcileFlags): void {
 
 const LEVELS = { info: "", warn: "held: ", error: "failed: " } as const;
 
-/** What a watching process says: a line per change with time and reason, on a terminal to stdout, in a pod as JSON lines to stderr. Silent while nothing changes. */
+/** Writes a line per change with time and reason: on a terminal to stdout, in a pod as JSON to stderr. Silent while nothing changes. */
 class WatchLog {
   readonly #session: Session;
   #before: Plan | undefined;
@@ -153,7 +153,7 @@ class WatchLog {
   }
 }
 
-/** What `/metrics` of a watching process shows: the last pass, and totals that go on from what the Lease has of earlier processes. */
+/** Makes `/metrics` of a watching process: the last pass, and totals that go on from those of earlier processes on the Lease. */
 export class WatchMetrics {
   readonly #isCurrent: () => boolean;
   readonly #secrets: Secrets;

@@ -95,13 +95,12 @@ class WatchedPasses {
   }
 }
 
-/** What records are made of. */
 interface PassRecorderDeps {
   readonly clock: Clock;
   readonly lock: LockState;
   /** By the API server's clock, milliseconds. */
   readonly now: () => number;
-  /** What the meters show since the process began. */
+  /** Returns the meters since the process began. */
   readonly readMeters: () => readonly MeterReading[];
   readonly annotate: RunRequest["annotate"];
   readonly intervalMs: number;

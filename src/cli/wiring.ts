@@ -10,7 +10,7 @@ import { openClusterReader, openClusterWriter, openWarmCluster } from "./open-cl
 import { openProviderReaders, openProviders, readMeters, unusableTokens } from "./providers.ts";
 import { SYSTEM_CLOCK } from "./system-clock.ts";
 
-/** How commands reach the world. Each method opens what its command needs, lends it to the work, and closes it again, also when the work throws. */
+/** The way from commands to the world. Each method opens what its command needs, lends it to the work, and closes it again, also when the work throws. */
 export interface Wiring {
   readonly clock: Clock;
   /** For `status`. */
@@ -28,20 +28,20 @@ export interface Wiring {
 /** A cluster that cannot be written. */
 export type Reader = ClusterReader & NamespaceReader;
 
-/** What `plan` works with: nothing here can write. */
+/** The world of `plan`: nothing here can write. */
 export interface Planner {
   readonly cluster: Reader;
   plan(selection: Selection): Promise<{ readonly observation: Observation; readonly plan: Plan }>;
 }
 
-/** What `reconcile` works with. */
+/** The world of `reconcile`. */
 interface Reconciler {
   readonly cluster: Reader;
   /** Takes the lock and passes; `locked` when someone else kept it. */
   reconcile(request: ReconcileRequest): Promise<ReconcileAnswer>;
 }
 
-/** What `reconcile --watch` works with. */
+/** The world of `reconcile --watch`. */
 interface Watcher {
   readonly cluster: ClusterReader;
   /** Why lists in memory may be old; undefined while they are not. */
@@ -49,7 +49,7 @@ interface Watcher {
   watch(request: WatchRequest): Promise<WatchAnswer>;
 }
 
-/** What a single run and a watching process are asked for. */
+/** The request to a single run or a watching process. */
 export interface RunRequest {
   readonly selection: Selection;
   readonly signal: AbortSignal;
@@ -59,18 +59,18 @@ export interface RunRequest {
   readonly annotate: (end: RunEnd) => Readonly<Record<string, string>>;
 }
 
-/** One run of `reconcile`. */
+/** The request to one run of `reconcile`. */
 export interface ReconcileRequest extends RunRequest {
   /** Monotonic, milliseconds. */
   readonly deadlineMs: number;
   readonly settle: boolean;
 }
 
-/** One process that watches. */
+/** The request to a process that watches. */
 export interface WatchRequest extends RunRequest, WatchListener {
   readonly identity: string;
   readonly intervalMs: number;
-  /** How long one pass may take, milliseconds. */
+  /** The most that one pass may take, milliseconds. */
   readonly passMs: number;
   /** Told of every pass that read the cluster, before `onTurn`. */
   readonly onRun: (noted: NotedRun) => void;
@@ -82,7 +82,7 @@ export interface NotedRun {
   readonly isNoted: boolean;
 }
 
-/** What came of a run; `noted` is absent where there are no meters. */
+/** The end of a run; `noted` is absent if there are no meters. */
 export type ReconcileAnswer =
   | { readonly kind: "done"; readonly value: PassResult; readonly noted?: NotedRun }
   | { readonly kind: "locked"; readonly holder: string };
@@ -198,7 +198,7 @@ async function pass({ config, runtime, cluster, request }: Run, lock: LockState,
   return { end, isNoted };
 }
 
-/** What runs with the lock have left; nothing where it cannot be read. */
+/** Returns what runs with the lock have left; nothing if it cannot be read. */
 async function storedNotes({ lease }: Config, cluster: ClusterWriter): Promise<RunEnd["notes"]> {
   const record = await cluster.readLease(lease.namespace, lease.name).catch(() => undefined);
   return record?.annotations ?? {};

@@ -2,7 +2,7 @@ import { Document, visit } from "yaml";
 import { escapedJSON } from "../model/text.ts";
 import type { JSONObject } from "../report/json/document.ts";
 
-/** What cannot stand in YAML as it is without being seen for what it is: control characters with line ends, direction marks, line separators. */
+/** Characters that YAML shows only escaped: control characters with line ends, direction marks, line separators. */
 const STEERING = /[\p{Cc}\p{Cf}\u2028\u2029]/u;
 
 /** Returns a document as YAML, as long lines as it has. Texts with characters that steer whoever looks at them stand on one line, in quotes and escaped. Pure. */

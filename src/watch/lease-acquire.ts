@@ -105,7 +105,7 @@ class Contender {
     return { kind: "again", afterMs: Math.min(this.pauseMs(this.options.lookMs ?? this.options.retryMs), leftMs) };
   }
 
-  /** How much longer the record must stand still before it may be taken. */
+  /** Returns how much longer the record must stay unchanged before it may be taken. */
   private leftMs(record: LeaseRecord, nowMs: number): number {
     const { cluster, deadline, durationMs: ownMs } = this.options;
     const sinceMs = this.observed?.sinceMs ?? nowMs;

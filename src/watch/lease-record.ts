@@ -35,7 +35,7 @@ export function isUnchanged(before: LeaseRecord, after: LeaseRecord): boolean {
   );
 }
 
-/** Who holds a Lease from now on, and for how long it lasts without a renewal. */
+/** The holder of a Lease from now on, and how long it lasts without a renewal. */
 interface Hold {
   readonly identity: string;
   readonly durationMs: number;

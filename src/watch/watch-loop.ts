@@ -29,13 +29,13 @@ type Cause =
   | { readonly kind: "change"; readonly changes: Changes }
   | { readonly kind: "due"; readonly look: NextLook };
 
-/** One pass of the loop, or an attempt that could not read the cluster and changed nothing. */
+/** A pass of the loop, or an attempt that could not read the cluster and changed nothing. */
 export type WatchedPass =
   | {
       readonly kind: "passed";
       readonly cause: Cause;
       readonly pass: Pass;
-      /** What the next pass waits for, if nothing changes before; absent = the interval. */
+      /** The reason and time of the next pass if nothing changes before; absent = the interval. */
       readonly next?: NextLook;
     }
   | {
@@ -47,7 +47,7 @@ export type WatchedPass =
       readonly retryInMs: number;
     };
 
-/** What a pass of the loop is made with. */
+/** The manner of one pass of the loop. */
 export interface LoopPass {
   /** True for a full look: the providers are asked for everything anew. Else what earlier passes left is reused. */
   readonly isFullLook: boolean;
@@ -59,7 +59,7 @@ export interface LoopPass {
   readonly settling: Settling;
 }
 
-/** What the loop works with. */
+/** The collaborators of the loop. */
 export interface WatchLoopDeps {
   readonly cluster: Pick<WarmCluster, "now" | "onChange">;
   readonly clock: Clock;
@@ -176,10 +176,10 @@ class WatchLoop {
   }
 }
 
-/** How many changes are kept by name; of the others only the number matters. */
+/** The number of changes that are kept by name; the others are counted. */
 const KEPT = 10;
 
-/** What has changed since the last {@link ChangeSignal.take}; `changes` are the first of `count`, in the order they came. */
+/** The changes since the last {@link ChangeSignal.take}; `changes` are the first of `count`, in the order they came. */
 interface Changes {
   readonly changes: readonly ClusterChange[];
   readonly count: number;
@@ -230,7 +230,7 @@ class ChangeSignal {
   }
 }
 
-/** How long the addresses of a record set must have stood still before its records follow, milliseconds. */
+/** The time without a change of its addresses after which the records of a set follow, milliseconds. */
 const QUIET_MS = 500;
 /** The longest that records wait for that, milliseconds. */
 const LONGEST_QUIET_MS = 5500;

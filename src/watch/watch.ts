@@ -14,7 +14,7 @@ import {
   watchLoop,
 } from "./watch-loop.ts";
 
-/** Who is told how watching goes. */
+/** Is told how watching goes. */
 export interface WatchListener {
   /** Called whenever a standby has all that it would need in memory. */
   readonly onWarm: () => void;
@@ -26,7 +26,7 @@ export interface WatchListener {
   readonly onPass: (pass: WatchedPass) => void;
 }
 
-/** What watching works with. */
+/** The collaborators of a watching process. */
 export interface WatchDeps extends WatchListener {
   readonly cluster: WarmCluster;
   readonly clock: Clock;
@@ -36,10 +36,10 @@ export interface WatchDeps extends WatchListener {
   readonly lead: (lock: LockState) => (manner: LoopPass) => Promise<Pass>;
 }
 
-/** How watching ended: asked to, or never begun because someone else kept the Lease. */
+/** The end of watching: asked to, or never begun because someone else kept the Lease. */
 export type WatchAnswer = { readonly kind: "stopped" } | { readonly kind: "locked"; readonly holder: string };
 
-/** How often a standby looks at the Lease, milliseconds: what is given back is taken within a second. */
+/** The time between two looks of a standby at the Lease, milliseconds: a Lease that is given back is taken within a second. */
 const STANDBY_LOOK_MS = 750;
 
 /**
@@ -79,10 +79,10 @@ export async function watch(
   }
 }
 
-/** How often a standby sees to it that whatever a pass would list is in memory, milliseconds: selectors come and go with the objects. */
+/** The time after which a standby reads again whatever a pass would list, milliseconds: selectors come and go with the objects. */
 const LOOK_MS = 5000;
 
-/** Keeps in memory all lists that a pass would ask for while the Lease is waited for: who takes over need not list. If they can never be read, the waiting ends. */
+/** Keeps in memory all lists that a pass would ask for, so that a new leader need not list. If they can never be read, it ends the wait for the Lease. */
 class Standby {
   /** Aborted when waiting for the Lease is to end. */
   readonly signal: AbortSignal;
