@@ -101,9 +101,10 @@ const LONGEST_SECONDS = 100 * 365 * 86_400;
 /** A length of time of at least 0 seconds; 0 for absent. Longer than a hundred years counts as that, so that a time counted from it can always be written down. */
 const seconds: Field<number> = {
   read: (value, wrong) => {
-    const isRight = typeof (value ?? 0) === "number" && Number(value ?? 0) >= 0;
-    if (!isRight) wrong("a number of at least 0", value);
-    return isRight ? Math.min(Number(value ?? 0), LONGEST_SECONDS) : 0;
+    const read = value ?? 0;
+    if (typeof read === "number" && read > 0) return Math.min(read, LONGEST_SECONDS);
+    if (read !== 0) wrong("a number of at least 0", value);
+    return 0;
   },
 };
 
