@@ -1,27 +1,85 @@
 import { ProviderRegistry, type ProviderTraits } from "../model/provider.ts";
+import type {
+  DNSProvider,
+  DNSProviderReader,
+  FirewallProvider,
+  FirewallProviderReader,
+  IPProvider,
+  IPProviderReader,
+  ProviderMeter,
+} from "../ports/providers.ts";
+import type { ProviderOptions } from "./http/api-client.ts";
 
-const DIGITALOCEAN: ProviderTraits = {
-  name: "digitalocean",
-  addresses: {
-    // DigitalOcean's cloud controller manager writes the droplet's decimal id, verified 2026-08.
-    providerIDPrefix: "digitalocean://",
-    machineIDPattern: /^[1-9]\d{0,18}$/,
-    addressesPerMachine: 1,
-    regionLabel: "topology.kubernetes.io/region",
-    // Documented limit of reserved IPs, verified 2026-08.
-    acquisitionsPerMinute: 12,
-    isMoveOneCall: true,
+/** What flipop knows of one provider: all that the command line needs to offer it. */
+export interface ProviderEntry {
+  readonly traits: ProviderTraits;
+  /** For people: `DigitalOcean`. */
+  readonly label: string;
+  /** `DIGITALOCEAN` for `DIGITALOCEAN_API_URL` and `DIGITALOCEAN_USER_AGENT`. */
+  readonly variablePrefix: string;
+  /** Variables with the token; the first that is set wins. Each has a twin `…_FILE`. People are told to set the first one. */
+  readonly tokenVariables: readonly [string, ...string[]];
+  /** Loads the adapter, which loads its SDK at the first call. @throws ConfigError when the URL of the API is not usable */
+  readonly open: (options: ProviderOptions) => Promise<Opened<IPProvider, DNSProvider, FirewallProvider>>;
+  /** As `open`, for a run that never writes. */
+  readonly openReaders: (
+    options: ProviderOptions,
+  ) => Promise<Opened<IPProviderReader, DNSProviderReader, FirewallProviderReader>>;
+}
+
+/** What a provider offers, ready to be called. All of it counts on one meter. */
+export interface Opened<Addresses, DNS, Firewalls> {
+  readonly meter: ProviderMeter;
+  readonly addresses?: Addresses;
+  readonly dns?: DNS;
+  readonly firewalls?: Firewalls;
+}
+
+const DIGITALOCEAN: ProviderEntry = {
+  traits: {
+    name: "digitalocean",
+    addresses: {
+      // DigitalOcean's cloud controller manager writes the droplet's decimal id, verified 2026-08.
+      providerIDPrefix: "digitalocean://",
+      machineIDPattern: /^[1-9]\d{0,18}$/,
+      addressesPerMachine: 1,
+      regionLabel: "topology.kubernetes.io/region",
+      // Documented limit of reserved IPs, verified 2026-08.
+      acquisitionsPerMinute: 12,
+      isMoveOneCall: true,
+    },
+    dns: { isDefault: true },
+    // Firewalls of DigitalOcean Kubernetes, which overwrites changes (documented, verified 2026-08).
+    firewalls: { reservedPrefix: "k8s-" },
   },
-  dns: { isDefault: true },
-  // Firewalls of DigitalOcean Kubernetes, which overwrites changes (documented, verified 2026-08).
-  firewalls: { reservedPrefix: "k8s-" },
+  label: "DigitalOcean",
+  variablePrefix: "DIGITALOCEAN",
+  tokenVariables: ["DIGITALOCEAN_ACCESS_TOKEN", "DIGITALOCEAN_TOKEN"],
+  open: async (options) => (await import("./digitalocean/digitalocean.ts")).openDigitalOcean(options),
+  openReaders: async (options) => (await import("./digitalocean/digitalocean.ts")).openDigitalOceanReaders(options),
 };
 
-const CLOUDFLARE: ProviderTraits = {
-  name: "cloudflare",
-  // A zone can be given by its id; a token without the right `Zone:Read` does not show the zone's name.
-  dns: { zoneIDPattern: /^[0-9a-f]{32}$/ },
+const CLOUDFLARE: ProviderEntry = {
+  traits: {
+    name: "cloudflare",
+    // A zone can be given by its id; a token without the right `Zone:Read` does not show the zone's name.
+    dns: { zoneIDPattern: /^[0-9a-f]{32}$/ },
+  },
+  label: "Cloudflare",
+  variablePrefix: "CLOUDFLARE",
+  tokenVariables: ["CLOUDFLARE_TOKEN", "CLOUDFLARE_API_TOKEN"],
+  open: async (options) => {
+    const dns = (await import("./cloudflare/cloudflare.ts")).createCloudflare(options);
+    return { meter: dns, dns };
+  },
+  openReaders: async (options) => {
+    const dns = (await import("./cloudflare/cloudflare.ts")).createCloudflareReader(options);
+    return { meter: dns, dns };
+  },
 };
 
 /** Every provider that flipop knows. A new provider gets an entry here and a folder beside this file. */
-export const PROVIDERS: ProviderRegistry = new ProviderRegistry([DIGITALOCEAN, CLOUDFLARE]);
+export const PROVIDER_ENTRIES: readonly ProviderEntry[] = [DIGITALOCEAN, CLOUDFLARE];
+
+/** What each of them can do, for the planner. */
+export const PROVIDERS: ProviderRegistry = new ProviderRegistry(PROVIDER_ENTRIES.map(({ traits }) => traits));

@@ -6,6 +6,7 @@ import {
   proxyChoice,
 } from "../adapters/http/proxy-choice.ts";
 import type { KubeConfigInputs } from "../adapters/kube/config.ts";
+import { PROVIDER_ENTRIES, type ProviderEntry } from "../adapters/registry.ts";
 
 /** Environment variables by name; also what tests pass instead of the process's own. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -28,10 +29,8 @@ export interface ProviderSettings {
 
 /** The settings in the environment, resolved once; `config.ts` lays flags over them. */
 export interface EnvironmentSettings {
-  /** `apiURL` without `/v2`. */
-  readonly digitalOcean: ProviderSettings;
-  /** `apiURL` with `/client/v4`. */
-  readonly cloudflare: ProviderSettings;
+  /** How to reach each provider of the registry, by its name. */
+  readonly providers: Readonly<Record<string, ProviderSettings>>;
   /** Which cluster is used, as far as the environment says. */
   readonly kube: Pick<KubeConfigInputs, "kubeconfigEnv" | "home" | "inCluster" | "environment">;
   /** The proxy that the environment names for a URL. */
@@ -48,21 +47,23 @@ export function takeEnvironment(): Environment {
   return env;
 }
 
-/** Variables that hold secrets; each has a twin `…_FILE` that names a file with it. Of several the first that is set wins. */
+/** Variables that hold the secrets of the Pushgateway. */
 const SECRETS = {
-  digitalOcean: ["DIGITALOCEAN_ACCESS_TOKEN", "DIGITALOCEAN_TOKEN"],
-  cloudflare: ["CLOUDFLARE_TOKEN", "CLOUDFLARE_API_TOKEN"],
   pushPassword: ["PUSHGATEWAY_PASSWORD"],
   pushToken: ["PUSHGATEWAY_TOKEN"],
 } as const;
 
-const SECRET_VARIABLES: ReadonlySet<string> = new Set(
-  Object.values(SECRETS).flatMap((names) => names.flatMap(withTwin)),
-);
+/** All variables that hold secrets; each has a twin `…_FILE` that names a file with it. Of several for one thing the first that is set wins. */
+const SECRET_NAMES: readonly string[] = [
+  ...PROVIDER_ENTRIES.flatMap(({ tokenVariables }) => tokenVariables),
+  ...Object.values(SECRETS).flat(),
+];
+
+const SECRET_VARIABLES: ReadonlySet<string> = new Set(SECRET_NAMES.flatMap(withTwin));
 
 /** Returns the tokens and passwords in the environment, with those in the URLs of proxies. Secrets in files are not among them. */
 export function secretsIn(env: Environment): readonly string[] {
-  const own = Object.values(SECRETS).flatMap((names) => names.flatMap((name) => env[name]?.trim() || []));
+  const own = SECRET_NAMES.flatMap((name) => env[name]?.trim() || []);
   const { http, https } = resolveProxies(env);
   return [...own, ...[http, https].flatMap((proxy) => (proxy === undefined ? [] : passwordsIn(proxy.text)))];
 }
@@ -98,8 +99,7 @@ export function resolveEnvironment(env: Environment): EnvironmentSettings {
   const inCluster = given({ host: text("KUBERNETES_SERVICE_HOST"), port: text("KUBERNETES_SERVICE_PORT") });
   const kubeconfig = given({ kubeconfigEnv: text("KUBECONFIG") });
   return Object.freeze({
-    digitalOcean: providerSettings(env, "DIGITALOCEAN", SECRETS.digitalOcean),
-    cloudflare: providerSettings(env, "CLOUDFLARE", SECRETS.cloudflare),
+    providers: Object.fromEntries(PROVIDER_ENTRIES.map((entry) => [entry.traits.name, providerSettings(env, entry)])),
     kube: { ...kubeconfig, home: env["HOME"] ?? "", inCluster, environment: withoutSecrets(env) },
     chooseProxy: proxyChoice(resolveProxies(env)),
   });
@@ -142,9 +142,12 @@ export function resolveProxies(env: Environment): ProxySettings {
   });
 }
 
-function providerSettings(env: Environment, prefix: string, tokens: readonly string[]): ProviderSettings {
+function providerSettings(
+  env: Environment,
+  { variablePrefix: prefix, tokenVariables }: ProviderEntry,
+): ProviderSettings {
   const [apiURL, userAgent] = [env[`${prefix}_API_URL`] || undefined, env[`${prefix}_USER_AGENT`] || undefined];
-  return Object.freeze({ token: tokenSource(env, tokens), ...given({ apiURL, userAgent }) });
+  return Object.freeze({ token: tokenSource(env, tokenVariables), ...given({ apiURL, userAgent }) });
 }
 
 /** The first variable that is set wins; of a pair the value before the file. */

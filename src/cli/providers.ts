@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
-import { PROVIDERS } from "../adapters/registry.ts";
+import type { ProviderOptions } from "../adapters/http/api-client.ts";
+import { type Opened, PROVIDER_ENTRIES, PROVIDERS, type ProviderEntry } from "../adapters/registry.ts";
 import { ConfigError } from "../model/errors.ts";
 import type { MeterReading } from "../model/meter.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
@@ -14,9 +15,9 @@ import type {
   ProviderAccess,
   ProviderMeter,
 } from "../ports/providers.ts";
-import type { Clock, Secrets } from "../ports/system.ts";
+import type { Secrets } from "../ports/system.ts";
 import type { Config, Runtime } from "./config.ts";
-import { type ProviderSettings, readVersion, type TokenSource } from "./environment.ts";
+import { given, type ProviderSettings, readVersion, type TokenSource } from "./environment.ts";
 import { warnOfPlainText } from "./output.ts";
 
 /** Providers by the name that objects give them: of addresses, of DNS, and of cloud firewalls. */
@@ -37,12 +38,7 @@ export async function openProviderReaders(
   config: Config,
   runtime: Runtime,
 ): Promise<ProviderMaps<IPProviderReader, DNSProviderReader, FirewallProviderReader>> {
-  return mapsOf(config, runtime, {
-    digitalOcean: async (options) =>
-      (await import("../adapters/digitalocean/digitalocean.ts")).openDigitalOceanReaders(options),
-    cloudflare: async (options) =>
-      (await import("../adapters/cloudflare/cloudflare.ts")).createCloudflareReader(options),
-  });
+  return mapsOf(config, ({ openReaders }, settings) => openReaders(optionsOf(settings, runtime, config)));
 }
 
 /**
@@ -53,52 +49,51 @@ export async function openProviders(
   config: Config,
   runtime: Runtime,
 ): Promise<ProviderMaps<IPProvider, DNSProvider, FirewallProvider>> {
-  return mapsOf(config, runtime, {
-    digitalOcean: async (options) =>
-      (await import("../adapters/digitalocean/digitalocean.ts")).openDigitalOcean(options),
-    cloudflare: async (options) => (await import("../adapters/cloudflare/cloudflare.ts")).createCloudflare(options),
-  });
-}
-
-/** How the adapters are made. Those of DigitalOcean share one caller, so that a 429 stops all of them. */
-interface Makers<IP, DNS, Firewalls> {
-  readonly digitalOcean: (
-    options: AdapterOptions,
-  ) => Promise<{ readonly addresses: IP & ProviderMeter; readonly dns: DNS; readonly firewalls: Firewalls }>;
-  readonly cloudflare: (options: AdapterOptions) => Promise<DNS & ProviderMeter>;
+  return mapsOf(config, ({ open }, settings) => open(optionsOf(settings, runtime, config)));
 }
 
 async function mapsOf<IP, DNS, Firewalls>(
   config: Config,
-  runtime: Runtime,
-  make: Makers<IP, DNS, Firewalls>,
+  open: (entry: ProviderEntry, settings: ProviderSettings) => Promise<Opened<IP, DNS, Firewalls>>,
 ): Promise<ProviderMaps<IP, DNS, Firewalls>> {
-  const { digitalOcean, cloudflare, warn, secrets } = config;
-  for (const [label, { token, apiURL = "" }] of [
-    ["DigitalOcean", digitalOcean],
-    ["Cloudflare", cloudflare],
-  ] as const)
-    if (hasToken(token, secrets)) warnOfPlainText(warn, apiURL, `The token of ${label}`);
-  const ofDigitalOcean = hasToken(digitalOcean.token, secrets)
-    ? await make.digitalOcean(optionsOf(digitalOcean, runtime, config))
-    : undefined;
-  const ofCloudflare = hasToken(cloudflare.token)
-    ? await make.cloudflare(optionsOf(cloudflare, runtime, config))
-    : undefined;
+  const all: { readonly entry: ProviderEntry; readonly opened: Opened<IP, DNS, Firewalls> | undefined }[] = [];
+  for (const [entry, settings] of settingsOf(config)) {
+    const hasOwn = hasToken(settings.token, config.secrets);
+    if (hasOwn) warnOfPlainText(config.warn, settings.apiURL ?? "", `The token of ${entry.label}`);
+    all.push({ entry, opened: hasOwn ? await open(entry, settings) : undefined });
+  }
+  const accesses = <P>(
+    kind: "addresses" | "dns" | "firewalls",
+    of: (opened: Opened<IP, DNS, Firewalls>) => P | undefined,
+  ) =>
+    new Map(
+      all
+        .filter(({ entry }) => entry.traits[kind] !== undefined)
+        .map(({ entry, opened }) => [entry.traits.name, accessTo(entry, opened && of(opened))] as const),
+    );
   return {
     registry: PROVIDERS,
-    // All of DigitalOcean's count on one meter.
-    meters: new Map<string, ProviderMeter>([
-      ...(ofDigitalOcean === undefined ? [] : [["digitalocean", ofDigitalOcean.addresses] as const]),
-      ...(ofCloudflare === undefined ? [] : [["cloudflare", ofCloudflare] as const]),
-    ]),
-    providers: new Map([["digitalocean", access("digitalocean", ofDigitalOcean?.addresses)]]),
-    dnsProviders: new Map([
-      ["digitalocean", access("digitalocean", ofDigitalOcean?.dns)],
-      ["cloudflare", access("cloudflare", ofCloudflare)],
-    ]),
-    firewallProviders: new Map([["digitalocean", access("digitalocean", ofDigitalOcean?.firewalls)]]),
+    meters: new Map(all.flatMap(({ entry, opened }) => (opened ? [[entry.traits.name, opened.meter] as const] : []))),
+    providers: accesses("addresses", ({ addresses }) => addresses),
+    dnsProviders: accesses("dns", ({ dns }) => dns),
+    firewallProviders: accesses("firewalls", ({ firewalls }) => firewalls),
   };
+}
+
+function accessTo<P>(
+  { traits, tokenVariables: [variable] }: ProviderEntry,
+  provider: P | undefined,
+): ProviderAccess<P> {
+  if (provider !== undefined) return { kind: "usable", provider };
+  return { kind: "no-token", name: traits.name, variables: [variable, `${variable}_FILE`] };
+}
+
+/** Returns every provider of the registry with its settings. */
+function settingsOf({ providers }: Pick<Config, "providers">): readonly (readonly [ProviderEntry, ProviderSettings])[] {
+  return PROVIDER_ENTRIES.map((entry) => {
+    const none: ProviderSettings = { token: { kind: "none", variables: entry.tokenVariables } };
+    return [entry, providers[entry.traits.name] ?? none];
+  });
 }
 
 /** Returns what each provider has counted since it was opened, in the order given. */
@@ -109,18 +104,6 @@ export function readMeters(meters: ReadonlyMap<string, ProviderMeter>): readonly
     durations: meter.durations(),
     rateLimit: meter.rateLimit(),
   }));
-}
-
-/** What a person is told to set; the aliases work, too. */
-const TOKEN_VARIABLES = {
-  digitalocean: ["DIGITALOCEAN_ACCESS_TOKEN", "DIGITALOCEAN_ACCESS_TOKEN_FILE"],
-  cloudflare: ["CLOUDFLARE_TOKEN", "CLOUDFLARE_TOKEN_FILE"],
-} as const;
-
-function access<P>(name: keyof typeof TOKEN_VARIABLES, provider: P | undefined): ProviderAccess<P> {
-  return provider === undefined
-    ? { kind: "no-token", name, variables: TOKEN_VARIABLES[name] }
-    : { kind: "usable", provider };
 }
 
 /** A token that is there and cannot be read is told by the first call: it concerns the objects of that provider alone. */
@@ -141,13 +124,14 @@ interface TokenState {
 }
 
 /** Reads the state of all tokens; files are read anew. */
-export function tokenState({ digitalOcean, cloudflare }: Pick<Config, "digitalOcean" | "cloudflare">): TokenState {
-  const sources = [
-    ["digitalocean", digitalOcean.token],
-    ["cloudflare", cloudflare.token],
-  ] as const;
-  const tokens = sources.map(([name, source]) => (hasToken(source) ? `${name} ${tokenText(source)}` : ""));
-  const present = sources.map(([name, source]) => (hasToken(source) ? name : "")).join(" ");
+export function tokenState(config: Pick<Config, "providers">): TokenState {
+  const own = settingsOf(config).map(([{ traits }, { token }]) => ({
+    name: traits.name,
+    token,
+    isThere: hasToken(token),
+  }));
+  const tokens = own.map(({ name, token, isThere }) => (isThere ? `${name} ${tokenText(token)}` : ""));
+  const present = own.map(({ name, isThere }) => (isThere ? name : "")).join(" ");
   return { present, fingerprint: contentHash(tokens.join("\n")) };
 }
 
@@ -161,12 +145,8 @@ function tokenText(source: TokenSource): string {
 }
 
 /** Returns the providers whose token, as it is now, no header can carry. */
-export function unusableTokens({
-  digitalOcean,
-  cloudflare,
-}: Pick<Config, "digitalOcean" | "cloudflare">): readonly string[] {
-  const sources = { digitalocean: digitalOcean.token, cloudflare: cloudflare.token };
-  return Object.entries(sources).flatMap(([name, source]) => (isUnusable(source) ? [name] : []));
+export function unusableTokens(config: Pick<Config, "providers">): readonly string[] {
+  return settingsOf(config).flatMap(([{ traits }, { token }]) => (isUnusable(token) ? [traits.name] : []));
 }
 
 function isUnusable(source: TokenSource): boolean {
@@ -178,32 +158,13 @@ function isUnusable(source: TokenSource): boolean {
   }
 }
 
-interface AdapterOptions {
-  readonly token: () => string;
-  readonly userAgent: string;
-  readonly clock: Clock;
-  readonly chooseProxy: Config["chooseProxy"];
-  readonly secrets: Config["secrets"];
-  readonly baseURL?: string;
-  readonly timeoutMs?: number;
-  readonly untilMs?: number;
-}
-
 function optionsOf(
-  { token, apiURL, userAgent }: ProviderSettings,
+  { token, apiURL: baseURL, userAgent = `flipop/${readVersion()}` }: ProviderSettings,
   { clock, providerTimeoutMs: timeoutMs, untilMs }: Runtime,
   { chooseProxy, secrets }: Config,
-): AdapterOptions {
-  return {
-    token: () => readToken(token, secrets) ?? "",
-    secrets,
-    userAgent: userAgent ?? `flipop/${readVersion()}`,
-    clock,
-    chooseProxy,
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    ...(untilMs === undefined ? {} : { untilMs }),
-    ...(apiURL === undefined ? {} : { baseURL: apiURL }),
-  };
+): ProviderOptions {
+  const readOwn = (): string => readToken(token, secrets) ?? "";
+  return { token: readOwn, secrets, userAgent, clock, chooseProxy, ...given({ timeoutMs, untilMs, baseURL }) };
 }
 
 /**

@@ -136,8 +136,10 @@ async function withSandbox<T>(config: Config, work: (config: Config) => Promise<
     return await work({
       ...config,
       kube: { ...config.kube, kubeconfig: sandbox.kubeconfig },
-      digitalOcean: { ...config.digitalOcean, apiURL: sandbox.digitaloceanURL, token },
-      cloudflare: { ...config.cloudflare, apiURL: sandbox.cloudflareURL, token },
+      providers: {
+        digitalocean: { ...config.providers["digitalocean"], apiURL: sandbox.digitaloceanURL, token },
+        cloudflare: { ...config.providers["cloudflare"], apiURL: sandbox.cloudflareURL, token },
+      },
     });
   } finally {
     await sandbox.close();

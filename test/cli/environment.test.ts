@@ -2,14 +2,18 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { resolveEnvironment, resolvePushgateway, withoutSecrets } from "../../src/cli/environment.ts";
+import { resolveEnvironment, resolvePushgateway, type TokenSource, withoutSecrets } from "../../src/cli/environment.ts";
 import { readToken } from "../../src/cli/providers.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "flipop-token-"));
 afterAll(() => rmSync(dir, { recursive: true }));
 
+function sourceOf(env: Readonly<Record<string, string>>, provider = "digitalocean"): TokenSource {
+  return resolveEnvironment(env).providers[provider]?.token ?? { kind: "none", variables: [] };
+}
+
 function tokenOf(env: Readonly<Record<string, string>>): string | undefined {
-  return readToken(resolveEnvironment(env).digitalOcean.token);
+  return readToken(sourceOf(env));
 }
 
 describe("the token", () => {
@@ -28,12 +32,12 @@ describe("the token", () => {
     ["its alias", { CLOUDFLARE_API_TOKEN: "b" }, "b"],
     ["nothing that is DigitalOcean's", { DIGITALOCEAN_TOKEN: "c" }, undefined],
   ] as const)("of Cloudflare comes from %s", ([, env, token]) => {
-    expect(readToken(resolveEnvironment(env).cloudflare.token)).toBe(token);
+    expect(readToken(sourceOf(env, "cloudflare"))).toBe(token);
   });
 
   test("is read from its file again each time, without the line end", () => {
     const path = join(dir, "token");
-    const source = resolveEnvironment({ DIGITALOCEAN_ACCESS_TOKEN_FILE: path }).digitalOcean.token;
+    const source = sourceOf({ DIGITALOCEAN_ACCESS_TOKEN_FILE: path });
     writeFileSync(path, "first\n");
     expect(readToken(source)).toBe("first");
     writeFileSync(path, "second\r\n");
@@ -87,21 +91,26 @@ describe("the environment", () => {
   });
 
   test("keeps the two providers apart", () => {
-    const { digitalOcean, cloudflare } = resolveEnvironment({
+    const { providers } = resolveEnvironment({
       DIGITALOCEAN_API_URL: "http://do",
       CLOUDFLARE_API_URL: "http://cf/client/v4",
       CLOUDFLARE_USER_AGENT: "me",
     });
-    expect([digitalOcean.apiURL, digitalOcean.userAgent]).toEqual(["http://do", undefined]);
-    expect([cloudflare.apiURL, cloudflare.userAgent]).toEqual(["http://cf/client/v4", "me"]);
+    expect([providers["digitalocean"]?.apiURL, providers["digitalocean"]?.userAgent]).toEqual(["http://do", undefined]);
+    expect([providers["cloudflare"]?.apiURL, providers["cloudflare"]?.userAgent]).toEqual([
+      "http://cf/client/v4",
+      "me",
+    ]);
   });
 
   test("is frozen once resolved, and empty variables count as absent", () => {
     const settings = resolveEnvironment({ DIGITALOCEAN_API_URL: "", KUBECONFIG: "", HOME: "/h" });
     expect(Object.isFrozen(settings)).toBe(true);
     expect(settings).toEqual({
-      digitalOcean: { token: { kind: "none", variables: expect.any(Array) } },
-      cloudflare: { token: { kind: "none", variables: expect.any(Array) } },
+      providers: {
+        digitalocean: { token: { kind: "none", variables: expect.any(Array) } },
+        cloudflare: { token: { kind: "none", variables: expect.any(Array) } },
+      },
       kube: { home: "/h", inCluster: {}, environment: expect.any(Object) },
       chooseProxy: expect.any(Function),
     });

@@ -19,6 +19,7 @@ interface DigitalOcean<Addresses, DNS, Firewalls> {
   /** Lets calls about addresses and firewalls go first, and leaves a part of the limit to them. */
   readonly dns: DNS & ProviderMeter;
   readonly firewalls: Firewalls & ProviderMeter;
+  readonly meter: ProviderMeter;
 }
 
 /**
@@ -34,6 +35,7 @@ export function openDigitalOcean(
     addresses: { ...addresses, ...addressWriter(client) },
     dns: { ...dns, ...recordWriter(client) },
     firewalls: { ...firewalls, ...firewallWriter(client) },
+    meter: client.meter,
   };
 }
 
@@ -54,5 +56,6 @@ function readersOf(client: Client): DigitalOcean<IPProviderReader, DNSProviderRe
     addresses: { ...addressReader(client), ...meter },
     dns: { ...recordReader(client), ...meter },
     firewalls: { ...firewallReader(client), ...meter },
+    meter,
   };
 }
