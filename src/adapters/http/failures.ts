@@ -199,9 +199,7 @@ export function brokenConnection(
   error: unknown,
   redact: (text: string) => string,
 ): ProviderError {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  const code = typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : "";
-  const message = (cause instanceof Error ? cause.message : "") || code || "the connection failed";
+  const { cause, code, message } = connectionFault(error);
   if (message === "unexpected redirect") {
     const reason = "a redirect, which is not followed; check the API's URL";
     // Whoever redirects may have passed the request on before.
@@ -211,4 +209,16 @@ export function brokenConnection(
   const reason = redact(message).slice(0, 200);
   const isAmbiguous = call.isWrite && !isUnsent;
   return failedCall(texts, call, { failure: "unavailable", status: 0, reason, isAmbiguous }, error);
+}
+
+/** Returns why a `fetch` came to no answer: its cause, with the code and the message of that. */
+export function connectionFault(error: unknown): {
+  readonly cause: unknown;
+  readonly code: string;
+  readonly message: string;
+} {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const code = typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : "";
+  const message = (cause instanceof Error ? cause.message : "") || code || "the connection failed";
+  return { cause, code, message };
 }

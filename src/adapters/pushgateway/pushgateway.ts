@@ -11,6 +11,7 @@ import { TRIES } from "../../model/waits.ts";
 import type { Clock, Secrets } from "../../ports/system.ts";
 import { type MetricName, metricFacts } from "../../report/metrics/metrics.ts";
 import type { Sample } from "../../report/metrics/samples.ts";
+import { connectionFault } from "../http/failures.ts";
 import type { Fetch } from "../http/request.ts";
 
 /** Where metrics are pushed to. */
@@ -62,7 +63,7 @@ export async function pushMetrics(
       ...(authorization === undefined ? {} : { authorization }),
     };
   } catch (error) {
-    return { ...failed("its credentials cannot be read", messageOf(error)) };
+    return { ...failed("its credentials cannot be read", error instanceof Error ? error.message : String(error)) };
   }
   let result = await attempt(target, push, headers, over);
   for (const waitMs of TRIES.push.ms) {
@@ -100,9 +101,8 @@ async function attempt(
     // Redacted before it is cut: a part of a secret is one, too.
     return { kind: "answered", status: answer.status, text: oneLine(target.secrets.redactQuoted(body)).slice(0, 300) };
   } catch (error) {
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    const why = oneLine(target.secrets.redactQuoted(messageOf(cause))).slice(0, 300);
-    return { kind: "broken", why: why || "the connection failed" };
+    const { message } = connectionFault(error);
+    return { kind: "broken", why: oneLine(target.secrets.redactQuoted(message)).slice(0, 300) };
   }
 }
 
@@ -117,12 +117,6 @@ function adviceFor(status: number): string {
   if (status === 400)
     return "Another group holds the same metrics in another form: find it on the Pushgateway's page and delete it.";
   return "Check the Pushgateway's own log.";
-}
-
-function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const code = "code" in error ? String(error.code) : "";
-  return error.message || code;
 }
 
 /** Which group of a Pushgateway a push is for. */
