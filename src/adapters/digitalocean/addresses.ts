@@ -16,8 +16,7 @@ import {
   TEXT,
   textLike,
 } from "../http/answer.ts";
-import type { CallInfo } from "../http/failures.ts";
-import { type Client, expectedFailure, PAGE_SIZE, readPage } from "./api.ts";
+import { type Client, callTo, expectedFailure, PAGE_SIZE, readPage } from "./api.ts";
 import { aboutAddress, dropletNumber, ID, wholeNumber } from "./ids.ts";
 
 /** Returns the reading half of the port over DigitalOcean's API. */
@@ -130,10 +129,6 @@ export function addressWriter(client: Client): Omit<IPProvider, keyof IPProvider
         expected: expectedFailure("not-found", undefined),
       }),
   };
-}
-
-function callTo(operation: string, subject: string, doing: string, scope: string): CallInfo {
-  return { operation, subject, doing, scope, isWrite: !scope.endsWith(":read") };
 }
 
 /** Any 2xx means accepted. Without a readable action id it is `""`: the address itself is the truth. */

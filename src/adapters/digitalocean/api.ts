@@ -128,6 +128,11 @@ function wholeNumber(text: string | null): number | undefined {
   return text !== null && /^\s*\d{1,15}\s*$/.test(text) ? Number(text) : undefined;
 }
 
+/** Returns what texts, errors and counters need to know about a call. A call that needs no more than scopes that read is a read. */
+export function callTo(operation: string, subject: string, doing: string, scope: string): CallInfo {
+  return { operation, subject, doing, scope, isWrite: !scope.endsWith(":read") };
+}
+
 /** Returns the error of a call to DigitalOcean with the given details. */
 export function providerError(call: CallInfo, details: FailureDetails): ProviderError {
   return failedCall(TEXTS, call, details);

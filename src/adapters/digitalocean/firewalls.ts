@@ -17,7 +17,7 @@ import {
   TEXT,
 } from "../http/answer.ts";
 import type { CallInfo } from "../http/failures.ts";
-import { type Client, expectedFailure, listAll, PAGE_SIZE, readPage, refused } from "./api.ts";
+import { type Client, callTo, expectedFailure, listAll, PAGE_SIZE, readPage, refused } from "./api.ts";
 import { aboutFirewall, dropletNumber, ID, UUID } from "./ids.ts";
 import type { SDK } from "./sdk.ts";
 
@@ -145,10 +145,6 @@ export const FIREWALL_CALLS = {
 /** Machines as the API numbers them. */
 interface DropletIDs {
   readonly dropletIds: readonly number[];
-}
-
-function callTo(operation: string, subject: string, doing: string, scope: string): CallInfo {
-  return { operation, subject, doing, scope, isWrite: scope === "firewall:update" };
 }
 
 function changeOf(id: string, operation: string, doing: string): CallInfo {

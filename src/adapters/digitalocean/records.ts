@@ -19,7 +19,16 @@ import {
 } from "../http/answer.ts";
 import type { CallInfo } from "../http/failures.ts";
 import { lookPurpose } from "../http/limits.ts";
-import { type Client, type DigitalOceanCall, expectedFailure, listAll, PAGE_SIZE, readPage, refused } from "./api.ts";
+import {
+  type Client,
+  callTo,
+  type DigitalOceanCall,
+  expectedFailure,
+  listAll,
+  PAGE_SIZE,
+  readPage,
+  refused,
+} from "./api.ts";
 import { ID } from "./ids.ts";
 
 /** The TTLs that DigitalOcean takes (documented, verified 2026-08-07). */
@@ -60,11 +69,6 @@ export function recordReader(client: Client): DNSProviderReader {
       return await readZoneListing({ readPage: (page) => own.call(zonePageCall(zone, page)), mostCalls });
     },
   };
-}
-
-/** Returns what texts say about a call to the records of a zone. */
-export function callTo(operation: string, subject: string, doing: string, scope: string): CallInfo {
-  return { operation, subject, doing, scope, isWrite: scope !== "domain:read" };
 }
 
 /** One A record. */

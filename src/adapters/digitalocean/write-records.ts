@@ -11,11 +11,10 @@ import {
   recordSetState,
 } from "../dns/record-sets.ts";
 import { AnswerFault, object, read } from "../http/answer.ts";
-import { type Client, type DigitalOceanCall, expectedFailure, refused } from "./api.ts";
+import { type Client, callTo, type DigitalOceanCall, expectedFailure, refused } from "./api.ts";
 import {
   type AddressRecord,
   anyRecord,
-  callTo,
   listRecords,
   missingZone,
   type RecordName,
