@@ -1,6 +1,6 @@
 import { readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { Ajv, type ValidateFunction } from "ajv";
-import { isMap, isNode, LineCounter, parseAllDocuments, stringify } from "yaml";
+import { isMap, isNode, isSeq, LineCounter, parseAllDocuments, stringify } from "yaml";
 import { ConfigError } from "../model/errors.ts";
 
 /** How one file of the sandbox's directory is read and written. */
@@ -126,7 +126,7 @@ export class YAMLFile<T> {
 function positionIn(file: string, text: string, index: number, path: readonly (string | number)[]): string {
   const lines = new LineCounter();
   const documents = [...parseAllDocuments(text, { lineCounter: lines })];
-  const document = documents.filter(({ contents }) => isNode(contents) && (isMap(contents) || index === 0))[index];
+  const document = documents.filter(({ contents }) => isMap(contents) || isSeq(contents))[index];
   for (let depth = path.length; depth >= 0; depth -= 1) {
     const node: unknown = depth === 0 ? document?.contents : document?.getIn(path.slice(0, depth), true);
     const start = isNode(node) ? node.range?.[0] : undefined;

@@ -1,11 +1,8 @@
-import { checkBuiltIn, findUndecodable } from "./built-in-checks.ts";
+import { checkBuiltIn, findUndecodable, invalidValue } from "./built-in-checks.ts";
 import { isObject, type JSONObject, type KubeObject, objectAt, omit, textAt } from "./object-store.ts";
 import { apiVersionOf, type ResourceType } from "./resource-types.ts";
 import { type Schema, validate } from "./schema.ts";
 import { badRequest, type Cause, invalid } from "./status-error.ts";
-
-/** How a write treats fields the schema does not know: the API's `fieldValidation` parameter; absent = `Warn`. */
-export type FieldValidation = "Ignore" | "Warn" | "Strict";
 
 /** An object that may be stored, and what the caller is warned of. */
 interface Admitted {
@@ -24,7 +21,6 @@ export function admitObject(
   object: JSONObject,
   options: {
     readonly before?: KubeObject;
-    readonly fieldValidation?: FieldValidation;
     readonly subresource?: "status";
   },
 ): Admitted {
@@ -34,24 +30,19 @@ export function admitObject(
   if (undecodable !== undefined) throw undecodable;
   const { value, unknownFields } = prunedBy(type, object);
   const unknown = unknownFields.map((field) => `unknown field "${field}"`);
-  if (unknown.length > 0 && options.fieldValidation === "Strict") {
-    throw badRequest(`${handledAs(type)}: strict decoding error: ${unknown.join(", ")}`);
-  }
   const causes = [
     ...checkMetadata(objectAt(value, "metadata"), type),
-    ...checkBuiltIn(type, value, options.before),
+    ...checkBuiltIn(type, value, options.before === undefined),
     ...(type.schema === undefined ? [] : validateBySchema(value, type.schema, options.subresource)),
   ];
   if (causes.length > 0) throw invalid(type, textAt(value, "metadata", "name"), causes);
-  return { object: value, warnings: options.fieldValidation === "Ignore" ? [] : unknown };
+  return { object: value, warnings: unknown };
 }
 
-/** Messages about a status that was sent to `/status` name its fields without `status.`. */
+/** The rest of a custom object; to `/status` the status alone. */
 function validateBySchema(object: JSONObject, schema: Schema, subresource: "status" | undefined): readonly Cause[] {
-  const body = omit(object, "apiVersion", "kind", "metadata");
-  if (subresource === undefined) return validate(body, { ...schema, type: "object" }, "");
-  const causes = validate(body["status"] ?? {}, schema.properties?.["status"] ?? {}, "");
-  return causes.map((cause) => ({ ...cause, field: cause.field === "" ? "status" : `status.${cause.field}` }));
+  if (subresource === undefined) return validate(omit(object, "apiVersion", "kind", "metadata"), schema, "");
+  return validate(object["status"] ?? {}, schema.properties?.["status"] ?? {}, "status");
 }
 
 function handledAs(type: ResourceType): string {
@@ -75,18 +66,10 @@ const NAME_LABEL = new RegExp(`^${LABEL}$`);
 const QUALIFIED = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
 const LABEL_VALUE = /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/;
 
-const SUBDOMAIN_RULE =
-  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
-const NAME_LABEL_RULE =
-  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
-const QUALIFIED_RULE =
-  "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
-const LABEL_VALUE_RULE =
-  "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
-
-function invalidValue(field: string, value: unknown, why: string): Cause {
-  return { reason: "FieldValueInvalid", message: `Invalid value: ${JSON.stringify(value)}: ${why}`, field };
-}
+const SUBDOMAIN_RULE = "must be lower case letters, digits, - and . (a RFC 1123 subdomain)";
+const NAME_LABEL_RULE = "must be lower case letters, digits and - (a RFC 1123 label)";
+const QUALIFIED_RULE = "name part must be letters, digits, -, _ and .";
+const LABEL_VALUE_RULE = "a valid label must be letters, digits, -, _ and .";
 
 /** What is wrong with the metadata of an object that is to be stored; empty when nothing is. Pure. */
 function checkMetadata(metadata: JSONObject, type: ResourceType): readonly Cause[] {
@@ -106,7 +89,7 @@ function checkMetadata(metadata: JSONObject, type: ResourceType): readonly Cause
 
 function checkName(name: unknown, type: ResourceType): readonly Cause[] {
   if (typeof name !== "string" || name === "") {
-    const message = "Required value: name or generateName is required";
+    const message = "Required value";
     return [{ reason: "FieldValueRequired", message, field: "metadata.name" }];
   }
   const isLabel = type.plural === "namespaces" || type.plural === "services";

@@ -1,5 +1,4 @@
 import {
-  arrayAt,
   type Change,
   isObject,
   type JSONObject,
@@ -9,7 +8,7 @@ import {
   textAt,
   valueAt,
 } from "./object-store.ts";
-import { apiVersionOf, type ResourceType } from "./resource-types.ts";
+import type { ResourceType } from "./resource-types.ts";
 import {
   badRequest,
   type Cause,
@@ -20,63 +19,55 @@ import {
   StatusError,
 } from "./status-error.ts";
 
-function required(field: string, why = ""): Cause {
-  return { reason: "FieldValueRequired", message: `Required value${why === "" ? "" : `: ${why}`}`, field };
+function required(field: string): Cause {
+  return { reason: "FieldValueRequired", message: "Required value", field };
 }
 
-function invalidValue(field: string, value: unknown, why: string): Cause {
+/** A cause for a value that must not be. */
+export function invalidValue(field: string, value: unknown, why: string): Cause {
   return { reason: "FieldValueInvalid", message: `Invalid value: ${JSON.stringify(value)}: ${why}`, field };
 }
 
 /**
  * What is wrong with an object of a built-in resource, as far as flipop's own writes can go wrong; empty when nothing is.
- * `before` is the stored object on updates. The rest of the built-in types is not validated. Pure.
+ * `isNew` is false on updates. The rest of the built-in types is not validated. Pure.
  */
-export function checkBuiltIn(type: ResourceType, object: JSONObject, before: JSONObject | undefined): readonly Cause[] {
-  switch (type.kind) {
-    case "Lease":
-      return checkLease(object);
-    case "Event":
-      return checkEvent(object, before);
-    case "Node":
-      return checkNode(object, before);
-    case "Pod":
-      return checkPod(object, before);
-    case "CustomResourceDefinition":
-      return checkDefinition(object);
-    default:
-      return [];
-  }
+export function checkBuiltIn(type: ResourceType, object: JSONObject, isNew: boolean): readonly Cause[] {
+  if (type.kind === "Lease") return checkLease(object);
+  return type.kind === "Event" && isNew ? checkEvent(object) : [];
 }
 
 function checkLease(lease: JSONObject): readonly Cause[] {
-  const causes: Cause[] = [];
-  const duration = valueAt(lease, "spec", "leaseDurationSeconds");
-  const transitions = valueAt(lease, "spec", "leaseTransitions");
-  if (typeof duration === "number" && duration <= 0) {
-    causes.push(invalidValue("spec.leaseDurationSeconds", duration, "must be greater than 0"));
-  }
-  if (typeof transitions === "number" && transitions < 0) {
-    causes.push(invalidValue("spec.leaseTransitions", transitions, "must be greater than or equal to 0"));
-  }
-  return causes;
+  const [duration, transitions] = [
+    valueAt(lease, "spec", "leaseDurationSeconds"),
+    valueAt(lease, "spec", "leaseTransitions"),
+  ];
+  return [
+    ...(typeof duration === "number" && duration <= 0
+      ? [invalidValue("spec.leaseDurationSeconds", duration, "must be greater than 0")]
+      : []),
+    ...(typeof transitions === "number" && transitions < 0
+      ? [invalidValue("spec.leaseTransitions", transitions, "must be greater than or equal to 0")]
+      : []),
+  ];
 }
 
 const NOTE_LIMIT = 1024;
-const NAME_PART = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
-const NAME_RULE =
-  "consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
+const CONTROLLER = /^[^/]+\/[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$|^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
 
-function checkEvent(event: JSONObject, before: JSONObject | undefined): readonly Cause[] {
-  if (before !== undefined) return [];
+function checkEvent(event: JSONObject): readonly Cause[] {
   const type = textAt(event, "type");
-  const missing = ["reportingInstance", "action", "reason"].filter((field) => textAt(event, field) === "");
+  const controller = textAt(event, "reportingController");
+  const missing = ["eventTime", "reportingController", "reportingInstance", "action", "reason"].filter(
+    (field) => textAt(event, field) === "",
+  );
   return [
     ...checkEventNamespace(event),
-    ...(textAt(event, "eventTime") === "" ? [required("eventTime")] : []),
-    ...checkController(textAt(event, "reportingController")),
-    ...missing.map((field) => required(field)),
-    ...(type === "Normal" || type === "Warning" ? [] : [invalidValue("type", "", `has invalid value: ${type}`)]),
+    ...missing.map(required),
+    ...(controller === "" || CONTROLLER.test(controller)
+      ? []
+      : [invalidValue("reportingController", controller, "must be a label key")]),
+    ...(type === "Normal" || type === "Warning" ? [] : [invalidValue("type", type, "must be Normal or Warning")]),
     ...(Buffer.byteLength(textAt(event, "note")) > NOTE_LIMIT
       ? [invalidValue("message", "", `can have at most ${NOTE_LIMIT} characters`)]
       : []),
@@ -89,55 +80,6 @@ function checkEventNamespace(event: JSONObject): readonly Cause[] {
   const own = textAt(event, "metadata", "namespace");
   if (regarding !== "" || own === "default" || own === "kube-system") return [];
   return [invalidValue("involvedObject.namespace", regarding, "does not match event.namespace")];
-}
-
-function checkController(name: string): readonly Cause[] {
-  const field = "reportingController";
-  const parts = name.split("/");
-  if (parts.length > 2) {
-    const rule = `a valid label key must ${NAME_RULE} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`;
-    return [invalidValue(field, name, rule)];
-  }
-  const part = parts.at(-1) ?? "";
-  return [
-    ...(name === "" ? [required(field)] : []),
-    ...(part === "" ? [invalidValue(field, name, "name part must be non-empty")] : []),
-    ...(NAME_PART.test(part) ? [] : [invalidValue(field, name, `name part must ${NAME_RULE}`)]),
-  ];
-}
-
-function checkNode(node: JSONObject, before: JSONObject | undefined): readonly Cause[] {
-  const was = textAt(before, "spec", "providerID");
-  if (was === "" || textAt(node, "spec", "providerID") === was) return [];
-  const message = 'Forbidden: node updates may not change providerID except from "" to valid';
-  return [{ reason: "FieldValueForbidden", message, field: "spec.providerID" }];
-}
-
-function checkPod(pod: JSONObject, before: JSONObject | undefined): readonly Cause[] {
-  return before === undefined && arrayAt(pod, "spec", "containers").length === 0 ? [required("spec.containers")] : [];
-}
-
-function checkDefinition(crd: JSONObject): readonly Cause[] {
-  const name = textAt(crd, "metadata", "name");
-  const group = textAt(crd, "spec", "group");
-  const missing = ["group", "scope"].filter((field) => textAt(crd, "spec", field) === "");
-  const missingNames = ["plural", "kind"].filter((field) => textAt(crd, "spec", "names", field) === "");
-  const stored = arrayAt(crd, "spec", "versions").filter((version) => valueAt(version, "storage") === true);
-  const isNamed = name === `${textAt(crd, "spec", "names", "plural")}.${group}`;
-  return [
-    ...(isNamed ? [] : [invalidValue("metadata.name", name, 'must be spec.names.plural+"."+spec.group')]),
-    ...missing.map((field) => required(`spec.${field}`)),
-    ...(stored.length === 1
-      ? []
-      : [
-          invalidValue(
-            "spec.versions",
-            valueAt(crd, "spec", "versions") ?? null,
-            "must have exactly one version marked as storage version",
-          ),
-        ]),
-    ...missingNames.map((field) => required(`spec.names.${field}`)),
-  ];
 }
 
 const MICRO_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}(Z|[+-]\d{2}:\d{2})$/;
@@ -159,26 +101,15 @@ const MICRO_TIME_FIELDS: ReadonlyMap<string, readonly (readonly string[])[]> = n
  * is nothing to refuse.
  */
 export function findUndecodable(type: ResourceType, object: JSONObject): StatusError | undefined {
-  const prefix = `${type.kind} in version "${apiVersionOf(type).split("/").at(-1)}" cannot be handled as a ${type.kind}`;
+  const prefix = `${type.kind} in version "${type.version}" cannot be handled as a ${type.kind}`;
   for (const path of MICRO_TIME_FIELDS.get(type.kind) ?? []) {
     const time = valueAt(object, ...path) ?? null;
     if (time !== null && !(typeof time === "string" && MICRO_TIME.test(time)))
-      return badRequest(`${prefix}: ${notMicro(time)}`);
+      return badRequest(`${prefix}: parsing time ${JSON.stringify(time)}: it needs six decimals`);
   }
   if (type.schema !== undefined) return undefined;
-  for (const part of ["spec", "status"]) {
-    const value = object[part] ?? {};
-    if (!isObject(value))
-      return badRequest(`${prefix}: json: cannot unmarshal ${typeof value} into Go struct field ${type.kind}.${part}`);
-  }
-  return undefined;
-}
-
-function notMicro(time: unknown): string {
-  if (typeof time !== "string") return `json: cannot unmarshal ${typeof time} into Go value of type string`;
-  const rest = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(.*)$/.exec(time)?.[1] ?? time;
-  const layout = "2006-01-02T15:04:05.000000Z07:00";
-  return `parsing time ${JSON.stringify(time)} as ${JSON.stringify(layout)}: cannot parse ${JSON.stringify(rest)} as ".000000"`;
+  const wrong = ["spec", "status"].find((part) => !isObject(object[part] ?? {}));
+  return wrong === undefined ? undefined : badRequest(`${prefix}: ${wrong} is no object`);
 }
 
 /** Name of namespaces in the store. */
@@ -233,29 +164,15 @@ export function notFoundAt(type: ResourceType, key: string): StatusError {
 }
 
 /** The refusal of a body of another kind: 400 for built-in resources, 422 for custom ones. */
-export function wrongKind(type: ResourceType, name: string, kind: string, apiVersion: string): StatusError {
-  if (type.schema !== undefined) {
-    const message = `Invalid value: ${JSON.stringify(kind)}: must be ${type.kind}`;
-    return invalid({ ...type, kind }, name, [{ reason: "FieldValueInvalid", message, field: "kind" }]);
-  }
-  const version = apiVersion.split("/").at(-1);
-  const group = type.group.split(".")[0] || "core";
-  const why = `converting (${version}.${kind}) to (${group}.${type.kind}): unknown conversion`;
-  return badRequest(`${kind} in version "${version}" cannot be handled as a ${type.kind}: ${why}`);
+export function wrongKind(type: ResourceType, name: string, kind: string): StatusError {
+  const why = `must be ${type.kind}`;
+  if (type.schema !== undefined) return invalid({ ...type, kind }, name, [invalidValue("kind", kind, why)]);
+  return badRequest(`${kind} cannot be handled as a ${type.kind}`);
 }
 
 /** 422 for a patch of the uid. */
 export function changedUID(type: ResourceType, name: string, uid: unknown): StatusError {
-  const message = `Invalid value: ${JSON.stringify(uid)}: field is immutable`;
-  return invalid(type, name, [{ reason: "FieldValueInvalid", message, field: "metadata.uid" }]);
-}
-
-/** 400 for a merge patch that is no object. */
-export function notAMergePatch(patch: unknown): StatusError {
-  if (patch === undefined || patch === null) return badRequest("Invalid JSON Patch");
-  const found = Array.isArray(patch) ? "array" : typeof patch;
-  const why = `json: cannot unmarshal ${found} into Go value of type map[string]interface {}`;
-  return badRequest(`error decoding patch: ${why}`);
+  return invalid(type, name, [invalidValue("metadata.uid", uid, "field is immutable")]);
 }
 
 /** Refuses a DELETE that is meant for another object or version. @throws StatusError 409 */

@@ -1,6 +1,6 @@
-import { randomInt, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import { admitObject, type FieldValidation, presentObject } from "./admission.ts";
+import { admitObject, presentObject } from "./admission.ts";
 import {
   changedUID,
   checkPreconditions,
@@ -9,7 +9,6 @@ import {
   isEmpty,
   NAMESPACES,
   namespacedResources,
-  notAMergePatch,
   notFoundAt,
   requireActiveNamespace,
   wrongKind,
@@ -40,13 +39,6 @@ import {
   StatusError,
 } from "./status-error.ts";
 
-/** Parameters of a write. */
-export interface WriteOptions {
-  readonly fieldValidation?: FieldValidation;
-  /** True = check everything, store nothing. */
-  readonly isDryRun?: boolean;
-}
-
 /** What a write stored, or would have stored, and what its caller is warned of. */
 export interface Written {
   readonly object: KubeObject;
@@ -59,7 +51,6 @@ export interface Written {
 export interface DeleteOptions {
   readonly gracePeriodSeconds?: number;
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
-  readonly isDryRun?: boolean;
 }
 
 /** What a DELETE did: the object is gone, or it stays and is marked. */
@@ -90,29 +81,24 @@ export class KubernetesAPI {
   }
 
   /** POST. @throws StatusError 400, 403, 404 (no such namespace), 409, 422 */
-  create(type: ResourceType, namespace: string | undefined, body: unknown, options: WriteOptions = {}): Written {
+  create(type: ResourceType, namespace: string | undefined, body: unknown): Written {
     const named = this.decode(type, body, namespace);
     if (textAt(named, "metadata", "resourceVersion") !== "") {
       throw new StatusError(500, "", "resourceVersion should not be set on objects to be created");
     }
-    const { object, warnings } = admitObject(type, newObject(type, named, namespace, this.origins), options);
+    const { object, warnings } = admitObject(type, newObject(type, named, namespace, this.origins), {});
     const metadata = objectAt(object, "metadata");
     const name = textAt(metadata, "name");
     if (namespace !== undefined) requireActiveNamespace(this.store, type, namespace, name);
     if (this.store.get(storeKey(type), keyOf(metadata)) !== undefined) throw alreadyExists(type, name);
     if (type.kind === "Event") this.expireEvents();
-    return { object: this.put(type, object, options), isNew: true, warnings };
+    return { object: this.put(type, object), isNew: true, warnings };
   }
 
   /** PUT, of the whole object or of `/status`. @throws StatusError 400, 404, 409, 422 */
-  update(
-    type: ResourceType,
-    key: string,
-    body: unknown,
-    options: WriteOptions & { readonly subresource?: "status" } = {},
-  ): Written {
+  update(type: ResourceType, key: string, body: unknown, options: { readonly subresource?: "status" } = {}): Written {
     const before = this.store.get(storeKey(type), key);
-    if (before === undefined && type.createsOnUpdate) return this.createByUpdate(type, key, body, options);
+    if (before === undefined && type.createsOnUpdate) return this.createByUpdate(type, key, body);
     if (before === undefined) throw notFoundAt(type, key);
     const asked = this.decode(type, body, before.metadata.namespace);
     this.checkIdentity(type, before, objectAt(asked, "metadata"));
@@ -120,19 +106,14 @@ export class KubernetesAPI {
     const { object, warnings } = admitObject(type, next, { ...options, before });
     const counted = withGeneration(type, before, object);
     if (isSameObject(before, counted)) return { object: presentObject(type, before), isNew: false, warnings };
-    const stored = this.put(type, counted, options);
-    if (options.isDryRun !== true && isDeletionDue(stored)) this.removeNow(type, stored);
+    const stored = this.put(type, counted);
+    if (isDeletionDue(stored)) this.removeNow(type, stored);
     return { object: stored, isNew: false, warnings };
   }
 
   /** PATCH with a JSON merge patch, of the whole object or of `/status`. @throws StatusError 400, 404, 409, 422 */
-  patch(
-    type: ResourceType,
-    key: string,
-    patch: unknown,
-    options: WriteOptions & { readonly subresource?: "status" } = {},
-  ): Written {
-    if (!isObject(patch)) throw notAMergePatch(patch);
+  patch(type: ResourceType, key: string, patch: unknown, options: { readonly subresource?: "status" } = {}): Written {
+    if (!isObject(patch)) throw badRequest("a merge patch must be a JSON object");
     const current = this.get(type, key);
     const uid = valueAt(patch, "metadata", "uid") ?? current.metadata.uid;
     if (uid !== current.metadata.uid) throw changedUID(type, current.metadata.name, uid);
@@ -143,7 +124,6 @@ export class KubernetesAPI {
   remove(type: ResourceType, key: string, options: DeleteOptions = {}): Deleted {
     const object = this.stored(type, key);
     checkPreconditions(type, object, options.preconditions ?? {});
-    if (options.isDryRun === true) return { isGone: false, object: presentObject(type, object) };
     if (storeKey(type) === NAMESPACES) return this.removeNamespace(type, object);
     const deletion = decideDeletion(type, object, {
       nowMs: this.origins.now(),
@@ -169,7 +149,7 @@ export class KubernetesAPI {
   private decode(type: ResourceType, body: unknown, namespace: string | undefined): JSONObject {
     if (!isObject(body)) throw badRequest("the body is not a JSON object");
     const { kind = type.kind, apiVersion = apiVersionOf(type) } = body;
-    if (kind !== type.kind) throw wrongKind(type, textAt(body, "metadata", "name"), String(kind), String(apiVersion));
+    if (kind !== type.kind) throw wrongKind(type, textAt(body, "metadata", "name"), String(kind));
     if (apiVersion !== apiVersionOf(type)) {
       const versions = `the API version in the data (${apiVersion}) does not match the expected API version (${apiVersionOf(type)})`;
       throw badRequest(versions);
@@ -196,23 +176,23 @@ export class KubernetesAPI {
     if (version !== "" && version !== resourceVersion) throw conflict(type, name);
   }
 
-  private createByUpdate(type: ResourceType, key: string, body: unknown, options: WriteOptions): Written {
+  private createByUpdate(type: ResourceType, key: string, body: unknown): Written {
     const [namespace] = key.split("/");
     if (!isObject(body)) throw badRequest("the body is not a JSON object");
     const uid = textAt(body, "metadata", "uid");
     if (uid !== "") throw conflict(type, key.split("/").at(-1) ?? key, uidDiffers(uid, ""));
     const metadata = omit(objectAt(body, "metadata"), "resourceVersion");
-    return this.create(type, type.isNamespaced ? namespace : undefined, { ...body, metadata }, options);
+    return this.create(type, type.isNamespaced ? namespace : undefined, { ...body, metadata });
   }
 
-  private put(type: ResourceType, object: JSONObject, options: WriteOptions): KubeObject {
+  private put(type: ResourceType, object: JSONObject): KubeObject {
     const established =
       storeKey(type) === CRD_RESOURCE && object["status"] === undefined
         ? establishedCRD(object, timestamp(this.origins.now()))
         : object;
     // Admission has seen to it: metadata has a name, and the server's fields were put in.
     const complete = established as KubeObject;
-    return options.isDryRun === true ? complete : presentObject(type, this.store.put(storeKey(type), complete));
+    return presentObject(type, this.store.put(storeKey(type), complete));
   }
 
   private removeNow(type: ResourceType, object: KubeObject): KubeObject {
@@ -265,10 +245,6 @@ export interface Origins {
   readonly newUID: () => string;
 }
 
-/** Letters of generated names: without vowels and look-alikes, as in Kubernetes. */
-const SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789";
-const SUFFIX_LENGTH = 5;
-
 /**
  * What a POST asks to store: named, with the server's metadata, without a status where `/status` alone writes it, and with
  * what admission adds (the label of a namespace, the taint of a new node).
@@ -277,19 +253,13 @@ function newObject(type: ResourceType, body: JSONObject, namespace: string | und
   const given = objectAt(body, "metadata");
   const metadata = compact({
     ...clientMetadata(given),
-    name: textAt(given, "name") || generateName(textAt(given, "generateName")),
+    name: textAt(given, "name") || undefined,
     namespace,
     uid: origins.newUID(),
     creationTimestamp: timestamp(origins.now()),
     generation: type.hasGeneration ? 1 : undefined,
   });
   return addByAdmission(type, { ...body, metadata });
-}
-
-function generateName(prefix: string): string | undefined {
-  if (prefix === "") return undefined;
-  const letters = Array.from({ length: SUFFIX_LENGTH }, () => SUFFIX_LETTERS[randomInt(SUFFIX_LETTERS.length)]);
-  return prefix + letters.join("");
 }
 
 function addByAdmission(type: ResourceType, object: JSONObject): JSONObject {

@@ -42,8 +42,8 @@ const BOOKMARK_MS = 60_000;
 const FILE_POLL_MS = 500;
 
 /**
- * Opens an emulated cluster. Refusals and effects are those of kube-apiserver 1.35 (the same table of cases runs on both),
- * with these limits: no CEL rules, merge patches only, of the built-in kinds only what flipop writes is validated, everybody
+ * Opens an emulated cluster. Effects, and status and reason of refusals, are those of kube-apiserver 1.35 (the same table of cases
+ * runs on both), with these limits: no discovery, no CEL rules, merge patches only, of the built-in kinds only what flipop writes is validated, everybody
  * may do everything. The namespace controller's work is done at once; nothing else runs in the cluster.
  *
  * The files are read now, again before each request when a person changed them, and regularly

@@ -68,7 +68,7 @@ function listItem(type: ResourceType, object: KubeObject): JSONObject {
 }
 
 function readPosition(api: KubernetesAPI, query: URLSearchParams): Continuation & { readonly limit: number } {
-  const limit = readNumber(query.get("limit") ?? "", (text) => badRequest(notANumber("ParseInt", text)));
+  const limit = readNumber(query.get("limit") ?? "", (text) => badRequest(notANumber(text)));
   const token = query.get("continue") ?? "";
   const asked = query.get("resourceVersion") ?? "";
   if (token === "") return { ...readStart(api, asked, query.get("resourceVersionMatch") ?? "", limit), after: "" };
@@ -83,7 +83,7 @@ function readStart(
   limit: number,
 ): { readonly resourceVersion: number; readonly limit: number } {
   const current = api.store.resourceVersion;
-  const version = readNumber(asked, (text) => badRequest(`invalid resource version: ${notAVersion(text)}`));
+  const version = readNumber(asked, (text) => badRequest(`invalid resource version: ${notANumber(text)}`));
   if (version > current) throw tooLargeResourceVersion(version, current);
   const isExact = version > 0 && (match === "Exact" || (match === "" && limit > 0));
   // Version 0 is served from the watch cache, which knows no pages.
@@ -96,13 +96,8 @@ function readNumber(text: string, refuse: (text: string) => StatusError): number
   return Number(text);
 }
 
-function notANumber(parser: string, text: string): string {
-  return `strconv.${parser}: parsing ${JSON.stringify(text)}: invalid syntax`;
-}
-
-/** Why a text is no resource version, in the words of the API server. */
-function notAVersion(text: string): string {
-  return `resourceVersion: Invalid value: ${JSON.stringify(text)}: ${notANumber("ParseUint", text)}`;
+function notANumber(text: string): string {
+  return `${JSON.stringify(text)} is no number`;
 }
 
 function encode({ resourceVersion, after }: Continuation): string {
@@ -121,11 +116,7 @@ function decode(token: string): Continuation {
   throw badRequest("invalid continue token: continue key is not valid: it was not issued by this server");
 }
 
-const TOKEN_EXPIRED =
-  "The provided continue parameter is too old to display a consistent list result. You can start a new list without " +
-  "the continue parameter, or use the continue token in this response to retrieve the remainder of the results. " +
-  "Continuing with the provided token results in an inconsistent list - objects that were created, modified, or " +
-  "deleted between the time the first chunk was returned and now may show up in the list.";
+const TOKEN_EXPIRED = "The provided continue parameter is too old to display a consistent list result.";
 
 function refuseOld(query: URLSearchParams, after: string): never {
   if ((query.get("continue") ?? "") === "") {
@@ -157,9 +148,6 @@ export function objectFilter(type: ResourceType, namespace: string | undefined, 
   };
 }
 
-/** Fields that count as `false` when absent. */
-const FLAGS: readonly string[] = ["spec.unschedulable", "spec.hostNetwork"];
-
 interface Term {
   readonly field: string;
   readonly isEqual: boolean;
@@ -188,7 +176,7 @@ function parseTerm(term: string): Term {
 }
 
 function textOf(object: KubeObject, field: string): string {
-  const value = valueAt(object, ...field.split(".")) ?? (FLAGS.includes(field) ? false : "");
+  const value = valueAt(object, ...field.split(".")) ?? "";
   return String(value);
 }
 
@@ -250,7 +238,7 @@ export function watchObjects(api: KubernetesAPI, request: WatchRequest): WatchSt
 
 function readVersion(query: URLSearchParams): number {
   const version = query.get("resourceVersion") ?? "";
-  if (!/^\d*$/.test(version)) throw new StatusError(500, "", notAVersion(version));
+  if (!/^\d*$/.test(version)) throw new StatusError(500, "", `invalid resource version: ${notANumber(version)}`);
   return Number(version);
 }
 

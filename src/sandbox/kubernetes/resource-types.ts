@@ -17,8 +17,6 @@ export interface ResourceType {
   readonly version: string;
   readonly kind: string;
   readonly plural: string;
-  readonly singular: string;
-  readonly shortNames: readonly string[];
   readonly isNamespaced: boolean;
   /** True when `status` is written through `/status` only. */
   readonly hasStatus: boolean;
@@ -59,8 +57,6 @@ type Facts = Pick<ResourceType, "group" | "version" | "kind" | "plural"> & Parti
 
 function builtIn(facts: Facts): ResourceType {
   return {
-    singular: facts.kind.toLowerCase(),
-    shortNames: [],
     isNamespaced: true,
     hasStatus: false,
     hasGeneration: false,
@@ -71,54 +67,26 @@ function builtIn(facts: Facts): ResourceType {
   };
 }
 
+const core = { group: "", version: "v1" } as const;
+
 /** The resources every API server of the sandbox has, in the order in which files list them. */
 export const BUILT_IN: readonly ResourceType[] = [
+  builtIn({ ...core, kind: "Namespace", plural: "namespaces", isNamespaced: false, hasStatus: true }),
+  builtIn({ ...core, kind: "Node", plural: "nodes", isNamespaced: false, hasStatus: true }),
   builtIn({
-    group: "",
-    version: "v1",
-    kind: "Namespace",
-    plural: "namespaces",
-    shortNames: ["ns"],
-    isNamespaced: false,
-    hasStatus: true,
-    selectableFields: ["status.phase"],
-  }),
-  builtIn({
-    group: "",
-    version: "v1",
-    kind: "Node",
-    plural: "nodes",
-    shortNames: ["no"],
-    isNamespaced: false,
-    hasStatus: true,
-    selectableFields: ["spec.unschedulable"],
-  }),
-  builtIn({
-    group: "",
-    version: "v1",
+    ...core,
     kind: "Pod",
     plural: "pods",
-    shortNames: ["po"],
     hasStatus: true,
     hasGeneration: true,
-    selectableFields: [
-      "spec.nodeName",
-      "spec.restartPolicy",
-      "spec.schedulerName",
-      "spec.serviceAccountName",
-      "spec.hostNetwork",
-      "status.phase",
-      "status.podIP",
-      "status.nominatedNodeName",
-    ],
+    selectableFields: ["spec.nodeName", "status.phase"],
   }),
-  builtIn({ group: "", version: "v1", kind: "Service", plural: "services", shortNames: ["svc"], hasStatus: true }),
+  builtIn({ ...core, kind: "Service", plural: "services", hasStatus: true }),
   builtIn({
     group: "apiextensions.k8s.io",
     version: "v1",
     kind: "CustomResourceDefinition",
     plural: "customresourcedefinitions",
-    shortNames: ["crd", "crds"],
     isNamespaced: false,
     hasStatus: true,
     hasGeneration: true,
@@ -139,15 +107,7 @@ export const BUILT_IN: readonly ResourceType[] = [
     plural: "endpointslices",
     hasGeneration: true,
   }),
-  builtIn({
-    group: "events.k8s.io",
-    version: "v1",
-    kind: "Event",
-    plural: "events",
-    shortNames: ["ev"],
-    createsOnUpdate: true,
-    selectableFields: ["reason", "type", "regarding.kind", "regarding.name", "regarding.namespace", "regarding.uid"],
-  }),
+  builtIn({ group: "events.k8s.io", version: "v1", kind: "Event", plural: "events", createsOnUpdate: true }),
 ];
 
 /** The resources a CustomResourceDefinition makes the API serve: one per served version. */
@@ -161,16 +121,12 @@ function customResourceTypes(crd: JSONObject): readonly ResourceType[] {
       version: textAt(version, "name"),
       kind,
       plural: textAt(names, "plural"),
-      singular: textAt(names, "singular") || kind.toLowerCase(),
-      shortNames: arrayAt(names, "shortNames").filter((name) => typeof name === "string"),
       isNamespaced: textAt(crd, "spec", "scope") === "Namespaced",
       hasStatus: isObject(valueAt(version, "subresources", "status")),
       hasGeneration: true,
       allowsUnconditionalUpdate: false,
       createsOnUpdate: false,
-      selectableFields: arrayAt(version, "selectableFields").map((field) =>
-        textAt(field, "jsonPath").replace(/^\./, ""),
-      ),
+      selectableFields: [],
       // Checked by nobody: a definition is taken as its author wrote it.
       schema: objectAt(version, "schema", "openAPIV3Schema") as Schema,
     }));
@@ -230,71 +186,4 @@ export class TypeRegistry {
   byStoreKey(resource: string): ResourceType | undefined {
     return this.all().find((type) => storeKey(type) === resource);
   }
-}
-
-const VERSION = {
-  major: "1",
-  minor: "35",
-  gitVersion: "v1.35.4+flipop-sandbox",
-  platform: "sandbox",
-};
-
-const VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
-
-/** The document of a discovery or health path; text for health; undefined for every other path. Pure. */
-export function discoveryDocument(path: string, types: readonly ResourceType[]): JSONObject | string | undefined {
-  switch (path) {
-    case "/version":
-      return VERSION;
-    case "/healthz":
-    case "/livez":
-    case "/readyz":
-      return "ok";
-    case "/api":
-      return { kind: "APIVersions", versions: ["v1"] };
-    case "/apis":
-      return {
-        kind: "APIGroupList",
-        apiVersion: "v1",
-        groups: groupNames(types).map((group) => groupOf(group, types)),
-      };
-    default:
-      return groupDocument(path, types);
-  }
-}
-
-function groupNames(types: readonly ResourceType[]): readonly string[] {
-  return [...new Set(types.map((type) => type.group).filter((group) => group !== ""))];
-}
-
-function groupOf(name: string, types: readonly ResourceType[]): JSONObject {
-  const names = [...new Set(types.filter(({ group }) => group === name).map((type) => type.version))];
-  const versions = names.map((version) => ({ groupVersion: `${name}/${version}`, version }));
-  return { name, versions, preferredVersion: versions[0] };
-}
-
-/** `/apis/GROUP`, `/apis/GROUP/VERSION` and `/api/v1`. */
-function groupDocument(path: string, types: readonly ResourceType[]): JSONObject | undefined {
-  const name = /^\/apis\/([^/]+)$/.exec(path)?.[1];
-  if (name !== undefined && groupNames(types).includes(name)) {
-    return { kind: "APIGroup", apiVersion: "v1", ...groupOf(name, types) };
-  }
-  const groupVersion = /^\/apis?\/([^/]+\/[^/]+|v1)$/.exec(path)?.[1];
-  const served = types.filter((type) => apiVersionOf(type) === groupVersion);
-  if (groupVersion === undefined || served.length === 0) return undefined;
-  return { kind: "APIResourceList", apiVersion: "v1", groupVersion, resources: served.flatMap(resourcesOf) };
-}
-
-function resourcesOf(type: ResourceType): readonly JSONObject[] {
-  const { plural, singular, kind, shortNames, isNamespaced } = type;
-  const main = { name: plural, singularName: singular, namespaced: isNamespaced, kind, verbs: VERBS, shortNames };
-  if (!type.hasStatus) return [main];
-  const status = {
-    name: `${plural}/status`,
-    singularName: "",
-    namespaced: isNamespaced,
-    kind,
-    verbs: ["get", "patch", "update"],
-  };
-  return [main, status];
 }

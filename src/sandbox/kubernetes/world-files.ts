@@ -1,6 +1,5 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { isMap, isNode, LineCounter, parseAllDocuments } from "yaml";
 import { ConfigError } from "../../model/errors.ts";
 import { YAMLFile } from "../yaml-file.ts";
 import { NAMESPACES } from "./built-in-checks.ts";
@@ -108,7 +107,7 @@ export class WorldFiles {
   }
 
   private read({ facts, yaml }: OpenFile): void {
-    const own = (yaml.load() ?? []).map((document, index) => ({ document, index, path: yaml.path }));
+    const own = (yaml.load() ?? []).map((document, index) => ({ document, index, yaml }));
     const named = new Set(own.map(({ document }) => identity(document)));
     const isOverridden = (document: JSONObject): boolean => named.has(identity(document));
     const implied = facts.kind === undefined ? this.preinstalled.filter((document) => !isOverridden(document)) : [];
@@ -295,25 +294,6 @@ function byReadingOrder(a: KubeObject, b: KubeObject): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-/**
- * `FILE:LINE:COLUMN` of a field of the n-th document (from 0, empty ones not counted); of the document when the field is
- * not there. Reads the file again, since only errors need it.
- */
-function positionOf(path: string, index: number, field: string): string {
-  const lines = new LineCounter();
-  const documents = [...parseAllDocuments(readFileSync(path, "utf8"), { lineCounter: lines })];
-  const document = documents.filter((item) => isMap(item.contents))[index];
-  const keys = [...field.matchAll(/[^.[\]]+/g)].map(([key]) => (/^\d+$/.test(key) ? Number(key) : key));
-  for (let depth = keys.length; depth >= 0; depth -= 1) {
-    const node: unknown = depth === 0 ? document?.contents : document?.getIn(keys.slice(0, depth), true);
-    const start = isNode(node) ? node.range?.[0] : undefined;
-    if (start === undefined) continue;
-    const { line, col } = lines.linePos(start);
-    return `${path}:${line}:${col}`;
-  }
-  return path;
-}
-
 /** True for documents that are the same but for their times and what a controller reports of them. Pure. */
 function definitionOf(document: JSONObject): JSONObject {
   const metadata = omit(objectAt(document, "metadata"), "creationTimestamp");
@@ -323,8 +303,7 @@ function definitionOf(document: JSONObject): JSONObject {
 
 /** One document of a file. */
 interface Entry {
-  /** Of the file. */
-  readonly path: string;
+  readonly yaml: OpenFile["yaml"];
   /** From 0; empty documents are not counted. */
   readonly index: number;
   readonly document: JSONObject;
@@ -351,8 +330,9 @@ function located<T>(entry: Entry, work: () => T): T {
 }
 
 /** The error of a document, or of one field of it. */
-function broken({ path, index, document }: Entry, field: string, why: string, cause?: unknown): ConfigError {
-  const message = `cannot read ${positionOf(path, index, field)}: ${identity(document)}: ${why}; correct it there`;
+function broken({ yaml, index, document }: Entry, field: string, why: string, cause?: unknown): ConfigError {
+  const path = [...field.matchAll(/[^.[\]]+/g)].map(([key]) => (/^\d+$/.test(key) ? Number(key) : key));
+  const message = `cannot read ${yaml.positionOf(index, path)}: ${identity(document)}: ${why}; correct it there`;
   return new ConfigError("invalid", message, cause === undefined ? {} : { cause });
 }
 

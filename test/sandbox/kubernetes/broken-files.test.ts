@@ -45,7 +45,7 @@ const rows: readonly (readonly [what: string, file: string, text: string, error:
     "a value of a wrong type",
     "pools.yaml",
     POOLS.replace("match: {}", "match: {}\n  desiredIPs: two"),
-    /^cannot read FILE:9:15: FloatingIPPool ingress\/web: .*spec\.desiredIPs in body must be of type integer: "string"; correct it there$/,
+    /^cannot read FILE:9:15: FloatingIPPool ingress\/web: .*spec\.desiredIPs: Invalid value: must be integer; correct it there$/,
   ],
   [
     "a misspelt field",

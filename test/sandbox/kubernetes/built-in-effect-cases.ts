@@ -131,11 +131,6 @@ export const BUILT_IN_EFFECTS: readonly APICase[] = [
     expected: '200 kind="Widget" metadata.finalizers=undefined metadata.generation=2',
   },
   {
-    title: "a dry run stores nothing",
-    steps: [post(`${WIDGETS}?dryRun=All`, aWidget("w")), get(`${WIDGETS}/w`)],
-    expected: '404 NotFound: widgets.sandbox.test "w" not found',
-  },
-  {
     title: "a lease is released with an empty holder",
     steps: [
       post(LEASES, aLease({ holderIdentity: "a", leaseDurationSeconds: 15, renewTime: "2026-01-02T03:04:05.000000Z" })),
@@ -191,38 +186,10 @@ export const BUILT_IN_EFFECTS: readonly APICase[] = [
     expected: '200 items.length=1 items.0.metadata.name="p1"',
   },
   {
-    title: "custom objects are selected by a selectable field",
-    steps: [
-      post(WIDGETS, aWidget("w")),
-      post(WIDGETS, aWidget("v", { colour: "blue" })),
-      get(`${WIDGETS}?fieldSelector=spec.colour%3Dblue`),
-    ],
-    show: ["items.length", "items.0.metadata.name"],
-    expected: '200 items.length=1 items.0.metadata.name="v"',
-  },
-  {
     title: "a namespace is active and labelled with its name",
     steps: [get("/api/v1/namespaces/NS")],
     show: ["status.phase", "metadata.labels"],
     expected: '200 status.phase="Active" metadata.labels={"kubernetes.io/metadata.name":"NS"}',
-  },
-  {
-    title: "a review of one's own access is allowed",
-    steps: [
-      post("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", {
-        apiVersion: "authorization.k8s.io/v1",
-        kind: "SelfSubjectAccessReview",
-        spec: { resourceAttributes: { verb: "list", resource: "nodes" } },
-      }),
-    ],
-    show: ["kind", "status.allowed"],
-    expected: '201 kind="SelfSubjectAccessReview" status.allowed=true',
-  },
-  {
-    title: "the version is 1.35",
-    steps: [get("/version")],
-    show: ["major", "minor"],
-    expected: '200 major="1" minor="35"',
   },
   {
     title: "null where it is not allowed counts as absent",
@@ -230,5 +197,4 @@ export const BUILT_IN_EFFECTS: readonly APICase[] = [
     show: ["spec"],
     expected: '201 spec={"colour":"red","size":1}',
   },
-  { title: "the server is ready", steps: [get("/readyz")], expected: "200 ok" },
 ];

@@ -23,12 +23,6 @@ export const CUSTOM_EFFECTS: readonly APICase[] = [
     expected: '201 spec={"colour":"red","note":null,"size":1}',
   },
   {
-    title: "a generated name has five more letters",
-    steps: [post(WIDGETS, { ...aWidget("x"), metadata: { generateName: "w-" } })],
-    show: ["metadata.generateName", "metadata.name.length"],
-    expected: '201 metadata.generateName="w-" metadata.name.length=7',
-  },
-  {
     title: "a change of spec counts the generation on",
     steps: [post(WIDGETS, aWidget("w")), patch(`${WIDGETS}/w`, { spec: { size: 2 } })],
     show: ["metadata.generation", "spec.size"],

@@ -27,11 +27,6 @@ export const VALIDATION: readonly APICase[] = [
         "spec.size: Invalid value: 11: spec.size in body should be less than or equal to 10",
       ],
       [
-        "a number at an exclusive minimum",
-        { weight: 0 },
-        "spec.weight: Invalid value: 0: spec.weight in body should be greater than 0",
-      ],
-      [
         "a number off the step",
         { step: 0.7 },
         "spec.step: Invalid value: 0.7: spec.step in body should be a multiple of 0.5",
@@ -52,16 +47,6 @@ export const VALIDATION: readonly APICase[] = [
         'spec.code: Invalid value: "a": spec.code in body should be at least 2 chars long',
       ],
       ["a text that is too long", { code: "abcdef" }, "spec.code: Too long: may not be more than 5 bytes"],
-      [
-        "a text that is no time",
-        { when: "yesterday" },
-        'spec.when: Invalid value: "yesterday": spec.when in body must be of type date-time: "yesterday"',
-      ],
-      [
-        "a text that is no IPv4 address",
-        { address: "1.2.3" },
-        'spec.address: Invalid value: "1.2.3": spec.address in body must be of type ipv4: "1.2.3"',
-      ],
       ["a list that is too long", { tags: ["a", "b", "c"] }, "spec.tags: Too many: 3: must have at most 2 items"],
       ["a duplicate in a set", { tags: ["a", "a"] }, 'spec.tags[1]: Duplicate value: "a"'],
       [
@@ -112,18 +97,6 @@ export const VALIDATION: readonly APICase[] = [
     title: "a missing spec is invalid",
     steps: [post(WIDGETS, { ...aWidget("w"), spec: undefined })],
     expected: '422 Invalid: Widget.sandbox.test "w" is invalid: spec: Required value',
-  },
-  {
-    title: "an unknown field is refused with strict validation",
-    steps: [post(`${WIDGETS}?fieldValidation=Strict`, aWidget("w", { sise: 1, parts: [{ name: "a", cout: 1 }] }))],
-    expected:
-      '400 BadRequest: Widget in version "v1" cannot be handled as a Widget: strict decoding error: unknown field "spec.parts[0].cout", unknown field "spec.sise"',
-  },
-  {
-    title: "an unknown value of fieldValidation is refused",
-    steps: [post(`${WIDGETS}?fieldValidation=Hard`, aWidget("w"))],
-    expected:
-      '422 Invalid: CreateOptions.meta.k8s.io "" is invalid: fieldValidation: Unsupported value: "Hard": supported values: "", "Ignore", "Strict", "Warn"',
   },
   {
     title: "an invalid status is invalid",
@@ -180,8 +153,8 @@ export const VALIDATION: readonly APICase[] = [
   {
     title: "an event without reportingController is invalid",
     steps: [post(EVENTS, anEvent({ reportingController: undefined }))],
-    show: ["reason", "details.causes.length", "details.causes.0.message"],
-    expected: '422 reason="Invalid" details.causes.length=3 details.causes.0.message="Required value"',
+    show: ["reason", "details.causes.0.message"],
+    expected: '422 reason="Invalid" details.causes.0.message="Required value"',
   },
   {
     title: "an event without type is invalid",

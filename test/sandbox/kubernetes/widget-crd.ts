@@ -13,7 +13,6 @@ export const widgetCRD = {
         served: true,
         storage: true,
         subresources: { status: {} },
-        selectableFields: [{ jsonPath: ".spec.colour" }],
         schema: {
           openAPIV3Schema: {
             type: "object",
@@ -24,12 +23,9 @@ export const widgetCRD = {
                 required: ["size"],
                 properties: {
                   size: { type: "integer", minimum: 0, maximum: 10 },
-                  weight: { type: "number", minimum: 0, exclusiveMinimum: true },
                   step: { type: "number", multipleOf: 0.5 },
                   colour: { type: "string", enum: ["red", "blue"], default: "red" },
                   code: { type: "string", pattern: "^[a-z]+$", minLength: 2, maxLength: 5 },
-                  when: { type: "string", format: "date-time" },
-                  address: { type: "string", format: "ipv4" },
                   tags: { type: "array", maxItems: 2, items: { type: "string" }, "x-kubernetes-list-type": "set" },
                   parts: {
                     type: "array",
