@@ -1,4 +1,4 @@
-import { type Action, subjectOf } from "../model/action.ts";
+import { type Action, type ActionKind, subjectOf } from "../model/action.ts";
 import { ACTIONS, changesFirewall } from "../model/action-kinds.ts";
 import type { Reason } from "../model/reason.ts";
 import type { Outcome } from "../model/run.ts";
@@ -19,22 +19,30 @@ const MOST_ADDRESSES = 8;
 /** The Event of one outcome: one per change made or refused; none for what was skipped or is still under way. Pure. */
 export function eventOf(outcome: Outcome): EventFacts | undefined {
   const { action } = outcome;
-  const { eventAction, verb } = ACTIONS[action.kind];
+  const { verb } = ACTIONS[action.kind];
   const what = changesFirewall(action) ? actionText(action) : `${verb} ${subjectText(outcome)}${placeText(action)}`;
   switch (outcome.outcome) {
     case "applied":
-      return { type: "Normal", reason: action.reason, action: eventAction, note: plain(`Done: ${what}.`) };
+      return { type: "Normal", reason: action.reason, action: eventAction(action.kind), note: plain(`Done: ${what}.`) };
     case "failed":
       return {
         type: "Warning",
         reason: "Failed",
-        action: eventAction,
+        action: eventAction(action.kind),
         note: plain(`Could not ${what}: ${outcome.error.message}`),
       };
     case "skipped":
     case "unconfirmed":
       return undefined;
   }
+}
+
+/** Returns `AssignIP` for `assign-ip`: Kubernetes wants action names of Events in UpperCamelCase. */
+function eventAction(kind: ActionKind): string {
+  const words = kind.split("-").map((word) => {
+    return word === "ip" || word === "dns" ? word.toUpperCase() : word.charAt(0).toUpperCase() + word.slice(1);
+  });
+  return words.join("");
 }
 
 function subjectText({ action, address }: Outcome): string {

@@ -1,10 +1,12 @@
-import type { DNSMemory, RetryStatus } from "../../model/resource.ts";
+import type { ObjectRef } from "../../model/action.ts";
+import type { DNSMemory, ObjectMeta, RetryStatus } from "../../model/resource.ts";
 import { plain } from "../../model/text.ts";
 import {
   type AddressRow,
   addressRows,
   type Overview,
   type PoolRow,
+  type Readiness,
   type RecordSetRow,
   type RoutedIPRow,
 } from "../overview.ts";
@@ -40,57 +42,23 @@ export function overviewDocument(overview: Overview): JSONObject {
   };
 }
 
-function poolField({
-  pool,
-  name: wanted,
-  ready,
-  reason,
-  message,
-  stalled,
-  active,
-  unread,
-  desired,
-  addresses,
-}: PoolRow): JSONObject {
-  const { namespace, name, createdAtMs } = pool.meta;
+function poolField(row: PoolRow): JSONObject {
+  const { pool, name, active, unread, desired, addresses } = row;
   return {
-    object: { kind: "pool", namespace, name },
-    ready,
-    reason: reason || null,
-    message: plain(message),
-    stalled: stalled === undefined ? null : { reason: stalled.reason, message: plain(stalled.message) },
+    ...readinessFields("pool", pool.meta, row),
     active,
     unread,
     desired,
-    waitingNodes: pool.status.assignableNodes,
-    nodeErrors: pool.status.nodeErrors.map(plain),
-    suspended: pool.spec.suspend,
-    createdAt: createdAtMs === 0 ? null : rfc3339(createdAtMs),
-    lastAssignmentTime: pool.status.lastAssignmentTime ?? null,
-    addresses: addresses.map(addressField),
-    dns: wanted === undefined ? null : nameFields(wanted, pool.status),
-    formerDNS: formerNames(wanted ?? { isPublished: false }, pool.status).map(nameField),
+    ...addressFields(pool, addresses),
+    ...namesFields(name, pool.status),
   };
 }
 
-function routedIPField({
-  routedIP,
-  name: wanted,
-  ready,
-  reason,
-  message,
-  stalled,
-  address,
-  status: entry,
-}: RoutedIPRow): JSONObject {
+function routedIPField(row: RoutedIPRow): JSONObject {
+  const { routedIP, name, address, status: entry } = row;
   const { meta, spec, status } = routedIP;
-  const { namespace, name, createdAtMs } = meta;
   return {
-    object: { kind: "routedip", namespace, name },
-    ready,
-    reason: reason || null,
-    message: plain(message),
-    stalled: stalled === undefined ? null : { reason: stalled.reason, message: plain(stalled.message) },
+    ...readinessFields("routedip", meta, row),
     error: status.error === undefined ? undefined : plain(status.error),
     issuer: spec.issuer,
     serviceName: spec.serviceName,
@@ -98,41 +66,65 @@ function routedIPField({
     nodeName: entry?.nodeName ?? null,
     providerID: entry?.providerID ?? null,
     state: entry?.state ?? null,
-    waitingNodes: status.assignableNodes,
-    nodeErrors: status.nodeErrors.map(plain),
-    suspended: spec.suspend,
-    createdAt: createdAtMs === 0 ? null : rfc3339(createdAtMs),
-    lastAssignmentTime: status.lastAssignmentTime ?? null,
-    addresses: addressRows(status).map(addressField),
-    ...firewallFields(status),
+    ...addressFields(routedIP, addressRows(status)),
+    firewalls: (status.firewalls ?? []).map(firewallField),
+    pendingFirewalls: (status.pendingFirewalls ?? []).map(pendingFirewallField),
     retries: status.retries.map(({ subject, attempts, nextAttemptTime, error }) => {
       return { subject, attempts, nextAttemptTime, error: plain(error) };
     }),
-    dns: wanted === undefined ? null : nameFields(wanted, status),
-    formerDNS: formerNames(wanted ?? { isPublished: false }, status).map(nameField),
+    ...namesFields(name, status),
   };
 }
 
-function firewallFields({ firewalls = [], pendingFirewalls = [] }: RoutedIPRow["routedIP"]["status"]): JSONObject {
-  return { firewalls: firewalls.map(firewallField), pendingFirewalls: pendingFirewalls.map(pendingFirewallField) };
+function recordSetField(row: RecordSetRow): JSONObject {
+  const { recordSet, name, retry } = row;
+  const { meta, spec, status } = recordSet;
+  return {
+    ...readinessFields("dns", meta, row),
+    state: status.state ?? null,
+    error: status.error === undefined ? undefined : plain(status.error),
+    ...namesFields(name, status),
+    suspended: spec.suspend,
+    createdAt: createdAt(meta),
+    retry: retryField(retry),
+  };
 }
 
-function recordSetField({ recordSet, name, ready, reason, message, stalled, retry }: RecordSetRow): JSONObject {
-  const { meta, spec, status } = recordSet;
-  const { namespace, createdAtMs } = meta;
+/** What every object begins with. */
+function readinessFields(kind: ObjectRef["kind"], meta: ObjectMeta, row: Readiness): JSONObject {
+  const { ready, reason, message, stalled } = row;
   return {
-    object: { kind: "dns", namespace, name: meta.name },
+    object: { kind, namespace: meta.namespace, name: meta.name },
     ready,
     reason: reason || null,
     message: plain(message),
     stalled: stalled === undefined ? null : { reason: stalled.reason, message: plain(stalled.message) },
-    state: status.state ?? null,
-    error: status.error === undefined ? undefined : plain(status.error),
-    dns: nameFields(name, status),
-    formerDNS: formerNames(name, status).map(nameField),
+  };
+}
+
+/** What pools and routed IPs say of nodes and addresses. */
+function addressFields(
+  { meta, spec, status }: PoolRow["pool"] | RoutedIPRow["routedIP"],
+  addresses: readonly AddressRow[],
+): JSONObject {
+  return {
+    waitingNodes: status.assignableNodes,
+    nodeErrors: status.nodeErrors.map(plain),
     suspended: spec.suspend,
-    createdAt: createdAtMs === 0 ? null : rfc3339(createdAtMs),
-    retry: retryField(retry),
+    createdAt: createdAt(meta),
+    lastAssignmentTime: status.lastAssignmentTime ?? null,
+    addresses: addresses.map(addressField),
+  };
+}
+
+function createdAt({ createdAtMs }: ObjectMeta): string | null {
+  return createdAtMs === 0 ? null : rfc3339(createdAtMs);
+}
+
+function namesFields(wanted: WrittenName | undefined, memory: DNSMemory): JSONObject {
+  return {
+    dns: wanted === undefined ? null : nameFields(wanted, memory),
+    formerDNS: formerNames(wanted ?? { isPublished: false }, memory).map(nameField),
   };
 }
 

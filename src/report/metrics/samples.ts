@@ -3,7 +3,6 @@ import { entryOf } from "../../model/address.ts";
 import { LAST_SUCCESS_ANNOTATION } from "../../model/lease-annotations.ts";
 import { CALL_BOUNDS, FAILOVER_BOUNDS, type Histogram, type MeterReading } from "../../model/meter.ts";
 import type { Hold, NodeVerdict, Plan, PoolAssessment, RecordSetAssessment } from "../../model/plan.ts";
-import type { IPStatus } from "../../model/resource.ts";
 import type { Outcome, RunEnd } from "../../model/run.ts";
 import { EXIT, isSuccess } from "../exit-code.ts";
 import { isRouted } from "../overview.ts";
@@ -79,7 +78,7 @@ const RESULTS: ReadonlyMap<string, readonly number[]> = new Map<string, readonly
   ["interrupted", [EXIT.interrupted, EXIT.terminated]],
 ]);
 
-/** Returns what is told of every run, however it ended. Pure. */
+/** Returns what is told of every run, however it ended. */
 export function runSamples({ version, endedAtMs, exitCode }: RunFacts): readonly Sample[] {
   const results = [...RESULTS];
   const result = results.find(([, codes]) => codes.includes(exitCode))?.[0] ?? "unexpected";
@@ -92,13 +91,13 @@ export function runSamples({ version, endedAtMs, exitCode }: RunFacts): readonly
   ];
 }
 
-/** Returns when a run last succeeded: this one, or the one that the Lease remembers; nothing where neither did. Pure. */
+/** Returns when a run last succeeded: this one, or the one that the Lease remembers; nothing where neither did. */
 function successSamples({ endedAtMs, notes }: RunEnd, exitCode: number): readonly Sample[] {
   const lastMs = isSuccess(exitCode) ? endedAtMs : Date.parse(notes[LAST_SUCCESS_ANNOTATION] ?? "");
   return Number.isNaN(lastMs) ? [] : [sample("flipop_last_success_timestamp_seconds", {}, seconds(lastMs))];
 }
 
-/** Returns how long the parts of a run took, and what it found and left to do. Pure. */
+/** Returns how long the parts of a run took, and what it found and left to do. */
 function workSamples({ result, durationMs }: RunEnd): readonly Sample[] {
   const { observeMs, planMs, applyMs, reportMs } = result.timing;
   const other = Math.max(0, durationMs - observeMs - planMs - applyMs - reportMs);
@@ -107,12 +106,8 @@ function workSamples({ result, durationMs }: RunEnd): readonly Sample[] {
     ...Object.entries(phases).map(([phase, ms]) =>
       sample("flipop_last_run_duration_seconds", { phase }, Math.round(ms) / 1000),
     ),
-    ...countBy(result.plan.actions, changeLabels).map(({ labels, count }) =>
-      sample("flipop_planned_changes", labels, count),
-    ),
-    ...countBy(result.remaining.actions, changeLabels).map(({ labels, count }) =>
-      sample("flipop_remaining_changes", labels, count),
-    ),
+    ...counted("flipop_planned_changes", result.plan.actions, changeLabels),
+    ...counted("flipop_remaining_changes", result.remaining.actions, changeLabels),
   ];
 }
 
@@ -129,7 +124,7 @@ const CONDITIONS = ["Ready", "Reconciling", "Stalled"];
 
 type Assessment = PoolAssessment | RecordSetAssessment;
 
-/** Returns what is told of pools, routed IPs and record sets alike: conditions, nodes, holds, grace, names. `found` is the plan the run began with. Pure. */
+/** Returns what is told of pools, routed IPs and record sets alike: conditions, nodes, holds, grace, names. `found` is the plan the run began with. */
 function objectSamples(remaining: Plan, found: Plan, totals: Totals): readonly Sample[] {
   const holds = Map.groupBy(remaining.holds, ({ object }) => refKey(object));
   const before = new Map<string, Assessment>(
@@ -166,18 +161,23 @@ function nodeSamples(one: Assessment): readonly Sample[] {
   return [
     sample("flipop_nodes", { ...labels, gate: "matching" }, one.matching.length),
     ...waiting.map((count) => sample("flipop_nodes", { ...labels, gate: "waiting" }, count)),
-    ...countBy(verdicts, ({ reason }) => ({ ...labels, gate: reason })).map((gate) =>
-      sample("flipop_nodes", gate.labels, gate.count),
-    ),
+    ...counted("flipop_nodes", verdicts, ({ reason }) => ({ ...labels, gate: reason })),
   ];
 }
 
 function holdSamples(object: ObjectRef, holds: readonly Hold[]): readonly Sample[] {
   const labels = ({ reason }: Hold): Labels & { readonly reason: string } => ({ ...objectLabels(object), reason });
-  const [blocked, deferred] = [holds.filter((hold) => hold.needsPerson), holds.filter((hold) => !hold.needsPerson)];
   return [
-    ...countBy(blocked, labels).map((one) => sample("flipop_blocked", one.labels, one.count)),
-    ...countBy(deferred, labels).map((one) => sample("flipop_deferred", one.labels, one.count)),
+    ...counted(
+      "flipop_blocked",
+      holds.filter((hold) => hold.needsPerson),
+      labels,
+    ),
+    ...counted(
+      "flipop_deferred",
+      holds.filter((hold) => !hold.needsPerson),
+      labels,
+    ),
   ];
 }
 
@@ -216,78 +216,78 @@ function objectLabels({ kind, namespace, name }: ObjectRef): Labels {
   return { kind, namespace, name };
 }
 
-/** Returns what is told of a FloatingIPPool and its addresses: the Go operator's metrics and a few more. Pure. */
+/** Returns what is told of a FloatingIPPool and its addresses: the Go operator's metrics and a few more. */
 function poolSamples(pool: PoolAssessment, totals: Totals): readonly Sample[] {
   const { object, desired, waiting, status } = pool;
   const { namespace, name } = object;
-  const labels = { namespace, name, provider: pool.provider, dns: pool.dns?.fqdn ?? "" };
-  const ips = Object.entries(status.ips);
-  const held = ips.filter(([, { providerID }]) => providerID !== undefined).length;
-  const usable = ips.filter(([, { reason }]) => reason !== "InvalidIP").length;
+  const labels = publishingLabels(pool);
+  const assigned = Object.values(status.ips).filter(({ providerID }) => providerID !== undefined).length;
   return [
     sample("flipop_desired_ips", { namespace, name }, desired),
     sample("flipop_pool_assignments_total", { namespace, name }, status.assignments ?? 0),
     sample("flipop_floatingippoolcontroller_node_status", { ...labels, status: "available" }, waiting.length),
-    sample("flipop_floatingippoolcontroller_node_status", { ...labels, status: "assigned" }, held),
-    sample("flipop_floatingippoolcontroller_unfulfilled_ips", labels, Math.max(0, desired - usable)),
-    ...ips.flatMap(([ip, entry]) => [
-      ...addressSamples({ ...labels, ip }, entry),
-      sample(
-        "flipop_floatingippoolcontroller_ip_assignments",
-        { ...labels, ip },
-        totals.assignments[addressKey(object, ip)] ?? 0,
-      ),
-      sample(
-        "flipop_floatingippoolcontroller_ip_assignment_errors",
-        { ...labels, ip },
-        totals.assignmentErrors[addressKey(object, ip)] ?? 0,
-      ),
-    ]),
-  ];
-}
-
-interface AddressLabels {
-  readonly namespace: string;
-  readonly name: string;
-  readonly ip: string;
-  readonly provider: string;
-  readonly dns: string;
-}
-
-function addressSamples(labels: AddressLabels, { state, nodeName, providerID }: IPStatus): readonly Sample[] {
-  const place = { ...labels, provider_id: providerID ?? "", node: nodeName ?? "" };
-  return [
-    sample("flipop_floatingippoolcontroller_ip_state", { ...labels, state }, 1),
-    ...(providerID === undefined ? [] : [sample("flipop_floatingippoolcontroller_ip_node", place, 1)]),
-  ];
-}
-
-/** Returns what is told of a RoutedIP and its address: the same as of a pool's, under names of its own. Pure. */
-function routedIPSamples(routedIP: PoolAssessment, totals: Totals): readonly Sample[] {
-  const { object, desired, status, provider, dns } = routedIP;
-  const { namespace, name } = object;
-  const labels = { namespace, name, provider, dns: dns?.fqdn ?? "" };
-  const ips = Object.entries(status.ips);
-  const usable = ips.filter(([, { reason }]) => reason !== "InvalidIP").length;
-  return [
-    sample("flipop_routedip_missing_addresses", labels, usable < desired ? 1 : 0),
-    ...ips.flatMap(([ip, { state, nodeName, providerID }]) => {
-      const key = addressKey(object, ip);
-      const place = { ...labels, ip, provider_id: providerID ?? "", node: nodeName ?? "" };
-      return [
-        sample("flipop_routedip_address_state", { ...labels, ip, state }, 1),
-        ...(providerID === undefined ? [] : [sample("flipop_routedip_address_node", place, 1)]),
-        sample("flipop_routedip_assignments_total", { ...labels, ip }, totals.assignments[key] ?? 0),
-        sample("flipop_routedip_assignment_errors_total", { ...labels, ip }, totals.assignmentErrors[key] ?? 0),
-      ];
+    sample("flipop_floatingippoolcontroller_node_status", { ...labels, status: "assigned" }, assigned),
+    sample("flipop_floatingippoolcontroller_unfulfilled_ips", labels, missingAddresses(pool)),
+    ...addressSamples(pool, totals, {
+      state: "flipop_floatingippoolcontroller_ip_state",
+      node: "flipop_floatingippoolcontroller_ip_node",
+      assignments: "flipop_floatingippoolcontroller_ip_assignments",
+      errors: "flipop_floatingippoolcontroller_ip_assignment_errors",
     }),
   ];
+}
+
+/** Returns what is told of a RoutedIP and its address: the same as of a pool's, under names of its own. */
+function routedIPSamples(routedIP: PoolAssessment, totals: Totals): readonly Sample[] {
+  const isMissing = missingAddresses(routedIP) > 0;
+  return [
+    sample("flipop_routedip_missing_addresses", publishingLabels(routedIP), isMissing ? 1 : 0),
+    ...addressSamples(routedIP, totals, {
+      state: "flipop_routedip_address_state",
+      node: "flipop_routedip_address_node",
+      assignments: "flipop_routedip_assignments_total",
+      errors: "flipop_routedip_assignment_errors_total",
+    }),
+  ];
+}
+
+function publishingLabels({ object: { namespace, name }, provider, dns }: PoolAssessment): PublishingLabels {
+  return { namespace, name, provider, dns: dns?.fqdn ?? "" };
+}
+
+type PublishingLabels = Readonly<Record<"namespace" | "name" | "provider" | "dns", string>>;
+
+function missingAddresses({ desired, status }: PoolAssessment): number {
+  const usable = Object.values(status.ips).filter(({ fault }) => fault !== "invalid").length;
+  return Math.max(0, desired - usable);
+}
+
+/** The metrics of the addresses of one kind of object. */
+interface AddressMetrics {
+  readonly state: "flipop_floatingippoolcontroller_ip_state" | "flipop_routedip_address_state";
+  readonly node: "flipop_floatingippoolcontroller_ip_node" | "flipop_routedip_address_node";
+  readonly assignments: "flipop_floatingippoolcontroller_ip_assignments" | "flipop_routedip_assignments_total";
+  readonly errors: "flipop_floatingippoolcontroller_ip_assignment_errors" | "flipop_routedip_assignment_errors_total";
+}
+
+function addressSamples(pool: PoolAssessment, totals: Totals, metrics: AddressMetrics): readonly Sample[] {
+  return Object.entries(pool.status.ips).flatMap(([ip, { state, nodeName, providerID }]) => {
+    const key = addressKey(pool.object, ip);
+    const labels = { ...publishingLabels(pool), ip };
+    const place = { ...labels, provider_id: providerID ?? "", node: nodeName ?? "" };
+    return [
+      sample(metrics.state, { ...labels, state }, 1),
+      ...(providerID === undefined ? [] : [sample(metrics.node, place, 1)]),
+      sample(metrics.assignments, labels, totals.assignments[key] ?? 0),
+      sample(metrics.errors, labels, totals.assignmentErrors[key] ?? 0),
+    ];
+  });
 }
 
 /** The Go operator's labels for the object a call was made for; one call of flipop serves many. */
 const NO_OBJECT = { kind: "", namespace: "", name: "" };
 
-/** Returns what is told of calls to providers over all runs. Pure. */
+/** Returns what is told of calls to providers over all runs. */
 function callSamples({ calls, durations }: Totals): readonly Sample[] {
   return [
     ...Object.entries(calls).map(([key, count]) => {
@@ -302,7 +302,7 @@ function callSamples({ calls, durations }: Totals): readonly Sample[] {
   ];
 }
 
-/** Returns what is left of rate limits and quotas, and what could not be read. Pure. */
+/** Returns what is left of rate limits and quotas, and what could not be read. */
 function limitSamples({ budget, gaps }: Plan, meters: readonly MeterReading[]): readonly Sample[] {
   return [
     ...meters.flatMap(({ provider, rateLimit: { remaining, limit } }) => [
@@ -331,7 +331,7 @@ function limitSamples({ budget, gaps }: Plan, meters: readonly MeterReading[]): 
   ];
 }
 
-/** Returns what meters have counted since an earlier reading; a provider that was not there then counts from zero. Pure. */
+/** Returns what meters have counted since an earlier reading; a provider that was not there then counts from zero. */
 export function metersSince(before: readonly MeterReading[], now: readonly MeterReading[]): readonly MeterReading[] {
   return now.map((reading) => {
     const earlier = before.find(({ provider }) => provider === reading.provider);
@@ -394,16 +394,15 @@ export function sample<N extends MetricName>(
   return { metric, labels, value };
 }
 
-/** Returns how often each combination of labels occurs, in the order of first occurrence. Pure. */
-function countBy<T, L extends Readonly<Record<string, string>>>(
+/** Returns a sample per combination of labels: how many items have it, in the order of first occurrence. */
+function counted<T, N extends MetricName>(
+  metric: N,
   items: readonly T[],
-  labelsOf: (item: T) => L,
-): readonly { readonly labels: L; readonly count: number }[] {
-  const counts = new Map<string, { readonly labels: L; readonly count: number }>();
-  for (const item of items) {
-    const labels = labelsOf(item);
-    const key = JSON.stringify(labels);
-    counts.set(key, { labels, count: (counts.get(key)?.count ?? 0) + 1 });
-  }
-  return [...counts.values()];
+  labelsOf: (item: T) => Sample["labels"] & Readonly<Record<LabelName<N>, string>>,
+): readonly Sample[] {
+  const groups = Map.groupBy(items, (item) => JSON.stringify(labelsOf(item)));
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    return first === undefined ? [] : [{ metric, labels: labelsOf(first), value: group.length }];
+  });
 }

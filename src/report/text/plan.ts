@@ -100,8 +100,7 @@ function budgetText({ provider, calls, addressCount, addressLimit }: ProviderBud
 /** Returns the lines about one pool or routed IP of a plan: heading, nodes, actions, holds and, on demand, what stays. */
 function poolSection(pool: PoolAssessment, plan: Plan, layout: PlanLayout): string[] {
   const key = refKey(pool.object);
-  const actions = announcedActions(plan).filter(({ object }) => refKey(object) === key);
-  const holds = plan.holds.filter(({ object }) => refKey(object) === key);
+  const { actions, holds } = ownOf(key, plan);
   const served = new Set(actions.flatMap((action) => servedNode(action)));
   // A node may carry an address that could not be looked at.
   const isKnown = unreadInUse(pool) === 0;
@@ -110,12 +109,34 @@ function poolSection(pool: PoolAssessment, plan: Plan, layout: PlanLayout): stri
   return [
     ...headingLines(key, headingFacts(pool, holds), layout),
     ...nodeLines({ ...pool, waiting, isRouted: isRouted(pool) }, layout),
-    ...actions.flatMap((action) => actionLines(action, pool, layout)),
-    ...holds.flatMap((hold) => holdLines(hold, plan.observedAtMs, layout)),
+    ...ownLines({ actions, holds }, pool, plan, layout),
     ...restLines(pool, actions, holds, layout),
     ...firewallLines(pool, actions, layout),
     ...publishedLines(pool.status, [...actions, ...holds], layout),
   ];
+}
+
+/** What a plan has for one object. */
+interface Own {
+  readonly actions: readonly Action[];
+  readonly holds: readonly Hold[];
+}
+
+function ownOf(key: string, plan: Plan): Own {
+  const isOwn = ({ object }: Action | Hold): boolean => refKey(object) === key;
+  return { actions: announcedActions(plan).filter(isOwn), holds: plan.holds.filter(isOwn) };
+}
+
+function ownLines({ actions, holds }: Own, pool: PoolAssessment | undefined, plan: Plan, layout: PlanLayout): string[] {
+  return [
+    ...actions.flatMap((action) => actionLines(action, pool, layout)),
+    ...holds.flatMap((hold) => holdLines(hold, plan.observedAtMs, layout)),
+  ];
+}
+
+function blockedText(holds: readonly Hold[]): string | undefined {
+  if (holds.some(({ reason }) => reason === "InvalidSpec")) return ": invalid";
+  return holds.some(({ reason }) => reason === "SelectorRefused") ? ": its nodes are unknown" : undefined;
 }
 
 /** The nodes that still have an address of the pool, be it surplus or released. */
@@ -125,9 +146,7 @@ function keepersOf({ status }: PoolAssessment): ReadonlySet<string> {
 }
 
 function headingFacts(pool: PoolAssessment, holds: readonly Hold[]): string {
-  if (holds.some(({ reason }) => reason === "InvalidSpec")) return ": invalid";
-  if (holds.some(({ reason }) => reason === "SelectorRefused")) return ": its nodes are unknown";
-  return `: ${isRouted(pool) ? routedText(pool) : addressesText(pool)}, ${matchText(pool)}`;
+  return blockedText(holds) ?? `: ${isRouted(pool) ? routedText(pool) : addressesText(pool)}, ${matchText(pool)}`;
 }
 
 /** Of addresses that nobody could look at, what was seen last. */
@@ -212,21 +231,19 @@ function addressLines(ip: string, status: IPStatus, layout: PlanLayout): string[
 /** Returns the lines about one record set of a plan: heading with its name, nodes, actions, holds and, on demand, what stays. */
 function recordSetSection(recordSet: RecordSetAssessment, plan: Plan, layout: PlanLayout): string[] {
   const key = refKey(recordSet.object);
-  const actions = announcedActions(plan).filter(({ object }) => refKey(object) === key);
-  const holds = plan.holds.filter(({ object }) => refKey(object) === key);
+  const { actions, holds } = ownOf(key, plan);
   return [
     ...headingLines(key, recordSetFacts(recordSet, holds), layout),
     ...nodeLines({ notMatching: recordSet.notMatching, skipped: [], waiting: [] }, layout),
-    ...actions.flatMap((action) => actionLines(action, undefined, layout)),
-    ...holds.flatMap((hold) => holdLines(hold, plan.observedAtMs, layout)),
+    ...ownLines({ actions, holds }, undefined, plan, layout),
     ...(layout.focus === undefined ? errorLines(recordSet.status.error, holds, layout) : []),
     ...publishedLines(recordSet.status, [...actions, ...holds], layout),
   ];
 }
 
 function recordSetFacts(recordSet: RecordSetAssessment, holds: readonly Hold[]): string {
-  if (holds.some(({ reason }) => reason === "InvalidSpec")) return ": invalid";
-  if (holds.some(({ reason }) => reason === "SelectorRefused")) return ": its nodes are unknown";
+  const blocked = blockedText(holds);
+  if (blocked !== undefined) return blocked;
   const { published } = recordSet;
   const addresses =
     published === undefined ? "records unknown" : `${countText(published.length, "address", "addresses")} published`;
@@ -242,18 +259,14 @@ function writtenName({ fqdn, written }: RecordSetAssessment): string {
 /** Returns the lines about objects that no longer exist and left something behind, each section with an empty line at its end. */
 function goneSections(plan: Plan, layout: PlanLayout): string[] {
   const known = new Set([...plan.pools, ...plan.recordSets].map(({ object }) => refKey(object)));
-  const actions = announcedActions(plan);
-  const gone = [...actions, ...plan.holds].map(({ object }) => refKey(object)).filter((key) => !known.has(key));
+  const gone = [...announcedActions(plan), ...plan.holds]
+    .map(({ object }) => refKey(object))
+    .filter((key) => !known.has(key));
   return [...new Set(gone)]
     .sort()
     .flatMap((key) => [
       `${layout.palette.strong(key)}: no longer exists, or is not selected`,
-      ...actions
-        .filter(({ object }) => refKey(object) === key)
-        .flatMap((action) => actionLines(action, undefined, layout)),
-      ...plan.holds
-        .filter(({ object }) => refKey(object) === key)
-        .flatMap((hold) => holdLines(hold, plan.observedAtMs, layout)),
+      ...ownLines(ownOf(key, plan), undefined, plan, layout),
       "",
     ]);
 }
