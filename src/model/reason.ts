@@ -13,7 +13,7 @@ export interface ReasonFacts {
    */
   readonly wait: "none" | "time" | "reading" | "change";
   /** What it means for an object that the whole of it is held; absent where it is served all the same. */
-  readonly service?: Service;
+  readonly service?: ServiceEffect;
   /** What is said of a node in a list, as in "3 nodeLabel mismatch"; absent = the text. */
   readonly phrase?: string;
   /** What is said of a subject instead of the held text of the action, where that would not be the point. */
@@ -31,7 +31,7 @@ export interface ReasonFacts {
 }
 
 /** What a hold on a whole object, on its name or on its firewall means for how the object is served. `idle`: nothing is wanted. Else the category of the trouble. */
-export type Service = "idle" | "config" | "permission" | "temporary";
+export type ServiceEffect = "idle" | "config" | "permission" | "temporary";
 
 /** The rows of {@link REASONS}: a new reason is a new row, and there is no other place. */
 const ROWS = {

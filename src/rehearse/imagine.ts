@@ -1,5 +1,5 @@
 import { acquisitionNote } from "../model/acquisition-memory.ts";
-import { type AcquireIP, type Action, refKey } from "../model/action.ts";
+import { type AcquireIP, type Action, type ChangePorts, refKey } from "../model/action.ts";
 import { ACTIONS } from "../model/action-kinds.ts";
 import type { Address } from "../model/address.ts";
 import { type RecordsFact, recordsKey } from "../model/dns.ts";
@@ -35,7 +35,7 @@ export function imagine(
   const { observedAtMs: nowMs } = observation;
   const context: Imagining = { observation, newAddresses, firewalls: new Map() };
   const outcomes = inOrder(actions).map((action): Outcome => {
-    const facts = EFFECTS[action.kind](action as never, context);
+    const facts = effectOf(action, context);
     return { action, ms: 0, outcome: "applied", acceptedAtMs: nowMs, ...facts };
   });
   return fold(onRecord(observation, plan, outcomes), outcomes, { nowMs, wallMs: nowMs });
@@ -67,49 +67,56 @@ interface Imagining {
 }
 
 type Facts = Partial<Applied>;
-type OfKind<A extends Action, K> = A extends { readonly kind: infer Kinds } ? (K extends Kinds ? A : never) : never;
-type Effects = { readonly [K in Action["kind"]]: (action: OfKind<Action, K>, context: Imagining) => Facts };
+/** What an action leaves to be seen. */
+function effectOf(action: Action, context: Imagining): Facts {
+  switch (action.kind) {
+    case "acquire-ip":
+      return acquired(action, context);
+    case "assign-ip":
+    case "move-ip":
+      return { address: { ...seen(action.provider, action.ip, context), holderID: action.after.machineID } };
+    case "unassign-ip":
+      return { address: seen(action.provider, action.ip, context) };
+    case "delete-ip":
+      return { learned: [{ ip: action.ip, fact: { kind: "gone" } }] };
+    case "annotate-node":
+    case "clear-annotation":
+    case "add-finalizer":
+    case "remove-finalizer":
+      return {};
+    case "update-dns":
+    case "withdraw-dns":
+    case "delete-dns":
+      return written(action, context);
+    case "open-ports":
+      return changed(action, context, (firewall) => opened(firewall, action));
+    case "close-ports":
+      return changed(action, context, (firewall) => closed(firewall, action));
+    case "add-to-firewall":
+      return changed(action, context, ({ machineIDs }) => ({
+        machineIDs: [...new Set([...machineIDs, ...action.after])],
+      }));
+    case "remove-from-firewall":
+      return changed(action, context, ({ machineIDs }) => ({
+        machineIDs: machineIDs.filter((id) => !action.before.includes(id)),
+      }));
+  }
+}
 
-/** What each kind of action leaves to be seen. */
-const EFFECTS: Effects = {
-  "acquire-ip": acquired,
-  "assign-ip": ({ provider, ip, after }, context) => ({
-    address: { ...seen(provider, ip, context), holderID: after.machineID },
-  }),
-  "move-ip": ({ provider, ip, after }, context) => ({
-    address: { ...seen(provider, ip, context), holderID: after.machineID },
-  }),
-  "unassign-ip": ({ provider, ip }, context) => ({ address: seen(provider, ip, context) }),
-  "delete-ip": ({ ip }) => ({ learned: [{ ip, fact: { kind: "gone" } }] }),
-  "annotate-node": () => ({}),
-  "clear-annotation": () => ({}),
-  "add-finalizer": () => ({}),
-  "remove-finalizer": () => ({}),
-  "update-dns": written,
-  "withdraw-dns": written,
-  "delete-dns": written,
-  "open-ports": (action, context) =>
-    changed(action, context, (firewall) => {
-      const texts = new Set(firewall.rules.map(({ ports }) => portText(ports)));
-      const added = action.ports.filter((ports) => !texts.has(portText(ports)));
-      const open = firewall.rules.map((rule) =>
-        action.after.includes(portText(rule.ports)) ? { ...rule, isOpenToAll: true } : rule,
-      );
-      const rules = [...open, ...added.map((ports) => ({ ports, isOpenToAll: true, isPlain: true }))];
-      return { rules, ruleCount: firewall.ruleCount + added.length };
-    }),
-  "close-ports": (action, context) =>
-    changed(action, context, (firewall) => {
-      const rules = firewall.rules.filter(({ ports, isPlain }) => !isPlain || !action.before.includes(portText(ports)));
-      return { rules, ruleCount: firewall.ruleCount - firewall.rules.length + rules.length };
-    }),
-  "add-to-firewall": (action, context) =>
-    changed(action, context, ({ machineIDs }) => ({ machineIDs: [...new Set([...machineIDs, ...action.after])] })),
-  "remove-from-firewall": (action, context) =>
-    changed(action, context, ({ machineIDs }) => ({
-      machineIDs: machineIDs.filter((id) => !action.before.includes(id)),
-    })),
-};
+function opened({ rules, ruleCount }: Firewall, { ports, after }: ChangePorts): Partial<Firewall> {
+  const texts = new Set(rules.map((rule) => portText(rule.ports)));
+  const added = ports.filter((range) => !texts.has(portText(range)));
+  const open = rules.map((rule) => (after.includes(portText(rule.ports)) ? { ...rule, isOpenToAll: true } : rule));
+  return {
+    rules: [...open, ...added.map((range) => ({ ports: range, isOpenToAll: true, isPlain: true }))],
+    ruleCount: ruleCount + added.length,
+  };
+}
+
+function closed({ rules, ruleCount }: Firewall, { before }: ChangePorts): Partial<Firewall> {
+  const left = rules.filter(({ ports, isPlain }) => !isPlain || !before.includes(portText(ports)));
+  return { rules: left, ruleCount: ruleCount - rules.length + left.length };
+}
 
 function acquired({ id, provider, after }: AcquireIP, { observation, newAddresses }: Imagining): Facts {
   const ip = newAddresses.get(id);
