@@ -42,7 +42,7 @@ export interface PoolView {
   /** Acquired addresses, those just found again included; the ones that are gone excluded. */
   readonly acquired: readonly AcquiredIP[];
   /** One per pending acquisition of the status, in its order. */
-  readonly intents: readonly IntentResolution[];
+  readonly pending: readonly PendingResolution[];
   readonly retries: Retries;
   readonly firewall: FirewallTarget;
   /** Returns why no address of the pool may go to a machine for its firewall's sake; undefined if one may. */
@@ -116,7 +116,7 @@ export interface Succession {
 }
 
 /** What became of a pending acquisition. */
-export type IntentResolution =
+export type PendingResolution =
   | { readonly kind: "found"; readonly acquired: AcquiredIP }
   | { readonly kind: "never-made" }
   /** A person said which address it is, by listing this one. */
@@ -188,7 +188,7 @@ export function isAsked({ inUse, succession }: Pick<PoolView, "inUse" | "success
 /** How many of the desired addresses there are, or may be: every managed address, entries that are no addresses, and pending acquisitions. */
 export function countedIPs(view: PoolView): number {
   const invalid = view.badEntries.filter(({ fault }) => fault === "invalid").length;
-  const open = view.intents.filter(({ kind }) => kind === "waiting" || kind === "ambiguous").length;
+  const open = view.pending.filter(({ kind }) => kind === "waiting" || kind === "ambiguous").length;
   return view.managed.length + invalid + open;
 }
 

@@ -25,9 +25,9 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "The intent of an earlier run is ignored.",
     file: "src/plan/addresses/view-pool.ts",
-    find: "const resolution = resolveIntent(intent, {",
+    find: "const resolution = resolvePending(intent, {",
     replace:
-      'const resolution: IntentResolution = provider.isComplete ? { kind: "never-made" } : resolveIntent(intent, {',
+      'const resolution: PendingResolution = provider.isComplete ? { kind: "never-made" } : resolvePending(intent, {',
   },
   {
     name: "After a lost answer another one is bought.",

@@ -6,7 +6,7 @@ import type { Hold, Obstacle } from "../../model/plan.ts";
 import { compareText, type Pool } from "../../model/resource.ts";
 import { pastMs, timestamp } from "../../model/time.ts";
 import { hold, obstacle, personNeeded } from "../holds.ts";
-import { countedIPs, type IntentResolution, type MachineOf, type PoolView } from "../pool-view.ts";
+import { countedIPs, type MachineOf, type PendingResolution, type PoolView } from "../pool-view.ts";
 import { nodeSubject, retryDueMs } from "../retries.ts";
 import { type Assignments, type Candidate, coolOff, isSamePlace, newCoolOff } from "./assign.ts";
 import type { MachineLedger } from "./machine-ledger.ts";
@@ -18,7 +18,7 @@ import type { MachineLedger } from "./machine-ledger.ts";
  *
  *   1 Every managed address counts, also one that is gone, unreadable or somebody else's. So do entries that are no addresses ({@link countedIPs}).
  *   2 Before the call, status gets a pending acquisition with all addresses that the account has. It counts, too, and while it is open nothing else is acquired.
- *   3 The next pass looks for what it brought among the addresses that are new ({@link resolveIntent}). Only a list that was read 30 seconds after the call, and
+ *   3 The next pass looks for what it brought among the addresses that are new ({@link resolvePending}). Only a list that was read 30 seconds after the call, and
  *     shows nothing that could be it, ends the wait.
  *   4 Acquisitions of one pool are carried out one after another. One that fails or gets no answer stops the later ones.
  */
@@ -191,12 +191,14 @@ function acquisition(
 }
 
 /** Returns what pending acquisitions hold up, whether or not the pool may be written. */
-export function pendingHolds({ intents, pool, object, key }: PoolView): readonly Hold[] {
-  return intents.flatMap((intent, at): readonly Hold[] => {
-    if (intent.kind === "ambiguous")
-      return [hold("acquire-ip", object, key, personNeeded(ambiguityOf(pool, at), intent.candidates.join(", ")))];
-    if (intent.kind !== "waiting") return [];
-    return [hold("acquire-ip", object, key, obstacle("AcquisitionUnanswered", "", { notBeforeMs: intent.untilMs }))];
+export function pendingHolds({ pending, pool, object, key }: PoolView): readonly Hold[] {
+  return pending.flatMap((resolution, at): readonly Hold[] => {
+    if (resolution.kind === "ambiguous")
+      return [hold("acquire-ip", object, key, personNeeded(ambiguityOf(pool, at), resolution.candidates.join(", ")))];
+    if (resolution.kind !== "waiting") return [];
+    return [
+      hold("acquire-ip", object, key, obstacle("AcquisitionUnanswered", "", { notBeforeMs: resolution.untilMs })),
+    ];
   });
 }
 
@@ -206,7 +208,7 @@ export function ambiguityOf({ status }: Pool, at: number): "AmbiguousAcquisition
 }
 
 /** What the address of a pending acquisition is looked for with. */
-interface IntentContext {
+interface ResolutionContext {
   readonly provider: ProviderFacts;
   readonly machineOf: MachineOf;
   /** True for an address that some object manages or remembers, or that was found for another acquisition. */
@@ -224,7 +226,7 @@ interface IntentContext {
  *   3 the only unattached one in its region that no object names. It is adopted, and never deleted: another cluster of the account may have acquired it.
  *     Exception: where status had lost the acquisition, nobody knows what the account had. Then a person has to say.
  */
-export function resolveIntent(intent: PendingAcquisition, context: IntentContext): IntentResolution {
+export function resolvePending(intent: PendingAcquisition, context: ResolutionContext): PendingResolution {
   const { provider, machineOf, isNamed, isListed, nowMs } = context;
   if (!provider.isComplete) return { kind: "waiting", untilMs: undefined };
   const startedMs = pastMs(intent.startedAt, nowMs) ?? nowMs;
@@ -255,7 +257,7 @@ function resolveUnattached(
   [only, ...others]: readonly string[],
   intent: PendingAcquisition,
   acquiredAt: string,
-): IntentResolution {
+): PendingResolution {
   if (only === undefined) return { kind: "never-made" };
   const isGuess = others.length > 0 || intent.restored === true;
   if (isGuess) return { kind: "ambiguous", candidates: [only, ...others] };

@@ -136,63 +136,60 @@ const MOVE_REASONS: Readonly<Record<FreeRank, Reason>> = {
 function assignment(
   view: PoolView,
   ip: string,
-  standing: Free,
+  { from, rank }: Free,
   candidate: Candidate,
   mustNotCarry: readonly string[],
 ): readonly (AssignIP | UnassignIP)[] {
-  if (standing.from !== undefined && !view.isMoveOneCall) return [detach(view, ip, standing, standing.from)];
+  const reason = MOVE_REASONS[rank];
+  const isHolderJudged = rank === "not-matching" || rank === "node-gone";
+  // Of a move that takes two calls this is the first. The next round finds the address unassigned, and assigns it.
+  if (from !== undefined && !view.isMoveOneCall)
+    return [unassignment(view, ip, { reason, before: from, isHolderJudged })];
   const leaving = candidate.leaving.map((leaver) => unassignLeaver(leaver, candidate.place));
-  const kind = standing.from === undefined ? "assign-ip" : "move-ip";
+  const kind = from === undefined ? "assign-ip" : "move-ip";
   const assign: AssignIP = {
     kind,
     id: actionID(kind, view.object, ip),
     object: view.object,
-    reason: MOVE_REASONS[standing.rank],
+    reason,
     requires: leaving.map(({ id }) => id),
     follows: [],
     provider: view.pool.spec.provider,
     ip,
-    before: standing.from,
+    before: from,
     after: candidate.place,
     mustNotCarry,
-    isHolderJudged: standing.rank === "not-matching" || standing.rank === "node-gone",
+    isHolderJudged,
   };
   return [...leaving, assign];
 }
 
-/** The first step of a move that takes two calls. The next round finds the address unassigned, and assigns it. */
-function detach({ object, pool }: PoolView, ip: string, { rank }: Free, from: Place): UnassignIP {
+/** Takes an address off a machine that another one needs. The node is the one that the owner sees: a machine may have two. */
+function unassignLeaver({ ip, owner }: Leaver, place: Place): UnassignIP {
+  const standing = owner.managed.find((managed) => managed.ip === ip)?.standing;
+  const { from = place, rank } = standing?.kind === "free" ? standing : {};
+  return unassignment(owner, ip, { reason: "DropletNeeded", before: from, isHolderJudged: rank === "not-matching" });
+}
+
+/** Returns the action that takes an address of a pool off its machine. */
+export function unassignment(
+  { object, pool }: PoolView,
+  ip: string,
+  how: Pick<UnassignIP, "reason" | "before" | "isHolderJudged">,
+): UnassignIP {
+  const { reason, before, isHolderJudged } = how;
   return {
     kind: "unassign-ip",
     id: actionID("unassign-ip", object, ip),
     object,
-    reason: MOVE_REASONS[rank],
+    reason,
     requires: [],
     follows: [],
     provider: pool.spec.provider,
     ip,
-    before: from,
+    before,
     after: undefined,
-    isHolderJudged: rank === "not-matching" || rank === "node-gone",
-  };
-}
-
-function unassignLeaver({ ip, owner }: Leaver, place: Place): UnassignIP {
-  const standing = owner.managed.find((managed) => managed.ip === ip)?.standing;
-  const { from = place, rank } = standing?.kind === "free" ? standing : {};
-  return {
-    kind: "unassign-ip",
-    id: actionID("unassign-ip", owner.object, ip),
-    object: owner.object,
-    reason: "DropletNeeded",
-    requires: [],
-    follows: [],
-    provider: owner.pool.spec.provider,
-    ip,
-    // The node as the owner sees it: a machine may have two.
-    before: from,
-    after: undefined,
-    isHolderJudged: rank === "not-matching",
+    isHolderJudged,
   };
 }
 

@@ -98,7 +98,7 @@ export class MachineLedger {
     for (const [at, { providerID = "", startedAt }] of view.pool.status.pendingAcquisitions.entries()) {
       const target = machineOf(providerID);
       const isRecent = (pastMs(startedAt, nowMs) ?? nowMs) + UNANSWERED_WATCH_MS > nowMs;
-      const isOpen = view.intents[at]?.kind === "waiting" && (view.provider !== undefined || isRecent);
+      const isOpen = view.pending[at]?.kind === "waiting" && (view.provider !== undefined || isRecent);
       if (target !== undefined && isOpen) this.promise(target, view.key);
     }
   }

@@ -1,12 +1,12 @@
 import { actionID, type DeleteIP, type Place, type UnassignIP } from "../../model/action.ts";
 import type { Hold, Obstacle } from "../../model/plan.ts";
-import type { Reason } from "../../model/reason.ts";
 import { FINALIZER } from "../../model/resource.ts";
 import { type Cleaning, NOTHING_TO_CLEAN } from "../finalizer.ts";
 import { hold, obstacle, personNeeded } from "../holds.ts";
 import { isAsked, isWritable, type ManagedIP, type PoolView } from "../pool-view.ts";
 import { ipSubject } from "../retries.ts";
 import { ambiguityOf } from "./acquire.ts";
+import { unassignment } from "./assign.ts";
 
 /** What `reclaimPolicy: Delete` does with addresses in this pass. */
 interface Reclaim {
@@ -30,12 +30,12 @@ export function reclaim(view: PoolView, willAcquire: boolean, stillPublished: Re
     spec.reclaimPolicy === "Delete" ? view.managed.filter(({ acquired }) => acquired?.isAdopted === false) : [];
   const surplus = meta.isDeleting ? reclaimable : reclaimable.filter(({ ip }) => !isAsked(view, ip));
   const steps = surplus.map((address) => giveBack(view, address, stillPublished.get(address.ip)));
-  const hasOpenIntent = spec.reclaimPolicy === "Delete" && view.pool.status.pendingAcquisitions.length > 0;
+  const hasPending = spec.reclaimPolicy === "Delete" && view.pool.status.pendingAcquisitions.length > 0;
   return {
     actions: steps.flatMap(({ actions }) => actions),
     holds: [...steps.flatMap(({ holds }) => holds), ...(meta.isDeleting && isOurs ? unanswered(view) : [])],
     cleaning: {
-      isNeeded: reclaimable.length > 0 || hasOpenIntent || (willAcquire && spec.reclaimPolicy === "Delete"),
+      isNeeded: reclaimable.length > 0 || hasPending || (willAcquire && spec.reclaimPolicy === "Delete"),
       isStuck: steps.some(({ holds }) => holds.length > 0) || !hasAllAnswers(view),
       after: steps.flatMap(({ actions }) => actions.map(({ id }) => id)),
     },
@@ -87,35 +87,38 @@ function positionObstacle(standing: ManagedIP["standing"]): Obstacle | undefined
   }
 }
 
+/** Deletes an address, and takes it off its machine before. */
 function unassignAndDelete(
   view: PoolView,
   ip: string,
   from: Place | undefined,
   isNotMatching: boolean,
 ): readonly (UnassignIP | DeleteIP)[] {
-  const reason: Reason = view.pool.meta.isDeleting ? "PoolDeleted" : "AboveDesired";
-  const common = { object: view.object, provider: view.pool.spec.provider, ip, follows: [], after: undefined };
-  const unassignID = actionID("unassign-ip", view.object, ip);
+  const { isDeleting } = view.pool.meta;
+  const reason = isDeleting ? "PoolDeleted" : "AboveDesired";
+  // A deleted pool has no matches: its addresses leave whatever becomes of their nodes.
+  const isHolderJudged = isNotMatching && !isDeleting;
+  const steps = from === undefined ? [] : [unassignment(view, ip, { reason, before: from, isHolderJudged })];
   const remove: DeleteIP = {
-    ...common,
     kind: "delete-ip",
     id: actionID("delete-ip", view.object, ip),
+    object: view.object,
     reason: "ReclaimDelete",
-    requires: from === undefined ? [] : [unassignID],
+    requires: steps.map(({ id }) => id),
+    follows: [],
+    provider: view.pool.spec.provider,
+    ip,
     before: from,
+    after: undefined,
   };
-  if (from === undefined) return [remove];
-  // A deleted pool has no matches: its addresses leave whatever becomes of their nodes.
-  const isHolderJudged = isNotMatching && !view.pool.meta.isDeleting;
-  const step = { ...common, id: unassignID, reason, requires: [], before: from, isHolderJudged } as const;
-  return [{ ...step, kind: "unassign-ip" }, remove];
+  return [...steps, remove];
 }
 
 /** A deletion waits for the answers of pending acquisitions, and says so. */
 function unanswered(view: PoolView): readonly Hold[] {
   if (hasAllAnswers(view)) return [];
-  const until = view.intents.flatMap((intent) => (intent.kind === "waiting" ? (intent.untilMs ?? []) : []));
-  const ambiguous = view.intents.findIndex(({ kind }) => kind === "ambiguous");
+  const until = view.pending.flatMap((intent) => (intent.kind === "waiting" ? (intent.untilMs ?? []) : []));
+  const ambiguous = view.pending.findIndex(({ kind }) => kind === "ambiguous");
   const needsPerson = ambiguous >= 0;
   const notBeforeMs = until.length === 0 ? undefined : Math.max(...until);
   const reason = needsPerson ? ambiguityOf(view.pool, ambiguous) : "AcquisitionUnanswered";
@@ -123,8 +126,8 @@ function unanswered(view: PoolView): readonly Hold[] {
 }
 
 /** A deletion can end once no creation is without an answer, beside that every acquired address can be given back in this pass. */
-function hasAllAnswers({ pool, intents }: PoolView): boolean {
+function hasAllAnswers({ pool, pending }: PoolView): boolean {
   return (
-    pool.spec.reclaimPolicy !== "Delete" || !intents.some(({ kind }) => kind === "waiting" || kind === "ambiguous")
+    pool.spec.reclaimPolicy !== "Delete" || !pending.some(({ kind }) => kind === "waiting" || kind === "ambiguous")
   );
 }

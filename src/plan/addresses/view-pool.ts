@@ -7,10 +7,10 @@ import { REFUSAL_REASONS } from "../../model/reason.ts";
 import { compareText, managedIPs, ownerKey, type Pool } from "../../model/resource.ts";
 import { timestamp } from "../../model/time.ts";
 import { obstacle } from "../holds.ts";
-import type { BadEntry, IntentResolution, ManagedIP, PoolView, Verdicts } from "../pool-view.ts";
+import type { BadEntry, ManagedIP, PendingResolution, PoolView, Verdicts } from "../pool-view.ts";
 import { Retries } from "../retries.ts";
 import type { Validation } from "../validate.ts";
-import { resolveIntent } from "./acquire.ts";
+import { resolvePending } from "./acquire.ts";
 import { type Claims, releasedOf, selectInUse } from "./claims.ts";
 import { successionOf } from "./named-address.ts";
 import { standingOf } from "./position.ts";
@@ -66,7 +66,7 @@ export function viewPool(pool: Pool, context: ViewContext): PoolView {
     ...(succession === undefined ? {} : { succession }),
     desired,
     acquired: found.acquired.filter(({ ip }) => managed.some((address) => address.ip === ip)),
-    intents: found.intents,
+    pending: found.pending,
     retries: new Retries(pool.status.retries, observedAtMs),
     firewall: context.firewall,
     firewallObstacle: context.firewallObstacle,
@@ -150,19 +150,19 @@ function findAgain(
   pool: Pool,
   provider: ProviderFacts | undefined,
   context: ViewContext,
-): { readonly acquired: readonly AcquiredIP[]; readonly intents: readonly IntentResolution[] } {
+): { readonly acquired: readonly AcquiredIP[]; readonly pending: readonly PendingResolution[] } {
   const { observation, claims, found: taken } = context;
   if (provider === undefined) {
     return {
       acquired: pool.status.acquired,
-      intents: pool.status.pendingAcquisitions.map(() => ({ kind: "waiting", untilMs: undefined })),
+      pending: pool.status.pendingAcquisitions.map(() => ({ kind: "waiting", untilMs: undefined })),
     };
   }
   const isTaken = (ip: string): boolean => claims.isNamed(ip) || taken.has(ip);
   const answers = new Set<string>();
   const isListed = (ip: string): boolean => pool.spec.ips.includes(ip) && !answers.has(ip);
-  const intents = pool.status.pendingAcquisitions.map((intent) => {
-    const resolution = resolveIntent(intent, {
+  const pending = pool.status.pendingAcquisitions.map((intent) => {
+    const resolution = resolvePending(intent, {
       provider,
       machineOf: (id) => observation.registry.machineID(provider.name, id),
       isNamed: isTaken,
@@ -173,12 +173,12 @@ function findAgain(
     if (resolution.kind === "listed") answers.add(resolution.ip);
     return resolution;
   });
-  const answered = intents.flatMap((intent) => (intent.kind === "found" ? [intent.acquired] : []));
+  const answered = pending.flatMap((one) => (one.kind === "found" ? [one.acquired] : []));
   const shown = shownAgain(pool, context);
   const more = [...answered, ...shown];
   return {
     acquired: [...pool.status.acquired, ...answered, ...shown, ...annotated(pool, more, provider, context, isTaken)],
-    intents,
+    pending,
   };
 }
 

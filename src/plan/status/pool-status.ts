@@ -72,7 +72,7 @@ function poolStatus(decision: Decision, own: OwnPlan): RoutedIPStatus {
     assignableNodes: waiting,
     nodeErrors: nodeErrors(retries, skipped),
     acquired: view.acquired,
-    pendingAcquisitions: openIntents(view),
+    pendingAcquisitions: pendingAcquisitions(view),
     released: [...released(view), ...replaced(view)].toSorted((a, b) => compareText(a.ip, b.ip)),
     retries,
     ...lastAssignment(pool.status.lastAssignmentTime, nowMs),
@@ -215,10 +215,10 @@ function nodeErrors(retries: readonly RetryStatus[], skipped: readonly NodeVerdi
 }
 
 /** Those that are still watched, with what they may have got; one whose time is unreadable or in the future is watched from now on, once. */
-function openIntents(view: PoolView): readonly PendingAcquisition[] {
+function pendingAcquisitions(view: PoolView): readonly PendingAcquisition[] {
   const { nowMs } = view;
   return view.pool.status.pendingAcquisitions.flatMap((intent, index) => {
-    const resolution = view.intents[index];
+    const resolution = view.pending[index];
     if (resolution?.kind !== "waiting" && resolution?.kind !== "ambiguous") return [];
     const told = resolution.kind === "ambiguous" ? { candidates: resolution.candidates } : {};
     const startedAt = isPast(intent.startedAt, nowMs) ? intent.startedAt : timestamp(nowMs);
