@@ -19,7 +19,7 @@ import {
   type Sending,
   unfinishedAt,
 } from "./firewall-target.ts";
-import { firewallCleaning, type Reduction, shrinkFirewall, waitingForHeirs } from "./shrink-firewall.ts";
+import { firewallCleaning, type Reduction, removeUnneeded, waitingForHeirs } from "./shrink-firewall.ts";
 
 /** What is done about the firewalls of one object. */
 export interface ObjectFirewalls {
@@ -96,7 +96,7 @@ export function planFirewalls(
     const reductions = mayLetGo(view)
       ? storedMemory(view).map((memory) => {
           const facts = firewalls.get(memory.provider);
-          return shrinkFirewall(view, memory, {
+          const reduction = removeUnneeded(view, memory, {
             facts,
             kept,
             isCarriedOver: areLetIn(work, (machine) => extension.before.has(machine)),
@@ -108,6 +108,8 @@ export function planFirewalls(
             taken,
             nowMs,
           });
+          for (const entry of reduction.removed) taken.add(entry);
+          return reduction;
         })
       : [];
     const { actions, ...others } = result(work, reductions, shared, firewalls);

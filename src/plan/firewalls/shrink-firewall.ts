@@ -18,7 +18,11 @@ import { type BlockedFirewall, otherMachines, type Sending } from "./firewall-ta
 export interface Reduction {
   readonly actions: readonly (ChangePorts | ChangeMachines)[];
   readonly holds: readonly Hold[];
+  /** Ports and machines that it takes away, as `entryKey`. */
+  readonly removed: readonly string[];
 }
+
+const NOTHING: Reduction = { actions: [], holds: [], removed: [] };
 
 /** What a reduction depends on, beside the object. */
 interface ReductionContext {
@@ -38,19 +42,22 @@ interface ReductionContext {
   /** Addresses that cannot be taken out of DNS in this pass, with the name. */
   readonly stillPublished: ReadonlyMap<string, string>;
   /** Ports and machines, as `entryKey`, that objects before this one take away. */
-  readonly taken: Set<string>;
+  readonly taken: ReadonlySet<string>;
   readonly nowMs: number;
 }
 
 /**
- * Takes away what was added for the object at one firewall and nobody needs any more: ports, then machines. From its present firewall after what is added there
- * was tried, from a former one only once that succeeded, for every machine that may have an address; a machine that an address leaves, once it has left. Enters its own in `taken`.
+ * Removes from one firewall what flipop added for the object and no object needs any more: first ports, then machines.
+ * 1. Present firewall: removes after this plan's additions there have ended, even if they failed.
+ * 2. Former firewall: removes only if the present one lets clients in at every machine where an address may be, after this plan's additions succeeded.
+ * 3. A machine leaves after all moves away from it have succeeded.
+ * Pure.
  */
-export function shrinkFirewall(view: PoolView, memory: FirewallMemory, context: ReductionContext): Reduction {
+export function removeUnneeded(view: PoolView, memory: FirewallMemory, context: ReductionContext): Reduction {
   const fact = factByID(context.facts, memory.id);
   if (fact === undefined || fact.kind === "gap")
-    return { actions: [], holds: [unreadable(view, memory, fact?.error ?? context.facts?.unusable?.message ?? "")] };
-  if (fact.kind !== "known") return { actions: [], holds: [] };
+    return { ...NOTHING, holds: [unreadable(view, memory, fact?.error ?? context.facts?.unusable?.message ?? "")] };
+  if (fact.kind !== "known") return NOTHING;
   const { firewall } = fact;
   const kept = context.kept.get(memory.id);
   const shown = shownPorts(firewall);
@@ -62,15 +69,15 @@ export function shrinkFirewall(view: PoolView, memory: FirewallMemory, context: 
   const machines = memory.machineIDs.filter(
     (id) => kept?.machines.has(id) !== true && firewall.machineIDs.includes(id) && isFree(id),
   );
-  if (ports.length === 0 && machines.length === 0) return { actions: [], holds: [] };
+  if (ports.length === 0 && machines.length === 0) return NOTHING;
   const isPresent = isPresentFirewall(view, memory);
   const hold = obstacle(view, memory, context);
-  if (hold !== undefined) return { actions: [], holds: [hold] };
-  for (const what of [...ports, ...machines]) context.taken.add(entryKey(memory.id, what));
+  if (hold !== undefined) return { ...NOTHING, holds: [hold] };
   const wait = isPresent ? { requires: [], follows: context.adding } : { requires: context.adding, follows: [] };
   const closing = ports.length === 0 ? [] : [closePorts(view, memory, ports, wait, fact)];
   const leaving = machines.length === 0 ? [] : [removeMachines(view, memory, machines, wait, closing, context)];
-  return { actions: [...closing, ...leaving], holds: [] };
+  const removed = [...ports, ...machines].map((what) => entryKey(memory.id, what));
+  return { actions: [...closing, ...leaving], holds: [], removed };
 }
 
 function isPresentFirewall({ firewall }: PoolView, { id }: FirewallMemory): boolean {
