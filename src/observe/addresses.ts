@@ -5,7 +5,15 @@ import type { ProviderFacts } from "../model/observation.ts";
 import { compareText, type Pool } from "../model/resource.ts";
 import { type Listing, readAllPages } from "../ports/listing.ts";
 import type { IPProviderReader } from "../ports/providers.ts";
-import { type AskOptions, concernsWholeProvider, refusalOf, SkewNotes, unusableWhy } from "./asking.ts";
+import {
+  type AskOptions,
+  CircuitBreaker,
+  concernsWholeProvider,
+  PARALLEL_READS,
+  refusalOf,
+  SkewNotes,
+  unusableWhy,
+} from "./asking.ts";
 import { factKey, type ReusableFacts } from "./reusable-facts.ts";
 import { type WantedAddresses, wantedAddresses } from "./wanted-addresses.ts";
 
@@ -14,9 +22,6 @@ export interface ReadAddressesOptions extends AskOptions<IPProviderReader> {
   readonly pools: readonly Pool[];
   readonly nodes: readonly NodeFacts[];
 }
-
-/** How many single reads are under way at once. */
-const PARALLEL_READS = 4;
 
 /** What objects ask a provider of addresses, as a text; undefined when none names it. Pure. */
 export function askedOfAddresses({
@@ -174,40 +179,26 @@ async function readSingly(
   hasListFailed: boolean,
   skews: SkewNotes,
 ): Promise<ReadonlyMap<string, AddressFact>> {
-  const facts = new Map<string, AddressFact>();
-  let away: AddressFact | undefined;
-  let failure: unknown;
-  const queue = ips.values();
-  const readNext = async (): Promise<void> => {
-    for (const ip of queue) {
-      if (failure !== undefined) return;
-      const reading = away === undefined ? await readOne(provider, ip) : { fact: away, isAnswered: false };
-      if (hasListFailed && !reading.isAnswered) away = reading.fact;
-      facts.set(ip, reading.fact);
-    }
-  };
-  const guarded = (): Promise<void> =>
-    readNext().catch((error: unknown) => {
-      skews.note(error);
-      // Until when to wait must reach later runs, whatever else failed beside it.
-      const isLimit = error instanceof ProviderError && error.failure === "rate-limited";
-      if (failure === undefined || isLimit) failure = error;
-    });
-  await Promise.all(Array.from({ length: PARALLEL_READS }, guarded));
-  if (failure !== undefined) throw failure;
-  return facts;
+  const breaker = new CircuitBreaker(skews, hasListFailed ? 1 : Number.POSITIVE_INFINITY);
+  const readings = await breaker.all(
+    ips,
+    (ip) => readOne(provider, ip),
+    (error): Reading => ({ kind: "gap", error }),
+  );
+  if (breaker.failure !== undefined) throw breaker.failure;
+  return readings;
 }
 
-async function readOne(
-  provider: IPProviderReader,
-  ip: string,
-): Promise<{ readonly fact: AddressFact; readonly isAnswered: boolean }> {
+type Reading = AddressFact & { readonly isUnanswered?: boolean };
+
+async function readOne(provider: IPProviderReader, ip: string): Promise<Reading> {
   try {
     const address = await provider.getAddress(ip);
-    return { fact: address === undefined ? { kind: "gone" } : { kind: "known", address }, isAnswered: true };
+    return address === undefined ? { kind: "gone" } : { kind: "known", address };
   } catch (error) {
     if (!(error instanceof ProviderError) || concernsWholeProvider(error)) throw error;
-    return { fact: { kind: "gap", error: error.message }, isAnswered: error.status > 0 };
+    const gap: Reading = { kind: "gap", error: error.message };
+    return error.status === 0 ? { ...gap, isUnanswered: true } : gap;
   }
 }
 

@@ -76,7 +76,7 @@ export class SkewNotes {
 }
 
 /** How many reads are under way at once. */
-const PARALLEL_READS = 4;
+export const PARALLEL_READS = 4;
 /** After so many reads in a row without any answer the provider is taken to be away. */
 const UNANSWERED_LIMIT = 3;
 
@@ -97,10 +97,15 @@ export class CircuitBreaker {
   #lastError = "";
   #failure: ProviderError | undefined;
   readonly #skews: SkewNotes | undefined;
+  readonly #unansweredLimit: number;
 
-  /** @param skews - enters every failure of the provider as a whole as it comes. */
-  constructor(skews?: SkewNotes) {
+  /**
+   * @param skews - enters every failure of the provider as a whole as it comes
+   * @param unansweredLimit - after so many reads in a row without any answer the provider is taken to be away
+   */
+  constructor(skews?: SkewNotes, unansweredLimit: number = UNANSWERED_LIMIT) {
     this.#skews = skews;
+    this.#unansweredLimit = unansweredLimit;
   }
 
   /** The failure of the provider as a whole; undefined when there was none. */
@@ -129,7 +134,7 @@ export class CircuitBreaker {
     skipped: (error: string) => T,
   ): Promise<T> {
     if (this.#failure !== undefined) return skipped(this.#failure.message);
-    if (this.#unanswered >= UNANSWERED_LIMIT) return skipped(this.#lastError);
+    if (this.#unanswered >= this.#unansweredLimit) return skipped(this.#lastError);
     const reading = await this.#guard(() => read(key));
     if (reading === undefined) return skipped(this.failure?.message ?? "");
     const isUnanswered = reading.isUnanswered === true;

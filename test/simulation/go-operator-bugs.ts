@@ -112,8 +112,8 @@ export const GO_OPERATOR_BUGS: readonly Mutation[] = [
   {
     name: "An address that cannot be read counts as gone.",
     file: "src/observe/addresses.ts",
-    find: 'return { fact: { kind: "gap", error: error.message }, isAnswered: error.status > 0 };',
-    replace: 'return { fact: { kind: "gone" }, isAnswered: error.status > 0 };',
+    find: 'const gap: Reading = { kind: "gap", error: error.message };',
+    replace: 'const gap: Reading = { kind: "gone" };',
   },
   {
     name: "An address that cannot be read counts as unattached.",
