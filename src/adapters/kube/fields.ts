@@ -75,11 +75,12 @@ export function list<T>(entry: Field<T>): Field<readonly T[]> {
 
 /** An object with these fields. */
 export function object<T extends object>(fields: FieldsOf<T>): Field<T> {
+  const members = membersOf(fields);
   return {
     read: (value, wrong) => {
       const record = asRecord(value);
       if (record === undefined && (value ?? undefined) !== undefined) wrong("an object", value);
-      return record && readFields(fields, record, wrong);
+      return record && (readMembers(members, record, wrong) as T | undefined);
     },
     write: (value) => {
       const described = Object.keys(fields).map((name) => [name, value[name as keyof T]] as const);
@@ -162,15 +163,20 @@ function describe(value: unknown): string {
   return Array.isArray(value) ? "a list" : typeof value === "object" ? "an object" : `a long ${typeof value}`;
 }
 
-function readFields<T>(fields: FieldsOf<T>, record: Readonly<Record<string, unknown>>, wrong: Wrong): T | undefined {
+function readMembers(
+  described: readonly (readonly [string, Field<unknown>])[],
+  record: Readonly<Record<string, unknown>>,
+  wrong: Wrong,
+): unknown {
   const members: [string, unknown][] = [];
-  for (const [name, field] of membersOf(fields)) {
+  for (const [name, field] of described) {
     const key = field.key ?? name;
-    const value = field.read(record[key], within(wrong, `.${key}`));
+    // The path is put together only where something is wrong: a status may have thousands of entries.
+    const value = field.read(record[key], (expected, odd, path = "") => wrong(expected, odd, `.${key}${path}`));
     if (value !== undefined) members.push([name, value]);
     else if (!("isOptional" in field)) return undefined;
   }
-  return Object.fromEntries(members) as T;
+  return Object.fromEntries(members);
 }
 
 function membersOf<T>(fields: FieldsOf<T>): readonly (readonly [string, Field<unknown>])[] {
