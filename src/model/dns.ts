@@ -76,6 +76,8 @@ export interface DNSFacts {
 export interface TTLRules {
   /** Lower ones are raised to it. */
   readonly minimumSeconds: number;
+  /** Higher ones are lowered to it. */
+  readonly maximumSeconds: number;
   /** The value below the minimum that means "the provider decides"; absent where there is none. */
   readonly automaticSeconds?: number;
 }
@@ -95,9 +97,13 @@ export function canonicalZone(text: string): string {
   return text.toLowerCase().replace(/\.$/, "");
 }
 
-/** The TTL a set gets at a provider, seconds: as written, or the least it accepts. */
-export function acceptedTTL(ttlSeconds: number, { minimumSeconds, automaticSeconds }: TTLRules): number {
-  return ttlSeconds === automaticSeconds ? ttlSeconds : Math.max(ttlSeconds, minimumSeconds);
+/** The TTLs that DNS itself knows: 31 bits of seconds. @see https://www.rfc-editor.org/rfc/rfc2181#section-8 */
+export const ANY_TTL: TTLRules = { minimumSeconds: 0, maximumSeconds: 2_147_483_647 };
+
+/** The TTL a set gets at a provider, seconds: as written, or the least or the most it accepts. */
+export function acceptedTTL(ttlSeconds: number, rules: TTLRules): number {
+  if (ttlSeconds === rules.automaticSeconds) return ttlSeconds;
+  return Math.min(Math.max(ttlSeconds, rules.minimumSeconds), rules.maximumSeconds);
 }
 
 /** Addresses in the one order of record sets: canonical IPv4 only, sorted by text, unique. */

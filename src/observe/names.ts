@@ -1,4 +1,5 @@
 import {
+  ANY_TTL,
   type DNSFacts,
   lookKey,
   type RecordsFact,
@@ -236,7 +237,7 @@ function factIn(
 }
 
 function nothing(name: string, unusable: DNSFacts["unusable"]): DNSFacts {
-  const facts = { name, ttlRules: { minimumSeconds: 0 }, isBatched: false, zones: new Map(), records: new Map() };
+  const facts = { name, ttlRules: ANY_TTL, isBatched: false, zones: new Map(), records: new Map() };
   return unusable === undefined ? facts : { ...facts, unusable };
 }
 

@@ -1,4 +1,5 @@
 import { restoreMemory } from "../model/acquisition-memory.ts";
+import { ANY_TTL } from "../model/dns.ts";
 import { KubeError, type Refusal } from "../model/errors.ts";
 import { leaseFacts } from "../model/lease-notes.ts";
 import type { KnownFacts, LeaseFacts, Observation } from "../model/observation.ts";
@@ -181,7 +182,7 @@ function unanswered(pieces: readonly Piece[]): KnownFacts {
     );
   return {
     providers: of("addresses", { addresses: new Map(), isComplete: false, readAtMs: 0 }),
-    dns: of("names", { ttlRules: { minimumSeconds: 0 }, isBatched: false, zones: new Map(), records: new Map() }),
+    dns: of("names", { ttlRules: ANY_TTL, isBatched: false, zones: new Map(), records: new Map() }),
     firewalls: of("firewalls", { limits: { rules: 0, machines: 0 }, firewalls: new Map() }),
   };
 }

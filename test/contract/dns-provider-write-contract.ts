@@ -161,17 +161,26 @@ function changingTTLs(inWorld: InDNSWorld): void {
     expectSafeViews(world.resolverViews(fqdn), [ip1, ip2], [ip2, ip3]);
   });
 
-  inWorld("raises a TTL to the least that the provider accepts, and is content with it afterwards", async (world) => {
-    await seedSet(world, [ip1], 300);
-    const { provider } = world;
-    const zone = await knownZone(provider);
-    const { minimumSeconds } = provider.ttlRules;
-    const low = { before: [ip1], after: { addresses: [ip1, ip2], ttlSeconds: minimumSeconds - 1 } };
-    expect((await provider.writeRecords(zone, fqdn, low)).records.ttlSeconds).toBe(minimumSeconds);
-    const writes = world.writes();
-    expect((await provider.writeRecords(zone, fqdn, low)).records.ttlSeconds).toBe(minimumSeconds);
-    expect(world.writes()).toBe(writes);
-  });
+  inWorld(
+    "keeps a TTL between the least and the most that the provider accepts, and is content with it",
+    async (world) => {
+      await seedSet(world, [ip1], 300);
+      const { provider } = world;
+      const zone = await knownZone(provider);
+      const { minimumSeconds, maximumSeconds } = provider.ttlRules;
+      const bounds = [
+        [[ip1], minimumSeconds - 1, minimumSeconds],
+        [[ip1, ip2], maximumSeconds + 1, maximumSeconds],
+      ] as const;
+      for (const [before, ttlSeconds, accepted] of bounds) {
+        const change = { before, after: { addresses: [ip1, ip2], ttlSeconds } };
+        expect((await provider.writeRecords(zone, fqdn, change)).records.ttlSeconds).toBe(accepted);
+        const writes = world.writes();
+        expect((await provider.writeRecords(zone, fqdn, change)).records.ttlSeconds).toBe(accepted);
+        expect(world.writes()).toBe(writes);
+      }
+    },
+  );
 
   inWorld("writes the value that means automatic as it is, where there is one", async (world) => {
     await seedSet(world, [ip1], 300);

@@ -77,7 +77,7 @@ export function dnsFacts(
   };
   return {
     name: "digitalocean",
-    ttlRules: { minimumSeconds: 30 },
+    ttlRules: { minimumSeconds: 30, maximumSeconds: 86_400 },
     isBatched: false,
     zones: new Map([["example.com", zoneFact ?? { kind: "known", zone }]]),
     records: new Map(Object.entries(names).map(([fqdn, value]) => [recordsKey(zone, fqdn), fact(fqdn, value)])),

@@ -101,7 +101,10 @@ function records(fqdn: string, addresses: readonly string[], ttlSeconds?: number
 function facts(name: string, zone: Zone, read: readonly RecordSetState[]): DNSFacts {
   return {
     name,
-    ttlRules: name === "cloudflare" ? { minimumSeconds: 60, automaticSeconds: 1 } : { minimumSeconds: 30 },
+    ttlRules:
+      name === "cloudflare"
+        ? { minimumSeconds: 60, maximumSeconds: 86_400, automaticSeconds: 1 }
+        : { minimumSeconds: 30, maximumSeconds: 86_400 },
     isBatched: name === "cloudflare",
     zones: new Map([[zone.name ?? "", { kind: "known", zone }]]),
     records: new Map(

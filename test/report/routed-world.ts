@@ -218,7 +218,7 @@ function mailRecords(): DNSFacts {
   };
   return {
     name: "digitalocean",
-    ttlRules: { minimumSeconds: 30 },
+    ttlRules: { minimumSeconds: 30, maximumSeconds: 86_400 },
     isBatched: false,
     zones: new Map([["example.org", { kind: "known", zone }]]),
     records: new Map([[recordsKey(zone, records.fqdn), { kind: "known", records }]]),

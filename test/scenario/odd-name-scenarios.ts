@@ -37,7 +37,7 @@ export function oddNameScenarios(scenario: Register): void {
       const { ips } = await world.pools.status("web");
       expect(Object.keys(ips).toSorted()).toEqual([...INHERITED, ip(1)].toSorted());
       for (const entry of INHERITED)
-        expect(Object.getOwnPropertyDescriptor(ips, entry)?.value, entry).toEqual({
+        expect(Object.getOwnPropertyDescriptor(ips, entry)?.value, entry).toMatchObject({
           state: "error",
           reason: "InvalidIP",
           error: `"${entry}" is not a canonical IPv4 address`,

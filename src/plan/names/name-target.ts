@@ -42,8 +42,8 @@ export interface ReadyTarget {
   readonly name: TargetName;
   readonly zone: Zone;
   readonly ttlSeconds: number;
-  /** The TTL as written, where the provider accepts no such low one. */
-  readonly raisedFrom?: number;
+  /** The TTL as written, where the provider accepts no such low or high one. */
+  readonly writtenTTL?: number;
   readonly records: RecordSetState;
   /** Why nothing may be written all the same. */
   readonly unusable?: BlockedTarget;
@@ -117,8 +117,8 @@ function withRecords(wish: NamedWish, facts: DNSFacts, zone: Zone, name: TargetN
   }
   const unusable = facts.unusable === undefined ? {} : { unusable: obstacle(wish, facts, undefined) };
   const ttlSeconds = acceptedTTL(wish.ttlSeconds, facts.ttlRules);
-  const raised = ttlSeconds === wish.ttlSeconds ? {} : { raisedFrom: wish.ttlSeconds };
-  return { kind: "ready", name, zone, ttlSeconds, records: fact.records, ...raised, ...unusable };
+  const written = ttlSeconds === wish.ttlSeconds ? {} : { writtenTTL: wish.ttlSeconds };
+  return { kind: "ready", name, zone, ttlSeconds, records: fact.records, ...written, ...unusable };
 }
 
 /** Where an object asks to be published, as far as the spec alone tells. */

@@ -15,8 +15,10 @@ export function dnsReadiness({ present }: ObjectNames): Readiness | undefined {
 
 /** A sentence about a TTL that was raised; `""` when it is as written. Pure. */
 export function raisedText({ present: { target } }: ObjectNames): string {
-  if (target.kind !== "ready" || target.raisedFrom === undefined) return "";
-  return ` TTL ${target.raisedFrom} was raised to ${target.ttlSeconds}, the least ${target.name.provider} accepts.`;
+  if (target.kind !== "ready" || target.writtenTTL === undefined) return "";
+  const { writtenTTL, ttlSeconds, name } = target;
+  const [change, bound] = writtenTTL < ttlSeconds ? ["raised", "least"] : ["lowered", "most"];
+  return ` TTL ${writtenTTL} was ${change} to ${ttlSeconds}, the ${bound} ${name.provider} accepts.`;
 }
 
 /** True while something is left to do for a name, or may be once its addresses can be looked at, so that its last failure still means something. Pure. */

@@ -52,7 +52,7 @@ describe("the changes of a record set", () => {
     ["an automatic TTL replaced", "a=1/1", [1], 60, "a>/60"],
     ["a TTL raised to 60", "a=1", [1, 2], 59, "+2/60"],
     ["a TTL of 0 raised to 60", "", [1], 0, "+1/60"],
-    ["a TTL above the highest left to Cloudflare's refusal", "", [1], 86_401, "+1/86401"],
+    ["a TTL above the highest lowered to it", "", [1], 86_401, "+1/86400"],
     ["no TTL of a proxied set", "a=1~ b=2~", [1, 2], 300, ""],
     ["a proxied post for a proxied set", "a=1~", [1, 2], 300, "+2/1~"],
     ["a proxied post for a set with one proxied record", "a=1 b=2~", [1, 2, 3], 300, "+3/1~"],

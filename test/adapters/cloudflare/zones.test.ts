@@ -131,5 +131,5 @@ test("the reader has no method that writes, at run time either", () => {
     "ttlRules",
   ]);
   expect([reader.name, reader.isBatched]).toEqual(["cloudflare", true]);
-  expect(reader.ttlRules).toEqual({ minimumSeconds: 60, automaticSeconds: 1 });
+  expect(reader.ttlRules).toEqual({ minimumSeconds: 60, maximumSeconds: 86_400, automaticSeconds: 1 });
 });

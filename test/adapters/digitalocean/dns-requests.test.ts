@@ -169,7 +169,10 @@ describe("requests about DNS", () => {
         "ttlRules",
       ];
       expect(Object.keys(reader).sort()).toEqual(names);
-      expect([reader.isBatched, reader.ttlRules]).toEqual([false, { minimumSeconds: 30 }]);
+      expect([reader.isBatched, reader.ttlRules]).toEqual([
+        false,
+        { minimumSeconds: 30, maximumSeconds: 2_147_483_647 },
+      ]);
     });
   });
 });
