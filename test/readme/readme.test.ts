@@ -70,3 +70,11 @@ test("the walks of src/README.md go through the sources as they are", () => {
   });
   expect(wrong).toEqual([]);
 });
+
+test("every file that a table of src/README.md names is there", () => {
+  const named = [...readPage("src/README.md").matchAll(/^\|.*$/gm)].flatMap(([row]) =>
+    [...row.matchAll(/`([\w/-]+\.ts)`/g)].map(([, path]) => `src/${path}`),
+  );
+  expect(named.length).toBeGreaterThan(20);
+  expect(named.filter((path) => !existsSync(new URL(path, ROOT)))).toEqual([]);
+});
