@@ -98,19 +98,25 @@ export class Rounds {
 
   /** Goes on until nothing is left that was not tried. */
   async run(): Promise<void> {
-    while (this.#beginWhatIsNew()) {
-      this.#statuses.write(this.#atRest(), this.outcomes.length);
-      const { arrived, ended, isOvertaken } = await this.#news();
-      this.#learn(arrived, ended);
-      this.remaining = this.#plan({ mayBeUnsettled: isOvertaken || arrived.length > 0 });
-      if (arrived.length > 0) this.#show(arrived);
-    }
-    if (await this.#statuses.landed()) {
-      this.#learn([]);
-      this.remaining = this.#plan({ mayBeUnsettled: false });
-    }
+    do {
+      while (this.#beginWhatIsNew()) {
+        this.#statuses.write(this.#atRest(), this.outcomes.length);
+        const { arrived, ended, isOvertaken } = await this.#news();
+        this.#learn(arrived, ended);
+        this.remaining = this.#plan({ mayBeUnsettled: isOvertaken || arrived.length > 0 });
+        if (arrived.length > 0) this.#show(arrived);
+      }
+    } while (await this.#mayDoMoreOnceStored());
     this.#looking.leave();
     this.#deps.reusable?.keep(this.observation, this.#looking.underWay);
+  }
+
+  /** Waits for the statuses that are on their way, and plans on what is stored then. Returns true where that lets something begin, such as the deletion of what another object has now taken over. */
+  async #mayDoMoreOnceStored(): Promise<boolean> {
+    if (!(await this.#statuses.landed())) return false;
+    this.#learn([]);
+    this.remaining = this.#plan({ mayBeUnsettled: false });
+    return untried(this.remaining.actions, this.outcomes).some((action) => this.#mayBegin(action));
   }
 
   /** The world with what came too late to be planned on. */

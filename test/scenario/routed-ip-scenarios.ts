@@ -194,6 +194,26 @@ export function routedIPScenarios(scenario: Register): void {
     },
   );
 
+  scenario(
+    "statuses are stored slowly: what waits for the heir's record is done in the same pass",
+    async (world) => {
+      await routedScene(world, ["n1"], { routedIPReclaimPolicy: "Delete" });
+      world.cloud.address(ip(1));
+      await world.routedIPs.create("vip", { address: ip(1) });
+      await world.pass();
+      await world.routedIPs.create("heir", { address: ip(1) });
+      await world.pass();
+      await world.routedIPs.delete("vip");
+      world.takesMs = ({ method }) => (method === "patchRoutedIPStatus" ? 400 : 0);
+      await world.pass();
+      world.takesMs = undefined;
+      expect(await world.routedIPs.existing()).toEqual(["heir"]);
+      expect(await world.showRouted("heir")).toEqual(["ip1 active n1"]);
+      expect(world.cloud.showFirewall()).toBe("tcp/30080 | n1");
+    },
+    { worlds: ["memory"] },
+  );
+
   scenario("what a person opened and attached stays, whatever flipop needs of it", async (world) => {
     await world.machines("n1");
     await world.pods.create("web-n1", { node: "n1", labels: { app: "web" } });
