@@ -26,7 +26,7 @@ export class Blow {
     const truth = await effect();
     const isKept = this.#strike?.how?.startsWith("stale") === true || call.side === "dns" || call.side === "firewall";
     if (!isKept || call.operation.endsWith("-lease")) return truth;
-    const key = JSON.stringify([call.provider, call.operation, call.subject, call.args]);
+    const key = JSON.stringify([call.provider, call.operation, call.subject, call.isWholeZone === true, call.args]);
     const known = this.#answers.get(key) ?? [];
     if (known.length === 0 || !isDeepStrictEqual(known.at(-1), truth)) known.push(truth);
     this.#answers.set(key, known);

@@ -1,3 +1,4 @@
+import { zoneIDOf } from "../../src/sandbox/cloudflare/account-state.ts";
 import type { HandEdit } from "./dns-event.ts";
 import type { DNSProviderName, WorldEvent } from "./history.ts";
 import type { DNSSpecText, RecordSetSpecText } from "./pool-spec-text.ts";
@@ -10,7 +11,7 @@ export const RECORD_SETS = ["r0", "r1", "r2"] as const;
 const PROVIDERS: readonly DNSProviderName[] = ["digitalocean", "cloudflare"];
 const ANNOTATION = "flipop.digitalocean.com/ipv4-reserved-ip";
 /** What Cloudflare calls the zone example.com. */
-const ZONE_ID = "5ababd603b22780302dd8d83498e5172";
+const ZONE_ID = zoneIDOf("example.com");
 const EDITS: readonly HandEdit[] = ["add", "remove", "remove-all", "replace", "double", "ttl", "others", "cname"];
 const NAMES = ["www", "www", "nodes", "@"] as const;
 

@@ -137,9 +137,14 @@ export function newRecordID(state: AccountState): string {
   return id;
 }
 
+/** Returns the id that a zone gets where none is given, from its name in lower case without trailing dot: 32 hexadecimal digits. */
+export function zoneIDOf(name: string): string {
+  return createHash("sha256").update(name).digest("hex").slice(0, 32);
+}
+
 function completeZone({ id, name, ...rest }: Partial<ZoneState> & Omit<ZoneState, "id">): ZoneState {
   const bare = name.toLowerCase().replace(/\.$/, "");
-  return { id: id ?? createHash("sha256").update(bare).digest("hex").slice(0, 32), name: bare, ...rest };
+  return { id: id ?? zoneIDOf(bare), name: bare, ...rest };
 }
 
 function completeRecord(
