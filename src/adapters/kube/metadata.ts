@@ -3,7 +3,7 @@ import { canonicalIPv4 } from "../../model/address.ts";
 import type { Readiness } from "../../model/node.ts";
 import { ACQUIRED_ANNOTATION, type ObjectMeta } from "../../model/resource.ts";
 import { asInteger, asRecord, asText, asTextMap, asTexts, asTimeMs, isCutOff, isPresent } from "./json.ts";
-import type { Fields } from "./protobuf.ts";
+import type { Field, Fields } from "./protobuf.ts";
 
 // What objects of several kinds have: metadata with flipop's annotation, and conditions.
 
@@ -44,6 +44,32 @@ export function decodeNote(uid: string, text: string | undefined): AcquisitionNo
     ips: [...new Set(words.filter((word) => canonicalIPv4(word) === word))],
     pending: words.filter((word) => word.startsWith(PENDING)).map((word) => word.slice(PENDING.length)),
   };
+}
+
+/** How protobuf numbers the fields of `metadata` that are read of anything (apimachinery v0.35.4, meta/v1/generated.proto). */
+const METADATA: Readonly<Record<MetadataPart, readonly [number, Field]>> = {
+  name: [1, { name: "name", kind: "text" }],
+  namespace: [3, { name: "namespace", kind: "text" }],
+  resourceVersion: [6, { name: "resourceVersion", kind: "text", isVersion: true }],
+  deletionTimestamp: [9, { name: "deletionTimestamp", kind: "time", isSign: true }],
+  deletionGracePeriodSeconds: [10, { name: "deletionGracePeriodSeconds", kind: "number" }],
+  labels: [11, { name: "labels", kind: "text-map" }],
+  annotations: [12, { name: "annotations", kind: "text-map" }],
+};
+
+type MetadataPart =
+  | "name"
+  | "namespace"
+  | "resourceVersion"
+  | "deletionTimestamp"
+  | "deletionGracePeriodSeconds"
+  | "labels"
+  | "annotations";
+
+/** Returns how `metadata` is read in protobuf: these fields of it, and always its name and version. */
+export function metadataField(...wanted: readonly MetadataPart[]): Field {
+  const names: readonly MetadataPart[] = ["name", "resourceVersion", ...wanted];
+  return { name: "metadata", kind: "message", fields: Object.fromEntries(names.map((name) => METADATA[name])) };
 }
 
 /** What is read of a condition in protobuf: of a node's, and, since its numbers are the same by chance, of a pod's. */

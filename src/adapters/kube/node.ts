@@ -3,7 +3,7 @@ import { ADDRESS_ANNOTATION, compareText, POOL_ANNOTATION } from "../../model/re
 import { optional, RESOURCES, resourcePath } from "./call.ts";
 import { asList, asRecord, asText, asTextMap, asTimeMs, asWholeTextMap, isCutOff, isOdd, isPresent } from "./json.ts";
 import type { ListRequest } from "./lists.ts";
-import { CONDITION_FIELDS, decodeMeta, decodeReadiness } from "./metadata.ts";
+import { CONDITION_FIELDS, decodeMeta, decodeReadiness, metadataField } from "./metadata.ts";
 import type { Fields } from "./protobuf.ts";
 
 const TAINT: Fields = {
@@ -15,17 +15,7 @@ const TAINT: Fields = {
 
 /** What is read of a Node. */
 export const NODE_FIELDS: Fields = {
-  1: {
-    name: "metadata",
-    kind: "message",
-    fields: {
-      1: { name: "name", kind: "text" },
-      6: { name: "resourceVersion", kind: "text", isVersion: true },
-      9: { name: "deletionTimestamp", kind: "time", isSign: true },
-      11: { name: "labels", kind: "text-map" },
-      12: { name: "annotations", kind: "text-map" },
-    },
-  },
+  1: metadataField("deletionTimestamp", "labels", "annotations"),
   2: {
     name: "spec",
     kind: "message",

@@ -3,24 +3,14 @@ import type { PodFacts, PodSelector, Readiness } from "../../model/node.ts";
 import { RESOURCES, resourcePath } from "./call.ts";
 import { asNumber, asRecord, asText, asTimeMs, isCutOff, isOdd, isPresent } from "./json.ts";
 import type { ListRequest } from "./lists.ts";
-import { CONDITION_FIELDS, decodeReadiness } from "./metadata.ts";
+import { CONDITION_FIELDS, decodeReadiness, metadataField } from "./metadata.ts";
 import type { Fields } from "./protobuf.ts";
 
 type Part = Readonly<Record<string, unknown>> | undefined;
 
 /** What is read of a Pod. */
 export const POD_FIELDS: Fields = {
-  1: {
-    name: "metadata",
-    kind: "message",
-    fields: {
-      1: { name: "name", kind: "text" },
-      3: { name: "namespace", kind: "text" },
-      6: { name: "resourceVersion", kind: "text" },
-      9: { name: "deletionTimestamp", kind: "time", isSign: true },
-      10: { name: "deletionGracePeriodSeconds", kind: "number" },
-    },
-  },
+  1: metadataField("namespace", "deletionTimestamp", "deletionGracePeriodSeconds"),
   2: { name: "spec", kind: "message", fields: { 10: { name: "nodeName", kind: "text" } } },
   3: {
     name: "status",

@@ -16,7 +16,7 @@ import {
   isPresent,
 } from "./json.ts";
 import type { ListRequest } from "./lists.ts";
-import { decodeMeta } from "./metadata.ts";
+import { decodeMeta, metadataField } from "./metadata.ts";
 import type { Fields } from "./protobuf.ts";
 import type { StoreRules } from "./watch/watched-store.ts";
 
@@ -33,15 +33,7 @@ const RULES: StoreRules<ServiceFacts | EndpointSliceFacts> = {
 
 /** What is read of a Service. */
 const SERVICE_FIELDS: Fields = {
-  1: {
-    name: "metadata",
-    kind: "message",
-    fields: {
-      1: { name: "name", kind: "text" },
-      3: { name: "namespace", kind: "text" },
-      6: { name: "resourceVersion", kind: "text" },
-    },
-  },
+  1: metadataField("namespace"),
   2: {
     name: "spec",
     kind: "message",
@@ -120,16 +112,7 @@ function isPort(port: number): boolean {
 
 /** What is read of an EndpointSlice. */
 const ENDPOINT_SLICE_FIELDS: Fields = {
-  1: {
-    name: "metadata",
-    kind: "message",
-    fields: {
-      1: { name: "name", kind: "text" },
-      3: { name: "namespace", kind: "text" },
-      6: { name: "resourceVersion", kind: "text" },
-      11: { name: "labels", kind: "text-map" },
-    },
-  },
+  1: metadataField("namespace", "labels"),
   2: {
     name: "endpoints",
     kind: "messages",

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ClusterChange } from "../../../ports/cluster.ts";
 import { asRecord, asText, isCutOff, isOdd } from "../json.ts";
+import { metadataField } from "../metadata.ts";
 import { decodeItem, type Fields } from "../protobuf.ts";
 
 /** How the objects of a store are compared. */
@@ -187,15 +188,7 @@ function isAfter(version: string, than: string): boolean {
 
 /** The fields that name an object and its version. */
 const IDENTITY_FIELDS: Fields = {
-  1: {
-    name: "metadata",
-    kind: "message",
-    fields: {
-      1: { name: "name", kind: "text" },
-      3: { name: "namespace", kind: "text" },
-      6: { name: "resourceVersion", kind: "text" },
-    },
-  },
+  1: metadataField("namespace"),
 };
 
 const DECIMAL = /^[1-9]\d*$/;
