@@ -36,7 +36,10 @@ export async function reconcilePass(deps: WriterDeps, options: PassOptions): Pro
   return { ...result, plan: announce(result.plan, seen, options.selection) };
 }
 
-/** As {@link reconcilePass}, for a process that goes on: leaves what it knows of the providers in `reusable`, and tells what it saw and when something of that is to be read again. What follows is not announced. */
+/**
+ * One pass of a process that goes on. As {@link reconcilePass}, but what it knows of the providers is left in `reusable` for the next pass, what follows is not announced,
+ * and it also returns what it saw, and when something of that is to be read again.
+ */
 export async function pass(deps: WriterDeps, options: PassOptions): Promise<Pass & { readonly seen: Observation }> {
   const { deadlineMs, signal } = options;
   const watch = stopwatch(deps.clock);

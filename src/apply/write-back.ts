@@ -11,8 +11,8 @@ import type { ApplyContext } from "./context.ts";
 import type { ResourceStores } from "./resource-store.ts";
 
 /**
- * Writes statuses as objects come to rest, where they differ from what is stored and are due again after a refusal. A failure stops no other object. One that is on its way is not overtaken: what a plan from before it says of the object is as old as the plan, and could take
- * back what was put on record meanwhile.
+ * Writes the status of each object once nothing more is under way for it, if it differs from what is stored. A refused status is written again when it is due. A failure
+ * stops no other object. While the status of an object is being written, no other one is: an older plan could take back what was put on record meanwhile.
  */
 export class StatusWriter {
   readonly #stores: ResourceStores;

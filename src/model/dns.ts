@@ -37,8 +37,8 @@ export type RecordsFact =
       readonly kind: "known";
       readonly records: RecordSetState;
       /**
-       * Set where the name was not looked at, because the calls that are left are kept for what is more urgent: then the records are what the status of its object has, and it is looked at again after this
-       * time, milliseconds of the API server's clock.
+       * Set if the name was not looked at, because the calls that are left are kept for more urgent ones. Then the records are those that the status of its object has. The
+       * name is looked at after this time, milliseconds of the API server's clock.
        */
       readonly putOffUntilMs?: number;
     }

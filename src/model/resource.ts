@@ -167,7 +167,15 @@ export interface RecordSetStatus extends DNSMemory {
 /** Address states, the Go operator's words. */
 export type IPState = "active" | "in-progress" | "error" | "no-match" | "unassigned" | "disabled";
 
-/** `conflict`: another object owns the address. `invalid`: the entry is no address. `gone`: the provider does not know it. `foreign`: a machine outside the cluster has it. `unread`: it could not be read, and the other fields are as seen last. */
+/**
+ * What is wrong with an address.
+ *
+ *   conflict  another object owns it
+ *   invalid   the entry is no address
+ *   gone      the provider does not know it
+ *   foreign   a machine outside the cluster has it
+ *   unread    it could not be read; the other fields are as seen last
+ */
 export type IPFault = "conflict" | "invalid" | "gone" | "foreign" | "unread";
 
 /** `status.ips[address]`: one managed address. The first four fields are the Go operator's. */

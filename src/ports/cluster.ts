@@ -154,7 +154,10 @@ export interface WarmCluster extends ClusterWriter {
    * refused one asks again.
    */
   onChange(listener: (change: ClusterChange) => void): void;
-  /** The oldest failure that keeps a list from being current; undefined while all lists in use are, or are being read for the first time, for record sets that the cluster does not know, and for pods and EndpointSlices whose list the server refuses for what it asks. */
+  /**
+   * Returns the oldest failure that keeps a list from being current; undefined if there is none. These count as none: a list that is being read for the first time, record
+   * sets that the cluster does not know, and a list of pods or EndpointSlices that the server refuses because of what it asks.
+   */
   staleness(): Staleness | undefined;
   /** Ends all watches and lets connections go. */
   close(): void;

@@ -91,7 +91,10 @@ export interface ZoneListing {
   readonly unclear: ReadonlySet<string>;
 }
 
-/** What flipop reads from a DNS provider. Throws ProviderError on failure (operations `zone`, `records`); own deadlines; after a 429 all calls fail without a request until the provider's reset; with `put-off` where the calls that are left are kept for what is more urgent. */
+/**
+ * What flipop reads from a DNS provider. Every call has a deadline of its own, and throws ProviderError on failure (operations `zone`, `records`). After a 429 all calls
+ * fail without a request until the time that the provider names. A call fails with `put-off` if the calls that are left are kept for more urgent ones.
+ */
 export interface DNSProviderReader {
   /** The name used in `dnsRecordSet.provider`. */
   readonly name: string;
@@ -112,9 +115,10 @@ export interface DNSProviderReader {
 /** A DNS provider that may also be changed. */
 export interface DNSProvider extends DNSProviderReader {
   /**
-   * Makes the A records of one name exactly the desired ones: reads them first, leaves them when they are not those of `before`, changes only what differs, adds before it removes, in one request where the provider has a
-   * batch call, and never leaves the name empty in between (unless empty is desired). Returns the set as it then is (re-read where the answers do not say). Nothing is repeated
-   * blindly: "exists already" and "is gone already" are settled by reading again. A failure may leave part of the change done; calling again does the rest.
+   * Makes the A records of one name exactly the desired ones. It reads them first, and changes nothing if they are not those of `before`. It changes only what differs, and
+   * adds before it removes: in one request if the provider has a batch call. The name is never empty in between, unless empty is desired. Returns the set as it then is; it
+   * is read again if the answers do not say. Nothing is repeated blindly: "exists already" and "is gone already" are settled by another read. A failure may leave a part of
+   * the change done; another call does the rest.
    */
   writeRecords(zone: Zone, fqdn: string, change: RecordSetChange): Promise<RecordSetResult>;
 }

@@ -50,7 +50,10 @@ export interface APIClient<SDK> {
    * @throws ProviderError
    */
   call<T>(call: Call<T, SDK>): Promise<T>;
-  /** Returns the same token's calls for another purpose: they let more urgent ones go first, and are put off where the rest of a limit is kept for those. */
+  /**
+   * Returns a client of the same token whose calls are made for this purpose. They wait while more urgent calls wait. They are put off once only the part of the limit is
+   * left that is kept for more urgent calls.
+   */
   readonly for: (purpose: Purpose) => APIClient<SDK>;
 }
 

@@ -118,7 +118,7 @@ export interface ErrorBody {
   readonly codes: readonly number[];
 }
 
-/** Returns what an answer that is no success says. `readFields` gets the fields of its body, and returns undefined when that is no error of the API. */
+/** Returns what an error answer says. `readFields` gets the fields of the body; it returns undefined if they are not an error as this API writes them. */
 export function readErrorBody(
   answer: Answer,
   readFields: (fields: Fields) => Omit<ErrorBody, "isFromAPI"> | undefined,

@@ -37,8 +37,8 @@ interface CallAllowance {
 const minuteMs = 60_000;
 
 /**
- * Says which calls of one token may be sent now. There are two limits: one for our own calls within a span, and the one that the provider's headers tell. Of both a part is
- * kept for more urgent calls. So no number of names uses up what a failover needs.
+ * Says when a call of one token may be sent. Two limits hold: how many calls we made within a span of time, and how many the provider's headers say are left. A part of
+ * both limits is kept for urgent calls. So a failover can always be carried out, however many names there are.
  */
 export class CallBudget {
   readonly #clock: Clock;

@@ -7,7 +7,10 @@ import type { Field, Fields } from "./protobuf.ts";
 
 // What objects of several kinds have: metadata with flipop's annotation, and conditions.
 
-/** `metadata` of a Kubernetes object; undefined when the value is no object or has no name, which no API server answers. Any `deletionTimestamp` means that the object is being deleted, an unreadable one too. */
+/**
+ * Returns the metadata of a Kubernetes object; undefined if the value is no object or has no name, which no API server answers. An object with a `deletionTimestamp` is
+ * being deleted, even if the time cannot be read.
+ */
 export function decodeMeta(object: unknown): ObjectMeta | undefined {
   const metadata = asRecord(asRecord(object)?.["metadata"]);
   const name = asText(metadata?.["name"]);
