@@ -15,6 +15,22 @@ export interface Place {
   readonly nodeName?: string;
 }
 
+/**
+ * Who is hurt by an action, the mildest class first:
+ *
+ *   none        nobody: a free address is assigned, a name is published, drift is repaired
+ *   recovery    nobody: what it takes away serves no more
+ *   relocation  clients of an address whose holder still serves and no longer matches: their connections, and new ones while it moves
+ *   reduction   clients of something that still serves, or of an address given back for good: the spec asks for less
+ *   takeover    whoever uses the address on a machine outside the cluster
+ *
+ * A recovery is never paced, limited or asked about.
+ */
+export const IMPACT_CLASSES = ["none", "recovery", "relocation", "reduction", "takeover"] as const;
+
+/** One of {@link IMPACT_CLASSES}. */
+export type ImpactClass = (typeof IMPACT_CLASSES)[number];
+
 interface Common {
   /** Unique within a plan and stable over passes: kind, object and subject. */
   readonly id: string;
@@ -24,6 +40,8 @@ interface Common {
   readonly requires: readonly string[];
   /** Ids of actions that must have ended first, whatever came of them. */
   readonly follows: readonly string[];
+  /** Who is hurt, as `plan/impact.ts` judges it for every action of a plan; absent = `none`. */
+  readonly impact?: Exclude<ImpactClass, "none">;
 }
 
 /** Attaches a free address to a node's machine, or moves it there from the machine that has it. */

@@ -15,6 +15,7 @@ import { firewallObstacle, firewallTarget } from "./firewalls/firewall-target.ts
 import { type LettingIn, type ObjectFirewalls, planFirewalls } from "./firewalls/plan-firewalls.ts";
 import { findGaps } from "./gaps.ts";
 import { type Guarded, guarded } from "./guards.ts";
+import { type ImpactJudge, impactJudge } from "./impact.ts";
 import { type NameClaims, settleNames } from "./names/name-claims.ts";
 import { type ObjectNames, planDNS, stayingAddresses, untouchedNames } from "./names/plan-dns.ts";
 import { type Publisher, poolPublisher, type ServedAddresses } from "./names/publishers.ts";
@@ -40,6 +41,7 @@ import { validatePool } from "./validate.ts";
  *
  *   1 claim      one owner per address and per DNS name                       settleClaims, settleNames
  *   2 addresses  assign, acquire, give back; senior object first              decidePools
+ *                say who is hurt by each action                               impactJudge
  *     guard      keep one address of each name serving
  *   3 firewalls  open them where addresses go, close them where none is       planFirewalls
  *     guard      no address goes where the firewall is closed
@@ -168,13 +170,20 @@ interface AddressPlan extends Draft {
   /** By {@link refKey}. */
   readonly firewalls: ReadonlyMap<string, ObjectFirewalls>;
   readonly lettingIn: LettingIn;
+  /** Says who is hurt by the actions of the plan. */
+  readonly impact: ImpactJudge;
 }
 
 /** Decides about addresses, then opens and closes the firewalls in front of them. */
 function planAddresses(world: Observation, claimed: Claimed): AddressPlan {
   const { views, claims, shown, serving } = claimed;
   const decisions = decidePools(views, world, claims, shown.stuck);
-  const decided = decisions.flatMap(({ actions }) => actions);
+  const impact = impactJudge(
+    world,
+    decisions.map(({ view }) => view),
+    claimed.recordSets,
+  );
+  const decided = decisions.flatMap(({ actions }) => actions.map(impact.classed));
   const staying = guarded("addresses", decided, { shown: shown.names, serving });
   const { byObject, sending, lettingIn } = planFirewalls(
     decisions.map(({ view }) => view),
@@ -191,6 +200,7 @@ function planAddresses(world: Observation, claimed: Claimed): AddressPlan {
     kept: staying.kept,
     firewalls: byObject,
     lettingIn,
+    impact,
   };
 }
 
@@ -243,7 +253,7 @@ function planNames(world: Observation, claimed: Claimed, addresses: AddressPlan)
 /** Joins all writes, and puts them in their order. */
 function planWrites(
   { publishers, serving }: Claimed,
-  { decisions, firewalls }: AddressPlan,
+  { decisions, firewalls, impact }: AddressPlan,
   names: NamesPlan,
   annotations: readonly Action[],
 ): Draft {
@@ -262,7 +272,7 @@ function planWrites(
     ...annotations,
     ...[...firewalls.values()].flatMap((object) => object.actions),
   ];
-  const distinct = new Map(changes.map((action) => [action.id, action]));
+  const distinct = new Map(changes.map((action) => [action.id, impact.classed(action)]));
   const cleaningOf = (ref: ObjectRef): readonly Cleaning[] =>
     [names.byObject.get(refKey(ref))?.cleaning, firewalls.get(refKey(ref))?.cleaning].flatMap(
       (cleaning) => cleaning ?? [],

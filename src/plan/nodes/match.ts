@@ -57,6 +57,24 @@ export function judgedUntilMs({ taints }: NodeFacts, { tolerations }: Matcher, n
   return Math.min(...taints.map((taint) => toleratedUntilMs(taint, tolerations, nowMs) ?? Number.POSITIVE_INFINITY));
 }
 
+/**
+ * True while clients can reach what runs on a node: it is ready and not being deleted, no taint of its condition excludes it, and where pods are asked for one of
+ * them is ready there. Labels, a cordon and other taints say where an address may go, not whether it serves. What cannot be read counts as serving. Pure.
+ */
+export function stillServes(
+  node: NodeFacts,
+  matcher: Pick<Matcher, "tolerations" | "podsByNode" | "unplaced">,
+  nowMs: number,
+): boolean {
+  if (node.isDeleting) return false;
+  if (node.unreadable !== undefined) return true;
+  if (!node.ready.isReady) return false;
+  const isDown = ({ key }: Taint): boolean => CONDITION_TAINTS.has(key) || key === OUT_OF_SERVICE;
+  if (node.taints.some((taint) => isDown(taint) && !isTolerated(taint, matcher.tolerations, nowMs))) return false;
+  const violation = noReadyPod(node, matcher);
+  return violation === undefined || violation.doubt !== undefined;
+}
+
 type Check = (node: NodeFacts, matcher: Matcher, nowMs: number) => Violation | undefined;
 
 const CHECKS: readonly Check[] = [
@@ -134,7 +152,10 @@ function unreadable(what: string): MatchVerdict {
   return { kind: "unreadable", reason: "Unreadable", detail: `${what} cannot be read` };
 }
 
-function noReadyPod(node: NodeFacts, { podsByNode, unplaced }: Matcher): Violation | undefined {
+function noReadyPod(
+  node: NodeFacts,
+  { podsByNode, unplaced }: Pick<Matcher, "podsByNode" | "unplaced">,
+): Violation | undefined {
   if (podsByNode === undefined) return undefined;
   const pods = podsByNode.get(node.name);
   const doubt = pods?.unreadable ?? unplaced;

@@ -78,6 +78,7 @@ export function actionField(action: Action, pools: readonly PoolAssessment[]): J
     object: objectField(action.object),
     subject: subjectOf(action),
     reason: action.reason,
+    impact: action.impact ?? "none",
     ...(action.kind === "acquire-ip" ? { newAddress: action.newAddress } : {}),
     ...(changesFirewall(action) ? { firewall: { provider: action.provider, ...action.firewall } } : {}),
     ...(changesName(action) ? { dns: { provider: action.dnsProvider, zone: action.zoneText, name: action.fqdn } } : {}),

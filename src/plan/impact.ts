@@ -1,0 +1,205 @@
+import { type Action, IMPACT_CLASSES, type ImpactClass, type ObjectRef, refKey } from "../model/action.ts";
+import type { NodeFacts } from "../model/node.ts";
+import type { Observation } from "../model/observation.ts";
+import type { DNSMemory } from "../model/resource.ts";
+import { judge, type Matcher, stillServes } from "./nodes/match.ts";
+import type { ManagedIP, PoolView } from "./pool-view.ts";
+import type { CheckedRecordSet } from "./record-set-view.ts";
+
+/*
+ * Who is hurt by an action. What the action takes away decides, and who has it now, never the action's reason:
+ *
+ *   what is taken away                                  its holder                  class
+ *   nothing, or a record that flipop did not write      –                           none
+ *   an address                                          serves no more, or is gone  recovery
+ *   an address that its object still asks for           serves, matches no more     relocation
+ *   an address or a name that is asked for no longer    serves                      reduction
+ *   an address that goes back to the provider           any                         reduction
+ *   an address that is taken over                       no node of the cluster      takeover
+ *
+ * Of several addresses that leave a name the worst counts. {@link stillServes} says whether a holder serves.
+ */
+
+/** Says who is hurt by the actions of one plan. */
+export interface ImpactJudge {
+  /** Returns the action with its class. */
+  readonly classed: <A extends Action>(action: A) => A;
+  /** Returns who is hurt when an address leaves its node, or a name of the object. */
+  readonly leaving: (object: ObjectRef, ip: string) => ImpactClass;
+}
+
+type World = Pick<Observation, "nodes" | "nodesReadAtMs" | "providers" | "registry">;
+
+/** Creates the judge of one plan. Pure. */
+export function impactJudge(
+  world: World,
+  views: readonly PoolView[],
+  recordSets: readonly CheckedRecordSet[],
+): ImpactJudge {
+  const facts: JudgedFacts = {
+    nowMs: world.nodesReadAtMs,
+    holdersOf: holders(world),
+    ownerOf: owners(views),
+    viewOf: new Map(views.map((view) => [refKey(view.object), view])),
+    recordSetOf: new Map(recordSets.map((recordSet) => [refKey(recordSet.publisher.ref), recordSet])),
+  };
+  return {
+    leaving: (object, ip) => leaving(object, ip, facts),
+    classed: (action) => {
+      const impact = classOf(action, facts);
+      return impact === "none" ? action : { ...action, impact };
+    },
+  };
+}
+
+/** What the judgements are made from. */
+interface JudgedFacts {
+  readonly nowMs: number;
+  /** Returns the nodes of the machine that has an address; several where a machine came back under another name. */
+  readonly holdersOf: (ip: string) => readonly NodeFacts[];
+  /** Address → the pool that owns it, or remembers it after it was taken from the pool. */
+  readonly ownerOf: ReadonlyMap<string, Owner>;
+  /** By {@link refKey}, as are the record sets. */
+  readonly viewOf: ReadonlyMap<string, PoolView>;
+  readonly recordSetOf: ReadonlyMap<string, CheckedRecordSet>;
+}
+
+interface Owner {
+  readonly view: PoolView;
+  /** Absent for an address that the pool only remembers. */
+  readonly standing?: ManagedIP["standing"];
+}
+
+function owners(views: readonly PoolView[]): ReadonlyMap<string, Owner> {
+  const remembered = views.flatMap((view) => view.released.map(({ ip }) => [ip, { view }] as const));
+  const managed = views.flatMap((view) =>
+    view.managed.flatMap(({ ip, standing }) =>
+      standing.kind === "conflict" ? [] : [[ip, { view, standing }] as const],
+    ),
+  );
+  return new Map<string, Owner>([...remembered, ...managed]);
+}
+
+/** By what the providers say; of an address that no provider knows by the nodes, as their own address or in the annotation. */
+function holders({ nodes, providers, registry }: World): JudgedFacts["holdersOf"] {
+  const byAddress = new Map<string, readonly NodeFacts[]>();
+  const byMachine = new Map<string, readonly NodeFacts[]>();
+  for (const node of nodes) {
+    const own = new Set([node.addressAnnotation ?? [], node.addresses.map(({ address }) => address)].flat());
+    for (const ip of own) byAddress.set(ip, [...(byAddress.get(ip) ?? []), node]);
+    for (const name of providers.keys()) {
+      const machine = registry.machineID(name, node.providerID);
+      const key = `${name} ${machine}`;
+      if (machine !== undefined) byMachine.set(key, [...(byMachine.get(key) ?? []), node]);
+    }
+  }
+  return (ip) => {
+    const facts = [...providers].flatMap(([name, { addresses }]) => {
+      const fact = addresses.get(ip);
+      return fact === undefined ? [] : [{ name, fact }];
+    });
+    const known = facts.flatMap(({ name, fact }) =>
+      fact.kind === "known" ? [`${name} ${fact.address.holderID}`] : [],
+    );
+    if (known.length > 0) return known.flatMap((key) => byMachine.get(key) ?? []);
+    return facts.some(({ fact }) => fact.kind === "gone") ? [] : (byAddress.get(ip) ?? []);
+  };
+}
+
+function classOf(action: Action, facts: JudgedFacts): ImpactClass {
+  const { object } = action;
+  switch (action.kind) {
+    case "delete-ip":
+      return "reduction";
+    case "move-ip":
+    case "unassign-ip": {
+      const standing = facts.ownerOf.get(action.ip)?.standing;
+      const isTakenOver = standing?.kind === "free" && standing.rank === "foreign";
+      return isTakenOver ? "takeover" : leaving(object, action.ip, facts);
+    }
+    case "clear-annotation": {
+      const { address = "" } = action.before;
+      const isHolder = facts.holdersOf(address).some(({ name }) => name === action.nodeName);
+      return isHolder ? leaving(object, address, facts) : "none";
+    }
+    case "update-dns":
+    case "withdraw-dns":
+    case "delete-dns": {
+      const removed = action.before.addresses.filter((ip) => !action.after.addresses.includes(ip));
+      return worst(removed.map((ip) => leaving(object, ip, facts)));
+    }
+    case "acquire-ip":
+    case "assign-ip":
+    case "annotate-node":
+    case "add-finalizer":
+    case "remove-finalizer":
+    case "open-ports":
+    case "close-ports":
+    case "add-to-firewall":
+    case "remove-from-firewall":
+      return "none";
+  }
+}
+
+function worst(classes: readonly ImpactClass[]): ImpactClass {
+  return IMPACT_CLASSES.findLast((one) => classes.includes(one)) ?? "none";
+}
+
+/** An object that loses an address, as far as the loss is concerned. */
+interface Loser {
+  /** Absent where its spec cannot be used, and for an object that is gone: a node alone decides then. */
+  readonly matcher?: Matcher;
+  /** False for an address that flipop neither manages for the object nor has on record for it. */
+  readonly isOwn: boolean;
+  /** Returns the class of an address that leaves nodes which serve; `isMatched` = one of them still matches. */
+  readonly fromServing: (isMatched: boolean) => ImpactClass;
+}
+
+function leaving(object: ObjectRef, ip: string, facts: JudgedFacts): ImpactClass {
+  const { matcher, isOwn, fromServing } = loserOf(object, ip, facts);
+  if (!isOwn) return "none";
+  const { nowMs } = facts;
+  const serving = facts.holdersOf(ip).filter((node) => stillServes(node, matcher ?? ANY_NODE, nowMs));
+  if (serving.length === 0) return "recovery";
+  return fromServing(matcher !== undefined && serving.some((node) => judge(node, matcher, nowMs).kind === "match"));
+}
+
+const ANY_NODE = { tolerations: [], podsByNode: undefined };
+
+function loserOf(object: ObjectRef, ip: string, facts: JudgedFacts): Loser {
+  const key = refKey(object);
+  const view = facts.viewOf.get(key);
+  if (view !== undefined) return asPool(view, ip, facts);
+  const recordSet = facts.recordSetOf.get(key);
+  if (recordSet !== undefined) return asRecordSet(recordSet, ip, facts);
+  return { isOwn: true, fromServing: () => "reduction" };
+}
+
+function asPool({ key, pool, validation, inUse }: PoolView, ip: string, { ownerOf }: JudgedFacts): Loser {
+  const owner = ownerOf.get(ip);
+  const isAsked = owner?.view.key === key && owner.standing !== undefined && inUse.has(ip) && !pool.meta.isDeleting;
+  return {
+    ...(validation.kind === "valid" ? { matcher: validation.matcher } : {}),
+    isOwn: owner?.view.key === key || isOnRecord(pool.status, ip),
+    fromServing: (isMatched) => (isAsked && !isMatched ? "relocation" : "reduction"),
+  };
+}
+
+/** A record set loses an address when its node matches no longer, when it asks for less, or when the pool that owns the address loses it. */
+function asRecordSet({ recordSet, validation, publisher }: CheckedRecordSet, ip: string, facts: JudgedFacts): Loser {
+  const owner = facts.ownerOf.get(ip);
+  const { isDeleting } = recordSet.meta;
+  return {
+    ...(validation.kind === "valid" ? { matcher: validation.matcher } : {}),
+    isOwn: isOnRecord(publisher.memory, ip) || owner !== undefined || facts.holdersOf(ip).length > 0,
+    fromServing: (isMatched) => {
+      if (isDeleting) return "reduction";
+      if (!isMatched) return "relocation";
+      return owner === undefined ? "reduction" : leaving(owner.view.object, ip, facts);
+    },
+  };
+}
+
+function isOnRecord({ publishedDNS, formerDNS }: DNSMemory, ip: string): boolean {
+  return [publishedDNS ?? [], formerDNS].flat().some(({ addresses }) => addresses.includes(ip));
+}
