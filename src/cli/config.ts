@@ -1,7 +1,7 @@
 import type { KubeConfigInputs } from "../adapters/kube/config.ts";
 import type { Clock, Secrets } from "../ports/system.ts";
 import { type Environment, type EnvironmentSettings, given, resolveEnvironment } from "./environment.ts";
-import type { CommonFlags } from "./flags.ts";
+import type { ClusterFlags } from "./flags.ts";
 
 /** The clock of a run and its bounds; a test may give others. */
 export interface Runtime {
@@ -38,7 +38,7 @@ export interface Outlets {
 export const DEFAULT_SANDBOX_DIR = "sandbox";
 
 /** Returns the configuration of one command. */
-export function resolveConfig(flags: CommonFlags, env: Environment, { warn, secrets }: Outlets): Config {
+export function resolveConfig(flags: ClusterFlags, env: Environment, { warn, secrets }: Outlets): Config {
   const { sandbox, kubeconfig, context, requestTimeout: requestTimeoutMs, as, asGroup: asGroups } = flags;
   const settings = resolveEnvironment(env);
   return Object.freeze({

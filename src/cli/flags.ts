@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { ConfigError } from "../model/errors.ts";
 import { parseLabelSelector } from "../model/label-selector.ts";
 import { isNamespaceName, isSubdomain, shownText } from "../model/resource.ts";
+import { LONGEST_SUSPENSION_MS } from "../model/suspension.ts";
 import type { Environment } from "./environment.ts";
 import {
   isCronSchedule,
@@ -31,25 +32,29 @@ export interface GlobalFlags {
   readonly sandbox?: string | true;
 }
 
-/** Flags of `plan`, `reconcile` and `status`. */
-export interface CommonFlags extends GlobalFlags {
+/** Flags of every command that speaks to a cluster. */
+export interface ClusterFlags extends GlobalFlags {
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly namespace?: string;
-  readonly allNamespaces?: boolean;
-  readonly selector?: string;
   /** Milliseconds. */
   readonly requestTimeout?: number;
   readonly as?: string;
   readonly asGroup: readonly string[];
   readonly leaseNamespace: string;
   readonly leaseName: string;
-  readonly output: OutputFormat;
   readonly quiet?: boolean;
   /** 0, 1 (`-v`) or 2 (`-vv`). */
   readonly verbose: number;
   readonly color: "auto" | "always" | "never";
   readonly logFormat: "auto" | "text" | "json";
+}
+
+/** Flags of `plan`, `reconcile` and `status`. */
+export interface CommonFlags extends ClusterFlags {
+  readonly allNamespaces?: boolean;
+  readonly selector?: string;
+  readonly output: OutputFormat;
 }
 
 /** Flags of `plan`. */
@@ -86,6 +91,18 @@ export interface StatusFlags extends CommonFlags {
   readonly check?: boolean;
   /** Milliseconds. */
   readonly maxAge: number;
+}
+
+/** Flags of `suspend`. */
+export interface SuspendFlags extends ResumeFlags {
+  readonly reason?: string;
+  /** Milliseconds. */
+  readonly for?: number;
+}
+
+/** Flags of `resume`. */
+export interface ResumeFlags extends ClusterFlags {
+  readonly all?: boolean;
 }
 
 /** Flags of `manifests`. */
@@ -138,6 +155,8 @@ const COMMON: FlagTable<Omit<CommonFlags, keyof GlobalFlags>> = {
   logFormat: flag("--log-format <FORMAT>", "lines on stderr", ["auto", "text", "json"], "auto"),
 };
 
+const { allNamespaces: _all, selector: _selector, output: _output, ...CLUSTER } = COMMON;
+
 /** The flags of `plan`. */
 export const PLAN: FlagTable<Omit<PlanFlags, keyof GlobalFlags>> = {
   ...COMMON,
@@ -180,6 +199,24 @@ export const STATUS: FlagTable<Omit<StatusFlags, keyof GlobalFlags>> = {
   ...COMMON,
   check: flag("--check", "exit 6 when an object is not ready or waits for a person, or the last success is too old"),
   maxAge: flag("--max-age <DURATION>", "how old the last successful run may be with --check", duration, "5m"),
+};
+
+/** The flags of `suspend`. */
+export const SUSPEND: FlagTable<Omit<SuspendFlags, keyof GlobalFlags>> = {
+  ...CLUSTER,
+  all: flag("--all", "every object that runs under the Lease work for"),
+  reason: flag("--reason <TEXT>", "why, for whoever finds it suspended; needed"),
+  for: flag(
+    "--for <DURATION>",
+    "end it by itself after this time, at most 7d; without it only flipop resume ends it",
+    suspensionTime,
+  ),
+};
+
+/** The flags of `resume`. */
+export const RESUME: FlagTable<Omit<ResumeFlags, keyof GlobalFlags>> = {
+  ...CLUSTER,
+  all: flag("--all", "end flipop suspend --all; objects that were suspended by themselves stay so"),
 };
 
 /** The flags of `manifests`. Each refuses what the API server would, and an image that may change by itself. */
@@ -306,23 +343,30 @@ function duration(text: string): number {
   return ms;
 }
 
+function suspensionTime(text: string): number {
+  const ms = parseDuration(text, LONGEST_SUSPENSION_MS);
+  if (ms === undefined) throw new InvalidArgumentError("Write it like 30m, 2h or 3d; at most 7d.");
+  return ms;
+}
+
 const UNIT_MS: ReadonlyMap<string, number> = new Map([
   ["ms", 1],
   ["s", 1000],
   ["m", 60_000],
   ["h", 3_600_000],
+  ["d", 86_400_000],
 ]);
 const LONGEST_MS = 24 * 3_600_000;
 
 /**
- * Returns the milliseconds of `500ms`, `30s`, `5m`, `1h` or `1m30s`; undefined for anything else, for nothing (`0s`), and for
- * more than a day.
+ * Returns the milliseconds of `500ms`, `30s`, `5m`, `1h`, `1d` or `1m30s`; undefined for anything else, for nothing (`0s`), and for
+ * more than `longestMs`, a day unless it is given.
  */
-export function parseDuration(text: string): number | undefined {
-  if (!/^(\d+(\.\d+)?(ms|s|m|h))+$/.test(text)) return undefined;
+export function parseDuration(text: string, longestMs: number = LONGEST_MS): number | undefined {
+  if (!/^(\d+(\.\d+)?(ms|s|m|h|d))+$/.test(text)) return undefined;
   let sum = 0;
-  for (const [, number, , unit] of text.matchAll(/(\d+(\.\d+)?)(ms|s|m|h)/g)) {
+  for (const [, number, , unit] of text.matchAll(/(\d+(\.\d+)?)(ms|s|m|h|d)/g)) {
     sum += Number(number) * (UNIT_MS.get(unit ?? "") ?? 0);
   }
-  return sum > 0 && sum <= LONGEST_MS ? sum : undefined;
+  return sum > 0 && sum <= longestMs ? sum : undefined;
 }

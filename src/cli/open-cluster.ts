@@ -1,6 +1,12 @@
 import { hostname } from "node:os";
 import type { Connection } from "../adapters/kube/call.ts";
-import type { ClusterReader, ClusterWriter, NamespaceReader, WarmCluster } from "../ports/cluster.ts";
+import type {
+  AnnotatableCluster,
+  ClusterReader,
+  ClusterWriter,
+  NamespaceReader,
+  WarmCluster,
+} from "../ports/cluster.ts";
 import type { Clock } from "../ports/system.ts";
 import type { Config } from "./config.ts";
 import { given, passwordsIn, readVersion } from "./environment.ts";
@@ -20,6 +26,16 @@ export async function openClusterReader(
   const { createClusterReader } = await import("../adapters/kube/cluster-reader.ts");
   const { connection, reload } = await connect(config);
   return createClusterReader(connection, { ...transportOf(config, clock), reload });
+}
+
+/**
+ * Returns the cluster that the configuration chooses, for a command that writes annotations only.
+ * @throws ConfigError when there is none or its kubeconfig is broken
+ */
+export async function openAnnotator(config: Config, clock: Clock): Promise<Closable<AnnotatableCluster>> {
+  const { createAnnotator } = await import("../adapters/kube/annotate.ts");
+  const { connection, reload } = await connect(config);
+  return createAnnotator(connection, { ...transportOf(config, clock), reload });
 }
 
 /**

@@ -4,6 +4,7 @@ import { readVersion } from "./environment.ts";
 import {
   addFlags,
   applyFlagEnvironment,
+  type ClusterFlags,
   type CommonFlags,
   type FlagTable,
   GLOBAL,
@@ -13,21 +14,25 @@ import {
   PLAN,
   type PlanFlags,
   RECONCILE,
+  RESUME,
   type ReconcileFlags,
+  type ResumeFlags,
   STATUS,
   type StatusFlags,
+  SUSPEND,
+  type SuspendFlags,
 } from "./flags.ts";
 import { writeText } from "./output.ts";
 import type { Invocation, Session } from "./session.ts";
 
 /** Names of the commands, as on the command line. */
-export const COMMANDS: readonly string[] = ["plan", "reconcile", "status", "manifests", "version"];
+export const COMMANDS: readonly string[] = ["plan", "reconcile", "status", "suspend", "resume", "manifests", "version"];
 
 /** The call that the program parses, and its two effects. */
 export interface Program {
   readonly invocation: Invocation;
   /** Resolves how the command talks, before it runs. */
-  readonly open: (flags: CommonFlags) => Promise<Session>;
+  readonly open: (flags: Partial<CommonFlags>) => Promise<Session>;
   /** Gets the exit code of the one command that ran. */
   readonly onExit: (code: number) => void;
 }
@@ -65,6 +70,12 @@ export function buildProgram({ invocation, open, onExit }: Program): Command {
     "Show pools, routed IPs, record sets, addresses and the last run, from the cluster alone.",
     STATUS,
   ).action(run<StatusFlags>(async (...given) => (await import("./status.ts")).runStatus(...given)));
+  command("suspend", "Let flipop stand still for objects, or for all of them.", SUSPEND, OBJECT, "")
+    .addHelpText("after", SUSPEND_EXAMPLES)
+    .action(run<SuspendFlags>(async (...given) => (await import("./suspend.ts")).runSuspend(...given)));
+  command("resume", "Let flipop go on after suspend.", RESUME, OBJECT, "").action(
+    run<ResumeFlags>(async (...given) => (await import("./suspend.ts")).runResume(...given)),
+  );
   addFlags(program.command("manifests").description("Print what installs flipop, as YAML."), MANIFESTS).action(
     async (flags: ManifestFlags) => onExit((await import("./manifests.ts")).runManifests(streams, flags)),
   );
@@ -80,14 +91,15 @@ export function buildProgram({ invocation, open, onExit }: Program): Command {
   function command(
     name: string,
     summary: string,
-    table: FlagTable<Omit<CommonFlags, keyof GlobalFlags>>,
+    table: FlagTable<Omit<ClusterFlags, keyof GlobalFlags>>,
     target: string = OBJECT,
+    byDefault: string = "; all by default",
   ): Command {
-    const argument = new Argument("[TARGET...]", `${target}; all by default`);
+    const argument = new Argument("[TARGET...]", `${target}${byDefault}`);
     return addFlags(program.command(name).description(summary), table).addArgument(argument);
   }
 
-  function run<F extends CommonFlags>(
+  function run<F extends ClusterFlags>(
     work: (session: Session, names: readonly string[], flags: F) => Promise<number>,
   ): (names: readonly string[], _: unknown, self: Command) => Promise<void> {
     return async (names, _, self) => {
@@ -98,6 +110,15 @@ export function buildProgram({ invocation, open, onExit }: Program): Command {
 }
 
 const OBJECT = "[pool/|routedip/|dns/][NAMESPACE/]NAME";
+
+const SUSPEND_EXAMPLES = `
+Examples:
+  flipop suspend pool/ingress/web --for 2h --reason "maintenance 4711"
+  flipop suspend --all --for 30m --reason "provider incident"
+  flipop resume pool/ingress/web
+
+A suspended object is looked at and reported, and nothing is changed for it: a failed node keeps its address.
+A run that has already begun goes on with what it saw. Writes one annotation, no spec; needs the right to patch the object, with --all the Lease.`;
 
 const EXAMPLES = `
 Examples:

@@ -32,6 +32,53 @@ export async function resolveSelection(
   };
 }
 
+/** An object that a person named, as it is now. */
+export interface NamedObject {
+  readonly ref: ObjectRef;
+  readonly meta: ObjectMeta;
+  readonly spec: { readonly suspend: boolean };
+}
+
+/**
+ * Reads the objects that are named, each once. One that is named in full is read by itself, so that the right to list is not needed.
+ * @throws ConfigError as {@link resolveSelection}
+ */
+export async function readTargets(
+  targets: readonly Target[],
+  namespace: string | undefined,
+  cluster: ObjectLists & SingleReads,
+): Promise<readonly NamedObject[]> {
+  const named = targets.filter(isObjectTarget);
+  const short = named.filter((target) => fullName(target, namespace) === undefined);
+  const known = short.length === 0 ? [] : await listObjects(short, cluster);
+  const refs = named.map((target) => fullName(target, namespace) ?? findObject(target, namespace, known));
+  const distinct = [...new Map(refs.map((ref) => [refKey(ref), ref])).values()];
+  return await Promise.all(
+    distinct.map(async (ref) => {
+      const object = await readObject(ref, cluster);
+      if (object === undefined)
+        throw new ConfigError(
+          "invalid",
+          `There is no ${KIND_NAMES[ref.kind]} named ${ref.name} in the namespace ${ref.namespace}.`,
+        );
+      return { ref, meta: object.meta, spec: object.spec };
+    }),
+  );
+}
+
+function readObject(ref: ObjectRef, cluster: SingleReads): Promise<Omit<NamedObject, "ref"> | undefined> {
+  if (ref.kind === "pool") return cluster.readPool(ref);
+  return ref.kind === "dns" ? cluster.readRecordSet(ref) : cluster.readRoutedIP(ref);
+}
+
+type SingleReads = Pick<ClusterReader, "readPool" | "readRoutedIP" | "readRecordSet">;
+
+function fullName({ kind, name, namespace = "" }: ObjectTarget, where: string | undefined): ObjectRef | undefined {
+  const own = namespace || where;
+  if (kind === "object" || own === undefined) return undefined;
+  return where === undefined || own === where ? { kind, namespace: own, name } : undefined;
+}
+
 /**
  * Returns what to say where `-n` and `-l` choose none of the objects that there are, and which there are; undefined where they choose one, or choose nothing at all.
  * @throws ConfigError `invalid` for a namespace that does not exist, as far as that can be told

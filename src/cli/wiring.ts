@@ -1,12 +1,12 @@
 import type { Observation } from "../model/observation.ts";
 import type { Plan } from "../model/plan.ts";
 import type { PassResult, RunEnd, Selection } from "../model/run.ts";
-import type { ClusterReader, ClusterWriter, NamespaceReader, Staleness } from "../ports/cluster.ts";
+import type { AnnotatableCluster, ClusterReader, ClusterWriter, NamespaceReader, Staleness } from "../ports/cluster.ts";
 import type { Clock, LockState } from "../ports/system.ts";
 import { type LeaseTerms, NO_LOCK, withLease } from "../watch/lease.ts";
 import type { WatchAnswer, WatchListener } from "../watch/watch.ts";
 import type { Config, Runtime } from "./config.ts";
-import { openClusterReader, openClusterWriter, openWarmCluster } from "./open-cluster.ts";
+import { openAnnotator, openClusterReader, openClusterWriter, openWarmCluster } from "./open-cluster.ts";
 import { openProviderReaders, openProviders, readMeters, unusableTokens } from "./providers.ts";
 import { SYSTEM_CLOCK } from "./system-clock.ts";
 
@@ -15,6 +15,8 @@ export interface Wiring {
   readonly clock: Clock;
   /** For `status`. */
   readonly withReader: <T>(config: Config, work: (cluster: Reader) => Promise<T>) => Promise<T>;
+  /** For `suspend` and `resume`: writes annotations that a person asks for, and nothing else. */
+  readonly withAnnotator: <T>(config: Config, work: (cluster: AnnotatableCluster) => Promise<T>) => Promise<T>;
   readonly withPlanner: <T>(config: Config, work: (planner: Planner) => Promise<T>) => Promise<T>;
   /** `deadlineMs`, monotonic, is when the run must have ended: it bounds every call. */
   readonly withReconciler: <T>(
@@ -94,6 +96,8 @@ export function createWiring(runtime: Runtime = { clock: SYSTEM_CLOCK }): Wiring
     clock,
     withReader: (given, work) =>
       withSandbox(given, async (config) => withCluster(await openClusterReader(config, clock), work)),
+    withAnnotator: (given, work) =>
+      withSandbox(given, async (config) => withCluster(await openAnnotator(config, clock), work)),
     withPlanner: (given, work) =>
       withSandbox(given, async (config) => {
         const { planPass } = await import("../reconcile.ts");

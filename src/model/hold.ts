@@ -14,8 +14,9 @@ const INVALID: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** Returns what a person can do about a hold; undefined where there is nothing, or nothing needs to be done. */
-export function adviceFor({ reason, object, detail }: Hold): string | undefined {
+export function adviceFor({ reason, object, detail, advice: own }: Hold): string | undefined {
   const { advice, routedIP } = REASONS[reason];
+  if (own !== undefined) return own;
   if (object.kind !== "routedip") return advice;
   const invalid = routedIP?.adviceBy === "detail" ? INVALID.find(([text]) => text.test(detail))?.[1] : undefined;
   return invalid ?? routedIP?.advice ?? advice;

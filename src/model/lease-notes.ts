@@ -1,6 +1,7 @@
 import type { DNSFacts } from "./dns.ts";
 import { ACQUISITIONS_ANNOTATION, NOT_BEFORE_PREFIX, PUT_OFF_PREFIX } from "./lease-annotations.ts";
 import type { LeaseFacts, Observation } from "./observation.ts";
+import { parseSuspension, SUSPEND_ANNOTATION } from "./suspension.ts";
 import { formatTime, timestamp } from "./time.ts";
 
 /*
@@ -10,6 +11,7 @@ import { formatTime, timestamp } from "./time.ts";
  *   acquisitions           the times of the newest acquisitions                  right before a purchase
  *   not-before-PROVIDER    until when the provider asked for no calls            at the end of a pass
  *   put-off-PROVIDER       names of DNS that were not looked at, and how many    at the end of a pass
+ *   suspend                what lets all objects stand still                     by a person: flipop suspend --all
  */
 
 /** The annotations of a Lease. */
@@ -38,7 +40,13 @@ export function leaseFacts(annotations: Annotations, nowMs: number): LeaseFacts 
   const lookFrom = byProvider(annotations, PUT_OFF_PREFIX).map(
     ([name, text]) => [name, parsePutOff(text)?.lookFrom ?? ""] as const,
   );
-  return { acquisitionTimesMs, providerNotBeforeMs: new Map(notBefore), lookFrom: new Map(lookFrom) };
+  const suspend = annotations[SUSPEND_ANNOTATION];
+  return {
+    acquisitionTimesMs,
+    providerNotBeforeMs: new Map(notBefore),
+    lookFrom: new Map(lookFrom),
+    ...(suspend === undefined ? {} : { suspension: parseSuspension(suspend) }),
+  };
 }
 
 /** Returns the change of the Lease that adds the time of an acquisition. It keeps as many times as the provider allows acquisitions per minute. Pure. */

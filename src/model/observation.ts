@@ -5,6 +5,7 @@ import type { FirewallFacts } from "./firewall.ts";
 import type { NodeFacts } from "./node.ts";
 import type { ProviderRegistry } from "./provider.ts";
 import type { Pool, RecordSet } from "./resource.ts";
+import type { Suspension } from "./suspension.ts";
 
 /** The pods of one selector on one node, summed up. */
 export interface PodSummary {
@@ -50,6 +51,8 @@ export interface LeaseFacts {
   readonly providerNotBeforeMs: ReadonlyMap<string, number>;
   /** DNS provider → where the next look at its names begins, as {@link DNSFacts.lookFrom}. */
   readonly lookFrom: ReadonlyMap<string, string>;
+  /** What lets all objects stand still; absent = nothing. It may be over. */
+  readonly suspension?: Suspension;
 }
 
 /** What is known of all providers, as a pass may reuse it from the one before. */

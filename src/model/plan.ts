@@ -1,6 +1,7 @@
 import type { Action, ActionKind, ObjectRef } from "./action.ts";
 import type { Reason } from "./reason.ts";
 import type { RecordSetStatus, RoutedIPStatus } from "./resource.ts";
+import type { Suspended } from "./suspension.ts";
 
 /** Why something is not done now. */
 export interface Obstacle {
@@ -13,6 +14,8 @@ export interface Obstacle {
   readonly notBeforeMs?: number;
   /** What keeps a free address from being sent to a node, or a firewall from being changed. `region`: no waiting node is in the address's region. `node`: no node waits. */
   readonly waitsFor?: "cool-off" | "retry" | "region" | "node";
+  /** What a person can do about it, where the row of the reason does not know. */
+  readonly advice?: string;
 }
 
 /** Something deliberately not done in this pass. */
@@ -51,7 +54,8 @@ export interface PoolAssessment {
   readonly object: ObjectRef;
   /** As the spec has it. */
   readonly provider: string;
-  readonly isSuspended: boolean;
+  /** What lets it stand still now; absent while nothing does. */
+  readonly suspended?: Suspended;
   /** The name it publishes under, in full, and at which DNS provider; absent when it asks for none, or when the name is not known or not valid. */
   readonly dns?: { readonly provider: string; readonly fqdn: string };
   /** How many of the A records of that name differ from what they should be; absent when that is not known. */
@@ -77,7 +81,8 @@ export interface RecordSetAssessment {
   readonly object: ObjectRef;
   /** `@`, relative or full, as written in the spec, with zone and provider; for people. */
   readonly written: { readonly provider: string; readonly zone: string; readonly recordName: string };
-  readonly isSuspended: boolean;
+  /** What lets it stand still now; absent while nothing does. */
+  readonly suspended?: Suspended;
   /** The name in full; absent when it is not known or not valid. */
   readonly fqdn?: string;
   /** The addresses its records have now; absent when they could not be read. */

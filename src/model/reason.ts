@@ -207,7 +207,7 @@ const ROWS = {
     tell: "detail",
   },
   Suspended: {
-    text: "spec.suspend is true.",
+    text: "The object is suspended.",
     wait: "none",
     service: "idle",
     advice: "To go on, set spec.suspend: false.",

@@ -2,6 +2,7 @@ import type { AcquisitionNote } from "./acquisition-memory.ts";
 import type { ObjectRef } from "./action.ts";
 import { type AcquiredIP, canonicalIPv4, type PendingAcquisition, type ReleasedIP } from "./address.ts";
 import type { FirewallMemory, FirewallWish, PendingFirewall } from "./firewall.ts";
+import type { Suspension } from "./suspension.ts";
 
 /** API group, version and names of flipop's custom resources, as on the wire. */
 export const GROUP = "flipop.digitalocean.com";
@@ -35,6 +36,8 @@ export interface ObjectMeta {
   readonly labels: Readonly<Record<string, string>>;
   /** What {@link ACQUIRED_ANNOTATION} says; absent where it says nothing, or that of another object. */
   readonly note?: AcquisitionNote;
+  /** What its annotation says of standing still; absent where it has none. It may be over. */
+  readonly suspension?: Suspension;
 }
 
 /** One Kubernetes toleration, with the defaults of the API left out. */

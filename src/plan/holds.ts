@@ -10,17 +10,19 @@ interface Particulars {
   /** When it ends by itself, milliseconds; undefined if that is not known. */
   readonly notBeforeMs?: number | undefined;
   readonly waitsFor?: Obstacle["waitsFor"] | undefined;
+  readonly advice?: string | undefined;
 }
 
 /** Returns why something is not done now. */
 export function obstacle(reason: Reason, detail = "", particulars: Particulars = {}): Obstacle {
-  const { needsPerson = false, notBeforeMs, waitsFor } = particulars;
+  const { needsPerson = false, notBeforeMs, waitsFor, advice } = particulars;
   return {
     reason,
     detail,
     ...(waitsFor === undefined ? {} : { waitsFor }),
     needsPerson,
     ...(notBeforeMs === undefined ? {} : { notBeforeMs }),
+    ...(advice === undefined ? {} : { advice }),
   };
 }
 

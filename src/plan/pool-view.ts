@@ -5,6 +5,7 @@ import type { ProviderFacts } from "../model/observation.ts";
 import type { Hold, NodeVerdict, Obstacle } from "../model/plan.ts";
 import type { Reason } from "../model/reason.ts";
 import type { IPStatus, Pool } from "../model/resource.ts";
+import type { Suspended } from "../model/suspension.ts";
 import type { Cleaning } from "./finalizer.ts";
 import type { FirewallTarget } from "./firewalls/firewall-target.ts";
 import type { Retries } from "./retries.ts";
@@ -23,6 +24,8 @@ export interface PoolView {
   readonly validation: Validation;
   /** Why nothing at all can be done for it in this pass; absent when something can. */
   readonly blocked?: Obstacle;
+  /** What lets it stand still now; absent while nothing does. */
+  readonly suspended?: Suspended;
   /** Undefined when the pool is blocked. */
   readonly provider: ProviderFacts | undefined;
   /** Nodes that match, sorted by name. */
@@ -177,7 +180,9 @@ export interface Decision {
 
 /** True when this pass may change things for the object. */
 export function isWritable(view: PoolView): boolean {
-  return view.isSelected && view.validation.kind === "valid" && !view.pool.spec.suspend && view.provider !== undefined;
+  return (
+    view.isSelected && view.validation.kind === "valid" && view.suspended === undefined && view.provider !== undefined
+  );
 }
 
 /** True for an address that the object asks for, or still uses: neither is surplus. */

@@ -4,6 +4,7 @@ import type { NodeFacts } from "../model/node.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Hold, NodeVerdict, Obstacle } from "../model/plan.ts";
 import { ADDRESS_ANNOTATION, FINALIZER, objectKey, type RecordSet } from "../model/resource.ts";
+import { deletionSuspended, type Suspended, suspendedObstacle, suspensionOf } from "../model/suspension.ts";
 import { pastMs } from "../model/time.ts";
 import { hold, obstacle, personNeeded } from "./holds.ts";
 import type { NameTarget } from "./names/name-target.ts";
@@ -33,6 +34,8 @@ export interface RecordSetView {
   readonly ref: ObjectRef;
   readonly isSelected: boolean;
   readonly validation: Validation;
+  /** What lets it stand still now; absent while nothing does. */
+  readonly suspended?: Suspended;
   /** Names of nodes that match, sorted; those in grace included. */
   readonly matching: readonly string[];
   readonly notMatching: readonly NodeVerdict[];
@@ -77,11 +80,13 @@ export function viewRecordSet(
   const unready = unreadyPublished(recordSet, verdicts, observation, (node) => isPublished(target, offered(node)));
   const inGrace = unready.filter(({ graceUntilMs }) => graceUntilMs > observation.nodesReadAtMs);
   const namesInGrace = new Set(inGrace.map(({ node }) => node.name));
+  const suspended = suspensionOf(recordSet, observation.lease.suspension, observation.observedAtMs);
   return {
     recordSet,
     ref,
     isSelected,
     validation,
+    ...(suspended === undefined ? {} : { suspended }),
     matching: [...verdicts.matches.map(({ name }) => name), ...namesInGrace].toSorted(),
     notMatching: verdicts.notMatching.filter(({ nodeName }) => !namesInGrace.has(nodeName)),
     judgedUntilMs: Math.min(verdicts.untilMs, ...inGrace.map(({ graceUntilMs }) => graceUntilMs)),
@@ -130,19 +135,20 @@ function unreadyPublished(
 
 /** What is held for a record set for a reason of its own: invalid, suspended, nodes in grace or that cannot be read, annotations that are no addresses. Pure. */
 export function recordSetHolds(view: RecordSetView, nowMs: number): readonly Hold[] {
-  const { recordSet, validation, unready, undecided, badAnnotations } = view;
-  const { meta, spec } = recordSet;
+  const { recordSet, validation, suspended, unready, undecided, badAnnotations } = view;
+  const { meta } = recordSet;
   const whole = (kind: Hold["kind"], why: Obstacle): Hold => hold(kind, view.ref, objectKey(meta), why);
   const onNode = (name: string, why: Obstacle): Hold => hold("update-dns", view.ref, name, why);
   const isWaitedFor = meta.isDeleting && meta.finalizers.includes(FINALIZER);
-  const stopping = validation.kind === "blocked" ? validation.why.reason : spec.suspend ? "Suspended" : undefined;
+  const other = suspended === undefined ? undefined : deletionSuspended(suspended, view.ref);
+  const stopping = validation.kind === "blocked" ? personNeeded(validation.why.reason) : other;
   const deletion =
     stopping !== undefined && isWaitedFor
-      ? [whole("remove-finalizer", personNeeded(stopping, "the deletion waits for it"))]
+      ? [whole("remove-finalizer", { ...stopping, detail: "the deletion waits for it" })]
       : [];
   if (validation.kind === "blocked") return [whole("reconcile", validation.why), ...deletion];
   return [
-    ...(spec.suspend ? [whole("reconcile", obstacle("Suspended"))] : []),
+    ...(suspended === undefined ? [] : [whole("reconcile", suspendedObstacle(suspended, view.ref))]),
     ...deletion,
     ...unready
       .filter(({ graceUntilMs }) => graceUntilMs > nowMs)

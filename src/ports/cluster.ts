@@ -1,4 +1,5 @@
 import type { AcquisitionNote } from "../model/acquisition-memory.ts";
+import type { ObjectRef } from "../model/action.ts";
 import type { KubeError } from "../model/errors.ts";
 import type { NodeFacts, PodFacts, PodSelector } from "../model/node.ts";
 import type { ObjectMeta, Pool, PoolStatus, RecordSet, RecordSetStatus, RoutedIPStatus } from "../model/resource.ts";
@@ -87,6 +88,20 @@ export interface NamespaceReader {
   /** True when the namespace exists, false when it does not; undefined where the reader may not look, or the server does not say. */
   hasNamespace(name: string): Promise<boolean | undefined>;
 }
+
+/** A cluster of which a person changes annotations that flipop reads, and nothing else. */
+export interface AnnotatableCluster extends ClusterReader, NamespaceReader {
+  /** Sets (text) or removes (null) annotations of a pool, routed IP or record set, and nothing else. Idempotent. KubeError `not-found` when the object is gone. */
+  annotateObject(object: ObjectRef, annotations: AnnotationChanges): Promise<void>;
+  /**
+   * As {@link annotateObject}, for the Lease. A Lease that does not exist is created without a holder, unless annotations are only removed. KubeError `not-found` when
+   * its namespace does not exist.
+   */
+  annotateLease(namespace: string, name: string, annotations: AnnotationChanges): Promise<void>;
+}
+
+/** Annotations by name: text, or null for none. */
+export type AnnotationChanges = Readonly<Record<string, string | null>>;
 
 /** A cluster that may also be changed. */
 export interface ClusterWriter extends ClusterReader {

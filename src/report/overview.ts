@@ -18,6 +18,14 @@ import {
   type RetryStatus,
 } from "../model/resource.ts";
 import type { RoutedIP } from "../model/routed-ip.ts";
+import {
+  holdsNow,
+  parseSuspension,
+  SUSPEND_ANNOTATION,
+  type Suspended,
+  type Suspension,
+  suspensionOf,
+} from "../model/suspension.ts";
 import { durationText, rfc3339 } from "./text/times.ts";
 import { type WrittenName, writtenName } from "./text/written-name.ts";
 
@@ -96,6 +104,8 @@ export interface ReconcilerRow {
   readonly lastResult: string;
   /** Looks at names that the last run put off, by provider. */
   readonly putOff: readonly { readonly provider: string; readonly names: number; readonly until: string }[];
+  /** What lets all objects stand still now; absent while nothing does. */
+  readonly suspension?: Suspension;
   /** Why nothing is known. */
   readonly error: string;
 }
@@ -113,12 +123,14 @@ export interface Overview {
 
 /** Returns the overview of what is stored. A last success older than `maxAgeMs`, or none, is a problem. */
 export function overviewOf(facts: StoredFacts, maxAgeMs: number): Overview {
-  const pools = facts.pools.map(poolRow);
-  const reconciler = reconcilerRow(facts);
-  const routedIPs = facts.routedIPs.map(routedIPRow);
-  const recordSets = facts.recordSets.map(recordSetRow);
-  const wrong = namedRows({ pools, routedIPs, recordSets }).flatMap(({ row, name }) => problemsOf(name, row));
   const { cluster, nowMs } = facts;
+  const reconciler = reconcilerRow(facts);
+  const ofAll = reconciler.suspension;
+  const read = <O extends Conditioned>(object: O): Readiness => readinessOf(object, ofAll, nowMs);
+  const pools = facts.pools.map((pool) => poolRow(pool, read(pool)));
+  const routedIPs = facts.routedIPs.map((routedIP) => routedIPRow(routedIP, read(routedIP)));
+  const recordSets = facts.recordSets.map((recordSet) => recordSetRow(recordSet, read(recordSet)));
+  const wrong = namedRows({ pools, routedIPs, recordSets }).flatMap(({ row, name }) => problemsOf(name, row));
   const problems = [...wrong, ...ageProblem(reconciler, nowMs, maxAgeMs)];
   return { cluster, nowMs, pools, routedIPs, recordSets, reconciler, problems };
 }
@@ -149,12 +161,12 @@ export function addressRows({ ips, retries }: PoolStatus): readonly AddressRow[]
     });
 }
 
-function poolRow(pool: Pool): PoolRow {
+function poolRow(pool: Pool, readiness: Readiness): PoolRow {
   const { status, spec } = pool;
   const addresses = addressRows(status);
   return {
     pool,
-    ...readinessOf(pool),
+    ...readiness,
     ...(spec.dnsRecordSet === undefined ? {} : { name: writtenName(spec.dnsRecordSet, status) }),
     active: addresses.filter((address) => address.status.state === "active" && !isUnread(address)).length,
     unread: addresses.filter((address) => address.status.state !== "disabled" && isUnread(address)).length,
@@ -167,13 +179,13 @@ function isUnread({ status }: AddressRow): boolean {
   return status.reason === "Unreadable";
 }
 
-function routedIPRow(routedIP: RoutedIP): RoutedIPRow {
+function routedIPRow(routedIP: RoutedIP, readiness: Readiness): RoutedIPRow {
   const { spec, status } = routedIP;
   const address = routedAddress(status);
   const [retry] = status.retries.toSorted((a, b) => (a.nextAttemptTime < b.nextAttemptTime ? -1 : 1));
   return {
     routedIP,
-    ...readinessOf(routedIP),
+    ...readiness,
     ...(spec.dnsRecordSet === undefined ? {} : { name: writtenName(spec.dnsRecordSet, status) }),
     address: address?.ip ?? spec.address,
     ...(address === undefined ? {} : { status: address.entry }),
@@ -181,14 +193,16 @@ function routedIPRow(routedIP: RoutedIP): RoutedIPRow {
   };
 }
 
-function recordSetRow(recordSet: RecordSet): RecordSetRow {
+function recordSetRow(recordSet: RecordSet, readiness: Readiness): RecordSetRow {
   const { spec, status } = recordSet;
   const name = writtenName(spec.dnsRecordSet, status, spec.provider);
   const retry = status.retries.find(({ subject }) => subject === `dns/${name.fqdn ?? ""}`);
-  return { recordSet, ...readinessOf(recordSet), name, ...(retry === undefined ? {} : { retry }) };
+  return { recordSet, ...readiness, name, ...(retry === undefined ? {} : { retry }) };
 }
 
-function reconcilerRow({ lease, leaseKey, leaseError }: StoredFacts): ReconcilerRow {
+function reconcilerRow({ lease, leaseKey, leaseError, nowMs }: StoredFacts): ReconcilerRow {
+  const suspend = lease?.annotations[SUSPEND_ANNOTATION];
+  const suspension = suspend === undefined ? undefined : parseSuspension(suspend);
   return {
     lease: leaseKey,
     heldBy: lease?.holder ?? "",
@@ -197,6 +211,7 @@ function reconcilerRow({ lease, leaseKey, leaseError }: StoredFacts): Reconciler
     lastSuccess: lease?.annotations[LAST_SUCCESS_ANNOTATION] ?? "",
     lastResult: lease?.annotations[LAST_RESULT_ANNOTATION] ?? "",
     putOff: Object.entries(lease?.annotations ?? {}).flatMap(putOffRow),
+    ...(holdsNow(suspension, nowMs) ? { suspension } : {}),
     error: leaseError ?? "",
   };
 }
@@ -223,6 +238,8 @@ export interface Readiness {
   readonly message: string;
   /** What a person must act on, also of an object that is ready; absent while nothing is, or while the condition speaks of an older spec. */
   readonly stalled?: Problem;
+  /** What lets it stand still now; absent while nothing does. */
+  readonly suspended?: Suspended;
 }
 
 /** A condition that says what is wrong. */
@@ -233,16 +250,20 @@ interface Problem {
 
 interface Conditioned {
   readonly meta: ObjectMeta;
+  readonly spec: { readonly suspend: boolean };
   readonly status: { readonly conditions: readonly Condition[] };
 }
 
 /** Returns how ready an object is by its stored status, and what of it waits for a person. */
-function readinessOf(object: Conditioned): Readiness {
+function readinessOf(object: Conditioned, ofAll: Suspension | undefined, nowMs: number): Readiness {
   const stalled = conditionOf(object, "Stalled");
-  const problem =
-    stalled?.status === "True" && isOfThisSpec(stalled, object)
+  const suspended = suspensionOf(object, ofAll, nowMs);
+  const problem = {
+    ...(stalled?.status === "True" && isOfThisSpec(stalled, object)
       ? { stalled: { reason: stalled.reason, message: stalled.message } }
-      : {};
+      : {}),
+    ...(suspended === undefined ? {} : { suspended }),
+  };
   const condition = conditionOf(object, "Ready");
   if (condition === undefined)
     return { ready: "Unknown", reason: "", message: "no run has looked at it yet; run flipop reconcile", ...problem };

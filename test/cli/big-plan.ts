@@ -57,6 +57,7 @@ const wiring: Wiring = {
   withPlanner: (_, work) => work({ cluster, plan: async () => ({ observation, plan }) }),
   withReader: (_, work) => work(cluster),
   withWatcher: () => Promise.reject(new Error("this wiring does not watch")),
+  withAnnotator: () => Promise.reject(new Error("this wiring does not annotate")),
   withReconciler: (_, _deadlineMs, work) =>
     work({
       cluster,

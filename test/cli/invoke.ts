@@ -3,10 +3,11 @@ import type { Config } from "../../src/cli/config.ts";
 import type { Environment } from "../../src/cli/environment.ts";
 import type { Invocation } from "../../src/cli/session.ts";
 import type { ReconcileAnswer, ReconcileRequest, WatchRequest, Wiring } from "../../src/cli/wiring.ts";
+import { refKey } from "../../src/model/action.ts";
 import type { Observation } from "../../src/model/observation.ts";
 import type { RoutedIP } from "../../src/model/routed-ip.ts";
 import { plan } from "../../src/plan/plan.ts";
-import type { ClusterReader, LeaseRecord, NamespaceReader } from "../../src/ports/cluster.ts";
+import type { AnnotationChanges, ClusterReader, LeaseRecord, NamespaceReader } from "../../src/ports/cluster.ts";
 import { announce } from "../../src/rehearse/announce.ts";
 import type { WatchAnswer } from "../../src/watch/watch.ts";
 import { FakeClock } from "../fake/fake-clock.ts";
@@ -44,6 +45,8 @@ export interface Transcript {
   readonly requests: readonly ReconcileRequest[];
   /** Configurations that the wiring was asked with. */
   readonly configs: readonly Config[];
+  /** Annotations that were written: of which object, or `lease NAMESPACE/NAME`. */
+  readonly annotated: readonly { readonly what: string; readonly annotations: AnnotationChanges }[];
 }
 
 /**
@@ -54,6 +57,7 @@ export async function invoke(argv: readonly string[], scene: Scene = {}): Promis
   const written = { stdout: "", stderr: "" };
   const requests: ReconcileRequest[] = [];
   const configs: Config[] = [];
+  const annotated: Mutable<Transcript["annotated"]> = [];
   const stream = (name: "stdout" | "stderr"): Invocation["streams"]["stdout"] => ({
     isTTY: scene.terminal !== undefined,
     ...(scene.terminal === undefined ? {} : { columns: scene.terminal }),
@@ -69,14 +73,21 @@ export async function invoke(argv: readonly string[], scene: Scene = {}): Promis
     runID: "0f1e2d3c",
     identity: "laptop_42_0f1e2d3c",
     wallMs: () => NOW_MS,
-    loadWiring: () => Promise.resolve(wiringOf(scene, requests, configs)),
+    loadWiring: () => Promise.resolve(wiringOf(scene, requests, configs, annotated)),
   });
   const [leaked] = shownTokens(`${written.stdout}${written.stderr}`);
   if (leaked !== undefined) throw new Error(`the token ${leaked} was printed`);
-  return { ...written, exitCode, requests, configs };
+  return { ...written, exitCode, requests, configs, annotated };
 }
 
-function wiringOf(scene: Scene, requests: ReconcileRequest[], configs: Config[]): Wiring {
+type Mutable<T> = T extends readonly (infer E)[] ? E[] : never;
+
+function wiringOf(
+  scene: Scene,
+  requests: ReconcileRequest[],
+  configs: Config[],
+  annotated: Mutable<Transcript["annotated"]>,
+): Wiring {
   const cluster = readerOf(scene);
   return {
     clock: new FakeClock(),
@@ -94,6 +105,18 @@ function wiringOf(scene: Scene, requests: ReconcileRequest[], configs: Config[])
     withReader: (config, work) => {
       configs.push(config);
       return work(cluster);
+    },
+    withAnnotator: (config, work) => {
+      configs.push(config);
+      return work({
+        ...cluster,
+        annotateObject: async (object, annotations) => {
+          annotated.push({ what: refKey(object), annotations });
+        },
+        annotateLease: async (namespace, name, annotations) => {
+          annotated.push({ what: `lease ${namespace}/${name}`, annotations });
+        },
+      });
     },
     withWatcher: (config, work) => {
       configs.push(config);
@@ -140,9 +163,9 @@ function readerOf(scene: Scene): ClusterReader & NamespaceReader {
     listEndpointSlices: async () => [],
     listNodes: async () => observationOf(scene).nodes,
     listPods: async () => [],
-    readPool: async () => undefined,
-    readRecordSet: async () => undefined,
-    readRoutedIP: async () => undefined,
+    readPool: async (meta) => named(observationOf(scene).pools, meta),
+    readRecordSet: async (meta) => named(observationOf(scene).recordSets, meta),
+    readRoutedIP: async (meta) => named(scene.routedIPs ?? [], meta),
     readNode: async () => undefined,
     hasNamespace: async (name) => scene.namespaces?.includes(name),
     readPodsOn: async () => [],
@@ -152,4 +175,11 @@ function readerOf(scene: Scene): ClusterReader & NamespaceReader {
       return scene.lease;
     },
   };
+}
+
+function named<T extends { readonly meta: { readonly namespace: string; readonly name: string } }>(
+  objects: readonly T[],
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+): T | undefined {
+  return objects.find(({ meta }) => meta.namespace === namespace && meta.name === name);
 }

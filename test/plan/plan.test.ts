@@ -286,7 +286,7 @@ test.for<[string, Observation, string[]]>([
   [
     "a suspended pool changes nothing",
     anObservation({ pools: [aPool({ spec: { ips: [A], suspend: true } })], nodes: nodes(1), addresses: [known(A)] }),
-    ["hold reconcile ingress/web: Suspended"],
+    ["hold reconcile ingress/web: Suspended (spec.suspend is true)"],
   ],
   [
     "an invalid pool changes nothing and keeps its annotation",
@@ -425,7 +425,10 @@ test.for<[string, Observation, string[]]>([
         }),
       ],
     }),
-    ["hold acquire-ip ingress/web: AcquisitionUnanswered for 26s", "hold reconcile ingress/web: Suspended"],
+    [
+      "hold acquire-ip ingress/web: AcquisitionUnanswered for 26s",
+      "hold reconcile ingress/web: Suspended (spec.suspend is true)",
+    ],
   ],
   [
     "nothing is acquired while an earlier one has no answer",

@@ -70,7 +70,6 @@ export function aRecordSetAssessment(changes: Partial<RecordSetAssessment> = {})
   return {
     object: NODES,
     written: { provider: "digitalocean", zone: "example.com", recordName: "nodes" },
-    isSuspended: false,
     fqdn: "nodes.example.com",
     published: ["192.0.2.1", "192.0.2.2"],
     matching: ["worker-1", "worker-2"],
@@ -85,7 +84,6 @@ export function aPoolAssessment(changes: Partial<PoolAssessment> = {}): PoolAsse
   return {
     object: WEB,
     provider: "digitalocean",
-    isSuspended: false,
     matching: ["worker-2"],
     notMatching: [],
     waiting: [],

@@ -154,9 +154,9 @@ describe("the text of a hold", () => {
       "No answer.",
     ],
     [
-      { ...hold, kind: "reconcile", subject: "ingress/web", reason: "Suspended" },
+      { ...hold, kind: "reconcile", subject: "ingress/web", reason: "Suspended", detail: "spec.suspend is true" },
       "nothing is changed",
-      "spec.suspend is true. To go on, set spec.suspend: false.",
+      "The object is suspended: spec.suspend is true. To go on, set spec.suspend: false.",
     ],
     [
       { ...hold, kind: "acquire-ip", subject: "ingress/web", reason: "LostAcquisition", detail: "203.0.113.7" },

@@ -35,6 +35,7 @@ import { routedIPScenarios } from "./routed-ip-scenarios.ts";
 import type { Register } from "./scenario.ts";
 import { selectorScenarios } from "./selector-scenarios.ts";
 import { skippedNodeScenarios } from "./skipped-node-scenarios.ts";
+import { suspendScenarios } from "./suspend-scenarios.ts";
 import { unreadableScenarios } from "./unreadable-scenarios.ts";
 import { waitingScenarios } from "./waiting-scenarios.ts";
 
@@ -59,6 +60,7 @@ export const SCENARIO_GROUPS: Readonly<Record<string, (scenario: Register) => vo
   claims: claimScenarios,
   crashes: crashScenarios,
   mishaps: mishapScenarios,
+  suspensions: suspendScenarios,
   interruptions: interruptedScenarios,
   neighbours: neighbourScenarios,
   "calls as a budget": budgetScenarios,

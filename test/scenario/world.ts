@@ -139,6 +139,20 @@ export class World {
     await this.backend.rest("PATCH", path, { spec: { holderIdentity: "thief", acquireTime: now, renewTime: now } });
   }
 
+  /** Writes annotations of the Lease behind flipop's back; creates the Lease where there is none. */
+  async annotateLease(annotations: Readonly<Record<string, string | null>>): Promise<void> {
+    const namespace = this.namespaceName("shop");
+    const path = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
+    const { rest } = this.backend;
+    await rest("PATCH", `${path}/flipop`, { metadata: { annotations } }).catch(() =>
+      rest("POST", path, {
+        apiVersion: "coordination.k8s.io/v1",
+        kind: "Lease",
+        metadata: { name: "flipop", namespace, annotations },
+      }),
+    );
+  }
+
   /** One pass of a new process. @throws what `reconcilePass` throws; Error when the process did not end by itself */
   async pass(options: Omit<RunOptions, "dieBeforeWrite"> = {}): Promise<PassResult> {
     const end = await this.run(options);

@@ -2,6 +2,7 @@ import { type AcquisitionNote, EMPTY_NOTE } from "../../model/acquisition-memory
 import { canonicalIPv4 } from "../../model/address.ts";
 import type { Readiness } from "../../model/node.ts";
 import { ACQUIRED_ANNOTATION, type ObjectMeta } from "../../model/resource.ts";
+import { parseSuspension, SUSPEND_ANNOTATION } from "../../model/suspension.ts";
 import { asInteger, asRecord, asText, asTextMap, asTexts, asTimeMs, isCutOff, isPresent } from "./json.ts";
 import type { Field, Fields } from "./protobuf.ts";
 
@@ -16,7 +17,9 @@ export function decodeMeta(object: unknown): ObjectMeta | undefined {
   const name = asText(metadata?.["name"]);
   if (metadata === undefined || name === undefined) return undefined;
   const uid = asText(metadata["uid"]) ?? "";
-  const note = decodeNote(uid, asText(asRecord(metadata["annotations"])?.[ACQUIRED_ANNOTATION]));
+  const annotations = asRecord(metadata["annotations"]);
+  const note = decodeNote(uid, asText(annotations?.[ACQUIRED_ANNOTATION]));
+  const suspend = annotations?.[SUSPEND_ANNOTATION];
   return {
     namespace: asText(metadata["namespace"]) ?? "",
     name,
@@ -28,6 +31,7 @@ export function decodeMeta(object: unknown): ObjectMeta | undefined {
     finalizers: asTexts(metadata["finalizers"]),
     labels: asTextMap(metadata["labels"]),
     ...(note.ips.length === 0 && note.pending.length === 0 ? {} : { note }),
+    ...(typeof suspend !== "string" ? {} : { suspension: parseSuspension(suspend) }),
   };
 }
 

@@ -2,6 +2,7 @@ import type { Action } from "../../model/action.ts";
 import type { Observation } from "../../model/observation.ts";
 import type { Hold, Obstacle } from "../../model/plan.ts";
 import { ownerText } from "../../model/resource.ts";
+import { suspendedObstacle } from "../../model/suspension.ts";
 import { hold, obstacle, personNeeded } from "../holds.ts";
 import { type Decision, isWritable, type ManagedIP, type PoolView } from "../pool-view.ts";
 import { type AcquisitionBudget, acquireForPool, acquisitionBudgets, pendingHolds } from "./acquire.ts";
@@ -119,12 +120,12 @@ function unique(actions: readonly Action[]): readonly Action[] {
 
 /** What is held for a pool for a reason of its own: invalid, suspended, its provider, its addresses. */
 function ownHolds(view: PoolView): readonly Hold[] {
-  const { blocked, object, key, pool } = view;
+  const { blocked, object, key, suspended } = view;
   if (blocked !== undefined) return [hold("reconcile", object, key, blocked)];
   const ofAddress = (ip: string, why: Obstacle | undefined): readonly Hold[] =>
     why === undefined ? [] : [hold("assign-ip", object, ip, why)];
   return [
-    ...(pool.spec.suspend ? [hold("reconcile", object, key, obstacle("Suspended"))] : []),
+    ...(suspended === undefined ? [] : [hold("reconcile", object, key, suspendedObstacle(suspended, object))]),
     ...view.badEntries.map(({ entry, fault }): Hold => {
       const why = personNeeded(fault === "invalid" ? "InvalidIP" : "DuplicateIP");
       return { ...hold("assign-ip", object, entry, why), isOfEntry: true };

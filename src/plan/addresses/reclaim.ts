@@ -1,6 +1,7 @@
 import { actionID, type DeleteIP, type Place, type UnassignIP } from "../../model/action.ts";
 import type { Hold, Obstacle } from "../../model/plan.ts";
 import { FINALIZER } from "../../model/resource.ts";
+import { deletionSuspended } from "../../model/suspension.ts";
 import { type Cleaning, NOTHING_TO_CLEAN } from "../finalizer.ts";
 import { hold, obstacle, personNeeded } from "../holds.ts";
 import { isAsked, isWritable, type ManagedIP, type PoolView } from "../pool-view.ts";
@@ -43,9 +44,9 @@ export function reclaim(view: PoolView, willAcquire: boolean, stillPublished: Re
 }
 
 /** Why a deletion cannot go on although nobody may write for the object. */
-function blocked({ validation, pool }: PoolView): Obstacle {
-  const other = pool.spec.suspend ? "Suspended" : "ProviderUnavailable";
-  return personNeeded(validation.kind === "blocked" ? validation.why.reason : other);
+function blocked({ validation, suspended, object }: PoolView): Obstacle {
+  if (validation.kind === "blocked") return personNeeded(validation.why.reason);
+  return suspended === undefined ? personNeeded("ProviderUnavailable") : deletionSuspended(suspended, object);
 }
 
 function deletionHold({ object, key }: PoolView, why: Obstacle): Hold {

@@ -5,6 +5,7 @@ import type { Observation, ProviderFacts } from "../../model/observation.ts";
 import type { Obstacle } from "../../model/plan.ts";
 import { REFUSAL_REASONS } from "../../model/reason.ts";
 import { compareText, managedIPs, ownerKey, type Pool } from "../../model/resource.ts";
+import { suspensionOf } from "../../model/suspension.ts";
 import { timestamp } from "../../model/time.ts";
 import { obstacle } from "../holds.ts";
 import type { BadEntry, ManagedIP, PendingResolution, PoolView, Verdicts } from "../pool-view.ts";
@@ -42,6 +43,7 @@ export function viewPool(pool: Pool, context: ViewContext): PoolView {
   const isValid = validation.kind === "valid";
   const provider = isValid && facts?.unusable === undefined ? facts : undefined;
   const blocked = obstacleOf(pool, validation, facts);
+  const suspended = suspensionOf(pool, observation.lease.suspension, observedAtMs);
   const found = findAgain(pool, provider, context);
   const managed = managedAddresses(pool, found.acquired, provider, facts, context);
   const listed = new Set(spec.ips.map((entry) => canonicalIPv4(entry) ?? entry)).size;
@@ -55,6 +57,7 @@ export function viewPool(pool: Pool, context: ViewContext): PoolView {
     isSelected: context.isSelected,
     validation,
     ...(blocked === undefined ? {} : { blocked }),
+    ...(suspended === undefined ? {} : { suspended }),
     provider,
     matches: verdicts.matches,
     notMatching: verdicts.notMatching,

@@ -150,7 +150,7 @@ function lettingInBy(works: readonly FirewallWork[]): LettingIn {
 /** An object that is not written shows what its firewall waits for, and plans nothing. */
 function heldOnly(view: PoolView, needs: FirewallNeeds): Extension {
   const { holds } = extendFirewall(view, needs, new Planned());
-  return { actions: [], holds: view.pool.spec.suspend ? [] : holds, before: new Map(), refused: new Map() };
+  return { actions: [], holds: view.suspended === undefined ? holds : [], before: new Map(), refused: new Map() };
 }
 
 /**

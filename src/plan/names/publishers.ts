@@ -10,6 +10,7 @@ import {
   type ReclaimPolicy,
   type RecordSet,
 } from "../../model/resource.ts";
+import { suspensionOf } from "../../model/suspension.ts";
 import { isWritable, type PoolView } from "../pool-view.ts";
 import { Retries } from "../retries.ts";
 import type { VerifiedAddresses } from "../serving.ts";
@@ -29,7 +30,7 @@ export function poolPublisher(view: PoolView, { dns, registry }: Pick<Observatio
     reclaimPolicy: spec.reclaimPolicy,
     whenEmpty: "Keep",
     isWritable: isWritable(view),
-    mayPublish: view.validation.kind === "valid" && !spec.suspend,
+    mayPublish: view.validation.kind === "valid" && view.suspended === undefined,
     managed: view.managed.map(({ ip }) => ip),
     givenBack:
       meta.isDeleting && spec.reclaimPolicy === "Delete"
@@ -44,13 +45,20 @@ export function recordSetPublisher(
   recordSet: RecordSet,
   validation: Validation,
   isSelected: boolean,
-  { dns, registry, settling, observedAtMs }: Pick<Observation, "dns" | "registry" | "settling" | "observedAtMs">,
+  {
+    dns,
+    registry,
+    settling,
+    observedAtMs,
+    lease,
+  }: Pick<Observation, "dns" | "registry" | "settling" | "observedAtMs" | "lease">,
 ): Publisher {
   const { meta, spec, status } = recordSet;
   const settlesAtMs = settling?.get(objectKey(meta));
   const ref: ObjectRef = { kind: "dns", namespace: meta.namespace, name: meta.name };
   const wish = recordSetWish(recordSet, registry);
-  const mayPublish = validation.kind === "valid" && !spec.suspend;
+  const mayPublish =
+    validation.kind === "valid" && suspensionOf(recordSet, lease.suspension, observedAtMs) === undefined;
   return {
     ref,
     meta,

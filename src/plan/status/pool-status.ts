@@ -42,7 +42,7 @@ export function assessPool(decision: Decision, own: OwnPlan): PoolAssessment {
   return {
     object: view.object,
     provider: view.pool.spec.provider,
-    isSuspended: view.pool.spec.suspend,
+    ...(view.suspended === undefined ? {} : { suspended: view.suspended }),
     ...(name === undefined ? {} : { dns: { provider: name.provider, fqdn: name.fqdn } }),
     ...(drift === undefined ? {} : { drift }),
     matching: [...new Set([...view.matches.map(({ name: node }) => node), ...inGrace])].toSorted(compareText),

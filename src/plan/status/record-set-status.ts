@@ -23,7 +23,7 @@ export function assessRecordSet(
   return {
     object: view.ref,
     written: { provider, zone, recordName },
-    isSuspended: spec.suspend,
+    ...(view.suspended === undefined ? {} : { suspended: view.suspended }),
     ...(target.kind === "none" || target.name === undefined ? {} : { fqdn: target.name.fqdn }),
     ...(target.kind === "ready" ? { published: target.records.addresses } : {}),
     ...(drift === undefined ? {} : { drift }),

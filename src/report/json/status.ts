@@ -1,5 +1,6 @@
 import type { ObjectRef } from "../../model/action.ts";
 import type { DNSMemory, ObjectMeta, RetryStatus } from "../../model/resource.ts";
+import type { Suspension } from "../../model/suspension.ts";
 import { plain } from "../../model/text.ts";
 import {
   type AddressRow,
@@ -36,6 +37,7 @@ export function overviewDocument(overview: Overview): JSONObject {
       lastSuccess: reconciler.lastSuccess || null,
       lastResult: reconciler.lastResult || null,
       putOff: reconciler.putOff.map((one) => ({ ...one })),
+      suspension: reconciler.suspension === undefined ? null : suspensionFields(reconciler.suspension),
       error: reconciler.error || undefined,
     },
     problems: problems.map(plain),
@@ -78,13 +80,12 @@ function routedIPField(row: RoutedIPRow): JSONObject {
 
 function recordSetField(row: RecordSetRow): JSONObject {
   const { recordSet, name, retry } = row;
-  const { meta, spec, status } = recordSet;
+  const { meta, status } = recordSet;
   return {
     ...readinessFields("dns", meta, row),
     state: status.state ?? null,
     error: status.error === undefined ? undefined : plain(status.error),
     ...namesFields(name, status),
-    suspended: spec.suspend,
     createdAt: createdAt(meta),
     retry: retryField(retry),
   };
@@ -92,25 +93,37 @@ function recordSetField(row: RecordSetRow): JSONObject {
 
 /** What every object begins with. */
 function readinessFields(kind: ObjectRef["kind"], meta: ObjectMeta, row: Readiness): JSONObject {
-  const { ready, reason, message, stalled } = row;
+  const { ready, reason, message, stalled, suspended } = row;
   return {
     object: { kind, namespace: meta.namespace, name: meta.name },
     ready,
     reason: reason || null,
     message: plain(message),
     stalled: stalled === undefined ? null : { reason: stalled.reason, message: plain(stalled.message) },
+    suspended: suspended !== undefined,
+    suspension: suspended === undefined ? null : { source: suspended.source, ...suspensionFields(suspended) },
+  };
+}
+
+/** `since` and `until` are null where the annotation does not say them. */
+function suspensionFields({ by, why, sinceMs, untilMs, problem }: Suspension): JSONObject {
+  return {
+    by,
+    reason: why,
+    since: sinceMs === undefined ? null : rfc3339(sinceMs),
+    until: untilMs === undefined ? null : rfc3339(untilMs),
+    problem,
   };
 }
 
 /** What pools and routed IPs say of nodes and addresses. */
 function addressFields(
-  { meta, spec, status }: PoolRow["pool"] | RoutedIPRow["routedIP"],
+  { meta, status }: PoolRow["pool"] | RoutedIPRow["routedIP"],
   addresses: readonly AddressRow[],
 ): JSONObject {
   return {
     waitingNodes: status.assignableNodes,
     nodeErrors: status.nodeErrors.map(plain),
-    suspended: spec.suspend,
     createdAt: createdAt(meta),
     lastAssignmentTime: status.lastAssignmentTime ?? null,
     addresses: addresses.map(addressField),

@@ -60,7 +60,16 @@ export const METRICS = {
     labels: "kind namespace name condition",
     help: "1 while the object's condition (Ready, Reconciling, Stalled) is True, else 0.",
   },
-  flipop_suspended: { type: "gauge", labels: "kind namespace name", help: "1 while spec.suspend is true, else 0." },
+  flipop_suspended: {
+    type: "gauge",
+    labels: "kind namespace name",
+    help: "1 while spec.suspend is true or flipop suspend holds, else 0.",
+  },
+  flipop_suspension_end_timestamp_seconds: {
+    type: "gauge",
+    labels: "kind namespace name",
+    help: "When flipop suspend --for ends, seconds since 1970; absent for an object that only a person resumes.",
+  },
   flipop_nodes: {
     type: "gauge",
     labels: "kind namespace name gate",

@@ -144,13 +144,16 @@ function objectSamples(remaining: Plan, found: Plan, totals: Totals): readonly S
   });
 }
 
-function standing({ object, status, isSuspended }: Assessment): readonly Sample[] {
+function standing({ object, status, suspended }: Assessment): readonly Sample[] {
   const labels = objectLabels(object);
   const isTrue = (type: string): boolean =>
     status.conditions.some((condition) => condition.type === type && condition.status === "True");
   return [
     ...CONDITIONS.map((condition) => sample("flipop_condition", { ...labels, condition }, isTrue(condition) ? 1 : 0)),
-    sample("flipop_suspended", labels, isSuspended ? 1 : 0),
+    sample("flipop_suspended", labels, suspended === undefined ? 0 : 1),
+    ...(suspended?.untilMs === undefined
+      ? []
+      : [sample("flipop_suspension_end_timestamp_seconds", labels, suspended.untilMs / 1000)]),
   ];
 }
 

@@ -6,6 +6,7 @@ import {
   type RecordSetStatus,
   type RetryStatus,
 } from "../../model/resource.ts";
+import { type Suspended, whySuspended } from "../../model/suspension.ts";
 import { plain, plainValue } from "../../model/text.ts";
 import {
   namedRows,
@@ -18,7 +19,7 @@ import {
   whyReady,
 } from "../overview.ts";
 import { type Cell, countText, entryLines, type Layout, listText, type Palette, renderTable, wrap } from "./layout.ts";
-import { aheadText, durationText } from "./times.ts";
+import { aheadText, durationText, untilText } from "./times.ts";
 import { formerNames, nameText, wantedName } from "./written-name.ts";
 
 /** How much of the stored state is shown, and how. */
@@ -82,7 +83,7 @@ function tableOf<Row>(columns: readonly Column<Row>[], rows: readonly Row[], wid
 /** What is particular to the table of one kind of object. */
 interface ObjectTable<Row> {
   readonly title: string;
-  readonly objectOf: (row: Row) => { readonly meta: ObjectMeta; readonly spec: { readonly suspend: boolean } };
+  readonly objectOf: (row: Row) => { readonly meta: ObjectMeta };
   /** Before the age. */
   readonly columns: readonly Column<Row>[];
   /** Behind the age, with `wide`. */
@@ -110,11 +111,19 @@ function objectTable<Row extends Readiness>(
       "REASON",
       (row) => {
         const why = row.ready === "True" && !wide ? row.reason : whyReady(row);
-        return objectOf(row).spec.suspend ? `suspended; ${why}` : why;
+        return row.suspended === undefined ? why : `${suspendedText(row.suspended, nowMs)}; ${why}`;
       },
     ],
   ];
   return tableOf(all, rows, width);
+}
+
+/** Returns `suspended until 10:00:00 UTC (in 2h) by ana (maintenance 4711)`; only `suspended` where the spec says it. */
+function suspendedText(suspended: Suspended, nowMs: number): string {
+  const { source, untilMs } = suspended;
+  if (source === "spec") return "suspended";
+  const until = untilMs === undefined ? "" : ` ${untilText(untilMs, nowMs)}`;
+  return `suspended${until} ${whySuspended(suspended)}`;
 }
 
 function ageText({ createdAtMs }: ObjectMeta, nowMs: number): string {
@@ -270,6 +279,11 @@ function reconcilerText(row: ReconcilerRow, nowMs: number, palette: Palette): st
     `  last run:     ${row.lastRun === "" ? "never" : ago(row.lastRun, nowMs)}${result}`,
     `  last success: ${row.lastSuccess === "" ? "never" : ago(row.lastSuccess, nowMs)}`,
     ...row.putOff.map(putOffText),
+    ...(row.suspension === undefined
+      ? []
+      : [
+          `  suspended:    all objects ${suspendedText({ ...row.suspension, source: "object" }, nowMs).replace("suspended ", "")}`,
+        ]),
     `  lock:         Lease ${row.lease}, ${heldText(row, nowMs)}`,
   ];
   return lines.map((line) => `${line}\n`).join("");

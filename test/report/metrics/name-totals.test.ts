@@ -27,7 +27,7 @@ function planWith({ addresses = [A], generation = 1, isSuspended = false, ...res
   const nodes: RecordSetAssessment = {
     object: OBJECT,
     written: { provider: "digitalocean", zone: "example.com", recordName: "www" },
-    isSuspended,
+    ...(isSuspended ? { suspended: { source: "spec", by: "", why: "" } as const } : {}),
     fqdn,
     ...("drift" in rest && rest.drift === undefined ? {} : { drift: rest.drift ?? 0 }),
     matching: [],

@@ -59,7 +59,9 @@ function aResult(): PassResult {
     { ...hold, reason: "CoolOff", notBeforeMs: NOW_MS + 45_000 },
   ] as const;
   const gaps = [{ provider: "cloudflare", subject: "www.example.net", error: "timeout" }];
-  return { ...run, remaining: { ...run.remaining, holds, gaps } };
+  const suspended = { source: "object", by: "ana", why: "maintenance 4711", untilMs: NOW_MS + 7_200_000 } as const;
+  const pools = run.remaining.pools.map((pool) => (pool.object.name === "mail" ? { ...pool, suspended } : pool));
+  return { ...run, remaining: { ...run.remaining, pools, holds, gaps } };
 }
 
 /** Puts a routed IP ingress/web beside the pool of that name; its address is free, and worker-4 can have it. That of another one is on worker-5. */

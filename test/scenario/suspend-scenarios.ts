@@ -1,0 +1,139 @@
+import { expect } from "vitest";
+import { SUSPEND_ANNOTATION } from "../../src/model/suspension.ts";
+import { publishedNodes, publishedPool, WWW, www } from "./dns-scene.ts";
+import type { Register } from "./scenario.ts";
+import { ip } from "./scenario-names.ts";
+import type { World } from "./world.ts";
+
+const HOUR = 3_600_000;
+
+/** The annotation as `flipop suspend` writes it. */
+function suspension(world: World, forMs?: number): string {
+  const at = (ms: number): string => new Date(ms).toISOString();
+  return JSON.stringify({
+    by: "ana",
+    reason: "maintenance 4711",
+    since: at(world.nowMs()),
+    ...(forMs === undefined ? {} : { until: at(world.nowMs() + forMs) }),
+  });
+}
+
+/** ip1 and ip2 of pool `web` on n1 and n2, with a free n3; then n1 fails. */
+async function failed(world: World): Promise<void> {
+  await publishedPool(world, "digitalocean", ["n1", "n2"]);
+  await world.machines("n3");
+  await world.nodes.setReady("n1", false);
+}
+
+async function condition(world: World, type: string, pool = "web"): Promise<string> {
+  const { conditions } = await world.pools.status(pool);
+  const found = conditions.find((one) => one.type === type);
+  return `${found?.status} ${found?.reason}: ${found?.message}`;
+}
+
+/** `flipop suspend` and `flipop resume`: annotations that let flipop stand still. */
+export function suspendScenarios(scenario: Register): void {
+  scenario("an object with the annotation is left as it is, until somebody takes it away", async (world) => {
+    await failed(world);
+    await world.pools.annotate("web", SUSPEND_ANNOTATION, suspension(world));
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    expect(world.dnsWrites()).toEqual([]);
+    const [hold] = (await world.plan()).holds.filter(({ kind }) => kind === "reconcile");
+    expect(hold).toMatchObject({ reason: "Suspended", detail: "by ana (maintenance 4711)", needsPerson: false });
+    expect(await condition(world, "Stalled")).toContain("False");
+    await world.pools.annotate("web", SUSPEND_ANNOTATION, null);
+    await world.pass();
+    expect(world.cloudWrites()).toEqual(["assign ip1 to n3"]);
+  });
+
+  scenario("it ends by itself by the clock of the API server, and settle waits for it", async (world) => {
+    await failed(world);
+    await world.pools.annotate("web", SUSPEND_ANNOTATION, suspension(world, 20_000));
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    await world.pass({ settle: true });
+    expect(world.cloudWrites()).toEqual(["assign ip1 to n3"]);
+  });
+
+  scenario("an annotation that is over means nothing", async (world) => {
+    await failed(world);
+    await world.pools.annotate("web", SUSPEND_ANNOTATION, suspension(world, -HOUR));
+    await world.pass();
+    expect(world.cloudWrites()).toEqual(["assign ip1 to n3"]);
+  });
+
+  scenario(
+    "the annotation of the Lease suspends every object, and a new Lease holder keeps it",
+    async (world) => {
+      await failed(world);
+      world.dns.zone("cloudflare");
+      await world.recordSets.create("nodes", { dnsRecordSet: www("cloudflare") });
+      await world.annotateLease({ [SUSPEND_ANNOTATION]: suspension(world, HOUR) });
+      await world.pass({ lease: "wait" });
+      expect([...world.cloudWrites(), ...world.dnsWrites()]).toEqual([]);
+      const held = (await world.plan()).holds.filter(({ kind }) => kind === "reconcile");
+      expect(held.map(({ detail }) => detail)).toEqual(held.map(() => "with all objects by ana (maintenance 4711)"));
+      expect(held).toHaveLength(2);
+      await world.pass({ lease: "wait" });
+      expect([...world.cloudWrites(), ...world.dnsWrites()]).toEqual([]);
+      world.advance(HOUR);
+      await world.pass({ lease: "wait" });
+      expect(world.cloudWrites()).toEqual(["assign ip1 to n3"]);
+    },
+    { onlySingleRuns: "a watching process holds the Lease that it works under, and this test names another" },
+  );
+
+  for (const [title, text] of [
+    ["no JSON", "maintenance"],
+    ["a list", "[]"],
+    ["an unknown field", '{"by":"ana","untl":"2026-01-01T00:00:00Z"}'],
+    ["a time that is none", '{"by":"ana","until":"tomorrow"}'],
+    ["200 KiB", `{"by":"${"x".repeat(200_000)}`],
+  ] as const) {
+    scenario(`an annotation of ${title} suspends, and the object says that a person must look`, async (world) => {
+      await failed(world);
+      await world.pools.annotate("web", SUSPEND_ANNOTATION, text);
+      await world.pass();
+      expect(world.cloudWrites()).toEqual([]);
+      const stalled = await condition(world, "Stalled");
+      expect(stalled).toContain(
+        "True Suspended: The object is suspended: its annotation flipop.digitalocean.com/suspend cannot be read",
+      );
+      expect(stalled).toContain("run flipop resume pool/");
+      expect(stalled.length).toBeLessThan(600);
+      await world.pools.annotate("web", SUSPEND_ANNOTATION, null);
+      await world.pass();
+      expect(world.cloudWrites()).toEqual(["assign ip1 to n3"]);
+    });
+  }
+
+  scenario("a suspended record set keeps its records; another object goes on", async (world) => {
+    await publishedNodes(world, "digitalocean", ["n1", "n2"]);
+    world.cloud.address(ip(1));
+    await world.pools.create("web", { ips: [ip(1)] });
+    await world.recordSets.annotate("nodes", SUSPEND_ANNOTATION, suspension(world));
+    await world.nodes.setReady("n1", false);
+    await world.pass();
+    expect(world.dnsWrites()).toEqual([]);
+    expect(world.dns.set("digitalocean", WWW)).toHaveLength(2);
+    expect(world.cloudWrites()).toEqual(["assign ip1 to n2"]);
+    await world.recordSets.annotate("nodes", SUSPEND_ANNOTATION, null);
+    await world.pass();
+    expect(world.dns.set("digitalocean", WWW)).toHaveLength(1);
+  });
+
+  scenario("a suspended object that is being deleted waits, and says for whom", async (world) => {
+    await world.machines("n1");
+    await world.pools.create("web", { desiredIPs: 1, reclaimPolicy: "Delete", region: "nyc3" });
+    await world.pass();
+    await world.pools.annotate("web", SUSPEND_ANNOTATION, suspension(world));
+    await world.pools.delete("web");
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    expect(await condition(world, "Stalled")).toContain("the deletion waits for it. To go on, run flipop resume pool/");
+    await world.pools.annotate("web", SUSPEND_ANNOTATION, null);
+    await world.pass();
+    expect(await world.pools.read("web")).toBeUndefined();
+  });
+}
