@@ -122,7 +122,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "A suspended pool is changed.",
     file: "src/plan/pool-view.ts",
-    find: " && !view.pool.spec.suspend",
+    find: " && view.suspended === undefined",
     replace: "",
   },
   {
