@@ -159,12 +159,27 @@ export interface DNSMemory {
 export interface RecordSetStatus extends DNSMemory {
   readonly observedGeneration?: number;
   readonly conditions: readonly Condition[];
+  readonly summary?: RecordSetSummary;
   /** The Go operator's words. */
   readonly state?: "active" | "in-progress" | "error";
   readonly error?: string;
   /** Published nodes in their grace period, sorted by name. */
   readonly unreadyNodes: readonly UnreadyNode[];
   readonly retries: readonly RetryStatus[];
+}
+
+/** `status.summary` of a record set: what `kubectl get` prints because it cannot count. flipop never reads it to decide. */
+export interface RecordSetSummary {
+  /** How many of the addresses to publish have a record: `2/3`. */
+  readonly addresses: string;
+}
+
+/** `status.summary` of a pool: what `kubectl get` prints because it can neither count nor print a map. flipop never reads it to decide. */
+export interface PoolSummary {
+  /** How many addresses are known to be active, of those the pool should hold: `2/3`. */
+  readonly addresses: string;
+  /** The nodes that have the active addresses: `worker-1 +2` stands for three. `""` = none. */
+  readonly nodes: string;
 }
 
 /** Address states, the Go operator's words. */
@@ -225,6 +240,7 @@ export interface Condition {
 export interface PoolStatus extends DNSMemory {
   readonly observedGeneration?: number;
   readonly conditions: readonly Condition[];
+  readonly summary?: PoolSummary;
   readonly error?: string;
   readonly ips: Readonly<Record<string, IPStatus>>;
   readonly assignableNodes: readonly string[];

@@ -37,6 +37,20 @@ export const REMEMBERED: readonly Remembered[] = [
     wrong: "written again",
   },
   {
+    paths: ["summary", "summary.addresses", "summary.nodes"],
+    where: "pool, routed IP status",
+    written: "when it changes",
+    lost: "written again; `kubectl get` shows no count until then",
+    wrong: "written again",
+  },
+  {
+    paths: ["summary", "summary.addresses"],
+    where: "record set status",
+    written: "when it changes",
+    lost: "written again; `kubectl get` shows no count until then",
+    wrong: "written again",
+  },
+  {
     paths: ["ips", "ips{}.state", "ips{}.nodeName", "ips{}.providerID", "ips{}.error", "ips{}.reason"],
     where: "pool, routed IP status",
     written: "when they change",

@@ -29,6 +29,7 @@ export const FULL_STATUS: Required<PoolStatus> = {
       hasAddresses: true,
     },
   ],
+  summary: { addresses: "1/2", nodes: "node-1 +1" },
   error: "an error",
   ips: {
     "192.0.2.5": {

@@ -15,6 +15,7 @@ const { observedGeneration, conditions, error, publishedDNS, formerDNS } = FULL_
 export const FULL_RECORD_SET_STATUS: Required<RecordSetStatus> = {
   observedGeneration,
   conditions,
+  summary: { addresses: "1/2" },
   error,
   state: "in-progress",
   publishedDNS,

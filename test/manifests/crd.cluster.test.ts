@@ -102,7 +102,7 @@ describeCluster("the shipped CRDs on a real API server", (cluster) => {
     expect(stored.status).toBeUndefined();
   });
 
-  test("kubectl get shows readiness, reason and age of pools within 80 columns, and provider, region and error in wide", async () => {
+  test("kubectl get shows how many addresses of a pool are active, its name and its nodes within 80 columns, and the rest in wide", async () => {
     const namespace = await api.createNamespace("table");
     await create(namespace, aPool("ingress-frankfurt", { provider: "digitalocean", region: "fra1", desiredIPs: 3 }));
     const status = {
@@ -119,11 +119,12 @@ describeCluster("the shipped CRDs on a real API server", (cluster) => {
     expect(shown).toEqual({
       Name: "ingress-frankfurt",
       Ready: "False",
-      Desired: 3,
-      Reason: "WaitingForAssignment",
+      Addresses: "2/3",
+      DNS: "www.example.com",
+      Nodes: "worker-1 +1",
       Age: expect.stringMatching(/^\d+s$/),
     });
-    expect(wide).toEqual(["Provider", "Region", "Error"]);
+    expect(wide).toEqual(["Reason", "Provider", "Region", "Error"]);
     expect(width).toBeLessThanOrEqual(80);
   });
 
@@ -154,6 +155,17 @@ describeCluster("the shipped CRDs on a real API server", (cluster) => {
     await api.call("PATCH", `${path}/status`, { status }, "application/merge-patch+json");
     const stored = await api.call("GET", path);
     expect([stored.status, stored.spec, stored.metadata.generation]).toEqual([status, spec, 1]);
+    const { shown, wide, width } = await shownTable(cluster, collection(namespace, "NodeDNSRecordSet"));
+    expect(shown).toEqual({
+      Name: "nodes",
+      Ready: "False",
+      State: "error",
+      Addresses: "2/3",
+      DNS: "www.example.com",
+      Age: expect.stringMatching(/^\d+s$/),
+    });
+    expect(wide).toEqual(["Record", "Zone", "Type", "Reason", "Error"]);
+    expect(width).toBeLessThanOrEqual(80);
     const bad = await create(namespace, { ...object, metadata: { name: "bad" }, spec: { whenEmpty: "Drop" } });
     expect([bad.status, bad.body.message]).toEqual([422, expect.stringContaining("spec.whenEmpty")]);
   });

@@ -24,6 +24,7 @@ export const MAXIMAL_STATUS: Full<PoolStatus> = {
       message: "",
     },
   ],
+  summary: { addresses: "2/3", nodes: "worker-1 +1" },
   error: "Error parsing node selector: x",
   ips: {
     "192.0.2.1": {

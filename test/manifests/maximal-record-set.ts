@@ -8,6 +8,7 @@ const { observedGeneration, conditions, publishedDNS, formerDNS } = MAXIMAL_STAT
 export const MAXIMAL_RECORD_SET_STATUS: Full<RecordSetStatus> = {
   observedGeneration,
   conditions,
+  summary: { addresses: "2/3" },
   state: "error",
   error: "invalid dnsRecordSet specification",
   publishedDNS,

@@ -93,12 +93,12 @@ describeCluster("the shipped CRDs of routed IPs on a real API server", (cluster)
       Name: "ingress-frankfurt",
       Address: "192.0.2.5",
       Node: "worker-1",
-      Service: "web",
+      DNS: "www.example.com",
       Ready: "False",
       Age: expect.stringMatching(/^\d+s$/),
     });
-    expect(wide).toEqual(["Issuer", "DNS", "Reason", "Error"]);
-    expect(cells).toMatchObject({ Issuer: "public", DNS: "www.example.com", Reason: "NoActiveIP" });
+    expect(wide).toEqual(["Service", "Issuer", "Reason", "Error"]);
+    expect(cells).toMatchObject({ Service: "web", Issuer: "public", Reason: "NoActiveIP" });
     expect(width).toBeLessThanOrEqual(80);
   });
 

@@ -26,6 +26,7 @@ import { namedAddressScenarios } from "./named-address-scenarios.ts";
 import { neighbourScenarios } from "./neighbour-scenarios.ts";
 import { oddNameScenarios } from "./odd-name-scenarios.ts";
 import { pendingFirewallScenarios } from "./pending-firewall-scenarios.ts";
+import { printedScenarios } from "./printed-scenarios.ts";
 import { reclaimScenarios } from "./reclaim-scenarios.ts";
 import { recoveredHolderScenarios } from "./recovered-holder-scenarios.ts";
 import { removedAddressScenarios } from "./removed-address-scenarios.ts";
@@ -81,4 +82,5 @@ export const SCENARIO_GROUPS: Readonly<Record<string, (scenario: Register) => vo
   "pending firewalls": pendingFirewallScenarios,
   "named addresses": namedAddressScenarios,
   "odd names": oddNameScenarios,
+  "what kubectl prints": printedScenarios,
 };

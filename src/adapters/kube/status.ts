@@ -6,8 +6,10 @@ import type {
   IPStatus,
   IssuerMemory,
   PoolStatus,
+  PoolSummary,
   PublishedName,
   RecordSetStatus,
+  RecordSetSummary,
   RetryStatus,
   RoutedIPStatus,
   UnreadyNode,
@@ -78,8 +80,11 @@ const RETRY = object<RetryStatus>({
   error: textOrEmpty,
 });
 
+const POOL_SUMMARY = object<PoolSummary>({ addresses: text, nodes: textOrEmpty });
+const RECORD_SET_SUMMARY = object<RecordSetSummary>({ addresses: text });
+
 /** What all kinds have in `status`, with the same meaning. */
-const COMMON: FieldsOf<Pick<PoolStatus, keyof PoolStatus & keyof RecordSetStatus>> = {
+const COMMON: FieldsOf<Pick<PoolStatus, Exclude<keyof PoolStatus & keyof RecordSetStatus, "summary">>> = {
   observedGeneration: optional(integer),
   conditions: list(CONDITION),
   error: optional(text),
@@ -143,6 +148,7 @@ const RELEASED = object<ReleasedIP>({
 
 const POOL_FIELDS: FieldsOf<PoolStatus> = {
   ...COMMON,
+  summary: optional(POOL_SUMMARY),
   ips: IPS,
   assignableNodes: texts,
   nodeErrors: texts,
@@ -192,6 +198,7 @@ const UNREADY = object<UnreadyNode>({ nodeName: text, since: text });
 /** `status` of a NodeDNSRecordSet. */
 export const RECORD_SET_STATUS: StatusFormat<RecordSetStatus> = statusFormat<RecordSetStatus>({
   ...COMMON,
+  summary: optional(RECORD_SET_SUMMARY),
   state: optional(word(["active", "in-progress", "error"])),
   unreadyNodes: list(UNREADY),
 });

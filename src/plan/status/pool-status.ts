@@ -8,6 +8,7 @@ import {
   compareText,
   type IPStatus,
   type PoolStatus,
+  type PoolSummary,
   type RetryStatus,
   type RoutedIPStatus,
 } from "../../model/resource.ts";
@@ -67,6 +68,7 @@ function poolStatus(decision: Decision, own: OwnPlan): RoutedIPStatus {
   return {
     observedGeneration: pool.meta.generation,
     conditions: conditionsOf({ ...conditionFacts(view, own), ips, pendingActions: own.actions.length }, readiness),
+    summary: summaryOf(ips, view.desired),
     ...(error === undefined ? {} : { error }),
     ips,
     assignableNodes: waiting,
@@ -141,6 +143,16 @@ function routedFields(
     ...(memory.length === 0 ? {} : { firewalls: memory }),
     ...(pending.length === 0 ? {} : { pendingFirewalls: pending }),
     ...(issuer === undefined ? {} : { issuer }),
+  };
+}
+
+/** What `kubectl get` prints: how many addresses are known to be active, and on which nodes. */
+function summaryOf(ips: PoolStatus["ips"], desired: number): PoolSummary {
+  const active = Object.values(ips).filter((entry) => entry.state === "active" && !isUnread(entry));
+  const [first = "", ...more] = [...new Set(active.flatMap(({ nodeName }) => nodeName ?? []))].toSorted(compareText);
+  return {
+    addresses: `${active.length}/${desired}`,
+    nodes: more.length === 0 ? first : `${first} +${more.length}`,
   };
 }
 

@@ -49,6 +49,7 @@ function recordSetStatus(view: RecordSetView, { names, actions, holds }: OwnPlan
     holds.some(({ kind }) => kind === "add-finalizer" || kind === "remove-finalizer");
   return {
     ...common,
+    ...summaryOf(status, names),
     state: readiness.state,
     ...(error === undefined ? {} : { error: plain(error) }),
     // What is on record waits, too, for the little while that the records do.
@@ -56,6 +57,16 @@ function recordSetStatus(view: RecordSetView, { names, actions, holds }: OwnPlan
     retries: status.retries.filter((retry) => isCurrent(retry, names) || (isAboutFinalizer(retry) && isOpen)),
     ...names.memory,
   };
+}
+
+/** How many of the addresses to publish have a record: of none where no address serves, even if records stay. As stored while that is not known, or records wait for nodes that are just changing. */
+function summaryOf({ summary }: RecordSetStatus, { present, memory }: ObjectNames): Pick<RecordSetStatus, "summary"> {
+  const { target } = present;
+  if (present.isKept === true) return { summary: { addresses: "0/0" } };
+  if (target.kind !== "ready" || isSettling(present)) return summary === undefined ? {} : { summary };
+  const desired = target.records.addresses;
+  const standing = new Set(memory.publishedDNS?.addresses);
+  return { summary: { addresses: `${desired.filter((ip) => standing.has(ip)).length}/${desired.length}` } };
 }
 
 /** A name that cannot be one is an invalid spec, too; it is only known once the zone was read. */
