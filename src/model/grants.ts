@@ -1,0 +1,309 @@
+import { canonicalIPv4 } from "./address.ts";
+import { canonicalDNSName } from "./dns.ts";
+import { GROUP, shownText } from "./resource.ts";
+
+/*
+ * Grants: what the objects of a namespace may ask of the account. Annotations of the Namespace say it, because who works inside a namespace cannot change them.
+ *
+ *   flipop.digitalocean.com/names        www.example.com, *.edge.example.com   names that may be written; `*` stands for one label, as in a certificate
+ *   flipop.digitalocean.com/firewalls    web, 0d1e-…                           firewalls that may be changed, by name or id
+ *   flipop.digitalocean.com/addresses    203.0.113.7, 198.51.100.0/28          addresses that may be used
+ *   flipop.digitalocean.com/purchases    3                                     how many addresses may be acquired and held, over all objects
+ *   flipop.digitalocean.com/take-over    true                                  addresses may be taken off machines outside the cluster
+ *
+ * Entries of a list are separated by commas, blanks, tabs or line breaks. Without an annotation nothing is granted. An entry that cannot be read grants nothing; the others count.
+ */
+
+/** What can be granted: the last part of the annotation. */
+export type GrantKind = "names" | "firewalls" | "addresses" | "purchases" | "take-over";
+
+/** What the annotations of one namespace grant. */
+export interface NamespaceGrants {
+  readonly namespace: string;
+  /** In full, lower case; `*.edge.example.com` stands for every name with one label more than `edge.example.com`. */
+  readonly names: ReadonlySet<string>;
+  /** Names and ids. */
+  readonly firewalls: ReadonlySet<string>;
+  /** As written: `203.0.113.7`, `198.51.100.0/28`. */
+  readonly addresses: ReadonlySet<string>;
+  readonly purchases: number;
+  readonly mayTakeOver: boolean;
+  /** What cannot be read and so grants nothing; at most {@link MOST_PROBLEMS}, in the order of the annotations. */
+  readonly problems: readonly GrantProblem[];
+}
+
+/** An entry of an annotation that grants nothing. */
+export interface GrantProblem {
+  /** The annotation in full. */
+  readonly annotation: string;
+  /** The entry, for people. */
+  readonly entry: string;
+  readonly why: string;
+}
+
+/** So many entries of one annotation are read: a list that is longer does not slow down every run. */
+export const MOST_GRANTED = 1000;
+/** So many entries that cannot be read are told of. */
+export const MOST_PROBLEMS = 5;
+
+/** The annotation of a grant, in full. */
+function grantAnnotation(kind: GrantKind): string {
+  return `${GROUP}/${kind}`;
+}
+
+/** The annotations of all grants; no other one of a Namespace means anything. */
+const GRANT_KINDS: readonly GrantKind[] = ["names", "firewalls", "addresses", "purchases", "take-over"];
+
+/** Reads the annotations of a namespace. Never throws; pure. */
+export function parseGrants(namespace: string, annotations: Readonly<Record<string, string>>): NamespaceGrants {
+  const textOf = (kind: GrantKind): string => {
+    const annotation = grantAnnotation(kind);
+    return Object.hasOwn(annotations, annotation) ? (annotations[annotation] ?? "") : "";
+  };
+  const names = entriesOf("names", textOf("names"), nameProblem);
+  const firewalls = entriesOf("firewalls", textOf("firewalls"), () => undefined);
+  const addresses = entriesOf("addresses", textOf("addresses"), addressProblem);
+  const purchases = readValue("purchases", textOf("purchases"), purchasesProblem);
+  const takeOver = readValue("take-over", textOf("take-over"), takeOverProblem);
+  const problems = [
+    ...names.problems,
+    ...firewalls.problems,
+    ...addresses.problems,
+    ...purchases.problems,
+    ...takeOver.problems,
+    ...unknownAnnotations(annotations),
+  ];
+  return {
+    namespace,
+    names: names.entries,
+    firewalls: firewalls.entries,
+    addresses: addresses.entries,
+    purchases: Number(purchases.value ?? 0),
+    mayTakeOver: takeOver.value === "true",
+    problems: problems.slice(0, MOST_PROBLEMS),
+  };
+}
+
+/** The entries of a list that can be read, and what is wrong with the others. */
+function entriesOf(
+  kind: GrantKind,
+  text: string,
+  problemOf: (entry: string) => string | undefined,
+): { readonly entries: ReadonlySet<string>; readonly problems: readonly GrantProblem[] } {
+  const annotation = grantAnnotation(kind);
+  const entries = new Set<string>();
+  const problems: GrantProblem[] = [];
+  let count = 0;
+  for (const [entry] of text.matchAll(/[^ \t\r\n,]+/g)) {
+    count += 1;
+    if (count > MOST_GRANTED) {
+      problems.unshift({ annotation, entry: shownText(entry), why: `only the first ${MOST_GRANTED} entries are read` });
+      break;
+    }
+    const why = problemOf(entry);
+    if (why === undefined) entries.add(entry);
+    else if (problems.length < MOST_PROBLEMS) problems.push({ annotation, entry: shownText(entry), why });
+  }
+  return { entries, problems };
+}
+
+/** The one value of an annotation; undefined where it has none that can be read. */
+function readValue(
+  kind: GrantKind,
+  text: string,
+  problemOf: (value: string) => string | undefined,
+): { readonly value?: string; readonly problems: readonly GrantProblem[] } {
+  const value = text.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, "");
+  const why = value === "" ? undefined : problemOf(value);
+  if (why !== undefined) return { problems: [{ annotation: grantAnnotation(kind), entry: shownText(value), why }] };
+  return value === "" ? { problems: [] } : { value, problems: [] };
+}
+
+function nameProblem(entry: string): string | undefined {
+  if (/[^\x20-\x7e]/.test(entry)) return "write it as DNS has it, in ASCII (xn--…)";
+  if (entry !== entry.toLowerCase()) return "write it in lower case";
+  if (entry.endsWith(".")) return "write it without the last dot";
+  if (canonicalDNSName(entry) === undefined) return "it is not a DNS name";
+  return entry.includes(".") ? undefined : "write the name in full, with its zone";
+}
+
+function addressProblem(entry: string): string | undefined {
+  const [base = "", bits, ...more] = entry.split("/");
+  if (canonicalIPv4(base) === undefined || more.length > 0) return "it is not a canonical IPv4 address or CIDR";
+  if (bits === undefined) return undefined;
+  if (!/^(0|[1-9]\d?)$/.test(bits) || Number(bits) > 32) return "the length of the prefix is not 0 to 32";
+  const network = networkOf(base, Number(bits));
+  return network === base ? undefined : `it has host bits; the network is ${network}/${bits}`;
+}
+
+function purchasesProblem(value: string): string | undefined {
+  return /^(0|[1-9]\d{0,5})$/.test(value) ? undefined : "it is not a number from 0 to 999999";
+}
+
+function takeOverProblem(value: string): string | undefined {
+  return value === "true" || value === "false" ? undefined : "it is neither true nor false";
+}
+
+function unknownAnnotations(annotations: Readonly<Record<string, string>>): readonly GrantProblem[] {
+  const known = new Set(GRANT_KINDS.map(grantAnnotation));
+  return Object.keys(annotations)
+    .filter((key) => key.startsWith(`${GROUP}/`) && !known.has(key))
+    .toSorted()
+    .map((key) => ({
+      annotation: shownText(key),
+      entry: "",
+      why: `no such grant; there are ${GRANT_KINDS.join(", ")}`,
+    }));
+}
+
+/** The network of so many bits that an address is in. */
+function networkOf(ip: string, bits: number): string {
+  let left = bits;
+  return ip
+    .split(".")
+    .map((part) => {
+      const own = Math.max(0, Math.min(8, left));
+      left -= own;
+      return Number(part) & (0xff << (8 - own)) & 0xff;
+    })
+    .join(".");
+}
+
+/** One thing of the account that an object asks for. */
+export type GrantWish =
+  /** A name in full, lower case without last dot. */
+  | { readonly grant: "names"; readonly name: string }
+  /** As the issuer writes it; then what else it is known by, its name and its id, where the provider was asked. */
+  | { readonly grant: "firewalls"; readonly known: readonly string[] }
+  /** A canonical address. */
+  | { readonly grant: "addresses"; readonly ip: string }
+  /** So many addresses acquired and held, by all objects that count. */
+  | { readonly grant: "purchases"; readonly count: number }
+  | { readonly grant: "take-over" };
+
+/** The fields of a spec that name something of the account. */
+export interface AskingSpec {
+  /** `spec.ips`, or `spec.address` of a RoutedIP; entries that are no addresses ask for nothing. */
+  readonly ips?: readonly string[];
+  /** `spec.desiredIPs`; 1 for a RoutedIP. */
+  readonly desiredIPs?: number;
+  readonly foreignHolder?: string;
+  /** The name that `dnsRecordSet` means, in full. */
+  readonly name?: string;
+  /** `routedIPFirewallName` of an issuer, and what else it is known by. */
+  readonly firewall?: readonly string[];
+}
+
+/** What a spec by itself asks of the account, each thing once; other objects of its namespace do not count. Pure. */
+export function wishesOf(spec: AskingSpec): readonly GrantWish[] {
+  const { ips = [], desiredIPs = 0, foreignHolder, name, firewall } = spec;
+  const listed = [...new Set(ips)];
+  const lacking = desiredIPs - listed.length;
+  return [
+    ...(name === undefined ? [] : [{ grant: "names" as const, name }]),
+    ...(firewall === undefined ? [] : [{ grant: "firewalls" as const, known: firewall }]),
+    ...listed.filter((entry) => canonicalIPv4(entry) !== undefined).map((ip) => ({ grant: "addresses" as const, ip })),
+    ...(lacking > 0 ? [{ grant: "purchases" as const, count: lacking }] : []),
+    ...(foreignHolder === "TakeOver" ? [{ grant: "take-over" as const }] : []),
+  ];
+}
+
+/** What the grants of a namespace say of one wish. */
+export interface GrantVerdict {
+  readonly wish: GrantWish;
+  readonly isGranted: boolean;
+  /** Says what is missing; absent where it is granted. The admission policy says the same. */
+  readonly sentence?: string;
+}
+
+/** Judges each wish by itself. A namespace that is not known grants nothing. Pure. */
+export function judgeWishes(
+  wishes: readonly GrantWish[],
+  namespace: string,
+  grants: NamespaceGrants | undefined,
+): readonly GrantVerdict[] {
+  return wishes.map((wish) => {
+    const isGranted = grants !== undefined && isWishGranted(wish, grants);
+    return isGranted ? { wish, isGranted } : { wish, isGranted, sentence: missingGrant(wish, namespace, grants) };
+  });
+}
+
+/** True when the annotations grant it. Pure. */
+function isWishGranted(wish: GrantWish, grants: NamespaceGrants): boolean {
+  switch (wish.grant) {
+    case "names":
+      return isNameGranted(wish.name, grants.names);
+    case "firewalls":
+      return wish.known.some((known) => grants.firewalls.has(known));
+    case "addresses":
+      return isAddressGranted(wish.ip, grants.addresses);
+    case "purchases":
+      return wish.count <= grants.purchases;
+    case "take-over":
+      return grants.mayTakeOver;
+  }
+}
+
+/** `*` stands for the first label alone, as in a certificate and in an Ingress. */
+function isNameGranted(name: string, names: NamespaceGrants["names"]): boolean {
+  const dot = name.indexOf(".");
+  return names.has(name) || (dot > 0 && names.has(`*${name.slice(dot)}`));
+}
+
+function isAddressGranted(ip: string, addresses: NamespaceGrants["addresses"]): boolean {
+  if (addresses.has(ip)) return true;
+  for (let bits = 32; bits >= 0; bits -= 1) if (addresses.has(`${networkOf(ip, bits)}/${bits}`)) return true;
+  return false;
+}
+
+/** Says which grant is missing: one sentence. Pure. */
+function missingGrant(wish: GrantWish, namespace: string, grants: NamespaceGrants | undefined): string {
+  const without = `namespace ${namespace} is not granted`;
+  switch (wish.grant) {
+    case "names":
+      return `${without} the name ${wish.name}`;
+    case "firewalls":
+      return `${without} the firewall ${wish.known[0] ?? ""}`;
+    case "addresses":
+      return `${without} the address ${wish.ip}`;
+    case "purchases":
+      return `namespace ${namespace} may hold ${grants?.purchases ?? 0} acquired addresses, and ${wish.count} are asked for`;
+    case "take-over":
+      return `${without} take-overs (foreignHolder: TakeOver)`;
+  }
+}
+
+/** So many entries of a list are repeated in a command. */
+const MOST_REPEATED = 10;
+
+/** Returns what whoever may change the namespace can do about a missing grant: a command, with what is granted already. Pure. */
+export function grantAdvice(wish: GrantWish, namespace: string, grants: NamespaceGrants | undefined): string {
+  const annotation = grantAnnotation(wish.grant);
+  const granted = grantedEntries(wish, grants);
+  const entry = grantedBy(wish);
+  if (granted.length > MOST_REPEATED)
+    return `Whoever may change namespaces can grant it: kubectl edit namespace ${namespace}, and add ${entry} to ${annotation}.`;
+  const value = [...granted, entry].join(",");
+  return `Whoever may change namespaces can grant it: kubectl annotate --overwrite namespace ${namespace} ${annotation}='${value}'`;
+}
+
+/** The entry that would grant it. */
+function grantedBy(wish: GrantWish): string {
+  switch (wish.grant) {
+    case "names":
+      return wish.name;
+    case "firewalls":
+      return wish.known[0] ?? "";
+    case "addresses":
+      return wish.ip;
+    case "purchases":
+      return String(wish.count);
+    case "take-over":
+      return "true";
+  }
+}
+
+function grantedEntries({ grant }: GrantWish, grants: NamespaceGrants | undefined): readonly string[] {
+  if (grants === undefined || grant === "purchases" || grant === "take-over") return [];
+  return [...grants[grant]];
+}
