@@ -9,13 +9,12 @@ import {
   type WriteDNS,
 } from "../model/action.ts";
 import type { Address, PendingAcquisition } from "../model/address.ts";
-import { recordAddresses } from "../model/dns.ts";
 import { KubeError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
 import { type DNSMemory, objectKey, type Pool, type PoolStatus, type RoutedIPStatus } from "../model/resource.ts";
 import { timestamp } from "../model/time.ts";
-import { recordedNames } from "../plan/names/plan-dns.ts";
+import { attemptedName, isVitalName, recordedNames } from "../plan/names/plan-dns.ts";
 import { statusOf } from "../plan/pool-view.ts";
 import { onItsWay } from "../plan/status/stored-status.ts";
 import type { ApplyContext } from "./context.ts";
@@ -27,7 +26,8 @@ import { ignoreKubeError, isAmbiguousWrite } from "./resource-store.ts";
  *   status must have …                                          before …                        if that write fails
  *   found addresses, pending acquisitions, ports and machines
  *     that are added to firewalls (vital)                       any change at a provider        the change fails
- *   the DNS name and the addresses to be published              any change at a provider        `Delete`: the change fails (vital); `Retain`: ignored
+ *   the DNS name and the addresses to be published              any change at a provider        `Delete`, or foreign records stay: the change fails (vital);
+ *                                                                                               else: ignored
  *   the machine an address is sent to; the issuer's policy      any change at a provider        ignored: it stops no failover
  *   the time of an assignment, with a cool-off                  the assignment                  the assignment fails
  *   the acquisition, with the account's addresses before it     the purchase                    nothing is bought
@@ -71,7 +71,7 @@ function preparePool(
   { pools }: Plan,
   object: ObjectRef,
   actions: readonly Action[],
-  { stores, registry }: ApplyContext,
+  { stores, registry, cluster }: ApplyContext,
 ): Preparation {
   const store = stores.ownersOf(object);
   const status = pools.find((pool) => refKey(pool.object) === refKey(object))?.status;
@@ -80,7 +80,7 @@ function preparePool(
   const memory = memoryOf(status);
   const isVital = !isDeepStrictEqual(memory, memoryOf(stored.status));
   const sent = sentAddresses(actions, stored, registry);
-  const names = recordedNames(actions, status, stored);
+  const names = recordedNames(actions, status, stored, cluster.now());
   const work = store.updateStatus(object, ({ firewalls: _former, ...current }) => ({
     ...current,
     ...memory,
@@ -88,21 +88,21 @@ function preparePool(
     ...names,
     ips: { ...current.ips, ...sent },
   }));
-  return preparation(work, isVital || mustBeCleaned(names, stored));
+  return preparation(work, isVital || isVitalName(names, stored));
 }
 
 function prepareSet(
   { recordSets }: Plan,
   object: ObjectRef,
   actions: readonly Action[],
-  { stores }: ApplyContext,
+  { stores, cluster }: ApplyContext,
 ): Preparation {
   const status = recordSets.find((recordSet) => objectKey(recordSet.object) === objectKey(object))?.status;
   const stored = stores.dns.get(object);
   if (status === undefined || stored === undefined) return UNPREPARED;
-  const names = recordedNames(actions, status, stored);
+  const names = recordedNames(actions, status, stored, cluster.now());
   const work = stores.dns.updateStatus(object, (current) => ({ ...current, ...names }));
-  return preparation(work, mustBeCleaned(names, stored));
+  return preparation(work, isVitalName(names, stored));
 }
 
 function preparation(work: Promise<unknown>, isVital: boolean): Preparation {
@@ -118,14 +118,6 @@ function memoryOf({
   firewalls,
 }: RoutedIPStatus): Pick<RoutedIPStatus, "acquired" | "pendingAcquisitions" | "firewalls"> {
   return { acquired, pendingAcquisitions, ...(firewalls === undefined ? {} : { firewalls }) };
-}
-
-/** True if a name is new in status and its records are to be deleted one day: nothing may be written under a name that nobody will remember. */
-function mustBeCleaned(
-  names: Partial<DNSMemory>,
-  { spec }: { readonly spec: Pick<Pool["spec"], "reclaimPolicy"> },
-): boolean {
-  return names.publishedDNS !== undefined && spec.reclaimPolicy === "Delete";
 }
 
 /** The pool's addresses that are about to be sent somewhere, unless status knows that machine already. */
@@ -249,22 +241,11 @@ export class AcquisitionRecord {
 export async function recordAttemptedNames(action: WriteDNS, { stores }: ApplyContext): Promise<void> {
   const { object } = action;
   const stored = stores[object.kind].get(object)?.status;
-  if (stored === undefined || attemptedName(stored, action) === undefined) return;
+  if (stored === undefined || attemptedName(stored, action).publishedDNS === undefined) return;
   const remembered = <S extends DNSMemory>(status: S): S => ({ ...status, ...attemptedName(status, action) });
   const work =
     object.kind === "dns"
       ? stores.dns.updateStatus(object, remembered)
       : stores.ownersOf(object).updateStatus(object, remembered);
   await work.catch(ignoreKubeError);
-}
-
-/** The published name with what was to be added; undefined if status has all of it, or another name. */
-function attemptedName(
-  { publishedDNS }: DNSMemory,
-  { dnsProvider, fqdn, after }: WriteDNS,
-): Partial<DNSMemory> | undefined {
-  if (publishedDNS?.provider !== dnsProvider || publishedDNS.name !== fqdn) return undefined;
-  if (after.addresses.every((address) => publishedDNS.addresses.includes(address))) return undefined;
-  const addresses = recordAddresses([...publishedDNS.addresses, ...after.addresses]);
-  return { publishedDNS: { ...publishedDNS, addresses } };
 }

@@ -1,7 +1,7 @@
-import type { WriteDNS } from "../model/action.ts";
+import { ownPart, type WriteDNS } from "../model/action.ts";
 import type { RecordsFact } from "../model/dns.ts";
 import { InternalError, ProviderError } from "../model/errors.ts";
-import type { DNSProvider } from "../ports/providers.ts";
+import type { DNSProvider, RecordSetChange } from "../ports/providers.ts";
 import { type ApplyContext, applied, obstacle, type Result, skipped } from "./context.ts";
 import { recordAttemptedNames } from "./on-record.ts";
 
@@ -15,11 +15,9 @@ export async function writeDNS(action: WriteDNS, context: ApplyContext): Promise
     throw new InternalError(`The plan uses DNS provider "${action.dnsProvider}", which is not available.`);
   const reason = obstacle(context);
   if (reason !== undefined) return skipped(reason);
-  const { addresses, ttlSeconds } = action.after;
   try {
     const mayWrite = (): boolean => context.lock.isHeld();
-    const change = { before: action.before.addresses, after: { addresses, ttlSeconds }, mayWrite };
-    const { kind, records } = await provider.writeRecords(action.zone, action.fqdn, change);
+    const { kind, records } = await provider.writeRecords(action.zone, action.fqdn, { ...changeOf(action), mayWrite });
     const known: RecordsFact = { kind: "known", records };
     if (kind === "stopped") return { ...skipped("LockLost"), records: known };
     if (kind === "written") return { ...applied(), records: known };
@@ -31,6 +29,16 @@ export async function writeDNS(action: WriteDNS, context: ApplyContext): Promise
     if (records.kind === "gap") await recordAttemptedNames(action, context);
     return { outcome: "failed", error, records };
   }
+}
+
+/** What the provider is asked to change: the object's own records. */
+function changeOf(action: WriteDNS): RecordSetChange {
+  const { before, after, others } = action;
+  return {
+    before: ownPart(action, before.addresses),
+    after: { addresses: ownPart(action, after.addresses), ttlSeconds: after.ttlSeconds },
+    ...(others === undefined ? {} : { others: others.expected }),
+  };
 }
 
 /** Nothing was sent: the change is made once calls may be spent on it. */

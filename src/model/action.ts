@@ -1,4 +1,4 @@
-import type { Zone } from "./dns.ts";
+import type { OtherRecords, Zone } from "./dns.ts";
 import type { PortRange } from "./firewall.ts";
 import type { Reason } from "./reason.ts";
 
@@ -133,6 +133,8 @@ export interface WriteDNS extends Common {
   readonly after: RecordSetContent & { readonly ttlSeconds: number };
   /** Of the addresses that leave, those that no object has on record for the name: flipop did not write them. In the order of the records; absent = none. */
   readonly unrecorded?: readonly string[];
+  /** What becomes of the records that are not this object's: they are part of `before` and `after`, and stay. Absent = all records of the name are its own. */
+  readonly others?: OtherRecords;
 }
 
 /** The firewall an action is about. */
@@ -225,9 +227,9 @@ export function nameActionID(
   return actionID(kind, object, `${fqdn} ${provider}`);
 }
 
-/** True for an action that takes something from clients that are served, or from others: it may be paced, limited, and asked about. */
-export function isVoluntary({ impact }: Action): boolean {
-  return impact !== undefined && impact !== "recovery";
+/** Returns those of the addresses that a change of a name is about: the others are left as they are. */
+export function ownPart({ others }: WriteDNS, addresses: readonly string[]): readonly string[] {
+  return others === undefined ? addresses : addresses.filter((ip) => !others.addresses.includes(ip));
 }
 
 /** True for an action that sends a managed address to a node. */

@@ -1,5 +1,6 @@
 import { canonicalIPv4 } from "./address.ts";
 import type { Refusal } from "./errors.ts";
+import { compareText } from "./resource.ts";
 
 /** A DNS zone as a provider knows it. `name` is lower case without trailing dot; absent when the token may not read it (Cloudflare zone ids). */
 export interface Zone {
@@ -19,6 +20,22 @@ export interface RecordSetState {
   readonly isTTLAutomatic: boolean;
   /** True when the same address stands in more than one record: a difference to repair. */
   readonly hasDuplicates: boolean;
+  /** Each record by itself, sorted; only where the above does not tell: an address stands twice, or TTLs differ. */
+  readonly records?: readonly RecordContent[];
+}
+
+/** One A record. */
+export interface RecordContent {
+  readonly address: string;
+  readonly ttlSeconds: number;
+}
+
+/** What becomes of the records of a name that a change is not about, and that it leaves as they are. */
+export interface OtherRecords {
+  /** Their addresses as they were seen; sorted. */
+  readonly addresses: readonly string[];
+  /** What there must be of them when the change is made: `none` where nothing is to be published beside others, `some` where a name would else be left empty. */
+  readonly expected: "any" | "none" | "some";
 }
 
 /** What the A records of a name should be. */
@@ -95,6 +112,61 @@ export function lookKey(zoneText: string, fqdn: string): string {
 /** A zone as an object writes it, lower case without trailing dot. */
 export function canonicalZone(text: string): string {
   return text.toLowerCase().replace(/\.$/, "");
+}
+
+/** For how long resolvers keep an answer whose TTL the provider decides, seconds: Cloudflare's. @see https://developers.cloudflare.com/dns/manage-dns-records/reference/ttl/ (verified 2026-11-21) */
+const AUTOMATIC_SECONDS = 300;
+
+/** Returns the part of a set that these addresses have. Pure. */
+export function partOf(set: RecordSetState, isPart: (address: string) => boolean): RecordSetState {
+  const { fqdn, isTTLAutomatic } = set;
+  const addresses = set.addresses.filter(isPart);
+  const records = contentsOf(set).filter(({ address }) => isPart(address));
+  return recordSetOf({ fqdn, addresses, isTTLAutomatic }, records);
+}
+
+/** Returns each record of a set; none where the TTL of several is not known. Pure. */
+function contentsOf({ records, addresses, ttlSeconds }: RecordSetState): readonly RecordContent[] {
+  return records ?? (ttlSeconds === undefined ? [] : addresses.map((address) => ({ address, ttlSeconds })));
+}
+
+/** Returns a set with what its records say of TTLs and duplicates. `records` may be empty where nothing is known of them. Pure. */
+export function recordSetOf(
+  set: Pick<RecordSetState, "fqdn" | "addresses" | "isTTLAutomatic">,
+  records: readonly RecordContent[],
+): RecordSetState {
+  const { fqdn, addresses, isTTLAutomatic } = set;
+  const [ttlSeconds, ...otherTTLs] = new Set(records.map((record) => record.ttlSeconds));
+  const isOneTTL = !isTTLAutomatic && ttlSeconds !== undefined && otherTTLs.length === 0;
+  const hasDuplicates = records.length > addresses.length;
+  const isMixed = hasDuplicates || (!isTTLAutomatic && otherTTLs.length > 0);
+  return {
+    fqdn,
+    addresses,
+    ...(isOneTTL ? { ttlSeconds } : {}),
+    isTTLAutomatic,
+    hasDuplicates,
+    ...(isMixed ? { records: records.map(contentOf).toSorted(byContent) } : {}),
+  };
+}
+
+function contentOf({ address, ttlSeconds }: RecordContent): RecordContent {
+  return { address, ttlSeconds };
+}
+
+function byContent(a: RecordContent, b: RecordContent): number {
+  return compareText(a.address, b.address) || a.ttlSeconds - b.ttlSeconds;
+}
+
+/**
+ * Returns the TTL that records get beside those of others, as far as the provider accepts it. The lowest one wins: a TTL that others lowered is never raised. A TTL
+ * that means the same as the own one counts as it. Pure.
+ */
+export function sharedTTL(ttlSeconds: number, others: RecordSetState, rules: TTLRules): number {
+  const meant = (ttl: number): number => (ttl === rules.automaticSeconds ? AUTOMATIC_SECONDS : ttl);
+  const own = acceptedTTL(ttlSeconds, rules);
+  const ttls = others.isTTLAutomatic ? [] : contentsOf(others).map((record) => acceptedTTL(record.ttlSeconds, rules));
+  return ttls.reduce((lowest, ttl) => (meant(ttl) < meant(lowest) ? ttl : lowest), own);
 }
 
 /** The TTLs that DNS itself knows: 31 bits of seconds. @see https://www.rfc-editor.org/rfc/rfc2181#section-8 */

@@ -60,6 +60,8 @@ export interface PoolAssessment {
   readonly dns?: { readonly provider: string; readonly fqdn: string };
   /** How many of the A records of that name differ from what they should be; absent when that is not known. */
   readonly drift?: number;
+  /** Those of its addresses that flipop did not write, sorted; absent when that is not known. */
+  readonly foreign?: readonly string[];
   /** Names of nodes that match, sorted; those in grace included. */
   readonly matching: readonly string[];
   /** Nodes that do not match, sorted by name. */
@@ -89,27 +91,13 @@ export interface RecordSetAssessment {
   readonly published?: readonly string[];
   /** How many of them differ from what they should be; absent when that is not known. */
   readonly drift?: number;
+  /** Those of its addresses that flipop did not write, sorted; absent when that is not known. */
+  readonly foreign?: readonly string[];
   /** Names of nodes that match, sorted; those in grace included. */
   readonly matching: readonly string[];
   /** Nodes that do not match, sorted by name. */
   readonly notMatching: readonly NodeVerdict[];
   readonly status: RecordSetStatus;
-}
-
-/** What a name offers its clients before anything is done. */
-export interface NameService {
-  readonly object: ObjectRef;
-  /** The DNS provider. */
-  readonly provider: string;
-  readonly fqdn: string;
-  /** Absent when there is none, when records differ in it, or when the provider decides. */
-  readonly ttlSeconds?: number;
-  /** True for a name that the object asks for no longer, while the plan still writes it. */
-  readonly isFormer?: true;
-  /** The addresses of its A records; sorted. */
-  readonly shown: readonly string[];
-  /** Those of them that answer, whether their nodes match or not, or of which nobody can say that they do not. */
-  readonly serving: readonly string[];
 }
 
 /** What to do, what not to do, and what is known: a pure function of the observation. */
@@ -134,8 +122,6 @@ export interface Plan {
   readonly pools: readonly PoolAssessment[];
   /** One per record set, sorted by namespace and name. */
   readonly recordSets: readonly RecordSetAssessment[];
-  /** One per name whose records were read, of all objects of the cluster. */
-  readonly names: readonly NameService[];
   /** Provider calls the actions will take, at least, by provider; and what the account has and may have. */
   readonly budget: readonly ProviderBudget[];
 }

@@ -300,6 +300,14 @@ const ROWS = {
     held: { name: "not published" },
     advice: "Correct or remove the annotation.",
   },
+  ForeignRecords: {
+    text: "Records that flipop did not write stand at the name.",
+    wait: "change",
+    held: { name: "foreign records stay" },
+    advice:
+      "Remove them at the provider, or set dnsRecordSet.foreignRecords: Adopt to have them replaced, or Share if another cluster publishes them.",
+    tell: "detail",
+  },
   NewNameFirst: {
     text: "The records of the old name go once those of the new one are in place.",
     wait: "none",

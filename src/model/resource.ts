@@ -64,7 +64,22 @@ export interface DNSRecordSetSpec {
   readonly zone: string;
   readonly recordName: string;
   readonly ttlSeconds: number;
+  /** As written: what becomes of records that flipop did not write. Absent = {@link DEFAULT_FOREIGN_RECORDS}. */
+  readonly foreignRecords?: string;
 }
+
+/**
+ * What becomes of foreign records: those at the object's name that flipop did not write.
+ *
+ *   Adopt   they are replaced
+ *   Hold    they stay, and a person is told; where no record of the object stands beside them, none is added
+ *   Share   they stay: another cluster publishes its addresses under the same name
+ */
+export const FOREIGN_RECORDS = ["Adopt", "Hold", "Share"] as const;
+/** One of {@link FOREIGN_RECORDS}. */
+export type ForeignRecordsPolicy = (typeof FOREIGN_RECORDS)[number];
+/** As the Go operator does it. */
+export const DEFAULT_FOREIGN_RECORDS: ForeignRecordsPolicy = "Adopt";
 
 /** What happens to what flipop made itself, once it is surplus or its object is deleted. */
 export type ReclaimPolicy = "Retain" | "Delete";
@@ -136,8 +151,22 @@ export interface PublishedName {
   readonly zone: string;
   /** FQDN in lower case without trailing dot. */
   readonly name: string;
-  /** The addresses its records had when last read or written; sorted. */
+  /** The addresses its records had when last read or written, and those that are about to be written; sorted. */
   readonly addresses: readonly string[];
+  /** Those of them that flipop did not write; sorted. Absent = none. */
+  readonly foreign?: readonly ForeignRecord[];
+}
+
+/** An address that somebody else put under a name. */
+export interface ForeignRecord {
+  readonly address: string;
+  /** RFC 3339: when it was first seen there. */
+  readonly since: string;
+}
+
+/** Returns the addresses of a remembered name that flipop wrote. Pure. */
+export function ownAddresses({ addresses, foreign = [] }: PublishedName): readonly string[] {
+  return foreign.length === 0 ? addresses : addresses.filter((ip) => !foreign.some(({ address }) => address === ip));
 }
 
 /** Since when a published node does not match. */

@@ -1,5 +1,5 @@
 import type { Address } from "../model/address.ts";
-import type { DesiredRecordSet, RecordSetState, TTLRules, Zone } from "../model/dns.ts";
+import type { DesiredRecordSet, OtherRecords, RecordSetState, TTLRules, Zone } from "../model/dns.ts";
 import type { Firewall, FirewallLimits, PortRange } from "../model/firewall.ts";
 import type { CallCount, CallDuration, RateLimit } from "../model/meter.ts";
 
@@ -71,6 +71,11 @@ export interface RecordSetChange {
   /** The addresses the change was planned on; when the records are others meanwhile, nothing is changed. */
   readonly before: readonly string[];
   readonly after: DesiredRecordSet;
+  /**
+   * Set where the name has, or may have, records that the change leaves as they are: those of all addresses that are neither in `before` nor in `after`. Only records of these two are compared,
+   * added and removed. The TTL is the lower one of `after` and of the others, as read right before. Absent = all records of the name are compared, and none but `after` is left.
+   */
+  readonly others?: OtherRecords["expected"];
   /** Asked right before every single request that changes something, since each may come long after the last; false ends the change there. Absent = always. */
   readonly mayWrite?: () => boolean;
 }
@@ -115,7 +120,7 @@ export interface DNSProviderReader {
 /** A DNS provider that may also be changed. */
 export interface DNSProvider extends DNSProviderReader {
   /**
-   * Makes the A records of one name exactly the desired ones. It reads them first, and changes nothing if they are not those of `before`. It changes only what differs, and
+   * Makes the A records of one name exactly the desired ones, apart from records that the change leaves to others. It reads them first, and changes nothing if they are not those of `before`. It changes only what differs, and
    * adds before it removes: in one request if the provider has a batch call. The name is never empty in between, unless empty is desired. Returns the set as it then is; it
    * is read again if the answers do not say. Nothing is repeated blindly: "exists already" and "is gone already" are settled by another read. A failure may leave a part of
    * the change done; another call does the rest.

@@ -201,7 +201,10 @@ function onRecord(
     const planned = recordSets.get(key);
     const own = byObject.get(key);
     if (planned === undefined || own === undefined) return recordSet;
-    const status = { ...recordSet.status, ...recordedNames(actionsOf(own), planned, recordSet) };
+    const status = {
+      ...recordSet.status,
+      ...recordedNames(actionsOf(own), planned, recordSet, observation.observedAtMs),
+    };
     return { ...recordSet, meta: withFinalizer(recordSet.meta, own), status };
   };
   return {
@@ -229,7 +232,7 @@ function poolOnRecord(pool: Pool, planned: RoutedIPStatus, own: readonly Outcome
     ...(planned.firewalls === undefined ? {} : { firewalls: planned.firewalls }),
     acquired: [...planned.acquired, ...bought],
     pendingAcquisitions: planned.pendingAcquisitions,
-    ...recordedNames(actionsOf(own), planned, pool),
+    ...recordedNames(actionsOf(own), planned, pool, nowMs),
   };
   return { ...pool, meta: { ...meta, note: acquisitionNote(status) }, status };
 }

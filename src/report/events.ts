@@ -1,9 +1,10 @@
 import { type Action, type ActionKind, subjectOf } from "../model/action.ts";
-import { ACTIONS, changesFirewall } from "../model/action-kinds.ts";
+import { ACTIONS, changesFirewall, changesName } from "../model/action-kinds.ts";
 import type { Reason } from "../model/reason.ts";
 import type { Outcome } from "../model/run.ts";
 import { plain } from "../model/text.ts";
 import { actionText, dnsChangeText } from "./text/actions.ts";
+import { listText } from "./text/layout.ts";
 
 /** An Event to write about an object: what came of one change. */
 export interface EventFacts {
@@ -23,7 +24,12 @@ export function eventOf(outcome: Outcome): EventFacts | undefined {
   const what = changesFirewall(action) ? actionText(action) : `${verb} ${subjectText(outcome)}${placeText(action)}`;
   switch (outcome.outcome) {
     case "applied":
-      return { type: "Normal", reason: action.reason, action: eventAction(action.kind), note: plain(`Done: ${what}.`) };
+      return {
+        type: "Normal",
+        reason: action.reason,
+        action: eventAction(action.kind),
+        note: plain(`Done: ${what}.${foreignNote(action)}`),
+      };
     case "failed":
       return {
         type: "Warning",
@@ -47,6 +53,12 @@ function eventAction(kind: ActionKind): string {
 
 function subjectText({ action, address }: Outcome): string {
   return action.kind === "acquire-ip" ? (address?.ip ?? "an address") : subjectOf(action);
+}
+
+/** What somebody else's records said that are gone now: nobody else remembers it. */
+function foreignNote(action: Action): string {
+  if (!changesName(action) || action.unrecorded === undefined) return "";
+  return ` flipop had not written ${listText(action.unrecorded, MOST_ADDRESSES)}.`;
 }
 
 function placeText(action: Action): string {

@@ -52,8 +52,22 @@ export const MAXIMAL_STATUS: Full<PoolStatus> = {
     },
   ],
   released: [{ ip: "192.0.2.3", providerID: "digitalocean://4", nodeName: "n4", acquired: true }],
-  publishedDNS: { provider: "digitalocean", zone: "example.com", name: "www.example.com", addresses: ["192.0.2.1"] },
-  formerDNS: [{ provider: "cloudflare", zone: "example.net", name: "old.example.net", addresses: ["192.0.2.2"] }],
+  publishedDNS: {
+    provider: "digitalocean",
+    zone: "example.com",
+    name: "www.example.com",
+    addresses: ["192.0.2.1"],
+    foreign: [{ address: "192.0.2.1", since: time }],
+  },
+  formerDNS: [
+    {
+      provider: "cloudflare",
+      zone: "example.net",
+      name: "old.example.net",
+      addresses: ["192.0.2.2"],
+      foreign: [{ address: "192.0.2.2", since: time }],
+    },
+  ],
   retries: [{ subject: "ip/192.0.2.1", attempts: 3, nextAttemptTime: time, error: "e" }],
   lastAssignmentTime: time,
   assignments: 12,
@@ -80,5 +94,5 @@ const spec: Full<Omit<PoolSpec, "dnsRecordSet">> = {
 /** A spec of a pool with a value in every field that the model knows, as it is on the wire. */
 export const MAXIMAL_SPEC: Readonly<Record<string, unknown>> = {
   ...spec,
-  dnsRecordSet: { provider: "digitalocean", zone: "example.com", recordName: "www", ttl: 60 },
+  dnsRecordSet: { provider: "digitalocean", zone: "example.com", recordName: "www", ttl: 60, foreignRecords: "Share" },
 };

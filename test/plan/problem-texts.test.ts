@@ -329,3 +329,28 @@ describe("an annotation that is cleared", () => {
     expect(clearing).toMatchObject({ reason: "ForeignHolder", holder: { machineID: "9001" } });
   });
 });
+
+describe("foreignRecords", () => {
+  const OTHER = "198.51.100.9";
+  const held = (foreignRecords: string): Observation =>
+    anObservation({
+      pools: [
+        aPool({ spec: { ips: [A], dnsRecordSet: { ...WWW, foreignRecords } }, status: { ips: { [A]: active(101) } } }),
+      ],
+      nodes: nodes(1),
+      addresses: [known(A, { holderID: "101" })],
+      dns: [dnsFacts({ "www.example.com": [OTHER] })],
+    });
+
+  test("of another value is an error of the DNS part alone", () => {
+    const { pools, actions } = plan(held("Keep"), {});
+    expect(pools[0]?.status.error).toBe('foreignRecords "Keep" must be Adopt, Hold or Share');
+    expect(actions.map(({ kind }) => kind)).toEqual(["annotate-node"]);
+  });
+
+  test("Hold names the addresses, and the field that would end it", () => {
+    expect(stalled(held("Hold"))).toBe(
+      "ForeignRecords: www.example.com: 198.51.100.9 is there, and flipop did not write it. Remove them at the provider, or set dnsRecordSet.foreignRecords: Adopt to have them replaced, or Share if another cluster publishes them.",
+    );
+  });
+});

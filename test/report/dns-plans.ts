@@ -112,7 +112,6 @@ export function aDNSPlan(changes: Partial<Plan> = {}): Plan {
     actions: [],
     holds: [],
     followUps: [],
-    names: [],
     gaps: [],
     pools: [aPoolAssessment()],
     recordSets: [aRecordSetAssessment()],

@@ -6,13 +6,15 @@ import type { NodeTruth } from "./world-nodes.ts";
 export class DNSSafety {
   /** Names that may end. */
   readonly #mayEnd = new Set<string>();
+  /** Addresses that serve and that no node of the world has. */
+  readonly #elsewhere = new Set<string>();
   #isOff = false;
   readonly violations: string[] = [];
   readonly #isServing: (address: string) => boolean;
   readonly #dns: WorldDNS;
 
   constructor(dns: WorldDNS, isServing: (address: string) => boolean) {
-    this.#isServing = isServing;
+    this.#isServing = (address) => this.#elsewhere.has(address) || isServing(address);
     this.#dns = dns;
     dns.onView = (view) => this.#check(view);
   }
@@ -20,6 +22,11 @@ export class DNSSafety {
   /** The scenario asks for the end of this name: nothing that serves need stay in it. */
   allowEnd(fqdn: string): void {
     this.#mayEnd.add(fqdn);
+  }
+
+  /** Something outside the world serves this address. */
+  servesElsewhere(address: string): void {
+    this.#elsewhere.add(address);
   }
 
   /** The scenario publishes what the world does not know to serve. */

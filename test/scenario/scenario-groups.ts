@@ -15,6 +15,7 @@ import { dnsPoolScenarios } from "./dns-pool-scenarios.ts";
 import { dnsAnnotationScenarios, dnsRecordSetScenarios } from "./dns-record-set-scenarios.ts";
 import { dnsTakeDownScenarios } from "./dns-take-down-scenarios.ts";
 import { dnsTogetherScenarios } from "./dns-together-scenarios.ts";
+import { foreignRecordScenarios } from "./foreign-record-scenarios.ts";
 import { interruptedScenarios } from "./interrupted-scenarios.ts";
 import { kubernetesScenarios } from "./kubernetes-scenarios.ts";
 import { lostAnswerScenarios } from "./lost-answer-scenarios.ts";
@@ -77,6 +78,7 @@ export const SCENARIO_GROUPS: Readonly<Record<string, (scenario: Register) => vo
   "DNS claims": dnsClaimScenarios,
   "DNS record sets": dnsRecordSetScenarios,
   "DNS annotations": dnsAnnotationScenarios,
+  "foreign records": foreignRecordScenarios,
   "routed IPs": routedIPScenarios,
   "faults at firewalls": routedIPFaultScenarios,
   "pending firewalls": pendingFirewallScenarios,

@@ -54,8 +54,8 @@ export const DNS_BUGS: readonly Mutation[] = [
   {
     name: "What is added to a known name is not on record before.",
     file: "src/plan/names/plan-dns.ts",
-    find: 'if (isKnown || spec.reclaimPolicy !== "Delete") return {};',
-    replace: "return {};",
+    find: "return isForGood ? attemptedName(status, write) : {};",
+    replace: "return isForGood ? {} : {};",
   },
   {
     name: "The old name goes although the new one cannot be written.",
@@ -96,8 +96,8 @@ export const DNS_BUGS: readonly Mutation[] = [
   {
     name: "A set is changed although it became another since it was planned on.",
     file: "src/adapters/dns/record-sets.ts",
-    find: '  return isSameSet(records.addresses, expected) ? undefined : { kind: "stale", records };\n',
-    replace: "  return undefined;\n",
+    find: 'return isExpected ? undefined : { kind: "stale", records };',
+    replace: "return undefined;",
   },
   {
     name: "A TTL too low for the provider is asked for again and again.",

@@ -47,8 +47,8 @@ export const MEMORY_BUGS: readonly Mutation[] = [
   {
     name: "What another object left in a name is not on record for the one that takes it over.",
     file: "src/plan/names/plan-dns.ts",
-    find: "recordAddresses([...write.before.addresses, ...addresses]);",
-    replace: "addresses;",
+    find: "recordAddresses([...write.before.addresses, ...write.after.addresses]);",
+    replace: "write.after.addresses;",
   },
   {
     name: "Of one name at two providers only one is cleaned.",

@@ -4,7 +4,7 @@ import type { BatchPatchParam } from "cloudflare/resources/dns/records";
 import { acceptedTTL, type DesiredRecordSet, type TTLRules, type Zone } from "../../model/dns.ts";
 import type { ProviderError } from "../../model/errors.ts";
 import type { RecordSetChange, RecordSetResult } from "../../ports/providers.ts";
-import { type ChangeAttempt, changeRecordSet, recordSetState } from "../dns/record-sets.ts";
+import { type ChangeAttempt, changeRecordSet, type ReadRecords, type Wanted } from "../dns/record-sets.ts";
 import { anyList, list, object, readable } from "../http/answer.ts";
 import type { CallInfo } from "../http/failures.ts";
 import { type Client, type CloudflareCall, ID, refused } from "./api.ts";
@@ -28,19 +28,26 @@ export async function writeRecords(
     ttlRules: TTL_RULES,
     refuse: (reason) => refused(writingOf(fqdn), reason),
     read: (purpose) => listRecords(client.for(purpose), subject),
-    attempt: (records) => attempt(client.for("rest"), subject, records, change),
+    attempt: (wanted, records) =>
+      attempt({ client: client.for("rest"), subject, mayWrite: change.mayWrite }, wanted, records),
   });
 }
 
+/** What the batches of one change are sent with. */
+interface Writing {
+  readonly client: Client;
+  readonly subject: NameSubject;
+  readonly mayWrite: RecordSetChange["mayWrite"] | undefined;
+}
+
 async function attempt(
-  client: Client,
-  subject: NameSubject,
-  records: readonly DNSRecord[],
-  { after: desired, mayWrite }: RecordSetChange,
+  { client, subject, mayWrite }: Writing,
+  wanted: Wanted,
+  { own, others, isOwn }: ReadRecords<DNSRecord>,
 ): Promise<ChangeAttempt<DNSRecord>> {
-  let current = records;
-  for (const batch of recordBatches(subject.fqdn, records, desired)) {
-    if (mayWrite?.() === false) return { kind: "stopped", records: recordSetState(subject.fqdn, current) };
+  let current = own;
+  for (const batch of recordBatches(subject.fqdn, own, wanted, others)) {
+    if (mayWrite?.() === false) return { kind: "stopped", own: current };
     const outcome = await client.call(writeBatch(subject, batch));
     if (outcome.kind === "stale") {
       const expected = current.map((record) => record.address);
@@ -48,9 +55,10 @@ async function attempt(
     }
     if (outcome.kind === "misplaced") throw await removeStrays(client, subject, outcome, mayWrite?.() !== false);
     const { changed } = outcome;
-    current = changed === undefined ? await listRecords(client, subject) : after(current, batch, changed);
+    current =
+      changed === undefined ? (await listRecords(client, subject)).filter(isOwn) : after(current, batch, changed);
   }
-  return { kind: "written", records: recordSetState(subject.fqdn, current) };
+  return { kind: "written", own: current };
 }
 
 function after(records: readonly DNSRecord[], batch: RecordBatch, changed: readonly DNSRecord[]): readonly DNSRecord[] {
@@ -176,21 +184,29 @@ type Change =
  * `proxied` live on; annotated records go first. Only what is left over is created or deleted. Cloudflare runs the deletes
  * of a batch first but in one transaction, and deletes stand in the last batch that has any addition, or later: the name is
  * never without address in between.
+ *
+ * @param others - records of the name that no batch touches: the desired ones stand beside them
  */
 export function recordBatches(
   fqdn: string,
   records: readonly DNSRecord[],
   desired: DesiredRecordSet,
+  others: readonly DNSRecord[] = [],
 ): readonly RecordBatch[] {
-  const changes = changesOf(fqdn, records, desired);
+  const isProxied = [...records, ...others].some((record) => record.isProxied);
+  const changes = changesOf(fqdn, records, desired, isProxied);
   const batches: RecordBatch[] = [];
   for (let at = 0; at < changes.length; at += MOST_IN_BATCH)
     batches.push(batchOf(changes.slice(at, at + MOST_IN_BATCH)));
   return batches;
 }
 
-function changesOf(fqdn: string, records: readonly DNSRecord[], desired: DesiredRecordSet): readonly Change[] {
-  const isProxied = records.some((record) => record.isProxied);
+function changesOf(
+  fqdn: string,
+  records: readonly DNSRecord[],
+  desired: DesiredRecordSet,
+  isProxied: boolean,
+): readonly Change[] {
   const wanted = new Set(desired.addresses);
   const ttl = isProxied ? TTL_RULES.automaticSeconds : acceptedTTL(desired.ttlSeconds, TTL_RULES);
   const kept = new Map<string, DNSRecord>();

@@ -1,14 +1,15 @@
 // A records, as they are written. The API has neither a batch call nor transactions: one request per record.
 
-import { acceptedTTL } from "../../model/dns.ts";
 import { ProviderError } from "../../model/errors.ts";
-import type { DNSProvider, DNSProviderReader, RecordSetResult } from "../../ports/providers.ts";
+import type { DNSProvider, DNSProviderReader } from "../../ports/providers.ts";
 import {
+  type AttemptEnd,
   type ChangeAttempt,
   type ChangeConflict,
   changeRecordSet,
   isSameSet,
-  recordSetState,
+  type ReadRecords,
+  type Wanted,
 } from "../dns/record-sets.ts";
 import { AnswerFault, object, read } from "../http/answer.ts";
 import { type Client, callTo, type DigitalOceanCall, expectedFailure, refused } from "./api.ts";
@@ -22,43 +23,42 @@ import {
   TTL_RULES,
 } from "./records.ts";
 
-/** Returns the writing half of the port over DigitalOcean's API. It adds what is missing, then sets the TTL, then removes what is too much. */
+/** Returns the writing half of the port over DigitalOcean's API. It adds what is missing, then sets the TTL, then removes what is too much, each by a request for one record. */
 export function recordWriter(client: Client): Omit<DNSProvider, keyof DNSProviderReader> {
   return {
     async writeRecords(zone, fqdn, change) {
       const doing = `write the A records of ${JSON.stringify(fqdn)} in the zone ${JSON.stringify(zone.id)}`;
       const call = callTo("records", fqdn, doing, "domain:update");
       const name = recordName(call, zone);
-      const { addresses, ttlSeconds } = change.after;
-      const ttl = acceptedTTL(ttlSeconds, TTL_RULES);
       const { mayWrite = (): boolean => true } = change;
-      const write: RecordWrite = { client: client.for("rest"), name, addresses, ttl, mayWrite };
       return changeRecordSet(change, {
         fqdn: name.fqdn,
         ttlRules: TTL_RULES,
         refuse: (reason) => refused({ ...call, subject: name.fqdn }, reason),
         read: (purpose) => listRecords(client.for(purpose), name),
-        attempt: (records) => attempt(write, records),
+        attempt: (wanted, records) => attempt({ client: client.for("rest"), name, wanted, mayWrite, records }),
       });
     },
   };
 }
 
-/** The record calls of one write: what is desired, and with which TTL in seconds. */
+/** The record calls of one write. */
 interface RecordWrite {
   readonly client: Client;
   readonly name: RecordName;
-  readonly addresses: readonly string[];
-  readonly ttl: number;
+  readonly wanted: Wanted;
   readonly mayWrite: () => boolean;
+  /** As they were read, by id. */
+  readonly records: ReadRecords<AddressRecord>;
 }
 
-async function attempt(write: RecordWrite, records: readonly AddressRecord[]): Promise<ChangeAttempt<AddressRecord>> {
-  const { client, name } = write;
-  const { kept, missing, surplus } = recordChanges(records, write.addresses);
+async function attempt(write: RecordWrite): Promise<ChangeAttempt<AddressRecord>> {
+  const { client, name, wanted } = write;
+  const { own: records } = write.records;
+  const { kept, missing, surplus } = recordChanges(records, wanted.addresses);
   const added: AddressRecord[] = [];
   for (const ip of missing) {
-    if (!write.mayWrite()) return stopped(write, [...records, ...added]);
+    if (!write.mayWrite()) return stopped([...records, ...added]);
     const made = await add(write, ip);
     if (made instanceof ProviderError) return refusedRecord([...records, ...added], made);
     added.push(made);
@@ -66,16 +66,16 @@ async function attempt(write: RecordWrite, records: readonly AddressRecord[]): P
   const settled = await settleTTL(write, { kept, added, surplus });
   if ("kind" in settled) return settled;
   for (const [at, record] of surplus.entries()) {
-    if (!write.mayWrite()) return stopped(write, [...settled, ...surplus.slice(at)]);
+    if (!write.mayWrite()) return stopped([...settled, ...surplus.slice(at)]);
     if ((await client.call(removeCall(name, record))) === "gone") return gone([...settled, ...surplus.slice(at)]);
   }
-  return { kind: "written", records: recordSetState(name.fqdn, settled) };
+  return { kind: "written", own: settled };
 }
 
 /** The record made for an address, or the refusal, which may say that the record stands already. */
-async function add({ client, name, ttl }: RecordWrite, ip: string): Promise<AddressRecord | ProviderError> {
+async function add({ client, name, wanted }: RecordWrite, ip: string): Promise<AddressRecord | ProviderError> {
   try {
-    return await client.call(addCall(name, ip, ttl));
+    return await client.call(addCall(name, ip, wanted.ttlSeconds));
   } catch (error) {
     if (error instanceof ProviderError && error.failure === "refused") return error;
     throw error;
@@ -92,35 +92,38 @@ async function add({ client, name, ttl }: RecordWrite, ip: string): Promise<Addr
 async function settleTTL(
   write: RecordWrite,
   { kept, added, surplus }: Readonly<Record<"kept" | "added" | "surplus", readonly AddressRecord[]>>,
-): Promise<readonly AddressRecord[] | ChangeConflict<AddressRecord> | RecordSetResult> {
-  const { client, name, ttl } = write;
-  const wanted = [...kept, ...added];
-  const expected = [...wanted, ...surplus];
-  const first = wanted.find((record) => record.ttlSeconds !== ttl);
-  if (first === undefined) return wanted;
+): Promise<readonly AddressRecord[] | ChangeConflict<AddressRecord> | AttemptEnd<AddressRecord>> {
+  const { client, name } = write;
+  const { ttlSeconds: ttl } = write.wanted;
+  const staying = [...kept, ...added];
+  const expected = [...staying, ...surplus];
+  const first = staying.find((record) => record.ttlSeconds !== ttl);
+  if (first === undefined) return staying;
   const isWritten = added.some((record) => record.ttlSeconds === ttl);
-  if (!isWritten && !write.mayWrite()) return stopped(write, expected);
+  if (!isWritten && !write.mayWrite()) return stopped(expected);
   if (!isWritten && (await client.call(setTTLCall(name, first, ttl))) === undefined) return gone(expected);
   const listed = await listRecords(client, name);
   // A list that does not show what was just made is late: the answer to its making is newer.
   const seen = [...listed, ...added.filter((item) => !listed.some(({ id }) => id === item.id))];
-  if (!isSameSet(addressesOf(seen), addressesOf(expected))) return { ...gone(expected), seen };
-  return settleEach(write, wanted, seen, expected);
+  if (!isSameSet(addressesOf(seen.filter(write.records.isOwn)), addressesOf(expected)))
+    return { ...gone(expected), seen };
+  return settleEach(write, staying, seen, expected);
 }
 
-/** The wanted records one by one as they were just listed, each with the TTL. */
+/** The staying records one by one as they were just listed, each with the TTL. */
 async function settleEach(
   write: RecordWrite,
-  wanted: readonly AddressRecord[],
+  staying: readonly AddressRecord[],
   seen: readonly AddressRecord[],
   expected: readonly AddressRecord[],
-): Promise<readonly AddressRecord[] | ChangeConflict<AddressRecord> | RecordSetResult> {
-  const { client, name, ttl } = write;
+): Promise<readonly AddressRecord[] | ChangeConflict<AddressRecord> | AttemptEnd<AddressRecord>> {
+  const { client, name } = write;
+  const { ttlSeconds: ttl } = write.wanted;
   const settled: AddressRecord[] = [];
-  for (const { id, address } of wanted) {
+  for (const { id, address } of staying) {
     const record = seen.find((item) => item.id === id && item.address === address);
     if (record === undefined) return { ...gone(expected), seen };
-    if (record.ttlSeconds !== ttl && !write.mayWrite()) return stopped(write, expected);
+    if (record.ttlSeconds !== ttl && !write.mayWrite()) return stopped(expected);
     const written = record.ttlSeconds === ttl ? record : await client.call(setTTLCall(name, record, ttl));
     if (written?.address !== address) return gone(expected);
     settled.push(written);
@@ -129,8 +132,8 @@ async function settleEach(
 }
 
 /** The change ends where it is. */
-function stopped({ name }: RecordWrite, records: readonly AddressRecord[]): RecordSetResult {
-  return { kind: "stopped", records: recordSetState(name.fqdn, records) };
+function stopped(own: readonly AddressRecord[]): AttemptEnd<AddressRecord> {
+  return { kind: "stopped", own };
 }
 
 /** A record is gone or another: somebody else changed the set, or made the record anew. */

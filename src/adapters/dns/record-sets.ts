@@ -1,7 +1,14 @@
 // What DNS providers have in common: how the A records of one name are changed, and how those of a whole zone are read.
 
 import { canonicalIPv4 } from "../../model/address.ts";
-import { acceptedTTL, type DesiredRecordSet, type RecordSetState, type TTLRules } from "../../model/dns.ts";
+import {
+  acceptedTTL,
+  type DesiredRecordSet,
+  type RecordSetState,
+  recordSetOf,
+  sharedTTL,
+  type TTLRules,
+} from "../../model/dns.ts";
 import type { ProviderError } from "../../model/errors.ts";
 import { type ListPage, readList } from "../../ports/listing.ts";
 import type { RecordSetChange, RecordSetResult, ZoneListing } from "../../ports/providers.ts";
@@ -18,16 +25,7 @@ export interface ARecord {
 /** Returns the records of one name as the port shows them. One proxied record makes the set proxied, as Cloudflare serves it so. */
 export function recordSetState(fqdn: string, records: readonly ARecord[]): RecordSetState {
   const addresses = [...new Set(records.map(({ address }) => address))].sort();
-  const isTTLAutomatic = records.some(({ isProxied }) => isProxied);
-  const [ttlSeconds, ...otherTTLs] = new Set(records.map((record) => record.ttlSeconds));
-  const isOneTTL = !isTTLAutomatic && ttlSeconds !== undefined && otherTTLs.length === 0;
-  return {
-    fqdn,
-    addresses,
-    ...(isOneTTL ? { ttlSeconds } : {}),
-    isTTLAutomatic,
-    hasDuplicates: records.length > addresses.length,
-  };
+  return recordSetOf({ fqdn, addresses, isTTLAutomatic: records.some(({ isProxied }) => isProxied) }, records);
 }
 
 const MOST_ATTEMPTS = 2;
@@ -35,9 +33,9 @@ const MOST_ATTEMPTS = 2;
 /** A record turned out not to be as it was read. */
 export interface ChangeConflict<R> {
   readonly kind: "conflict";
-  /** The addresses that stand now unless somebody else changed them: those that were read and what the attempt has done, in any order. */
+  /** The own addresses that stand now unless somebody else changed them: those that were read and what the attempt has done, in any order. */
   readonly expected: readonly string[];
-  /** The records as read after the conflict; absent when they are still to be read. */
+  /** All records of the name as read after the conflict; absent when they are still to be read. */
   readonly seen?: readonly R[];
   /** What the call fails with when nobody changed anything; absent = the answer is `stale` then. */
   readonly error?: ProviderError;
@@ -45,8 +43,27 @@ export interface ChangeConflict<R> {
   readonly isRepeatable: boolean;
 }
 
+/** An attempt came to its end. `own` are the records that it was about, as they are now; `stopped` = {@link RecordSetChange.mayWrite} ended it. */
+export interface AttemptEnd<R> {
+  readonly kind: "written" | "stopped";
+  readonly own: readonly R[];
+}
+
 /** What becomes of one attempt to carry a change out. */
-export type ChangeAttempt<R> = RecordSetResult | ChangeConflict<R>;
+export type ChangeAttempt<R> = AttemptEnd<R> | ChangeConflict<R>;
+
+/** What an attempt is to bring about; the provider accepts the TTL. */
+export type Wanted = DesiredRecordSet;
+
+/** The records of a name as they were read, by whose they are. */
+export interface ReadRecords<R> {
+  /** Those that the change is about. */
+  readonly own: readonly R[];
+  /** Those that it leaves as they are. */
+  readonly others: readonly R[];
+  /** True for a record that the change is about. */
+  readonly isOwn: (record: ARecord) => boolean;
+}
 
 /** How a provider's records of one name are read and changed. */
 interface RecordSetAccess<R extends ARecord> {
@@ -55,13 +72,14 @@ interface RecordSetAccess<R extends ARecord> {
   /** Returns the error of a change that is refused before anything is sent. */
   readonly refuse: (reason: string) => ProviderError;
   readonly read: (purpose: Purpose) => Promise<readonly R[]>;
-  /** Makes the records that were read the desired ones, and asks {@link RecordSetChange.mayWrite} right before every request. */
-  readonly attempt: (records: readonly R[]) => Promise<ChangeAttempt<R>>;
+  /** Makes the own records the desired ones, and asks {@link RecordSetChange.mayWrite} right before every request. */
+  readonly attempt: (wanted: Wanted, records: ReadRecords<R>) => Promise<ChangeAttempt<R>>;
 }
 
 /**
  * Changes the records of one name when their addresses are those that the change was planned on. Reads first, and again after
  * a conflict: what is as desired is `written`, what somebody else changed is `stale`, and what is still as it was is tried once more.
+ * Where the change leaves records to others, all this is said of its own ones.
  * @throws ProviderError; `refused`, before anything is sent, when an address could not stand in a record
  */
 export async function changeRecordSet<R extends ARecord>(
@@ -73,40 +91,86 @@ export async function changeRecordSet<R extends ARecord>(
   if (wrong !== undefined) throw access.refuse(`${JSON.stringify(wrong)} is not an IPv4 address`);
   // An address that leaves a name serves nobody any more.
   const isRecovery = before.some((address) => !after.addresses.includes(address));
-  let current = await access.read(isRecovery ? "recovery" : "change");
+  let current = split(change, await access.read(isRecovery ? "recovery" : "change"));
   let expected = before;
   for (let attempts = 1; ; attempts += 1) {
     const result = standing(change, expected, access, current);
     if (result !== undefined) return result;
-    const outcome = await access.attempt(current);
-    if (outcome.kind !== "conflict") return outcome;
-    current = outcome.seen ?? (await access.read("rest"));
+    const outcome = await access.attempt(wantedOf(change, access, current), current);
+    if (outcome.kind !== "conflict") return await ended(outcome, change, access, current);
+    current = split(change, outcome.seen ?? (await access.read("rest")));
     expected = outcome.expected;
     const isLast = attempts === MOST_ATTEMPTS || !outcome.isRepeatable;
     if (isLast) return standing(change, expected, access, current) ?? unexplained(outcome, access, current);
   }
 }
 
+function split<R extends ARecord>({ before, after, others }: RecordSetChange, records: readonly R[]): ReadRecords<R> {
+  const isOwn = ({ address }: ARecord): boolean =>
+    others === undefined || before.includes(address) || after.addresses.includes(address);
+  return { own: records.filter(isOwn), others: records.filter((record) => !isOwn(record)), isOwn };
+}
+
+/** Beside records of others a change never raises the TTL of the name. */
+function wantedOf<R extends ARecord>(
+  { after: { addresses, ttlSeconds } }: RecordSetChange,
+  { fqdn, ttlRules }: RecordSetAccess<R>,
+  { others }: ReadRecords<R>,
+): Wanted {
+  return { addresses, ttlSeconds: sharedTTL(ttlSeconds, recordSetState(fqdn, others), ttlRules) };
+}
+
+/**
+ * The set after an attempt. Where all own records left because others are there, it is read once more: two clusters may do that at the same moment, and then
+ * the own records are put back, so that the name is not left empty.
+ */
+async function ended<R extends ARecord>(
+  { kind, own }: AttemptEnd<R>,
+  change: RecordSetChange,
+  access: RecordSetAccess<R>,
+  { others }: ReadRecords<R>,
+): Promise<RecordSetResult> {
+  const { fqdn, read, attempt } = access;
+  if (change.others !== "some" || own.length > 0) return { kind, records: recordSetState(fqdn, [...others, ...own]) };
+  const left = await read("rest");
+  if (left.length > 0) return { kind, records: recordSetState(fqdn, left) };
+  const back: RecordSetChange = { ...change, after: { ...change.after, addresses: change.before } };
+  const nothing = split<R>(back, []);
+  const restored = await attempt(wantedOf(back, access, nothing), nothing);
+  return {
+    kind: "stale",
+    records: recordSetState(fqdn, restored.kind === "conflict" ? await read("rest") : restored.own),
+  };
+}
+
 /** A conflict although nobody changed an address. @throws ProviderError the refusal, when there was one */
 function unexplained<R extends ARecord>(
   { error }: ChangeConflict<R>,
   { fqdn }: RecordSetAccess<R>,
-  current: readonly R[],
+  { own, others }: ReadRecords<R>,
 ): RecordSetResult {
   if (error !== undefined) throw error;
-  return { kind: "stale", records: recordSetState(fqdn, current) };
+  return { kind: "stale", records: recordSetState(fqdn, [...others, ...own]) };
 }
 
-/** What the records say by themselves; undefined when their addresses are the expected ones and something is to be done. */
+/** What the records say by themselves; undefined when the own addresses are the expected ones and something is to be done. */
 function standing<R extends ARecord>(
-  { after }: RecordSetChange,
+  change: RecordSetChange,
   expected: readonly string[],
-  { fqdn, ttlRules }: RecordSetAccess<R>,
-  current: readonly R[],
+  access: RecordSetAccess<R>,
+  current: ReadRecords<R>,
 ): RecordSetResult | undefined {
-  const records = recordSetState(fqdn, current);
-  if (isAsDesired(records, after, ttlRules)) return { kind: "written", records };
-  return isSameSet(records.addresses, expected) ? undefined : { kind: "stale", records };
+  const { fqdn, ttlRules } = access;
+  const records = recordSetState(fqdn, [...current.others, ...current.own]);
+  const own = { ...recordSetState(fqdn, current.own), isTTLAutomatic: records.isTTLAutomatic };
+  if (isAsDesired(own, wantedOf(change, access, current), ttlRules)) return { kind: "written", records };
+  const isExpected = isSameSet(own.addresses, expected) && areExpected(current.others, change.others);
+  return isExpected ? undefined : { kind: "stale", records };
+}
+
+function areExpected(others: readonly ARecord[], expected: RecordSetChange["others"]): boolean {
+  if (expected === "none") return others.length === 0;
+  return expected !== "some" || others.length > 0;
 }
 
 /** True when both lists name the same addresses, in whatever order and however often. */

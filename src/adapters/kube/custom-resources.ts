@@ -146,6 +146,8 @@ function dnsRecordSet(provider: string): Field<DNSRecordSetSpec> {
     zone: textOrEmpty,
     recordName: textOrEmpty,
     ttlSeconds: named("ttl", count(60)),
+    // Any other text is an error of the DNS part alone, which the planner finds.
+    foreignRecords: optional(text),
   });
 }
 

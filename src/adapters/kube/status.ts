@@ -3,6 +3,7 @@ import type { FirewallMemory, PendingFirewall } from "../../model/firewall.ts";
 import { addressesOf, faultOf } from "../../model/reason.ts";
 import type {
   Condition,
+  ForeignRecord,
   IPStatus,
   IssuerMemory,
   PoolStatus,
@@ -53,13 +54,20 @@ export interface StatusFormat<Status> {
 /** Nobody is told of what is dropped. */
 const UNTOLD: Wrong = () => undefined;
 
+/** Whose time of first sight is lost was first seen now. */
+const FOREIGN = object<ForeignRecord>({ address: text, since: textOrEmpty });
+
 const NAME = object<PublishedName>({
   // A name whose place is not whole cannot be found again, so it is dropped.
   provider: text,
   zone: text,
   name: text,
   addresses: texts,
+  foreign: optional(list(FOREIGN)),
 });
+
+/** A merge patch only adds to an object, so what is absent is `null` in it. */
+const PUBLISHED_NAME: Field<PublishedName> = { ...NAME, write: (name) => ({ ...name, foreign: name.foreign ?? null }) };
 
 const CONDITION = derived<Condition, "hasAddresses">(
   object({
@@ -88,7 +96,7 @@ const COMMON: FieldsOf<Pick<PoolStatus, Exclude<keyof PoolStatus & keyof RecordS
   observedGeneration: optional(integer),
   conditions: list(CONDITION),
   error: optional(text),
-  publishedDNS: optional(NAME),
+  publishedDNS: optional(PUBLISHED_NAME),
   formerDNS: list(NAME),
   retries: list(RETRY),
 };

@@ -2,7 +2,7 @@ import { nameActionID, type WriteDNS } from "../../model/action.ts";
 import { type DNSFacts, type RecordSetState, recordsKey, type UnreadDNS, type Zone } from "../../model/dns.ts";
 import type { Hold, Obstacle } from "../../model/plan.ts";
 import { REFUSAL_REASONS } from "../../model/reason.ts";
-import { compareText, type PublishedName } from "../../model/resource.ts";
+import { compareText, ownAddresses, type PublishedName } from "../../model/resource.ts";
 import { hold, obstacle, personNeeded } from "../holds.ts";
 import { dnsSubject } from "../retries.ts";
 import { isSameObject, type NameClaims, nameKey, publishedKey } from "./name-claims.ts";
@@ -56,10 +56,12 @@ interface Step {
 
 /** Plans what happens to the records of an object's former names. Adds the names that it cleans up to `context.cleanedUp`. */
 export function planFormerNames(publisher: Publisher, present: NamePlan, context: FormerContext): FormerPlan {
-  const steps = formerNames(publisher, present).map((name) => ({
-    name,
-    step: yieldToNewOwner(publisher, present, name, context) ?? cleanUp(publisher, present, name, context),
-  }));
+  const steps = formerNames(publisher, present).map((name) => {
+    // What others put there is none of this object's business.
+    const own = { ...name, addresses: ownAddresses(name) };
+    const step = yieldToNewOwner(publisher, present, own, context) ?? cleanUp(publisher, present, own, context);
+    return { name, step };
+  });
   return {
     actions: steps.flatMap(({ step }) => step.action ?? []),
     holds: steps.flatMap(({ name, step: { why } }) =>
@@ -79,7 +81,7 @@ function formerNames({ memory, wish }: Publisher, { target }: NamePlan): readonl
   const former = memory.formerDNS.filter((name) => isTaken(target) || !isPresent(name));
   const isLeft = wish.kind === "none" || present !== undefined;
   const last = [memory.publishedDNS ?? []].flat().filter((name) => isLeft && !isPresent(name));
-  const names = [...former, ...last].filter(({ addresses }) => addresses.length > 0);
+  const names = [...former, ...last].filter((name) => ownAddresses(name).length > 0);
   return [...new Map(names.map((name) => [publishedKey(name), name])).values()].toSorted((a, b) =>
     compareText(publishedKey(a), publishedKey(b)),
   );
@@ -199,6 +201,7 @@ function removal(
     fqdn: former.name,
     before: contentOf(records),
     after: { addresses: left, ttlSeconds },
+    ...(left.length === 0 && former.foreign === undefined ? {} : { others: { addresses: left, expected: "any" } }),
   };
 }
 

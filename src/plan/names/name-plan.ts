@@ -1,9 +1,10 @@
 import { nameActionID, type WriteDNS } from "../../model/action.ts";
-import { type RecordSetState, recordAddresses } from "../../model/dns.ts";
+import { type RecordSetState, recordAddresses, sharedTTL } from "../../model/dns.ts";
 import type { Hold, Obstacle } from "../../model/plan.ts";
 import { REFUSAL_REASONS, type Reason } from "../../model/reason.ts";
-import { hold, obstacle } from "../holds.ts";
+import { hold, obstacle, personNeeded } from "../holds.ts";
 import { dnsSubject } from "../retries.ts";
+import { othersOf, type RecordedAddresses, type SplitRecords, splitRecords } from "./foreign-records.ts";
 import { isSameObject, type NameClaims, nameKey } from "./name-claims.ts";
 import { type BlockedTarget, isPassing, type NameTarget, type ReadyTarget } from "./name-target.ts";
 import { isDebouncing, type Publisher, type ServedAddresses } from "./publishers.ts";
@@ -25,46 +26,116 @@ export interface NamePlan {
   readonly isUndecided?: boolean;
   /** How many records differ from what they should be; absent when that is not known. */
   readonly drift?: number;
+  /** The name's addresses that flipop did not write; sorted. Absent where the records are not known. */
+  readonly foreign?: readonly string[];
+  /** The TTL of the object's records, where that is lower than what it asks for: foreign records beside them have it. */
+  readonly sharedTTL?: number;
 }
 
-/** Plans the records of an object's present name. Pure. */
-export function planName(publisher: Publisher, served: ServedAddresses, claims: NameClaims, nowMs: number): NamePlan {
+/** Plans the records of an object's present name. @param recorded - what all objects have at names. Pure. */
+export function planName(
+  publisher: Publisher,
+  served: ServedAddresses,
+  claims: NameClaims,
+  recorded: RecordedAddresses,
+  nowMs: number,
+): NamePlan {
   const target = ownTarget(publisher, claims);
   if (target.kind === "none") return { target, actions: [], holds: [], isInPlace: true, isRight: false };
-  const written = publisher.wish.kind === "named" ? publisher.wish.recordName : "";
-  const waiting = (why: Obstacle, waitsFor?: NamePlan["waitsFor"]): NamePlan => ({
-    target,
-    actions: [],
-    holds: [hold("update-dns", publisher.ref, target.name?.fqdn ?? written, why)],
-    isInPlace: false,
-    isRight: false,
-    ...(waitsFor === undefined ? {} : { waitsFor }),
-  });
-  const reading = (blocked: BlockedTarget): NamePlan["waitsFor"] => (isPassing(blocked) ? "reading" : undefined);
-  if (target.kind === "blocked") return waiting(blockedWhy(publisher, target), reading(target));
-  const { name, records, ttlSeconds, unusable } = target;
-  const decision = decideRecords(served, records, publisher.whenEmpty);
+  if (target.kind === "blocked") return waiting(publisher, target, blockedWhy(publisher, target), reading(target));
+  const split = splitRecords(publisher, target, served, recorded);
+  const { foreign } = split;
+  if (publisher.foreignRecords !== "Hold" || foreign.length === 0)
+    return planRecords(publisher, target, split, served, nowMs);
+  const why = personNeeded("ForeignRecords", foreignText(foreign));
+  // What is not published there yet waits; what is goes on following the nodes.
+  if (split.own.addresses.length === 0) return { ...waiting(publisher, target, why), foreign };
+  const plan = planRecords(publisher, target, split, served, nowMs);
+  return { ...plan, holds: [...plan.holds, ...waiting(publisher, target, why).holds] };
+}
+
+function foreignText(foreign: readonly string[]): string {
+  const [verb, them] = foreign.length === 1 ? ["is", "it"] : ["are", "them"];
+  return `${foreign.join(", ")} ${verb} there, and flipop did not write ${them}`;
+}
+
+/** Plans the records that a name's owner answers for. */
+function planRecords(
+  publisher: Publisher,
+  target: ReadyTarget,
+  split: SplitRecords,
+  served: ServedAddresses,
+  nowMs: number,
+): NamePlan {
+  const { others } = split;
+  const ttlSeconds = others === undefined ? target.ttlSeconds : sharedTTL(target.ttlSeconds, others, target.ttlRules);
+  const plan = planSet(publisher, target, split, { served, ttlSeconds, nowMs });
+  const shared = ttlSeconds === target.ttlSeconds ? {} : { sharedTTL: ttlSeconds };
+  return { ...plan, foreign: split.foreign, ...shared };
+}
+
+/** What a set is planned with. */
+interface Setting {
+  readonly served: ServedAddresses;
+  readonly ttlSeconds: number;
+  readonly nowMs: number;
+}
+
+function planSet(
+  publisher: Publisher,
+  target: ReadyTarget,
+  split: SplitRecords,
+  { served, ttlSeconds, nowMs }: Setting,
+): NamePlan {
+  const { name, unusable } = target;
+  const { own } = split;
+  const decision = decideRecords(served, own, publisher.whenEmpty);
   const { isUndecided } = decision;
   const done = { target, actions: [], holds: [], isInPlace: true, isRight: false, isUndecided };
-  const isFilled = records.addresses.length > 0;
+  const isFilled = own.addresses.length > 0;
   if (decision.kind === "keep" && isUndecided) return done;
-  if (decision.kind === "keep")
-    return { ...waiting(obstacle("NothingToPublish")), isKept: true, isInPlace: isFilled, drift: 0 };
-  if (areAsWanted(records, decision.addresses, ttlSeconds))
+  if (decision.kind === "keep") {
+    const kept = waiting(publisher, target, obstacle("NothingToPublish"));
+    return { ...kept, isKept: true, isInPlace: isFilled, drift: 0 };
+  }
+  if (areAsWanted(own, decision.addresses, ttlSeconds))
     return { ...done, isRight: decision.addresses.length > 0, drift: 0 };
-  const drift = differingRecords(records, decision.addresses, ttlSeconds);
+  const drift = differingRecords(own, decision.addresses, ttlSeconds);
   const retry = publisher.retries.obstacle(dnsSubject(name.fqdn));
-  if (retry !== undefined) return { ...waiting(retry, "retry"), drift };
+  if (retry !== undefined) return { ...waiting(publisher, target, retry, "retry"), drift };
   if (isDebouncing(publisher, nowMs)) {
     const debounce = obstacle("Settling", "", { notBeforeMs: publisher.settlesAtMs });
-    return { ...waiting(debounce, "debounce"), isInPlace: isFilled, drift };
+    return { ...waiting(publisher, target, debounce, "debounce"), isInPlace: isFilled, drift };
   }
   if (unusable !== undefined) {
     const why = blockedWhy(publisher, { ...unusable, name });
-    return { ...waiting(why, reading(unusable)), drift };
+    return { ...waiting(publisher, target, why, reading(unusable)), drift };
   }
   const open = { target, actions: [], holds: [], isInPlace: false, isRight: false, drift };
-  return publisher.isWritable ? { ...open, actions: [update(publisher, target, decision)], isInPlace: true } : open;
+  if (!publisher.isWritable) return open;
+  return { ...open, actions: [update(publisher, target, split, { ...decision, ttlSeconds })], isInPlace: true };
+}
+
+/** Plans nothing but a hold. */
+function waiting(
+  { ref, wish }: Publisher,
+  target: BlockedTarget | ReadyTarget,
+  why: Obstacle,
+  waitsFor?: NamePlan["waitsFor"],
+): NamePlan {
+  const written = wish.kind === "named" ? wish.recordName : "";
+  return {
+    target,
+    actions: [],
+    holds: [hold("update-dns", ref, target.name?.fqdn ?? written, why)],
+    isInPlace: false,
+    isRight: false,
+    ...(waitsFor === undefined ? {} : { waitsFor }),
+  };
+}
+
+function reading(blocked: BlockedTarget): NamePlan["waitsFor"] {
+  return isPassing(blocked) ? "reading" : undefined;
 }
 
 /** The target of an object; blocked where another object owns the name. Pure. */
@@ -91,20 +162,31 @@ function blockedWhy(publisher: Publisher, target: BlockedTarget): Obstacle {
   return retry ?? obstacle(CAUSES[cause], detail, target);
 }
 
+/** What the object's own records are to be. */
+interface WantedRecords {
+  readonly addresses: readonly string[];
+  readonly ttlSeconds: number;
+  readonly requires: readonly string[];
+}
+
 function update(
-  { ref, whenEmpty }: Publisher,
-  { name, zone, records, ttlSeconds }: ReadyTarget,
-  { addresses, requires }: { readonly addresses: readonly string[]; readonly requires: readonly string[] },
+  publisher: Publisher,
+  { name, zone, records }: ReadyTarget,
+  split: SplitRecords,
+  { addresses: wanted, ttlSeconds, requires }: WantedRecords,
 ): WriteDNS {
-  const isEmptied = addresses.length === 0;
-  const kind = isEmptied ? "delete-dns" : "update-dns";
-  const isSameSet = !records.hasDuplicates && addresses.join() === records.addresses.join();
+  const { ref, whenEmpty } = publisher;
+  const { own, foreign } = split;
+  const { others } = othersOf(publisher, split, wanted);
+  const addresses = recordAddresses([...wanted, ...(others?.addresses ?? [])]);
+  const kind = addresses.length === 0 ? "delete-dns" : "update-dns";
+  const isSameSet = !own.hasDuplicates && wanted.join() === own.addresses.join();
   const differs = isSameSet ? "TTLDiffers" : "RecordsDiffer";
   return {
     kind,
     id: nameActionID(kind, ref, name),
     object: ref,
-    reason: isEmptied && whenEmpty === "Delete" ? "WhenEmptyDelete" : differs,
+    reason: wanted.length === 0 && whenEmpty === "Delete" ? "WhenEmptyDelete" : differs,
     requires,
     follows: [],
     dnsProvider: name.provider,
@@ -113,6 +195,7 @@ function update(
     fqdn: name.fqdn,
     before: contentOf(records),
     after: { addresses, ttlSeconds },
+    ...(others === undefined ? { unrecorded: foreign } : { others }),
   };
 }
 

@@ -6,13 +6,22 @@ import {
   type RecordSetState,
   recordFQDN,
   recordsKey,
+  type TTLRules,
   type UnreadDNS,
   type Zone,
   type ZoneFact,
 } from "../../model/dns.ts";
 import type { Refusal } from "../../model/errors.ts";
 import type { ProviderRegistry } from "../../model/provider.ts";
-import type { DNSRecordSetSpec, Pool, RecordSet } from "../../model/resource.ts";
+import {
+  DEFAULT_FOREIGN_RECORDS,
+  type DNSRecordSetSpec,
+  FOREIGN_RECORDS,
+  type ForeignRecordsPolicy,
+  type Pool,
+  type RecordSet,
+  shownText,
+} from "../../model/resource.ts";
 
 /** The name an object publishes under, found at its provider; or why nothing can be published. */
 export type NameTarget = { readonly kind: "none" } | BlockedTarget | ReadyTarget;
@@ -42,6 +51,7 @@ export interface ReadyTarget {
   readonly name: TargetName;
   readonly zone: Zone;
   readonly ttlSeconds: number;
+  readonly ttlRules: TTLRules;
   /** The TTL as written, where the provider accepts no such low or high one. */
   readonly writtenTTL?: number;
   readonly records: RecordSetState;
@@ -118,7 +128,8 @@ function withRecords(wish: NamedWish, facts: DNSFacts, zone: Zone, name: TargetN
   const unusable = facts.unusable === undefined ? {} : { unusable: obstacle(wish, facts, undefined) };
   const ttlSeconds = acceptedTTL(wish.ttlSeconds, facts.ttlRules);
   const written = ttlSeconds === wish.ttlSeconds ? {} : { writtenTTL: wish.ttlSeconds };
-  return { kind: "ready", name, zone, ttlSeconds, records: fact.records, ...written, ...unusable };
+  const { records } = fact;
+  return { kind: "ready", name, zone, ttlSeconds, ttlRules: facts.ttlRules, records, ...written, ...unusable };
 }
 
 /** Where an object asks to be published, as far as the spec alone tells. */
@@ -135,6 +146,7 @@ export interface NamedWish {
   /** As written. */
   readonly recordName: string;
   readonly ttlSeconds: number;
+  readonly foreignRecords: ForeignRecordsPolicy;
 }
 
 /** Where a pool asks to be published; nowhere once it is being deleted. The texts are the Go operator's. Pure. */
@@ -152,9 +164,12 @@ export function recordSetWish({ meta, spec }: Pick<RecordSet, "meta" | "spec">, 
   return checkedWish(spec.provider || inner || registry.defaultDNS, spec.dnsRecordSet, registry);
 }
 
+/** `Adopt, Hold or Share`. */
+const POLICIES = FOREIGN_RECORDS.join(", ").replace(/, (?=[^,]*$)/, " or ");
+
 function checkedWish(
   provider: string,
-  { zone, recordName, ttlSeconds }: DNSRecordSetSpec,
+  { zone, recordName, ttlSeconds, foreignRecords: asked = DEFAULT_FOREIGN_RECORDS }: DNSRecordSetSpec,
   registry: ProviderRegistry,
 ): DNSWish {
   const traits = registry.get(provider);
@@ -163,7 +178,10 @@ function checkedWish(
   if (zone === "" || recordName === "") return { kind: "invalid", error: "invalid dnsRecordSet specification" };
   if (canonicalDNSName(zone) === undefined)
     return { kind: "invalid", error: `invalid dnsRecordSet specification: zone "${zone}" is not a DNS name` };
+  const foreignRecords = FOREIGN_RECORDS.find((policy) => policy === asked);
+  if (foreignRecords === undefined)
+    return { kind: "invalid", error: `foreignRecords "${shownText(asked)}" must be ${POLICIES}` };
   const canonical = canonicalZone(zone);
   const isZoneID = registry.isZoneID(provider, canonical);
-  return { kind: "named", provider, zone: canonical, isZoneID, recordName, ttlSeconds };
+  return { kind: "named", provider, zone: canonical, isZoneID, recordName, ttlSeconds, foreignRecords };
 }

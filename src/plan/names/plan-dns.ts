@@ -1,8 +1,16 @@
-import { type Action, refKey, type WriteDNS } from "../../model/action.ts";
+import { type Action, ownPart, refKey, type WriteDNS } from "../../model/action.ts";
 import { type DNSFacts, recordAddresses } from "../../model/dns.ts";
 import type { Hold } from "../../model/plan.ts";
-import type { DNSMemory, Pool, PublishedName, RecordSet } from "../../model/resource.ts";
+import {
+  DEFAULT_FOREIGN_RECORDS,
+  type DNSMemory,
+  ownAddresses,
+  type Pool,
+  type PublishedName,
+  type RecordSet,
+} from "../../model/resource.ts";
 import { type Cleaning, NOTHING_TO_CLEAN } from "../finalizer.ts";
+import { recordedAddresses, rememberedForeign } from "./foreign-records.ts";
 import { type FormerPlan, NEW_NAME_FIRST, type OwnerPlan, planFormerNames } from "./former-names.ts";
 import { type NameClaims, nameKey, publishedKey } from "./name-claims.ts";
 import { type NamePlan, ownTarget, planName } from "./name-plan.ts";
@@ -28,10 +36,11 @@ export function planDNS(
   dns: ReadonlyMap<string, DNSFacts>,
   nowMs: number,
 ): readonly ObjectNames[] {
+  const recorded = recordedAddresses(publishers);
   const present = new Map(
     publishers.flatMap((publisher) => {
       const own = served.get(refKey(publisher.ref));
-      return own === undefined ? [] : [[publisher, planName(publisher, own, claims, nowMs)] as const];
+      return own === undefined ? [] : [[publisher, planName(publisher, own, claims, recorded, nowMs)] as const];
     }),
   );
   const ownerPlans = new Map(
@@ -51,7 +60,7 @@ export function planDNS(
   const handedOver = new Set([...former.values()].flatMap((own) => own.handedOver));
   return [...present].flatMap(([publisher, own]) => {
     const past = former.get(publisher);
-    return past === undefined ? [] : [objectNames(publisher, own, past, handedOver)];
+    return past === undefined ? [] : [objectNames(publisher, own, past, { handedOver, nowMs })];
   });
 }
 
@@ -69,13 +78,8 @@ function ownerPlan({ managed }: Publisher, present: NamePlan | undefined): Owner
     : { kind: "waits", why: why ?? NEW_NAME_FIRST };
 }
 
-function objectNames(
-  publisher: Publisher,
-  present: NamePlan,
-  former: FormerPlan,
-  handedOver: ReadonlySet<string>,
-): ObjectNames {
-  const memory = dnsMemory(publisher, present, former, handedOver);
+function objectNames(publisher: Publisher, present: NamePlan, former: FormerPlan, context: MemoryContext): ObjectNames {
+  const memory = dnsMemory(publisher, present, former, context);
   return {
     publisher,
     present,
@@ -93,7 +97,7 @@ function cleaning(
   { publishedDNS }: DNSMemory,
 ): Cleaning {
   if (reclaimPolicy !== "Delete") return NOTHING_TO_CLEAN;
-  const isPublished = publishedDNS !== undefined && publishedDNS.addresses.length > 0;
+  const isPublished = publishedDNS !== undefined && ownAddresses(publishedDNS).length > 0;
   return {
     isNeeded: isPublished || former.names.length > 0 || present.actions.some(({ kind }) => kind === "update-dns"),
     isStuck: former.holds.length > 0,
@@ -127,15 +131,17 @@ export function stayingAddresses(names: readonly ObjectNames[]): ReadonlyMap<str
   );
 }
 
+/** What the memory of names depends on beside an object's own plan. */
+interface MemoryContext {
+  /** Keys of names whose records stay for their new owners. */
+  readonly handedOver: ReadonlySet<string>;
+  readonly nowMs: number;
+}
+
 /** Returns what an object's status should remember of DNS: what it has stored, if nothing may be changed for it. */
-function dnsMemory(
-  publisher: Publisher,
-  present: NamePlan,
-  former: FormerPlan,
-  handedOver: ReadonlySet<string>,
-): DNSMemory {
+function dnsMemory(publisher: Publisher, present: NamePlan, former: FormerPlan, context: MemoryContext): DNSMemory {
   if (!publisher.isWritable) return storedMemory(publisher);
-  const published = publishedName(publisher, present, handedOver);
+  const published = publishedName(publisher, present, context);
   return { ...(published === undefined ? {} : { publishedDNS: published }), formerDNS: former.names };
 }
 
@@ -146,8 +152,8 @@ function storedMemory({ memory: { publishedDNS, formerDNS } }: Publisher): DNSMe
 
 function publishedName(
   { memory, wish }: Publisher,
-  { target, isRight }: NamePlan,
-  handedOver: ReadonlySet<string>,
+  { target, isRight, foreign = [] }: NamePlan,
+  { handedOver, nowMs }: MemoryContext,
 ): PublishedName | undefined {
   if (target.kind === "none" || wish.kind === "none") return undefined;
   if (target.name === undefined) return memory.publishedDNS;
@@ -155,7 +161,8 @@ function publishedName(
   if (target.kind === "blocked") return stored;
   if (stored === undefined && !isRight && !handedOver.has(nameKey(target.name))) return undefined;
   const { provider, zone, fqdn } = target.name;
-  return { provider, zone, name: fqdn, addresses: target.records.addresses };
+  const { addresses } = target.records;
+  return { provider, zone, name: fqdn, addresses, ...rememberedForeign(foreign, stored, nowMs) };
 }
 
 /** What is on record of the present name; an object that comes back to a former name still has its records. */
@@ -169,8 +176,8 @@ function storedName(
 
 /**
  * What an object must have on record of names before its actions are carried out: the name that is about to be written for the first time, and the names before it.
- * Where records are to be cleaned one day, also what is about to be added to a known name: only addresses on record are ever taken out of a former one. Empty when
- * status knows all of it. Pure.
+ * Also what is about to be added to a known name, where records are to be cleaned one day or foreign ones stay: only addresses on record are ever taken out there.
+ * Empty when status knows all of it. Pure.
  *
  * @param planned - the status that the plan has for the object
  */
@@ -178,17 +185,37 @@ export function recordedNames(
   actions: readonly Action[],
   planned: DNSMemory,
   { spec, status }: Pick<Pool | RecordSet, "spec" | "status">,
+  nowMs: number,
 ): Partial<DNSMemory> {
   const write = actions.find((action): action is WriteDNS => action.kind === "update-dns");
   if (write === undefined) return {};
   const { dnsProvider: provider, zoneText: zone, fqdn: name } = write;
-  const { addresses } = write.after;
-  // What another object left there is this one's from now on: it may prove impossible to take out.
-  const shown = recordAddresses([...write.before.addresses, ...addresses]);
   const known = status.publishedDNS;
-  if (known?.provider !== provider || known.name !== name)
-    return { publishedDNS: { provider, zone, name, addresses: shown }, formerDNS: planned.formerDNS };
-  const isKnown = addresses.every((address) => known.addresses.includes(address));
-  if (isKnown || spec.reclaimPolicy !== "Delete") return {};
-  return { publishedDNS: { ...known, addresses: recordAddresses([...known.addresses, ...addresses]) } };
+  if (known?.provider === provider && known.name === name) {
+    const isForGood = spec.reclaimPolicy === "Delete" || write.others !== undefined;
+    return isForGood ? attemptedName(status, write) : {};
+  }
+  // What another object left there is this one's from now on: it may prove impossible to take out.
+  const addresses = recordAddresses([...write.before.addresses, ...write.after.addresses]);
+  const foreign = [...(write.unrecorded ?? []), ...(write.others?.addresses ?? [])];
+  const published = { provider, zone, name, addresses, ...rememberedForeign(foreign, undefined, nowMs) };
+  return { publishedDNS: published, formerDNS: planned.formerDNS };
+}
+
+/** The published name with the addresses that a change may add; empty if status has all of them as flipop's, or another name. Pure. */
+export function attemptedName({ publishedDNS: known }: DNSMemory, write: WriteDNS): Partial<DNSMemory> {
+  if (known?.provider !== write.dnsProvider || known.name !== write.fqdn) return {};
+  const added = ownPart(write, write.after.addresses);
+  const own = ownAddresses(known);
+  if (added.every((ip) => own.includes(ip))) return {};
+  const { foreign: marked = [], ...name } = known;
+  const foreign = marked.filter(({ address }) => !added.includes(address));
+  const addresses = recordAddresses([...known.addresses, ...added]);
+  return { publishedDNS: { ...name, addresses, ...(foreign.length === 0 ? {} : { foreign }) } };
+}
+
+/** True if nothing may be written under a name that is not on record: its records are to be deleted one day, or others have records there. Pure. */
+export function isVitalName(names: Partial<DNSMemory>, { spec }: Pick<Pool | RecordSet, "spec">): boolean {
+  const isShared = (spec.dnsRecordSet?.foreignRecords ?? DEFAULT_FOREIGN_RECORDS) !== DEFAULT_FOREIGN_RECORDS;
+  return names.publishedDNS !== undefined && (spec.reclaimPolicy === "Delete" || isShared);
 }

@@ -4,9 +4,13 @@ import type { NodeFacts } from "../../model/node.ts";
 import type { Observation } from "../../model/observation.ts";
 import {
   ADDRESS_ANNOTATION,
+  DEFAULT_FOREIGN_RECORDS,
   type DNSMemory,
+  type ForeignRecordsPolicy,
+  managedIPs,
   type ObjectMeta,
   objectKey,
+  type Pool,
   type ReclaimPolicy,
   type RecordSet,
 } from "../../model/resource.ts";
@@ -31,7 +35,9 @@ export function poolPublisher(view: PoolView, { dns, registry }: Pick<Observatio
     whenEmpty: "Keep",
     isWritable: isWritable(view),
     mayPublish: view.validation.kind === "valid" && view.suspended === undefined,
+    foreignRecords: policyOf(wish),
     managed: view.managed.map(({ ip }) => ip),
+    recognizes: (ip) => view.managed.some((one) => one.ip === ip && one.standing.kind !== "foreign"),
     givenBack:
       meta.isDeleting && spec.reclaimPolicy === "Delete"
         ? view.managed.flatMap(({ ip, acquired }) => (acquired?.isAdopted === false ? [ip] : []))
@@ -45,13 +51,7 @@ export function recordSetPublisher(
   recordSet: RecordSet,
   validation: Validation,
   isSelected: boolean,
-  {
-    dns,
-    registry,
-    settling,
-    observedAtMs,
-    lease,
-  }: Pick<Observation, "dns" | "registry" | "settling" | "observedAtMs" | "lease">,
+  { dns, registry, settling, observedAtMs, lease, nodes, pools }: Observation,
 ): Publisher {
   const { meta, spec, status } = recordSet;
   const settlesAtMs = settling?.get(objectKey(meta));
@@ -69,11 +69,29 @@ export function recordSetPublisher(
     whenEmpty: spec.whenEmpty,
     isWritable: isSelected && mayPublish,
     mayPublish,
+    foreignRecords: policyOf(wish),
     managed: [],
+    recognizes: (ip) => nodes.some((node) => nodeHas(node, spec.addressType, ip)) || isPooled(pools, ip),
     givenBack: [],
     ...(settlesAtMs === undefined ? {} : { settlesAtMs }),
     target: nameTarget(wish, dns),
   };
+}
+
+/** Where no name is asked for, nothing is left to others but what status has marked. */
+function policyOf(wish: DNSWish): ForeignRecordsPolicy {
+  return wish.kind === "named" ? wish.foreignRecords : DEFAULT_FOREIGN_RECORDS;
+}
+
+/** True for an address that a record set publishes for this node while it matches. */
+function nodeHas({ addresses, addressAnnotation }: NodeFacts, addressType: string, ip: string): boolean {
+  if (addressType === ADDRESS_ANNOTATION) return addressAnnotation === ip;
+  return addresses.some(({ type, address }) => type === addressType && address === ip);
+}
+
+/** True for an address that some pool manages: whichever node it is on, it is this cluster's. */
+function isPooled(pools: readonly Pool[], ip: string): boolean {
+  return pools.some((pool) => managedIPs(pool).includes(ip));
 }
 
 /** An object that publishes addresses under a name, or once did: a pool or a record set, as DNS sees it. */
@@ -89,8 +107,11 @@ export interface Publisher {
   readonly isWritable: boolean;
   /** False when no run publishes anything for it, as it is now: suspended, invalid. */
   readonly mayPublish: boolean;
+  readonly foreignRecords: ForeignRecordsPolicy;
   /** Addresses it manages, also those that another object has as yet; empty for a record set. */
   readonly managed: readonly string[];
+  /** True for an address that is the object's whatever is on record: one that it manages and that no machine outside the cluster has, or one of a node of this cluster. */
+  readonly recognizes: (ip: string) => boolean;
   /** Those of them that are given back to the provider with it. */
   readonly givenBack: readonly string[];
   /** When its records may follow addresses that are just changing, milliseconds; absent = now. */

@@ -1,5 +1,4 @@
 import { nameActionID, type WriteDNS } from "../../model/action.ts";
-import { nameKey, publishedKey } from "./name-claims.ts";
 import type { ObjectNames } from "./plan-dns.ts";
 
 /** What else happens to the addresses of names. */
@@ -10,10 +9,10 @@ interface Leaving {
   readonly serving: ReadonlySet<string>;
 }
 
-/** Returns all writes of names: withdrawals included, and each with the addresses that flipop did not write. Pure. */
+/** Returns all writes of names, withdrawals included. Pure. */
 export function nameWrites(names: readonly ObjectNames[], addresses: Leaving): readonly WriteDNS[] {
   const planned = names.flatMap(({ present, former }) => [...present.actions, ...former.actions]);
-  return withUnrecorded(planWithdrawals(planned, addresses), names);
+  return planWithdrawals(planned, addresses).map(withLeaving);
 }
 
 /**
@@ -56,25 +55,10 @@ function meanwhile(
   return [final, left].find((addresses) => addresses.some((ip) => serving.has(ip))) ?? [];
 }
 
-/**
- * Adds to each write the leaving addresses that no object has stored under the name: flipop did not write them. What an object manages counts as its own, even if
- * its status is lost.
- */
-function withUnrecorded(writes: readonly WriteDNS[], names: readonly ObjectNames[]): readonly WriteDNS[] {
-  const recorded = new Map<string, Set<string>>();
-  const enter = (key: string, addresses: readonly string[]): void => {
-    recorded.set(key, new Set([...(recorded.get(key) ?? []), ...addresses]));
-  };
-  for (const { publisher } of names) {
-    const { memory, target, managed } = publisher;
-    for (const name of [memory.publishedDNS ?? [], memory.formerDNS].flat())
-      enter(publishedKey(name), [...name.addresses, ...managed]);
-    if (target.kind !== "none" && target.name !== undefined) enter(nameKey(target.name), managed);
-  }
-  return writes.map((write) => {
-    const known = recorded.get(nameKey({ provider: write.dnsProvider, fqdn: write.fqdn }));
-    const leaving = write.before.addresses.filter((ip) => !write.after.addresses.includes(ip));
-    const unrecorded = leaving.filter((ip) => known?.has(ip) !== true);
-    return unrecorded.length === 0 ? write : { ...write, unrecorded };
-  });
+/** Leaves of what flipop did not write the addresses that leave by this write: one that was split in two tells them once. */
+function withLeaving(write: WriteDNS): WriteDNS {
+  const { unrecorded = [], ...rest } = write;
+  const leaving = write.before.addresses.filter((ip) => !write.after.addresses.includes(ip));
+  const foreign = leaving.filter((ip) => unrecorded.includes(ip));
+  return foreign.length === 0 ? rest : { ...rest, unrecorded: foreign };
 }

@@ -14,8 +14,11 @@ export function dnsReadiness({ present }: ObjectNames): Readiness | undefined {
 }
 
 /** A sentence about a TTL that was raised; `""` when it is as written. Pure. */
-export function raisedText({ present: { target } }: ObjectNames): string {
-  if (target.kind !== "ready" || target.writtenTTL === undefined) return "";
+export function raisedText({ present: { target, sharedTTL } }: ObjectNames): string {
+  if (target.kind !== "ready") return "";
+  if (sharedTTL !== undefined)
+    return ` TTL ${target.writtenTTL ?? target.ttlSeconds} was lowered to ${sharedTTL}, the lowest of the records at the name.`;
+  if (target.writtenTTL === undefined) return "";
   const { writtenTTL, ttlSeconds, name } = target;
   const [change, bound] = writtenTTL < ttlSeconds ? ["raised", "least"] : ["lowered", "most"];
   return ` TTL ${writtenTTL} was ${change} to ${ttlSeconds}, the ${bound} ${name.provider} accepts.`;

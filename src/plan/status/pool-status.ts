@@ -35,7 +35,7 @@ export interface OwnPlan {
 /** What was found out about a pool, with the status it should have. */
 export function assessPool(decision: Decision, own: OwnPlan): PoolAssessment {
   const { view, waiting, skipped } = decision;
-  const { target, drift } = own.names.present;
+  const { target, drift, foreign } = own.names.present;
   const inGrace = view.managed.flatMap(({ standing }) =>
     standing.kind === "placed" && standing.unready !== undefined ? [standing.on.nodeName] : [],
   );
@@ -46,6 +46,7 @@ export function assessPool(decision: Decision, own: OwnPlan): PoolAssessment {
     ...(view.suspended === undefined ? {} : { suspended: view.suspended }),
     ...(name === undefined ? {} : { dns: { provider: name.provider, fqdn: name.fqdn } }),
     ...(drift === undefined ? {} : { drift }),
+    ...(foreign === undefined ? {} : { foreign }),
     matching: [...new Set([...view.matches.map(({ name: node }) => node), ...inGrace])].toSorted(compareText),
     notMatching: view.notMatching.filter(({ nodeName }) => !inGrace.includes(nodeName)),
     waiting,

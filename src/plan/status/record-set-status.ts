@@ -16,7 +16,7 @@ export function assessRecordSet(
   { names, actions, holds }: OwnPlan,
   nowMs: number,
 ): RecordSetAssessment {
-  const { target, drift } = names.present;
+  const { target, drift, foreign } = names.present;
   const { spec } = view.recordSet;
   const { zone, recordName } = spec.dnsRecordSet;
   const provider = view.publisher.wish.kind === "named" ? view.publisher.wish.provider : spec.provider;
@@ -27,6 +27,7 @@ export function assessRecordSet(
     ...(target.kind === "none" || target.name === undefined ? {} : { fqdn: target.name.fqdn }),
     ...(target.kind === "ready" ? { published: target.records.addresses } : {}),
     ...(drift === undefined ? {} : { drift }),
+    ...(foreign === undefined ? {} : { foreign }),
     matching: view.matching,
     notMatching: view.notMatching,
     status: recordSetStatus(view, { names, actions, holds }, nowMs),
@@ -87,8 +88,8 @@ function isAboutFinalizer({ subject }: RetryStatus): boolean {
 function recordSetReadiness(names: ObjectNames): Readiness & { readonly state: NonNullable<RecordSetStatus["state"]> } {
   const problem = dnsReadiness(names);
   if (problem !== undefined) return { ...problem, state: stateOf(names.present) };
-  const { target } = names.present;
-  const count = target.kind === "ready" ? target.records.addresses.length : 0;
+  const { target, foreign = [] } = names.present;
+  const count = target.kind === "ready" ? target.records.addresses.length - foreign.length : 0;
   if (count === 0)
     return { isTrue: false, reason: "NothingToPublish", message: "No address is published.", state: "active" };
   const message = `${count === 1 ? "1 address is" : `${count} addresses are`} published.`;

@@ -46,6 +46,12 @@ export function publishedField({ publishedDNS }: Pick<DNSMemory, "publishedDNS">
 }
 
 /** Returns one name with its records as documents carry it. */
-export function nameField({ provider, zone, name, addresses }: PublishedName): JSONObject {
-  return { provider, zone, name, addresses };
+export function nameField(published: PublishedName): JSONObject {
+  const { provider, zone, name, addresses } = published;
+  return { provider, zone, name, addresses, ...foreignField(published) };
+}
+
+/** Returns the addresses that flipop did not write, and when each was first seen; no field where there are none. */
+export function foreignField({ foreign }: Partial<Pick<PublishedName, "foreign">>): JSONObject {
+  return foreign === undefined ? {} : { foreign: foreign.map(({ address, since }) => ({ address, since })) };
 }

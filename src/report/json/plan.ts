@@ -1,4 +1,4 @@
-import { type Action, type ObjectRef, type Place, refKey, subjectOf } from "../../model/action.ts";
+import { type Action, type ObjectRef, type Place, refKey, subjectOf, type WriteDNS } from "../../model/action.ts";
 import { changesFirewall, changesName } from "../../model/action-kinds.ts";
 import {
   announcedActions,
@@ -11,15 +11,15 @@ import {
 } from "../../model/plan.ts";
 import { nodePhrase } from "../../model/reason.ts";
 import { plain } from "../../model/text.ts";
-import { type Impact, impactOf, namesDown } from "../impact.ts";
 import { isRouted, routedAddress } from "../overview.ts";
 import { actionLine, whyAction } from "../text/actions.ts";
 import { whyHold } from "../text/holds.ts";
-import { countKinds, putOffCount, summaryText, unreadAddresses } from "../text/summary.ts";
+import { countKinds, impactOf, putOffCount, summaryText, unreadAddresses } from "../text/summary.ts";
 import { rfc3339 } from "../text/times.ts";
 import {
   API_VERSION,
   firewallField,
+  foreignField,
   type JSONObject,
   type JSONValue,
   pendingFirewallField,
@@ -49,13 +49,12 @@ export function planFields(plan: Plan): JSONObject {
       routedIPs: routedIPs.length,
       recordSets: plan.recordSets.length,
     },
-    withoutService: namesDown(plan).map(({ object, provider, fqdn, shown }) => ({
+    impact: impactOf(plan).map(({ object, subject, touches, message }) => ({
       object: objectField(object),
-      provider,
-      name: fqdn,
-      addresses: shown,
+      subject,
+      touches,
+      message: plain(message),
     })),
-    impact: impactOf(plan).map(impactField),
     budget: plan.budget.map((budget) => ({ ...budget })),
     actions: plan.actions.map((action) => actionField(action, plan.pools)),
     followUps: plan.followUps.map((action) => actionField(action, plan.pools)),
@@ -64,22 +63,6 @@ export function planFields(plan: Plan): JSONObject {
     pools: pools.map(poolField),
     routedIPs: routedIPs.map(routedIPField),
     recordSets: plan.recordSets.map(recordSetField),
-  };
-}
-
-/** Seconds are `null` where nothing of the plan ends the outage. */
-function impactField(impact: Impact): JSONObject {
-  const seconds = impact.outages.map((outage) => outage.seconds ?? Number.POSITIVE_INFINITY);
-  const longest = Math.max(0, ...seconds);
-  return {
-    object: objectField(impact.object),
-    subject: impact.subject,
-    class: impact.class,
-    touches: impact.touches,
-    addresses: impact.addresses,
-    names: impact.outages.map(({ name, seconds: ofName = null }) => ({ name, seconds: ofName })),
-    seconds: Number.isFinite(longest) ? longest : null,
-    message: plain(impact.message),
   };
 }
 
@@ -99,10 +82,20 @@ export function actionField(action: Action, pools: readonly PoolAssessment[]): J
     impact: action.impact ?? "none",
     ...(action.kind === "acquire-ip" ? { newAddress: action.newAddress } : {}),
     ...(changesFirewall(action) ? { firewall: { provider: action.provider, ...action.firewall } } : {}),
-    ...(changesName(action) ? { dns: { provider: action.dnsProvider, zone: action.zoneText, name: action.fqdn } } : {}),
+    ...(changesName(action) ? { dns: changedName(action) } : {}),
     message: plain(`${actionLine(action)}: ${whyAction(action, pool)}`),
     before: sideField(action.before),
     after: sideField(action.after),
+  };
+}
+
+function changedName({ dnsProvider: provider, zoneText: zone, fqdn: name, unrecorded, others }: WriteDNS): JSONObject {
+  return {
+    provider,
+    zone,
+    name,
+    ...(unrecorded === undefined ? {} : { foreignReplaced: unrecorded }),
+    ...(others === undefined || others.addresses.length === 0 ? {} : { foreignKept: others.addresses }),
   };
 }
 
@@ -177,6 +170,7 @@ function recordSetField(recordSet: RecordSetAssessment): JSONObject {
     recordName,
     name: recordSet.fqdn ?? null,
     published: recordSet.published ?? null,
+    ...foreignField(recordSet.status.publishedDNS ?? {}),
     matching: recordSet.matching,
     notMatching: recordSet.notMatching.map(verdictField),
     state: recordSet.status.state ?? null,

@@ -13,7 +13,14 @@ import {
 } from "../overview.ts";
 import { rfc3339 } from "../text/times.ts";
 import { formerNames, type WrittenName } from "../text/written-name.ts";
-import { API_VERSION, firewallField, type JSONObject, nameField, pendingFirewallField } from "./document.ts";
+import {
+  API_VERSION,
+  firewallField,
+  foreignField,
+  type JSONObject,
+  nameField,
+  pendingFirewallField,
+} from "./document.ts";
 
 /**
  * Returns the document `Status`; `null` = nobody, never, none or unknown.
@@ -144,7 +151,8 @@ function namesFields(wanted: WrittenName | undefined, memory: DNSMemory): JSONOb
 /** `addresses` are those that its records had when last seen; none while they are not on record. */
 function nameFields({ provider, zone, recordName, fqdn, isPublished }: WrittenName, memory: DNSMemory): JSONObject {
   const addresses = isPublished ? (memory.publishedDNS?.addresses ?? []) : [];
-  return { provider, zone, recordName, name: fqdn ?? null, isPublished, addresses };
+  const foreign = isPublished ? foreignField(memory.publishedDNS ?? {}) : {};
+  return { provider, zone, recordName, name: fqdn ?? null, isPublished, addresses, ...foreign };
 }
 
 function retryField(retry: RetryStatus | undefined): JSONObject | undefined {

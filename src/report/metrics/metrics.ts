@@ -105,6 +105,16 @@ export const METRICS = {
     labels: "kind namespace name provider dns",
     help: "How often somebody else had changed the A records of the name, and flipop put them right.",
   },
+  flipop_dns_foreign_records: {
+    type: "gauge",
+    labels: "kind namespace name provider dns",
+    help: "A records of the name that flipop did not write, after the last run; absent when they could not be read.",
+  },
+  flipop_dns_foreign_records_replaced_total: {
+    type: "counter",
+    labels: "kind namespace name provider dns",
+    help: "A records of the name that flipop had not written, and replaced or removed (foreignRecords: Adopt).",
+  },
   flipop_failover_duration_seconds: {
     type: "histogram",
     labels: "",

@@ -206,10 +206,12 @@ function nameSamples(one: Assessment, drift: number | undefined, totals: Totals)
   const name = nameOf(one);
   if (name === undefined) return [];
   const labels = { ...objectLabels(one.object), provider: name.provider, dns: name.fqdn };
-  const foreign = totals.names[nameTotalsKey(one.object, name)]?.foreign ?? 0;
+  const { foreign = 0, replaced = 0 } = totals.names[nameTotalsKey(one.object, name)] ?? {};
   return [
     ...(drift === undefined ? [] : [sample("flipop_dns_drift", labels, drift)]),
     sample("flipop_dns_foreign_changes_total", labels, foreign),
+    ...(one.foreign === undefined ? [] : [sample("flipop_dns_foreign_records", labels, one.foreign.length)]),
+    sample("flipop_dns_foreign_records_replaced_total", labels, replaced),
   ];
 }
 

@@ -1,9 +1,9 @@
 import * as v from "valibot";
-import { isAssign, type ObjectRef, refKey, type WriteDNS } from "../../model/action.ts";
+import { isAssign, type ObjectRef, ownPart, refKey, type WriteDNS } from "../../model/action.ts";
 import { changesName } from "../../model/action-kinds.ts";
 import { addHistograms, CALL_BOUNDS, FAILOVER_BOUNDS, type Histogram, histogramOf } from "../../model/meter.ts";
 import type { Plan, PoolAssessment, RecordSetAssessment } from "../../model/plan.ts";
-import { ownerKey } from "../../model/resource.ts";
+import { ownAddresses, ownerKey } from "../../model/resource.ts";
 import type { Outcome, PassResult, RunEnd } from "../../model/run.ts";
 import { contentHash } from "../../model/text.ts";
 
@@ -97,6 +97,8 @@ function keep(known: ReadonlySet<string> | undefined, counts: Counts): Counts {
 interface NameTotals {
   /** How often somebody else had changed its A records and flipop put them right. */
   readonly foreign: number;
+  /** How many records that flipop had not written it replaced; absent = none. */
+  readonly replaced?: number;
   /** The spec's generation and a hash of the addresses when the records were last right: `3:0a1b…`. Absent when that is not known. */
   readonly right?: string;
 }
@@ -138,7 +140,7 @@ export function nameOf(one: Assessment): Name | undefined {
 function addNames(before: NamesTotals, result: PassResult, isWhole: boolean): NamesTotals {
   const { remaining } = result;
   const known = { ...afterWrites(before, result) };
-  for (const [key, right] of rightNames(remaining)) known[key] = { foreign: known[key]?.foreign ?? 0, right };
+  for (const [key, right] of rightNames(remaining)) known[key] = { ...(known[key] ?? { foreign: 0 }), right };
   return isWhole ? stillAsked(known, remaining) : known;
 }
 
@@ -151,9 +153,17 @@ function afterWrites(before: NamesTotals, { plan, outcomes }: PassResult): Names
     const key = nameTotalsKey(action.object, { provider: action.dnsProvider, fqdn: action.fqdn });
     const totals = known.get(key);
     const generation = generations.get(refKey(action.object)) ?? 0;
-    if (totals?.right !== undefined) known.set(key, afterWrite(totals, totals.right, { action, outcome, generation }));
+    const after =
+      totals?.right === undefined ? totals : afterWrite(totals, totals.right, { action, outcome, generation });
+    const replaced = (totals?.replaced ?? 0) + replacedBy(outcome);
+    if (replaced > 0) known.set(key, { foreign: 0, ...after, replaced });
+    else if (after !== undefined) known.set(key, after);
   }
   return Object.fromEntries(known);
+}
+
+function replacedBy({ action, outcome }: Outcome): number {
+  return changesName(action) && outcome === "applied" ? (action.unrecorded?.length ?? 0) : 0;
 }
 
 function generationsOf({ pools, recordSets }: Plan): ReadonlyMap<string, number> {
@@ -168,7 +178,9 @@ interface Write {
 
 function afterWrite(totals: NameTotals, right: string, { action, outcome, generation }: Write): NameTotals {
   const [then = "", hash = ""] = right.split(":");
-  const [found, written] = [addressesHash(action.before.addresses), addressesHash(action.after.addresses)];
+  // What others do with their records under a name that they share is no change of the object's.
+  const ownHash = (addresses: readonly string[]): string => addressesHash(ownPart(action, addresses));
+  const [found, written] = [ownHash(action.before.addresses), ownHash(action.after.addresses)];
   const isOthers = found !== hash || (written === hash && then === String(generation));
   const { foreign } = totals;
   if (outcome.outcome === "applied") {
@@ -178,7 +190,7 @@ function afterWrite(totals: NameTotals, right: string, { action, outcome, genera
   }
   if (outcome.outcome !== "failed" || isOthers) return totals;
   // flipop's own change may be half done: then the difference is not somebody else's.
-  const isUntouched = outcome.records?.kind === "known" && addressesHash(outcome.records.records.addresses) === found;
+  const isUntouched = outcome.records?.kind === "known" && ownHash(outcome.records.records.addresses) === found;
   return isUntouched ? totals : { foreign };
 }
 
@@ -190,7 +202,7 @@ function rightNames({ pools, recordSets, holds }: Plan): readonly (readonly [str
     const { publishedDNS, observedGeneration = 0 } = one.status;
     if (name === undefined || one.drift !== 0 || empty.has(refKey(one.object))) return [];
     if (publishedDNS?.name !== name.fqdn) return [];
-    return [[nameTotalsKey(one.object, name), `${observedGeneration}:${addressesHash(publishedDNS.addresses)}`]];
+    return [[nameTotalsKey(one.object, name), `${observedGeneration}:${addressesHash(ownAddresses(publishedDNS))}`]];
   });
 }
 
@@ -230,8 +242,18 @@ const NO_FAILOVERS: Histogram = histogramOf([], FAILOVER_BOUNDS);
 const COUNT = v.pipe(v.number(), v.finite(), v.minValue(0));
 const WHOLE_NUMBER = v.pipe(COUNT, v.safeInteger());
 const NAME_TOTALS = v.pipe(
-  v.object({ foreign: WHOLE_NUMBER, right: v.fallback(v.optional(v.string()), undefined) }),
-  v.transform(({ foreign, right }): NameTotals => (right === undefined ? { foreign } : { foreign, right })),
+  v.object({
+    foreign: WHOLE_NUMBER,
+    replaced: v.fallback(v.optional(WHOLE_NUMBER), undefined),
+    right: v.fallback(v.optional(v.string()), undefined),
+  }),
+  v.transform(
+    ({ foreign, replaced, right }): NameTotals => ({
+      foreign,
+      ...(replaced === undefined ? {} : { replaced }),
+      ...(right === undefined ? {} : { right }),
+    }),
+  ),
 );
 
 function histogramOver(bounds: readonly number[]): v.GenericSchema<unknown, Histogram> {

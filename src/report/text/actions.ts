@@ -91,7 +91,9 @@ export function whyAction(action: Action, pool: PoolAssessment | undefined): str
     case "withdraw-dns":
     case "update-dns":
     case "delete-dns":
-      return `${reasonText(action.reason, action.object.kind)} ${whenVisible(action)}`;
+      return [reasonText(action.reason, action.object.kind), foreignText(action), whenVisible(action)]
+        .filter((sentence) => sentence !== "")
+        .join(" ");
     case "add-to-firewall":
     case "remove-from-firewall":
       return whyMachines(action);
@@ -217,6 +219,20 @@ export function dnsChangeLines(action: WriteDNS, most: number): readonly string[
   ];
 }
 
+/** Returns what becomes of records that flipop did not write, as sentences; `""` where there are none. */
+function foreignText({ unrecorded = [], others }: WriteDNS): string {
+  const told = (addresses: readonly string[], fate: (them: string) => string): readonly string[] =>
+    addresses.length === 0
+      ? []
+      : [
+          `flipop did not write ${listText(addresses, MOST_IN_LINE)} and ${fate(addresses.length === 1 ? "it" : "them")}.`,
+        ];
+  return [
+    ...told(unrecorded, (them) => `replaces ${them}`),
+    ...told(others?.addresses ?? [], (them) => `leaves ${them} there`),
+  ].join(" ");
+}
+
 /** Returns when clients see a change: resolvers may keep the old set for its TTL. Ends with a full stop. */
 function whenVisible({ before, dnsProvider }: WriteDNS): string {
   if (before.addresses.length === 0) return "Clients see it at once, unless a resolver remembers that there was none.";
@@ -251,6 +267,6 @@ function addressTexts(addresses: readonly string[]): readonly string[] {
 }
 
 /** Returns how people know a machine: its node's name, else `machine 123`. */
-export function placeText(place: Place): string {
+function placeText(place: Place): string {
   return place.nodeName ?? `machine ${place.machineID}`;
 }

@@ -54,7 +54,13 @@ describe("a read", () => {
     [
       "records whose TTLs differ without TTL",
       [recordJSON("a", "203.0.113.1"), recordJSON("b", "203.0.113.2", { ttl: 120 })],
-      { isTTLAutomatic: false },
+      {
+        isTTLAutomatic: false,
+        records: [
+          { address: "203.0.113.1", ttlSeconds: 60 },
+          { address: "203.0.113.2", ttlSeconds: 120 },
+        ],
+      },
     ],
   ])("shows %s", async ([, records, expected]) => {
     await withServer({ json: listJSON(records) }, async ({ read }) => {

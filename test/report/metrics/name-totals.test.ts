@@ -253,3 +253,24 @@ describe("what is remembered of names", () => {
     expect(addRun(readTotals(text), { result, meters: [] }, true).names[KEY]?.foreign).toBe(4);
   });
 });
+
+describe("records that flipop did not write", () => {
+  const totalsAfter = (...outcomes: readonly Outcome[]): ReturnType<typeof readTotals>["names"][string] | undefined => {
+    const result: PassResult = { ...aQuietRun(), plan: planWith({}), outcomes, remaining: planWith({}) };
+    const before = addRun(NONE, { result: { ...result, outcomes: [] }, meters: [] }, true);
+    return readTotals(writeTotals(addRun(before, { result, meters: [] }, true))).names[KEY];
+  };
+
+  test("are counted when they are replaced, and not when that is refused", () => {
+    const replacing = write([A, X], [A], { unrecorded: [X] });
+    expect(totalsAfter(refused(replacing))?.replaced).toBeUndefined();
+    expect(totalsAfter(done(replacing))).toMatchObject({ foreign: 1, replaced: 1 });
+    expect(totalsAfter(done(replacing), done(replacing))?.replaced).toBe(2);
+  });
+
+  test("are nobody's change where they stay: another cluster publishes them", () => {
+    const others = { addresses: [X], expected: "any" } as const;
+    expect(totalsAfter(done(write([A, X], [B, X], { others })))).toMatchObject({ foreign: 0 });
+    expect(totalsAfter(done(write([X], [A, X], { others })))?.foreign).toBe(1);
+  });
+});

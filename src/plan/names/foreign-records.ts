@@ -1,0 +1,81 @@
+import { type OtherRecords, partOf, type RecordSetState } from "../../model/dns.ts";
+import { type ForeignRecord, ownAddresses, type PublishedName } from "../../model/resource.ts";
+import { isPast, timestamp } from "../../model/time.ts";
+import { nameKey, publishedKey } from "./name-claims.ts";
+import type { ReadyTarget } from "./name-target.ts";
+import type { Publisher, ServedAddresses } from "./publishers.ts";
+
+/*
+ * Whose the records of a name are. A record is foreign if flipop did not write it: no object of this cluster has its address on record under the name, and no object
+ * that publishes there has the address. An address is put on record before it is written, so a run that dies makes none of them foreign.
+ */
+
+/** The records under an object's name, by whose they are. */
+export interface SplitRecords {
+  /** Those that the object answers for: with `Adopt` all of them, else those that are not foreign. */
+  readonly own: RecordSetState;
+  /** The addresses of foreign records; sorted. */
+  readonly foreign: readonly string[];
+  /** Absent with `Adopt`: then no record is left to others. */
+  readonly others?: RecordSetState;
+}
+
+/** The addresses that objects of this cluster have at each name, by the name's key. */
+export type RecordedAddresses = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** Collects what objects have on record under their names, and what those manage that publish there now: that is theirs even if their status is lost. Pure. */
+export function recordedAddresses(publishers: readonly Publisher[]): RecordedAddresses {
+  const recorded = new Map<string, Set<string>>();
+  const enter = (key: string, addresses: readonly string[]): void => {
+    const known = recorded.get(key);
+    if (known === undefined) recorded.set(key, new Set(addresses));
+    else for (const ip of addresses) known.add(ip);
+  };
+  for (const { memory, target, managed, recognizes } of publishers) {
+    const own = managed.filter(recognizes);
+    for (const name of [memory.publishedDNS ?? [], memory.formerDNS].flat())
+      enter(publishedKey(name), [...ownAddresses(name), ...own]);
+    if (target.kind !== "none" && target.name !== undefined) enter(nameKey(target.name), own);
+  }
+  return recorded;
+}
+
+/** Tells the records under an object's name apart. Pure. */
+export function splitRecords(
+  { recognizes, foreignRecords }: Publisher,
+  { name, records }: ReadyTarget,
+  { serving }: ServedAddresses,
+  recorded: RecordedAddresses,
+): SplitRecords {
+  const known = recorded.get(nameKey(name));
+  const foreign = records.addresses.filter((ip) => known?.has(ip) !== true && !serving.has(ip) && !recognizes(ip));
+  if (foreignRecords === "Adopt") return { own: records, foreign };
+  const isForeign = (ip: string): boolean => foreign.includes(ip);
+  return { own: partOf(records, (ip) => !isForeign(ip)), foreign, others: partOf(records, isForeign) };
+}
+
+/** Returns what a change of the name says of the foreign records; nothing with `Adopt`. `wanted` are the own addresses after the change. Pure. */
+export function othersOf(
+  { foreignRecords, whenEmpty }: Publisher,
+  { own, foreign }: SplitRecords,
+  wanted: readonly string[],
+): { readonly others?: OtherRecords } {
+  if (foreignRecords === "Adopt") return {};
+  const isFirst = foreignRecords === "Hold" && own.addresses.length === 0;
+  const leavesAll = wanted.length === 0 && own.addresses.length > 0 && whenEmpty === "Keep";
+  return { others: { addresses: foreign, expected: isFirst ? "none" : leavesAll ? "some" : "any" } };
+}
+
+/** Returns foreign records as status keeps them: the time of the first sight stays while the record does. Nothing where there are none. Pure. */
+export function rememberedForeign(
+  foreign: readonly string[],
+  stored: PublishedName | undefined,
+  nowMs: number,
+): Pick<PublishedName, "foreign"> {
+  if (foreign.length === 0) return {};
+  const since = (address: string): string => {
+    const known = stored?.foreign?.find((record) => record.address === address)?.since;
+    return known !== undefined && isPast(known, nowMs) ? known : timestamp(nowMs);
+  };
+  return { foreign: foreign.map((address): ForeignRecord => ({ address, since: since(address) })) };
+}
