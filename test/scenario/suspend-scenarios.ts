@@ -56,6 +56,38 @@ export function suspendScenarios(scenario: Register): void {
     expect(world.cloudWrites()).toEqual(["assign ip1 to n3"]);
   });
 
+  for (const [title, spec, refused] of [
+    ["a retry that becomes due", {}, true],
+    ["a cool-off that ends", { assignmentCoolOffSeconds: 600 }, false],
+  ] as const) {
+    scenario(
+      `the status of a suspended pool says that it is suspended, and ${title} changes nothing of it`,
+      async (world) => {
+        await world.machines("n1");
+        for (const number of [1, 2, 3]) world.cloud.address(ip(number));
+        await world.pools.create("web", { ips: [ip(1), ip(2), ip(3)], ...spec });
+        await world.pass();
+        if (refused) await world.nodes.create("n2", { droplet: 900 });
+        else await world.machines("n2");
+        await world.pass();
+        await world.pools.edit("web", { suspend: true });
+        await world.pass();
+        const before = await world.pools.status("web");
+        expect(Object.values(before.ips).map(({ state, reason }) => `${state} ${reason}`)).toEqual([
+          "active undefined",
+          "unassigned Suspended",
+          "unassigned NoCandidate",
+        ]);
+        for (const minutes of [1, 5, 10, 11]) {
+          world.advance(minutes * 60_000);
+          await world.pass();
+          expect(await world.pools.status("web")).toEqual(before);
+        }
+        expect(world.cloudWrites()).toEqual([]);
+      },
+    );
+  }
+
   scenario("an annotation that is over means nothing", async (world) => {
     await failed(world);
     await world.pools.annotate("web", SUSPEND_ANNOTATION, suspension(world, -HOUR));

@@ -34,9 +34,11 @@ export class KeptReadings extends Readings {
     for (const name of this.#names.values()) name.reads = Math.min(1, name.reads);
   }
 
+  /** What the pass under way was shown of an address by itself it keeps: it may list the account later, to buy another one. */
   #forgetAddresses(): void {
     this.#keepsAddresses = false;
     this.listedMs = undefined;
-    for (const memory of [this.newest, this.everSingly, this.listed, this.seen]) memory.clear();
+    for (const memory of [this.newest, this.everSingly, this.listed, this.seen])
+      for (const ip of memory.keys()) if (!this.singly.has(ip)) memory.delete(ip);
   }
 }

@@ -3,6 +3,7 @@ import type { NodeFacts } from "../../model/node.ts";
 import type { Hold, NodeVerdict, Obstacle } from "../../model/plan.ts";
 import type { Reason } from "../../model/reason.ts";
 import { ownerText } from "../../model/resource.ts";
+import { suspendedObstacle } from "../../model/suspension.ts";
 import { pastMs } from "../../model/time.ts";
 import { hold, obstacle } from "../holds.ts";
 import { type Free, type FreeRank, isWritable, type PoolView, statusOf } from "../pool-view.ts";
@@ -41,6 +42,10 @@ export function assignPool(view: PoolView, ledger: MachineLedger): Assignments {
     if (candidate === undefined) continue;
     // What will not be written is promised to nobody: other objects wait for that node, too.
     if (isWritable(view)) ledger.promise(candidate.place.machineID, view.key);
+    if (view.suspended !== undefined) {
+      holds.push(hold("assign-ip", view.object, ip, suspendedObstacle(view.suspended, view.object)));
+      continue;
+    }
     if (coolOffUntilMs !== undefined) {
       holds.push(hold("assign-ip", view.object, ip, coolOff(candidate, coolOffUntilMs)));
       continue;
@@ -85,8 +90,12 @@ function choose(view: PoolView, ip: string, open: readonly Candidate[]): number 
   return obstacle("Backoff", view.retries.error(...subjects), { waitsFor: "retry", notBeforeMs });
 }
 
-/** When the address and the candidate may be tried together, once what must leave the machine may be tried, too. */
+/**
+ * When the address and the candidate may be tried together, once what must leave the machine may be tried, too. For a suspended object nothing is tried: the end of
+ * a wait would change nothing, so its status says nothing of it.
+ */
 function pairDueMs(view: PoolView, ip: string, { node, leaving }: Candidate): number {
+  if (view.suspended !== undefined) return view.nowMs;
   return Math.max(
     view.retries.pairDueMs(ip, node.name),
     ...leaving.map((leaver) => leaver.owner.retries.dueMs(ipSubject(leaver.ip))),
