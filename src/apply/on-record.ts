@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { withPlanned } from "../model/acquisition-memory.ts";
 import {
   type AcquireIP,
   type Action,
@@ -49,41 +50,54 @@ export interface Preparation {
 /** The preparation of an object that needs nothing in its status. */
 export const UNPREPARED: Preparation = { whole: Promise.resolve(), vital: Promise.resolve() };
 
-/** Returns what starts the first write of an object, once: when its first action asks for it, and only if the stored status lacks something. */
+/**
+ * Returns what starts the first write of an object, once: when its first action asks for it, and only if the stored status lacks something. The stored statuses are
+ * still those that the plan was made on when this is called.
+ */
 export function preparations(
   plan: Plan,
   actions: readonly Action[],
   context: ApplyContext,
 ): (object: ObjectRef) => Preparation {
   const started = new Map<string, Preparation>();
+  const seen = new Map(
+    plan.pools.flatMap(({ object }) => {
+      const pool = context.stores.ownersOf(object).get(object);
+      return pool === undefined ? [] : [[refKey(object), pool.status] as const];
+    }),
+  );
   return (object) => {
     const known = started.get(refKey(object));
     if (known !== undefined) return known;
     const own = actions.filter((action) => refKey(action.object) === refKey(object));
     const work =
-      object.kind === "dns" ? prepareSet(plan, object, own, context) : preparePool(plan, object, own, context);
+      object.kind === "dns"
+        ? prepareSet(plan, object, own, context)
+        : preparePool(plan, object, { actions: own, seen: seen.get(refKey(object)) }, context);
     started.set(refKey(object), work);
     return work;
   };
 }
 
+/** An acquisition under way stores its answer itself: a plan that was made before changes nothing of it. */
 function preparePool(
   { pools }: Plan,
   object: ObjectRef,
-  actions: readonly Action[],
+  { actions, seen }: { readonly actions: readonly Action[]; readonly seen: RoutedIPStatus | undefined },
   { stores, registry, cluster }: ApplyContext,
 ): Preparation {
   const store = stores.ownersOf(object);
   const status = pools.find((pool) => refKey(pool.object) === refKey(object))?.status;
   const stored = store.get(object);
-  if (status === undefined || stored === undefined) return UNPREPARED;
-  const memory = memoryOf(status);
-  const isVital = !isDeepStrictEqual(memory, memoryOf(stored.status));
+  if (status === undefined || stored === undefined || seen === undefined) return UNPREPARED;
+  const { firewalls } = status;
+  const isVital = !isDeepStrictEqual(memoryOf(status), memoryOf(seen));
   const sent = sentAddresses(actions, stored, registry);
   const names = recordedNames(actions, status, stored, cluster.now());
   const work = store.updateStatus(object, ({ firewalls: _former, ...current }) => ({
     ...current,
-    ...memory,
+    ...withPlanned(current, seen, status),
+    ...(firewalls === undefined ? {} : { firewalls }),
     ...(status.issuer === undefined ? {} : { issuer: status.issuer }),
     ...names,
     ips: { ...current.ips, ...sent },

@@ -1,5 +1,5 @@
 import { canonicalIPv4, type PendingAcquisition } from "./address.ts";
-import type { Pool } from "./resource.ts";
+import type { Pool, PoolStatus } from "./resource.ts";
 import { timestamp } from "./time.ts";
 
 /** The second copy of a pool's acquisitions, in the annotation {@link ACQUIRED_ANNOTATION} of the pool itself. It outlives the loss of the status. */
@@ -76,4 +76,47 @@ export function beyond(list: readonly string[], other: readonly string[]): reado
     if (at >= 0) left.splice(at, 1);
     return at < 0;
   });
+}
+
+/** What the status of a pool has of its acquisitions. */
+type Acquisitions = Pick<PoolStatus, "acquired" | "pendingAcquisitions">;
+
+/**
+ * Returns the stored acquisitions with what a plan changed of them: it was made on `seen`, and wants `wanted`. What an acquisition has stored since, such as the
+ * address that it brought, stays. Pure.
+ */
+export function withPlanned(stored: Acquisitions, seen: Acquisitions, wanted: Acquisitions): Acquisitions {
+  return {
+    acquired: merged(stored.acquired, seen.acquired, wanted.acquired, ({ ip }) => ip),
+    pendingAcquisitions: merged(
+      stored.pendingAcquisitions,
+      seen.pendingAcquisitions,
+      wanted.pendingAcquisitions,
+      (pending) => `${placeOf(pending)} ${pending.knownIPs.join(" ")}`,
+    ),
+  };
+}
+
+function merged<T>(
+  stored: readonly T[],
+  seen: readonly T[],
+  wanted: readonly T[],
+  keyOf: (entry: T) => string,
+): readonly T[] {
+  const [storedBy, seenBy, wantedBy] = [byKey(stored, keyOf), byKey(seen, keyOf), byKey(wanted, keyOf)];
+  const kept = [...storedBy].flatMap(([key, entry]) => wantedBy.get(key) ?? (seenBy.has(key) ? [] : [entry]));
+  const added = [...wantedBy].flatMap(([key, entry]) => (storedBy.has(key) || seenBy.has(key) ? [] : [entry]));
+  return [...kept, ...added];
+}
+
+/** The entries by key; the second one with the same key by another key. */
+function byKey<T>(entries: readonly T[], keyOf: (entry: T) => string): ReadonlyMap<string, T> {
+  const found = new Map<string, T>();
+  for (const entry of entries) {
+    const key = keyOf(entry);
+    let ordinal = 1;
+    while (found.has(`${key} ${ordinal}`)) ordinal += 1;
+    found.set(`${key} ${ordinal}`, entry);
+  }
+  return found;
 }
