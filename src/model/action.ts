@@ -232,6 +232,11 @@ export function ownPart({ others }: WriteDNS, addresses: readonly string[]): rea
   return others === undefined ? addresses : addresses.filter((ip) => !others.addresses.includes(ip));
 }
 
+/** True for an action that takes something from clients that are served, or from others: it may be paced, limited, and asked about. */
+export function isVoluntary({ impact }: Action): boolean {
+  return impact !== undefined && impact !== "recovery";
+}
+
 /** True for an action that sends a managed address to a node. */
 export function isAssign(action: Action): action is AssignIP {
   return action.kind === "assign-ip" || action.kind === "move-ip";

@@ -100,6 +100,22 @@ export interface RecordSetAssessment {
   readonly status: RecordSetStatus;
 }
 
+/** What a name offers its clients before anything is done. */
+export interface NameService {
+  readonly object: ObjectRef;
+  /** The DNS provider. */
+  readonly provider: string;
+  readonly fqdn: string;
+  /** Absent when there is none, when records differ in it, or when the provider decides. */
+  readonly ttlSeconds?: number;
+  /** True for a name that the object asks for no longer, while the plan still writes it. */
+  readonly isFormer?: true;
+  /** The addresses of its A records; sorted. */
+  readonly shown: readonly string[];
+  /** Those of them that answer, whether their nodes match or not, or of which nobody can say that they do not. */
+  readonly serving: readonly string[];
+}
+
 /** What to do, what not to do, and what is known: a pure function of the observation. */
 export interface Plan {
   /** Hash of the content: same world, same id. */
@@ -122,6 +138,8 @@ export interface Plan {
   readonly pools: readonly PoolAssessment[];
   /** One per record set, sorted by namespace and name. */
   readonly recordSets: readonly RecordSetAssessment[];
+  /** One per name whose records were read, of all objects of the cluster. */
+  readonly names: readonly NameService[];
   /** Provider calls the actions will take, at least, by provider; and what the account has and may have. */
   readonly budget: readonly ProviderBudget[];
 }

@@ -1,7 +1,12 @@
 import { type Action, IMPACT_CLASSES, type ImpactClass, type ObjectRef, refKey } from "../model/action.ts";
+import { changesName } from "../model/action-kinds.ts";
+import type { Address } from "../model/address.ts";
 import type { NodeFacts } from "../model/node.ts";
 import type { Observation } from "../model/observation.ts";
+import type { NameService } from "../model/plan.ts";
 import { type DNSMemory, ownAddresses } from "../model/resource.ts";
+import { contentOf } from "./names/name-plan.ts";
+import type { ObjectNames } from "./names/plan-dns.ts";
 import { judge, type Matcher, stillServes } from "./nodes/match.ts";
 import type { ManagedIP, PoolView } from "./pool-view.ts";
 import type { CheckedRecordSet } from "./record-set-view.ts";
@@ -26,6 +31,8 @@ export interface ImpactJudge {
   readonly classed: <A extends Action>(action: A) => A;
   /** Returns who is hurt when an address leaves its node, or a name of the object. */
   readonly leaving: (object: ObjectRef, ip: string) => ImpactClass;
+  /** True for an address that answers clients of the object now, or of which nobody can say that it does not. */
+  readonly mayServe: (object: ObjectRef, ip: string) => boolean;
 }
 
 type World = Pick<Observation, "nodes" | "nodesReadAtMs" | "providers" | "registry">;
@@ -38,13 +45,14 @@ export function impactJudge(
 ): ImpactJudge {
   const facts: JudgedFacts = {
     nowMs: world.nodesReadAtMs,
-    holdersOf: holders(world),
+    whereIs: whereabouts(world),
     ownerOf: owners(views),
     viewOf: new Map(views.map((view) => [refKey(view.object), view])),
     recordSetOf: new Map(recordSets.map((recordSet) => [refKey(recordSet.publisher.ref), recordSet])),
   };
   return {
     leaving: (object, ip) => leaving(object, ip, facts),
+    mayServe: (object, ip) => mayServe(object, ip, facts),
     classed: (action) => {
       const impact = classOf(action, facts);
       return impact === "none" ? action : { ...action, impact };
@@ -55,13 +63,20 @@ export function impactJudge(
 /** What the judgements are made from. */
 interface JudgedFacts {
   readonly nowMs: number;
-  /** Returns the nodes of the machine that has an address; several where a machine came back under another name. */
-  readonly holdersOf: (ip: string) => readonly NodeFacts[];
+  readonly whereIs: (ip: string) => Whereabouts;
   /** Address → the pool that owns it, or remembers it after it was taken from the pool. */
   readonly ownerOf: ReadonlyMap<string, Owner>;
   /** By {@link refKey}, as are the record sets. */
   readonly viewOf: ReadonlyMap<string, PoolView>;
   readonly recordSetOf: ReadonlyMap<string, CheckedRecordSet>;
+}
+
+/** Where an address is. */
+interface Whereabouts {
+  /** `nowhere`: on no machine. `outside`: on a machine that is no node now. `unread`: it could not be read. `unknown`: no provider of the cluster was asked for it. */
+  readonly kind: "nodes" | "nowhere" | "outside" | "unread" | "unknown";
+  /** The nodes of its machine; several where a machine came back under another name. */
+  readonly nodes: readonly NodeFacts[];
 }
 
 interface Owner {
@@ -80,8 +95,8 @@ function owners(views: readonly PoolView[]): ReadonlyMap<string, Owner> {
   return new Map<string, Owner>([...remembered, ...managed]);
 }
 
-/** By what the providers say; of an address that no provider knows by the nodes, as their own address or in the annotation. */
-function holders({ nodes, providers, registry }: World): JudgedFacts["holdersOf"] {
+/** By what the providers say; of an address that no provider shows by the nodes, as their own address or in the annotation. */
+function whereabouts({ nodes, providers, registry }: World): JudgedFacts["whereIs"] {
   const byAddress = new Map<string, readonly NodeFacts[]>();
   const byMachine = new Map<string, readonly NodeFacts[]>();
   for (const node of nodes) {
@@ -93,16 +108,24 @@ function holders({ nodes, providers, registry }: World): JudgedFacts["holdersOf"
       if (machine !== undefined) byMachine.set(key, [...(byMachine.get(key) ?? []), node]);
     }
   }
+  const held = (name: string, { holderID, isLocked }: Address): Whereabouts => {
+    if (holderID === undefined) return { kind: isLocked ? "unread" : "nowhere", nodes: [] };
+    const found = byMachine.get(`${name} ${holderID}`) ?? [];
+    return { kind: found.length === 0 ? "outside" : "nodes", nodes: found };
+  };
+  const unshown = (ip: string, kind: "unread" | "unknown"): Whereabouts => {
+    const found = byAddress.get(ip) ?? [];
+    return { kind: found.length === 0 ? kind : "nodes", nodes: found };
+  };
   return (ip) => {
     const facts = [...providers].flatMap(([name, { addresses }]) => {
       const fact = addresses.get(ip);
       return fact === undefined ? [] : [{ name, fact }];
     });
-    const known = facts.flatMap(({ name, fact }) =>
-      fact.kind === "known" ? [`${name} ${fact.address.holderID}`] : [],
-    );
-    if (known.length > 0) return known.flatMap((key) => byMachine.get(key) ?? []);
-    return facts.some(({ fact }) => fact.kind === "gone") ? [] : (byAddress.get(ip) ?? []);
+    const [known] = facts.flatMap(({ name, fact }) => (fact.kind === "known" ? [held(name, fact.address)] : []));
+    if (known !== undefined) return known;
+    if (facts.length === 0) return unshown(ip, "unknown");
+    return facts.some(({ fact }) => fact.kind === "gap") ? unshown(ip, "unread") : { kind: "nowhere", nodes: [] };
   };
 }
 
@@ -119,7 +142,7 @@ function classOf(action: Action, facts: JudgedFacts): ImpactClass {
     }
     case "clear-annotation": {
       const { address = "" } = action.before;
-      const isHolder = facts.holdersOf(address).some(({ name }) => name === action.nodeName);
+      const isHolder = facts.whereIs(address).nodes.some(({ name }) => name === action.nodeName);
       return isHolder ? leaving(object, address, facts) : "none";
     }
     case "update-dns":
@@ -159,9 +182,28 @@ function leaving(object: ObjectRef, ip: string, facts: JudgedFacts): ImpactClass
   const { matcher, isOwn, fromServing } = loserOf(object, ip, facts);
   if (!isOwn) return "none";
   const { nowMs } = facts;
-  const serving = facts.holdersOf(ip).filter((node) => stillServes(node, matcher ?? ANY_NODE, nowMs));
+  const serving = facts.whereIs(ip).nodes.filter((node) => stillServes(node, matcher ?? ANY_NODE, nowMs));
   if (serving.length === 0) return "recovery";
   return fromServing(matcher !== undefined && serving.some((node) => judge(node, matcher, nowMs).kind === "match"));
+}
+
+function mayServe(object: ObjectRef, ip: string, facts: JudgedFacts): boolean {
+  const { matcher, isOwn } = loserOf(object, ip, facts);
+  const { kind, nodes } = facts.whereIs(ip);
+  switch (kind) {
+    case "nodes":
+      return nodes.some((node) => stillServes(node, matcher ?? ANY_NODE, facts.nowMs));
+    case "nowhere":
+      return false;
+    case "outside": {
+      const standing = facts.ownerOf.get(ip)?.standing;
+      return standing?.kind !== "free" || standing.rank !== "node-gone";
+    }
+    case "unread":
+      return true;
+    case "unknown":
+      return !isOwn;
+  }
 }
 
 const ANY_NODE = { tolerations: [], podsByNode: undefined };
@@ -191,7 +233,7 @@ function asRecordSet({ recordSet, validation, publisher }: CheckedRecordSet, ip:
   const { isDeleting } = recordSet.meta;
   return {
     ...(validation.kind === "valid" ? { matcher: validation.matcher } : {}),
-    isOwn: isOnRecord(publisher.memory, ip) || owner !== undefined || facts.holdersOf(ip).length > 0,
+    isOwn: isOnRecord(publisher.memory, ip) || owner !== undefined || facts.whereIs(ip).nodes.length > 0,
     fromServing: (isMatched) => {
       if (isDeleting) return "reduction";
       if (!isMatched) return "relocation";
@@ -202,4 +244,28 @@ function asRecordSet({ recordSet, validation, publisher }: CheckedRecordSet, ip:
 
 function isOnRecord({ publishedDNS, formerDNS }: DNSMemory, ip: string): boolean {
   return [publishedDNS ?? [], formerDNS].flat().some((name) => ownAddresses(name).includes(ip));
+}
+
+/** Returns what each name offers its clients now: the names that objects have, and former ones that the plan still writes. Sorted as the objects are. Pure. */
+export function nameServices(
+  names: readonly ObjectNames[],
+  actions: readonly Action[],
+  { mayServe: answers }: Pick<ImpactJudge, "mayServe">,
+): readonly NameService[] {
+  const present = names.flatMap(({ publisher: { ref }, present: { target } }) =>
+    target.kind === "ready"
+      ? [{ object: ref, provider: target.name.provider, fqdn: target.name.fqdn, ...contentOf(target.records) }]
+      : [],
+  );
+  const known = new Set(present.map(({ provider, fqdn }) => `${provider} ${fqdn}`));
+  const former = actions
+    .filter(changesName)
+    .flatMap(({ object, dnsProvider: provider, fqdn, before }) =>
+      known.has(`${provider} ${fqdn}`) ? [] : [{ object, provider, fqdn, isFormer: true as const, ...before }],
+    );
+  return [...present, ...former].map(({ addresses, ...name }) => ({
+    ...name,
+    shown: addresses,
+    serving: addresses.filter((ip) => answers(name.object, ip)),
+  }));
 }

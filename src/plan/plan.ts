@@ -15,7 +15,7 @@ import { firewallObstacle, firewallTarget } from "./firewalls/firewall-target.ts
 import { type LettingIn, type ObjectFirewalls, planFirewalls } from "./firewalls/plan-firewalls.ts";
 import { findGaps } from "./gaps.ts";
 import { type Guarded, guarded } from "./guards.ts";
-import { type ImpactJudge, impactJudge } from "./impact.ts";
+import { type ImpactJudge, impactJudge, nameServices } from "./impact.ts";
 import { type NameClaims, settleNames } from "./names/name-claims.ts";
 import { type ObjectNames, planDNS, stayingAddresses, untouchedNames } from "./names/plan-dns.ts";
 import { type Publisher, poolPublisher, type ServedAddresses } from "./names/publishers.ts";
@@ -345,6 +345,7 @@ function assess(planned: {
       .filter((view) => view.isSelected)
       .flatMap((view) => namesOf(view.ref).map((own) => assessRecordSet(view, ownPlan(own), nowMs)))
       .toSorted(byKey),
+    names: nameServices([...names.byObject.values()], actions, addresses.impact),
     budget: providerBudgets(world, actions),
   };
 }

@@ -4,6 +4,7 @@ import { KubeError, ProviderError } from "../../src/model/errors.ts";
 import type { Outcome } from "../../src/model/run.ts";
 import { invoke, type Scene } from "../cli/invoke.ts";
 import { afterFailureWithDNS, beforePurchase } from "../report/dns-world.ts";
+import { HARM_WORLDS } from "../report/harm-worlds.ts";
 import { aQuietRun, aRun, applied, failed, steady } from "../report/runs.ts";
 import { afterRoutedFailure, ROUTED_FACTS } from "../report/routed-world.ts";
 import { aLease, afterFailure, beyondLimit, reconciled, unreadable } from "../report/world.ts";
@@ -150,8 +151,15 @@ const ROWS: readonly (readonly [string, string, Scene])[] = [
   ["help of manifests", "manifests --help", {}],
 ];
 
+/** What plans on these worlds hurt: at the width of a small terminal. */
+const HARM_ROWS: typeof ROWS = Object.entries(HARM_WORLDS).map(([name, world]) => [
+  `plan when ${name}`,
+  "plan",
+  { observation: world(), terminal: 80, env: { NO_COLOR: "1" } },
+]);
+
 describe("golden transcripts", () => {
-  test.for(ROWS)("%s prints what its file holds", async ([name, line, scene]) => {
+  test.for([...ROWS, ...HARM_ROWS])("%s prints what its file holds", async ([name, line, scene]) => {
     const argv = line.split(" ");
     await expect(transcriptText(argv, await invoke(argv, scene))).toMatchFileSnapshot(`${name}.md`);
   });

@@ -112,6 +112,7 @@ export function aDNSPlan(changes: Partial<Plan> = {}): Plan {
     actions: [],
     holds: [],
     followUps: [],
+    names: [],
     gaps: [],
     pools: [aPoolAssessment()],
     recordSets: [aRecordSetAssessment()],

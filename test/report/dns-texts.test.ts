@@ -3,11 +3,11 @@ import type { WriteDNS } from "../../src/model/action.ts";
 import { ProviderError } from "../../src/model/errors.ts";
 import type { Hold } from "../../src/model/plan.ts";
 import { eventOf } from "../../src/report/events.ts";
+import { impactOf } from "../../src/report/impact.ts";
 import { actionLine, actionText, dnsChangeLines, whyAction } from "../../src/report/text/actions.ts";
 import { holdText, whyHold } from "../../src/report/text/holds.ts";
 import { outcomeLine, outcomeText } from "../../src/report/text/run.ts";
-import { impactOf } from "../../src/report/text/summary.ts";
-import { aDNSHold, aDNSPlan, aDNSWrite, aPoolAssessment, NODES } from "./dns-plans.ts";
+import { aDNSHold, aDNSPlan, aDNSWrite, NODES } from "./dns-plans.ts";
 import { NOW_MS } from "./world.ts";
 
 /** What changes, its lines, and when clients see it. */
@@ -226,31 +226,49 @@ describe("the text of a hold on DNS", () => {
 });
 
 describe("the impact on a name", () => {
+  const name = {
+    object: aDNSWrite().object,
+    provider: "cloudflare",
+    fqdn: "www.example.com",
+    ttlSeconds: 60,
+    shown: ["203.0.113.10", "203.0.113.11"],
+    serving: ["203.0.113.11"],
+  };
   const impact = (action: WriteDNS): readonly string[] =>
-    impactOf(aDNSPlan({ actions: [action] })).map(({ message }) => message);
+    impactOf(aDNSPlan({ actions: [action], names: [name] })).map(({ message }) => message);
+  const to = (addresses: readonly string[]): Pick<WriteDNS, "after"> => ({ after: { addresses, ttlSeconds: 60 } });
 
-  test("is nothing when what leaves does not serve and something stays", () => {
-    expect(impact(aDNSWrite())).toEqual([]);
+  test("is nothing when what leaves serves no more", () => {
+    expect(impact(aDNSWrite({ impact: "recovery" }))).toEqual([]);
   });
 
-  test("is told when an address leaves that is active on a node that matches", () => {
-    expect(impact(aDNSWrite({ after: { addresses: ["203.0.113.12"], ttlSeconds: 60 } }))).toEqual([
-      "update DNS www.example.com at cloudflare: 203.0.113.11 serves and would leave the name",
+  test("is told when an address leaves that serves: of the two only that one", () => {
+    expect(impact(aDNSWrite({ ...to(["203.0.113.12"]), impact: "reduction" }))).toEqual([
+      "203.0.113.11 still serves, and leaves www.example.com.",
     ]);
   });
 
-  test("is nothing when an active address leaves with a former name that others still use", () => {
-    expect(impact(aDNSWrite({ kind: "delete-dns", after: { addresses: ["203.0.113.10"], ttlSeconds: 60 } }))).toEqual(
-      [],
-    );
+  test("is told with what the name keeps", () => {
+    const both = { ...name, serving: name.shown };
+    const action = aDNSWrite({ ...to(["203.0.113.10"]), impact: "reduction" });
+    const [found] = impactOf(aDNSPlan({ actions: [action], names: [both] }));
+    expect(found).toMatchObject({
+      class: "reduction",
+      addresses: ["203.0.113.11"],
+      message: "203.0.113.11 still serves, and leaves www.example.com. www.example.com keeps 1 of 2 addresses.",
+    });
   });
 
-  test("is told when the last address of a name goes, whoever it serves", () => {
-    const action = aDNSWrite({ kind: "delete-dns", after: { addresses: [], ttlSeconds: 60 } });
-    expect(impact(action)).toEqual([
-      "delete from DNS www.example.com at cloudflare: the name would have no address left (203.0.113.10 and 203.0.113.11)",
+  test("is told when the last address of a name goes that serves", () => {
+    expect(impact(aDNSWrite({ kind: "delete-dns", ...to([]), impact: "reduction" }))).toEqual([
+      "203.0.113.11 still serves, and leaves www.example.com. www.example.com would have no address left.",
     ]);
-    const plan = aDNSPlan({ actions: [action], pools: [aPoolAssessment({ matching: [] })] });
-    expect(impactOf(plan)).toMatchObject([{ object: action.object, subject: "www.example.com" }]);
+  });
+
+  test("of a name that was not read names all that leaves it", () => {
+    const action = aDNSWrite({ kind: "delete-dns", ...to([]), impact: "reduction" });
+    expect(impactOf(aDNSPlan({ actions: [action] })).map(({ message }) => message)).toEqual([
+      "2 addresses that still serve leave www.example.com: 203.0.113.10 and 203.0.113.11.",
+    ]);
   });
 });

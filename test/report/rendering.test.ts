@@ -3,11 +3,12 @@ import type { Action } from "../../src/model/action.ts";
 import type { Observation, ProviderFacts } from "../../src/model/observation.ts";
 import type { Hold, Plan } from "../../src/model/plan.ts";
 import { ownerKey, type Pool } from "../../src/model/resource.ts";
+import { impactOf } from "../../src/report/impact.ts";
 import { narrowPlan } from "../../src/report/narrow-plan.ts";
 import { PLAIN } from "../../src/report/text/layout.ts";
 import { renderPlan } from "../../src/report/text/plan.ts";
 import { renderRun, runSummary } from "../../src/report/text/run.ts";
-import { activeText, impactOf, summaryText } from "../../src/report/text/summary.ts";
+import { activeText, summaryText } from "../../src/report/text/summary.ts";
 import { afterRoutedFailure } from "./routed-world.ts";
 import { applied, aQuietRun, aRun, failed, steady } from "./runs.ts";
 import { afterFailure, aNode, anObservation, aPool, beyondLimit, planOf, reconciled, unreadable } from "./world.ts";
@@ -32,13 +33,17 @@ function withAction(action: Partial<Action> & Pick<Action, "kind">): Plan {
 describe("the impact of a plan", () => {
   const from = { machineID: "1", nodeName: "worker-1" };
   const to = { machineID: "2", nodeName: "worker-2" };
-  test("names a node that still matches and would lose its address", () => {
-    const plan = withAction({ kind: "unassign-ip", ip: "203.0.113.10", before: from, after: undefined });
-    expect(impactOf(plan).map(({ message }) => message)).toEqual([
-      "unassign 203.0.113.10 from worker-1: worker-1 still matches and would lose it",
-    ]);
+  test("names a node that still serves and loses its address", () => {
+    const plan = withAction({
+      kind: "unassign-ip",
+      ip: "203.0.113.10",
+      before: from,
+      after: undefined,
+      impact: "reduction",
+    });
+    expect(impactOf(plan).map(({ message }) => message)).toEqual(["203.0.113.10 leaves worker-1, which still serves."]);
     expect(renderPlan(plan, layout)).toContain(
-      "Impact: this hurts something healthy:\n  ! unassign 203.0.113.10 from worker-1: worker-1 still matches",
+      "\nImpact: reduction. 203.0.113.10 leaves worker-1, which still serves.\n",
     );
   });
 
@@ -50,10 +55,17 @@ describe("the impact of a plan", () => {
       before: { machineID: "777" },
       after: to,
       mustNotCarry: [],
+      impact: "takeover",
     });
     expect(impactOf(plan).map(({ message }) => message)).toEqual([
-      "move 203.0.113.10 from machine 777 to worker-2: whatever uses it there would lose it",
+      "203.0.113.10 leaves machine 777, no node of this cluster: whatever uses it there loses it.",
     ]);
+  });
+
+  test("is none of an address that leaves what serves no more", () => {
+    const action = { kind: "unassign-ip", ip: "203.0.113.10", before: from, after: undefined } as const;
+    expect(impactOf(withAction(action))).toEqual([]);
+    expect(impactOf(withAction({ ...action, impact: "recovery" }))).toEqual([]);
   });
 });
 

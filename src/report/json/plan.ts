@@ -11,10 +11,11 @@ import {
 } from "../../model/plan.ts";
 import { nodePhrase } from "../../model/reason.ts";
 import { plain } from "../../model/text.ts";
+import { type Impact, impactOf, namesDown } from "../impact.ts";
 import { isRouted, routedAddress } from "../overview.ts";
 import { actionLine, whyAction } from "../text/actions.ts";
 import { whyHold } from "../text/holds.ts";
-import { countKinds, impactOf, putOffCount, summaryText, unreadAddresses } from "../text/summary.ts";
+import { countKinds, putOffCount, summaryText, unreadAddresses } from "../text/summary.ts";
 import { rfc3339 } from "../text/times.ts";
 import {
   API_VERSION,
@@ -49,12 +50,13 @@ export function planFields(plan: Plan): JSONObject {
       routedIPs: routedIPs.length,
       recordSets: plan.recordSets.length,
     },
-    impact: impactOf(plan).map(({ object, subject, touches, message }) => ({
+    withoutService: namesDown(plan).map(({ object, provider, fqdn, shown }) => ({
       object: objectField(object),
-      subject,
-      touches,
-      message: plain(message),
+      provider,
+      name: fqdn,
+      addresses: shown,
     })),
+    impact: impactOf(plan).map(impactField),
     budget: plan.budget.map((budget) => ({ ...budget })),
     actions: plan.actions.map((action) => actionField(action, plan.pools)),
     followUps: plan.followUps.map((action) => actionField(action, plan.pools)),
@@ -63,6 +65,22 @@ export function planFields(plan: Plan): JSONObject {
     pools: pools.map(poolField),
     routedIPs: routedIPs.map(routedIPField),
     recordSets: plan.recordSets.map(recordSetField),
+  };
+}
+
+/** Seconds are `null` where nothing of the plan ends the outage. */
+function impactField(impact: Impact): JSONObject {
+  const seconds = impact.outages.map((outage) => outage.seconds ?? Number.POSITIVE_INFINITY);
+  const longest = Math.max(0, ...seconds);
+  return {
+    object: objectField(impact.object),
+    subject: impact.subject,
+    class: impact.class,
+    touches: impact.touches,
+    addresses: impact.addresses,
+    names: impact.outages.map(({ name, seconds: ofName = null }) => ({ name, seconds: ofName })),
+    seconds: Number.isFinite(longest) ? longest : null,
+    message: plain(impact.message),
   };
 }
 

@@ -267,6 +267,6 @@ function addressTexts(addresses: readonly string[]): readonly string[] {
 }
 
 /** Returns how people know a machine: its node's name, else `machine 123`. */
-function placeText(place: Place): string {
+export function placeText(place: Place): string {
   return place.nodeName ?? `machine ${place.machineID}`;
 }

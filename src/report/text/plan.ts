@@ -15,20 +15,12 @@ import {
 import { verdictPhrase } from "../../model/reason.ts";
 import type { DNSMemory, IPState, IPStatus } from "../../model/resource.ts";
 import { plain, plainValue } from "../../model/text.ts";
+import { harmTexts, impactOf, namesDown } from "../impact.ts";
 import { isRouted, routedAddress } from "../overview.ts";
 import { actionText, dnsChangeLines, whyAction } from "./actions.ts";
 import { holdText, whyHold } from "./holds.ts";
 import { countText, type EntrySymbol, entryLines, type Layout, listText, wrap } from "./layout.ts";
-import {
-  activeCount,
-  type Impact,
-  impactOf,
-  putOffGaps,
-  summaryText,
-  unreadAddresses,
-  unreadInUse,
-  untoldGaps,
-} from "./summary.ts";
+import { activeCount, putOffGaps, summaryText, unreadAddresses, unreadInUse, untoldGaps } from "./summary.ts";
 import { rfc3339 } from "./times.ts";
 
 /**
@@ -72,22 +64,47 @@ export function gapLines(plan: Plan, layout: Layout): string[] {
 }
 
 function footer(plan: Plan, layout: Layout): string[] {
-  const impact = impactOf(plan);
-  const told = (touches: Impact["touches"], heading: string): string[] => {
-    const lines = impact
-      .filter((one) => one.touches === touches)
-      .flatMap(({ message }) => entryLines("!", `${message}.`, "", layout));
-    return lines.length === 0 ? [] : [`Impact: ${heading}`, ...lines];
-  };
   const read = plan.budget.filter(({ calls, addressCount }) => calls > 0 || addressCount !== undefined);
   const budget = read.flatMap((entry) => wrap(budgetText(entry), "", layout.width));
   return [
     ...wrap(summaryText(plan), "", layout.width).map((line) => layout.palette.strong(line)),
-    ...(impact.length === 0 ? ["Impact: nothing healthy is touched."] : []),
-    ...told("healthy", "this hurts something healthy:"),
-    ...told("others", "this touches what flipop did not make:"),
+    ...serviceLines(plan, layout),
+    ...impactLines(plan, layout),
     ...budget,
   ];
+}
+
+/** Returns the lines about what is without service before anything is done; none where all is well. */
+function serviceLines(plan: Plan, layout: Layout): string[] {
+  const down = namesDown(plan);
+  const [first, ...more] = down;
+  if (first === undefined) return [];
+  const names = listText(
+    down.map(({ fqdn }) => fqdn),
+    3,
+  );
+  const text =
+    more.length > 0
+      ? `${down.length} names show no address that serves: ${names}.`
+      : `${first.fqdn} shows ${listText(first.shown, 3)}: ${first.shown.length === 1 ? "it does not serve" : "none of them serves"}.`;
+  return hanging("Service: ", text, layout);
+}
+
+/** Returns the lines about who is hurt, by class, and what is touched of others; none where nobody is hurt. */
+function impactLines(plan: Plan, layout: Layout): string[] {
+  const others = impactOf(plan)
+    .filter(({ touches }) => touches === "others")
+    .flatMap(({ message }) => entryLines("!", `${message}.`, "", layout));
+  return [
+    ...harmTexts(plan).flatMap((text) => hanging("Impact: ", text, layout)),
+    ...(others.length === 0 ? [] : ["Impact: this touches what flipop did not make:", ...others]),
+  ];
+}
+
+/** Returns a text behind its heading; its further lines stand below the first word. */
+function hanging(heading: string, text: string, { width }: Layout): string[] {
+  const [first = "", ...rest] = wrap(text, " ".repeat(heading.length), width);
+  return [heading + first.slice(heading.length), ...rest];
 }
 
 function budgetText({ provider, calls, addressCount, addressLimit }: ProviderBudget): string {

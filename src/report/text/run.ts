@@ -5,11 +5,12 @@ import { reasonText } from "../../model/reason.ts";
 import { ownerKey } from "../../model/resource.ts";
 import type { Outcome, PassResult } from "../../model/run.ts";
 import { plain, plainValue } from "../../model/text.ts";
+import { harmClasses } from "../impact.ts";
 import { isRouted } from "../overview.ts";
 import { actionObject, actionText, changeInBrackets, whyAction } from "./actions.ts";
 import { errorText, messageOf, type Verbosity } from "./errors.ts";
 import { holdText, whyHold } from "./holds.ts";
-import { entryLines } from "./layout.ts";
+import { entryLines, listText } from "./layout.ts";
 import { changeAndReason, gapLines, holdLines, type PlanLayout, symbolOf } from "./plan.ts";
 import { activeText, countChanges, countOf, putOffCount, untoldGaps } from "./summary.ts";
 
@@ -78,7 +79,7 @@ function errorOf(outcome: Outcome): string {
   return outcome.outcome === "failed" ? outcome.error.message : "";
 }
 
-/** Returns `1 moved, 1 annotated, 1 failed, 1 held; 2 pools, 3 of 3 addresses active.`, or that nothing was to do; with what waits `Nothing to do now`, as a plan says it. */
+/** Returns `1 moved, 1 annotated, 1 failed, 1 held; 2 pools, 3 of 3 addresses active.`, behind `Relocation: ` where somebody was hurt; or that nothing was to do; with what waits `Nothing to do now`, as a plan says it. */
 export function runSummary(result: PassResult): string {
   const outcomes = lastOutcomes(result.outcomes).map(({ last }) => last);
   const applied = outcomes.flatMap(({ outcome, action }) => (outcome === "applied" ? [action] : []));
@@ -100,7 +101,14 @@ export function runSummary(result: PassResult): string {
   const stopped = result.wasInterrupted ? " Stopped early." : "";
   const active = activeText(result.remaining);
   if (told.length === 0) return `Nothing to do: ${active}.${stopped}`;
-  return `${outcomes.length > 0 ? "" : "Nothing to do now: "}${told.join(", ")}; ${active}.${stopped}`;
+  return `${outcomes.length > 0 ? harmHeading(outcomes) : "Nothing to do now: "}${told.join(", ")}; ${active}.${stopped}`;
+}
+
+/** Returns `Relocation: ` where that was done to somebody, or may have been; `""` where nobody was hurt. */
+function harmHeading(outcomes: readonly Outcome[]): string {
+  const done = outcomes.filter(({ outcome }) => outcome === "applied" || outcome === "unconfirmed");
+  const text = listText(harmClasses(done.map(({ action }) => action)));
+  return text === "" ? "" : `${text.charAt(0).toUpperCase()}${text.slice(1)}: `;
 }
 
 /** Returns `moved 203.0.113.1 from worker-1 to worker-2`, or what did not work: `could not move …`, `did not move …`. */
