@@ -148,7 +148,8 @@ function classOf(action: Action, facts: JudgedFacts): ImpactClass {
     case "update-dns":
     case "withdraw-dns":
     case "delete-dns": {
-      const removed = action.before.addresses.filter((ip) => !action.after.addresses.includes(ip));
+      const { before, after, unrecorded = [] } = action;
+      const removed = before.addresses.filter((ip) => !after.addresses.includes(ip) && !unrecorded.includes(ip));
       return worst(removed.map((ip) => leaving(object, ip, facts)));
     }
     case "acquire-ip":

@@ -39,9 +39,9 @@ function newAddresses(announced: readonly Action[], outcomes: PassResult["outcom
 function lineOf(action: Action, names: ReadonlyMap<string, string>): string {
   const named = (text: string): string =>
     text.replace(/\d+\.\d+\.\d+\.\d+/g, (address) => names.get(address) ?? address);
-  const { before, after } = action;
+  const { before, after, impact = "none" } = action;
   const sides = [before, after].map((side) => (side === undefined ? "-" : JSON.stringify(sorted(side))));
-  return `${action.kind} ${refKey(action.object)} ${named(subjectOf(action))} ${sides.map(named).map(reordered).join(" -> ")}`;
+  return `${action.kind} (${impact}) ${refKey(action.object)} ${named(subjectOf(action))} ${sides.map(named).map(reordered).join(" -> ")}`;
 }
 
 function sorted(side: object): object {

@@ -16,6 +16,7 @@ import { dnsAnnotationScenarios, dnsRecordSetScenarios } from "./dns-record-set-
 import { dnsTakeDownScenarios } from "./dns-take-down-scenarios.ts";
 import { dnsTogetherScenarios } from "./dns-together-scenarios.ts";
 import { foreignRecordScenarios } from "./foreign-record-scenarios.ts";
+import { impactScenarios } from "./impact-scenarios.ts";
 import { interruptedScenarios } from "./interrupted-scenarios.ts";
 import { kubernetesScenarios } from "./kubernetes-scenarios.ts";
 import { lostAnswerScenarios } from "./lost-answer-scenarios.ts";
@@ -85,4 +86,5 @@ export const SCENARIO_GROUPS: Readonly<Record<string, (scenario: Register) => vo
   "named addresses": namedAddressScenarios,
   "odd names": oddNameScenarios,
   "what kubectl prints": printedScenarios,
+  "who is hurt": impactScenarios,
 };

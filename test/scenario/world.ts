@@ -13,6 +13,7 @@ import { instrumented } from "./instrument.ts";
 import type { OperationFault } from "./operation-fault.ts";
 import { short } from "./scenario-names.ts";
 import { adapterClock, type RunEnd, type RunOptions, work } from "./scenario-run.ts";
+import { checkImpactTold } from "./told-impact.ts";
 import { WorldCloud } from "./world-cloud.ts";
 import type { WorldDNS } from "./world-dns.ts";
 import { WorldNodes } from "./world-nodes.ts";
@@ -173,6 +174,7 @@ export class World {
     const isClear = this.#before.length === 0 && options.settle !== true;
     const end = await this.runBeside(options);
     if (end.kind === "done" && isClear) checkAnnounced(end.result, planned);
+    if (end.kind === "done") checkImpactTold(end.result.plan);
     if (end.kind === "done") await this.afterRun?.();
     return end;
   }
