@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
 import { describeCluster } from "../cluster/context.ts";
-import { clusterWorld, prepareCluster } from "../scenario/cluster-world.ts";
+import { clusterWorld, prepareEarlierCluster } from "../scenario/cluster-world.ts";
 import { playCampaign } from "./play-campaign.ts";
 import { References } from "./references.ts";
 import { pairedTours } from "./tours.ts";
@@ -10,7 +10,7 @@ const tours = pairedTours().filter((_, place) => process.env["CAMPAIGN"] === "al
 
 describeCluster("campaigns on a real API server", (facts) => {
   const references = new References();
-  beforeAll(() => prepareCluster(facts));
+  beforeAll(() => prepareEarlierCluster(facts));
 
   test.for(tours)(
     "$title: after every transition between two values an object is what a fresh one would be, or says what is wrong",

@@ -3,6 +3,7 @@ import type { ClusterWriter } from "../../src/ports/cluster.ts";
 import type { SandboxReply, SandboxRequest } from "../../src/sandbox/http-server.ts";
 import { API } from "../cluster/api.ts";
 import type { ClusterFacts } from "../cluster/start.ts";
+import { applyEarlierCRDs, applyPresentCRDs } from "../manifests/earlier-crd.ts";
 import type { Backend } from "./backend.ts";
 import type { LoggedCall } from "./call-log.ts";
 import { httpAccount } from "./http-account.ts";
@@ -23,6 +24,17 @@ export async function prepareCluster(facts: ClusterFacts): Promise<void> {
   const nodes = await api.list<{ metadata: { name: string } }>("/api/v1/nodes");
   for (const { metadata } of nodes) await api.deleteNode(metadata.name);
   api.close();
+}
+
+/** As {@link prepareCluster}, with the definitions of an earlier release, so that runs meet specs which the present ones refuse. Returns what brings those back. */
+export async function prepareEarlierCluster(facts: ClusterFacts): Promise<() => Promise<void>> {
+  await prepareCluster(facts);
+  const api = new API({ server: facts.server, caFile: facts.caFile, token: facts.adminToken });
+  await applyEarlierCRDs(api);
+  return async () => {
+    await applyPresentCRDs(api);
+    api.close();
+  };
 }
 
 async function removeAll(api: API, resource: string): Promise<void> {

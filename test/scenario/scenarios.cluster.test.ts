@@ -1,12 +1,12 @@
 import { beforeAll } from "vitest";
 import { describeCluster } from "../cluster/context.ts";
-import { clusterWorld, prepareCluster } from "./cluster-world.ts";
+import { clusterWorld, prepareEarlierCluster } from "./cluster-world.ts";
 import { onCluster } from "./part-of.ts";
 import { runScenarios } from "./run-scenarios.ts";
 import { World } from "./world.ts";
 
 describeCluster("real API server", (facts) => {
-  beforeAll(() => prepareCluster(facts));
+  beforeAll(() => prepareEarlierCluster(facts));
   runScenarios("cluster", (number) => clusterWorld(facts, number), {
     name: "cluster",
     select: onCluster(),
