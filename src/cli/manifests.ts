@@ -34,6 +34,7 @@ const FILES: Readonly<Record<ManifestPart, readonly string[]>> = {
     "watch/service.yaml",
   ],
   networkpolicy: ["networkpolicy.yaml"],
+  policy: ["policy/policy.yaml"],
   secret: ["secret.yaml"],
   configmap: ["configmap.yaml"],
   alerts: ["monitoring/prometheusrule.yaml"],
@@ -48,6 +49,7 @@ export type ManifestPart =
   | "cronjob"
   | "watcher"
   | "networkpolicy"
+  | "policy"
   | "secret"
   | "configmap"
   | "alerts"
@@ -60,8 +62,8 @@ export const MANIFEST_PARTS: readonly ManifestPart[] = Object.keys(FILES) as Man
 export type ManifestMode = "cronjob" | "watch";
 
 /**
- * The parts that are installed. Secret and ConfigMap are not, since they would overwrite yours; nor are kinds that not every cluster knows. For the
- * CronJob they are those of `cronjob/kustomization.yaml`.
+ * The parts that are installed. Secret and ConfigMap are not, since they would overwrite yours; nor are kinds that not every cluster knows; nor is the
+ * admission policy, which refuses everything until namespaces have grants. For the CronJob they are those of `cronjob/kustomization.yaml`.
  */
 const INSTALLED: Readonly<Record<ManifestMode, readonly ManifestPart[]>> = {
   cronjob: ["namespace", "crds", "rbac", "cronjob", "networkpolicy"],

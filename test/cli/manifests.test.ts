@@ -43,6 +43,7 @@ describe("flipop manifests", () => {
     ["rbac", ["rbac.yaml"]],
     ["cronjob", ["cronjob.yaml"]],
     ["networkpolicy", ["networkpolicy.yaml"]],
+    ["policy", ["policy/policy.yaml"]],
     ["secret", ["secret.yaml"]],
     ["configmap", ["configmap.yaml"]],
     ["alerts", ["monitoring/prometheusrule.yaml"]],
@@ -59,6 +60,15 @@ describe("flipop manifests", () => {
   test("Secret and ConfigMap are printed only when asked for, so that applying the rest overwrites none", async () => {
     const kinds = documents(await printed()).map(({ kind }) => kind);
     expect(kinds.filter((kind) => kind === "Secret" || kind === "ConfigMap")).toEqual([]);
+  });
+
+  test("the admission policy is printed only when asked for, since it refuses what nobody has granted", async () => {
+    for (const mode of ["cronjob", "watch"]) {
+      const kinds = documents(await printed("--mode", mode)).map(({ kind }) => String(kind));
+      expect(kinds.filter((kind) => kind.startsWith("ValidatingAdmission"))).toEqual([]);
+    }
+    const kinds = documents(await printed("--only", "policy", "-n", "ops")).map(({ kind }) => kind);
+    expect(kinds).toEqual(["ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"]);
   });
 
   test("--namespace changes where every object is, and what names it, and nothing else", async () => {
@@ -161,11 +171,11 @@ describe("flipop manifests", () => {
     ["--runbooks=https://wiki.example.com/{{ $x }}", "Write it like https://wiki.example.com/flipop, without a #."],
     [
       "--only=",
-      "Allowed are namespace, crds, rbac, cronjob, watcher, networkpolicy, secret, configmap, alerts, servicemonitor.",
+      "Allowed are namespace, crds, rbac, cronjob, watcher, networkpolicy, policy, secret, configmap, alerts, servicemonitor.",
     ],
     [
       "--only=rbac,crd",
-      "Allowed are namespace, crds, rbac, cronjob, watcher, networkpolicy, secret, configmap, alerts, servicemonitor.",
+      "Allowed are namespace, crds, rbac, cronjob, watcher, networkpolicy, policy, secret, configmap, alerts, servicemonitor.",
     ],
   ])("%s is a usage error that says what is allowed", async ([flag, hint]) => {
     const { stdout, stderr, exitCode } = await invoke(["manifests", flag ?? ""]);

@@ -161,6 +161,28 @@ describeCluster("the shipped RBAC on a real API server", (cluster) => {
     );
   });
 
+  test("whoever may edit a namespace gets nothing of flipop until flipop-edit is labelled; then its objects, and no status", async () => {
+    const root = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
+    const role = await admin.call<{ metadata: { labels: Record<string, string> }; rules: Rule[] }>(
+      "GET",
+      `${root}/flipop-edit`,
+    );
+    expect(Object.keys(role.metadata.labels).filter((label) => label.includes("aggregate"))).toEqual([]);
+    const kinds = ["floatingippools", "nodednsrecordsets", "routedips", "routedipissuers"];
+    const verbs = ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"];
+    expect(permissions(role.rules)).toEqual(
+      kinds.flatMap((name) => verbs.map((verb) => `${verb} ${FLIPOP}/${name}`)).sort(),
+    );
+    interface Aggregating {
+      readonly aggregationRule: { readonly clusterRoleSelectors: readonly { matchLabels: Record<string, string> }[] };
+    }
+    const edit = await admin.call<Aggregating>("GET", `${root}/edit`);
+    const selectors = edit.aggregationRule.clusterRoleSelectors.map(({ matchLabels }) => matchLabels);
+    const documented = /rbac\.authorization\.k8s\.io\/aggregate-to-edit=true/;
+    expect(shippedText("rbac.yaml")).toMatch(documented);
+    expect(selectors).toContainEqual({ "rbac.authorization.k8s.io/aggregate-to-edit": "true" });
+  });
+
   test.for(["flipop", "default"])(
     "every verb on every resource in namespace %s is allowed or denied as the rules say",
     async (namespace) => {
