@@ -8,7 +8,7 @@ export function describeIssuers(world: () => ContractWorld): void {
     const specs = {
       "issuer-b": { provider: "digitalocean" },
       "issuer-a": {
-        provider: "somewhere",
+        provider: "digitalocean",
         region: "ams3",
         routedIPReclaimPolicy: "Delete",
         routedIPFirewallName: "edge",
@@ -30,7 +30,7 @@ export function describeIssuers(world: () => ContractWorld): void {
       ["meta", "spec"],
     ]);
     expect(issuers[0]?.spec).toEqual({
-      provider: "somewhere",
+      provider: "digitalocean",
       region: "ams3",
       reclaimPolicy: "Delete",
       firewallName: "edge",
