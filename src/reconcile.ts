@@ -3,6 +3,7 @@ import { noteRateLimits, writeEvents } from "./apply/write-back.ts";
 import { KubeError } from "./model/errors.ts";
 import type { Observation } from "./model/observation.ts";
 import type { Plan } from "./model/plan.ts";
+import type { Restraint } from "./model/restraint.ts";
 import type { Outcome, Pass, PassResult, RunTiming, Selection } from "./model/run.ts";
 import { Interrupted, untilInterrupted } from "./observe/interrupt.ts";
 import { look, type ObserveDeps, observe } from "./observe/observe.ts";
@@ -20,8 +21,10 @@ export type ReaderDeps = ObserveDeps;
 export async function planPass(
   deps: ReaderDeps,
   selection: Selection,
+  restraint?: Restraint,
 ): Promise<{ readonly observation: Observation; readonly plan: Plan }> {
-  const observation = await observe(deps);
+  const observed = await observe(deps);
+  const observation = restraint === undefined ? observed : { ...observed, restraint };
   return { observation, plan: announce(plan(observation, selection), observation, selection) };
 }
 

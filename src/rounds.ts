@@ -8,6 +8,7 @@ import type { Observation } from "./model/observation.ts";
 import type { Plan } from "./model/plan.ts";
 import type { Reason } from "./model/reason.ts";
 import { objectKey, type Pool, type RecordSet } from "./model/resource.ts";
+import type { RunRestraint } from "./model/restraint.ts";
 import type { Outcome, ReportFailure, Selection, Settling } from "./model/run.ts";
 import type { Enter, Looking } from "./observe/looking.ts";
 import { enterAll, needs, type ObserveDeps, type Sight } from "./observe/observe.ts";
@@ -37,6 +38,8 @@ export interface PassOptions {
   readonly nextChange?: () => AbortSignal;
   /** Says which record sets are to wait. Absent = none. */
   readonly settling?: Settling;
+  /** How much the run may take from anybody; it is told what the pass begins. Absent = as much as is planned. */
+  readonly restraint?: RunRestraint;
 }
 
 /** Kept at the end of a run for statuses, Events and the Lease, milliseconds. */
@@ -86,7 +89,7 @@ export class Rounds {
     this.#options = options;
     this.#change = hurry;
     this.#looking = looking;
-    this.observation = deps.attempts?.recall(observation) ?? observation;
+    this.observation = this.#restrained(deps.attempts?.recall(observation) ?? observation);
     this.context = applyContext(deps, stored, { deadlineMs: deadlineMs - CLOSING_MS, signal, hurry });
     this.#scheduler = new Scheduler(this.context);
     this.#statuses = new StatusWriter(this.context.stores, deps.attempts);
@@ -163,6 +166,7 @@ export class Rounds {
   #note(action: Action): void {
     const thing = thingOf(action);
     this.#plans.set(action, this.remaining);
+    this.#options.restraint?.begin(action);
     this.#begun.set(thing, (this.#begun.get(thing) ?? 0) + 1);
   }
 
@@ -237,7 +241,13 @@ export class Rounds {
     if (arrived.length > 0) reusable?.keep(entered, this.#looking.underWay);
     for (const [name, { readAtMs }] of entered.providers) this.context.readAtMs.set(name, readAtMs);
     const current = this.context.stores.enterInto(entered, written, now.nowMs);
-    this.observation = { ...fold(current, ended, now), observedAtMs: now.nowMs };
+    this.observation = this.#restrained({ ...fold(current, ended, now), observedAtMs: now.nowMs });
+  }
+
+  /** The observation with what the run may still take from anybody. */
+  #restrained(observation: Observation): Observation {
+    const { restraint } = this.#options;
+    return restraint === undefined ? observation : { ...observation, restraint: restraint.current };
   }
 
   /** Takes over what has arrived into what was shown. */

@@ -6,6 +6,7 @@ import { Interrupted } from "../observe/interrupt.ts";
 import { EXIT, exitCodeOfError } from "../report/exit-code.ts";
 import { errorDocument } from "../report/json/document.ts";
 import { categoryOf, errorText, messageOf } from "../report/text/errors.ts";
+import { askOnTerminal } from "./ask.ts";
 import { DEFAULT_SANDBOX_DIR } from "./config.ts";
 import { secretsIn, takeEnvironment } from "./environment.ts";
 import type { CommonFlags } from "./flags.ts";
@@ -122,6 +123,7 @@ export async function runProcess(loadWiring: () => Promise<Wiring>): Promise<voi
     identity: `${hostname()}_${process.pid}_${runID}`,
     wallMs: () => Date.now(),
     secrets: new KnownSecrets(),
+    ...(process.stdin.isTTY && process.stderr.isTTY ? { ask: askOnTerminal } : {}),
     loadWiring,
   };
   process.on("uncaughtException", (error) => void crash(invocation, error));

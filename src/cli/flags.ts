@@ -57,14 +57,21 @@ export interface CommonFlags extends ClusterFlags {
   readonly output: OutputFormat;
 }
 
+/** How much one run may do. */
+interface LimitFlags {
+  readonly maxVoluntaryMoves?: number;
+  readonly maxPurchases?: number;
+  readonly maxRemovals?: number;
+}
+
 /** Flags of `plan`. */
-export interface PlanFlags extends CommonFlags {
+export interface PlanFlags extends CommonFlags, LimitFlags {
   readonly all?: boolean;
   readonly detailedExitcode?: boolean;
 }
 
 /** Flags of `reconcile`; durations in milliseconds. */
-export interface ReconcileFlags extends CommonFlags {
+export interface ReconcileFlags extends CommonFlags, LimitFlags {
   /** Absent = `fail`, with `--watch` `wait`. */
   readonly onLocked?: "fail" | "skip" | "wait";
   readonly leaseDuration: number;
@@ -84,6 +91,8 @@ export interface ReconcileFlags extends CommonFlags {
   readonly settle?: boolean;
   readonly timeout: number;
   readonly partial: "fail" | "ok";
+  readonly yes?: boolean;
+  readonly confirm?: boolean;
 }
 
 /** Flags of `status`. */
@@ -155,6 +164,16 @@ const COMMON: FlagTable<Omit<CommonFlags, keyof GlobalFlags>> = {
   logFormat: flag("--log-format <FORMAT>", "lines on stderr", ["auto", "text", "json"], "auto"),
 };
 
+const LIMITS: FlagTable<LimitFlags> = {
+  maxVoluntaryMoves: flag(
+    "--max-voluntary-moves <N>",
+    "in one run take at most N addresses and names from somebody; what no longer serves is never counted",
+    wholeNumber,
+  ),
+  maxPurchases: flag("--max-purchases <N>", "in one run acquire at most N addresses", wholeNumber),
+  maxRemovals: flag("--max-removals <N>", "of these, remove at most N that the spec asks for no longer", wholeNumber),
+};
+
 const { allNamespaces: _all, selector: _selector, output: _output, ...CLUSTER } = COMMON;
 
 /** The flags of `plan`. */
@@ -162,6 +181,7 @@ export const PLAN: FlagTable<Omit<PlanFlags, keyof GlobalFlags>> = {
   ...COMMON,
   all: flag("--all", "show addresses and names that stay as they are, too"),
   detailedExitcode: flag("--detailed-exitcode", "exit 2 when there are changes to make"),
+  ...LIMITS,
 };
 
 /** The flags of `reconcile`. */
@@ -192,6 +212,9 @@ export const RECONCILE: FlagTable<Omit<ReconcileFlags, keyof GlobalFlags>> = {
   settle: flag("--settle", "pass again until nothing is left to do or the time is over"),
   timeout: flag("--timeout <DURATION>", "time for the whole run; with --watch for one pass", duration, "50s"),
   partial: flag("--partial <MODE>", "exit code when some objects are in error", ["fail", "ok"], "fail"),
+  yes: flag("-y, --yes", "ask nothing; without it a terminal is asked before what cannot be undone"),
+  confirm: flag("--confirm", "without a terminal leave what cannot be undone, list it and exit 4"),
+  ...LIMITS,
 };
 
 /** The flags of `status`. */
@@ -341,6 +364,14 @@ function duration(text: string): number {
   const ms = parseDuration(text);
   if (ms === undefined) throw new InvalidArgumentError("Write it like 500ms, 30s, 5m or 1h; at most 24h.");
   return ms;
+}
+
+const MOST = 1_000_000;
+
+function wholeNumber(text: string): number {
+  if (!/^\d{1,7}$/.test(text) || Number(text) > MOST)
+    throw new InvalidArgumentError(`Write a whole number from 0 to ${MOST}.`);
+  return Number(text);
 }
 
 function suspensionTime(text: string): number {

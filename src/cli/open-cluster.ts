@@ -46,7 +46,7 @@ export async function openClusterWriter(
   config: Config,
   clock: Clock,
   untilMs: number,
-): Promise<Closable<ClusterWriter & NamespaceReader>> {
+): Promise<Closable<ClusterWriter & NamespaceReader & { readonly source: string }>> {
   const { createClusterWriter } = await import("../adapters/kube/cluster-writer.ts");
   const { connection, reload } = await connect(config);
   const options = { ...transportOf(config, clock), untilMs, reload, reportingInstance: hostname() };

@@ -9,6 +9,7 @@ import { planDocument } from "../report/json/plan.ts";
 import { narrowPlan } from "../report/narrow-plan.ts";
 import { renderPlan } from "../report/text/plan.ts";
 import { resolveConfig } from "./config.ts";
+import { restraintOf } from "./confirm.ts";
 import type { PlanFlags } from "./flags.ts";
 import { writeLine, writeResult } from "./output.ts";
 import { unusableTokens } from "./providers.ts";
@@ -58,7 +59,7 @@ async function planned(
 ): Promise<{ readonly plan: Plan; readonly none: string | undefined }> {
   const selection = await resolveSelection(targets, flags, cluster);
   const none = await nothingSelected(selection, cluster);
-  const { observation, plan: whole } = await plan(selection);
+  const { observation, plan: whole } = await plan(selection, restraintOf(flags));
   checkExistence(targets, observation);
   const nodes = namesOf(targets, "node");
   const nodeAddresses = addressesOf(new Set(nodes), observation);

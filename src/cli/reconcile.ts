@@ -1,13 +1,16 @@
 import { refKey } from "../model/action.ts";
 import { ConfigError } from "../model/errors.ts";
+import type { RunRestraint } from "../model/restraint.ts";
 import type { PassResult, Selection } from "../model/run.ts";
 import { Interrupted } from "../observe/interrupt.ts";
 import type { Clock } from "../ports/system.ts";
 import { runDocument } from "../report/json/run.ts";
 import { renderRun } from "../report/text/run.ts";
 import { resolveConfig } from "./config.ts";
+import { confirmed, mayAsk, restraintOfRun } from "./confirm.ts";
+import { given } from "./environment.ts";
 import type { ReconcileFlags } from "./flags.ts";
-import { writeLine, writeResult } from "./output.ts";
+import { isDocument, writeLine, writeResult } from "./output.ts";
 import { pushFailure, pushRun, pushTarget } from "./push.ts";
 import { exitCodeOfEnd, logRun, reportLocked, runRequest } from "./run.ts";
 import { nothingSelected, objectTargets, resolveSelection, type Target } from "./selection.ts";
@@ -23,22 +26,58 @@ export async function runReconcile(session: Session, names: readonly string[], f
   const target = pushTarget(flags, session.env, session);
   const wiring = await session.loadWiring();
   const pushing = target === undefined ? undefined : { target, clock: wiring.clock };
-  const stopProgress = startProgress(session, wiring.clock, flags.timeout);
   try {
-    const { answer, selection } = await reconcile(session, wiring, targets, flags);
-    stopProgress();
-    if (answer.kind === "locked" && signal.aborted) throw new Interrupted();
-    if (answer.kind === "locked") return await reportLocked(session, answer.holder, flags);
-    const exitCode = exitCodeOfEnd(answer.value, { signal, partialOk: flags.partial === "ok" });
-    await printRun(session, answer.value, exitCode);
+    const { answer, selection, total, isPrinted } = await runs(session, wiring, targets, flags);
+    if (answer.kind === "locked") return await lockedOut(session, answer.holder, flags);
+    const exitCode = exitCodeOfEnd(total ?? answer.value, { signal, partialOk: flags.partial === "ok" });
+    const isToPrint = isDocument(session.output) || isPrinted !== true;
+    if (isToPrint) await printRun(session, total ?? answer.value, exitCode);
     if (pushing !== undefined && answer.noted !== undefined) await pushRun(session, pushing, answer.noted, selection);
     return exitCode;
   } catch (error) {
     if (pushing !== undefined && targets.length === 0 && isOfTheRun(error)) await pushFailure(session, pushing, error);
     throw error;
-  } finally {
-    stopProgress();
   }
+}
+
+function lockedOut(session: Session, holder: string, flags: ReconcileFlags): Promise<number> {
+  if (session.signal.aborted) throw new Interrupted();
+  return reportLocked(session, holder, flags);
+}
+
+/** The last of the runs of a command; `total` tells of all of them. */
+interface Runs extends Ran {
+  readonly total?: PassResult;
+  /** True where the last run was printed before the question. */
+  readonly isPrinted?: true;
+}
+
+/** Runs, and runs again with what a person has confirmed, until nothing is left to ask. What each run but the last did is printed before the question. */
+async function runs(
+  session: Session,
+  wiring: Wiring,
+  targets: readonly Target[],
+  flags: ReconcileFlags,
+): Promise<Runs> {
+  let restraint = restraintOfRun(session, flags);
+  let total: PassResult | undefined;
+  for (;;) {
+    const ran = await reconcile(session, wiring, { targets, restraint }, flags);
+    if (ran.answer.kind === "locked") return ran;
+    const result = ran.answer.value;
+    total = isDocument(session.output) ? together(total, result) : result;
+    if (restraint === undefined || !mayAsk(session, result)) return { ...ran, total };
+    if (!isDocument(session.output))
+      await printRun(session, result, exitCodeOfEnd(result, { signal: session.signal, partialOk: true }));
+    restraint = await confirmed(session, result, restraint, ran.where);
+    if (restraint === undefined) return { ...ran, total, isPrinted: true };
+  }
+}
+
+/** What runs with a question between them did: planned first, done in all of them, left after the last. */
+function together(before: PassResult | undefined, after: PassResult): PassResult {
+  if (before === undefined) return after;
+  return { ...after, plan: before.plan, outcomes: [...before.outcomes, ...after.outcomes] };
 }
 
 /** A port that is never opened would be missed by whoever asks it, and so would the second look. */
@@ -57,14 +96,22 @@ function isOfTheRun(error: unknown): boolean {
   return !(error instanceof Interrupted || (error instanceof ConfigError && error.kind === "usage"));
 }
 
+interface Ran {
+  readonly answer: ReconcileAnswer;
+  readonly selection: Selection;
+  /** Which cluster it was, for people. */
+  readonly where: string;
+}
+
 async function reconcile(
   session: Session,
   { clock, withReconciler }: Wiring,
-  targets: readonly Target[],
+  { targets, restraint }: { readonly targets: readonly Target[]; readonly restraint: RunRestraint | undefined },
   flags: ReconcileFlags,
-): Promise<{ readonly answer: ReconcileAnswer; readonly selection: Selection }> {
+): Promise<Ran> {
   const deadlineMs = clock.monotonicMs() + flags.timeout;
-  return withReconciler(resolveConfig(flags, session.env, session), deadlineMs, async (reconciler) => {
+  const stopProgress = startProgress(session, clock, flags.timeout);
+  const run = withReconciler(resolveConfig(flags, session.env, session), deadlineMs, async (reconciler) => {
     const selection = await resolveSelection(targets, flags, reconciler.cluster);
     const none = await nothingSelected(selection, reconciler.cluster);
     if (none !== undefined) writeLine(session, "warn", none);
@@ -72,9 +119,11 @@ async function reconcile(
       ...runRequest(session, flags, selection, "fail"),
       deadlineMs,
       settle: flags.settle ?? false,
+      ...given({ restraint }),
     });
-    return { answer, selection };
+    return { answer, selection, where: reconciler.where };
   });
+  return run.finally(stopProgress);
 }
 
 async function printRun(session: Session, result: PassResult, exitCode: number): Promise<void> {

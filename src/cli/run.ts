@@ -28,7 +28,7 @@ export function runRequest(
   flags: ReconcileFlags,
   selection: Selection,
   onLocked: "fail" | "wait",
-): RunRequest {
+): Omit<RunRequest, "restraint"> {
   const { identity, signal } = session;
   const lock = {
     identity,
@@ -58,6 +58,7 @@ const WORDS: Readonly<Record<number, string>> = {
   [EXIT.done]: "done",
   [EXIT.unexpected]: "unexpected error",
   [EXIT.partly]: "some objects in error",
+  [EXIT.refused]: "only guarded changes left",
   [EXIT.temporary]: "temporary failure",
   [EXIT.notPermitted]: "not permitted",
   [EXIT.invalidConfiguration]: "invalid configuration",

@@ -2,6 +2,7 @@ import type { Secrets } from "../ports/system.ts";
 import type { Verbosity } from "../report/text/errors.ts";
 import { type Layout, type Palette, PLAIN } from "../report/text/layout.ts";
 import { rfc3339 } from "../report/text/times.ts";
+import type { Ask } from "./ask.ts";
 import type { Warn } from "./config.ts";
 import type { Environment } from "./environment.ts";
 import type { CommonFlags, OutputFormat } from "./flags.ts";
@@ -24,6 +25,8 @@ export interface Invocation {
   readonly wallMs: () => number;
   /** Knows the secrets of the process. Absent = the call starts with those of its own environment. */
   readonly secrets?: Secrets;
+  /** Asks a person; absent where nobody sits at a terminal. */
+  readonly ask?: Ask;
   /** Called only by commands that need a cluster. */
   readonly loadWiring: () => Promise<Wiring>;
 }

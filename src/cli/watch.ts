@@ -9,6 +9,7 @@ import { addRun, readTotals } from "../report/metrics/totals.ts";
 import { watchLines } from "../report/text/run.ts";
 import { activeText } from "../report/text/summary.ts";
 import { resolveConfig } from "./config.ts";
+import { refuseLimits } from "./confirm.ts";
 import { type Endpoints, type ListenAddress, parseListenAddress, serveEndpoints, WatchHealth } from "./endpoints.ts";
 import { readVersion } from "./environment.ts";
 import type { ReconcileFlags } from "./flags.ts";
@@ -89,6 +90,7 @@ function checkFlags({ output }: Session, flags: ReconcileFlags): void {
     refuse("--settle is for a single run: --watch waits for what is held anyway. Leave it out.");
   if (flags.pushgateway !== undefined)
     refuse("--pushgateway is for single runs: with --watch Prometheus scrapes --metrics-addr. Leave one of them out.");
+  refuseLimits(flags);
   if (output !== "table" && output !== "wide")
     refuse(
       `-o ${output} prints one document, and --watch does not end. Use --log-format json for lines that programs read.`,

@@ -1,5 +1,6 @@
 import type { Observation } from "../model/observation.ts";
 import type { Plan } from "../model/plan.ts";
+import type { Restraint, RunRestraint } from "../model/restraint.ts";
 import type { PassResult, RunEnd, Selection } from "../model/run.ts";
 import type { AnnotatableCluster, ClusterReader, ClusterWriter, NamespaceReader, Staleness } from "../ports/cluster.ts";
 import type { Clock, LockState } from "../ports/system.ts";
@@ -33,12 +34,17 @@ export type Reader = ClusterReader & NamespaceReader;
 /** The world of `plan`: nothing here can write. */
 export interface Planner {
   readonly cluster: Reader;
-  plan(selection: Selection): Promise<{ readonly observation: Observation; readonly plan: Plan }>;
+  plan(
+    selection: Selection,
+    restraint?: Restraint,
+  ): Promise<{ readonly observation: Observation; readonly plan: Plan }>;
 }
 
 /** The world of `reconcile`. */
 interface Reconciler {
   readonly cluster: Reader;
+  /** Which cluster it is, for people: `context "prod" of /home/me/.kube/config (https://…)`. */
+  readonly where: string;
   /** Takes the lock and passes; `locked` when someone else kept it. */
   reconcile(request: ReconcileRequest): Promise<ReconcileAnswer>;
 }
@@ -57,6 +63,8 @@ export interface RunRequest {
   readonly signal: AbortSignal;
   /** Absent = without a lock. */
   readonly lock?: LeaseTerms;
+  /** How much the run may take from anybody; remembers what it has begun. Absent = as much as is planned. */
+  readonly restraint?: RunRestraint;
   /** Returns what the Lease is to say of a run that has ended: `last-success`, totals and the like. */
   readonly annotate: (end: RunEnd) => Readonly<Record<string, string>>;
 }
@@ -104,13 +112,17 @@ export function createWiring(runtime: Runtime = { clock: SYSTEM_CLOCK }): Wiring
         const access = await openProviderReaders(config, runtime);
         return withCluster(await openClusterReader(config, clock), (cluster) => {
           const deps = { cluster, ...access, clock, leaseName: config.lease };
-          return work({ cluster, plan: (selection) => planPass(deps, selection) });
+          return work({ cluster, plan: (selection, restraint) => planPass(deps, selection, restraint) });
         });
       }),
     withReconciler: (given, deadlineMs, work) =>
       withSandbox(given, async (config) =>
         withCluster(await openClusterWriter(config, clock, deadlineMs), (cluster) =>
-          work({ cluster, reconcile: (request) => reconcile({ config, runtime, cluster, request }) }),
+          work({
+            cluster,
+            where: `${cluster.source} (${cluster.server})`,
+            reconcile: (request) => reconcile({ config, runtime, cluster, request }),
+          }),
         ),
       ),
     withWatcher: (given, work) =>
@@ -183,12 +195,17 @@ const LAST_WORDS_MS = 1500;
 
 /** Passes, and leaves on the Lease how it went; a note that cannot be left changes nothing of that. */
 async function pass({ config, runtime, cluster, request }: Run, lock: LockState, startMs: number): Promise<NotedRun> {
-  const { selection, settle: mustSettle, deadlineMs, signal, annotate } = request;
+  const { selection, settle: mustSettle, deadlineMs, signal, annotate, restraint } = request;
   const { settle, reconcilePass } = await import("../reconcile.ts");
   const { meters, ...access } = await openProviders(config, { ...runtime, untilMs: deadlineMs - LAST_WORDS_MS });
   const { clock } = runtime;
   const deps = { cluster, ...access, clock, lock, leaseName: config.lease };
-  const result = await (mustSettle ? settle : reconcilePass)(deps, { selection, deadlineMs, signal });
+  const result = await (mustSettle ? settle : reconcilePass)(deps, {
+    selection,
+    deadlineMs,
+    signal,
+    ...(restraint === undefined ? {} : { restraint }),
+  });
   const end = {
     result: { ...result, unusableTokens: unusableTokens(config) },
     endedAtMs: cluster.now(),

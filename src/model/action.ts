@@ -42,6 +42,16 @@ interface Common {
   readonly follows: readonly string[];
   /** Who is hurt, as `plan/impact.ts` judges it for every action of a plan; absent = `none`. */
   readonly impact?: Exclude<ImpactClass, "none">;
+  /** What it takes from clients or users that have it now, also said by `plan/impact.ts`; absent = nothing. */
+  readonly takes?: readonly Taken[];
+}
+
+/** An address, or a name with all its records, that a voluntary action takes from somebody. */
+export interface Taken {
+  /** The address, or the name in full. */
+  readonly what: string;
+  readonly impact: "relocation" | "reduction" | "takeover";
+  readonly isName?: true;
 }
 
 /** Attaches a free address to a node's machine, or moves it there from the machine that has it. */

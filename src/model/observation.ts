@@ -5,6 +5,7 @@ import type { FirewallFacts } from "./firewall.ts";
 import type { NodeFacts } from "./node.ts";
 import type { ProviderRegistry } from "./provider.ts";
 import type { Pool, RecordSet } from "./resource.ts";
+import type { Restraint } from "./restraint.ts";
 import type { Suspension } from "./suspension.ts";
 
 /** The pods of one selector on one node, summed up. */
@@ -83,6 +84,8 @@ export interface Observation {
   /** By provider name; absent where no object names a firewall of it. */
   readonly firewalls: ReadonlyMap<string, FirewallFacts>;
   readonly lease: LeaseFacts;
+  /** How much the run may take from anybody. Absent = it is not restrained. */
+  readonly restraint?: Restraint;
   /** {@link objectKey} of record sets whose addresses are just changing → when their records may follow, milliseconds of the API server's clock. Absent = none. */
   readonly settling?: ReadonlyMap<string, number>;
 }

@@ -134,6 +134,8 @@ export interface Plan {
   /** Sorted by object, subject. */
   readonly holds: readonly Hold[];
   readonly gaps: readonly Gap[];
+  /** What cannot be undone and waits for a person to confirm it, as it would be done. Absent = nothing, or nobody is asked. */
+  readonly toConfirm?: readonly Action[];
   /** One per pool, sorted by namespace and name. */
   readonly pools: readonly PoolAssessment[];
   /** One per record set, sorted by namespace and name. */

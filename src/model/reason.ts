@@ -9,9 +9,11 @@ export interface ReasonFacts {
   readonly text: string;
   /**
    * What ends what is held for it. `none`: nothing has to, it is as wished, or nothing is ever held for it. `time`: its own time. `reading`: the
-   * provider is at work, and a later reading shows the end. `change`: something else has to change first.
+   * provider is at work, and a later reading shows the end. `change`: something else has to change first. `run`: a later run goes on with it.
    */
-  readonly wait: "none" | "time" | "reading" | "change";
+  readonly wait: "none" | "time" | "reading" | "change" | "run";
+  /** True for a guard: what is held for it hurts somebody, and is left on purpose. It fails no run with `--partial ok`. */
+  readonly isGuard?: true;
   /** What it means for an object that the whole of it is held; absent where it is served all the same. */
   readonly service?: ServiceEffect;
   /** What is said of a node in a list, as in "3 nodeLabel mismatch"; absent = the text. */
@@ -381,6 +383,20 @@ const ROWS = {
   LastServing: {
     text: "It is the last address of a name that serves, and leaves once another one is in.",
     wait: "change",
+  },
+  Limited: {
+    text: "A limit of the run holds it.",
+    wait: "run",
+    isGuard: true,
+    held: { address: "stays where it is", name: "stays published" },
+    advice: "Run flipop reconcile again, or with a higher limit.",
+  },
+  NotConfirmed: {
+    text: "It cannot be undone, and nobody has confirmed it.",
+    wait: "change",
+    isGuard: true,
+    held: { address: "stays where it is", name: "stays published" },
+    advice: "Run flipop reconcile on a terminal and answer y, or pass --yes.",
   },
   StillPublished: { text: "The address could not be taken out of DNS first.", wait: "change" },
   PermissionMissing: { text: "flipop is not permitted to do it.", wait: "change", service: "permission" },

@@ -5,6 +5,7 @@ import { compareText } from "../model/resource.ts";
 import type { SendingCondition } from "./firewalls/plan-firewalls.ts";
 import { hold, obstacle } from "./holds.ts";
 import { FINALIZER_SUBJECT, type Retries } from "./retries.ts";
+import { keepWithheld, type Withheld } from "./withhold.ts";
 
 /**
  * What may never happen, whatever is decided for addresses, names and firewalls. `plan.ts` asks the guards of each stage in this order; each one sees what the
@@ -14,7 +15,8 @@ import { FINALIZER_SUBJECT, type Retries } from "./retries.ts";
  *   addresses  keepOneServing            all serving addresses of a name leave their machines at once
  *   firewalls  openFirewallFirst         an address goes to a machine where the firewall keeps clients out
  *   names      keepPublished             an address that a name still shows is given back to the provider
- *   writes     leaveNamesFirst           an address leaves its machine, or the account, while a name shows it
+ *   writes     keepWithheld              more is taken from anybody than the run may take, or nobody has confirmed it
+ *              leaveNamesFirst           an address leaves its machine, or the account, while a name shows it
  *              clearAnnotationAfterDNS   a node loses the annotation of an address that a name shows
  *              unassignAfterClearing     an address leaves its machine while the node is annotated with it
  *              publishAfterAnnotation    a name shows a new address before the node is annotated with it
@@ -28,6 +30,7 @@ const GUARDS: { readonly [S in Stage]: readonly Guard<Facts[S]>[] } = {
   firewalls: [openFirewallFirst],
   names: [keepPublished],
   writes: [
+    keepWithheld,
     leaveNamesFirst,
     clearAnnotationAfterDNS,
     unassignAfterClearing,
@@ -59,6 +62,9 @@ interface Facts {
     readonly staying: ReadonlyMap<string, string>;
   };
   readonly writes: {
+    readonly withheld: Withheld;
+    /** True where a hold of an earlier stage tells why this stays as it is. */
+    readonly isTold: (object: ObjectRef, subject: string, why: Obstacle) => boolean;
     readonly isDeleting: (object: ObjectRef) => boolean;
     readonly retriesOf: (object: ObjectRef) => Retries | undefined;
   };
@@ -74,11 +80,22 @@ interface ShownName {
 type Guard<F> = (actions: readonly Action[], facts: F) => Verdict;
 
 /** What a guard objects to. */
-interface Verdict {
+export interface Verdict {
   readonly drops?: readonly Drop[];
   /** Addresses that stay on their machine for the sake of a name, with the name. */
   readonly kept?: ReadonlyMap<string, string>;
   readonly waits?: readonly Wait[];
+  readonly edits?: readonly Edit[];
+  /** As {@link drops}, told by `holds`. */
+  readonly withholds?: readonly Action[];
+  readonly holds?: readonly Hold[];
+}
+
+/** Puts another write in the place of one that would do more. */
+interface Edit {
+  /** Undefined where nothing is left to be written: what requires the action need not wait for it. */
+  readonly action: WriteDNS | undefined;
+  readonly id: string;
 }
 
 /** Takes an action out of the plan, and with it everything that requires the action. */
@@ -109,12 +126,14 @@ export function guarded<S extends Stage>(stage: S, actions: readonly Action[], f
   const guards: readonly Guard<Facts[S]>[] = GUARDS[stage];
   return guards.reduce<Guarded>(
     (left, guard) => {
-      const { drops = [], waits = [], kept = [] } = guard(left.actions, facts);
+      const { drops = [], waits = [], kept = [], edits = [], withholds = [], holds = [] } = guard(left.actions, facts);
+      const dropped = [...drops.map(({ action }) => action), ...withholds];
       return {
-        actions: withoutDropped(withWaits(left.actions, waits), drops),
+        actions: withoutDropped(withEdits(withWaits(left.actions, waits), edits), dropped),
         holds: [
           ...left.holds,
           ...drops.map(({ action, subject, why }) => hold(action.kind, action.object, subject, why)),
+          ...holds,
         ],
         kept: new Map([...left.kept, ...kept]),
       };
@@ -137,9 +156,20 @@ function withWaits(actions: readonly Action[], waits: readonly Wait[]): readonly
   });
 }
 
-function withoutDropped(actions: readonly Action[], drops: readonly Drop[]): readonly Action[] {
+function withEdits(actions: readonly Action[], edits: readonly Edit[]): readonly Action[] {
+  if (edits.length === 0) return actions;
+  const edited = new Map(edits.map(({ id, action }) => [id, action]));
+  const isOpen = (id: string): boolean => !edited.has(id) || edited.get(id) !== undefined;
+  return actions.flatMap((action) => {
+    const other = edited.has(action.id) ? edited.get(action.id) : action;
+    if (other === undefined) return [];
+    return [{ ...other, requires: other.requires.filter(isOpen), follows: other.follows.filter(isOpen) }];
+  });
+}
+
+function withoutDropped(actions: readonly Action[], drops: readonly Action[]): readonly Action[] {
   if (drops.length === 0) return actions;
-  const dropped = new Set(drops.map(({ action }) => action.id));
+  const dropped = new Set(idsOf(drops));
   for (let more = [...dropped]; more.length > 0; ) {
     more = actions.flatMap(({ id, requires }) =>
       !dropped.has(id) && requires.some((other) => dropped.has(other)) ? [id] : [],

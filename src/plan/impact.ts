@@ -1,4 +1,4 @@
-import { type Action, IMPACT_CLASSES, type ImpactClass, type ObjectRef, refKey } from "../model/action.ts";
+import { type Action, IMPACT_CLASSES, type ImpactClass, type ObjectRef, refKey, type Taken } from "../model/action.ts";
 import { changesName } from "../model/action-kinds.ts";
 import type { Address } from "../model/address.ts";
 import type { NodeFacts } from "../model/node.ts";
@@ -55,7 +55,9 @@ export function impactJudge(
     mayServe: (object, ip) => mayServe(object, ip, facts),
     classed: (action) => {
       const impact = classOf(action, facts);
-      return impact === "none" ? action : { ...action, impact };
+      if (impact === "none") return action;
+      const takes = takenBy(action, impact, facts);
+      return takes.length === 0 ? { ...action, impact } : { ...action, impact, takes };
     },
   };
 }
@@ -163,6 +165,35 @@ function classOf(action: Action, facts: JudgedFacts): ImpactClass {
     case "remove-from-firewall":
       return "none";
   }
+}
+
+/** What a voluntary action takes from somebody. Of several addresses that leave a name those that serve nobody are not among them. */
+function takenBy(action: Action, impact: ImpactClass, facts: JudgedFacts): readonly Taken[] {
+  if (!isVoluntary(impact)) return [];
+  switch (action.kind) {
+    case "move-ip":
+    case "unassign-ip":
+    case "delete-ip":
+      return [{ what: action.ip, impact }];
+    case "clear-annotation":
+      return [{ what: action.before.address ?? "", impact }];
+    case "delete-dns":
+      return [{ what: action.fqdn, impact, isName: true }];
+    case "update-dns":
+    case "withdraw-dns":
+      return action.before.addresses
+        .filter((ip) => !action.after.addresses.includes(ip))
+        .flatMap((ip) => {
+          const own = leaving(action.object, ip, facts);
+          return isVoluntary(own) ? [{ what: ip, impact: own }] : [];
+        });
+    default:
+      return [];
+  }
+}
+
+function isVoluntary(impact: ImpactClass): impact is Taken["impact"] {
+  return impact !== "none" && impact !== "recovery";
 }
 
 function worst(classes: readonly ImpactClass[]): ImpactClass {

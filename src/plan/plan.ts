@@ -35,6 +35,7 @@ import { poolAddresses, servingNow, verifiedAddresses } from "./serving.ts";
 import { assessPool } from "./status/pool-status.ts";
 import { assessRecordSet } from "./status/record-set-status.ts";
 import { validatePool } from "./validate.ts";
+import { excess, NOTHING_WITHHELD, unconfirmed, type Withheld } from "./withhold.ts";
 
 /**
  * Turns one observation into a plan: actions, holds, and the status that each object should have. Pure: the order of the lists changes nothing.
@@ -60,7 +61,32 @@ export function plan(observed: Observation, selection: Selection): Plan {
     ...observed,
     nodes: observed.nodes.toSorted((a, b) => compareText(a.name, b.name)),
   };
-  const claimed = claim(world, selection);
+  const rankOf = seniority(world);
+  let withheld = NOTHING_WITHHELD;
+  const toConfirm: Action[] = [];
+  for (;;) {
+    const made = planned(world, selection, withheld);
+    const more = excess(made.actions, world.restraint, rankOf);
+    const isAllHeld = [...more.keys()].every((what) => withheld.has(what));
+    if (isAllHeld) return toConfirm.length === 0 ? made : { ...made, toConfirm };
+    if (world.restraint !== undefined) toConfirm.push(...unconfirmed(made.actions, world.restraint, more));
+    withheld = new Map([...withheld, ...more]);
+  }
+}
+
+/** Returns the place of an object among all, the senior one first. */
+function seniority({ pools, recordSets }: Observation): (object: ObjectRef) => number {
+  const all = [
+    ...pools.map(({ kind, meta }) => ({ kind, meta })),
+    ...recordSets.map(({ meta }) => ({ kind: "dns" as const, meta })),
+  ];
+  const ranks = new Map(all.toSorted(bySeniority).map(({ kind, meta }, rank) => [refKey({ kind, ...meta }), rank]));
+  return (object) => ranks.get(refKey(object)) ?? ranks.size;
+}
+
+/** Plans once. What is withheld stays as it is. */
+function planned(world: Observation, selection: Selection, withheld: Withheld): Plan {
+  const claimed = claim(world, selection, withheld);
   const addresses = planAddresses(world, claimed);
   const names = planNames(world, claimed, addresses);
   const annotations = planAnnotations({
@@ -95,14 +121,15 @@ interface Claimed {
   readonly shown: Shown;
   /** Addresses that serve at this moment, whatever is planned for them. */
   readonly serving: ReadonlySet<string>;
+  readonly withheld: Withheld;
   readonly nowMs: number;
 }
 
 /** Gives each address and each name one owner. */
-function claim(world: Observation, selection: Selection): Claimed {
+function claim(world: Observation, selection: Selection, withheld: Withheld): Claimed {
   const { dns, observedAtMs: nowMs } = world;
   const claims = settleClaims(world.pools);
-  const views = viewPools(world, claims, selection);
+  const views = viewPools(world, claims, selection, withheld);
   const recordSets = world.recordSets
     .toSorted(bySeniority)
     .map((recordSet) => checkRecordSet(recordSet, isSelected(selection, "dns", recordSet.meta), world));
@@ -119,11 +146,12 @@ function claim(world: Observation, selection: Selection): Claimed {
     nameClaims,
     shown: shownNow(publishers, nameClaims, dns, nowMs),
     serving: servingNow(views),
+    withheld,
     nowMs,
   };
 }
 
-function viewPools(world: Observation, claims: Claims, selection: Selection): readonly PoolView[] {
+function viewPools(world: Observation, claims: Claims, selection: Selection, withheld: Withheld): readonly PoolView[] {
   const { pools, registry, firewalls, observedAtMs: nowMs } = world;
   const providers = new Set(pools.map(({ spec }) => spec.provider));
   const machines = new Map([...providers].map((name) => [name, machineNodes(world, name)]));
@@ -142,6 +170,7 @@ function viewPools(world: Observation, claims: Claims, selection: Selection): re
       nodeByMachine: nodeByMachine(own, verdicts.of),
       machineless: own.machineless,
       isSelected: isSelected(selection, pool.kind, pool.meta),
+      withheld,
       firewall,
       firewallObstacle: (place) => firewallObstacle(firewall, place),
       found,
@@ -252,8 +281,8 @@ function planNames(world: Observation, claimed: Claimed, addresses: AddressPlan)
 
 /** Joins all writes, and puts them in their order. */
 function planWrites(
-  { publishers, serving }: Claimed,
-  { decisions, firewalls, impact }: AddressPlan,
+  { publishers, serving, withheld }: Claimed,
+  { decisions, firewalls, impact, holds: addressHolds }: AddressPlan,
   names: NamesPlan,
   annotations: readonly Action[],
 ): Draft {
@@ -293,7 +322,12 @@ function planWrites(
       .flatMap(({ ref, recordSet }) => finalizerStep(ref, recordSet.meta, cleaningOf(ref))),
   ];
   const publisherOf = new Map(publishers.map((publisher) => [refKey(publisher.ref), publisher]));
+  const told = new Set(
+    [...addressHolds, ...names.holds].map((one) => `${refKey(one.object)} ${one.subject} ${one.reason}`),
+  );
   return guarded("writes", [...distinct.values(), ...finalizers], {
+    withheld,
+    isTold: (object, what, { reason }) => told.has(`${refKey(object)} ${what} ${reason}`),
     isDeleting: (object) => publisherOf.get(refKey(object))?.meta.isDeleting === true,
     retriesOf: (object) => publisherOf.get(refKey(object))?.retries,
   });

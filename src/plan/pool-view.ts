@@ -10,6 +10,7 @@ import type { Cleaning } from "./finalizer.ts";
 import type { FirewallTarget } from "./firewalls/firewall-target.ts";
 import type { Retries } from "./retries.ts";
 import type { Validation } from "./validate.ts";
+import type { Withheld } from "./withhold.ts";
 
 /** Everything the planner works out about one pool before it decides who gets what. All subjects of the planner read it. */
 export interface PoolView {
@@ -26,6 +27,8 @@ export interface PoolView {
   readonly blocked?: Obstacle;
   /** What lets it stand still now; absent while nothing does. */
   readonly suspended?: Suspended;
+  /** Addresses that the run does not take from whoever has them, with the reason. */
+  readonly withheld: Withheld;
   /** Undefined when the pool is blocked. */
   readonly provider: ProviderFacts | undefined;
   /** Nodes that match, sorted by name. */

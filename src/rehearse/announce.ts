@@ -2,6 +2,7 @@ import type { AcquireIP, Action, RecordSetContent } from "../model/action.ts";
 import { changesName } from "../model/action-kinds.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Plan } from "../model/plan.ts";
+import { withBegun } from "../model/restraint.ts";
 import type { Selection } from "../model/run.ts";
 import { providerBudgets } from "../plan/budget.ts";
 import { plan } from "../plan/plan.ts";
@@ -31,7 +32,7 @@ export function announce(first: Plan, observation: Observation, selection: Selec
     const bought = new Map(acquiring.map(({ id }) => [id, addresses.next().value]));
     for (const ip of bought.values()) standIns.set(ip, `(new ${standIns.size + 1})`);
     rounds.push(actions.map((action) => announced(action, bought.get(action.id), standIns)));
-    world = imagine(world, current, actions, bought);
+    world = imagine(begun(world, actions), current, actions, bought);
     current = plan(world, selection);
   }
   if (rounds.length === 0) return first;
@@ -44,6 +45,12 @@ export function announce(first: Plan, observation: Observation, selection: Selec
     holds: current.holds.map((hold) => withStandIns(hold, standIns)),
     budget: providerBudgets(observation, [...actions, ...followUps]),
   };
+}
+
+/** What a run has begun counts for the limits of the run. */
+function begun(world: Observation, actions: readonly Action[]): Observation {
+  const { restraint } = world;
+  return restraint === undefined ? world : { ...world, restraint: actions.reduce(withBegun, restraint) };
 }
 
 /** Names the same change of the same thing. */

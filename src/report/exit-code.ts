@@ -1,7 +1,7 @@
 import { type ObjectRef, refKey } from "../model/action.ts";
 import { ACTIONS } from "../model/action-kinds.ts";
 import type { Hold, Plan, PoolAssessment, RecordSetAssessment } from "../model/plan.ts";
-import { REASONS } from "../model/reason.ts";
+import { REASONS, type Reason } from "../model/reason.ts";
 import type { Outcome, PassResult } from "../model/run.ts";
 import { categoryOf, type ErrorCategory } from "./text/errors.ts";
 
@@ -56,11 +56,22 @@ export function exitCodeOfRun(result: PassResult, options: { readonly partialOk:
   const services = objectsOf(remaining).map((object) =>
     serviceOf(object, remaining, { troubles: troublesOf(result, object), unusableTokens }),
   );
-  const code = exitCodeOfServices(
-    services,
-    result.outcomes.some(({ outcome }) => outcome === "applied"),
-  );
-  return code === EXIT.partly && options.partialOk ? EXIT.done : code;
+  const hasApplied = result.outcomes.some(({ outcome }) => outcome === "applied" || outcome === "unconfirmed");
+  const code = exitCodeOfServices(services, hasApplied);
+  if (code !== EXIT.done && code !== EXIT.partly) return code;
+  if (isDeclined(remaining)) return EXIT.refused;
+  if (code === EXIT.done || options.partialOk) return EXIT.done;
+  return services.every(isLeftOnPurpose) && !hasApplied && remaining.actions.length === 0 ? EXIT.refused : code;
+}
+
+/** True where a question was declined, or nobody could be asked. */
+function isDeclined({ toConfirm = [] }: Plan): boolean {
+  return toConfirm.length > 0;
+}
+
+/** True for an object that nothing is left of but what a guard holds. */
+function isLeftOnPurpose(service: Service): boolean {
+  return service === "served" || service === "idle" || service === "guarded";
 }
 
 function objectsOf({ pools, recordSets }: Plan): readonly (PoolAssessment | RecordSetAssessment)[] {
@@ -71,7 +82,8 @@ function objectsOf({ pools, recordSets }: Plan): readonly (PoolAssessment | Reco
 function exitCodeOfServices(services: readonly Service[], hasApplied: boolean): number {
   const troubles = services.filter((service) => service !== "served" && service !== "idle");
   if (troubles.length === 0) return EXIT.done;
-  if (services.includes("served") || services.includes("unattended")) return EXIT.partly;
+  if (services.some((service) => service === "served" || service === "unattended" || service === "guarded"))
+    return EXIT.partly;
   if (troubles.includes("config")) return EXIT.invalidConfiguration;
   if (troubles.includes("permission")) return EXIT.notPermitted;
   if (hasApplied) return EXIT.partly;
@@ -81,9 +93,9 @@ function exitCodeOfServices(services: readonly Service[], hasApplied: boolean): 
 
 /**
  * How one object came out of a run. `served`: as desired, or on its way with nothing but holds. `idle`: suspended, so neither
- * served nor in trouble. `unattended`: served as far as it goes, and the rest waits for a person. Everything else is why it is in error; the worst of several.
+ * served nor in trouble. `unattended`: served as far as it goes, and the rest waits for a person. `guarded`: the same, and a guard holds the rest. Everything else is why it is in error; the worst of several.
  */
-type Service = "served" | "idle" | "unattended" | Trouble;
+type Service = "served" | "idle" | "unattended" | "guarded" | Trouble;
 
 /** Why an object is in error, worst first: the categories of errors, as far as an object can have them. */
 type Trouble = Exclude<ErrorCategory, "usage">;
@@ -112,9 +124,14 @@ function serviceOf(
   const worst = WORST_FIRST.find((trouble) => states.includes(trouble));
   if (worst !== undefined) return worst;
   // Whatever it is about: it stays as it is until a person acts.
-  if (holds.some(({ needsPerson }) => needsPerson)) return "unattended";
+  if (holds.some(({ needsPerson, reason }) => needsPerson && !isGuard(reason))) return "unattended";
+  if (holds.some(({ reason }) => isGuard(reason))) return "guarded";
   if (held.includes("idle")) return "idle";
   return object.status.error === undefined ? "served" : "refused";
+}
+
+function isGuard(reason: Reason): boolean {
+  return REASONS[reason].isGuard === true;
 }
 
 /** Returns the provider that a hold is about; undefined if the object's DNS name is not known. */
@@ -183,5 +200,5 @@ function asTrouble(error: Error): Trouble {
 
 /** True for the exit code (`partialOk: false`) of a run that looked at everything. Objects in error beside served ones are no failure of the run itself. */
 export function isSuccess(exitCode: number): boolean {
-  return exitCode === EXIT.done || exitCode === EXIT.partly;
+  return exitCode === EXIT.done || exitCode === EXIT.partly || exitCode === EXIT.refused;
 }

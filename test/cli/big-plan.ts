@@ -61,6 +61,7 @@ const wiring: Wiring = {
   withReconciler: (_, _deadlineMs, work) =>
     work({
       cluster,
+      where: "nowhere",
       reconcile: async ({ signal }) => {
         await untilStopped(signal);
         return {

@@ -130,6 +130,7 @@ function wiringOf(
       configs.push(config);
       return work({
         cluster,
+        where: "context prod (https://kubernetes.example:6443)",
         reconcile: async (request) => {
           requests.push(request);
           await cluster.listPools();

@@ -43,10 +43,13 @@ export interface ReadAccess extends PageSource {
 /** A {@link ClusterReader} over HTTP. It has no method that writes, and holds nothing that could. */
 export class KubeClusterReader implements ClusterReader, NamespaceReader {
   readonly server: string;
+  /** For texts: `context "admin" of /home/me/.kube/config`. */
+  readonly source: string;
   readonly #access: ReadAccess;
 
   constructor(access: ReadAccess) {
     this.server = access.connection.server;
+    this.source = access.connection.source;
     this.#access = access;
   }
 

@@ -36,7 +36,7 @@ export interface WriterOptions extends TransportOptions {
 export function createClusterWriter(
   connection: Connection,
   options: WriterOptions,
-): ClusterWriter & NamespaceReader & { readonly close: () => void } {
+): ClusterWriter & NamespaceReader & { readonly source: string; readonly close: () => void } {
   return new KubeClusterWriter(writeAccess(new Transport(connection, options)), options.reportingInstance);
 }
 

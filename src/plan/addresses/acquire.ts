@@ -4,6 +4,7 @@ import { ACQUISITION_WINDOW_MS } from "../../model/lease-notes.ts";
 import type { Observation, ProviderFacts } from "../../model/observation.ts";
 import type { Hold, Obstacle } from "../../model/plan.ts";
 import { compareText, type Pool } from "../../model/resource.ts";
+import { NOT_BEGUN } from "../../model/restraint.ts";
 import { pastMs, timestamp } from "../../model/time.ts";
 import { hold, obstacle, personNeeded } from "../holds.ts";
 import { countedIPs, type MachineOf, type PendingResolution, type PoolView } from "../pool-view.ts";
@@ -39,11 +40,16 @@ export interface AcquisitionBudget {
   rateLeft: number;
   /** When the next one is allowed once `rateLeft` is used up, milliseconds. */
   readonly rateResetMs: number;
+  /** What the run may still acquire, over all providers. */
+  readonly run: { left: number; readonly limit: number };
 }
 
 /** Creates the budget of each provider that was read, from the account's list and limit and the Lease's record of recent acquisitions. */
 export function acquisitionBudgets(observation: Observation): ReadonlyMap<string, AcquisitionBudget> {
   const { providers, registry, observedAtMs: nowMs, lease } = observation;
+  const { limits, begun } = observation.restraint ?? { limits: {}, begun: NOT_BEGUN };
+  const limitOfRun = limits.purchases ?? Number.POSITIVE_INFINITY;
+  const run = { left: limitOfRun - begun.purchases, limit: limitOfRun };
   const recent = lease.acquisitionTimesMs.filter((ms) => ms > nowMs - ACQUISITION_WINDOW_MS);
   const rateResetMs = Math.min(...recent.map((ms) => Math.min(ms, nowMs)), nowMs) + ACQUISITION_WINDOW_MS;
   return new Map(
@@ -51,7 +57,7 @@ export function acquisitionBudgets(observation: Observation): ReadonlyMap<string
       const perMinute = registry.get(name)?.addresses?.acquisitionsPerMinute ?? 0;
       const quotaLeft = limit === undefined || count === undefined ? Number.POSITIVE_INFINITY : limit - count;
       const known = limit === undefined ? {} : { limit };
-      return [name, { quotaLeft, ...known, rateLeft: perMinute - recent.length, rateResetMs }];
+      return [name, { quotaLeft, ...known, rateLeft: perMinute - recent.length, rateResetMs, run }];
     }),
   );
 }
@@ -90,6 +96,7 @@ export function acquireForPool(
     actions.push(acquisition(view, ordinal, place.after, actions.at(-1)));
     budget.quotaLeft -= 1;
     budget.rateLeft -= 1;
+    budget.run.left -= 1;
     if (place.target === undefined) continue;
     ledger.promise(place.target.place.machineID, view.key);
     untilMs = newCoolOff(view);
@@ -166,6 +173,7 @@ function obstacleTo(
     const limit = budget.limit === undefined ? "" : ` of ${budget.limit}`;
     return personNeeded("QuotaExceeded", `the account's limit${limit} reserved addresses is reached`);
   }
+  if (budget.run.left <= 0) return obstacle("Limited", `--max-purchases ${budget.run.limit}`);
   if (budget.rateLeft <= 0) return obstacle("CreationRate", "", { notBeforeMs: budget.rateResetMs });
   return target === undefined || coolOffUntilMs === undefined ? undefined : coolOff(target, coolOffUntilMs);
 }

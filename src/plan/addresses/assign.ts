@@ -33,7 +33,7 @@ export function assignPool(view: PoolView, ledger: MachineLedger): Assignments {
   const mustNotCarry = unknownGaps(view);
   let coolOffUntilMs = coolOffEnd(view);
   for (const { ip, standing } of freeInOrder(view)) {
-    const choice = choose(view, ip, open);
+    const choice = view.withheld.get(ip) ?? choose(view, ip, open);
     if (typeof choice !== "number") {
       holds.push(hold("assign-ip", view.object, ip, choice));
       continue;

@@ -60,7 +60,7 @@ function giveBack(
 ): Pick<Reclaim, "holds" | "actions"> {
   const why =
     publishedAs === undefined
-      ? (view.retries.obstacle(ipSubject(ip)) ?? positionObstacle(standing))
+      ? (view.withheld.get(ip) ?? view.retries.obstacle(ipSubject(ip)) ?? positionObstacle(standing))
       : obstacle("StillPublished", publishedAs);
   if (why !== undefined) return { actions: [], holds: [hold("delete-ip", view.object, ip, why)] };
   if (standing.kind === "placed") return { actions: unassignAndDelete(view, ip, standing.on, false), holds: [] };

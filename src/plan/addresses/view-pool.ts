@@ -27,6 +27,7 @@ interface ViewContext {
   /** Nodes whose machine cannot be read. */
   readonly machineless: readonly NodeFacts[];
   readonly isSelected: boolean;
+  readonly withheld: PoolView["withheld"];
   readonly firewall: PoolView["firewall"];
   readonly firewallObstacle: PoolView["firewallObstacle"];
   /** Addresses that pools viewed earlier in this pass found again: each belongs to one of them. {@link viewPool} adds those of this pool. */
@@ -55,6 +56,7 @@ export function viewPool(pool: Pool, context: ViewContext): PoolView {
     object,
     nowMs: observedAtMs,
     isSelected: context.isSelected,
+    withheld: context.withheld,
     validation,
     ...(blocked === undefined ? {} : { blocked }),
     ...(suspended === undefined ? {} : { suspended }),

@@ -71,7 +71,7 @@ function reconciling(facts: ConditionFacts): Verdict {
 
 function endsByItself({ reason }: Hold): boolean {
   const { wait } = REASONS[reason];
-  return wait === "time" || wait === "reading";
+  return wait === "time" || wait === "reading" || wait === "run";
 }
 
 /** What is held, why, and what a person can do; and when it ends by itself, where that is known. */

@@ -1,0 +1,208 @@
+import { type Action, type ObjectRef, refKey, type WriteDNS } from "../model/action.ts";
+import { changesAddress, changesName } from "../model/action-kinds.ts";
+import type { Obstacle } from "../model/plan.ts";
+import { compareText } from "../model/resource.ts";
+import type { Restraint } from "../model/restraint.ts";
+import type { Verdict } from "./guards.ts";
+import { hold, obstacle, personNeeded } from "./holds.ts";
+
+/*
+ * What a run does not take from anybody, although the plan would: more than its limits allow, and what nobody has confirmed.
+ *
+ *   1 Count by thing: an address that leaves names, annotation and machine is one thing, and so is a name that goes.
+ *   2 The senior object first; of one object names before addresses, since addresses wait for their names.
+ *   3 What the run has begun goes on. What a recovery requires is never withheld.
+ *
+ * plan.ts plans again with what is withheld: nodes that it was promised are free for others then.
+ */
+
+/** By {@link Taken.what}, why it stays. */
+export type Withheld = ReadonlyMap<string, Obstacle>;
+
+/** Nothing withheld. */
+export const NOTHING_WITHHELD: Withheld = new Map();
+
+/** Returns what of a plan is to be withheld; empty where nothing is. Pure. */
+export function excess(
+  actions: readonly Action[],
+  restraint: Restraint | undefined,
+  rankOf: (object: ObjectRef) => number,
+): Withheld {
+  if (restraint === undefined) return NOTHING_WITHHELD;
+  const { taken } = restraint.begun;
+  const exempt = neededByRecovery(actions);
+  const left = leftOf(restraint);
+  const things = thingsOf(actions, rankOf).filter(({ what }) => !taken.has(what) && !exempt.has(what));
+  return new Map(
+    things.flatMap((thing) => {
+      const why = objectionTo(thing, restraint, left);
+      if (why !== undefined) return [[thing.what, why] as const];
+      left.moves -= 1;
+      if (thing.isReduction) left.removals -= 1;
+      return [];
+    }),
+  );
+}
+
+/** What the limits of the run still allow. Lowered with each thing that is let through. */
+interface Left {
+  moves: number;
+  removals: number;
+}
+
+function leftOf({ limits, begun }: Restraint): Left {
+  const impacts = [...begun.taken.values()];
+  const removed = impacts.filter((impact) => impact === "reduction");
+  return {
+    moves: (limits.voluntaryMoves ?? Number.POSITIVE_INFINITY) - impacts.length,
+    removals: (limits.removals ?? Number.POSITIVE_INFINITY) - removed.length,
+  };
+}
+
+function objectionTo(thing: Thing, { limits, confirmed }: Restraint, left: Left): Obstacle | undefined {
+  if (thing.mustBeConfirmed && confirmed?.has(thing.what) === false) return personNeeded("NotConfirmed");
+  if (thing.isReduction && left.removals <= 0) return obstacle("Limited", `--max-removals ${limits.removals}`);
+  return left.moves > 0 ? undefined : obstacle("Limited", `--max-voluntary-moves ${limits.voluntaryMoves}`);
+}
+
+/** Returns the actions of a plan that a person would have to confirm: what they take is withheld for that, and cannot be undone. Pure. */
+export function unconfirmed(
+  actions: readonly Action[],
+  { confirmed }: Restraint,
+  withheld: Withheld,
+): readonly Action[] {
+  if (confirmed === undefined) return [];
+  return actions.filter(
+    (action) =>
+      isDecisive(action) && (action.takes ?? []).some(({ what }) => withheld.has(what) && !confirmed.has(what)),
+  );
+}
+
+/** True for what makes a change one that cannot be undone. */
+function isDecisive({ kind, impact }: Action): boolean {
+  return impact === "takeover" || (impact === "reduction" && (kind === "delete-ip" || kind === "delete-dns"));
+}
+
+/** What recoveries require to be taken first, by {@link Taken.what}. Pure. */
+export function neededByRecovery(actions: readonly Action[]): ReadonlySet<string> {
+  const byID = new Map(actions.map((action) => [action.id, action]));
+  const open = actions.filter(({ impact }) => impact === "recovery");
+  const needed = new Set<Action>();
+  for (let action = open.pop(); action !== undefined; action = open.pop()) {
+    for (const id of action.requires) {
+      const first = byID.get(id);
+      if (first === undefined || needed.has(first)) continue;
+      needed.add(first);
+      open.push(first);
+    }
+  }
+  return new Set([...needed].flatMap(({ takes = [] }) => takes.map(({ what }) => what)));
+}
+
+/** One thing that a plan takes from somebody. */
+interface Thing {
+  readonly what: string;
+  readonly isReduction: boolean;
+  /** True for what cannot be undone: an address given back for good, a name whose records go, and a takeover. */
+  readonly mustBeConfirmed: boolean;
+}
+
+function thingsOf(actions: readonly Action[], rankOf: (object: ObjectRef) => number): readonly Thing[] {
+  const taking = actions.flatMap((action) => (action.takes ?? []).map((taken) => ({ action, taken })));
+  const things = [...Map.groupBy(taking, ({ taken }) => taken.what)].map(([what, parts]) => {
+    const [senior = ""] = parts.map(({ action: { object } }) => orderOf(object, rankOf)).toSorted(compareText);
+    const impacts = new Set(parts.map(({ taken }) => taken.impact));
+    const isName = parts.some(({ taken }) => taken.isName === true);
+    return {
+      what,
+      order: `${senior} ${isName ? 0 : 1} ${what}`,
+      isReduction: impacts.has("reduction"),
+      mustBeConfirmed: parts.some(({ action }) => isDecisive(action)),
+    };
+  });
+  return things.toSorted((a, b) => compareText(a.order, b.order));
+}
+
+function orderOf(object: ObjectRef, rankOf: (object: ObjectRef) => number): string {
+  return `${String(rankOf(object)).padStart(9, "0")} ${refKey(object)}`;
+}
+
+/**
+ * What is withheld stays as it is, wherever it is: on its machine, in its names, annotated. A write of a name does the rest of what it was to do. Exception: what a
+ * recovery requires goes. While something of an object is withheld its firewalls stay open.
+ */
+export function keepWithheld(
+  actions: readonly Action[],
+  {
+    withheld,
+    isTold,
+  }: { readonly withheld: Withheld; readonly isTold: (object: ObjectRef, what: string, why: Obstacle) => boolean },
+): Verdict {
+  if (withheld.size === 0) return {};
+  const released = neededByRecovery(actions);
+  const heldOf = ({ takes = [] }: Action): readonly string[] =>
+    takes.flatMap(({ what }) => (withheld.has(what) && !released.has(what) ? [what] : []));
+  const held = actions.filter((action) => heldOf(action).length > 0);
+  const keeping = Map.groupBy(held.filter(changesName).filter(isEditable), nameOf);
+  const objects = new Set(held.map(({ object }) => refKey(object)));
+  const closing = actions.filter(
+    ({ kind, object }) => (kind === "close-ports" || kind === "remove-from-firewall") && objects.has(refKey(object)),
+  );
+  return {
+    edits: actions
+      .filter(changesName)
+      .filter(isEditable)
+      .flatMap((write) => {
+        const kept = keeping.get(nameOf(write))?.flatMap(heldOf);
+        return kept === undefined ? [] : [{ id: write.id, action: stillShowing(write, kept) }];
+      }),
+    withholds: [...held.filter((action) => !changesName(action) || !isEditable(action)), ...closing],
+    holds: held
+      .flatMap((action) =>
+        heldOf(action).map((what) => ({ action, what, why: withheld.get(what) ?? obstacle("Limited") })),
+      )
+      .filter(({ action, what, why }) => !isTold(action.object, what, why))
+      .toSorted((a, b) => Number(!changesAddress(a.action)) - Number(!changesAddress(b.action)))
+      .filter(isFirst)
+      .map(({ action, what, why }) => hold(action.kind, action.object, what, why)),
+  };
+}
+
+interface Part {
+  readonly action: Action;
+  readonly what: string;
+}
+
+/** True for the first of those that are about the same thing of the same object. */
+function isFirst({ action, what }: Part, at: number, all: readonly Part[]): boolean {
+  return all.findIndex((one) => one.what === what && refKey(one.action.object) === refKey(action.object)) === at;
+}
+
+/** A name that goes goes whole. */
+function isEditable({ kind }: WriteDNS): boolean {
+  return kind !== "delete-dns";
+}
+
+function nameOf({ object, fqdn, dnsProvider }: WriteDNS): string {
+  return `${refKey(object)} ${fqdn} ${dnsProvider}`;
+}
+
+/** The write with these addresses in the name before and after; undefined where nothing else is to be changed. */
+function stillShowing(write: WriteDNS, kept: readonly string[]): WriteDNS | undefined {
+  const withKept = (addresses: readonly string[]): readonly string[] =>
+    [...new Set([...addresses, ...kept])].toSorted(compareText);
+  const { before, after, takes = [], unrecorded = [], ...rest } = write;
+  const left = takes.filter(({ what }) => !kept.includes(what));
+  const edited: WriteDNS = {
+    ...rest,
+    before: { ...before, addresses: withKept(before.addresses) },
+    after: { ...after, addresses: withKept(after.addresses) },
+    ...(left.length === 0 ? {} : { takes: left }),
+    ...(unrecorded.length === 0 ? {} : { unrecorded }),
+  };
+  const isSame =
+    edited.before.addresses.length === edited.after.addresses.length &&
+    (before.ttlSeconds === undefined || before.ttlSeconds === after.ttlSeconds) &&
+    edited.before.addresses.every((ip) => edited.after.addresses.includes(ip));
+  return isSame ? undefined : edited;
+}
