@@ -21,23 +21,32 @@ import type { ReconcileAnswer, Wiring } from "./wiring.ts";
 export async function runReconcile(session: Session, names: readonly string[], flags: ReconcileFlags): Promise<number> {
   if (flags.watch === true) return (await import("./watch.ts")).runWatch(session, names, flags);
   refuseWatchFlags(flags);
-  const { signal } = session;
   const targets = objectTargets(names, "reconcile");
   const target = pushTarget(flags, session.env, session);
   const wiring = await session.loadWiring();
   const pushing = target === undefined ? undefined : { target, clock: wiring.clock };
   try {
-    const { answer, selection, total, isPrinted } = await runs(session, wiring, targets, flags);
+    const { answer, selection, ...done } = await runs(session, wiring, targets, flags);
     if (answer.kind === "locked") return await lockedOut(session, answer.holder, flags);
-    const exitCode = exitCodeOfEnd(total ?? answer.value, { signal, partialOk: flags.partial === "ok" });
-    const isToPrint = isDocument(session.output) || isPrinted !== true;
-    if (isToPrint) await printRun(session, total ?? answer.value, exitCode);
+    const exitCode = await printEnd(session, { ...done, last: answer.value }, flags);
     if (pushing !== undefined && answer.noted !== undefined) await pushRun(session, pushing, answer.noted, selection);
     return exitCode;
   } catch (error) {
     if (pushing !== undefined && targets.length === 0 && isOfTheRun(error)) await pushFailure(session, pushing, error);
     throw error;
   }
+}
+
+/** Prints what is not printed yet. Returns the exit code. */
+async function printEnd(
+  session: Session,
+  { total, last, isPrinted }: Pick<Runs, "total" | "isPrinted"> & { readonly last: PassResult },
+  { partial }: ReconcileFlags,
+): Promise<number> {
+  const result = total ?? last;
+  const exitCode = exitCodeOfEnd(result, { signal: session.signal, partialOk: partial === "ok" });
+  if (isPrinted !== true || isDocument(session.output)) await printRun(session, result, exitCode);
+  return exitCode;
 }
 
 function lockedOut(session: Session, holder: string, flags: ReconcileFlags): Promise<number> {
@@ -47,7 +56,7 @@ function lockedOut(session: Session, holder: string, flags: ReconcileFlags): Pro
 
 /** The last of the runs of a command; `total` tells of all of them. */
 interface Runs extends Ran {
-  readonly total?: PassResult;
+  readonly total: PassResult | undefined;
   /** True where the last run was printed before the question. */
   readonly isPrinted?: true;
 }
@@ -63,7 +72,7 @@ async function runs(
   let total: PassResult | undefined;
   for (;;) {
     const ran = await reconcile(session, wiring, { targets, restraint }, flags);
-    if (ran.answer.kind === "locked") return ran;
+    if (ran.answer.kind === "locked") return { ...ran, total };
     const result = ran.answer.value;
     total = isDocument(session.output) ? together(total, result) : result;
     if (restraint === undefined || !mayAsk(session, result)) return { ...ran, total };

@@ -86,7 +86,8 @@ function isDecisive({ kind, impact }: Action): boolean {
 /** What recoveries require to be taken first, by {@link Taken.what}. Pure. */
 export function neededByRecovery(actions: readonly Action[]): ReadonlySet<string> {
   const byID = new Map(actions.map((action) => [action.id, action]));
-  const open = actions.filter(({ impact }) => impact === "recovery");
+  // A name loses what serves no more, whatever else its write waits for.
+  const open = actions.filter((action) => action.impact === "recovery" && !changesName(action));
   const needed = new Set<Action>();
   for (let action = open.pop(); action !== undefined; action = open.pop()) {
     for (const id of action.requires) {

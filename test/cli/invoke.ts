@@ -1,3 +1,4 @@
+import type { Ask } from "../../src/cli/ask.ts";
 import { runCommandLine } from "../../src/cli/command-line.ts";
 import type { Config } from "../../src/cli/config.ts";
 import type { Environment } from "../../src/cli/environment.ts";
@@ -34,6 +35,8 @@ export interface Scene {
   /** Width of the terminal; absent = both streams are pipes. */
   readonly terminal?: number;
   readonly signal?: AbortSignal;
+  /** Absent = nobody sits at a terminal. */
+  readonly ask?: Ask;
 }
 
 /** What a command line printed and returned. */
@@ -70,6 +73,7 @@ export async function invoke(argv: readonly string[], scene: Scene = {}): Promis
     env: { ...INVOKED_TOKENS, ...scene.env },
     streams: { stdout: stream("stdout"), stderr: stream("stderr") },
     signal: scene.signal ?? new AbortController().signal,
+    ...(scene.ask === undefined ? {} : { ask: scene.ask }),
     runID: "0f1e2d3c",
     identity: "laptop_42_0f1e2d3c",
     wallMs: () => NOW_MS,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { KubeError, type Refusal } from "../../src/model/errors.ts";
 import type { Observation, ProviderFacts } from "../../src/model/observation.ts";
+import { NOT_BEGUN } from "../../src/model/restraint.ts";
 import type { PassResult } from "../../src/model/run.ts";
 import { exitCodeOfPlan, exitCodeOfRun } from "../../src/report/exit-code.ts";
 import { applied, aRun, failed, steady } from "./runs.ts";
@@ -65,7 +66,34 @@ const quiet = (world: Observation): PassResult => aRun(world, world, applied, { 
 const all = (failure: Parameters<typeof failed>[1], names?: readonly string[]): PassResult =>
   aRun(waiting(names), waiting(names), (action) => failed(action, failure));
 
+/** Two surplus addresses that the pool acquired, on nodes; the run may remove none. */
+const overLimit = (removals = 0): Observation => {
+  const ips = ["203.0.113.1", "203.0.113.2"];
+  const acquired = ips.map((ip) => ({ ip, acquiredAt: "2026-08-01T10:00:00Z" }));
+  const web = aPool("web", [], { spec: { desiredIPs: 1, reclaimPolicy: "Delete" }, status: { acquired } });
+  const world = anObservation([web], [aNode(1), aNode(2)], { "203.0.113.1": "1", "203.0.113.2": "2" });
+  return { ...world, restraint: { limits: { removals }, begun: NOT_BEGUN } };
+};
+/** The same, while a person is asked. */
+const unconfirmed = (): Observation => ({
+  ...overLimit(),
+  restraint: { limits: {}, confirmed: new Set(), begun: NOT_BEGUN },
+});
+const annotated = (world: Observation): Observation => ({
+  ...world,
+  nodes: world.nodes.map((node, at) => ({
+    ...node,
+    addressAnnotation: `203.0.113.${at + 1}`,
+    poolAnnotation: "ingress/web",
+  })),
+});
+
 const ROWS: readonly (readonly [string, PassResult, number])[] = [
+  ["nothing but a limited removal is left", quiet(annotated(overLimit())), 4],
+  ["a limited removal is left, and something was done", aRun(overLimit(), annotated(overLimit()), applied), 3],
+  ["a limited removal is left beside an invalid object", quiet(withInvalid(annotated(overLimit()))), 3],
+  ["nobody has confirmed a removal", quiet(annotated(unconfirmed())), 4],
+  ["nobody has confirmed a removal, and something was done", aRun(unconfirmed(), annotated(unconfirmed()), applied), 4],
   ["nothing is to do", quiet(steady()), 0],
   ["there are no pools", quiet(anObservation([], [], {})), 0],
   ["the only pool is suspended", quiet(suspended()), 0],

@@ -19,6 +19,7 @@ import { foreignRecordScenarios } from "./foreign-record-scenarios.ts";
 import { impactScenarios } from "./impact-scenarios.ts";
 import { interruptedScenarios } from "./interrupted-scenarios.ts";
 import { kubernetesScenarios } from "./kubernetes-scenarios.ts";
+import { limitScenarios } from "./limit-scenarios.ts";
 import { lostAnswerScenarios } from "./lost-answer-scenarios.ts";
 import { lostMemoryScenarios } from "./lost-memory-scenarios.ts";
 import { lostStatusScenarios } from "./lost-status-scenarios.ts";
@@ -64,6 +65,7 @@ export const SCENARIO_GROUPS: Readonly<Record<string, (scenario: Register) => vo
   crashes: crashScenarios,
   mishaps: mishapScenarios,
   suspensions: suspendScenarios,
+  limits: limitScenarios,
   interruptions: interruptedScenarios,
   neighbours: neighbourScenarios,
   "calls as a budget": budgetScenarios,

@@ -1,3 +1,4 @@
+import type { RunRestraint } from "../../src/model/restraint.ts";
 import type { PassResult, Selection } from "../../src/model/run.ts";
 import type { Clock, LockState } from "../../src/ports/system.ts";
 import { reconcilePass, settle } from "../../src/reconcile.ts";
@@ -17,6 +18,7 @@ export interface RunOptions {
   /** Ends the process before its n-th write. */
   readonly dieBeforeWrite?: number;
   readonly signal?: AbortSignal;
+  readonly restraint?: RunRestraint;
   /** DNS providers for which the process has no token. */
   readonly withoutToken?: readonly DNSName[];
 }
@@ -32,7 +34,8 @@ export async function work(deps: Omit<WriterDeps, "lock">, options: RunOptions, 
   const { clock, cluster, leaseName } = deps;
   const deadline = clock.monotonicMs() + (options.deadlineMs ?? 120_000);
   const signal = options.signal ?? new AbortController().signal;
-  const passOptions = { selection: options.selection ?? {}, deadlineMs: deadline, signal };
+  const { selection = {}, restraint } = options;
+  const passOptions = { selection, deadlineMs: deadline, signal, ...(restraint === undefined ? {} : { restraint }) };
   const pass = async (lock: LockState): Promise<PassResult> =>
     await (options.settle ? settle : reconcilePass)({ ...deps, lock }, passOptions);
   if (options.lease === undefined) return { kind: "done", result: await pass(heldLock()) };

@@ -65,8 +65,8 @@ export const MEMORY_BUGS: readonly Mutation[] = [
   {
     name: "A reader writes.",
     file: "src/reconcile.ts",
-    find: "  const observation = await observe(deps);\n  return { observation,",
+    find: "  const observed = await observe(deps);\n",
     replace:
-      "  const observation = await observe(deps);\n  const [node] = observation.nodes;\n  if (node !== undefined) await (deps.cluster as any).annotateNode(node.name, { address: null, pool: null });\n  return { observation,",
+      "  const observed = await observe(deps);\n  const [node] = observed.nodes;\n  if (node !== undefined) await (deps.cluster as any).annotateNode(node.name, { address: null, pool: null });\n",
   },
 ];
