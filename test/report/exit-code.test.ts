@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { KubeError, type Refusal } from "../../src/model/errors.ts";
 import type { Observation, ProviderFacts } from "../../src/model/observation.ts";
+import { FINALIZER } from "../../src/model/resource.ts";
 import { NOT_BEGUN } from "../../src/model/restraint.ts";
 import type { PassResult } from "../../src/model/run.ts";
 import { exitCodeOfPlan, exitCodeOfRun } from "../../src/report/exit-code.ts";
@@ -71,7 +72,8 @@ const overLimit = (removals = 0): Observation => {
   const ips = ["203.0.113.1", "203.0.113.2"];
   const acquired = ips.map((ip) => ({ ip, acquiredAt: "2026-08-01T10:00:00Z" }));
   const web = aPool("web", [], { spec: { desiredIPs: 1, reclaimPolicy: "Delete" }, status: { acquired } });
-  const world = anObservation([web], [aNode(1), aNode(2)], { "203.0.113.1": "1", "203.0.113.2": "2" });
+  const meta = { ...web.meta, finalizers: [FINALIZER] };
+  const world = anObservation([{ ...web, meta }], [aNode(1), aNode(2)], { "203.0.113.1": "1", "203.0.113.2": "2" });
   return { ...world, restraint: { limits: { removals }, begun: NOT_BEGUN } };
 };
 /** The same, while a person is asked. */
