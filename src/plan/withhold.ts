@@ -84,7 +84,7 @@ function isDecisive({ kind, impact }: Action): boolean {
 }
 
 /** What recoveries require to be taken first, by {@link Taken.what}. Pure. */
-export function neededByRecovery(actions: readonly Action[]): ReadonlySet<string> {
+function neededByRecovery(actions: readonly Action[]): ReadonlySet<string> {
   const byID = new Map(actions.map((action) => [action.id, action]));
   // A name loses what serves no more, whatever else its write waits for.
   const open = actions.filter((action) => action.impact === "recovery" && !changesName(action));
