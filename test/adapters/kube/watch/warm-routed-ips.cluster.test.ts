@@ -43,7 +43,12 @@ describeCluster("lists for routed IPs kept in memory on a real API server", (fac
     expect(noted).toMatchObject({ status: { firewalls }, meta: { note: { ips: ["192.0.2.1"] } } });
     await cluster.setRoutedIPFinalizer(noted.meta, false);
 
-    const issuer = { apiVersion, kind: "RoutedIPIssuer", metadata: { name: "public" }, spec: { provider: "digitalocean" } };
+    const issuer = {
+      apiVersion,
+      kind: "RoutedIPIssuer",
+      metadata: { name: "public" },
+      spec: { provider: "digitalocean" },
+    };
     await api.call("POST", `${own}/routedipissuers`, issuer);
     await hears(`issuer ${namespace}/public`);
     // By now an echo of the own writes would have been heard.
