@@ -109,6 +109,13 @@ export interface SuspendFlags extends ResumeFlags {
   readonly for?: number;
 }
 
+/** Flags of `approve`. */
+export interface ApproveFlags extends ClusterFlags {
+  /** Milliseconds. */
+  readonly for: number;
+  readonly yes?: boolean;
+}
+
 /** Flags of `resume`. */
 export interface ResumeFlags extends ClusterFlags {
   readonly all?: boolean;
@@ -234,6 +241,13 @@ export const SUSPEND: FlagTable<Omit<SuspendFlags, keyof GlobalFlags>> = {
     "end it by itself after this time, at most 7d; without it only flipop resume ends it",
     suspensionTime,
   ),
+};
+
+/** The flags of `approve`. */
+export const APPROVE: FlagTable<Omit<ApproveFlags, keyof GlobalFlags>> = {
+  ...CLUSTER,
+  for: flag("--for <DURATION>", "how long the approval holds", duration, "15m"),
+  yes: flag("-y, --yes", "ask nothing"),
 };
 
 /** The flags of `resume`. */

@@ -2,6 +2,8 @@ import { Argument, Command } from "commander";
 import { EXIT } from "../report/exit-code.ts";
 import { readVersion } from "./environment.ts";
 import {
+  APPROVE,
+  type ApproveFlags,
   addFlags,
   applyFlagEnvironment,
   type ClusterFlags,
@@ -26,7 +28,16 @@ import { writeText } from "./output.ts";
 import type { Invocation, Session } from "./session.ts";
 
 /** Names of the commands, as on the command line. */
-export const COMMANDS: readonly string[] = ["plan", "reconcile", "status", "suspend", "resume", "manifests", "version"];
+export const COMMANDS: readonly string[] = [
+  "plan",
+  "reconcile",
+  "status",
+  "suspend",
+  "resume",
+  "approve",
+  "manifests",
+  "version",
+];
 
 /** The call that the program parses, and its two effects. */
 export interface Program {
@@ -37,10 +48,8 @@ export interface Program {
   readonly onExit: (code: number) => void;
 }
 
-/** Builds the command line. Each command is loaded only when it runs. Parsing throws CommanderError and writes help only. */
-export function buildProgram({ invocation, open, onExit }: Program): Command {
-  const { streams, env } = invocation;
-  const program = new Command("flipop")
+function rootCommand({ streams, env }: Invocation): Command {
+  return new Command("flipop")
     .description("Keeps DigitalOcean reserved IPs, firewalls and DNS on the Kubernetes nodes that can serve now.")
     .version(`flipop ${readVersion()}`, "-V, --version", "print the version")
     .helpOption("-h, --help", "print help")
@@ -54,6 +63,12 @@ export function buildProgram({ invocation, open, onExit }: Program): Command {
       outputError: () => undefined,
     })
     .hook("preAction", (_, command) => applyFlagEnvironment(command, env));
+}
+
+/** Builds the command line. Each command is loaded only when it runs. Parsing throws CommanderError and writes help only. */
+export function buildProgram({ invocation, open, onExit }: Program): Command {
+  const { streams } = invocation;
+  const program = rootCommand(invocation);
   addFlags(program, GLOBAL);
 
   command(
@@ -76,6 +91,9 @@ export function buildProgram({ invocation, open, onExit }: Program): Command {
   command("resume", "Let flipop go on after suspend.", RESUME, OBJECT, "").action(
     run<ResumeFlags>(async (...given) => (await import("./suspend.ts")).runResume(...given)),
   );
+  command("approve", "Let an object with spec.approval: Voluntary take what it asks to take.", APPROVE, OBJECT, "")
+    .addHelpText("after", APPROVE_EXAMPLES)
+    .action(run<ApproveFlags>(async (...given) => (await import("./approve.ts")).runApprove(...given)));
   addFlags(program.command("manifests").description("Print what installs flipop, as YAML."), MANIFESTS).action(
     async (flags: ManifestFlags) => onExit((await import("./manifests.ts")).runManifests(streams, flags)),
   );
@@ -110,6 +128,14 @@ export function buildProgram({ invocation, open, onExit }: Program): Command {
 }
 
 const OBJECT = "[pool/|routedip/|dns/][NAMESPACE/]NAME";
+
+const APPROVE_EXAMPLES = `
+Examples:
+  flipop approve pool/ingress/web
+  flipop approve routedip/ingress/vip --for 1h --yes
+
+Shows what the object would take from somebody, asks, and writes one annotation. It holds for these things only: one more, or another spec, needs another
+approval. The next run carries it out. Needs the tokens of the providers, as plan does, and the right to patch the object.`;
 
 const SUSPEND_EXAMPLES = `
 Examples:

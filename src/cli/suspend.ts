@@ -1,9 +1,9 @@
 import { refKey } from "../model/action.ts";
 import { ConfigError } from "../model/errors.ts";
 import { leaseFacts } from "../model/lease-notes.ts";
+import { LONGEST_TEXT } from "../model/person-notes.ts";
 import {
   holdsNow,
-  LONGEST_REASON,
   SUSPEND_ANNOTATION,
   type Suspended,
   type Suspension,
@@ -39,10 +39,10 @@ interface Place {
 /** Runs `suspend`: writes the annotation that lets flipop stand still. Returns the exit code. */
 export async function runSuspend(session: Session, names: readonly string[], flags: SuspendFlags): Promise<number> {
   const why = oneLine(flags.reason ?? "");
-  if (why === "" || why.length > LONGEST_REASON)
+  if (why === "" || why.length > LONGEST_TEXT)
     throw new ConfigError(
       "usage",
-      `--reason is needed: a sentence of at most ${LONGEST_REASON} characters, for whoever finds it suspended.`,
+      `--reason is needed: a sentence of at most ${LONGEST_TEXT} characters, for whoever finds it suspended.`,
     );
   await onPlaces(session, names, flags, "suspend", async (places, nowMs) => {
     const untilMs = flags.for === undefined ? undefined : nowMs + flags.for;
@@ -165,6 +165,6 @@ function tellResumed({ streams }: Session, place: Place, nowMs: number): void {
 }
 
 /** Returns who runs the command, for those who find its mark: the user, else the host. */
-function personOf({ env, identity }: Session): string {
+export function personOf({ env, identity }: Session): string {
   return oneLine(env["USER"] || env["LOGNAME"] || identity.replace(/_[^_]*_[^_]*$/, ""));
 }

@@ -136,6 +136,8 @@ export interface Plan {
   readonly gaps: readonly Gap[];
   /** What cannot be undone and waits for a person to confirm it, as it would be done. Absent = nothing, or nobody is asked. */
   readonly toConfirm?: readonly Action[];
+  /** What waits for `flipop approve`, by object. Absent = nothing. */
+  readonly toApprove?: readonly ToApprove[];
   /** One per pool, sorted by namespace and name. */
   readonly pools: readonly PoolAssessment[];
   /** One per record set, sorted by namespace and name. */
@@ -144,6 +146,14 @@ export interface Plan {
   readonly names: readonly NameService[];
   /** Provider calls the actions will take, at least, by provider; and what the account has and may have. */
   readonly budget: readonly ProviderBudget[];
+}
+
+/** What an object would take from somebody, and may not before a person approves it. */
+export interface ToApprove {
+  readonly object: ObjectRef;
+  /** The hashes that an approval must have. Sorted. */
+  readonly plan: readonly string[];
+  readonly actions: readonly Action[];
 }
 
 /** Calls and quota of one provider. */

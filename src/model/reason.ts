@@ -391,6 +391,13 @@ const ROWS = {
     held: { address: "stays where it is", name: "stays published" },
     advice: "Run flipop reconcile again, or with a higher limit.",
   },
+  AwaitsApproval: {
+    text: "spec.approval is Voluntary, and a person has to approve it.",
+    wait: "change",
+    isGuard: true,
+    held: { address: "stays where it is", name: "stays published" },
+    routedIP: { text: "approval of its issuer is Voluntary, and a person has to approve it." },
+  },
   NotConfirmed: {
     text: "It cannot be undone, and nobody has confirmed it.",
     wait: "change",

@@ -1,6 +1,7 @@
 import type { AcquisitionNote } from "./acquisition-memory.ts";
 import type { ObjectRef } from "./action.ts";
 import { type AcquiredIP, canonicalIPv4, type PendingAcquisition, type ReleasedIP } from "./address.ts";
+import type { Approval, ApprovalPolicy } from "./approval.ts";
 import type { FirewallMemory, FirewallWish, PendingFirewall } from "./firewall.ts";
 import type { Suspension } from "./suspension.ts";
 
@@ -38,6 +39,8 @@ export interface ObjectMeta {
   readonly note?: AcquisitionNote;
   /** What its annotation says of standing still; absent where it has none. It may be over. */
   readonly suspension?: Suspension;
+  /** What a person has let it take from somebody, by its annotation; absent where it has none. It may be over. */
+  readonly approval?: Approval;
 }
 
 /** One Kubernetes toleration, with the defaults of the API left out. */
@@ -102,6 +105,8 @@ export interface PoolSpec {
   readonly reclaimPolicy: ReclaimPolicy;
   readonly foreignHolder: ForeignHolderPolicy;
   readonly suspend: boolean;
+  /** Absent = `None`. */
+  readonly approval?: ApprovalPolicy;
 }
 
 /** A FloatingIPPool, or a RoutedIP as a pool of one address: identity, defaulted spec and the status another run left. */
@@ -133,6 +138,8 @@ export interface RecordSetSpec {
   readonly whenEmpty: "Keep" | "Delete";
   readonly reclaimPolicy: ReclaimPolicy;
   readonly suspend: boolean;
+  /** Absent = `None`. */
+  readonly approval?: ApprovalPolicy;
 }
 
 /** A NodeDNSRecordSet: identity, defaulted spec and the status another run left. */

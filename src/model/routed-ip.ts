@@ -1,3 +1,4 @@
+import type { ApprovalPolicy } from "./approval.ts";
 import type {
   DNSRecordSetSpec,
   ForeignHolderPolicy,
@@ -47,6 +48,8 @@ export interface RoutedIPIssuerSpec {
   readonly firewallName: string;
   readonly nodeLabel: string;
   readonly tolerations: readonly Toleration[];
+  /** Of its RoutedIPs; absent = `None`. */
+  readonly approval?: ApprovalPolicy;
 }
 
 /** A RoutedIPIssuer. flipop never writes one. */

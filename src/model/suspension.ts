@@ -1,8 +1,8 @@
 import { type ObjectRef, refKey } from "./action.ts";
+import { openNote } from "./person-notes.ts";
 import type { Obstacle } from "./plan.ts";
-import { type ObjectMeta, shownText } from "./resource.ts";
-import { oneLine } from "./text.ts";
-import { parseTime, timestamp } from "./time.ts";
+import type { ObjectMeta } from "./resource.ts";
+import { timestamp } from "./time.ts";
 
 /**
  * Annotation that lets flipop stand still, as JSON: on an object for that object, on the Lease for all of them. A person writes it with `flipop suspend`, so no spec
@@ -17,9 +17,6 @@ export const SUSPEND_ANNOTATION: string = "flipop.digitalocean.com/suspend";
 
 /** The longest time that `flipop suspend --for` takes, milliseconds. */
 export const LONGEST_SUSPENSION_MS: number = 7 * 86_400_000;
-
-/** How many characters of a name or reason are kept. */
-export const LONGEST_REASON: number = 200;
 
 /** What the annotation says. */
 export interface Suspension {
@@ -44,48 +41,18 @@ const FIELDS = ["by", "reason", "since", "until"];
 
 /** Reads what the annotation says. Never throws: what cannot be read is named in `problem`. Pure. */
 export function parseSuspension(text: string): Suspension {
-  const fields = recordOf(text);
-  if (fields === undefined) return { by: "", why: "", problem: "it is no JSON object" };
-  const problems = Object.keys(fields)
-    .filter((name) => !FIELDS.includes(name))
-    .map((name) => `it has no field "${shownText(name)}"`);
-  const textOf = (name: string): string => {
-    const value = fields[name] ?? "";
-    if (typeof value === "string")
-      return [...oneLine(value.slice(0, 4 * LONGEST_REASON))].slice(0, LONGEST_REASON).join("");
-    problems.push(`"${name}" must be text`);
-    return "";
-  };
-  const timeOf = (name: string): number | undefined => {
-    const value = fields[name] ?? undefined;
-    const ms = typeof value === "string" ? parseTime(value) : undefined;
-    if (value !== undefined && ms === undefined) problems.push(`"${name}" must be a time like 2026-01-02T10:00:00Z`);
-    return ms;
-  };
-  const [sinceMs, untilMs] = [timeOf("since"), timeOf("until")];
+  const note = openNote(text, FIELDS);
+  if (note === undefined) return { by: "", why: "", problem: "it is no JSON object" };
+  const [sinceMs, untilMs] = [note.timeOf("since"), note.timeOf("until")];
+  const [by, why] = [note.textOf("by"), note.textOf("reason")];
+  const problem = note.problem();
   return {
-    by: textOf("by"),
-    why: textOf("reason"),
+    by,
+    why,
     ...(sinceMs === undefined ? {} : { sinceMs }),
     ...(untilMs === undefined ? {} : { untilMs }),
-    ...(problems.length === 0 ? {} : { problem: problems.slice(0, MOST_PROBLEMS).join(", ") }),
+    ...(problem === undefined ? {} : { problem }),
   };
-}
-
-/** How many wrong fields are named. */
-const MOST_PROBLEMS = 3;
-
-function recordOf(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const parsed: unknown = JSON.parse(text);
-    return isRecord(parsed) ? parsed : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Writes the annotation. Pure. */

@@ -1,7 +1,7 @@
 import { type Action, type AssignIP, isAssign, type ObjectRef, refKey, subjectOf } from "../model/action.ts";
 import { ACTIONS } from "../model/action-kinds.ts";
 import type { Observation } from "../model/observation.ts";
-import type { Hold, Plan } from "../model/plan.ts";
+import type { Hold, Plan, ToApprove } from "../model/plan.ts";
 import { bySeniority, compareText, objectKey, type Pool } from "../model/resource.ts";
 import type { Selection } from "../model/run.ts";
 import { contentHash } from "../model/text.ts";
@@ -35,7 +35,7 @@ import { poolAddresses, servingNow, verifiedAddresses } from "./serving.ts";
 import { assessPool } from "./status/pool-status.ts";
 import { assessRecordSet } from "./status/record-set-status.ts";
 import { validatePool } from "./validate.ts";
-import { excess, NOTHING_WITHHELD, unconfirmed, type Withheld } from "./withhold.ts";
+import { type Deciders, type Excess, excess, NOTHING_WITHHELD, type Withheld } from "./withhold.ts";
 
 /**
  * Turns one observation into a plan: actions, holds, and the status that each object should have. Pure: the order of the lists changes nothing.
@@ -61,27 +61,51 @@ export function plan(observed: Observation, selection: Selection): Plan {
     ...observed,
     nodes: observed.nodes.toSorted((a, b) => compareText(a.name, b.name)),
   };
-  const rankOf = seniority(world);
+  const deciders = decidersOf(world);
+  let asked: Pick<Excess, "toConfirm" | "toApprove"> = { toConfirm: [], toApprove: [] };
   let withheld = NOTHING_WITHHELD;
-  const toConfirm: Action[] = [];
   for (;;) {
     const made = planned(world, selection, withheld);
-    const more = excess(made.actions, world.restraint, rankOf);
-    const isAllHeld = [...more.keys()].every((what) => withheld.has(what));
-    if (isAllHeld) return toConfirm.length === 0 ? made : { ...made, toConfirm };
-    if (world.restraint !== undefined) toConfirm.push(...unconfirmed(made.actions, world.restraint, more));
-    withheld = new Map([...withheld, ...more]);
+    const more = excess(made.actions, deciders);
+    const isAllHeld = [...more.withheld.keys()].every((what) => withheld.has(what));
+    if (isAllHeld) return { ...made, ...withoutEmpty(asked) };
+    asked = {
+      toConfirm: [...asked.toConfirm, ...more.toConfirm],
+      toApprove: joinedByObject([...asked.toApprove, ...more.toApprove]),
+    };
+    withheld = new Map([...withheld, ...more.withheld]);
   }
 }
 
-/** Returns the place of an object among all, the senior one first. */
-function seniority({ pools, recordSets }: Observation): (object: ObjectRef) => number {
+function withoutEmpty({ toConfirm, toApprove }: Pick<Excess, "toConfirm" | "toApprove">): Partial<Plan> {
+  return { ...(toConfirm.length === 0 ? {} : { toConfirm }), ...(toApprove.length === 0 ? {} : { toApprove }) };
+}
+
+function joinedByObject(all: readonly ToApprove[]): readonly ToApprove[] {
+  return [...Map.groupBy(all, ({ object }) => refKey(object)).values()].flatMap((parts) => {
+    const [first] = parts;
+    if (first === undefined) return [];
+    const hashes = [...new Set(parts.flatMap((part) => part.plan))].toSorted(compareText);
+    return [{ object: first.object, plan: hashes, actions: parts.flatMap(({ actions }) => actions) }];
+  });
+}
+
+function decidersOf(world: Observation): Deciders {
+  const { pools, recordSets, restraint, observedAtMs: nowMs } = world;
   const all = [
-    ...pools.map(({ kind, meta }) => ({ kind, meta })),
-    ...recordSets.map(({ meta }) => ({ kind: "dns" as const, meta })),
-  ];
-  const ranks = new Map(all.toSorted(bySeniority).map(({ kind, meta }, rank) => [refKey({ kind, ...meta }), rank]));
-  return (object) => ranks.get(refKey(object)) ?? ranks.size;
+    ...pools.map(({ kind, meta, spec }) => ({ ref: { kind, ...meta }, meta, spec })),
+    ...recordSets.map(({ meta, spec }) => ({ ref: { kind: "dns" as const, ...meta }, meta, spec })),
+  ].toSorted(bySeniority);
+  const ranks = new Map(all.map(({ ref }, rank) => [refKey(ref), rank]));
+  const metas = new Map(
+    all.flatMap(({ ref, meta, spec }) => (spec.approval === "Voluntary" ? [[refKey(ref), meta] as const] : [])),
+  );
+  return {
+    restraint,
+    nowMs,
+    rankOf: (object) => ranks.get(refKey(object)) ?? ranks.size,
+    approvalOf: (object) => metas.get(refKey(object)),
+  };
 }
 
 /** Plans once. What is withheld stays as it is. */

@@ -1,7 +1,8 @@
-import { type Action, type ObjectRef, refKey, type WriteDNS } from "../model/action.ts";
+import { type Action, type ObjectRef, refKey, type Taken, type WriteDNS } from "../model/action.ts";
 import { changesAddress, changesName } from "../model/action-kinds.ts";
-import type { Obstacle } from "../model/plan.ts";
-import { compareText } from "../model/resource.ts";
+import { approveAdvice, hashOfTaken, notApproved } from "../model/approval.ts";
+import type { Obstacle, ToApprove } from "../model/plan.ts";
+import { compareText, type ObjectMeta } from "../model/resource.ts";
 import type { Restraint } from "../model/restraint.ts";
 import type { Verdict } from "./guards.ts";
 import { hold, obstacle, personNeeded } from "./holds.ts";
@@ -22,15 +23,67 @@ export type Withheld = ReadonlyMap<string, Obstacle>;
 /** Nothing withheld. */
 export const NOTHING_WITHHELD: Withheld = new Map();
 
-/** Returns what of a plan is to be withheld; empty where nothing is. Pure. */
-export function excess(
+/** What decides about the things that a plan takes from somebody. */
+export interface Deciders {
+  readonly restraint: Restraint | undefined;
+  /** The place of an object among all, the senior one first. */
+  readonly rankOf: (object: ObjectRef) => number;
+  /** What is known of an object that needs approval; undefined for one that needs none. */
+  readonly approvalOf: (object: ObjectRef) => ObjectMeta | undefined;
+  readonly nowMs: number;
+}
+
+/** What is withheld of a plan, and what of that a person is asked about. */
+export interface Excess {
+  readonly withheld: Withheld;
+  readonly toConfirm: readonly Action[];
+  readonly toApprove: readonly ToApprove[];
+}
+
+/** Returns what of a plan is to be withheld. Pure. */
+export function excess(actions: readonly Action[], deciders: Deciders): Excess {
+  const exempt = neededByRecovery(actions);
+  const toApprove = unapproved(actions, exempt, deciders);
+  const awaited = new Map(toApprove.flatMap(({ why, whats }) => whats.map((what) => [what, why] as const)));
+  const limited = beyondLimits(actions, new Set([...exempt, ...awaited.keys()]), deciders);
+  const withheld = new Map([...awaited, ...limited]);
+  const toConfirm = deciders.restraint === undefined ? [] : unconfirmed(actions, deciders.restraint, limited);
+  return { withheld, toConfirm, toApprove: toApprove.map(({ why: _why, whats: _whats, ...rest }) => rest) };
+}
+
+interface Unapproved extends ToApprove {
+  readonly why: Obstacle;
+  readonly whats: readonly string[];
+}
+
+/** Returns the objects that take something from somebody, need an approval for it, and have none for all of it. */
+function unapproved(
   actions: readonly Action[],
-  restraint: Restraint | undefined,
-  rankOf: (object: ObjectRef) => number,
+  exempt: ReadonlySet<string>,
+  { approvalOf, nowMs }: Deciders,
+): readonly Unapproved[] {
+  const needsIt = ({ what, impact }: Taken): boolean => impact !== "relocation" && !exempt.has(what);
+  const taking = actions.filter(({ takes = [] }) => takes.some(needsIt));
+  return [...Map.groupBy(taking, ({ object }) => refKey(object)).values()].flatMap((own): readonly Unapproved[] => {
+    const [{ object } = { object: undefined }] = own;
+    const meta = object && approvalOf(object);
+    if (object === undefined || meta === undefined) return [];
+    const taken = own.flatMap(({ takes = [] }) => takes.filter(needsIt));
+    const plan = [...new Set(taken.map((one) => hashOfTaken(meta, one)))].toSorted(compareText);
+    const detail = notApproved(meta.approval, plan, nowMs);
+    if (detail === undefined) return [];
+    const why = { ...personNeeded("AwaitsApproval", detail), advice: approveAdvice(object) };
+    return [{ object, plan, actions: own, why, whats: taken.map(({ what }) => what) }];
+  });
+}
+
+function beyondLimits(
+  actions: readonly Action[],
+  exempt: ReadonlySet<string>,
+  { restraint, rankOf }: Deciders,
 ): Withheld {
   if (restraint === undefined) return NOTHING_WITHHELD;
   const { taken } = restraint.begun;
-  const exempt = neededByRecovery(actions);
   const left = leftOf(restraint);
   const things = thingsOf(actions, rankOf).filter(({ what }) => !taken.has(what) && !exempt.has(what));
   return new Map(
@@ -66,11 +119,7 @@ function objectionTo(thing: Thing, { limits, confirmed }: Restraint, left: Left)
 }
 
 /** Returns the actions of a plan that a person would have to confirm: what they take is withheld for that, and cannot be undone. Pure. */
-export function unconfirmed(
-  actions: readonly Action[],
-  { confirmed }: Restraint,
-  withheld: Withheld,
-): readonly Action[] {
+function unconfirmed(actions: readonly Action[], { confirmed }: Restraint, withheld: Withheld): readonly Action[] {
   if (confirmed === undefined) return [];
   return actions.filter(
     (action) =>

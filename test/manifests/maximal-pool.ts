@@ -89,6 +89,7 @@ const spec: Full<Omit<PoolSpec, "dnsRecordSet">> = {
   reclaimPolicy: "Delete",
   foreignHolder: "TakeOver",
   suspend: true,
+  approval: "Voluntary",
 };
 
 /** A spec of a pool with a value in every field that the model knows, as it is on the wire. */

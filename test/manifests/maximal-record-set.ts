@@ -26,6 +26,7 @@ const spec: Full<Omit<RecordSetSpec, "match" | "dnsRecordSet">> = {
   whenEmpty: "Delete",
   reclaimPolicy: "Delete",
   suspend: true,
+  approval: "Voluntary",
 };
 
 /** A spec of a record set with a value in every field that the model knows, as it is on the wire. */

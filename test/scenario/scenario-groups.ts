@@ -1,4 +1,5 @@
 import { acquiringScenarios } from "./acquiring-scenarios.ts";
+import { approvalScenarios } from "./approval-scenarios.ts";
 import { assignmentScenarios } from "./assignment-scenarios.ts";
 import { budgetScenarios } from "./budget-scenarios.ts";
 import { claimScenarios } from "./claim-scenarios.ts";
@@ -66,6 +67,7 @@ export const SCENARIO_GROUPS: Readonly<Record<string, (scenario: Register) => vo
   mishaps: mishapScenarios,
   suspensions: suspendScenarios,
   limits: limitScenarios,
+  approvals: approvalScenarios,
   interruptions: interruptedScenarios,
   neighbours: neighbourScenarios,
   "calls as a budget": budgetScenarios,

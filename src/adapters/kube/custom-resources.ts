@@ -1,3 +1,4 @@
+import type { ApprovalPolicy } from "../../model/approval.ts";
 import {
   type DNSRecordSetSpec,
   FINALIZER,
@@ -154,6 +155,7 @@ function dnsRecordSet(provider: string): Field<DNSRecordSetSpec> {
 const reclaimPolicy = orElse<ReclaimPolicy>(word(["Retain", "Delete"]), "Retain");
 const foreignHolder = orElse<ForeignHolderPolicy>(word(["Hold", "TakeOver"]), "Hold");
 const suspend = orElse(flag, false);
+const approval = optional<ApprovalPolicy>(word(["None", "Voluntary"]));
 
 /** A FloatingIPPool, see {@link decodeObject}. Never throws. */
 export function decodePool(object: unknown): Pool | undefined {
@@ -174,6 +176,7 @@ const POOL_SPEC: FieldsOf<PoolSpec> = {
   reclaimPolicy,
   foreignHolder,
   suspend,
+  approval,
 };
 
 /**
@@ -193,6 +196,7 @@ const RECORD_SET_SPEC: FieldsOf<RecordSetSpec> = {
   whenEmpty: orElse(word(["Keep", "Delete"]), "Keep"),
   reclaimPolicy,
   suspend,
+  approval,
 };
 
 /** A RoutedIP, see {@link decodeObject}. Never throws. */
@@ -244,6 +248,7 @@ const ISSUER_SPEC: FieldsOf<RoutedIPIssuerSpec> = {
   firewallName: named("routedIPFirewallName", textOrEmpty),
   nodeLabel: textOrEmpty,
   tolerations: list(defaulted(TOLERATION)),
+  approval,
 };
 
 /**

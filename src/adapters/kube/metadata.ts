@@ -1,5 +1,6 @@
 import { type AcquisitionNote, EMPTY_NOTE } from "../../model/acquisition-memory.ts";
 import { canonicalIPv4 } from "../../model/address.ts";
+import { APPROVED_ANNOTATION, parseApproval } from "../../model/approval.ts";
 import type { Readiness } from "../../model/node.ts";
 import { ACQUIRED_ANNOTATION, type ObjectMeta } from "../../model/resource.ts";
 import { parseSuspension, SUSPEND_ANNOTATION } from "../../model/suspension.ts";
@@ -20,6 +21,7 @@ export function decodeMeta(object: unknown): ObjectMeta | undefined {
   const annotations = asRecord(metadata["annotations"]);
   const note = decodeNote(uid, asText(annotations?.[ACQUIRED_ANNOTATION]));
   const suspend = annotations?.[SUSPEND_ANNOTATION];
+  const approved = annotations?.[APPROVED_ANNOTATION];
   return {
     namespace: asText(metadata["namespace"]) ?? "",
     name,
@@ -32,6 +34,7 @@ export function decodeMeta(object: unknown): ObjectMeta | undefined {
     labels: asTextMap(metadata["labels"]),
     ...(note.ips.length === 0 && note.pending.length === 0 ? {} : { note }),
     ...(typeof suspend !== "string" ? {} : { suspension: parseSuspension(suspend) }),
+    ...(typeof approved !== "string" ? {} : { approval: parseApproval(approved) }),
   };
 }
 

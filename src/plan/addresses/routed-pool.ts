@@ -63,6 +63,7 @@ function specOf(
     reclaimPolicy: known?.reclaimPolicy ?? "Retain",
     foreignHolder,
     suspend,
+    ...(issuer?.spec.approval === undefined ? {} : { approval: issuer.spec.approval }),
   };
 }
 

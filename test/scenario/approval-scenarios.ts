@@ -1,0 +1,110 @@
+import { expect } from "vitest";
+import { APPROVED_ANNOTATION, approvalText } from "../../src/model/approval.ts";
+import type { Register } from "./scenario.ts";
+import type { World } from "./world.ts";
+
+const MINUTE = 60_000;
+/** What is held keeps its annotation, too. */
+const HELD = { checksAnnotations: false };
+
+/** Pool `web` with `approval: Voluntary` and three addresses that flipop acquired; then it asks for fewer. */
+async function surplus(world: World, desiredIPs = 2): Promise<readonly string[]> {
+  await world.machines("n1", "n2", "n3");
+  await world.pools.create("web", { desiredIPs: 3, region: "nyc3", reclaimPolicy: "Delete", approval: "Voluntary" });
+  await world.pass();
+  expect(await acquired(world)).toBe(3);
+  await world.pools.edit("web", { desiredIPs });
+  return Object.keys((await world.pools.status("web")).ips);
+}
+
+async function acquired(world: World): Promise<number> {
+  return (await world.pools.status("web")).acquired.length;
+}
+
+/** What `flipop approve` would write now. */
+async function approval(world: World, forMs = 15 * MINUTE): Promise<string> {
+  const [waiting] = (await world.plan()).toApprove ?? [];
+  expect(waiting).toBeDefined();
+  return approvalText(waiting?.plan ?? [], "ana", world.nowMs() + forMs);
+}
+
+async function expectHeld(world: World, why: string): Promise<void> {
+  const before = await acquired(world);
+  await world.pass({ settle: true });
+  expect(world.cloudWrites()).toEqual([]);
+  expect(await acquired(world)).toBe(before);
+  const { conditions } = await world.pools.status("web");
+  const stalled = conditions.find(({ type }) => type === "Stalled");
+  expect(`${stalled?.status} ${stalled?.reason} ${stalled?.message}`).toContain("True AwaitsApproval");
+  expect(stalled?.message).toContain(why);
+  expect(stalled?.message).toContain("Run flipop approve pool/");
+}
+
+/** `spec.approval: Voluntary` and `flipop approve`. */
+export function approvalScenarios(scenario: Register): void {
+  scenario("a removal waits for an approval, and goes with one", async (world) => {
+    await surplus(world);
+    await expectHeld(world, "nobody has approved it");
+    await world.pools.annotate("web", APPROVED_ANNOTATION, await approval(world));
+    await world.pass({ settle: true });
+    expect(await acquired(world)).toBe(2);
+    expect((await world.plan()).toApprove).toBeUndefined();
+  });
+
+  scenario(
+    "an approval that is over approves nothing",
+    async (world) => {
+      await surplus(world);
+      await world.pools.annotate("web", APPROVED_ANNOTATION, await approval(world, -1000));
+      await expectHeld(world, "the approval by ana is over since");
+    },
+    HELD,
+  );
+
+  scenario(
+    "an approval is for these things only, and for this spec",
+    async (world) => {
+      await surplus(world);
+      await world.pools.annotate("web", APPROVED_ANNOTATION, await approval(world));
+      await world.pools.edit("web", { desiredIPs: 1 });
+      await expectHeld(world, "the approval by ana is for something else");
+      await world.pools.edit("web", { desiredIPs: 2 });
+      await expectHeld(world, "the approval by ana is for something else");
+    },
+    HELD,
+  );
+
+  for (const [title, text] of [
+    ["no JSON", "yes"],
+    ["no hash", '{"plan":"*","by":"ana","until":"2999-01-01T00:00:00Z"}'],
+    ["no end", '{"plan":"00000000000000","by":"ana"}'],
+    ["an unknown field", '{"plan":"00000000000000","until":"2999-01-01T00:00:00Z","force":true}'],
+  ] as const) {
+    scenario(
+      `an approval with ${title} approves nothing, and the object says why`,
+      async (world) => {
+        await surplus(world);
+        await world.pools.annotate("web", APPROVED_ANNOTATION, text);
+        await expectHeld(world, "the annotation flipop.digitalocean.com/approved cannot be read");
+      },
+      HELD,
+    );
+  }
+
+  scenario("a recovery waits for no approval", async (world) => {
+    await surplus(world, 3);
+    await world.machines("n4");
+    await world.nodes.setReady("n1", false);
+    await world.pass({ settle: true });
+    expect(world.cloudWrites()).toHaveLength(1);
+    expect((await world.pools.status("web")).conditions.find(({ type }) => type === "Stalled")?.status).toBe("False");
+  });
+
+  scenario("a run that dies on the way of what was approved: the next one goes on with it", async (world) => {
+    await surplus(world);
+    await world.pools.annotate("web", APPROVED_ANNOTATION, await approval(world));
+    for (let write = 1; write < 20; write += 1) if (!(await world.crash(write, { settle: true }))) break;
+    await world.pass({ settle: true });
+    expect(await acquired(world)).toBe(2);
+  });
+}
