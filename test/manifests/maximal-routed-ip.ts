@@ -29,10 +29,11 @@ export const MAXIMAL_ROUTED_IP_SPEC: Readonly<Record<string, unknown>> = {
   dnsRecordSet: MAXIMAL_SPEC["dnsRecordSet"],
 };
 
-const issuer: Full<Pick<RoutedIPIssuerSpec, "provider" | "region" | "nodeLabel" | "tolerations">> = {
+const issuer: Full<Pick<RoutedIPIssuerSpec, "provider" | "region" | "nodeLabel" | "tolerations" | "approval">> = {
   provider: "digitalocean",
   region: "ams3",
   nodeLabel: "a",
+  approval: "Voluntary",
   tolerations: [{ key: "k", operator: "Equal", value: "v", effect: "NoExecute", tolerationSeconds: 60 }],
 };
 
