@@ -118,21 +118,25 @@ interface Loss {
 function harmsOf(plan: Plan): readonly Harm[] {
   const actions = announcedActions(plan);
   const byObject = Map.groupBy(actions.filter(isVoluntary), ({ object }) => refKey(object));
-  const fates = plan.names.map((name) => ({ name, fate: fateOf(name, actions) }));
+  if (byObject.size === 0) return [];
+  const changes = changesOf(actions);
+  const names = new Map(plan.names.map((name) => [nameKey(name), name]));
+  const servedAt = new Map<string, NameService[]>();
+  for (const name of plan.names) for (const ip of name.serving) servedAt.set(ip, [...(servedAt.get(ip) ?? []), name]);
   return [...byObject.values()].flatMap((own) =>
     harmClasses(own).flatMap((impact): readonly Harm[] => {
       const [first] = own;
       if (first === undefined) return [];
-      const losses = own.filter((action) => action.impact === impact).flatMap((action) => lossesOf(action, plan));
-      const lost = new Set(losses.map(({ ip }) => ip));
-      const affected = fates.filter(({ name }) => name.serving.some((ip) => lost.has(ip)));
+      const losses = own.filter((action) => action.impact === impact).flatMap((action) => lossesOf(action, names));
+      const affected = new Set(losses.flatMap(({ ip }) => servedAt.get(ip) ?? []));
+      const fates = [...affected].map((name) => ({ name, fate: fateOf(name, changes) }));
       return [
         {
           object: first.object,
           impact,
           losses,
-          outages: affected.flatMap(({ name, fate }) => outageOf(name, fate, plan)),
-          kept: affected.flatMap(({ name, fate }) =>
+          outages: fates.flatMap(({ name, fate }) => outageOf(name, fate, plan)),
+          kept: fates.flatMap(({ name, fate }) =>
             fate.staying.length === 0 ? [] : [{ name: name.fqdn, left: fate.staying.length, of: name.serving.length }],
           ),
         },
@@ -141,15 +145,18 @@ function harmsOf(plan: Plan): readonly Harm[] {
   );
 }
 
-function lossesOf(action: Action, { names }: Plan): readonly Loss[] {
+function nameKey({ provider, fqdn }: Pick<NameService, "provider" | "fqdn">): string {
+  return `${provider} ${fqdn}`;
+}
+
+function lossesOf(action: Action, names: ReadonlyMap<string, NameService>): readonly Loss[] {
   if (changesName(action)) {
-    const { fqdn: from, dnsProvider, unrecorded = [] } = action;
-    const name = names.find(({ fqdn, provider }) => fqdn === from && provider === dnsProvider);
-    const isLost = (ip: string): boolean =>
-      !unrecorded.includes(ip) && (name === undefined || name.serving.includes(ip));
-    return dnsChange(action)
-      .removed.filter(isLost)
-      .map((ip) => ({ ip, by: "name", from }));
+    const { fqdn: from, dnsProvider: provider, unrecorded = [] } = action;
+    const name = names.get(nameKey({ provider, fqdn: from }));
+    const removed = dnsChange(action).removed.filter((ip) => !unrecorded.includes(ip));
+    const serving = removed.filter((ip) => name?.serving.includes(ip) === true);
+    // Of a name that was not read, or that shows something else by then, all that leaves is told.
+    return (serving.length === 0 ? removed : serving).map((ip) => ({ ip, by: "name", from }));
   }
   switch (action.kind) {
     case "move-ip":
@@ -180,16 +187,33 @@ interface Fate {
   readonly arriving: ReadonlySet<string>;
 }
 
-function fateOf({ fqdn, provider, shown, serving }: NameService, actions: readonly Action[]): Fate {
-  const writes = actions.filter(changesName).filter((write) => write.fqdn === fqdn && write.dnsProvider === provider);
-  const final = writes.at(-1)?.after.addresses ?? shown;
+/** What the actions of a plan do to addresses and names. */
+interface Changes {
+  /** Name → its addresses in the end. */
+  readonly written: ReadonlyMap<string, readonly string[]>;
+  /** Addresses that leave a machine. */
+  readonly away: ReadonlySet<string>;
+  /** Addresses that come to one. */
+  readonly arriving: ReadonlySet<string>;
+}
+
+function changesOf(actions: readonly Action[]): Changes {
+  const written = new Map<string, readonly string[]>();
   const away = new Set<string>();
   const arriving = new Set<string>();
   for (const action of actions) {
+    if (changesName(action))
+      written.set(nameKey({ provider: action.dnsProvider, fqdn: action.fqdn }), action.after.addresses);
     if (action.kind === "move-ip" || action.kind === "unassign-ip" || action.kind === "delete-ip") away.add(action.ip);
     if (action.kind === "move-ip" || action.kind === "assign-ip") arriving.add(action.ip);
     if (action.kind === "acquire-ip" && action.newAddress !== undefined) arriving.add(action.newAddress);
   }
+  return { written, away, arriving };
+}
+
+function fateOf(name: NameService, { written, away, arriving }: Changes): Fate {
+  const { shown, serving } = name;
+  const final = written.get(nameKey(name)) ?? shown;
   const own = (isIn: boolean, isAway: boolean): readonly string[] =>
     serving.filter((ip) => final.includes(ip) === isIn && away.has(ip) === isAway);
   return {
