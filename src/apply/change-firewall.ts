@@ -1,6 +1,6 @@
 import type { ChangeMachines, ChangePorts } from "../model/action.ts";
 import { ProviderError } from "../model/errors.ts";
-import { type Firewall, portText, progressAt } from "../model/firewall.ts";
+import { type Firewall, includesPorts, portText, progressAt } from "../model/firewall.ts";
 import type { LearnedFirewall } from "../model/run.ts";
 import { WAITS, waitMs } from "../model/waits.ts";
 import type { FirewallProvider } from "../ports/providers.ts";
@@ -18,6 +18,8 @@ interface Change {
   readonly call: (left: readonly string[]) => Promise<void>;
   /** True for what takes something away: the firewall is read again right before. */
   readonly isDestructive: boolean;
+  /** What speaks against a destructive change as the firewall is now; undefined when nothing does. Absent = nothing ever. */
+  readonly objection?: (firewall: Firewall) => string | undefined;
   /** Machines that must have it before it is done. */
   readonly awaited: readonly string[];
 }
@@ -32,6 +34,7 @@ export async function changePorts(action: ChangePorts, context: ApplyContext): P
     provider,
     awaited: action.awaited,
     isDestructive: !isOpening,
+    objection: (firewall) => shutOut(action, firewall),
     left: ({ rules }) => {
       const shown = new Set(
         rules.flatMap((rule) => ((isOpening ? rule.isOpenToAll : rule.isPlain) ? [portText(rule.ports)] : [])),
@@ -44,6 +47,14 @@ export async function changePorts(action: ChangePorts, context: ApplyContext): P
     },
   };
   return await mutex.run(() => carryOut(change, action.provider, context));
+}
+
+/** Names ports that objects need and that nothing but the rules to be closed lets in; undefined when there are none. */
+function shutOut({ ports, replaced = [] }: ChangePorts, { rules }: Firewall): string | undefined {
+  const closing = new Set(ports.map(portText));
+  const staying = rules.filter((rule) => rule.isOpenToAll && !(rule.isPlain && closing.has(portText(rule.ports))));
+  const shut = replaced.filter((one) => !staying.some((rule) => includesPorts(rule.ports, one))).map(portText);
+  return shut.length === 0 ? undefined : `nothing else lets ${[...new Set(shut)].join(", ")} in now`;
 }
 
 /** Puts machines behind a firewall or takes them from it; else as {@link changePorts}. */
@@ -69,26 +80,38 @@ async function carryOut(change: Change, providerName: string, context: ApplyCont
   });
   const reason = obstacle(context);
   if (reason !== undefined) return skipped(reason);
-  const before = change.isDestructive ? await read(change) : undefined;
-  if (before?.kind === "gap") return { ...skipped("Unreadable", before.error), ...learned(before) };
-  // A firewall that was just read again by an earlier change of the pass may have it all already.
-  const left = before === undefined ? undefined : change.left(before.firewall);
-  if (before !== undefined && left?.length === 0) return { outcome: "applied", ...learned(before) };
+  const { result, firewall } = await lastLook(change, learned);
+  if (result !== undefined) return result;
   const late = obstacle(context);
   if (late !== undefined) return skipped(late);
   const acceptedAtMs = context.cluster.now();
   const wait: Wait = {
     acceptedAtMs,
     restsAtMs: context.clock.monotonicMs() + REST_MS,
-    pendingBefore: before?.firewall.pendingMachineIDs,
+    pendingBefore: firewall?.pendingMachineIDs,
   };
   try {
-    await change.call(left ?? change.left(NOTHING_YET));
+    await change.call(change.left(firewall ?? NOTHING_YET));
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
     return await afterRefusal(change, error, wait, learned, context);
   }
   return await confirm(change, wait, learned, context);
+}
+
+/** Reads the firewall again where something is to be taken away: returns it, or what ends the change. */
+async function lastLook(
+  change: Change,
+  learned: Telling,
+): Promise<{ readonly result?: Result; readonly firewall?: Firewall }> {
+  if (!change.isDestructive) return {};
+  const reading = await read(change);
+  if (reading.kind === "gap") return { result: { ...skipped("Unreadable", reading.error), ...learned(reading) } };
+  const { firewall } = reading;
+  // A firewall that was just read again by an earlier change of the pass may have it all already.
+  if (change.left(firewall).length === 0) return { result: { outcome: "applied", ...learned(reading) } };
+  const objection = change.objection?.(firewall);
+  return objection === undefined ? { firewall } : { result: { ...skipped("Stale", objection), ...learned(reading) } };
 }
 
 /** What is waited for after a change was accepted. */

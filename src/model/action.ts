@@ -164,6 +164,8 @@ export interface ChangePorts extends AtFirewall {
   readonly kind: "open-ports" | "close-ports";
   /** Sorted by `portText`. */
   readonly ports: readonly PortRange[];
+  /** Ports that objects need there and that one of `ports` includes: it is closed only while another rule lets them in. Absent = none, or nothing is closed. */
+  readonly replaced?: readonly PortRange[];
   /** How many machines are behind the firewall that are no nodes of this cluster: the change is for them, too. Absent = none. */
   readonly otherMachines?: number;
 }

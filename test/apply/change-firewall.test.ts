@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
-import { changeMachines } from "../../src/apply/change-firewall.ts";
+import { changeMachines, changePorts } from "../../src/apply/change-firewall.ts";
 import { type ApplyContext, applyContext } from "../../src/apply/context.ts";
-import type { ChangeMachines } from "../../src/model/action.ts";
+import type { ChangeMachines, ChangePorts } from "../../src/model/action.ts";
 import { ProviderError } from "../../src/model/errors.ts";
+import { portText } from "../../src/model/firewall.ts";
 import type { ClusterWriter } from "../../src/ports/cluster.ts";
 import { digitaloceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
 import { FakeClock } from "../fake/fake-clock.ts";
@@ -74,4 +75,29 @@ test("a change whose answer was lost counts once the machines have it, not as so
   });
   expect(clock.wallMs() - startMs).toBeGreaterThanOrEqual(2000);
   expect(provider.recorded.filter(({ operation }) => operation === "add-machines")).toHaveLength(1);
+});
+
+const range = (from: number, to = from): ChangePorts["ports"][number] => ({ protocol: "tcp", from, to });
+const CLOSE: ChangePorts = {
+  ...ADD,
+  kind: "close-ports",
+  id: "close-ports routedip/ingress/vip web",
+  reason: "PortsUnneeded",
+  ports: [range(1, 1000)],
+  before: ["tcp/1-1000"],
+  after: [],
+  awaited: [],
+  replaced: [range(80)],
+};
+
+test.for([
+  ["is left while nothing else lets in what an object needs", [range(1, 1000)], "skipped", ["tcp/1-1000"]],
+  ["is closed once the narrower one is there", [range(1, 1000), range(80)], "applied", ["tcp/80"]],
+] as const)("a wide rule %s", async ([, open, outcome, left]) => {
+  const { clock, provider, context } = scene();
+  await clock.settle(provider.openPorts(ID, open));
+  const result = await clock.settle(changePorts(CLOSE, context));
+  expect(result).toMatchObject({ outcome, firewall: { fact: { kind: "known" } } });
+  const read = await clock.settle(provider.getFirewall(ID));
+  expect(read?.rules.map(({ ports }) => portText(ports))).toEqual(left);
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { Action } from "../../src/model/action.ts";
 import type { Firewall, FirewallFacts } from "../../src/model/firewall.ts";
 import type { Observation } from "../../src/model/observation.ts";
 import { ADDRESS_ANNOTATION, type IPStatus, type Pool, type RoutedIPStatus } from "../../src/model/resource.ts";
@@ -435,6 +436,42 @@ describe("what is taken from a firewall", () => {
     const lines = planText(observation);
     expect(lines).toContain("open-ports web: PortsClosed");
     expect(lines).toContain("close-ports web: PortsUnneeded");
+  });
+
+  describe("is a wider rule", () => {
+    const wide = serving({ ports: [], status: { firewalls: [memoryOf(["tcp/1-1000"], ["101"])] } });
+    const narrow = serving({ name: "other", spec: { ips: [B] }, status: { ips: { [B]: active(102) } } });
+    const retries = [{ subject: "firewall/fw-web", attempts: 1, nextAttemptTime: "2026-08-01T12:00:05Z", error: "x" }];
+    const planOf = (other: Pool, open: readonly string[]): readonly Action[] =>
+      plan(
+        anObservation({
+          pools: [wide, other],
+          nodes: [onN1, n2],
+          addresses: [known(A, { holderID: "101" }), known(B, { holderID: "102" })],
+          firewalls: [firewallFacts([aFirewall({ open, machineIDs: ["101", "102"] })])],
+        }),
+        {},
+      ).actions;
+    const closing = (actions: readonly Action[]): Action | undefined =>
+      actions.find(({ kind }) => kind === "close-ports");
+
+    test("only after the narrower port of another object was opened, and looked for", () => {
+      const actions = planOf(narrow, ["tcp/1-1000"]);
+      const opening = actions.find(({ kind }) => kind === "open-ports");
+      expect(closing(actions)?.requires).toEqual([opening?.id]);
+      expect(closing(actions)).toMatchObject({ replaced: [{ protocol: "tcp", from: 80, to: 80 }] });
+    });
+
+    test("never while that cannot be opened yet", () => {
+      const refused = { ...narrow, status: { ...narrow.status, retries } };
+      expect(closing(planOf(refused, ["tcp/1-1000"]))).toBeUndefined();
+    });
+
+    test("at once where that is open already, if it still is then", () => {
+      const last = closing(planOf(narrow, ["tcp/1-1000", "tcp/80"]));
+      expect(last?.requires).toEqual([]);
+      expect(last).toMatchObject({ replaced: [{ protocol: "tcp", from: 80, to: 80 }] });
+    });
   });
 
   test("goes after the records and before the address, with Delete", () => {

@@ -1,3 +1,4 @@
+import { PROVIDERS } from "../../src/adapters/registry.ts";
 import { portText } from "../../src/model/firewall.ts";
 import { objectKey, type Pool } from "../../src/model/resource.ts";
 import {
@@ -47,7 +48,12 @@ function neededBy(world: World, pool: Pool, all: readonly FirewallView[]): reado
   const holders = [...managedBy(pool)].flatMap((ip) => world.address(ip)?.droplet_id ?? []);
   // What a former firewall has stays until the present one covers the address.
   if (holders.some((id) => !target.firewall.covered.has(String(id)))) kept.push(...onRecord(pool));
-  return [...kept, ...[...target.ports.map(portText), ...holders].map((part) => `${target.firewall.id} ${part}`)];
+  // A machine that a purchase without an answer was made for may have the address: a person has to say which one it is.
+  const asked = pool.status.pendingAcquisitions.flatMap(
+    ({ providerID = "" }) => PROVIDERS.machineID("digitalocean", providerID) ?? [],
+  );
+  const parts = [...target.ports.map(portText), ...holders, ...asked];
+  return [...kept, ...parts.map((part) => `${target.firewall.id} ${part}`)];
 }
 
 function shut(world: World, pool: Pool, all: readonly FirewallView[]): readonly Violation[] {

@@ -83,8 +83,8 @@ export const FIREWALL_BUGS: readonly Mutation[] = [
   {
     name: "What is taken from a firewall is not looked at again before.",
     file: "src/apply/change-firewall.ts",
-    find: "const before = change.isDestructive ? await read(change) : undefined;",
-    replace: 'const before = change.isDestructive && change.id === "" ? await read(change) : undefined;',
+    find: "if (!change.isDestructive) return {};",
+    replace: 'if (!change.isDestructive || change.id !== "") return {};',
   },
   {
     name: "A RoutedIP is let go before its firewall is cleaned.",

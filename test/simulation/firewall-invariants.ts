@@ -15,7 +15,8 @@ import {
 } from "./firewall-truth.ts";
 import type { Monitor, Violation } from "./monitor.ts";
 import type { Process } from "./process.ts";
-import { isBlocked, managedBy } from "./truth.ts";
+import { dropletOf, isBlocked, managedBy, serves } from "./truth.ts";
+import type { World } from "./world.ts";
 
 /** How far a list of addresses may lag behind, milliseconds. */
 const LAG_MS = 5500;
@@ -121,8 +122,14 @@ function neededOf(pool: Pool, { monitor, process, all, before }: FirewallChange)
   const kept = recorded.map((part) => part.slice(prefix.length));
   const target = targetOf(pool, all);
   if (typeof target !== "object" || target.firewall.id !== before.id || isBlocked(pool)) return kept;
-  const machines = isMoved(monitor, process, pool) ? [] : [servingMachine(world, pool), holdingMachine(world, pool)];
+  const isUnknown = isMoved(monitor, process, pool) || isUnread(process, pool);
+  const machines = isUnknown ? [] : [servingMachine(world, pool), holdingMachine(world, pool)];
   return [...kept, ...target.ports.map(portText), ...machines];
+}
+
+/** True where an address of the object could not be read by itself: a list that shows it elsewhere than status has it may lag behind. */
+function isUnread({ readings }: Process, pool: Pool): boolean {
+  return [...managedBy(pool)].some((ip) => readings.newest.get(ip) === "failed");
 }
 
 /** True when somebody else moved an address of the object since shortly before the pass began. */
@@ -130,17 +137,27 @@ function isMoved({ records }: Monitor, { passStartMs }: Process, pool: Pool): bo
   return [...managedBy(pool)].some((ip) => (records.handMoved.get(ip) ?? 0) >= passStartMs - LAG_MS);
 }
 
-/** An address that was served is not shut out, through whatever firewall. */
+/**
+ * An address that was served is not shut out, through whatever firewall. What a former firewall lets in for an object stands in its status alone: nobody knows of it
+ * any more where somebody took that away.
+ */
 function checkClosing({ monitor, what, all, before, after, stable }: FirewallChange): void {
+  const { records, simulation } = monitor;
   const allAfter = all.map((view) => (view === before ? after : view));
   for (const pool of stable) {
     const target = targetOf(pool, all);
-    const machine = servingMachine(monitor.simulation.world, pool);
-    if (typeof target !== "object" || machine === undefined) continue;
+    const machine = servingMachine(simulation.world, pool);
+    if (typeof target !== "object" || machine === undefined || !isServing(simulation.world, pool, machine)) continue;
+    if (records.touchedAtMs.has(objectKey(pool.meta)) && target.firewall.id !== before.id) continue;
     const shut = target.ports.filter((one) => isServed(all, machine, one) && !isServed(allAfter, machine, one));
     if (shut.length > 0)
       monitor.violated("firewall", `${what} shuts out ${shut.map(portText).join(" ")} of ${objectKey(pool.meta)}`);
   }
+}
+
+/** True where clients are answered at the machine: its node matches, or is in grace. */
+function isServing(world: World, pool: Pool, machine: string): boolean {
+  return world.nodes().some((node) => String(dropletOf(node)) === machine && serves(world, pool, node) !== "no");
 }
 
 /** A machine behind no firewall at all lets everything in. */

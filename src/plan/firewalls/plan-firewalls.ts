@@ -1,5 +1,13 @@
 import { type Action, type ChangeMachines, type ChangePorts, refKey } from "../../model/action.ts";
-import { type FirewallMemory, type PendingFirewall, progressAt } from "../../model/firewall.ts";
+import {
+  type FirewallMemory,
+  includesPorts,
+  type PendingFirewall,
+  type PortRange,
+  parsePortText,
+  portText,
+  progressAt,
+} from "../../model/firewall.ts";
 import type { Observation } from "../../model/observation.ts";
 import type { Hold } from "../../model/plan.ts";
 import { compareText } from "../../model/resource.ts";
@@ -19,7 +27,13 @@ import {
   type Sending,
   unfinishedAt,
 } from "./firewall-target.ts";
-import { firewallCleaning, type Reduction, removeUnneeded, waitingForHeirs } from "./shrink-firewall.ts";
+import {
+  firewallCleaning,
+  type Reduction,
+  removeUnneeded,
+  type StandsFor,
+  waitingForHeirs,
+} from "./shrink-firewall.ts";
 
 /** What is done about the firewalls of one object. */
 export interface ObjectFirewalls {
@@ -83,6 +97,7 @@ export function planFirewalls(
   const awaited = awaitedMachines(works);
   const taken = new Set<string>();
   const isAwaited = byOthers(works, awaitedEntries);
+  const standsFor = standIns(works, planned);
   const shared = {
     isRecorded: byOthers(works, (work) => recordedEntries(work, firewalls)),
     isInherited: byOthers(
@@ -102,6 +117,7 @@ export function planFirewalls(
             isCarriedOver: areLetIn(work, (machine) => extension.before.has(machine)),
             unfinished: firstUnfinished(work),
             isAwaited: (entry) => isAwaited(work, entry),
+            standsFor,
             sending: allSending,
             adding,
             stillPublished,
@@ -211,6 +227,37 @@ function awaitedEntries(work: FirewallWork): readonly string[] {
     ...entriesOf(memory),
     ...entriesOf({ ...memory, ports: [...needs.ports], machineIDs: [...needs.machines] }),
   ]);
+}
+
+/**
+ * Finds rules that let clients in to an address although it is to have its own: a wider one that another object, or the same one before its spec was edited, asked
+ * for. Exception: where there is no room for more rules nothing is planned, and the wider one makes room.
+ */
+function standIns(works: readonly FirewallWork[], planned: Planned): StandsFor {
+  const needed = works.flatMap(({ view: { firewall, pool }, needs }): readonly NeededPorts[] => {
+    if (firewall.kind !== "ready" || needs.wanted.size === 0) return [];
+    const { id } = firewall.fact.firewall;
+    const missing = new Set(firewall.missing.map(portText));
+    return (pool.firewall?.ports ?? []).flatMap((ports) => {
+      if (!missing.has(portText(ports))) return [{ id, ports }];
+      const opening = planned.at(id).ports.get(portText(ports));
+      if (opening !== undefined) return [{ id, ports, opening }];
+      return firewall.waiting?.waitsFor === "retry" ? [{ id, ports, opening: "unopened" }] : [];
+    });
+  });
+  return (firewallID, text) => {
+    const outer = parsePortText(text);
+    const inside = needed.filter(({ id, ports }) => id === firewallID && outer && includesPorts(outer, ports));
+    const openings = inside.flatMap(({ opening }) => opening ?? []);
+    return openings.includes("unopened") ? "unopened" : { ports: inside.map(({ ports }) => ports), openings };
+  };
+}
+
+/** Ports that an object needs at a firewall; `opening` is what opens them, absent where they are open. */
+interface NeededPorts {
+  readonly id: string;
+  readonly ports: PortRange;
+  readonly opening?: string;
 }
 
 /** What must stay at each firewall: what objects need, and everything on record for those that can let nothing go. */

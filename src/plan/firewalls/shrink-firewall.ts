@@ -3,6 +3,7 @@ import {
   type FirewallFact,
   type FirewallFacts,
   type FirewallMemory,
+  type PortRange,
   parsePortText,
   shownPorts,
 } from "../../model/firewall.ts";
@@ -35,6 +36,7 @@ interface ReductionContext {
   readonly unfinished: BlockedFirewall | undefined;
   /** True for a port or a machine, as `entryKey`, that may serve another object which is not behind its present firewall yet. */
   readonly isAwaited: (entry: string) => boolean;
+  readonly standsFor: StandsFor;
   /** Every action of the plan that sends an address somewhere. */
   readonly sending: readonly Sending[];
   /** Ids of what is added for the object, at its present firewall. */
@@ -46,11 +48,18 @@ interface ReductionContext {
   readonly nowMs: number;
 }
 
+/** What a rule on record at a firewall lets in that objects need there: their ports, and what opens those; `unopened` while that has to wait. */
+export type StandsFor = (
+  firewallID: string,
+  portText: string,
+) => { readonly ports: readonly PortRange[]; readonly openings: readonly string[] } | "unopened";
+
 /**
  * Removes from one firewall what flipop added for the object and no object needs any more: first ports, then machines.
  * 1. Present firewall: removes after this plan's additions there have ended, even if they failed.
  * 2. Former firewall: removes only if the present one lets clients in at every machine where an address may be, after this plan's additions succeeded.
  * 3. A machine leaves after all moves away from it have succeeded.
+ * 4. A rule that is wider than ports some object needs goes after those ports were opened by themselves; if that fails, it stays.
  * Pure.
  */
 export function removeUnneeded(view: PoolView, memory: FirewallMemory, context: ReductionContext): Reduction {
@@ -65,7 +74,10 @@ export function removeUnneeded(view: PoolView, memory: FirewallMemory, context: 
     const entry = entryKey(memory.id, what);
     return !context.taken.has(entry) && !context.isAwaited(entry);
   };
-  const ports = memory.ports.filter((text) => kept?.ports.has(text) !== true && shown.has(text) && isFree(text));
+  const standIn = (text: string): ReturnType<StandsFor> => context.standsFor(memory.id, text);
+  const ports = memory.ports.filter(
+    (text) => kept?.ports.has(text) !== true && shown.has(text) && isFree(text) && standIn(text) !== "unopened",
+  );
   const machines = memory.machineIDs.filter(
     (id) => kept?.machines.has(id) !== true && firewall.machineIDs.includes(id) && isFree(id),
   );
@@ -74,7 +86,14 @@ export function removeUnneeded(view: PoolView, memory: FirewallMemory, context: 
   const hold = obstacle(view, memory, context);
   if (hold !== undefined) return { ...NOTHING, holds: [hold] };
   const wait = isPresent ? { requires: [], follows: context.adding } : { requires: context.adding, follows: [] };
-  const closing = ports.length === 0 ? [] : [closePorts(view, memory, ports, wait, fact)];
+  const needed = ports.map(standIn).filter((one) => one !== "unopened");
+  const openings = needed.flatMap((one) => one.openings);
+  const afterOpening = { ...wait, requires: [...new Set([...wait.requires, ...openings])] };
+  const replaced = needed.flatMap((one) => one.ports);
+  const closing =
+    ports.length === 0
+      ? []
+      : [{ ...closePorts(view, memory, ports, afterOpening, fact), ...(replaced.length === 0 ? {} : { replaced }) }];
   const leaving = machines.length === 0 ? [] : [removeMachines(view, memory, machines, wait, closing, context)];
   const removed = [...ports, ...machines].map((what) => entryKey(memory.id, what));
   return { actions: [...closing, ...leaving], holds: [], removed };
