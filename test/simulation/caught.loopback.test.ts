@@ -40,5 +40,5 @@ test.for(MUTATIONS)("the simulator catches: $name", async ({ name }, { signal })
   if (!CAUGHT_BY.has(name)) expect.fail("nothing is known to catch it: npm run mutations -- --record looks for it");
   const text = await plant(name, signal);
   expect(text, "its history no longer catches it: npm run mutations -- --record").toMatch(/^(seed|story) .+: .+: /m);
-  expect(text.endsWith('{"isCaught":true}\n'), text).toBe(true);
+  expect(text.endsWith('{"isCaught":true,"isSound":true}\n'), text).toBe(true);
 });

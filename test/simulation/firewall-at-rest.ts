@@ -45,15 +45,17 @@ function neededBy(world: World, pool: Pool, all: readonly FirewallView[]): reado
   const target = targetOf(pool, all);
   const kept = keepsAll(pool, all) || world.pools().some(({ meta }) => meta.isDeleting) ? [...onRecord(pool)] : [];
   if (typeof target !== "object") return kept;
+  const { firewall, ports } = target;
   const holders = [...managedBy(pool)].flatMap((ip) => world.address(ip)?.droplet_id ?? []);
-  // What a former firewall has stays until the present one covers the address.
-  if (holders.some((id) => !target.firewall.covered.has(String(id)))) kept.push(...onRecord(pool));
   // A machine that a purchase without an answer was made for may have the address: a person has to say which one it is.
   const asked = pool.status.pendingAcquisitions.flatMap(
     ({ providerID = "" }) => PROVIDERS.machineID("digitalocean", providerID) ?? [],
   );
-  const parts = [...target.ports.map(portText), ...holders, ...asked];
-  return [...kept, ...parts.map((part) => `${target.firewall.id} ${part}`)];
+  const machines = [...holders.map(String), ...asked];
+  // What a former firewall has stays until the present one lets everybody in to the address.
+  const isOpenTo = (id: string): boolean => firewall.covered.has(id) && ports.every((one) => isOpen(firewall, one));
+  if (!machines.every(isOpenTo)) kept.push(...onRecord(pool));
+  return [...kept, ...[...ports.map(portText), ...machines].map((part) => `${firewall.id} ${part}`)];
 }
 
 function shut(world: World, pool: Pool, all: readonly FirewallView[]): readonly Violation[] {

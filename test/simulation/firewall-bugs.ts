@@ -29,8 +29,8 @@ export const FIREWALL_BUGS: readonly Mutation[] = [
   {
     name: "What is added to a firewall is not put on record before.",
     file: "src/apply/on-record.ts",
-    find: "return { acquired, pendingAcquisitions, ...(firewalls === undefined ? {} : { firewalls }) };",
-    replace: "return { acquired, pendingAcquisitions };",
+    find: "...(firewalls === undefined ? {} : { firewalls }),",
+    replace: "",
   },
   {
     name: "A node leaves the firewall before its address has left it.",

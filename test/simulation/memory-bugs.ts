@@ -58,9 +58,10 @@ export const MEMORY_BUGS: readonly Mutation[] = [
   },
   {
     name: "A suspended pool promises nodes to itself.",
-    file: "src/plan/addresses/assign.ts",
-    find: "if (isWritable(view)) ledger.promise",
-    replace: "ledger.promise",
+    file: "src/plan/addresses/decide-pools.ts",
+    find: "const inTurn = [...views.filter(isWritable), ...views.filter((view) => !isWritable(view))];",
+    replace:
+      'const inTurn = views;\n  for (const view of views.filter(({ suspended }) => suspended !== undefined))\n    for (const { providerID } of view.matches)\n      ledgers.get(view.pool.spec.provider)?.promise(view.machineOf(providerID) ?? "", view.key);',
   },
   {
     name: "A reader writes.",

@@ -7,7 +7,7 @@ import { withBug } from "./plant-bug.ts";
 import type { PlayOptions } from "./play.ts";
 
 // Plants bugs one after the other in one process: a line with a bug's name comes in on stdin; what the history that is known to
-// catch it tells goes out on stdout, then a line of JSON. What does not depend on the file of a bug is loaded once for all bugs,
+// catch it tells goes out on stdout, then a line of JSON. The history must break nothing without the bug. What does not depend on the file of a bug is loaded once for all bugs,
 // which is most of the time that a process of its own would take.
 
 const ROOT = new URL("../../", import.meta.url).href;
@@ -48,6 +48,16 @@ registerHooks({
   },
 });
 
+const sound = new Map<string, Promise<boolean>>();
+
+/** True if a history breaks no promise without a bug. Each history is played once. */
+function isSound(proof: Proof): Promise<boolean> {
+  const key = JSON.stringify(proof);
+  const known = sound.get(key) ?? import("./play.ts").then(({ play }) => play(optionsOf(proof)));
+  sound.set(key, known);
+  return known;
+}
+
 let count = 0;
 for await (const name of createInterface({ input: process.stdin })) {
   const bug = MUTATIONS.find((one) => one.name === name);
@@ -56,7 +66,9 @@ for await (const name of createInterface({ input: process.stdin })) {
   count += 1;
   planted = { bug, files: dependents(bug.file), mark: `?bug=${count}` };
   const { play } = (await import(`./play.ts${planted.mark}`)) as typeof import("./play.ts");
-  process.stdout.write(`${JSON.stringify({ isCaught: !(await play(optionsOf(proof))) })}\n`);
+  const isCaught = !(await play(optionsOf(proof)));
+  planted = undefined;
+  process.stdout.write(`${JSON.stringify({ isCaught, isSound: await isSound(proof) })}\n`);
 }
 
 /** From the project's root; of a file elsewhere, nothing. */

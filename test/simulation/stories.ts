@@ -10,7 +10,7 @@ const region = "nyc3";
 export function stories(): readonly Story[] {
   const listed = { provider, ips: ["203.0.113.1", "203.0.113.2"] };
   const acquiring = { provider, region, desiredIPs: 2, reclaimPolicy: "Delete" } as const;
-  const coolOff = { assignmentCoolOffSeconds: 2 };
+  const coolOff = { assignmentCoolOffSeconds: 5 };
   return [
     story("first fill", 2500, [
       ...node(1),
