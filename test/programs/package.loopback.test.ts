@@ -105,12 +105,12 @@ test("installed into an empty folder, without a registry, the program plans and 
       env: { PATH: `${dirname(process.execPath)}:/usr/bin:/bin`, HOME: home },
       encoding: "utf8",
     });
-  expect(run("manifests", "--only=crds,rbac")).toMatchObject({
+  expect(run("manifests", "--only=crds,rbac,policy")).toMatchObject({
     status: 0,
     stderr: "",
     stdout: ["floatingippools", "nodednsrecordsets", "routedips", "routedipissuers"]
       .map((name) => `crds/${name}.yaml`)
-      .concat("rbac.yaml")
+      .concat("rbac.yaml", "policy/policy.yaml")
       .map(shippedText)
       .join("---\n"),
   });
