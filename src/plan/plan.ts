@@ -267,8 +267,8 @@ interface NamesPlan extends Draft {
 
 /** Plans the records of every object. Leaves the records of a blocked pool or an invalid record set as they are. */
 function planNames(world: Observation, claimed: Claimed, addresses: AddressPlan): NamesPlan {
-  const { nameClaims, nowMs } = claimed;
-  const { decisions, assignments, lettingIn } = addresses;
+  const { nameClaims: claims, nowMs } = claimed;
+  const { decisions, assignments, lettingIn, impact } = addresses;
   const publisherOf = new Map(claimed.publishers.map((publisher) => [refKey(publisher.ref), publisher]));
   const views = decisions.map(({ view }) => view);
   const verified = verifiedAddresses(views, assignments, lettingIn);
@@ -288,8 +288,9 @@ function planNames(world: Observation, claimed: Claimed, addresses: AddressPlan)
   const publishers = [...views.map(({ object }) => object), ...recordSets.map(({ ref }) => ref)].flatMap(
     (ref) => publisherOf.get(refKey(ref)) ?? [],
   );
+  const isDown = (object: ObjectRef, ip: string): boolean => impact.leaving(object, ip) === "recovery";
   const untouched = publishers.filter(({ ref }) => !served.has(refKey(ref))).map(untouchedNames);
-  const objects = [...untouched, ...planDNS(publishers, served, nameClaims, world.dns, nowMs)];
+  const objects = [...untouched, ...planDNS(publishers, served, world.dns, { claims, isDown, nowMs })];
   const { actions, holds } = guarded("names", addresses.actions, { staying: stayingAddresses(objects) });
   return {
     recordSets,

@@ -3,6 +3,7 @@ import type { Zone } from "../../src/model/dns.ts";
 import { faultContract } from "./dns-provider-fault-contract.ts";
 import { listContract } from "./dns-provider-list-contract.ts";
 import { refusalContract } from "./dns-provider-refusal-contract.ts";
+import { sharedContract } from "./dns-provider-shared-contract.ts";
 import { staleContract } from "./dns-provider-stale-contract.ts";
 import { type DNSProviderWorld, type InDNSWorld, knownZone } from "./dns-provider-world.ts";
 import { writeContract } from "./dns-provider-write-contract.ts";
@@ -35,6 +36,7 @@ export function dnsProviderContract(name: string, makeWorld: () => DNSProviderWo
     staleContract(inWorld);
     refusalContract(inWorld);
     faultContract(inWorld);
+    sharedContract(inWorld);
   });
 }
 

@@ -50,6 +50,8 @@ export interface Backend {
   open(clock: Clock, diesAt: (operation: string) => boolean): Ports;
   /** The same for a process that watches; absent where none can. */
   openWatch?(clock: Clock, diesAt: (operation: string) => boolean): WatchPorts;
+  /** Another cluster, an emulated one, on the same accounts, with the same clock, faults of providers and log. */
+  beside(): Promise<Backend>;
   fail(fault: OperationFault): void;
   clearFaults(): void;
   /** Every request of every process since {@link clearLog}, in order. */

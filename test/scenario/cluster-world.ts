@@ -9,6 +9,7 @@ import type { LoggedCall } from "./call-log.ts";
 import { httpAccount } from "./http-account.ts";
 import { httpCluster } from "./http-cluster.ts";
 import { httpFault } from "./operation-fault.ts";
+import { sandboxCluster } from "./sandbox-world.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
 const GROUP = "/apis/flipop.digitalocean.com/v1alpha1";
@@ -75,6 +76,7 @@ export async function clusterWorld(
       const timed = withTime(writer, () => processClock.wallMs());
       return { cluster: timed, ...account.open(processClock), close: () => writer.close() };
     },
+    beside: () => sandboxCluster({ clock, calls, account }),
     fail: (fault) => (fault.side === "cluster" ? cluster : account).faults.add(httpFault(fault, true)),
     clearFaults: () => {
       account.faults.clear();

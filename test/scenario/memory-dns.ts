@@ -35,6 +35,8 @@ export interface MemoryDNSProcess {
   readonly clock: Clock;
   readonly faults: PlannedFaults;
   readonly calls: LoggedCall[];
+  /** The number of its cluster. */
+  readonly cluster: number;
   /** True when the process dies instead of making this write. */
   readonly diesAt: (operation: string) => boolean;
   /** The 429 that closed the provider for this process, and what closes it: addresses and domains of DigitalOcean share a limit. */
@@ -48,7 +50,7 @@ export function processDNSProvider(dns: MemoryDNS, name: DNSName, process: Memor
   const provider: MemoryDNSProvider = memoryDNSProvider({
     account: dns[name],
     clock,
-    afterWrite: () => dns.world.note(name, "flipop"),
+    afterWrite: () => dns.world.note(name, "flipop", process.cluster),
     around: async (call, effect) => {
       if (call.isWrite && process.diesAt(call.operation)) throw new Error("the process died");
       return await effect();

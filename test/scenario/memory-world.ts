@@ -14,7 +14,7 @@ import { emptyAccount } from "./account.ts";
 import type { Backend, ProviderPorts, Rest } from "./backend.ts";
 import { type LoggedCall, loggedMemoryCall, loggedMemoryWrite } from "./call-log.ts";
 import { loggedMemoryFirewallCall } from "./firewall-call-log.ts";
-import { memoryDNS, processDNSProvider } from "./memory-dns.ts";
+import { type MemoryDNS, memoryDNS, processDNSProvider } from "./memory-dns.ts";
 import { cloudMemoryFault, clusterMemoryFault, clusterOperation } from "./memory-fault.ts";
 import type { OperationFault } from "./operation-fault.ts";
 import { PlannedFaults } from "./planned-faults.ts";
@@ -26,20 +26,33 @@ const CRDS = shippedCRDs();
 export function memoryWorld(): Backend {
   const clock = new VirtualClock(Date.UTC(2026, 0, 2, 3, 4, 5));
   const account = emptyAccount({ now: () => clock.nowMs() });
-  const kubernetes = kubernetesSandbox({ now: () => clock.nowMs(), crds: CRDS });
-  const calls: LoggedCall[] = [];
-  const dns = memoryDNS(account, () => clock.nowMs());
   const faults = {
     cloud: new PlannedFaults(),
     digitalocean: new PlannedFaults(),
     cloudflare: new PlannedFaults(),
     cluster: new PlannedFaults(),
   };
+  return memoryClusterOf({ clock, account, calls: [], dns: memoryDNS(account, () => clock.nowMs()), faults }, 0);
+}
+
+/** What all clusters of a world have in common. */
+interface MemoryAccounts {
+  readonly clock: VirtualClock;
+  readonly account: DigitalOceanSandbox;
+  readonly calls: LoggedCall[];
+  readonly dns: MemoryDNS;
+  readonly faults: Readonly<Record<"cloud" | "digitalocean" | "cloudflare" | "cluster", PlannedFaults>>;
+}
+
+/** One cluster in memory. @param cluster - its number, from 0 */
+function memoryClusterOf(accounts: MemoryAccounts, cluster: number): Backend {
+  const { clock, account, calls, dns, faults } = accounts;
+  const kubernetes = kubernetesSandbox({ now: () => clock.nowMs(), crds: CRDS });
   const clusterOptions = (processClock: Clock): MemoryClusterOptions =>
     memoryClusterOptions(kubernetes, processClock, faults.cluster, calls);
   const providers = (processClock: Clock, diesAt: (operation: string) => boolean): ProviderPorts => {
     const gate = limitGate(processClock);
-    const domains = { clock: processClock, calls, diesAt };
+    const domains = { clock: processClock, calls, diesAt, cluster };
     return {
       ...memoryCloud(account, processClock, faults.cloud, calls, gate),
       dns: {
@@ -69,6 +82,8 @@ export function memoryWorld(): Backend {
       const caughtUp = async (): Promise<void> => undefined;
       return { cluster, ...providers(processClock, diesAt), close: () => cluster.close(), caughtUp };
     },
+    beside: async () =>
+      memoryClusterOf({ ...accounts, faults: { ...faults, cluster: new PlannedFaults() } }, cluster + 1),
     fail: (fault) => faults[fault.side === "dns" ? fault.provider : fault.side].add(fault),
     clearFaults: () => {
       for (const list of Object.values(faults)) list.clear();

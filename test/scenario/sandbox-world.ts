@@ -3,7 +3,7 @@ import { MemoryCluster } from "../fake/memory-cluster.ts";
 import type { Backend } from "./backend.ts";
 import type { LoggedCall } from "./call-log.ts";
 import { followed } from "./followed.ts";
-import { httpAccount } from "./http-account.ts";
+import { type HTTPAccount, httpAccount } from "./http-account.ts";
 import { httpCluster } from "./http-cluster.ts";
 import { sandboxRest } from "./memory-world.ts";
 import { httpFault } from "./operation-fault.ts";
@@ -15,8 +15,28 @@ const CRDS = shippedCRDs();
 export async function sandboxWorld(): Promise<Backend> {
   const clock = new VirtualClock(Date.UTC(2026, 0, 2, 3, 4, 5));
   const calls: LoggedCall[] = [];
-  const kubernetes = kubernetesSandbox({ now: () => clock.nowMs(), crds: CRDS });
   const account = await httpAccount(clock, calls);
+  const backend = await sandboxCluster({ clock, calls, account });
+  return {
+    ...backend,
+    close: async () => {
+      await account.close();
+      await backend.close();
+    },
+  };
+}
+
+/** What all clusters of a world have in common. */
+export interface HTTPAccounts {
+  readonly clock: VirtualClock;
+  readonly calls: LoggedCall[];
+  readonly account: HTTPAccount;
+}
+
+/** One emulated cluster behind HTTP; the accounts outlive it. */
+export async function sandboxCluster(accounts: HTTPAccounts): Promise<Backend> {
+  const { clock, calls, account } = accounts;
+  const kubernetes = kubernetesSandbox({ now: () => clock.nowMs(), crds: CRDS });
   const cluster = await httpCluster({ handle: kubernetes.handle, calls, prefix: "", now: () => clock.nowMs() });
   return {
     kind: "sandbox",
@@ -36,6 +56,7 @@ export async function sandboxWorld(): Promise<Backend> {
       );
       return { cluster: lists, ...account.open(processClock), close: () => warm.close(), caughtUp };
     },
+    beside: () => sandboxCluster(accounts),
     fail: (fault) => (fault.side === "cluster" ? cluster : account).faults.add(httpFault(fault, true)),
     clearFaults: () => {
       account.faults.clear();
@@ -45,9 +66,6 @@ export async function sandboxWorld(): Promise<Backend> {
     clearLog: () => {
       calls.length = 0;
     },
-    close: async () => {
-      await account.close();
-      await cluster.close();
-    },
+    close: () => cluster.close(),
   };
 }

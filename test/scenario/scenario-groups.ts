@@ -39,6 +39,7 @@ import { routedIPFaultScenarios } from "./routed-ip-fault-scenarios.ts";
 import { routedIPScenarios } from "./routed-ip-scenarios.ts";
 import type { Register } from "./scenario.ts";
 import { selectorScenarios } from "./selector-scenarios.ts";
+import { sharedNameScenarios } from "./shared-name-scenarios.ts";
 import { skippedNodeScenarios } from "./skipped-node-scenarios.ts";
 import { suspendScenarios } from "./suspend-scenarios.ts";
 import { unreadableScenarios } from "./unreadable-scenarios.ts";
@@ -84,6 +85,7 @@ export const SCENARIO_GROUPS: Readonly<Record<string, (scenario: Register) => vo
   "DNS record sets": dnsRecordSetScenarios,
   "DNS annotations": dnsAnnotationScenarios,
   "foreign records": foreignRecordScenarios,
+  "shared names": sharedNameScenarios,
   "routed IPs": routedIPScenarios,
   "faults at firewalls": routedIPFaultScenarios,
   "pending firewalls": pendingFirewallScenarios,

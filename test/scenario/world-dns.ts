@@ -15,6 +15,8 @@ export interface DNSView {
   readonly before: readonly string[];
   readonly after: readonly string[];
   readonly by: "flipop" | "hand";
+  /** The number of the cluster that flipop ran in, where the world tells: 0, or 1 for the one beside it. */
+  readonly cluster: number;
 }
 
 /** Fits records: by name, and where given by type and content. */
@@ -136,7 +138,7 @@ export class WorldDNS {
   }
 
   /** Compares the account with what was last seen of it, and puts down what changed. */
-  note(provider: DNSName, by: DNSView["by"]): void {
+  note(provider: DNSName, by: DNSView["by"], cluster = 0): void {
     const records = this.#account(provider).records();
     const others = records.filter(({ type }) => type !== "A").map((record) => lineOf(record).replace(/ \d+$/, ""));
     const known = this.#others.get(provider) ?? [];
@@ -148,7 +150,7 @@ export class WorldDNS {
     );
     const before = [...this.#sets.keys()].filter((key) => key.startsWith(`${provider} `));
     for (const fqdn of new Set([...byName.keys(), ...before.map((key) => key.slice(provider.length + 1))]))
-      this.#noteSet({ provider, fqdn, by, after: setOf(byName.get(fqdn) ?? [], fqdn) });
+      this.#noteSet({ provider, fqdn, by, cluster, after: setOf(byName.get(fqdn) ?? [], fqdn) });
   }
 
   #noteSet(seen: Omit<DNSView, "before">): void {

@@ -80,6 +80,11 @@ export class WorldNodes {
     return [...this.#made.values()].filter(({ isReady }) => isReady);
   }
 
+  /** True for a node that was made and not deleted. */
+  has(name: string): boolean {
+    return this.#made.has(name);
+  }
+
   /** A merge patch of the node. */
   async patch(name: string, body: unknown): Promise<void> {
     await this.#access.rest("PATCH", this.#path(name), body);

@@ -71,8 +71,11 @@ export class World {
   #runs = 0;
   #hasFaults = false;
   #before: { readonly method: string; readonly action: () => Promise<void> }[] = [];
+  /** The other clusters on the same accounts. */
+  readonly #beside: World[] = [];
 
-  constructor(backend: Backend) {
+  /** @param first - the world that this one stands beside */
+  constructor(backend: Backend, first?: World) {
     this.backend = backend;
     this.kind = backend.kind;
     const { rest, clock, prefix } = backend;
@@ -83,10 +86,18 @@ export class World {
     this.pods = new WorldPods({ rest, clock, prefix });
     this.cloud = new WorldCloud(backend.account, clock);
     this.dns = backend.dns;
-    this.dnsSafety = new DNSSafety(
-      this.dns,
-      isServedBy(this.cloud, () => this.nodes.ready()),
-    );
+    const ready = (): ReturnType<WorldNodes["ready"]> => [this, ...this.#beside].flatMap(({ nodes }) => nodes.ready());
+    this.dnsSafety = first?.dnsSafety ?? new DNSSafety(this.dns, isServedBy(this.cloud, ready));
+  }
+
+  /** Adds another cluster on the same accounts, with namespace `shop`. */
+  async beside(): Promise<World>;
+  async beside<W extends World>(make: (backend: Backend, first: World) => W): Promise<W>;
+  async beside(make = (backend: Backend, first: World) => new World(backend, first)): Promise<World> {
+    const other = make(await this.backend.beside(), this);
+    await other.namespace();
+    this.#beside.push(other);
+    return other;
   }
 
   /** Creates namespace `shop`, or another. */
@@ -295,6 +306,7 @@ export class World {
   /** Ends the world and takes its objects away. */
   async close(): Promise<void> {
     this.clearFaults();
+    for (const other of this.#beside) await other.backend.close();
     await this.pools.removeAll();
     await this.recordSets.removeAll();
     await this.routedIPs.removeAll();

@@ -17,8 +17,8 @@ export const DNS_BUGS: readonly Mutation[] = [
   {
     name: "A name that may be empty is emptied although some of its addresses could not be read.",
     file: "src/plan/names/name-plan.ts",
-    find: 'whenEmpty === "Delete" && (undecided.size === 0 || isPart(staying, records.addresses));\n    return mayLeave\n      ? { kind: "set", addresses: recordAddresses(staying)',
-    replace: 'whenEmpty === "Delete";\n    return mayLeave\n      ? { kind: "set", addresses: []',
+    find: 'whenEmpty === "Delete" && (undecided.size === 0 || isPart(staying, records.addresses));\n    if (mayLeave) return { kind: "set", addresses: recordAddresses(staying)',
+    replace: 'whenEmpty === "Delete";\n    if (mayLeave) return { kind: "set", addresses: []',
   },
   {
     name: "What nobody could look at leaves the name.",

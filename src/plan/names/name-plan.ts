@@ -1,4 +1,4 @@
-import { nameActionID, type WriteDNS } from "../../model/action.ts";
+import { nameActionID, type ObjectRef, type WriteDNS } from "../../model/action.ts";
 import { type RecordSetState, recordAddresses, sharedTTL } from "../../model/dns.ts";
 import type { Hold, Obstacle } from "../../model/plan.ts";
 import { REFUSAL_REASONS, type Reason } from "../../model/reason.ts";
@@ -32,25 +32,28 @@ export interface NamePlan {
   readonly sharedTTL?: number;
 }
 
-/** Plans the records of an object's present name. @param recorded - what all objects have at names. Pure. */
-export function planName(
-  publisher: Publisher,
-  served: ServedAddresses,
-  claims: NameClaims,
-  recorded: RecordedAddresses,
-  nowMs: number,
-): NamePlan {
-  const target = ownTarget(publisher, claims);
+/** What names are planned with, over all objects. */
+export interface NamesContext {
+  readonly claims: NameClaims;
+  readonly recorded: RecordedAddresses;
+  /** True for an address of the object that no node serves now: it leaving a name hurts nobody. */
+  readonly isDown: (object: ObjectRef, ip: string) => boolean;
+  readonly nowMs: number;
+}
+
+/** Plans the records of an object's present name. Pure. */
+export function planName(publisher: Publisher, served: ServedAddresses, context: NamesContext): NamePlan {
+  const target = ownTarget(publisher, context.claims);
   if (target.kind === "none") return { target, actions: [], holds: [], isInPlace: true, isRight: false };
   if (target.kind === "blocked") return waiting(publisher, target, blockedWhy(publisher, target), reading(target));
-  const split = splitRecords(publisher, target, served, recorded);
+  const split = splitRecords(publisher, target, served, context.recorded);
   const { foreign } = split;
   if (publisher.foreignRecords !== "Hold" || foreign.length === 0)
-    return planRecords(publisher, target, split, served, nowMs);
+    return planRecords(publisher, target, split, served, context);
   const why = personNeeded("ForeignRecords", foreignText(foreign));
   // What is not published there yet waits; what is goes on following the nodes.
   if (split.own.addresses.length === 0) return { ...waiting(publisher, target, why), foreign };
-  const plan = planRecords(publisher, target, split, served, nowMs);
+  const plan = planRecords(publisher, target, split, served, context);
   return { ...plan, holds: [...plan.holds, ...waiting(publisher, target, why).holds] };
 }
 
@@ -65,11 +68,13 @@ function planRecords(
   target: ReadyTarget,
   split: SplitRecords,
   served: ServedAddresses,
-  nowMs: number,
+  { isDown, nowMs }: NamesContext,
 ): NamePlan {
   const { others } = split;
   const ttlSeconds = others === undefined ? target.ttlSeconds : sharedTTL(target.ttlSeconds, others, target.ttlRules);
-  const plan = planSet(publisher, target, split, { served, ttlSeconds, nowMs });
+  const isShared = publisher.foreignRecords === "Share" && split.foreign.length > 0;
+  const isReplaced = (ip: string): boolean => isShared && isDown(publisher.ref, ip);
+  const plan = planSet(publisher, target, split, { served, isReplaced, ttlSeconds, nowMs });
   const shared = ttlSeconds === target.ttlSeconds ? {} : { sharedTTL: ttlSeconds };
   return { ...plan, foreign: split.foreign, ...shared };
 }
@@ -77,6 +82,8 @@ function planRecords(
 /** What a set is planned with. */
 interface Setting {
   readonly served: ServedAddresses;
+  /** True for an address that serves nobody while another cluster publishes under the name. */
+  readonly isReplaced: (address: string) => boolean;
   readonly ttlSeconds: number;
   readonly nowMs: number;
 }
@@ -85,11 +92,11 @@ function planSet(
   publisher: Publisher,
   target: ReadyTarget,
   split: SplitRecords,
-  { served, ttlSeconds, nowMs }: Setting,
+  { served, isReplaced, ttlSeconds, nowMs }: Setting,
 ): NamePlan {
   const { name, unusable } = target;
   const { own } = split;
-  const decision = decideRecords(served, own, publisher.whenEmpty);
+  const decision = decideRecords(served, own, publisher.whenEmpty, isReplaced);
   const { isUndecided } = decision;
   const done = { target, actions: [], holds: [], isInPlace: true, isRight: false, isUndecided };
   const isFilled = own.addresses.length > 0;
@@ -219,19 +226,23 @@ type RecordDecision =
 /**
  * Decides the addresses of a name. What serves is in; what is undecided stays as it is; everything else leaves, but only when something serves: a name is never
  * emptied, unless `whenEmpty: Delete` asks for it and nothing is undecided. Where it asks for that, what is known not to serve does not wait for the undecided. Pure.
+ *
+ * @param isReplaced - true for an address that serves nobody while others publish under the name: it leaves though nothing of the object serves
  */
 function decideRecords(
   { serving, undecided }: ServedAddresses,
   records: RecordSetState,
   whenEmpty: Publisher["whenEmpty"],
+  isReplaced: (address: string) => boolean,
 ): RecordDecision {
   const staying = records.addresses.filter((address) => undecided.has(address));
   const isUndecided = staying.length > 0;
   if (serving.size === 0) {
     const mayLeave = whenEmpty === "Delete" && (undecided.size === 0 || isPart(staying, records.addresses));
-    return mayLeave
-      ? { kind: "set", addresses: recordAddresses(staying), isUndecided, requires: [] }
-      : { kind: "keep", isUndecided };
+    if (mayLeave) return { kind: "set", addresses: recordAddresses(staying), isUndecided, requires: [] };
+    const left = records.addresses.filter((address) => undecided.has(address) || !isReplaced(address));
+    if (left.length === records.addresses.length) return { kind: "keep", isUndecided };
+    return { kind: "set", addresses: left, isUndecided, requires: [] };
   }
   const present = new Set(records.addresses);
   // Where nothing of the set serves yet, what it shows now stays until something does.

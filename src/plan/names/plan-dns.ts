@@ -12,8 +12,8 @@ import {
 import { type Cleaning, NOTHING_TO_CLEAN } from "../finalizer.ts";
 import { recordedAddresses, rememberedForeign } from "./foreign-records.ts";
 import { type FormerPlan, NEW_NAME_FIRST, type OwnerPlan, planFormerNames } from "./former-names.ts";
-import { type NameClaims, nameKey, publishedKey } from "./name-claims.ts";
-import { type NamePlan, ownTarget, planName } from "./name-plan.ts";
+import { nameKey, publishedKey } from "./name-claims.ts";
+import { type NamePlan, type NamesContext, ownTarget, planName } from "./name-plan.ts";
 import { isTaken, type NameTarget } from "./name-target.ts";
 import type { Publisher, ServedAddresses } from "./publishers.ts";
 
@@ -32,15 +32,15 @@ export interface ObjectNames {
 export function planDNS(
   publishers: readonly Publisher[],
   served: ReadonlyMap<string, ServedAddresses>,
-  claims: NameClaims,
   dns: ReadonlyMap<string, DNSFacts>,
-  nowMs: number,
+  facts: Omit<NamesContext, "recorded">,
 ): readonly ObjectNames[] {
-  const recorded = recordedAddresses(publishers);
+  const { claims, nowMs } = facts;
+  const names: NamesContext = { ...facts, recorded: recordedAddresses(publishers) };
   const present = new Map(
     publishers.flatMap((publisher) => {
       const own = served.get(refKey(publisher.ref));
-      return own === undefined ? [] : [[publisher, planName(publisher, own, claims, recorded, nowMs)] as const];
+      return own === undefined ? [] : [[publisher, planName(publisher, own, names)] as const];
     }),
   );
   const ownerPlans = new Map(
