@@ -1,7 +1,7 @@
 import type { KubeConfigInputs } from "../adapters/kube/config.ts";
 import type { Clock, Secrets } from "../ports/system.ts";
 import { type Environment, type EnvironmentSettings, given, resolveEnvironment } from "./environment.ts";
-import type { ClusterFlags } from "./flags.ts";
+import type { ClusterFlags, GrantsFlag } from "./flags.ts";
 
 /** The clock of a run and its bounds; a test may give others. */
 export interface Runtime {
@@ -23,6 +23,8 @@ export interface Config extends EnvironmentSettings {
   readonly sandboxDir?: string;
   readonly requestTimeoutMs?: number;
   readonly lease: { readonly namespace: string; readonly name: string };
+  /** How grants count; absent = as the Lease notes. */
+  readonly grants?: GrantsFlag;
 }
 
 /** Warns a person of something that does not stop the run; `reason` is for machines. */
@@ -38,7 +40,11 @@ export interface Outlets {
 export const DEFAULT_SANDBOX_DIR = "sandbox";
 
 /** Returns the configuration of one command. */
-export function resolveConfig(flags: ClusterFlags, env: Environment, { warn, secrets }: Outlets): Config {
+export function resolveConfig(
+  flags: ClusterFlags & { readonly grants?: GrantsFlag },
+  env: Environment,
+  { warn, secrets }: Outlets,
+): Config {
   const { sandbox, kubeconfig, context, requestTimeout: requestTimeoutMs, as, asGroup: asGroups } = flags;
   const settings = resolveEnvironment(env);
   return Object.freeze({
@@ -46,7 +52,7 @@ export function resolveConfig(flags: ClusterFlags, env: Environment, { warn, sec
     kube: { ...settings.kube, ...given({ kubeconfig, context, as }), asGroups },
     warn,
     secrets,
-    ...given({ requestTimeoutMs, sandboxDir: sandbox === true ? DEFAULT_SANDBOX_DIR : sandbox }),
+    ...given({ grants: flags.grants, requestTimeoutMs, sandboxDir: sandbox === true ? DEFAULT_SANDBOX_DIR : sandbox }),
     lease: { namespace: flags.leaseNamespace, name: flags.leaseName },
   });
 }

@@ -64,14 +64,20 @@ interface LimitFlags {
   readonly maxRemovals?: number;
 }
 
+/** Values of `--grants`. */
+export type GrantsFlag = "off" | "warn" | "require";
+
 /** Flags of `plan`. */
 export interface PlanFlags extends CommonFlags, LimitFlags {
+  /** Absent = as the Lease notes. */
+  readonly grants?: GrantsFlag;
   readonly all?: boolean;
   readonly detailedExitcode?: boolean;
 }
 
 /** Flags of `reconcile`; durations in milliseconds. */
 export interface ReconcileFlags extends CommonFlags, LimitFlags {
+  readonly grants: GrantsFlag;
   /** Absent = `fail`, with `--watch` `wait`. */
   readonly onLocked?: "fail" | "skip" | "wait";
   readonly leaseDuration: number;
@@ -183,9 +189,15 @@ const LIMITS: FlagTable<LimitFlags> = {
 
 const { allNamespaces: _all, selector: _selector, output: _output, ...CLUSTER } = COMMON;
 
+const GRANTS: readonly GrantsFlag[] = ["off", "warn", "require"];
 /** The flags of `plan`. */
 export const PLAN: FlagTable<Omit<PlanFlags, keyof GlobalFlags>> = {
   ...COMMON,
+  grants: flag(
+    "--grants <MODE>",
+    "whether grants of namespaces count; by default as in the last run of reconcile",
+    GRANTS,
+  ),
   all: flag("--all", "show addresses and names that stay as they are, too"),
   detailedExitcode: flag("--detailed-exitcode", "exit 2 when there are changes to make"),
   ...LIMITS,
@@ -194,6 +206,7 @@ export const PLAN: FlagTable<Omit<PlanFlags, keyof GlobalFlags>> = {
 /** The flags of `reconcile`. */
 export const RECONCILE: FlagTable<Omit<ReconcileFlags, keyof GlobalFlags>> = {
   ...COMMON,
+  grants: flag("--grants <MODE>", "whether grants of namespaces count: not, as a warning, or required", GRANTS, "off"),
   onLocked: flag("--on-locked <MODE>", "while another run holds the lock; fail, with --watch wait, by default", [
     "fail",
     "skip",

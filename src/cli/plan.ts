@@ -1,5 +1,6 @@
 import { refKey } from "../model/action.ts";
 import { ConfigError } from "../model/errors.ts";
+import type { GrantFacts } from "../model/grants.ts";
 import type { Observation } from "../model/observation.ts";
 import { announcedActions, type Plan } from "../model/plan.ts";
 import { untilInterrupted } from "../observe/interrupt.ts";
@@ -29,9 +30,15 @@ export async function runPlan(session: Session, names: readonly string[], flags:
   const targets = names.map(parseTarget);
   const { withPlanner } = await session.loadWiring();
   const config = resolveConfig(flags, session.env, session);
-  const { plan, none } = await withPlanner(config, (planner) =>
+  const { plan, none, grants } = await withPlanner(config, (planner) =>
     untilInterrupted(planned(planner, targets, flags), session.signal),
   );
+  if (session.verbosity > 0 && grants === undefined && flags.grants === undefined)
+    writeLine(
+      session,
+      "info",
+      `grants do not count: the Lease ${flags.leaseNamespace}/${flags.leaseName} notes no run with --grants`,
+    );
   const focus = targets.filter((target) => !isObjectTarget(target)).map(({ name }) => name);
   const layout = {
     ...session.layout,
@@ -56,7 +63,7 @@ async function planned(
   { cluster, plan }: Planner,
   targets: readonly Target[],
   flags: PlanFlags,
-): Promise<{ readonly plan: Plan; readonly none: string | undefined }> {
+): Promise<{ readonly plan: Plan; readonly none: string | undefined; readonly grants: GrantFacts | undefined }> {
   const selection = await resolveSelection(targets, flags, cluster);
   const none = await nothingSelected(selection, cluster);
   const { observation, plan: whole } = await plan(selection, restraintOf(flags));
@@ -65,7 +72,11 @@ async function planned(
   const nodeAddresses = addressesOf(new Set(nodes), observation);
   const narrowed = narrowPlan(whole, { nodes, ips: namesOf(targets, "ip"), nodeAddresses });
   const budget = narrowed === whole ? whole.budget : providerBudgets(observation, announcedActions(narrowed));
-  return { plan: { ...narrowed, budget }, none: none ?? nothingConcerned(targets, whole, narrowed) };
+  return {
+    plan: { ...narrowed, budget },
+    none: none ?? nothingConcerned(targets, whole, narrowed),
+    grants: observation.grants,
+  };
 }
 
 function nothingConcerned(targets: readonly Target[], whole: Plan, narrowed: Plan): string | undefined {

@@ -77,8 +77,9 @@ class WatchedPasses {
     // As long as the providers need not be asked anew the Lease need not be, either: nobody else writes what this process renews.
     const notes = isFullLook || this.#lock === NO_LOCK ? undefined : this.#lock.annotations();
     const [reusable, attempts] = [this.#reusable, this.#attempts];
+    const { lease: leaseName, grants = "off" } = config;
     const made = await pass(
-      { cluster, ...access, clock, lock: this.#lock, leaseName: config.lease, reusable, attempts, notes },
+      { cluster, ...access, clock, lock: this.#lock, leaseName, grants, reusable, attempts, notes },
       { selection: request.selection, deadlineMs: startMs + request.passMs, signal: request.signal, ...manner },
     );
     const result = { ...made.result, unusableTokens: unusableTokens(config) };

@@ -111,7 +111,7 @@ export function createWiring(runtime: Runtime = { clock: SYSTEM_CLOCK }): Wiring
         const { planPass } = await import("../reconcile.ts");
         const access = await openProviderReaders(config, runtime);
         return withCluster(await openClusterReader(config, clock), (cluster) => {
-          const deps = { cluster, ...access, clock, leaseName: config.lease };
+          const deps = { cluster, ...access, clock, leaseName: config.lease, grants: config.grants };
           return work({ cluster, plan: (selection, restraint) => planPass(deps, selection, restraint) });
         });
       }),
@@ -199,7 +199,7 @@ async function pass({ config, runtime, cluster, request }: Run, lock: LockState,
   const { settle, reconcilePass } = await import("../reconcile.ts");
   const { meters, ...access } = await openProviders(config, { ...runtime, untilMs: deadlineMs - LAST_WORDS_MS });
   const { clock } = runtime;
-  const deps = { cluster, ...access, clock, lock, leaseName: config.lease };
+  const deps = { cluster, ...access, clock, lock, leaseName: config.lease, grants: config.grants ?? "off" };
   const result = await (mustSettle ? settle : reconcilePass)(deps, {
     selection,
     deadlineMs,

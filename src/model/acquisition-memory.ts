@@ -46,6 +46,7 @@ export function restoreMemory(pool: Pool, nowMs: number): Pool {
   const startedAt = timestamp(nowMs);
   return {
     ...pool,
+    ...(lost.length === 0 ? {} : { restored: lost }),
     status: {
       ...pool.status,
       acquired: [...acquired, ...lost.map((ip) => ({ ip, acquiredAt: startedAt, adopted: true }))],

@@ -32,6 +32,18 @@ export interface NamespaceGrants {
   readonly problems: readonly GrantProblem[];
 }
 
+/** How grants count: `warn` tells what `require` would hold. A run without grants has no mode. */
+export type GrantMode = "warn" | "require";
+
+/** The grants of a cluster, as one pass read them. */
+export interface GrantFacts {
+  readonly mode: GrantMode;
+  /** By namespace. */
+  readonly namespaces: ReadonlyMap<string, NamespaceGrants>;
+  /** Why the namespaces could not be listed: the permission that is missing. Absent = they were. */
+  readonly refusal?: string;
+}
+
 /** An entry of an annotation that grants nothing. */
 export interface GrantProblem {
   /** The annotation in full. */
@@ -47,12 +59,12 @@ export const MOST_GRANTED = 1000;
 export const MOST_PROBLEMS = 5;
 
 /** The annotation of a grant, in full. */
-function grantAnnotation(kind: GrantKind): string {
+export function grantAnnotation(kind: GrantKind): string {
   return `${GROUP}/${kind}`;
 }
 
 /** The annotations of all grants; no other one of a Namespace means anything. */
-const GRANT_KINDS: readonly GrantKind[] = ["names", "firewalls", "addresses", "purchases", "take-over"];
+export const GRANT_KINDS: readonly GrantKind[] = ["names", "firewalls", "addresses", "purchases", "take-over"];
 
 /** Reads the annotations of a namespace. Never throws; pure. */
 export function parseGrants(namespace: string, annotations: Readonly<Record<string, string>>): NamespaceGrants {
@@ -229,7 +241,7 @@ export function judgeWishes(
 }
 
 /** True when the annotations grant it. Pure. */
-function isWishGranted(wish: GrantWish, grants: NamespaceGrants): boolean {
+export function isWishGranted(wish: GrantWish, grants: NamespaceGrants): boolean {
   switch (wish.grant) {
     case "names":
       return isNameGranted(wish.name, grants.names);
@@ -257,7 +269,7 @@ function isAddressGranted(ip: string, addresses: NamespaceGrants["addresses"]): 
 }
 
 /** Says which grant is missing: one sentence. Pure. */
-function missingGrant(wish: GrantWish, namespace: string, grants: NamespaceGrants | undefined): string {
+export function missingGrant(wish: GrantWish, namespace: string, grants: NamespaceGrants | undefined): string {
   const without = `namespace ${namespace} is not granted`;
   switch (wish.grant) {
     case "names":

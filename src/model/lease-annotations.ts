@@ -14,3 +14,5 @@ export const LAST_SUCCESS_ANNOTATION = "flipop.digitalocean.com/last-success";
 export const TOTALS_ANNOTATION = "flipop.digitalocean.com/totals";
 /** The exit code of the last run, and a word for it. */
 export const LAST_RESULT_ANNOTATION = "flipop.digitalocean.com/last-result";
+/** How grants counted in the last mutating run: `warn` or `require`; absent = they did not. */
+export const GRANTS_ANNOTATION = "flipop.digitalocean.com/grants";

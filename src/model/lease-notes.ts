@@ -1,5 +1,6 @@
 import type { DNSFacts } from "./dns.ts";
-import { ACQUISITIONS_ANNOTATION, NOT_BEFORE_PREFIX, PUT_OFF_PREFIX } from "./lease-annotations.ts";
+import type { GrantMode } from "./grants.ts";
+import { ACQUISITIONS_ANNOTATION, GRANTS_ANNOTATION, NOT_BEFORE_PREFIX, PUT_OFF_PREFIX } from "./lease-annotations.ts";
 import type { LeaseFacts, Observation } from "./observation.ts";
 import { parseSuspension, SUSPEND_ANNOTATION } from "./suspension.ts";
 import { formatTime, timestamp } from "./time.ts";
@@ -10,6 +11,7 @@ import { formatTime, timestamp } from "./time.ts";
  *   annotation             says                                                  written
  *   acquisitions           the times of the newest acquisitions                  right before a purchase
  *   not-before-PROVIDER    until when the provider asked for no calls            at the end of a pass
+ *   grants                 how grants counted: warn or require                   at the end of a pass
  *   put-off-PROVIDER       names of DNS that were not looked at, and how many    at the end of a pass
  *   suspend                what lets all objects stand still                     by a person: flipop suspend --all
  */
@@ -47,6 +49,12 @@ export function leaseFacts(annotations: Annotations, nowMs: number): LeaseFacts 
     lookFrom: new Map(lookFrom),
     ...(suspend === undefined ? {} : { suspension: parseSuspension(suspend) }),
   };
+}
+
+/** Returns how grants counted in the run that wrote the Lease last; undefined where they did not. Pure. */
+export function notedGrants(annotations: Annotations): GrantMode | undefined {
+  const text = annotations[GRANTS_ANNOTATION];
+  return text === "warn" || text === "require" ? text : undefined;
 }
 
 /** Returns the change of the Lease that adds the time of an acquisition. It keeps as many times as the provider allows acquisitions per minute. Pure. */
@@ -97,7 +105,9 @@ export function noteChanges(
       .map(([name, ms]) => [`${NOT_BEFORE_PREFIX}${name}`, timestamp(ms)] as const),
   );
   const over = Object.keys(stored).filter((key) => key.startsWith(NOT_BEFORE_PREFIX) && !desired.has(key));
+  const mode = observation.grants?.mode;
   return Object.fromEntries([
+    ...(stored[GRANTS_ANNOTATION] === mode ? [] : [[GRANTS_ANNOTATION, mode ?? null] as const]),
     ...over.map((key) => [key, null] as const),
     ...[...desired].filter(([key, time]) => stored[key] !== time),
     ...[...dns.values()].flatMap((facts) => putOffChange(facts, stored)),

@@ -2,6 +2,7 @@ import type { AddressFact } from "./address.ts";
 import type { DNSFacts } from "./dns.ts";
 import type { Refusal } from "./errors.ts";
 import type { FirewallFacts } from "./firewall.ts";
+import type { GrantFacts } from "./grants.ts";
 import type { NodeFacts } from "./node.ts";
 import type { ProviderRegistry } from "./provider.ts";
 import type { Pool, RecordSet } from "./resource.ts";
@@ -86,6 +87,8 @@ export interface Observation {
   readonly lease: LeaseFacts;
   /** How much the run may take from anybody. Absent = it is not restrained. */
   readonly restraint?: Restraint;
+  /** What namespaces may ask of the account. Absent = nothing is asked for it. */
+  readonly grants?: GrantFacts;
   /** {@link objectKey} of record sets whose addresses are just changing → when their records may follow, milliseconds of the API server's clock. Absent = none. */
   readonly settling?: ReadonlyMap<string, number>;
 }

@@ -1,4 +1,5 @@
 import type { Action, ActionKind, ObjectRef } from "./action.ts";
+import type { GrantKind, GrantMode, GrantProblem } from "./grants.ts";
 import type { Reason } from "./reason.ts";
 import type { RecordSetStatus, RoutedIPStatus } from "./resource.ts";
 import type { Suspended } from "./suspension.ts";
@@ -29,6 +30,28 @@ export interface Hold extends Obstacle {
   readonly missing?: { readonly count: number; readonly desired: number };
   /** True where it is about an entry of the spec, beside what may be held of the address that it names. */
   readonly isOfEntry?: true;
+}
+
+/** Something that an object asks for and its namespace is not granted. */
+export interface MissingGrant {
+  readonly object: ObjectRef;
+  readonly grant: GrantKind;
+  /** `held`: it waits for the grant. `would-be-held`: it would, if grants were required. `kept`: it is on record, so it stays and is served; a person has to say what is to become of it. */
+  readonly effect: "held" | "would-be-held" | "kept";
+  readonly reason: "NotGranted" | "GrantsUnreadable";
+  readonly sentence: string;
+  /** What grants it. Absent where nobody knows what is granted. */
+  readonly advice?: string;
+}
+
+/** What a plan tells of grants. */
+export interface PlanGrants {
+  readonly mode: GrantMode;
+  readonly missing: readonly MissingGrant[];
+  /** Entries of annotations that grant nothing, of namespaces that have objects. */
+  readonly problems: readonly (GrantProblem & { readonly namespace: string })[];
+  /** Why namespaces could not be listed. Absent = they were. */
+  readonly refusal?: string;
 }
 
 /** Something that could not be read. */
@@ -138,6 +161,8 @@ export interface Plan {
   readonly toConfirm?: readonly Action[];
   /** What waits for `flipop approve`, by object. Absent = nothing. */
   readonly toApprove?: readonly ToApprove[];
+  /** What objects ask for and are not granted; absent where grants do not count. */
+  readonly grants?: PlanGrants;
   /** One per pool, sorted by namespace and name. */
   readonly pools: readonly PoolAssessment[];
   /** One per record set, sorted by namespace and name. */

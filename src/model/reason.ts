@@ -179,6 +179,14 @@ const ROWS = {
     tell: "owner",
     hasAddresses: true,
   },
+  NotGranted: {
+    text: "The namespace is not granted what the object asks for.",
+    wait: "change",
+    held: { address: "not used", name: "not written", firewall: "not changed" },
+    tell: "detail",
+    hasAddresses: true,
+  },
+  GrantsUnreadable: { text: "flipop may not list namespaces.", wait: "change", hasAddresses: true },
   DuplicateIP: {
     text: "The address is listed twice.",
     wait: "change",
@@ -468,6 +476,8 @@ export const REFUSAL_REASONS: Readonly<Record<Refusal["kind"], Reason>> = {
 /** The reason that tells of a fault of an address. */
 export const FAULT_REASONS: Readonly<Record<IPFault, Reason>> = {
   conflict: "Conflict",
+  ungranted: "NotGranted",
+  unknown: "GrantsUnreadable",
   invalid: "InvalidIP",
   gone: "IPNotFound",
   foreign: "ForeignHolder",

@@ -118,6 +118,8 @@ export interface Pool {
   readonly status: RoutedIPStatus;
   /** The Service without selector whose endpoints stand in for the pods of `match`. */
   readonly endpoints?: { readonly namespace: string; readonly name: string };
+  /** Addresses that status lacks and an annotation of the object tells of, which whoever may edit the object can write. Absent = none. */
+  readonly restored?: readonly string[];
   /** The cloud firewall to keep in step; absent = none. */
   readonly firewall?: FirewallWish;
   /** What its issuer says now of cleaning up; absent for a FloatingIPPool, and while there is no such issuer. */
@@ -230,7 +232,7 @@ export type IPState = "active" | "in-progress" | "error" | "no-match" | "unassig
  *   foreign   a machine outside the cluster has it
  *   unread    it could not be read; the other fields are as seen last
  */
-export type IPFault = "conflict" | "invalid" | "gone" | "foreign" | "unread";
+export type IPFault = "conflict" | "ungranted" | "unknown" | "invalid" | "gone" | "foreign" | "unread";
 
 /** `status.ips[address]`: one managed address. The first four fields are the Go operator's. */
 export interface IPStatus {

@@ -21,9 +21,13 @@ import { factKey } from "./reusable-facts.ts";
 export interface ReadNamesOptions extends AskOptions<DNSProviderReader> {
   readonly pools: readonly Pool[];
   readonly recordSets: readonly RecordSet[];
+  /** True where a name that is not granted lets the one before it go on being served. */
+  readonly servesLast?: boolean;
   /** Where the last look ended, as {@link DNSFacts.lookFrom}: this one begins there. */
   readonly lookFrom?: string | undefined;
 }
+
+type WantedOptions = Pick<ReadNamesOptions, "name" | "pools" | "recordSets" | "registry" | "servesLast">;
 
 /** What objects ask a DNS provider, as a text; undefined when none names it. Pure. */
 export function askedOfNames({
@@ -31,8 +35,9 @@ export function askedOfNames({
   pools,
   recordSets,
   registry,
-}: Pick<ReadNamesOptions, "name" | "pools" | "recordSets" | "registry">): string | undefined {
-  const { zones, asked } = wantedNames({ name, pools, recordSets, registry });
+  servesLast = false,
+}: WantedOptions): string | undefined {
+  const { zones, asked } = wantedNames({ name, pools, recordSets, registry, servesLast });
   return zones.length === 0 ? undefined : JSON.stringify(asked);
 }
 
@@ -307,18 +312,17 @@ interface WantedNames {
 }
 
 /** Collects what objects ask for, and the names they had before where their records are to be cleaned. Pure. */
-function wantedNames({
-  name: provider,
-  pools,
-  recordSets,
-  registry,
-}: Pick<ReadNamesOptions, "name" | "pools" | "recordSets" | "registry">): WantedNames {
+function wantedNames({ name: provider, pools, recordSets, registry, servesLast = false }: WantedOptions): WantedNames {
   const asking = [
     ...pools.map((pool) => poolWish(pool, registry)),
     ...recordSets.map((recordSet) => recordSetWish(recordSet, registry)),
   ];
   const wishes = asking.filter(isNamedAt(provider));
-  const former = [...pools, ...recordSets].flatMap(cleanable).filter((name) => name.provider === provider);
+  const last = ({ status }: Pool | RecordSet): readonly PublishedName[] =>
+    servesLast && status.publishedDNS !== undefined ? [status.publishedDNS] : [];
+  const former = [...pools, ...recordSets]
+    .flatMap((object) => [...cleanable(object), ...last(object)])
+    .filter((name) => name.provider === provider);
   const published = [...pools, ...recordSets].flatMap(publishedNames).filter((name) => name.provider === provider);
   const byZone = Map.groupBy(wishes, ({ zone }) => zone);
   const ready = [...pools, ...recordSets].filter(isReady).flatMap(({ status }) => status.publishedDNS ?? []);

@@ -1,7 +1,8 @@
 import { restoreMemory } from "../model/acquisition-memory.ts";
 import { ANY_TTL } from "../model/dns.ts";
 import { KubeError, type Refusal } from "../model/errors.ts";
-import { leaseFacts } from "../model/lease-notes.ts";
+import type { GrantFacts, GrantMode } from "../model/grants.ts";
+import { leaseFacts, notedGrants } from "../model/lease-notes.ts";
 import type { KnownFacts, LeaseFacts, Observation } from "../model/observation.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
 import type { Pool, RecordSet } from "../model/resource.ts";
@@ -18,7 +19,7 @@ import type { AskOptions } from "./asking.ts";
 import { askedOfFirewalls, readFirewalls } from "./firewalls.ts";
 import { type Enter, Looking, type Piece, Readings } from "./looking.ts";
 import { askedOfNames, readNames } from "./names.ts";
-import { type ClusterLists, readCluster } from "./read-cluster.ts";
+import { type ClusterLists, readCluster, readGrants } from "./read-cluster.ts";
 import type { ReusableFacts } from "./reusable-facts.ts";
 
 /** What an observation reads from. */
@@ -33,6 +34,8 @@ export interface ObserveDeps {
   readonly leaseName: { readonly namespace: string; readonly name: string };
   /** What earlier passes of this process left; it is told what this one read. Absent = every provider is asked. */
   readonly reusable?: ReusableFacts | undefined;
+  /** How grants count; absent = as the Lease notes of the last mutating run, which is not at all where it notes nothing. */
+  readonly grants?: GrantMode | "off" | undefined;
   /** The Lease's annotations, where this process keeps it and knows them. Absent = it is read. */
   readonly notes?: LeaseRecord["annotations"] | undefined;
 }
@@ -69,9 +72,11 @@ export async function look(deps: ObserveDeps): Promise<Sight> {
     readCluster(cluster),
     notes === undefined ? readLease(cluster, leaseName) : { annotations: notes },
   ]);
+  const mode = deps.grants ?? notedGrants(lease?.annotations ?? {});
+  const grants = mode === undefined || mode === "off" ? undefined : await readGrants(cluster, mode, lists);
   const facts = leaseFacts(lease?.annotations ?? {}, cluster.now());
   const pools = lists.pools.map((pool) => restoreMemory(pool, cluster.now()));
-  const pieces = piecesOf(deps, { ...lists, pools }, facts);
+  const pieces = piecesOf(deps, { ...lists, pools }, facts, grants);
   const looking = new Looking(pieces, reusable?.readings ?? new Readings(), clock);
   const observation: Observation = {
     observedAtMs: cluster.now(),
@@ -79,6 +84,7 @@ export async function look(deps: ObserveDeps): Promise<Sight> {
     registry: deps.registry,
     ...lists,
     pools,
+    ...(grants === undefined ? {} : { grants }),
     ...unanswered(pieces),
     lease: facts,
   };
@@ -113,6 +119,7 @@ function piecesOf(
   { cluster, providers, dnsProviders, firewallProviders, registry, clock, reusable }: ObserveDeps,
   { pools, recordSets, nodes }: ClusterLists,
   lease: LeaseFacts,
+  grants: GrantFacts | undefined,
 ): readonly Piece[] {
   const asking = <P>([name, access]: readonly [string, ProviderAccess<P>]): AskOptions<P> => ({
     name,
@@ -128,6 +135,7 @@ function piecesOf(
     ...asking(one),
     pools,
     recordSets,
+    servesLast: grants?.mode === "require",
     lookFrom: lease.lookFrom.get(one[0]),
   }));
   const firewalls = [...firewallProviders].map((one) => ({ ...asking(one), pools }));

@@ -1,4 +1,5 @@
 import { isRequestRefusal, KubeError } from "../model/errors.ts";
+import type { GrantFacts, GrantMode } from "../model/grants.ts";
 import { isLabelValue, podSelectorProblem } from "../model/label-selector.ts";
 import { type PodSelector, podSelectorKey } from "../model/node.ts";
 import type { Observation, PodReading, PodSummary } from "../model/observation.ts";
@@ -32,6 +33,25 @@ export async function readCluster(cluster: ClusterReader): Promise<ClusterLists>
   const pods = await readAllPods(cluster, { pools, recordSets });
   const missing = [...(sets.missing ?? []), ...(routed.missing ?? [])];
   return { pools, recordSets, missingKinds: missing, nodes, nodesReadAtMs, pods };
+}
+
+/**
+ * Lists what namespaces grant, once; not at all where there is no object. Who may not list them knows of no grant.
+ * @throws KubeError when the list fails for any other reason
+ */
+export async function readGrants(
+  cluster: ClusterReader,
+  mode: GrantMode,
+  { pools, recordSets }: Pick<Observation, "pools" | "recordSets">,
+): Promise<GrantFacts> {
+  if (pools.length + recordSets.length === 0) return { mode, namespaces: new Map() };
+  try {
+    const granted = await cluster.listNamespaceGrants();
+    return { mode, namespaces: new Map(granted.map((grants) => [grants.namespace, grants])) };
+  } catch (error) {
+    if (!(error instanceof KubeError && error.failure === "forbidden")) throw error;
+    return { mode, namespaces: new Map(), refusal: error.message };
+  }
 }
 
 /**

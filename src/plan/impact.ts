@@ -91,7 +91,7 @@ function owners(views: readonly PoolView[]): ReadonlyMap<string, Owner> {
   const remembered = views.flatMap((view) => view.released.map(({ ip }) => [ip, { view }] as const));
   const managed = views.flatMap((view) =>
     view.managed.flatMap(({ ip, standing }) =>
-      standing.kind === "conflict" ? [] : [[ip, { view, standing }] as const],
+      standing.kind === "conflict" || standing.kind === "ungranted" ? [] : [[ip, { view, standing }] as const],
     ),
   );
   return new Map<string, Owner>([...remembered, ...managed]);

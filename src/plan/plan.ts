@@ -14,6 +14,7 @@ import { type Cleaning, finalizerStep } from "./finalizer.ts";
 import { firewallObstacle, firewallTarget } from "./firewalls/firewall-target.ts";
 import { type LettingIn, type ObjectFirewalls, planFirewalls } from "./firewalls/plan-firewalls.ts";
 import { findGaps } from "./gaps.ts";
+import { type GrantJudgement, judgeGrants } from "./grants.ts";
 import { type Guarded, guarded } from "./guards.ts";
 import { type ImpactJudge, impactJudge, nameServices } from "./impact.ts";
 import { type NameClaims, settleNames } from "./names/name-claims.ts";
@@ -40,6 +41,7 @@ import { type Deciders, type Excess, excess, NOTHING_WITHHELD, type Withheld } f
 /**
  * Turns one observation into a plan: actions, holds, and the status that each object should have. Pure: the order of the lists changes nothing.
  *
+ *   0 grants     what objects may not ask of the account                      judgeGrants
  *   1 claim      one owner per address and per DNS name                       settleClaims, settleNames
  *   2 addresses  assign, acquire, give back; senior object first              decidePools
  *                say who is hurt by each action                               impactJudge
@@ -134,6 +136,8 @@ function planned(world: Observation, selection: Selection, withheld: Withheld): 
 
 /** The objects with their claims, before anything is decided. */
 interface Claimed {
+  /** What objects ask for and may not have. */
+  readonly grants: GrantJudgement;
   readonly claims: Claims;
   /** The senior object first, as all lists of this kind. */
   readonly views: readonly PoolView[];
@@ -152,17 +156,19 @@ interface Claimed {
 /** Gives each address and each name one owner. */
 function claim(world: Observation, selection: Selection, withheld: Withheld): Claimed {
   const { dns, observedAtMs: nowMs } = world;
-  const claims = settleClaims(world.pools);
-  const views = viewPools(world, claims, selection, withheld);
+  const grants = judgeGrants(world);
+  const claims = settleClaims(world.pools, grants);
+  const views = viewPools(world, claims, { grants, withheld }, selection);
   const recordSets = world.recordSets
     .toSorted(bySeniority)
-    .map((recordSet) => checkRecordSet(recordSet, isSelected(selection, "dns", recordSet.meta), world));
+    .map((recordSet) => checkRecordSet(recordSet, isSelected(selection, "dns", recordSet.meta), world, grants));
   const publishers = [
     ...views.map((view) => poolPublisher(view, world)),
     ...recordSets.map(({ publisher }) => publisher),
   ];
   const nameClaims = settleNames(publishers);
   return {
+    grants,
     claims,
     views,
     recordSets,
@@ -175,7 +181,12 @@ function claim(world: Observation, selection: Selection, withheld: Withheld): Cl
   };
 }
 
-function viewPools(world: Observation, claims: Claims, selection: Selection, withheld: Withheld): readonly PoolView[] {
+function viewPools(
+  world: Observation,
+  claims: Claims,
+  { grants, withheld }: { readonly grants: GrantJudgement; readonly withheld: Withheld },
+  selection: Selection,
+): readonly PoolView[] {
   const { pools, registry, firewalls, observedAtMs: nowMs } = world;
   const providers = new Set(pools.map(({ spec }) => spec.provider));
   const machines = new Map([...providers].map((name) => [name, machineNodes(world, name)]));
@@ -185,10 +196,12 @@ function viewPools(world: Observation, claims: Claims, selection: Selection, wit
     const validation = validatePool(pool, world);
     const verdicts = judgeNodes(pool, validation, world);
     const own = machines.get(pool.spec.provider) ?? machineNodes(world, pool.spec.provider);
-    const firewall = firewallTarget(pool, context);
+    const held = grants.heldOf({ kind: pool.kind, namespace: pool.meta.namespace, name: pool.meta.name });
+    const firewall = firewallTarget(pool, { ...context, held: held.firewall });
     return viewPool(pool, {
       observation: world,
       claims,
+      held,
       validation,
       verdicts,
       nodeByMachine: nodeByMachine(own, verdicts.of),
@@ -373,6 +386,7 @@ function assess(planned: {
   const holds = planned.holds.toSorted(byObjectSubject);
   const shownHolds = holds.filter(isShown(claimed));
   const gaps = findGaps(world);
+  const grants = claimed.grants.told(isShown(claimed));
   const actionsOf = Map.groupBy(actions, ({ object }) => refKey(object));
   const holdsOf = Map.groupBy(holds, ({ object }) => refKey(object));
   const ownPlan = (own: ObjectNames): Parameters<typeof assessPool>[1] => {
@@ -382,6 +396,7 @@ function assess(planned: {
       names: own,
       actions: actionsOf.get(key) ?? [],
       holds: holdsOf.get(key) ?? [],
+      missing: claimed.grants.missingOf(own.publisher.ref),
       ...(firewall === undefined ? {} : { firewall }),
     };
   };
@@ -396,6 +411,7 @@ function assess(planned: {
     followUps: [],
     holds: shownHolds,
     gaps,
+    ...(grants === undefined ? {} : { grants }),
     pools: addresses.decisions
       .filter(({ view }) => view.isSelected)
       .flatMap((decision) => namesOf(decision.view.object).map((own) => assessPool(decision, ownPlan(own))))
@@ -410,7 +426,7 @@ function assess(planned: {
 }
 
 /** Holds of objects outside the run's selection are not shown; those of objects that no longer exist are. */
-function isShown({ views, recordSets }: Claimed): (hold: Hold) => boolean {
+function isShown({ views, recordSets }: Claimed): (about: { readonly object: ObjectRef }) => boolean {
   const hidden = new Set([
     ...views.filter((view) => !view.isSelected).map(({ object }) => refKey(object)),
     ...recordSets.filter((recordSet) => !recordSet.isSelected).map(({ publisher }) => refKey(publisher.ref)),

@@ -8,6 +8,7 @@ import type { IPStatus, Pool } from "../model/resource.ts";
 import type { Suspended } from "../model/suspension.ts";
 import type { Cleaning } from "./finalizer.ts";
 import type { FirewallTarget } from "./firewalls/firewall-target.ts";
+import type { HeldWishes } from "./grants.ts";
 import type { Retries } from "./retries.ts";
 import type { Validation } from "./validate.ts";
 import type { Withheld } from "./withhold.ts";
@@ -23,6 +24,8 @@ export interface PoolView {
   /** False when the run may not write for it: other namespace, other target. */
   readonly isSelected: boolean;
   readonly validation: Validation;
+  /** What it may not do for want of a grant. */
+  readonly held: HeldWishes;
   /** Why nothing at all can be done for it in this pass; absent when something can. */
   readonly blocked?: Obstacle;
   /** What lets it stand still now; absent while nothing does. */
@@ -140,6 +143,7 @@ export type PendingResolution =
  *   gone       the provider does not know it
  *   gap        it could not be read
  *   conflict   another object owns it
+ *   ungranted  its namespace is not granted it, and the object does not have it on record
  */
 export type Standing =
   | { readonly kind: "placed"; readonly on: Required<Place>; readonly wasActive: boolean; readonly unready?: Unready }
@@ -148,7 +152,8 @@ export type Standing =
   | { readonly kind: "foreign"; readonly holder: Place }
   | { readonly kind: "gone" }
   | { readonly kind: "gap"; readonly error: string }
-  | { readonly kind: "conflict"; readonly owner: string };
+  | { readonly kind: "conflict"; readonly owner: string }
+  | { readonly kind: "ungranted"; readonly why: Obstacle };
 
 /** An address that can be assigned at once. On a node that does not match: since when. */
 export interface Free {
@@ -203,6 +208,12 @@ export function countedIPs(view: PoolView): number {
 /** Returns the stored status of one address; undefined where there is none. */
 export function statusOf(pool: Pool, ip: string): IPStatus | undefined {
   return entryOf(pool.status.ips, ip);
+}
+
+/** True for an entry of a status that shows an address, or what was taken for one, as not the object's own: it never was used. */
+export function isNotOwn({ state, fault }: IPStatus): boolean {
+  const isRefused = state === "error" && (fault === "ungranted" || fault === "unknown");
+  return isRefused || fault === "conflict" || fault === "invalid";
 }
 
 /** Returns the machines that status has an address at: the one where it is or is sent, then the one it came from. */

@@ -6,6 +6,7 @@ import type { Hold, NodeVerdict, Obstacle } from "../model/plan.ts";
 import { ADDRESS_ANNOTATION, FINALIZER, objectKey, type RecordSet } from "../model/resource.ts";
 import { deletionSuspended, type Suspended, suspendedObstacle, suspensionOf } from "../model/suspension.ts";
 import { pastMs } from "../model/time.ts";
+import type { GrantJudgement } from "./grants.ts";
 import { hold, obstacle, personNeeded } from "./holds.ts";
 import type { NameTarget } from "./names/name-target.ts";
 import {
@@ -60,9 +61,16 @@ export interface CheckedRecordSet {
 }
 
 /** Checks one record set and finds its name. Pure. */
-export function checkRecordSet(recordSet: RecordSet, isSelected: boolean, observation: Observation): CheckedRecordSet {
+export function checkRecordSet(
+  recordSet: RecordSet,
+  isSelected: boolean,
+  observation: Observation,
+  grants: GrantJudgement,
+): CheckedRecordSet {
   const validation = validateRecordSet(recordSet, observation);
-  const publisher = recordSetPublisher(recordSet, validation, isSelected, observation);
+  const { namespace, name } = recordSet.meta;
+  const held = grants.heldOf({ kind: "dns", namespace, name });
+  const publisher = recordSetPublisher(recordSet, { validation, isSelected, held }, observation);
   return { recordSet, isSelected, validation, publisher };
 }
 

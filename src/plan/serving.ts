@@ -103,7 +103,7 @@ function confirmedBy(view: PoolView, lettingIn: LettingIn): readonly (readonly [
     { kind: fact.kind === "gap" ? "undecided" : "nowhere" },
   ]);
   const managed = view.managed.flatMap(({ ip, standing }): [string, VerifiedAddress][] => {
-    if (standing.kind === "conflict") return [];
+    if (standing.kind === "conflict" || standing.kind === "ungranted") return [];
     const verified = verify(view, standing, lettingIn);
     return [[ip, verified.kind === "undecided" || view.inUse.has(ip) ? verified : { kind: "nowhere" }]];
   });

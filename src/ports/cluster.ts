@@ -1,6 +1,7 @@
 import type { AcquisitionNote } from "../model/acquisition-memory.ts";
 import type { ObjectRef } from "../model/action.ts";
 import type { KubeError } from "../model/errors.ts";
+import type { NamespaceGrants } from "../model/grants.ts";
 import type { NodeFacts, PodFacts, PodSelector } from "../model/node.ts";
 import type { ObjectMeta, Pool, PoolStatus, RecordSet, RecordSetStatus, RoutedIPStatus } from "../model/resource.ts";
 import type { RoutedIP, RoutedIPIssuer } from "../model/routed-ip.ts";
@@ -50,6 +51,8 @@ export interface ClusterReader {
   listRoutedIPs(): Promise<readonly RoutedIP[]>;
   /** Every RoutedIPIssuer; else as {@link listRoutedIPs}. */
   listRoutedIPIssuers(): Promise<readonly RoutedIPIssuer[]>;
+  /** What every namespace grants by its annotations, sorted by name; of a namespace without such annotations nothing. KubeError `forbidden` where the permission is missing. */
+  listNamespaceGrants(): Promise<readonly NamespaceGrants[]>;
   /** Every Service of every namespace, sorted by namespace and name. */
   listServices(): Promise<readonly ServiceFacts[]>;
   /** The EndpointSlices of one Service, in no order. The server selects them. Refusals as of {@link listPods}. */
@@ -146,7 +149,16 @@ export interface ClusterWriter extends ClusterReader {
 
 /** Something in a list that a plan may see differently now. */
 export interface ClusterChange {
-  readonly kind: "node" | "pod" | "pool" | "record-set" | "routed-ip" | "issuer" | "service" | "endpoint-slice";
+  readonly kind:
+    | "node"
+    | "pod"
+    | "pool"
+    | "record-set"
+    | "routed-ip"
+    | "issuer"
+    | "service"
+    | "endpoint-slice"
+    | "namespace";
   /** Name of a node; `NAMESPACE/NAME` of anything else. */
   readonly subject: string;
 }

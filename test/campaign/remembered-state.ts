@@ -211,6 +211,13 @@ export const REMEMBERED: readonly Remembered[] = [
     wrong: "believed for an hour at most; unreadable times are dropped",
   },
   {
+    paths: ["flipop.digitalocean.com/grants"],
+    where: "Lease",
+    written: "at the end of a pass in which grants counted, or no longer did",
+    lost: "`plan` and `status` without `--grants` tell nothing of grants",
+    wrong: "another word than `warn` and `require` is none; a run goes by its own flag",
+  },
+  {
     paths: ["flipop.digitalocean.com/put-off-"],
     where: "Lease",
     written: "when calls were not left to look at every name; removed when all were looked at",

@@ -23,6 +23,7 @@ const cluster: Planner["cluster"] = {
   listRecordSets: async () => [],
   listRoutedIPs: async () => [],
   listRoutedIPIssuers: async () => [],
+  listNamespaceGrants: async () => [],
   listServices: async () => [],
   listEndpointSlices: async () => [],
   listNodes: async () => observation.nodes,

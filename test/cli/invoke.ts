@@ -164,6 +164,7 @@ function readerOf(scene: Scene): ClusterReader & NamespaceReader {
       return scene.routedIPs ?? [];
     },
     listRoutedIPIssuers: async () => [],
+    listNamespaceGrants: async () => [],
     listServices: async () => [],
     listEndpointSlices: async () => [],
     listNodes: async () => observationOf(scene).nodes,

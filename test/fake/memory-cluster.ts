@@ -10,11 +10,13 @@ import {
 import { encodeEvent, nextSeries } from "../../src/adapters/kube/events.ts";
 import { decodeLease, encodeLease } from "../../src/adapters/kube/lease.ts";
 import { encodeNote } from "../../src/adapters/kube/metadata.ts";
+import { decodeNamespace } from "../../src/adapters/kube/namespace.ts";
 import { decodeNode } from "../../src/adapters/kube/node.ts";
 import { decodePod } from "../../src/adapters/kube/pod.ts";
 import type { ServicePlace } from "../../src/adapters/kube/service.ts";
 import { decodeEndpointSlice, decodeService, SERVICE_NAME_LABEL } from "../../src/adapters/kube/service.ts";
 import type { AcquisitionNote } from "../../src/model/acquisition-memory.ts";
+import type { NamespaceGrants } from "../../src/model/grants.ts";
 import type { NodeFacts, PodFacts, PodSelector } from "../../src/model/node.ts";
 import {
   ACQUIRED_ANNOTATION,
@@ -83,6 +85,10 @@ export class MemoryCluster extends MemoryCalls implements ClusterWriter {
 
   async listRoutedIPIssuers(): Promise<readonly RoutedIPIssuer[]> {
     return this.list("issuers", "", new URLSearchParams(), decodeRoutedIPIssuer);
+  }
+
+  async listNamespaceGrants(): Promise<readonly NamespaceGrants[]> {
+    return this.list("namespaces", "", new URLSearchParams(), decodeNamespace);
   }
 
   async listServices(): Promise<readonly ServiceFacts[]> {

@@ -6,11 +6,13 @@ import {
   decodeRoutedIP,
   decodeRoutedIPIssuer,
 } from "../../src/adapters/kube/custom-resources.ts";
+import { decodeNamespace } from "../../src/adapters/kube/namespace.ts";
 import { decodeNode } from "../../src/adapters/kube/node.ts";
 import { decodePod } from "../../src/adapters/kube/pod.ts";
 import type { ServicePlace } from "../../src/adapters/kube/service.ts";
 import { decodeEndpointSlice, decodeService, SERVICE_NAME_LABEL } from "../../src/adapters/kube/service.ts";
 import type { KubeError } from "../../src/model/errors.ts";
+import type { NamespaceGrants } from "../../src/model/grants.ts";
 import { type NodeFacts, type PodFacts, type PodSelector, podSelectorKey } from "../../src/model/node.ts";
 import { objectKey, type Pool, type RecordSet } from "../../src/model/resource.ts";
 import type { RoutedIP, RoutedIPIssuer } from "../../src/model/routed-ip.ts";
@@ -76,6 +78,11 @@ export class MemoryWarmCluster extends MemoryCluster implements WarmCluster {
   override async listRoutedIPIssuers(): Promise<readonly RoutedIPIssuer[]> {
     const query = { key: "issuers", kind: "issuer", resource: "issuers", decode: decodeRoutedIPIssuer } as const;
     return await this.warm(query, () => super.listRoutedIPIssuers());
+  }
+
+  override async listNamespaceGrants(): Promise<readonly NamespaceGrants[]> {
+    const query = { key: "namespaces", kind: "namespace", resource: "namespaces", decode: decodeNamespace } as const;
+    return await this.warm(query, () => super.listNamespaceGrants());
   }
 
   override async listServices(): Promise<readonly ServiceFacts[]> {

@@ -13,6 +13,7 @@ const WHOLE_LISTS = [
   "listRecordSets",
   "listRoutedIPs",
   "listRoutedIPIssuers",
+  "listNamespaceGrants",
   "listServices",
   "listNodes",
 ] as const;

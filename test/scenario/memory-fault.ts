@@ -77,6 +77,7 @@ const RESOURCE_OF: Readonly<Record<string, readonly [verb: string, resource: key
   listRecordSets: ["list", "recordSets"],
   listRoutedIPs: ["list", "routedIPs"],
   listRoutedIPIssuers: ["list", "issuers"],
+  listNamespaceGrants: ["list", "namespaces"],
   listServices: ["list", "services"],
   listEndpointSlices: ["list", "endpointSlices"],
   listNodes: ["list", "nodes"],

@@ -30,6 +30,7 @@ export type ClusterOperation =
   | "listRecordSets"
   | "listRoutedIPs"
   | "listRoutedIPIssuers"
+  | "listNamespaceGrants"
   | "listServices"
   | "listEndpointSlices"
   | "listNodes"
@@ -150,6 +151,7 @@ function clusterRoute(operation: ClusterOperation, subject: string | undefined):
     listRecordSets: get(`${OWN}/nodednsrecordsets$`),
     listRoutedIPs: get(`${OWN}/routedips$`),
     listRoutedIPIssuers: get(`${OWN}/routedipissuers$`),
+    listNamespaceGrants: get("^/api/v1/namespaces$"),
     listServices: get("^/api/v1/services$"),
     listEndpointSlices: get(`${inNamespace}/endpointslices$`),
     listNodes: get("^/api/v1/nodes$"),

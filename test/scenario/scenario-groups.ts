@@ -17,6 +17,7 @@ import { dnsAnnotationScenarios, dnsRecordSetScenarios } from "./dns-record-set-
 import { dnsTakeDownScenarios } from "./dns-take-down-scenarios.ts";
 import { dnsTogetherScenarios } from "./dns-together-scenarios.ts";
 import { foreignRecordScenarios } from "./foreign-record-scenarios.ts";
+import { grantScenarios } from "./grant-scenarios.ts";
 import { impactScenarios } from "./impact-scenarios.ts";
 import { interruptedScenarios } from "./interrupted-scenarios.ts";
 import { kubernetesScenarios } from "./kubernetes-scenarios.ts";
@@ -48,6 +49,7 @@ import { waitingScenarios } from "./waiting-scenarios.ts";
 /** Every group of scenarios by its name. */
 export const SCENARIO_GROUPS: Readonly<Record<string, (scenario: Register) => void>> = {
   assignment: assignmentScenarios,
+  grants: grantScenarios,
   "skipped nodes": skippedNodeScenarios,
   waiting: waitingScenarios,
   "recovered holders": recoveredHolderScenarios,

@@ -1,6 +1,7 @@
 import { PROVIDERS } from "../../src/adapters/registry.ts";
+import { GRANT_KINDS, type GrantMode, grantAnnotation } from "../../src/model/grants.ts";
 import type { Plan } from "../../src/model/plan.ts";
-import type { PoolStatus } from "../../src/model/resource.ts";
+import { GROUP, type PoolStatus } from "../../src/model/resource.ts";
 import type { PassResult, Selection } from "../../src/model/run.ts";
 import type { Clock } from "../../src/ports/system.ts";
 import { planPass } from "../../src/reconcile.ts";
@@ -66,6 +67,8 @@ export class World {
   protected readonly backend: Backend;
   /** Called after every run that ended by itself, to look at what it left. */
   afterRun: (() => Promise<void>) | undefined;
+  /** How grants count from now on. */
+  grants: GrantMode | "off" = "off";
   /** How long a call takes before it leaves, milliseconds; absent = no time. */
   takesMs: ((call: PortCall) => number | undefined) | undefined;
   #runs = 0;
@@ -104,6 +107,14 @@ export class World {
   async namespace(name = "shop"): Promise<void> {
     const body = { apiVersion: "v1", kind: "Namespace", metadata: { name: `${this.backend.prefix}${name}` } };
     await this.backend.rest("POST", "/api/v1/namespaces", body);
+  }
+
+  /** Writes what namespace `shop`, or another, grants: `names`, `firewalls` and so on; what is not given is taken away. */
+  async grant(grants: Readonly<Record<string, string>>, name = "shop"): Promise<void> {
+    const none = Object.fromEntries(GRANT_KINDS.map((kind) => [grantAnnotation(kind), null]));
+    const given = Object.fromEntries(Object.entries(grants).map(([kind, text]) => [`${GROUP}/${kind}`, text]));
+    const body = { metadata: { annotations: { ...none, ...given } } };
+    await this.backend.rest("PATCH", `/api/v1/namespaces/${this.backend.prefix}${name}`, body);
   }
 
   /** Nodes of these names, each with its droplet. */
@@ -321,11 +332,15 @@ export class World {
     { withoutToken = [] }: RunOptions = {},
   ): Omit<WriterDeps, "lock"> {
     const leaseName = { namespace: `${this.backend.prefix}shop`, name: "flipop" };
+    const grants = (): WriterDeps["grants"] => this.grants;
     const slow = <T extends object>(name: string, port: T): T =>
       slowed(name, port, clock, (call) => this.takesMs?.(call));
     return {
       cluster: slow("cluster", cluster),
       clock,
+      get grants() {
+        return grants();
+      },
       leaseName,
       providers: new Map([["digitalocean", { kind: "usable", provider: slow("addresses", provider) }]]),
       registry: PROVIDERS,

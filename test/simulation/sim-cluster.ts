@@ -24,6 +24,7 @@ export function simCluster(process: Process, cluster: ClusterWriter = memoryClus
       return listed.length === 0 ? listed : await read("list-routed-ips", "", () => cluster.listRoutedIPs());
     },
     listRoutedIPIssuers: () => read("list-issuers", "", () => cluster.listRoutedIPIssuers()),
+    listNamespaceGrants: () => read("list-namespaces", "", () => cluster.listNamespaceGrants()),
     listServices: () => read("list-services", "", () => cluster.listServices()),
     listEndpointSlices: (service) =>
       read("list-endpoint-slices", objectKey(service), () => cluster.listEndpointSlices(service)),

@@ -1,4 +1,5 @@
 import { KubeError } from "../../model/errors.ts";
+import type { NamespaceGrants } from "../../model/grants.ts";
 import type { NodeFacts, PodFacts, PodSelector } from "../../model/node.ts";
 import { compareText, type ObjectMeta, objectKey, type Pool, type RecordSet } from "../../model/resource.ts";
 import type { RoutedIP, RoutedIPIssuer } from "../../model/routed-ip.ts";
@@ -9,6 +10,7 @@ import { CUSTOM_RESOURCES, type ReadableResource } from "./custom-resources.ts";
 import { answerJSON, malformed } from "./failures.ts";
 import { decodeLease } from "./lease.ts";
 import { type ListRequest, listObjects, type PageSource } from "./lists.ts";
+import { NAMESPACES_REQUEST } from "./namespace.ts";
 import { decodeNode, NODES_REQUEST } from "./node.ts";
 import { podsRequest } from "./pod.ts";
 import { endpointSlicesRequest, SERVICES_REQUEST, type ServicePlace } from "./service.ts";
@@ -76,6 +78,10 @@ export class KubeClusterReader implements ClusterReader, NamespaceReader {
 
   async listRoutedIPIssuers(): Promise<readonly RoutedIPIssuer[]> {
     return await this.items(this.#requestOf(CUSTOM_RESOURCES.issuers));
+  }
+
+  async listNamespaceGrants(): Promise<readonly NamespaceGrants[]> {
+    return await this.items(NAMESPACES_REQUEST);
   }
 
   async listServices(): Promise<readonly ServiceFacts[]> {

@@ -91,7 +91,7 @@ export function acquireForPool(
   for (let ordinal = 1; ordinal <= missing; ordinal += 1) {
     const place = places[ordinal - 1] ?? inRegion(view.pool.spec.region);
     if (place === undefined) return stoppedBy(withoutPlace(view, leftOver));
-    const why = obstacleTo(place, budget, untilMs);
+    const why = ungranted(view, actions.length) ?? obstacleTo(place, budget, untilMs);
     if (why !== undefined) return stoppedBy(why);
     actions.push(acquisition(view, ordinal, place.after, actions.at(-1)));
     budget.quotaLeft -= 1;
@@ -161,6 +161,11 @@ function withoutPlace(view: PoolView, leftOver: readonly Candidate[]): Obstacle 
     return machine === undefined ? [] : (view.firewallObstacle(view.placeOf(machine)) ?? []);
   });
   return closed ?? personNeeded("NoRegion");
+}
+
+/** Why no more may be acquired than so many, for want of a grant. */
+function ungranted({ held: { purchases } }: PoolView, planned: number): Obstacle | undefined {
+  return purchases === undefined || planned < purchases.left ? undefined : purchases.why;
 }
 
 /** Why the next address is not acquired, although there is a place for it. */

@@ -140,6 +140,8 @@ function causeOfClearing(node: NodeFacts, view: PoolView | undefined): CauseOfCl
       return { reason: "ForeignHolder", isGivenUp: false, holder: standing.holder };
     case "conflict":
       return { reason: "Conflict", isGivenUp: true };
+    case "ungranted":
+      return { reason: standing.why.reason, isGivenUp: true };
     case "placed":
     case "free":
     case "busy":

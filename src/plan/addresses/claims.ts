@@ -1,6 +1,7 @@
 import type { ProviderFacts } from "../../model/observation.ts";
 import { bySeniority, compareText, type IPState, managedIPs, ownerKey, type Pool } from "../../model/resource.ts";
-import { type ManagedIP, type Released, statusOf } from "../pool-view.ts";
+import type { GrantJudgement } from "../grants.ts";
+import { isNotOwn, type ManagedIP, type Released, statusOf } from "../pool-view.ts";
 
 /** Who owns which address, over all objects of the cluster. */
 export interface Claims {
@@ -14,18 +15,21 @@ export interface Claims {
  * Settles claims. An object claims the addresses of its spec and those it acquired; suspended, invalid and deleted objects too, as long as
  * they exist. Who by status already holds an address keeps it, and of two of them the one where it is active; among others the senior object wins.
  */
-export function settleClaims(pools: readonly Pool[]): Claims {
+export function settleClaims(pools: readonly Pool[], { heldOf }: Pick<GrantJudgement, "heldOf">): Claims {
   const owners = new Map<string, { readonly key: string; readonly hold: number }>();
   const named = new Set<string>();
   for (const pool of pools.toSorted(bySeniority)) {
     const key = ownerKey({ kind: pool.kind, ...pool.meta });
-    for (const ip of managedIPs(pool)) {
+    const held = heldOf({ kind: pool.kind, namespace: pool.meta.namespace, name: pool.meta.name }).ips;
+    // What its namespace is not granted it cannot keep from others.
+    const isOpen = (ip: string): boolean => !held.has(ip);
+    for (const ip of managedIPs(pool).filter(isOpen)) {
       named.add(ip);
       const rival = owners.get(ip);
       const hold = holdByStatus(pool, ip);
       if (rival === undefined || hold > rival.hold) owners.set(ip, { key, hold });
     }
-    for (const ip of Object.keys(pool.status.ips)) named.add(ip);
+    for (const ip of Object.keys(pool.status.ips).filter(isOpen)) named.add(ip);
     for (const { ip } of pool.status.released) named.add(ip);
   }
   return { ownerOf: (ip) => owners.get(ip)?.key, isNamed: (ip) => named.has(ip) };
@@ -35,22 +39,25 @@ export function settleClaims(pools: readonly Pool[]): Claims {
 function holdByStatus(pool: Pool, ip: string): 0 | 1 | 2 {
   if (pool.status.acquired.some((acquired) => acquired.ip === ip)) return 2;
   const entry = statusOf(pool, ip);
-  if (entry === undefined || entry.fault === "conflict") return 0;
+  if (entry === undefined || isNotOwn(entry)) return 0;
   return entry.state === "active" ? 2 : 1;
 }
 
 /**
  * The addresses that are in use, where no succession is open: at most `desired` of the managed ones. Those active by status whose holder still matches come first, then others
- * on matches (or on the way to one), then list order. Conflicts, addresses that are gone and foreign-held ones fill no place; one that could not be read
+ * on matches (or on the way to one), then list order. Conflicts, addresses that are not granted, that are gone and foreign-held ones fill no place; one that could not be read
  * keeps the rank its status gives it.
  */
 export function selectInUse(managed: readonly ManagedIP[], desired: number, pool: Pool): ReadonlySet<string> {
   const ranked = managed
-    .filter(({ standing }) => standing.kind !== "conflict" && standing.kind !== "gone" && standing.kind !== "foreign")
+    .filter(({ standing }) => !UNUSABLE.has(standing.kind))
     .map((address, order) => ({ ip: address.ip, order, rank: isNamed(address, pool) ? -1 : rankOf(address, pool) }))
     .toSorted((a, b) => a.rank - b.rank || a.order - b.order);
   return new Set(ranked.slice(0, desired).map(({ ip }) => ip));
 }
+
+/** An address that fills no place, and counts when it is decided whether to buy. */
+const UNUSABLE: ReadonlySet<ManagedIP["standing"]["kind"]> = new Set(["conflict", "ungranted", "gone", "foreign"]);
 
 /** True for the address that the spec of a RoutedIP names: once it can be used, none that was bought is. */
 function isNamed({ acquired }: ManagedIP, { kind }: Pool): boolean {
@@ -75,7 +82,7 @@ export function releasedOf(
   claims: Claims,
 ): readonly Released[] {
   const shown = Object.entries(pool.status.ips)
-    .filter(([, entry]) => entry.fault !== "conflict" && entry.fault !== "invalid")
+    .filter(([, entry]) => !isNotOwn(entry))
     .map(([ip]) => ip);
   const acquired = new Set(pool.status.acquired.map(({ ip }) => ip));
   const remembered = new Set([...pool.status.released.map(({ ip }) => ip), ...shown]);

@@ -142,12 +142,15 @@ function positionObstacle(view: PoolView, { ip, standing }: ManagedIP): Obstacle
   switch (standing.kind) {
     case "conflict":
       return personNeeded("Conflict", `owned by ${ownerText(standing.owner)}`);
+    case "ungranted":
+      return standing.why;
     case "gap":
       return obstacle("Unreadable", standing.error);
     case "gone":
       return personNeeded("IPNotFound");
     case "foreign": {
       const { machineID } = standing.holder;
+      if (view.held.takeOver !== undefined) return view.held.takeOver;
       return personNeeded("ForeignHolder", `machine ${machineID}; spec.foreignHolder: TakeOver would move it`);
     }
     case "busy":

@@ -44,7 +44,12 @@ function isSent({ ip, standing }: ManagedIP, pool: Pool): boolean {
 }
 
 function isUsable({ standing }: ManagedIP): boolean {
-  return standing.kind !== "conflict" && standing.kind !== "gone" && standing.kind !== "foreign";
+  return (
+    standing.kind !== "conflict" &&
+    standing.kind !== "ungranted" &&
+    standing.kind !== "gone" &&
+    standing.kind !== "foreign"
+  );
 }
 
 /** How an object uses its addresses in this plan, and the assignments that follow, which are entered in the ledger. */

@@ -3,6 +3,7 @@ import type { Address, AddressFact, PendingAcquisition } from "../../model/addre
 import type { NodeFacts } from "../../model/node.ts";
 import { type IPStatus, ownerKey, type Pool } from "../../model/resource.ts";
 import { pastMs } from "../../model/time.ts";
+import type { HeldWishes } from "../grants.ts";
 import { undecidedText } from "../holds.ts";
 import { type MachineOf, type MatchVerdict, type Standing, statusOf, storedMachines } from "../pool-view.ts";
 
@@ -22,7 +23,8 @@ export function keepsAddress(
   const key = ownerKey({ kind: pool.kind, ...pool.meta });
   const fact = { kind: "known", address: { ip, region: "", holderID: machine, isLocked: false } } as const;
   const nodeByMachine = new Map([[machine, node]]);
-  const context = { pool, machineOf, key, nowMs, nodeByMachine, machineless: [], verdictOf, ownerOf: () => key };
+  const held = { ips: new Map() };
+  const context = { pool, held, machineOf, key, nowMs, nodeByMachine, machineless: [], verdictOf, ownerOf: () => key };
   const { kind } = standingOf(ip, fact, context);
   return kind === "placed" || kind === "gap";
 }
@@ -30,6 +32,7 @@ export function keepsAddress(
 /** What the standing of an address depends on. */
 interface StandingContext {
   readonly pool: Pool;
+  readonly held: Pick<HeldWishes, "ips" | "takeOver">;
   readonly machineOf: MachineOf;
   /** The API server's clock when the nodes had been listed, milliseconds. */
   readonly nowMs: number;
@@ -43,6 +46,8 @@ interface StandingContext {
 
 /** The standing of one address of a pool. Pure. */
 export function standingOf(ip: string, fact: AddressFact, context: StandingContext): Standing {
+  const ungranted = context.held.ips.get(ip);
+  if (ungranted !== undefined) return { kind: "ungranted", why: ungranted };
   const owner = context.ownerOf(ip);
   if (owner !== undefined && owner !== context.key) return { kind: "conflict", owner };
   switch (fact.kind) {
@@ -67,7 +72,7 @@ function knownStanding(address: Address, context: StandingContext): Standing {
   const hidden = hiddenNode(address.ip, holder.machineID, context);
   if (hidden !== undefined) return onNode(address.ip, hidden, holder.machineID, context);
   if (isFormerNode(address.ip, holder.machineID, context)) return { kind: "free", from: holder, rank: "node-gone" };
-  return context.pool.spec.foreignHolder === "TakeOver"
+  return context.pool.spec.foreignHolder === "TakeOver" && context.held.takeOver === undefined
     ? { kind: "free", from: holder, rank: "foreign" }
     : { kind: "foreign", holder };
 }

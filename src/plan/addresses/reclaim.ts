@@ -82,6 +82,8 @@ function positionObstacle(standing: ManagedIP["standing"]): Obstacle | undefined
       return obstacle("Unreadable");
     case "conflict":
       return personNeeded("Conflict");
+    case "ungranted":
+      return standing.why;
     case "placed":
     case "gone":
       return undefined;

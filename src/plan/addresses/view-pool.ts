@@ -8,7 +8,14 @@ import { compareText, managedIPs, ownerKey, type Pool } from "../../model/resour
 import { suspensionOf } from "../../model/suspension.ts";
 import { timestamp } from "../../model/time.ts";
 import { obstacle } from "../holds.ts";
-import type { BadEntry, ManagedIP, PendingResolution, PoolView, Verdicts } from "../pool-view.ts";
+import {
+  type BadEntry,
+  isNotOwn,
+  type ManagedIP,
+  type PendingResolution,
+  type PoolView,
+  type Verdicts,
+} from "../pool-view.ts";
 import { Retries } from "../retries.ts";
 import type { Validation } from "../validate.ts";
 import { resolvePending } from "./acquire.ts";
@@ -20,6 +27,7 @@ import { standingOf } from "./position.ts";
 interface ViewContext {
   readonly observation: Observation;
   readonly claims: Claims;
+  readonly held: PoolView["held"];
   readonly validation: Validation;
   readonly verdicts: Verdicts;
   /** Machine id → its node, as this pool sees it. */
@@ -58,6 +66,7 @@ export function viewPool(pool: Pool, context: ViewContext): PoolView {
     isSelected: context.isSelected,
     withheld: context.withheld,
     validation,
+    held: context.held,
     ...(blocked === undefined ? {} : { blocked }),
     ...(suspended === undefined ? {} : { suspended }),
     provider,
@@ -104,12 +113,13 @@ function managedAddresses(
   acquired: readonly AcquiredIP[],
   provider: ProviderFacts | undefined,
   facts: ProviderFacts | undefined,
-  { observation, claims, verdicts, nodeByMachine, machineless }: ViewContext,
+  { observation, claims, held, verdicts, nodeByMachine, machineless }: ViewContext,
 ): readonly ManagedIP[] {
   const key = ownerKey({ kind: pool.kind, ...pool.meta });
   const written = new Set(pool.spec.ips);
   const context = {
     pool,
+    held,
     machineOf: (id: string) => observation.registry.machineID(pool.spec.provider, id),
     key,
     nowMs: observation.nodesReadAtMs,
@@ -229,7 +239,7 @@ function shownAcquired({ meta, spec, status }: Pool): readonly string[] {
   const listed = new Set(spec.ips.map((entry) => canonicalIPv4(entry) ?? entry));
   const known = new Set([...status.acquired, ...status.released].map(({ ip }) => ip));
   return Object.entries(status.ips)
-    .filter(([ip, { fault }]) => fault !== "conflict" && canonicalIPv4(ip) === ip && !listed.has(ip) && !known.has(ip))
+    .filter(([ip, entry]) => !isNotOwn(entry) && canonicalIPv4(ip) === ip && !listed.has(ip) && !known.has(ip))
     .map(([ip]) => ip)
     .toSorted(compareText);
 }

@@ -38,6 +38,7 @@ export function extendFirewall(view: PoolView, needs: FirewallNeeds, planned: Pl
     held(view, { reason: "UnusablePort", detail: port, needsPerson: true }),
   );
   if (target.kind === "blocked") return { ...NOTHING, holds: [held(view, target), ...unusable] };
+  if (target.withheld !== undefined) unusable.push(held(view, target.withheld));
   const outside = [...needs.wanted].filter((machine) => !isBehind(target.fact, machine)).toSorted(compareText);
   const refusal = needs.wanted.size === 0 ? refusalOfAll(view) : undefined;
   if (refusal !== undefined) return { ...NOTHING, holds: [held(view, refusal), ...unusable] };
@@ -165,10 +166,14 @@ function addMachines(
 }
 
 function held(view: PoolView, why: Omit<BlockedFirewall, "kind">): Hold {
-  const { reason, detail, needsPerson, notBeforeMs } = why;
+  const { reason, detail, needsPerson, notBeforeMs, advice } = why;
   const { firewall: target, pool } = view;
   const name = target.kind === "ready" ? target.fact.firewall.name : (pool.firewall?.firewall ?? "");
   const subject = `firewall ${name}`;
   const hold: Hold = { kind: "open-ports", object: view.object, subject, reason, detail, needsPerson };
-  return notBeforeMs === undefined ? hold : { ...hold, notBeforeMs };
+  return {
+    ...hold,
+    ...(notBeforeMs === undefined ? {} : { notBeforeMs }),
+    ...(advice === undefined ? {} : { advice }),
+  };
 }

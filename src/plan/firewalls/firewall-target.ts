@@ -16,6 +16,7 @@ import type { ProviderRegistry } from "../../model/provider.ts";
 import { REFUSAL_REASONS, type Reason } from "../../model/reason.ts";
 import type { Pool } from "../../model/resource.ts";
 import { timestamp } from "../../model/time.ts";
+import type { HeldFirewall } from "../grants.ts";
 import { isWritable, type PoolView, type Standing, storedMachines } from "../pool-view.ts";
 import { firewallSubject, Retries } from "../retries.ts";
 
@@ -29,8 +30,12 @@ export type FirewallTarget =
       /** Ports that are to be opened yet. */
       readonly missing: readonly PortRange[];
       readonly limits: FirewallLimits;
-      /** Set while changes of it wait: the last attempt failed, or it is full. */
+      /** Set while changes of it wait: the last attempt failed, it is full, or it is not granted. */
       readonly waiting?: BlockedFirewall;
+      /** Set where it is not granted, and something of it is on record: why the ports that are not stay closed. */
+      readonly withheld?: BlockedFirewall;
+      /** True where it is not granted, nothing of it is on record, and the object has an address: that moves, whatever the firewall. */
+      readonly isPassedBy?: true;
       /** Every change that the provider has not carried out, with the time since when it is seen: that of the status, else now. */
       readonly pending: readonly PendingFirewall[];
       readonly nowMs: number;
@@ -45,6 +50,8 @@ export interface BlockedFirewall {
   readonly notBeforeMs?: number;
   /** Set where the last change failed, and its next attempt is not due. */
   readonly waitsFor?: "retry";
+  /** What a person can do, where the reason does not know. */
+  readonly advice?: string;
 }
 
 /** What all targets of a pass share. */
@@ -54,6 +61,8 @@ export interface FirewallContext {
   readonly made: ReadonlyMap<string, ReadonlySet<string>>;
   readonly nowMs: number;
   readonly registry: ProviderRegistry;
+  /** Set where the firewall is not granted. */
+  readonly held?: HeldFirewall | undefined;
 }
 
 /** Finds the firewall of an object and what it lacks. Pure. */
@@ -73,15 +82,34 @@ export function firewallTarget(pool: Pool, context: FirewallContext): FirewallTa
   const reserved = context.registry.get(wish.provider)?.firewalls?.reservedPrefix;
   if (reserved !== undefined && firewall.name.startsWith(reserved))
     return blocked("FirewallReserved", firewall.name, true);
-  const made = context.made.get(firewall.id);
-  const missing = wish.ports.filter((ports) => !isOpen(ports, fact, made));
-  const isFull = missing.length > 0 && firewall.ruleCount + missing.length > facts.limits.rules;
-  const waiting = isFull
-    ? rulesFull(firewall.ruleCount, missing.length, facts.limits)
-    : backoff(pool, firewall.id, context.nowMs);
-  const pending = pendingOf(pool, firewall, context.nowMs);
-  const more = waiting === undefined ? {} : { waiting };
-  return { kind: "ready", fact, missing, limits: facts.limits, ...more, pending, nowMs: context.nowMs };
+  const closed = wish.ports.filter((ports) => !isOpen(ports, fact, context.made.get(firewall.id)));
+  return { kind: "ready", fact, limits: facts.limits, ...changesOf(pool, firewall, facts.limits, { closed, context }) };
+}
+
+/** What may be changed at a firewall, and what waits. */
+function changesOf(
+  pool: Pool,
+  { id, ruleCount, ...firewall }: Firewall,
+  limits: FirewallLimits,
+  { closed, context: { held, nowMs } }: { readonly closed: readonly PortRange[]; readonly context: FirewallContext },
+): Omit<Extract<FirewallTarget, { kind: "ready" }>, "kind" | "fact" | "limits"> {
+  const missing = closed.filter((ports) => held?.ports?.has(portText(ports)) !== false);
+  const isFull = missing.length > 0 && ruleCount + missing.length > limits.rules;
+  const full = isFull ? rulesFull(ruleCount, missing.length, limits) : undefined;
+  const pending = pendingOf(pool, { id, ruleCount, ...firewall }, nowMs);
+  const common = { missing, pending, nowMs };
+  if (held !== undefined && held.ports === undefined)
+    return { ...common, waiting: ungranted(held), ...(held.isServed ? { isPassedBy: true } : {}) };
+  const waiting = full ?? backoff(pool, id, nowMs);
+  return {
+    ...common,
+    ...(waiting === undefined ? {} : { waiting }),
+    ...(held !== undefined && closed.length > missing.length ? { withheld: ungranted(held) } : {}),
+  };
+}
+
+function ungranted({ why: { reason, detail, needsPerson, advice } }: HeldFirewall): BlockedFirewall {
+  return { kind: "blocked", reason, detail, needsPerson, ...(advice === undefined ? {} : { advice }) };
 }
 
 function pendingOf({ status }: Pool, firewall: Firewall, nowMs: number): readonly PendingFirewall[] {
@@ -104,6 +132,7 @@ export function firewallObstacle(target: FirewallTarget, place: Place): BlockedF
   if (unfinished !== undefined) return unfinished;
   const isInside = isBehind(target.fact, place.machineID);
   if (isInside && target.missing.length === 0) return undefined;
+  if (target.isPassedBy === true) return undefined;
   if (target.waiting !== undefined) return target.waiting;
   return isInside || target.fact.firewall.machineIDs.length < target.limits.machines ? undefined : machinesFull(target);
 }
@@ -274,7 +303,7 @@ export function leftBehind(views: readonly PoolView[]): ReadonlyMap<string, read
   return new Map(
     deleted.flatMap(({ managed }) =>
       managed
-        .filter(({ standing }) => standing.kind !== "conflict")
+        .filter(({ standing }) => standing.kind !== "conflict" && standing.kind !== "ungranted")
         .map(
           ({ ip, standing }) => [ip, standing.kind === "placed" ? [standing.on.machineID] : seenAt(standing)] as const,
         ),

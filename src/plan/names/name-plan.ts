@@ -125,12 +125,12 @@ function planSet(
 
 /** Plans nothing but a hold. */
 function waiting(
-  { ref, wish }: Publisher,
+  { ref, wish, withheld }: Publisher,
   target: BlockedTarget | ReadyTarget,
   why: Obstacle,
   waitsFor?: NamePlan["waitsFor"],
 ): NamePlan {
-  const written = wish.kind === "named" ? wish.recordName : "";
+  const written = withheld?.fqdn ?? (wish.kind === "named" ? wish.recordName : "");
   return {
     target,
     actions: [],
@@ -158,12 +158,14 @@ const CAUSES: Readonly<Record<BlockedTarget["cause"], Reason>> = {
   ...REFUSAL_REASONS,
   invalid: "InvalidDNS",
   taken: "Conflict",
+  ungranted: "NotGranted",
   "no-zone": "ZoneNotFound",
 };
 
 /** Returns why nothing can be written under the name. After a failed change the name is unknown, and is looked at again when the change is due again. */
 function blockedWhy(publisher: Publisher, target: BlockedTarget): Obstacle {
   const { cause, detail, name } = target;
+  if (cause === "ungranted" && publisher.withheld !== undefined) return publisher.withheld.why;
   const retry =
     cause === "unanswered" && name !== undefined ? publisher.retries.obstacle(dnsSubject(name.fqdn)) : undefined;
   return retry ?? obstacle(CAUSES[cause], detail, target);

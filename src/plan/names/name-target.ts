@@ -29,8 +29,8 @@ export type NameTarget = { readonly kind: "none" } | BlockedTarget | ReadyTarget
 /** Nothing can be written in this pass. */
 export interface BlockedTarget {
   readonly kind: "blocked";
-  /** `invalid`: no name can be made of the wish. `taken`: another object owns it. `no-zone`: the account has no such zone. Else the records are not known. */
-  readonly cause: "invalid" | "taken" | "no-zone" | Refusal["kind"];
+  /** `invalid`: no name can be made of the wish. `taken`: another object owns it. `ungranted`: its namespace is not granted it. `no-zone`: the account has no such zone. Else the records are not known. */
+  readonly cause: "invalid" | "taken" | "ungranted" | "no-zone" | Refusal["kind"];
   readonly detail: string;
   readonly needsPerson: boolean;
   readonly notBeforeMs?: number;

@@ -10,6 +10,7 @@ import {
   type RecordSet,
 } from "../../model/resource.ts";
 import { type Cleaning, NOTHING_TO_CLEAN } from "../finalizer.ts";
+import { hold } from "../holds.ts";
 import { recordedAddresses, rememberedForeign } from "./foreign-records.ts";
 import { type FormerPlan, NEW_NAME_FIRST, type OwnerPlan, planFormerNames } from "./former-names.ts";
 import { nameKey, publishedKey } from "./name-claims.ts";
@@ -84,10 +85,16 @@ function objectNames(publisher: Publisher, present: NamePlan, former: FormerPlan
     publisher,
     present,
     former,
-    holds: [...present.holds, ...former.holds],
+    holds: [...present.holds, ...former.holds, ...withheld(publisher)],
     memory,
     cleaning: publisher.isWritable ? cleaning(publisher, present, former, memory) : NOTHING_TO_CLEAN,
   };
+}
+
+/** A name that is not granted, while the one before it is served; else its hold is the present name's. */
+function withheld({ ref, target, withheld: name }: Publisher): readonly Hold[] {
+  const isSaid = target.kind === "blocked" && target.cause === "ungranted";
+  return name === undefined || isSaid ? [] : [hold("update-dns", ref, name.fqdn, name.why)];
 }
 
 function cleaning(

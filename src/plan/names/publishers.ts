@@ -1,7 +1,9 @@
 import type { ObjectRef } from "../../model/action.ts";
 import { canonicalIPv4 } from "../../model/address.ts";
+import { canonicalZone } from "../../model/dns.ts";
 import type { NodeFacts } from "../../model/node.ts";
 import type { Observation } from "../../model/observation.ts";
+import type { Obstacle } from "../../model/plan.ts";
 import {
   ADDRESS_ANNOTATION,
   DEFAULT_FOREIGN_RECORDS,
@@ -15,16 +17,19 @@ import {
   type RecordSet,
 } from "../../model/resource.ts";
 import { suspensionOf } from "../../model/suspension.ts";
+import type { HeldWishes } from "../grants.ts";
 import { isWritable, type PoolView } from "../pool-view.ts";
 import { Retries } from "../retries.ts";
 import type { VerifiedAddresses } from "../serving.ts";
 import type { Validation } from "../validate.ts";
 import { type DNSWish, type NameTarget, nameTarget, poolWish, recordSetWish } from "./name-target.ts";
 
+const NOT_OWN: ReadonlySet<PoolView["managed"][number]["standing"]["kind"]> = new Set(["foreign", "ungranted"]);
+
 /** A pool as DNS sees it. Pure. */
-export function poolPublisher(view: PoolView, { dns, registry }: Pick<Observation, "dns" | "registry">): Publisher {
+export function poolPublisher(view: PoolView, observation: Pick<Observation, "dns" | "registry">): Publisher {
   const { meta, spec, status } = view.pool;
-  const wish = poolWish(view.pool, registry);
+  const wish = poolWish(view.pool, observation.registry);
   return {
     ref: view.object,
     meta,
@@ -37,22 +42,44 @@ export function poolPublisher(view: PoolView, { dns, registry }: Pick<Observatio
     mayPublish: view.validation.kind === "valid" && view.suspended === undefined,
     foreignRecords: policyOf(wish),
     managed: view.managed.map(({ ip }) => ip),
-    recognizes: (ip) => view.managed.some((one) => one.ip === ip && one.standing.kind !== "foreign"),
+    recognizes: (ip) => view.managed.some((one) => one.ip === ip && !NOT_OWN.has(one.standing.kind)),
     givenBack:
       meta.isDeleting && spec.reclaimPolicy === "Delete"
         ? view.managed.flatMap(({ ip, acquired }) => (acquired?.isAdopted === false ? [ip] : []))
         : [],
-    target: nameTarget(wish, dns),
+    ...grantedTarget(wish, status, view.held.name, observation),
   };
+}
+
+/**
+ * The name that may be published under. Where the one that the object asks for is not granted, that is the one it published last: nothing that serves is taken away,
+ * and it follows the addresses as before.
+ */
+function grantedTarget(
+  wish: DNSWish,
+  { publishedDNS: last }: DNSMemory,
+  why: Obstacle | undefined,
+  { dns, registry }: Pick<Observation, "dns" | "registry">,
+): Pick<Publisher, "target" | "withheld"> {
+  const target = nameTarget(wish, dns);
+  if (why === undefined || wish.kind !== "named" || target.kind === "none") return { target };
+  const withheld = { fqdn: target.name?.fqdn ?? wish.recordName, why };
+  if (last === undefined)
+    return { target: { kind: "blocked", cause: "ungranted", detail: why.detail, needsPerson: true }, withheld };
+  const zone = canonicalZone(last.zone);
+  const isZoneID = registry.isZoneID(last.provider, zone);
+  const before = { ...wish, provider: last.provider, zone, isZoneID, recordName: `${last.name}.` };
+  return { target: nameTarget(before, dns), withheld };
 }
 
 /** A record set as DNS sees it. Pure. */
 export function recordSetPublisher(
   recordSet: RecordSet,
-  validation: Validation,
-  isSelected: boolean,
-  { dns, registry, settling, observedAtMs, lease, nodes, pools }: Observation,
+  judged: { readonly validation: Validation; readonly isSelected: boolean; readonly held: HeldWishes },
+  observation: Observation,
 ): Publisher {
+  const { validation, isSelected, held } = judged;
+  const { registry, settling, observedAtMs, lease, nodes, pools } = observation;
   const { meta, spec, status } = recordSet;
   const settlesAtMs = settling?.get(objectKey(meta));
   const ref: ObjectRef = { kind: "dns", namespace: meta.namespace, name: meta.name };
@@ -74,7 +101,7 @@ export function recordSetPublisher(
     recognizes: (ip) => nodes.some((node) => nodeHas(node, spec.addressType, ip)) || isPooled(pools, ip),
     givenBack: [],
     ...(settlesAtMs === undefined ? {} : { settlesAtMs }),
-    target: nameTarget(wish, dns),
+    ...grantedTarget(wish, status, held.name, observation),
   };
 }
 
@@ -118,6 +145,8 @@ export interface Publisher {
   readonly settlesAtMs?: number;
   /** Where its records are, as far as was read; another object may own them. */
   readonly target: NameTarget;
+  /** Set where the object asks for a name that is not granted: the name, and why. */
+  readonly withheld?: { readonly fqdn: string; readonly why: Obstacle };
 }
 
 /** The addresses an object has to publish. */

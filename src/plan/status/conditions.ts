@@ -1,5 +1,5 @@
-import { problemText } from "../../model/hold.ts";
-import type { Hold, Obstacle } from "../../model/plan.ts";
+import { capital, problemText } from "../../model/hold.ts";
+import type { Hold, MissingGrant, Obstacle } from "../../model/plan.ts";
 import { addressesOf, FAULT_REASONS, REASONS, type Reason } from "../../model/reason.ts";
 import type { Condition, IPStatus, ObjectMeta } from "../../model/resource.ts";
 import { plain } from "../../model/text.ts";
@@ -13,6 +13,8 @@ export interface ConditionFacts {
   /** Empty for a record set. */
   readonly ips: Readonly<Record<string, IPStatus>>;
   readonly holds: readonly Hold[];
+  /** What the object asks for and is not granted. */
+  readonly missing: readonly MissingGrant[];
   /** How many actions the plan still has for the object. */
   readonly pendingActions: number;
   /** Set when the whole object cannot be worked on. */
@@ -27,13 +29,13 @@ export interface Readiness {
   readonly message: string;
 }
 
-/** Ready, Reconciling and Stalled, in that order, by kstatus' rules; `lastTransitionTime` moves only when a status moves. Pure. */
+/** Ready, Reconciling and Stalled, in that order, by kstatus' rules; then Granted, where something is not. `lastTransitionTime` moves only when a status moves. Pure. */
 export function conditionsOf(facts: ConditionFacts, readiness: Readiness): readonly Condition[] {
   const ready: Readiness =
     facts.blocked === undefined
       ? readiness
       : { isTrue: false, reason: facts.blocked.reason, message: facts.blocked.detail };
-  return [{ type: "Ready" as const, ...ready }, reconciling(facts), stalled(facts)].map(
+  return [{ type: "Ready" as const, ...ready }, reconciling(facts), stalled(facts), ...granted(facts)].map(
     ({ type, isTrue, reason, message }) => {
       const status = isTrue ? "True" : "False";
       const stored = facts.conditions.find((condition) => condition.type === type);
@@ -52,7 +54,7 @@ export function conditionsOf(facts: ConditionFacts, readiness: Readiness): reado
 }
 
 interface Verdict extends Readiness {
-  readonly type: "Ready" | "Reconciling" | "Stalled";
+  readonly type: "Ready" | "Reconciling" | "Stalled" | "Granted";
 }
 
 function reconciling(facts: ConditionFacts): Verdict {
@@ -91,4 +93,25 @@ function stalled(facts: ConditionFacts): Verdict {
       return { type, isTrue: true, reason: FAULT_REASONS[fault], message: `${ip}: ${error ?? ""}` };
   }
   return { type, isTrue: false, reason: "NotStalled", message: "Nothing waits for a person." };
+}
+
+/** So many missing grants are told in one message. */
+const MOST_TOLD = 3;
+const EFFECTS: Readonly<Record<MissingGrant["effect"], string>> = {
+  held: "It waits for that.",
+  "would-be-held": "With --grants require it would wait for that.",
+  kept: "What is on record stays as it is and is served.",
+};
+
+/** Says what is not granted. An object that has every grant it needs, or needs none, has no such condition. */
+function granted({ missing }: ConditionFacts): readonly Verdict[] {
+  const [first] = missing;
+  if (first === undefined) return [];
+  const told = missing
+    .slice(0, MOST_TOLD)
+    .map(({ sentence, effect, advice }) =>
+      [`${capital(sentence)}.`, EFFECTS[effect], ...(advice === undefined ? [] : [advice])].join(" "),
+    );
+  const more = missing.length > MOST_TOLD ? [`And ${missing.length - MOST_TOLD} more.`] : [];
+  return [{ type: "Granted", isTrue: false, reason: first.reason, message: [...told, ...more].join(" ") }];
 }

@@ -1,6 +1,6 @@
 import type { Place } from "../../model/action.ts";
 import type { Hold } from "../../model/plan.ts";
-import { FAULT_REASONS, nodePhrase } from "../../model/reason.ts";
+import { FAULT_REASONS, faultOf, nodePhrase } from "../../model/reason.ts";
 import { type IPFault, type IPStatus, ownerText } from "../../model/resource.ts";
 import { plain } from "../../model/text.ts";
 import { isPast, pastMs, timestamp } from "../../model/time.ts";
@@ -42,6 +42,8 @@ function ipStatus(view: PoolView, ip: string, standing: Standing, heldBack: Hold
   switch (standing.kind) {
     case "conflict":
       return { ...faulty("conflict"), error: `owned by ${ownerText(standing.owner)}` };
+    case "ungranted":
+      return { ...faulty(faultOf(standing.why.reason) ?? "ungranted"), error: standing.why.detail };
     case "gone":
       return {
         ...faulty("gone"),
@@ -52,7 +54,7 @@ function ipStatus(view: PoolView, ip: string, standing: Standing, heldBack: Hold
     case "foreign":
       return {
         ...faulty("foreign"),
-        error: `attached to ${standing.holder.machineID}, which never was a node of this cluster; spec.foreignHolder: TakeOver would move it`,
+        error: `attached to ${standing.holder.machineID}, which never was a node of this cluster; ${view.held.takeOver?.detail ?? "spec.foreignHolder: TakeOver would move it"}`,
       };
     case "busy":
       return busy(view, standing.isForeign ? undefined : standing.holder, stored);

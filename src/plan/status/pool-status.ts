@@ -2,7 +2,7 @@ import { type Action, isAssign } from "../../model/action.ts";
 import { ACTIONS } from "../../model/action-kinds.ts";
 import { entryOf, type PendingAcquisition, type ReleasedIP } from "../../model/address.ts";
 import { capital, problemText, whyHeld } from "../../model/hold.ts";
-import type { Hold, NodeVerdict, PoolAssessment } from "../../model/plan.ts";
+import type { Hold, MissingGrant, NodeVerdict, PoolAssessment } from "../../model/plan.ts";
 import { REASONS } from "../../model/reason.ts";
 import {
   compareText,
@@ -28,6 +28,8 @@ export interface OwnPlan {
   readonly names: ObjectNames;
   readonly actions: readonly Action[];
   readonly holds: readonly Hold[];
+  /** What it asks for and is not granted. */
+  readonly missing: readonly MissingGrant[];
   /** Absent where the object has nothing to do with firewalls. */
   readonly firewall?: ObjectFirewalls;
 }
@@ -103,9 +105,9 @@ const NOT_LOOKED_AT: Readiness = { isTrue: false, reason: "ProviderUnavailable",
 
 function conditionFacts(
   { pool, blocked, nowMs }: PoolView,
-  { holds }: OwnPlan,
+  { holds, missing }: OwnPlan,
 ): Omit<ConditionFacts, "ips" | "pendingActions"> {
-  return { meta: pool.meta, conditions: pool.status.conditions, holds, blocked, nowMs };
+  return { meta: pool.meta, conditions: pool.status.conditions, holds, missing, blocked, nowMs };
 }
 
 /** What waits, and for what; undefined when nothing does. */

@@ -13,7 +13,7 @@ import type { OwnPlan } from "./pool-status.ts";
 /** What was found out about a record set, its status included. Pure. */
 export function assessRecordSet(
   view: RecordSetView,
-  { names, actions, holds }: OwnPlan,
+  { names, actions, holds, missing }: OwnPlan,
   nowMs: number,
 ): RecordSetAssessment {
   const { target, drift, foreign } = names.present;
@@ -30,17 +30,21 @@ export function assessRecordSet(
     ...(foreign === undefined ? {} : { foreign }),
     matching: view.matching,
     notMatching: view.notMatching,
-    status: recordSetStatus(view, { names, actions, holds }, nowMs),
+    status: recordSetStatus(view, { names, actions, holds, missing }, nowMs),
   };
 }
 
 /** The status a record set should have: the stored one where it still holds, so that an unchanged world changes nothing. */
-function recordSetStatus(view: RecordSetView, { names, actions, holds }: OwnPlan, nowMs: number): RecordSetStatus {
+function recordSetStatus(
+  view: RecordSetView,
+  { names, actions, holds, missing }: OwnPlan,
+  nowMs: number,
+): RecordSetStatus {
   const { meta, status } = view.recordSet;
   const blocked = view.validation.kind === "blocked" ? view.validation.why : undefined;
   const readiness = recordSetReadiness(names);
   const pendingActions = actions.length;
-  const facts = { meta, conditions: status.conditions, ips: {}, holds, pendingActions, blocked, nowMs };
+  const facts = { meta, conditions: status.conditions, ips: {}, holds, missing, pendingActions, blocked, nowMs };
   const common = { observedGeneration: meta.generation, conditions: conditionsOf(facts, readiness) };
   if (blocked !== undefined) return { ...status, ...common, state: "error", error: plain(blocked.detail) };
   const error = dnsError(names);

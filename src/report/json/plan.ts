@@ -1,11 +1,13 @@
 import { type Action, type ObjectRef, type Place, refKey, subjectOf, type WriteDNS } from "../../model/action.ts";
 import { changesFirewall, changesName } from "../../model/action-kinds.ts";
+import { capital } from "../../model/hold.ts";
 import {
   announcedActions,
   type Gap,
   type Hold,
   type NodeVerdict,
   type Plan,
+  type PlanGrants,
   type PoolAssessment,
   type RecordSetAssessment,
 } from "../../model/plan.ts";
@@ -62,6 +64,7 @@ export function planFields(plan: Plan): JSONObject {
     followUps: plan.followUps.map((action) => actionField(action, plan.pools)),
     holds: plan.holds.map((hold) => holdField(hold, plan.observedAtMs)),
     gaps: plan.gaps.map(gapField),
+    ...(plan.grants === undefined ? {} : { grants: grantsField(plan.grants) }),
     pools: pools.map(poolField),
     routedIPs: routedIPs.map(routedIPField),
     recordSets: plan.recordSets.map(recordSetField),
@@ -81,6 +84,27 @@ function impactField(impact: Impact): JSONObject {
     names: impact.outages.map(({ name, seconds: ofName = null }) => ({ name, seconds: ofName })),
     seconds: Number.isFinite(longest) ? longest : null,
     message: plain(impact.message),
+  };
+}
+
+function grantsField({ mode, missing, problems, refusal }: PlanGrants): JSONObject {
+  return {
+    mode,
+    missing: missing.map(({ object, grant, effect, reason, sentence, advice }) => ({
+      object: objectField(object),
+      grant,
+      effect,
+      reason,
+      message: plain(`${capital(sentence)}.`),
+      advice: advice === undefined ? undefined : plain(advice),
+    })),
+    problems: problems.map(({ namespace, annotation, entry, why }) => ({
+      namespace,
+      annotation,
+      entry: plain(entry),
+      message: why,
+    })),
+    refusal: refusal === undefined ? undefined : plain(refusal),
   };
 }
 

@@ -70,6 +70,16 @@ export const METRICS = {
     labels: "kind namespace name",
     help: "When flipop suspend --for ends, seconds since 1970; absent for an object that only a person resumes.",
   },
+  flipop_not_granted: {
+    type: "gauge",
+    labels: "kind namespace name grant effect",
+    help: "What the object asks for and its namespace is not granted: held, would-be-held (with --grants warn) or kept (it is on record); absent where all is granted.",
+  },
+  flipop_unusable_grants: {
+    type: "gauge",
+    labels: "namespace",
+    help: "Entries of the namespace's grants that cannot be read and grant nothing, at most 5; absent without any.",
+  },
   flipop_nodes: {
     type: "gauge",
     labels: "kind namespace name gate",

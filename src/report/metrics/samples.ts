@@ -25,6 +25,7 @@ export function runMetrics({ version, exitCode, end, totals, isWhole }: MetricsR
     ...objectSamples(remaining, plan, totals),
     ...remaining.pools.flatMap((pool) => (isRouted(pool) ? routedIPSamples(pool, totals) : poolSamples(pool, totals))),
     ...remaining.recordSets.flatMap(recordSamples),
+    ...grantSamples(remaining),
   ];
   return inOrder([
     ...runSamples({ version, exitCode, endedAtMs: end.endedAtMs }),
@@ -35,6 +36,22 @@ export function runMetrics({ version, exitCode, end, totals, isWhole }: MetricsR
     ...callSamples(totals),
     ...(isWhole ? ofObjects : []),
   ]);
+}
+
+function grantSamples({ grants }: Plan): readonly Sample[] {
+  const missing = Map.groupBy(
+    grants?.missing ?? [],
+    ({ object, grant, effect }) => `${refKey(object)} ${grant} ${effect}`,
+  );
+  const problems = Map.groupBy(grants?.problems ?? [], ({ namespace }) => namespace);
+  return [
+    ...[...missing.values()].flatMap(([first, ...more]) => {
+      if (first === undefined) return [];
+      const { object, grant, effect } = first;
+      return [sample("flipop_not_granted", { ...object, grant, effect }, 1 + more.length)];
+    }),
+    ...[...problems].map(([namespace, all]) => sample("flipop_unusable_grants", { namespace }, all.length)),
+  ];
 }
 
 function changeSamples({ changes, failovers }: Totals): readonly Sample[] {

@@ -1,11 +1,12 @@
 import { type Action, isAssign, refKey, subjectOf } from "../../model/action.ts";
 import { ACTIONS, changesAddress, changesFirewall, changesMachines, changesName } from "../../model/action-kinds.ts";
 import { compareIPv4, entryOf } from "../../model/address.ts";
-import { problemText } from "../../model/hold.ts";
+import { capital, problemText } from "../../model/hold.ts";
 import {
   announcedActions,
   type Gap,
   type Hold,
+  type MissingGrant,
   type NodeVerdict,
   type Plan,
   type PoolAssessment,
@@ -44,6 +45,7 @@ export function renderPlan(planned: Plan, layout: PlanLayout): string {
     ...recordSets,
     ...goneSections(plan, layout),
     ...gapLines(plan, layout),
+    ...grantLines(plan, layout),
     ...footer(plan, layout),
   ]
     .map((line) => `${line}\n`)
@@ -61,6 +63,30 @@ export function gapLines(plan: Plan, layout: Layout): string[] {
     ...(unread.length === 0 ? [] : ["Could not be read, so nothing about it is changed:", ...unread, ""]),
     ...(putOff.length === 0 ? [] : ["Not looked at, so taken to be as status has it:", ...putOff, ""]),
   ];
+}
+
+/**
+ * Returns the lines about grants: what is kept although it is not granted, what would be held if grants were required, and entries of annotations that grant nothing. What is held
+ * stands at its object. With an empty line at the end when there are any.
+ */
+function grantLines({ grants }: Plan, layout: Layout): string[] {
+  if (grants === undefined) return [];
+  const linesOf = (effect: MissingGrant["effect"]): readonly string[] =>
+    grants.missing
+      .filter((missing) => missing.effect === effect)
+      .flatMap(({ object, sentence, advice = "" }) =>
+        entryLines("!", refKey(object), `${capital(sentence)}. ${advice}`.trim(), layout),
+      );
+  const bad = grants.problems.flatMap(({ namespace, annotation, entry, why }) =>
+    entryLines("!", `namespace ${namespace}`, `${annotation}${entry === "" ? "" : ` '${entry}'`}: ${why}.`, layout),
+  );
+  const refusal = grants.refusal === undefined ? [] : entryLines("!", "namespaces", grants.refusal, layout);
+  const blocks: readonly (readonly [string, readonly string[]])[] = [
+    ["Not granted, and kept because it is on record; nothing new comes to it:", linesOf("kept")],
+    ["Not granted; with --grants require this would wait:", linesOf("would-be-held")],
+    ["Grants nothing, because it cannot be read:", [...refusal, ...bad]],
+  ];
+  return blocks.flatMap(([heading, lines]) => (lines.length === 0 ? [] : [heading, ...lines, ""]));
 }
 
 function footer(plan: Plan, layout: Layout): string[] {

@@ -1,7 +1,9 @@
+import type { ObjectRef } from "../../../src/model/action.ts";
 import type { AddressFact } from "../../../src/model/address.ts";
 import { LAST_SUCCESS_ANNOTATION } from "../../../src/model/lease-annotations.ts";
 import { CALL_BOUNDS, histogramOf, type MeterReading } from "../../../src/model/meter.ts";
 import type { Observation } from "../../../src/model/observation.ts";
+import type { Plan } from "../../../src/model/plan.ts";
 import type { PassResult, RunEnd } from "../../../src/model/run.ts";
 import { afterFailureWithDNS } from "../dns-world.ts";
 import { anIssuer, aRoutedIP, aService, onWorker, withRoutedIPs } from "../routed-world.ts";
@@ -61,7 +63,7 @@ function aResult(): PassResult {
   const gaps = [{ provider: "cloudflare", subject: "www.example.net", error: "timeout" }];
   const suspended = { source: "object", by: "ana", why: "maintenance 4711", untilMs: NOW_MS + 7_200_000 } as const;
   const pools = run.remaining.pools.map((pool) => (pool.object.name === "mail" ? { ...pool, suspended } : pool));
-  return { ...run, remaining: { ...run.remaining, pools, holds, gaps } };
+  return { ...run, remaining: { ...run.remaining, pools, holds, gaps, ...ungranted(object) } };
 }
 
 /** Puts a routed IP ingress/web beside the pool of that name; its address is free, and worker-4 can have it. That of another one is on worker-5. */
@@ -83,4 +85,13 @@ function withRoutedWeb(world: Observation): Observation {
     podsOn: { "ingress/web": ["worker-4"], "ingress/smtp": ["worker-5"] },
   };
   return withRoutedIPs({ ...world, providers: new Map([["digitalocean", { ...digitalocean, addresses }]]) }, facts);
+}
+
+/** A name that is not granted, and an entry of an annotation that cannot be read. */
+function ungranted(object: ObjectRef): Pick<Plan, "grants"> {
+  const sentence = `namespace ${object.namespace} is not granted the name www.example.com`;
+  const missing = { object, grant: "names", effect: "kept", reason: "NotGranted", sentence } as const;
+  const annotation = "flipop.digitalocean.com/names";
+  const problem = { namespace: object.namespace, annotation, entry: "WWW", why: "write it in lower case" };
+  return { grants: { mode: "require", missing: [missing, missing], problems: [problem] } };
 }

@@ -57,7 +57,11 @@ export class WarmLists {
   staleness(): Staleness | undefined {
     const whole = Array.from(this.#whole, ([kind, list]) => {
       const staleness = list.staleness();
-      const isKnown = LATER_KINDS.includes(kind) && staleness?.error.failure === "missing-resource";
+      const failure = staleness?.error.failure;
+      const isKnown = LATER_KINDS.includes(kind)
+        ? failure === "missing-resource"
+        : // Who may not list namespaces knows that nothing is granted.
+          kind === "namespace" && failure === "forbidden";
       return isKnown ? undefined : staleness;
     });
     const failures = [...whole, ...this.#selected.all().map((list) => list.staleness())];
@@ -87,7 +91,7 @@ export class WarmLists {
     const { kind, rules } = request;
     const onChange = (keys: readonly string[]): void => {
       // Whoever edits an object, or its Service, may have mended why its list is refused.
-      const isOfObject = kind !== "node" && !SELECTED_KINDS.includes(kind);
+      const isOfObject = kind !== "node" && kind !== "namespace" && !SELECTED_KINDS.includes(kind);
       if (isOfObject) for (const list of this.#selected.all()) list.askAgain();
       for (const key of keys) for (const tell of this.#listeners) tell({ kind, subject: subjectOf(key) });
     };

@@ -15,6 +15,7 @@ type Lists = Pick<
   | "listRecordSets"
   | "listRoutedIPs"
   | "listRoutedIPIssuers"
+  | "listNamespaceGrants"
   | "listServices"
   | "listEndpointSlices"
   | "listNodes"
@@ -36,6 +37,7 @@ export function agreeingCluster(connection: Connection): WarmCluster {
     listRecordSets: cluster.listRecordSets.bind(cluster),
     listRoutedIPs: cluster.listRoutedIPs.bind(cluster),
     listRoutedIPIssuers: cluster.listRoutedIPIssuers.bind(cluster),
+    listNamespaceGrants: cluster.listNamespaceGrants.bind(cluster),
     listServices: cluster.listServices.bind(cluster),
     listEndpointSlices: cluster.listEndpointSlices.bind(cluster),
     listNodes: cluster.listNodes.bind(cluster),
