@@ -70,6 +70,8 @@ export function selectorScenarios(scenario: Register): void {
         await world.pass();
         await expectServed(world);
       },
+      // The definition admits no selector this long: only an object that an older one let in can have it.
+      what === "a selector of half a mebibyte" ? { worlds: ["cluster"] } : {},
     );
 
   for (const kind of REFUSALS)
