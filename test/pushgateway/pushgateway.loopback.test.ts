@@ -74,7 +74,9 @@ describe("a real Pushgateway", () => {
     const rewrite = (from: string, to: string): void =>
       writeFileSync(account, readFileSync(account, "utf8").replace(from, to));
     await reconcile("--settle", "--timeout", "20s");
-    expect([...(await series())].filter(([name]) => name.startsWith("flipop_dns_foreign"))).toHaveLength(2);
+    expect([...(await series())].filter(([name]) => name.startsWith("flipop_dns_foreign_changes_total"))).toHaveLength(
+      2,
+    );
     expect(await foreign()).toBe(0);
     rewrite("content: 192.0.2.3\n", "content: 198.51.100.66\n");
     await reconcile();
