@@ -17,8 +17,8 @@ const LONGEST_WAIT_MS = 601_000;
 /** A wait nobody sits out, milliseconds: ten years. What waits for longer is at rest. */
 const FOR_EVER_MS = 10 * 365 * 86_400_000;
 
-/** The codes of a run that did what it could; 1 would be a crash. */
-const SANE: ReadonlySet<number> = new Set([0, 3, 75, 77, 78]);
+/** The codes of a run that did what it could: 4 where all that is left waits for a person's approval; 1 would be a crash. */
+const SANE: ReadonlySet<number> = new Set([0, 3, 4, 75, 77, 78]);
 
 /** How a rest is waited for. */
 export interface RestOptions {
