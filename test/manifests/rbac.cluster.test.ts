@@ -53,6 +53,8 @@ function permissions(rules: readonly Rule[]): readonly string[] {
 const READING = [
   "get /nodes",
   "list /nodes",
+  "get /namespaces",
+  "list /namespaces",
   "list /pods",
   "list /services",
   "list discovery.k8s.io/endpointslices",

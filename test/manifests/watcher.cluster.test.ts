@@ -52,6 +52,7 @@ describeCluster("what flipop manifests --mode watch prints, on a real API server
       ),
     );
     const lists = [
+      "/namespaces",
       "/nodes",
       "/pods",
       "/services",
