@@ -25,6 +25,11 @@ interface RoleOnWire {
   readonly rules: readonly Rule[];
 }
 
+interface BindingOnWire {
+  readonly kind: string;
+  readonly roleRef: { readonly kind: string; readonly name: string };
+}
+
 /** One verb on one resource that a shipped role grants. */
 interface Permission {
   readonly role: string;
@@ -47,11 +52,20 @@ function permissionsOf({ kind, metadata, rules }: RoleOnWire): readonly Permissi
   );
 }
 
-/** Everything that the ServiceAccount flipop may do, read from what is shipped. */
-const GRANTED = documents(shippedText("rbac.yaml"))
-  .map((document) => document as unknown as RoleOnWire)
-  .filter(({ kind, metadata }) => /Role$/.test(kind) && !["flipop-viewer", "flipop-view"].includes(metadata.name))
-  .flatMap(permissionsOf);
+/** Everything that the ServiceAccount flipop may do: the shipped roles that a shipped binding names. */
+function permissionsOfTheServiceAccount(): readonly Permission[] {
+  const shipped = documents(shippedText("rbac.yaml"));
+  const bound = shipped
+    .map((document) => document as unknown as BindingOnWire)
+    .filter(({ kind }) => kind.endsWith("RoleBinding"))
+    .map(({ roleRef }) => `${roleRef.kind} ${roleRef.name}`);
+  return shipped
+    .map((document) => document as unknown as RoleOnWire)
+    .filter(({ kind, metadata }) => bound.includes(`${kind} ${metadata.name}`))
+    .flatMap(permissionsOf);
+}
+
+const GRANTED = permissionsOfTheServiceAccount();
 
 /** The rules without one permission; the others of a shared rule stay. */
 function without(rules: readonly Rule[], { group, resource, verb }: Permission): readonly Rule[] {
