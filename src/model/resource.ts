@@ -226,11 +226,13 @@ export type IPState = "active" | "in-progress" | "error" | "no-match" | "unassig
 /**
  * What is wrong with an address.
  *
- *   conflict  another object owns it
- *   invalid   the entry is no address
- *   gone      the provider does not know it
- *   foreign   a machine outside the cluster has it
- *   unread    it could not be read; the other fields are as seen last
+ *   conflict   another object owns it
+ *   ungranted  the object's namespace is not granted it
+ *   unknown    nobody can tell whether it is granted: namespaces cannot be read
+ *   invalid    the entry is no address
+ *   gone       the provider does not know it
+ *   foreign    a machine outside the cluster has it
+ *   unread     it could not be read; the other fields are as seen last
  */
 export type IPFault = "conflict" | "ungranted" | "unknown" | "invalid" | "gone" | "foreign" | "unread";
 

@@ -23,7 +23,7 @@ import {
   TTL_RULES,
 } from "./records.ts";
 
-/** Returns the writing half of the port over DigitalOcean's API. It adds what is missing, then sets the TTL, then removes what is too much, each by a request for one record. */
+/** Returns the writing half of the port over DigitalOcean's API. It adds missing records, then sets the TTL, then removes records. Each request is about one record. */
 export function recordWriter(client: Client): Omit<DNSProvider, keyof DNSProviderReader> {
   return {
     async writeRecords(zone, fqdn, change) {

@@ -121,8 +121,8 @@ function wantedOf<R extends ARecord>(
 }
 
 /**
- * The set after an attempt. Where all own records left because others are there, it is read once more: two clusters may do that at the same moment, and then
- * the own records are put back, so that the name is not left empty.
+ * Returns the set after an attempt. Own records may all leave a name while others are in it. Two clusters may do that at the same moment, and leave the name empty. So
+ * the name is read once more, and if it is empty the own records are put back.
  */
 async function ended<R extends ARecord>(
   { kind, own }: AttemptEnd<R>,

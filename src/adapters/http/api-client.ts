@@ -51,8 +51,8 @@ export interface APIClient<SDK> {
    */
   call<T>(call: Call<T, SDK>): Promise<T>;
   /**
-   * Returns a client of the same token whose calls are made for this purpose. They wait while more urgent calls wait. They are put off once only the part of the limit is
-   * left that is kept for more urgent calls.
+   * Returns a client of the same token for calls with this purpose. Its calls let more urgent ones go first. A part of the limit is kept for more urgent calls: once only
+   * that part is left, its calls are put off.
    */
   readonly for: (purpose: Purpose) => APIClient<SDK>;
 }

@@ -118,7 +118,7 @@ export interface ErrorBody {
   readonly codes: readonly number[];
 }
 
-/** Returns what an error answer says. `readFields` gets the fields of the body; it returns undefined if they are not an error as this API writes them. */
+/** Returns what an error answer says. `readFields` gets the fields of the body. It returns undefined if this API writes no error that way. */
 export function readErrorBody(
   answer: Answer,
   readFields: (fields: Fields) => Omit<ErrorBody, "isFromAPI"> | undefined,

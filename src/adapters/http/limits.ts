@@ -37,8 +37,8 @@ interface CallAllowance {
 const minuteMs = 60_000;
 
 /**
- * Says when a call of one token may be sent. Two limits hold: how many calls we made within a span of time, and how many the provider's headers say are left. A part of
- * both limits is kept for urgent calls. So a failover can always be carried out, however many names there are.
+ * Says when a call of one token may be sent. We count our own calls within a span of time, and the provider's headers say how many are left. A part of both limits is
+ * kept for urgent calls. So a failover can always be carried out, however many names there are.
  */
 export class CallBudget {
   readonly #clock: Clock;
