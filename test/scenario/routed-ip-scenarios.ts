@@ -174,14 +174,7 @@ export function routedIPScenarios(scenario: Register): void {
   scenario(
     "a deleted RoutedIP leaves its node behind the firewall for the one that names the same address",
     async (world) => {
-      await routedScene(world, ["n1"], { routedIPReclaimPolicy: "Delete" });
-      world.cloud.address(ip(1));
-      await world.routedIPs.create("vip", { address: ip(1) });
-      await world.pass();
-      await world.routedIPs.create("heir", { address: ip(1) });
-      await world.pass();
-      expect(await world.showRouted("heir")).toEqual(["ip1 error (Conflict)"]);
-      await world.routedIPs.delete("vip");
+      await deletedBesideHeir(world);
       const writes: string[] = [];
       for (let passes = 0; passes < 3; passes += 1) {
         await world.pass();
@@ -197,13 +190,7 @@ export function routedIPScenarios(scenario: Register): void {
   scenario(
     "statuses are stored slowly: what waits for the heir's record is done in the same pass",
     async (world) => {
-      await routedScene(world, ["n1"], { routedIPReclaimPolicy: "Delete" });
-      world.cloud.address(ip(1));
-      await world.routedIPs.create("vip", { address: ip(1) });
-      await world.pass();
-      await world.routedIPs.create("heir", { address: ip(1) });
-      await world.pass();
-      await world.routedIPs.delete("vip");
+      await deletedBesideHeir(world);
       world.takesMs = ({ method }) => (method === "patchRoutedIPStatus" ? 400 : 0);
       await world.pass();
       world.takesMs = undefined;
@@ -352,4 +339,16 @@ export function routedIPScenarios(scenario: Register): void {
     await world.pass();
     expect(world.cloudWrites()).toEqual(["open tcp/30080 on web", "add n1 to web", "create for n1"]);
   });
+}
+
+/** A deleted RoutedIP `vip`, and `heir`, which names the same address and waits for it. */
+async function deletedBesideHeir(world: World): Promise<void> {
+  await routedScene(world, ["n1"], { routedIPReclaimPolicy: "Delete" });
+  world.cloud.address(ip(1));
+  await world.routedIPs.create("vip", { address: ip(1) });
+  await world.pass();
+  await world.routedIPs.create("heir", { address: ip(1) });
+  await world.pass();
+  expect(await world.showRouted("heir")).toEqual(["ip1 error (Conflict)"]);
+  await world.routedIPs.delete("vip");
 }
