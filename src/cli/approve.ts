@@ -1,4 +1,4 @@
-import { type ObjectRef, refKey } from "../model/action.ts";
+import { refKey } from "../model/action.ts";
 import { APPROVED_ANNOTATION, approvalText } from "../model/approval.ts";
 import { ConfigError } from "../model/errors.ts";
 import type { ToApprove } from "../model/plan.ts";
@@ -10,7 +10,7 @@ import { untilText } from "../report/text/times.ts";
 import { resolveConfig } from "./config.ts";
 import type { ApproveFlags } from "./flags.ts";
 import { writeLines, writeText } from "./output.ts";
-import { objectTargets, resolveSelection } from "./selection.ts";
+import { objectTargets, readObject, resolveSelection } from "./selection.ts";
 import type { Session } from "./session.ts";
 import { personOf } from "./suspend.ts";
 
@@ -41,7 +41,7 @@ export async function runApprove(session: Session, names: readonly string[], fla
   if (flags.yes !== true && !(await session.ask?.("Approve it? [y/N] ", session.signal))) return EXIT.refused;
   await withAnnotator(config, async (cluster) => {
     // The clock of the API server is known from its first answer.
-    await readAgain(cluster, waiting.object);
+    await readObject(waiting.object, cluster);
     const nowMs = cluster.now();
     const untilMs = nowMs + flags.for;
     const text = approvalText(waiting.plan, personOf(session), untilMs);
@@ -51,17 +51,6 @@ export async function runApprove(session: Session, names: readonly string[], fla
     ]);
   });
   return EXIT.done;
-}
-
-interface SingleReads {
-  readonly readPool: (object: ObjectRef) => Promise<unknown>;
-  readonly readRoutedIP: (object: ObjectRef) => Promise<unknown>;
-  readonly readRecordSet: (object: ObjectRef) => Promise<unknown>;
-}
-
-function readAgain(cluster: SingleReads, object: ObjectRef): Promise<unknown> {
-  if (object.kind === "pool") return cluster.readPool(object);
-  return object.kind === "dns" ? cluster.readRecordSet(object) : cluster.readRoutedIP(object);
 }
 
 function shown({ object, actions }: ToApprove): string {

@@ -66,7 +66,8 @@ export async function readTargets(
   );
 }
 
-function readObject(ref: ObjectRef, cluster: SingleReads): Promise<Omit<NamedObject, "ref"> | undefined> {
+/** Reads the one object of a reference; undefined when there is none. */
+export function readObject(ref: ObjectRef, cluster: SingleReads): Promise<Omit<NamedObject, "ref"> | undefined> {
   if (ref.kind === "pool") return cluster.readPool(ref);
   return ref.kind === "dns" ? cluster.readRecordSet(ref) : cluster.readRoutedIP(ref);
 }

@@ -245,8 +245,13 @@ export function ownPart({ others }: WriteDNS, addresses: readonly string[]): rea
 }
 
 /** True for an action that takes something from clients that are served, or from others: it may be paced, limited, and asked about. */
-export function isVoluntary({ impact }: Action): boolean {
-  return impact !== undefined && impact !== "recovery";
+export function isVoluntary(action: Action): boolean {
+  return isHarm(action.impact ?? "none");
+}
+
+/** True for a class that hurts somebody. */
+export function isHarm(impact: ImpactClass): impact is Taken["impact"] {
+  return impact !== "none" && impact !== "recovery";
 }
 
 /** True for an action that sends a managed address to a node. */

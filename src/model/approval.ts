@@ -36,7 +36,7 @@ export function parseApproval(text: string): Approval {
   if (note === undefined) return { plan: new Set(), by: "", problem: "it is no JSON object" };
   const untilMs = note.timeOf("until");
   const by = note.textOf("by");
-  const plan: unknown = (JSON.parse(text) as Readonly<Record<string, unknown>>)["plan"];
+  const plan = note.valueOf("plan");
   const isText = typeof plan === "string" && /^[0-9a-f]{14}(-[0-9a-f]{14})*$/.test(plan);
   const problem =
     note.problem() ??

@@ -2,7 +2,7 @@ import type { DNSFacts } from "./dns.ts";
 import type { GrantMode } from "./grants.ts";
 import { ACQUISITIONS_ANNOTATION, GRANTS_ANNOTATION, NOT_BEFORE_PREFIX, PUT_OFF_PREFIX } from "./lease-annotations.ts";
 import type { LeaseFacts, Observation } from "./observation.ts";
-import { parseSuspension, SUSPEND_ANNOTATION } from "./suspension.ts";
+import { parseSuspension, SUSPEND_ANNOTATION, type Suspension } from "./suspension.ts";
 import { formatTime, timestamp } from "./time.ts";
 
 /*
@@ -42,13 +42,19 @@ export function leaseFacts(annotations: Annotations, nowMs: number): LeaseFacts 
   const lookFrom = byProvider(annotations, PUT_OFF_PREFIX).map(
     ([name, text]) => [name, parsePutOff(text)?.lookFrom ?? ""] as const,
   );
-  const suspend = annotations[SUSPEND_ANNOTATION];
+  const suspension = leaseSuspension(annotations);
   return {
     acquisitionTimesMs,
     providerNotBeforeMs: new Map(notBefore),
     lookFrom: new Map(lookFrom),
-    ...(suspend === undefined ? {} : { suspension: parseSuspension(suspend) }),
+    ...(suspension === undefined ? {} : { suspension }),
   };
+}
+
+/** Returns what the Lease says of standing still; undefined where it says nothing. Pure. */
+export function leaseSuspension(annotations: Annotations): Suspension | undefined {
+  const text = annotations[SUSPEND_ANNOTATION];
+  return text === undefined ? undefined : parseSuspension(text);
 }
 
 /** Returns how grants counted in the run that wrote the Lease last; undefined where they did not. Pure. */

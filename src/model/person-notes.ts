@@ -11,6 +11,8 @@ const MOST_PROBLEMS = 3;
 export interface PersonNote {
   /** The text of a field as one line of at most {@link LONGEST_TEXT} characters; `""` where it is absent. */
   readonly textOf: (name: string) => string;
+  /** The value of a field as it is. */
+  readonly valueOf: (name: string) => unknown;
   /** The RFC 3339 time of a field, milliseconds. */
   readonly timeOf: (name: string) => number | undefined;
   /** What of the fields read so far is wrong; undefined where nothing is. */
@@ -32,6 +34,7 @@ export function openNote(text: string, known: readonly string[]): PersonNote | u
       problems.push(`"${name}" must be text`);
       return "";
     },
+    valueOf: (name) => fields[name],
     timeOf: (name) => {
       const value = fields[name] ?? undefined;
       const ms = typeof value === "string" ? parseTime(value) : undefined;

@@ -254,7 +254,7 @@ function sharedPurchases(world: Observation, { namespaces }: GrantFacts): Readon
       const granted = namespaces.get(namespace)?.purchases ?? 0;
       shareOut(shares, Math.max(0, granted - held));
       return shares.map(({ pool, holds, lacking, left }): [string, Purchases] => [
-        keyOf(pool),
+        refKey({ kind: pool.kind, ...pool.meta }),
         { wanted, lacking, left, isOverdrawn: held > granted && holds > 0 },
       ]);
     }),
@@ -284,10 +284,6 @@ function shareOut(shares: readonly Share[], most: number): void {
   };
   for (const one of shares) if (one.holds === 0 && one.pool.spec.ips.length === 0) give(one, Math.min(1, one.lacking));
   for (const one of shares) give(one, one.lacking - one.left);
-}
-
-function keyOf({ kind, meta: { namespace, name } }: Pick<Pool, "kind" | "meta">): string {
-  return refKey({ kind, namespace, name });
 }
 
 /** Without those that the account does not have any more: they are forgotten, and may be replaced. */

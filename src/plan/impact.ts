@@ -1,4 +1,12 @@
-import { type Action, IMPACT_CLASSES, type ImpactClass, type ObjectRef, refKey, type Taken } from "../model/action.ts";
+import {
+  type Action,
+  IMPACT_CLASSES,
+  type ImpactClass,
+  isHarm,
+  type ObjectRef,
+  refKey,
+  type Taken,
+} from "../model/action.ts";
 import { changesName } from "../model/action-kinds.ts";
 import type { Address } from "../model/address.ts";
 import type { NodeFacts } from "../model/node.ts";
@@ -169,7 +177,7 @@ function classOf(action: Action, facts: JudgedFacts): ImpactClass {
 
 /** What a voluntary action takes from somebody. Of several addresses that leave a name those that serve nobody are not among them. */
 function takenBy(action: Action, impact: ImpactClass, facts: JudgedFacts): readonly Taken[] {
-  if (!isVoluntary(impact)) return [];
+  if (!isHarm(impact)) return [];
   switch (action.kind) {
     case "move-ip":
     case "unassign-ip":
@@ -185,15 +193,11 @@ function takenBy(action: Action, impact: ImpactClass, facts: JudgedFacts): reado
         .filter((ip) => !action.after.addresses.includes(ip))
         .flatMap((ip) => {
           const own = leaving(action.object, ip, facts);
-          return isVoluntary(own) ? [{ what: ip, impact: own }] : [];
+          return isHarm(own) ? [{ what: ip, impact: own }] : [];
         });
     default:
       return [];
   }
-}
-
-function isVoluntary(impact: ImpactClass): impact is Taken["impact"] {
-  return impact !== "none" && impact !== "recovery";
 }
 
 function worst(classes: readonly ImpactClass[]): ImpactClass {

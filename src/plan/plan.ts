@@ -63,11 +63,13 @@ export function plan(observed: Observation, selection: Selection): Plan {
     ...observed,
     nodes: observed.nodes.toSorted((a, b) => compareText(a.name, b.name)),
   };
+  const grants = judgeGrants(world);
   const deciders = decidersOf(world);
+  if (deciders === undefined) return planned(world, selection, { grants, withheld: NOTHING_WITHHELD });
   let asked: Pick<Excess, "toConfirm" | "toApprove"> = { toConfirm: [], toApprove: [] };
   let withheld = NOTHING_WITHHELD;
   for (;;) {
-    const made = planned(world, selection, withheld);
+    const made = planned(world, selection, { grants, withheld });
     const more = excess(made.actions, deciders);
     const isAllHeld = [...more.withheld.keys()].every((what) => withheld.has(what));
     if (isAllHeld) return { ...made, ...withoutEmpty(asked) };
@@ -92,12 +94,14 @@ function joinedByObject(all: readonly ToApprove[]): readonly ToApprove[] {
   });
 }
 
-function decidersOf(world: Observation): Deciders {
+/** Who decides what is withheld; undefined where a run is not restrained, and no object asks for approval. */
+function decidersOf(world: Observation): Deciders | undefined {
   const { pools, recordSets, restraint, observedAtMs: nowMs } = world;
   const all = [
     ...pools.map(({ kind, meta, spec }) => ({ ref: { kind, ...meta }, meta, spec })),
     ...recordSets.map(({ meta, spec }) => ({ ref: { kind: "dns" as const, ...meta }, meta, spec })),
   ].toSorted(bySeniority);
+  if (restraint === undefined && all.every(({ spec }) => spec.approval !== "Voluntary")) return undefined;
   const ranks = new Map(all.map(({ ref }, rank) => [refKey(ref), rank]));
   const metas = new Map(
     all.flatMap(({ ref, meta, spec }) => (spec.approval === "Voluntary" ? [[refKey(ref), meta] as const] : [])),
@@ -110,9 +114,12 @@ function decidersOf(world: Observation): Deciders {
   };
 }
 
+/** What objects may not ask of the account, and what is not taken from anybody. */
+type Bounds = Pick<Claimed, "grants" | "withheld">;
+
 /** Plans once. What is withheld stays as it is. */
-function planned(world: Observation, selection: Selection, withheld: Withheld): Plan {
-  const claimed = claim(world, selection, withheld);
+function planned(world: Observation, selection: Selection, bounds: Bounds): Plan {
+  const claimed = claim(world, selection, bounds);
   const addresses = planAddresses(world, claimed);
   const names = planNames(world, claimed, addresses);
   const annotations = planAnnotations({
@@ -154,11 +161,11 @@ interface Claimed {
 }
 
 /** Gives each address and each name one owner. */
-function claim(world: Observation, selection: Selection, withheld: Withheld): Claimed {
+function claim(world: Observation, selection: Selection, bounds: Bounds): Claimed {
   const { dns, observedAtMs: nowMs } = world;
-  const grants = judgeGrants(world);
+  const { grants } = bounds;
   const claims = settleClaims(world.pools, grants);
-  const views = viewPools(world, claims, { grants, withheld }, selection);
+  const views = viewPools(world, claims, bounds, selection);
   const recordSets = world.recordSets
     .toSorted(bySeniority)
     .map((recordSet) => checkRecordSet(recordSet, isSelected(selection, "dns", recordSet.meta), world, grants));
@@ -168,7 +175,7 @@ function claim(world: Observation, selection: Selection, withheld: Withheld): Cl
   ];
   const nameClaims = settleNames(publishers);
   return {
-    grants,
+    ...bounds,
     claims,
     views,
     recordSets,
@@ -176,7 +183,6 @@ function claim(world: Observation, selection: Selection, withheld: Withheld): Cl
     nameClaims,
     shown: shownNow(publishers, nameClaims, dns, nowMs),
     serving: servingNow(views),
-    withheld,
     nowMs,
   };
 }
@@ -184,7 +190,7 @@ function claim(world: Observation, selection: Selection, withheld: Withheld): Cl
 function viewPools(
   world: Observation,
   claims: Claims,
-  { grants, withheld }: { readonly grants: GrantJudgement; readonly withheld: Withheld },
+  { grants, withheld }: Bounds,
   selection: Selection,
 ): readonly PoolView[] {
   const { pools, registry, firewalls, observedAtMs: nowMs } = world;
@@ -196,7 +202,7 @@ function viewPools(
     const validation = validatePool(pool, world);
     const verdicts = judgeNodes(pool, validation, world);
     const own = machines.get(pool.spec.provider) ?? machineNodes(world, pool.spec.provider);
-    const held = grants.heldOf({ kind: pool.kind, namespace: pool.meta.namespace, name: pool.meta.name });
+    const held = grants.heldOf({ kind: pool.kind, ...pool.meta });
     const firewall = firewallTarget(pool, { ...context, held: held.firewall });
     return viewPool(pool, {
       observation: world,

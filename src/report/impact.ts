@@ -52,7 +52,6 @@ const MOST = 3;
 
 /** Returns the impact of a plan: by object what it hurts, the worst class first; then what it touches of others, in plan order. Pure. */
 export function impactOf(plan: Plan): readonly Impact[] {
-  const actions = announcedActions(plan);
   const harms = harmsOf(plan);
   return [
     ...harms.map((harm): Impact => {
@@ -67,8 +66,13 @@ export function impactOf(plan: Plan): readonly Impact[] {
         message: sentences([harm]).join(" "),
       };
     }),
-    ...actions.flatMap(touched),
+    ...touchedOthers(plan),
   ];
+}
+
+/** Returns what a plan changes for others, or of what others made; in plan order. Pure. */
+export function touchedOthers(plan: Plan): readonly Impact[] {
+  return announcedActions(plan).flatMap(touched);
 }
 
 /** Returns one text for each class of harm, over all objects, the worst class first: `relocation. 203.0.113.1 leaves worker-1, which still serves.` Pure. */

@@ -5,7 +5,7 @@ import {
   LAST_SUCCESS_ANNOTATION,
   PUT_OFF_PREFIX,
 } from "../model/lease-annotations.ts";
-import { parsePutOff } from "../model/lease-notes.ts";
+import { leaseSuspension, parsePutOff } from "../model/lease-notes.ts";
 import type { PoolAssessment } from "../model/plan.ts";
 import {
   type Condition,
@@ -18,14 +18,7 @@ import {
   type RetryStatus,
 } from "../model/resource.ts";
 import type { RoutedIP } from "../model/routed-ip.ts";
-import {
-  holdsNow,
-  parseSuspension,
-  SUSPEND_ANNOTATION,
-  type Suspended,
-  type Suspension,
-  suspensionOf,
-} from "../model/suspension.ts";
+import { holdsNow, type Suspended, type Suspension, suspensionOf } from "../model/suspension.ts";
 import { durationText, rfc3339 } from "./text/times.ts";
 import { type WrittenName, writtenName } from "./text/written-name.ts";
 
@@ -201,8 +194,7 @@ function recordSetRow(recordSet: RecordSet, readiness: Readiness): RecordSetRow 
 }
 
 function reconcilerRow({ lease, leaseKey, leaseError, nowMs }: StoredFacts): ReconcilerRow {
-  const suspend = lease?.annotations[SUSPEND_ANNOTATION];
-  const suspension = suspend === undefined ? undefined : parseSuspension(suspend);
+  const suspension = leaseSuspension(lease?.annotations ?? {});
   return {
     lease: leaseKey,
     heldBy: lease?.holder ?? "",

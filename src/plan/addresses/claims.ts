@@ -20,7 +20,7 @@ export function settleClaims(pools: readonly Pool[], { heldOf }: Pick<GrantJudge
   const named = new Set<string>();
   for (const pool of pools.toSorted(bySeniority)) {
     const key = ownerKey({ kind: pool.kind, ...pool.meta });
-    const held = heldOf({ kind: pool.kind, namespace: pool.meta.namespace, name: pool.meta.name }).ips;
+    const held = heldOf({ kind: pool.kind, ...pool.meta }).ips;
     // What its namespace is not granted it cannot keep from others.
     const isOpen = (ip: string): boolean => !held.has(ip);
     for (const ip of managedIPs(pool).filter(isOpen)) {

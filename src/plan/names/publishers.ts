@@ -30,6 +30,7 @@ const NOT_OWN: ReadonlySet<PoolView["managed"][number]["standing"]["kind"]> = ne
 export function poolPublisher(view: PoolView, observation: Pick<Observation, "dns" | "registry">): Publisher {
   const { meta, spec, status } = view.pool;
   const wish = poolWish(view.pool, observation.registry);
+  const own = new Set(view.managed.flatMap(({ ip, standing }) => (NOT_OWN.has(standing.kind) ? [] : [ip])));
   return {
     ref: view.object,
     meta,
@@ -42,7 +43,7 @@ export function poolPublisher(view: PoolView, observation: Pick<Observation, "dn
     mayPublish: view.validation.kind === "valid" && view.suspended === undefined,
     foreignRecords: policyOf(wish),
     managed: view.managed.map(({ ip }) => ip),
-    recognizes: (ip) => view.managed.some((one) => one.ip === ip && !NOT_OWN.has(one.standing.kind)),
+    recognizes: (ip) => own.has(ip),
     givenBack:
       meta.isDeleting && spec.reclaimPolicy === "Delete"
         ? view.managed.flatMap(({ ip, acquired }) => (acquired?.isAdopted === false ? [ip] : []))

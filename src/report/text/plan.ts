@@ -16,7 +16,7 @@ import {
 import { verdictPhrase } from "../../model/reason.ts";
 import type { DNSMemory, IPState, IPStatus } from "../../model/resource.ts";
 import { plain, plainValue } from "../../model/text.ts";
-import { harmTexts, impactOf, namesDown } from "../impact.ts";
+import { harmTexts, namesDown, touchedOthers } from "../impact.ts";
 import { isRouted, routedAddress } from "../overview.ts";
 import { actionText, dnsChangeLines, whyAction } from "./actions.ts";
 import { holdText, whyHold } from "./holds.ts";
@@ -118,9 +118,7 @@ function serviceLines(plan: Plan, layout: Layout): string[] {
 
 /** Returns the lines about who is hurt, by class, and what is touched of others; none where nobody is hurt. */
 function impactLines(plan: Plan, layout: Layout): string[] {
-  const others = impactOf(plan)
-    .filter(({ touches }) => touches === "others")
-    .flatMap(({ message }) => entryLines("!", `${message}.`, "", layout));
+  const others = touchedOthers(plan).flatMap(({ message }) => entryLines("!", `${message}.`, "", layout));
   return [
     ...harmTexts(plan).flatMap((text) => hanging("Impact: ", text, layout)),
     ...(others.length === 0 ? [] : ["Impact: this touches what flipop did not make:", ...others]),
