@@ -53,7 +53,6 @@ function permissions(rules: readonly Rule[]): readonly string[] {
 const READING = [
   "get /nodes",
   "list /nodes",
-  "get /namespaces",
   "list /namespaces",
   "list /pods",
   "list /services",

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Action } from "../../src/model/action.ts";
+import { parseGrants } from "../../src/model/grants.ts";
 import type { Observation, ProviderFacts } from "../../src/model/observation.ts";
 import type { Hold, Plan } from "../../src/model/plan.ts";
 import { ownerKey, type Pool } from "../../src/model/resource.ts";
@@ -90,6 +91,24 @@ describe("a rendered plan", () => {
     expect(alone).toContain(
       "Could not be read, so nothing about it is changed:\n  ! 203.0.113.10 at digitalocean\n      HTTP 500\n",
     );
+  });
+
+  test("a plan and a run say what grants nothing, because it cannot be read", () => {
+    const lost: Observation = {
+      ...steady(),
+      grants: { mode: "warn", namespaces: new Map(), refusal: "namespaces is forbidden." },
+    };
+    const bad = parseGrants("ingress", { "flipop.digitalocean.com/addresses": "203.0.113.300" });
+    const wrong: Observation = { ...steady(), grants: { mode: "warn", namespaces: new Map([["ingress", bad]]) } };
+    const heading = "Grants nothing, because it cannot be read:";
+    for (const [world, told] of [
+      [lost, "  ! namespaces\n      namespaces is forbidden.\n"],
+      [wrong, "  ! namespace ingress\n      flipop.digitalocean.com/addresses '203.0.113.300': "],
+    ] as const) {
+      expect(renderPlan(planOf(world), layout)).toContain(`${heading}\n${told}`);
+      expect(renderRun(aRun(world, world, applied), { ...layout, verbosity: 0 })).toContain(`${heading}\n${told}`);
+    }
+    expect(renderRun(aQuietRun(), { ...layout, verbosity: 0 })).not.toContain("Grants");
   });
 
   test("names the nodes for which no address is left", () => {

@@ -66,7 +66,7 @@ export function gapLines(plan: Plan, layout: Layout): string[] {
 }
 
 /**
- * Returns the lines about grants: what is kept although it is not granted, what would be held if grants were required, and entries of annotations that grant nothing. What is held
+ * Returns the lines about grants: what is kept although it is not granted, what would be held if grants were required, and what cannot be read. What is held
  * stands at its object. With an empty line at the end when there are any.
  */
 function grantLines({ grants }: Plan, layout: Layout): string[] {
@@ -77,16 +77,22 @@ function grantLines({ grants }: Plan, layout: Layout): string[] {
       .flatMap(({ object, sentence, advice = "" }) =>
         entryLines("!", refKey(object), `${capital(sentence)}. ${advice}`.trim(), layout),
       );
-  const bad = grants.problems.flatMap(({ namespace, annotation, entry, why }) =>
-    entryLines("!", `namespace ${namespace}`, `${annotation}${entry === "" ? "" : ` '${entry}'`}: ${why}.`, layout),
-  );
-  const refusal = grants.refusal === undefined ? [] : entryLines("!", "namespaces", grants.refusal, layout);
   const blocks: readonly (readonly [string, readonly string[]])[] = [
     ["Not granted, and kept because it is on record; nothing new comes to it:", linesOf("kept")],
     ["Not granted; with --grants require this would wait:", linesOf("would-be-held")],
-    ["Grants nothing, because it cannot be read:", [...refusal, ...bad]],
   ];
-  return blocks.flatMap(([heading, lines]) => (lines.length === 0 ? [] : [heading, ...lines, ""]));
+  const told = blocks.flatMap(([heading, lines]) => (lines.length === 0 ? [] : [heading, ...lines, ""]));
+  return [...told, ...unreadGrantLines(grants, layout)];
+}
+
+/** Returns the lines about what grants nothing because it cannot be read: all namespaces, or entries of annotations; with an empty line at the end when there are any. */
+export function unreadGrantLines(grants: Plan["grants"], layout: Layout): string[] {
+  const bad = (grants?.problems ?? []).flatMap(({ namespace, annotation, entry, why }) =>
+    entryLines("!", `namespace ${namespace}`, `${annotation}${entry === "" ? "" : ` '${entry}'`}: ${why}.`, layout),
+  );
+  const refusal = grants?.refusal === undefined ? [] : entryLines("!", "namespaces", grants.refusal, layout);
+  const lines = [...refusal, ...bad];
+  return lines.length === 0 ? [] : ["Grants nothing, because it cannot be read:", ...lines, ""];
 }
 
 function footer(plan: Plan, layout: Layout): string[] {

@@ -11,7 +11,7 @@ import { actionObject, actionText, changeInBrackets, whyAction } from "./actions
 import { errorText, messageOf, type Verbosity } from "./errors.ts";
 import { holdText, whyHold } from "./holds.ts";
 import { entryLines, listText } from "./layout.ts";
-import { changeAndReason, gapLines, holdLines, type PlanLayout, symbolOf } from "./plan.ts";
+import { changeAndReason, gapLines, holdLines, type PlanLayout, symbolOf, unreadGrantLines } from "./plan.ts";
 import { activeText, countChanges, countOf, putOffCount, untoldGaps } from "./summary.ts";
 
 /** Returns a run for people: by object what was done, what failed and what is held, each with its reason; then one summary line, alone when there is nothing else. */
@@ -29,7 +29,8 @@ export function renderRun(found: PassResult, layout: PlanLayout & { readonly ver
     const lines = objectLines(result, key, layout);
     return lines.length === 0 ? [] : [layout.palette.strong(key), ...lines, ""];
   });
-  const lines = [...sections, ...gapLines(result.remaining, layout), layout.palette.strong(runSummary(result))];
+  const unread = [...gapLines(result.remaining, layout), ...unreadGrantLines(result.remaining.grants, layout)];
+  const lines = [...sections, ...unread, layout.palette.strong(runSummary(result))];
   return lines.map((line) => `${line}\n`).join("");
 }
 
