@@ -17,14 +17,23 @@ import { CLOSING_MS, type PassOptions, Rounds, type WriterDeps } from "./rounds.
 /** What a reading run works with: nothing in it can write. */
 export type ReaderDeps = ObserveDeps;
 
+/** How a plan is made, beside what is seen. */
+export interface PlanOptions {
+  /** How much a run may take from anybody. Absent = as much as is planned. */
+  readonly restraint?: Restraint;
+  /** Returns the world to plan for. Absent = the world as it is seen. */
+  readonly edited?: (observation: Observation) => Observation;
+}
+
 /** Reads the world and plans; what `reconcile` would do, by the same code. Writes nothing. */
 export async function planPass(
   deps: ReaderDeps,
   selection: Selection,
-  restraint?: Restraint,
+  { restraint, edited }: PlanOptions = {},
 ): Promise<{ readonly observation: Observation; readonly plan: Plan }> {
   const observed = await observe(deps);
-  const observation = restraint === undefined ? observed : { ...observed, restraint };
+  const world = edited === undefined ? observed : edited(observed);
+  const observation = restraint === undefined ? world : { ...world, restraint };
   return { observation, plan: announce(plan(observation, selection), observation, selection) };
 }
 

@@ -73,6 +73,10 @@ export interface PlanFlags extends CommonFlags, LimitFlags {
   readonly grants?: GrantsFlag;
   readonly all?: boolean;
   readonly detailedExitcode?: boolean;
+  /** Edits of the world, as `rehearse/edit.ts` reads them. */
+  readonly if: readonly string[];
+  /** Files and folders; `-` = standard input. */
+  readonly filename: readonly string[];
 }
 
 /** Flags of `reconcile`; durations in milliseconds. */
@@ -201,6 +205,12 @@ export const PLAN: FlagTable<Omit<PlanFlags, keyof GlobalFlags>> = {
   all: flag("--all", "show addresses and names that stay as they are, too"),
   detailedExitcode: flag("--detailed-exitcode", "exit 2 when there are changes to make"),
   ...LIMITS,
+  if: flag("--if <EDIT>", "plan for the world with this difference, repeatable; see below", addToList),
+  filename: flag(
+    "-f, --filename <FILE>",
+    "plan as if these objects were applied, repeatable; - reads them from stdin",
+    addToList,
+  ),
 };
 
 /** The flags of `reconcile`. */

@@ -5,6 +5,7 @@ import type {
   ClusterReader,
   ClusterWriter,
   NamespaceReader,
+  Overlay,
   WarmCluster,
 } from "../ports/cluster.ts";
 import type { Clock } from "../ports/system.ts";
@@ -17,15 +18,18 @@ type Closable<C> = C & { close(): void };
 
 /**
  * Returns the cluster that the configuration chooses, for a run that only reads.
+ *
+ * @param overlay - how objects are seen in the place of the stored ones; absent = as they are
  * @throws ConfigError when there is none or its kubeconfig is broken
  */
 export async function openClusterReader(
   config: Config,
   clock: Clock,
+  overlay?: Overlay,
 ): Promise<Closable<ClusterReader & NamespaceReader>> {
   const { createClusterReader } = await import("../adapters/kube/cluster-reader.ts");
   const { connection, reload } = await connect(config);
-  return createClusterReader(connection, { ...transportOf(config, clock), reload });
+  return createClusterReader(connection, { ...transportOf(config, clock), reload, ...given({ overlay }) });
 }
 
 /**

@@ -5,13 +5,18 @@ import type { Observation } from "../model/observation.ts";
 import { announcedActions, type Plan } from "../model/plan.ts";
 import { untilInterrupted } from "../observe/interrupt.ts";
 import { providerBudgets } from "../plan/budget.ts";
+import { withStandIns } from "../rehearse/announce.ts";
+import { standInsOf } from "../rehearse/edited-world.ts";
 import { exitCodeOfPlan } from "../report/exit-code.ts";
 import { planDocument } from "../report/json/plan.ts";
 import { narrowPlan } from "../report/narrow-plan.ts";
+import { listText } from "../report/text/layout.ts";
 import { renderPlan } from "../report/text/plan.ts";
 import { resolveConfig } from "./config.ts";
 import { restraintOf } from "./confirm.ts";
+import { given } from "./environment.ts";
 import type { PlanFlags } from "./flags.ts";
+import { type Imagined, readImagined } from "./imagined.ts";
 import { writeLine, writeResult } from "./output.ts";
 import { unusableTokens } from "./providers.ts";
 import {
@@ -28,11 +33,16 @@ import type { Planner } from "./wiring.ts";
 /** Runs `plan`: reads, plans, prints. Never writes. Returns the exit code. */
 export async function runPlan(session: Session, names: readonly string[], flags: PlanFlags): Promise<number> {
   const targets = names.map(parseTarget);
+  const imagined = await readImagined(flags);
   const { withPlanner } = await session.loadWiring();
   const config = resolveConfig(flags, session.env, session);
-  const { plan, none, grants } = await withPlanner(config, (planner) =>
-    untilInterrupted(planned(planner, targets, flags), session.signal),
+  const { plan, none, grants } = await withPlanner(
+    config,
+    (planner) => untilInterrupted(planned(planner, targets, flags, imagined), session.signal),
+    imagined?.objects,
   );
+  if (imagined !== undefined && imagined.ignored.length > 0)
+    writeLine(session, "warn", `no object of flipop, so it changes nothing: ${listText(imagined.ignored, 5)}`);
   if (session.verbosity > 0 && grants === undefined && flags.grants === undefined)
     writeLine(
       session,
@@ -45,15 +55,16 @@ export async function runPlan(session: Session, names: readonly string[], flags:
     all: flags.all ?? false,
     ...(focus.length === 0 ? {} : { focus: new Set(focus) }),
     ...(none === undefined ? {} : { none }),
+    ...(imagined === undefined ? {} : { edits: imagined.told }),
   };
   await writeResult(session, session.output, {
-    document: () => planDocument(plan),
+    document: () => planDocument(plan, imagined?.told),
     names: () => announcedActions(plan).map(({ object }) => refKey(object)),
     text: () => renderPlan(plan, layout),
     none,
   });
   const isText = session.output === "table" || session.output === "wide";
-  if (isText && plan.actions.length > 0 && session.streams.stdout.isTTY)
+  if (isText && imagined === undefined && plan.actions.length > 0 && session.streams.stdout.isTTY)
     writeLine(session, "info", "to make these changes, run flipop reconcile");
   return exitCodeOfPlan(plan, { detailed: flags.detailedExitcode ?? false, unusableTokens: unusableTokens(config) });
 }
@@ -63,17 +74,22 @@ async function planned(
   { cluster, plan }: Planner,
   targets: readonly Target[],
   flags: PlanFlags,
+  imagined: Imagined | undefined,
 ): Promise<{ readonly plan: Plan; readonly none: string | undefined; readonly grants: GrantFacts | undefined }> {
   const selection = await resolveSelection(targets, flags, cluster);
   const none = await nothingSelected(selection, cluster);
-  const { observation, plan: whole } = await plan(selection, restraintOf(flags));
+  const restraint = restraintOf(flags);
+  const { observation, plan: whole } = await plan(selection, {
+    ...given({ restraint }),
+    ...(imagined === undefined ? {} : { edited: imagined.edited }),
+  });
   checkExistence(targets, observation);
   const nodes = namesOf(targets, "node");
   const nodeAddresses = addressesOf(new Set(nodes), observation);
   const narrowed = narrowPlan(whole, { nodes, ips: namesOf(targets, "ip"), nodeAddresses });
   const budget = narrowed === whole ? whole.budget : providerBudgets(observation, announcedActions(narrowed));
   return {
-    plan: { ...narrowed, budget },
+    plan: withStandIns({ ...narrowed, budget }, standInsOf(observation)),
     none: none ?? nothingConcerned(targets, whole, narrowed),
     grants: observation.grants,
   };

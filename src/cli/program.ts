@@ -1,4 +1,5 @@
 import { Argument, Command } from "commander";
+import { EDIT_FORMS } from "../rehearse/edit.ts";
 import { EXIT } from "../report/exit-code.ts";
 import { readVersion } from "./environment.ts";
 import {
@@ -76,7 +77,9 @@ export function buildProgram({ invocation, open, onExit }: Program): Command {
     "Show what reconcile would change, and why. Never writes.",
     PLAN,
     `${OBJECT}, node/NAME or ip/ADDRESS`,
-  ).action(run<PlanFlags>(async (...given) => (await import("./plan.ts")).runPlan(...given)));
+  )
+    .addHelpText("after", PLAN_EXAMPLES)
+    .action(run<PlanFlags>(async (...given) => (await import("./plan.ts")).runPlan(...given)));
   command("reconcile", "Make it so: one pass, or a loop with --watch.", RECONCILE).action(
     run<ReconcileFlags>(async (...given) => (await import("./reconcile.ts")).runReconcile(...given)),
   );
@@ -128,6 +131,17 @@ export function buildProgram({ invocation, open, onExit }: Program): Command {
 }
 
 const OBJECT = "[pool/|routedip/|dns/][NAMESPACE/]NAME";
+
+const PLAN_EXAMPLES = `
+Examples:
+  flipop plan pool/ingress/web node/worker-1
+  flipop plan --if node/worker-1=NotReady --if +5m
+  flipop plan --if pool/ingress/web.desiredIPs=2
+  flipop plan -f web.yaml
+
+An EDIT is one of these; several are made in their order, and words are read without regard to case:
+${EDIT_FORMS.map((form) => `  ${form}`).join("\n")}
+FIELD is a path below spec, VALUE is YAML; an empty one takes the field away. Objects of -f take the place of those that the cluster has.`;
 
 const APPROVE_EXAMPLES = `
 Examples:

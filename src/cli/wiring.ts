@@ -1,9 +1,17 @@
 import type { Observation } from "../model/observation.ts";
 import type { Plan } from "../model/plan.ts";
-import type { Restraint, RunRestraint } from "../model/restraint.ts";
+import type { RunRestraint } from "../model/restraint.ts";
 import type { PassResult, RunEnd, Selection } from "../model/run.ts";
-import type { AnnotatableCluster, ClusterReader, ClusterWriter, NamespaceReader, Staleness } from "../ports/cluster.ts";
+import type {
+  AnnotatableCluster,
+  ClusterReader,
+  ClusterWriter,
+  NamespaceReader,
+  Overlay,
+  Staleness,
+} from "../ports/cluster.ts";
 import type { Clock, LockState } from "../ports/system.ts";
+import type { PlanOptions } from "../reconcile.ts";
 import { type LeaseTerms, NO_LOCK, withLease } from "../watch/lease.ts";
 import type { WatchAnswer, WatchListener } from "../watch/watch.ts";
 import type { Config, Runtime } from "./config.ts";
@@ -18,7 +26,8 @@ export interface Wiring {
   readonly withReader: <T>(config: Config, work: (cluster: Reader) => Promise<T>) => Promise<T>;
   /** For `suspend` and `resume`: writes annotations that a person asks for, and nothing else. */
   readonly withAnnotator: <T>(config: Config, work: (cluster: AnnotatableCluster) => Promise<T>) => Promise<T>;
-  readonly withPlanner: <T>(config: Config, work: (planner: Planner) => Promise<T>) => Promise<T>;
+  /** `overlay` says how objects are seen in the place of the stored ones; absent = as they are. */
+  readonly withPlanner: <T>(config: Config, work: (planner: Planner) => Promise<T>, overlay?: Overlay) => Promise<T>;
   /** `deadlineMs`, monotonic, is when the run must have ended: it bounds every call. */
   readonly withReconciler: <T>(
     config: Config,
@@ -36,7 +45,7 @@ export interface Planner {
   readonly cluster: Reader;
   plan(
     selection: Selection,
-    restraint?: Restraint,
+    options?: PlanOptions,
   ): Promise<{ readonly observation: Observation; readonly plan: Plan }>;
 }
 
@@ -106,13 +115,13 @@ export function createWiring(runtime: Runtime = { clock: SYSTEM_CLOCK }): Wiring
       withSandbox(given, async (config) => withCluster(await openClusterReader(config, clock), work)),
     withAnnotator: (given, work) =>
       withSandbox(given, async (config) => withCluster(await openAnnotator(config, clock), work)),
-    withPlanner: (given, work) =>
+    withPlanner: (given, work, overlay) =>
       withSandbox(given, async (config) => {
         const { planPass } = await import("../reconcile.ts");
         const access = await openProviderReaders(config, runtime);
-        return withCluster(await openClusterReader(config, clock), (cluster) => {
+        return withCluster(await openClusterReader(config, clock, overlay), (cluster) => {
           const deps = { cluster, ...access, clock, leaseName: config.lease, grants: config.grants };
-          return work({ cluster, plan: (selection, restraint) => planPass(deps, selection, restraint) });
+          return work({ cluster, plan: (selection, options) => planPass(deps, selection, options) });
         });
       }),
     withReconciler: (given, deadlineMs, work) =>

@@ -86,6 +86,17 @@ export interface ClusterReader {
   readLease(namespace: string, name: string): Promise<LeaseRecord | undefined>;
 }
 
+/** Objects as they would be, laid over those of a cluster as they are read. Absent objects and fields are not invented: `decode` reads what the API server would hold. */
+export interface Overlay {
+  /** Returns an object of the cluster as it is to be seen; undefined = as if it were not there. */
+  seen<T>(of: OverlaidKind, object: unknown, decode: (object: unknown) => T | undefined, nowMs: number): T | undefined;
+  /** Returns objects that the cluster may lack. Where it has one of that name, that one counts. */
+  fresh<T>(of: OverlaidKind, decode: (object: unknown) => T | undefined, nowMs: number): readonly T[];
+}
+
+/** The kinds of objects that can be laid over those of a cluster. */
+type OverlaidKind = "pool" | "routedip" | "dns" | "issuer";
+
 /** What tells an empty namespace from one that does not exist. */
 export interface NamespaceReader {
   /** True when the namespace exists, false when it does not; undefined where the reader may not look, or the server does not say. */

@@ -88,8 +88,8 @@ function announced(action: Action, bought: string | undefined, standIns: Readonl
   return changesName(named) ? { ...named, before: unknownLast(named.before), after: unknownLast(named.after) } : named;
 }
 
-/** The value with each imagined address replaced by what stands for it, in every text of it. */
-function withStandIns<T>(value: T, standIns: ReadonlyMap<string, string>): T {
+/** Returns the value with each imagined address replaced by what stands for it, in every text of it. Pure. */
+export function withStandIns<T>(value: T, standIns: ReadonlyMap<string, string>): T {
   const replaced = (part: unknown): unknown => {
     if (typeof part === "string") return part.replace(/\b240(\.\d+){3}\b/g, (ip) => standIns.get(ip) ?? ip);
     if (Array.isArray(part)) return part.map(replaced);

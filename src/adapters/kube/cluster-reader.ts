@@ -4,7 +4,7 @@ import type { NodeFacts, PodFacts, PodSelector } from "../../model/node.ts";
 import { compareText, type ObjectMeta, objectKey, type Pool, type RecordSet } from "../../model/resource.ts";
 import type { RoutedIP, RoutedIPIssuer } from "../../model/routed-ip.ts";
 import type { EndpointSliceFacts, ServiceFacts } from "../../model/service.ts";
-import type { ClusterReader, LeaseRecord, NamespaceReader } from "../../ports/cluster.ts";
+import type { ClusterReader, LeaseRecord, NamespaceReader, Overlay } from "../../ports/cluster.ts";
 import { type Call, type Connection, optional, RESOURCES, type Resource, resourcePath } from "./call.ts";
 import { CUSTOM_RESOURCES, type ReadableResource } from "./custom-resources.ts";
 import { answerJSON, malformed } from "./failures.ts";
@@ -22,7 +22,7 @@ import { Transport, type TransportOptions } from "./transport.ts";
  */
 export function createClusterReader(
   connection: Connection,
-  options: TransportOptions,
+  { overlay, ...options }: TransportOptions & { readonly overlay?: Overlay },
 ): ClusterReader & NamespaceReader & { readonly close: () => void } {
   const transport = new Transport(connection, options);
   return new KubeClusterReader({
@@ -31,6 +31,7 @@ export function createClusterReader(
       transport.send({ method: "GET", path, verb, resource, subject, ...optional("accept", accept) }),
     nowMs: () => transport.nowMs(),
     close: () => transport.close(),
+    ...optional("overlay", overlay),
   });
 }
 
@@ -40,6 +41,8 @@ export interface ReadAccess extends PageSource {
   readonly close: () => void;
   /** Keeps what is read, for who writes later. */
   readonly seen?: SeenObjects;
+  /** Absent = custom objects are seen as they are. */
+  readonly overlay?: Overlay;
 }
 
 /** A {@link ClusterReader} over HTTP. It has no method that writes, and holds nothing that could. */
@@ -65,19 +68,19 @@ export class KubeClusterReader implements ClusterReader, NamespaceReader {
   }
 
   async listPools(): Promise<readonly Pool[]> {
-    return await this.items(this.#requestOf(CUSTOM_RESOURCES.pools));
+    return await this.#listCustom(CUSTOM_RESOURCES.pools);
   }
 
   async listRecordSets(): Promise<readonly RecordSet[]> {
-    return await this.items(this.#requestOf(CUSTOM_RESOURCES.recordSets));
+    return await this.#listCustom(CUSTOM_RESOURCES.recordSets);
   }
 
   async listRoutedIPs(): Promise<readonly RoutedIP[]> {
-    return await this.items(this.#requestOf(CUSTOM_RESOURCES.routedIPs));
+    return await this.#listCustom(CUSTOM_RESOURCES.routedIPs);
   }
 
   async listRoutedIPIssuers(): Promise<readonly RoutedIPIssuer[]> {
-    return await this.items(this.#requestOf(CUSTOM_RESOURCES.issuers));
+    return await this.#listCustom(CUSTOM_RESOURCES.issuers);
   }
 
   async listNamespaceGrants(): Promise<readonly NamespaceGrants[]> {
@@ -155,19 +158,40 @@ export class KubeClusterReader implements ClusterReader, NamespaceReader {
       rules: kind.rules,
       path: resourcePath(kind.resource),
       project: (object) => this.#decode(kind, object),
-      order: (a, b) => compareText(a.meta.namespace, b.meta.namespace) || compareText(a.meta.name, b.meta.name),
+      order: byPlace,
     };
+  }
+
+  async #listCustom<T extends CustomObject>(kind: ReadableResource<T>): Promise<readonly T[]> {
+    const stored = await this.items(this.#requestOf(kind));
+    const fresh = this.#fresh(kind).filter(({ meta }) => !stored.some((one) => isSameObject(one.meta, meta)));
+    return fresh.length === 0 ? stored : [...stored, ...fresh].sort(byPlace);
   }
 
   async #readCustom<T extends CustomObject>(
     kind: ReadableResource<T>,
     { namespace, name }: Pick<ObjectMeta, "namespace" | "name">,
   ): Promise<T | undefined> {
-    return await this.#read(kind.resource, { namespace, name }, (object) => this.#decode(kind, object));
+    const isWhole = this.#access.overlay === undefined;
+    const stored = await this.#read(kind.resource, { namespace, name }, (object) => {
+      const decoded = this.#decode(kind, object);
+      return decoded === undefined && isWhole ? undefined : { decoded };
+    });
+    if (stored !== undefined) return stored.decoded;
+    return this.#fresh(kind).find(({ meta }) => isSameObject(meta, { namespace, name }));
   }
 
-  #decode<T extends CustomObject>({ decode }: ReadableResource<T>, object: unknown): T | undefined {
-    const decoded = decode(object);
+  #fresh<T extends CustomObject>({ kind, decode }: ReadableResource<T>): readonly T[] {
+    const of = OVERLAID[kind];
+    const { overlay } = this.#access;
+    return of === undefined || overlay === undefined ? [] : overlay.fresh(of, decode, this.now());
+  }
+
+  #decode<T extends CustomObject>({ kind, decode }: ReadableResource<T>, object: unknown): T | undefined {
+    const { overlay } = this.#access;
+    const of = OVERLAID[kind];
+    const isLaid = overlay !== undefined && of !== undefined;
+    const decoded = isLaid ? overlay.seen(of, object, decode, this.now()) : decode(object);
     if (decoded !== undefined) this.#access.seen?.add(decoded.meta, object);
     return decoded;
   }
@@ -193,6 +217,22 @@ export class KubeClusterReader implements ClusterReader, NamespaceReader {
 
 /** Any of flipop's own objects. */
 type CustomObject = { readonly meta: ObjectMeta };
+
+/** The lists that objects can be laid over, and how an overlay names their kind. */
+const OVERLAID: Partial<Record<ListRequest<unknown>["kind"], "pool" | "dns" | "routedip" | "issuer">> = {
+  pool: "pool",
+  "record-set": "dns",
+  "routed-ip": "routedip",
+  issuer: "issuer",
+};
+
+function byPlace({ meta: a }: CustomObject, { meta: b }: CustomObject): number {
+  return compareText(a.namespace, b.namespace) || compareText(a.name, b.name);
+}
+
+function isSameObject(a: Pick<ObjectMeta, "namespace" | "name">, b: Pick<ObjectMeta, "namespace" | "name">): boolean {
+  return objectKey(a) === objectKey(b);
+}
 
 /** Asks for one object. */
 function getCall(resource: Resource, place: { readonly namespace?: string; readonly name: string }): Call {

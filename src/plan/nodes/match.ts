@@ -108,7 +108,7 @@ function nodeLabelMismatch(node: NodeFacts, matcher: Matcher): Violation | undef
 const OUT_OF_SERVICE = "node.kubernetes.io/out-of-service";
 
 /** Taints that Kubernetes itself puts on a node because of its condition (well-known taints, verified 2026-08). */
-const CONDITION_TAINTS: ReadonlySet<string> = new Set(
+export const CONDITION_TAINTS: ReadonlySet<string> = new Set(
   ["not-ready", "unreachable", "memory-pressure", "disk-pressure", "pid-pressure", "network-unavailable"].map(
     (name) => `node.kubernetes.io/${name}`,
   ),

@@ -17,6 +17,7 @@ import { type Impact, impactOf, namesDown } from "../impact.ts";
 import { isRouted, routedAddress } from "../overview.ts";
 import { actionLine, whyAction } from "../text/actions.ts";
 import { whyHold } from "../text/holds.ts";
+import type { EditsTold } from "../text/plan.ts";
 import { countKinds, putOffCount, summaryText, unreadAddresses } from "../text/summary.ts";
 import { rfc3339 } from "../text/times.ts";
 import {
@@ -29,9 +30,15 @@ import {
   publishedField,
 } from "./document.ts";
 
-/** Returns the document `Plan`; its JSON Schema is `schema/plan.json`. */
-export function planDocument(plan: Plan): JSONObject {
-  return { apiVersion: API_VERSION, kind: "Plan", ...planFields(plan) };
+/**
+ * Returns the document `Plan`; its JSON Schema is `schema/plan.json`.
+ *
+ * @param told - how the world that is planned for differs from the one that was read; absent = it does not
+ */
+export function planDocument(plan: Plan, told?: EditsTold): JSONObject {
+  const head = { apiVersion: API_VERSION, kind: "Plan" };
+  if (told === undefined) return { ...head, ...planFields(plan) };
+  return { ...head, edits: [...told.edits], files: [...told.files], ...planFields(plan) };
 }
 
 /** Returns the fields that `Plan` and `RunResult` share. */

@@ -31,7 +31,11 @@ import { rfc3339 } from "./times.ts";
 export function renderPlan(planned: Plan, layout: PlanLayout): string {
   const plan = plainValue(planned);
   const read = rfc3339(plan.observedAtMs).replace("T", " ").replace("Z", " UTC");
-  const header = [`Plan for ${plan.cluster}, read ${read}${layout.wide ? `, plan ${plan.planID}` : ""}`, ""];
+  const id = layout.wide ? `, plan ${plan.planID}` : "";
+  const header = [
+    ...wrap(`Plan for ${plan.cluster}, read ${read}${id}${editsText(layout.edits)}`, "", layout.width),
+    "",
+  ];
   const ordered = [...plan.pools.filter((pool) => !isRouted(pool)), ...plan.pools.filter(isRouted)];
   const pools = ordered.flatMap((pool) => [...poolSection(pool, plan, layout), ""]);
   const recordSets = plan.recordSets.flatMap((recordSet) => [...recordSetSection(recordSet, plan, layout), ""]);
@@ -361,6 +365,20 @@ export interface PlanLayout extends Layout {
   readonly focus?: ReadonlySet<string>;
   /** What to say where no object is shown. */
   readonly none?: string;
+  /** How the world that is planned for differs from the one that was read. */
+  readonly edits?: EditsTold;
+}
+
+/** How a world that is planned for was imagined, in the words of who asked. */
+export interface EditsTold {
+  readonly edits: readonly string[];
+  readonly files: readonly string[];
+}
+
+/** Returns `, if node/worker-1=NotReady, with web.yaml`. */
+function editsText({ edits, files }: EditsTold = { edits: [], files: [] }): string {
+  const said = edits.length === 0 ? "" : `, if ${edits.map(plain).join(", ")}`;
+  return files.length === 0 ? said : `${said}, with ${files.map(plain).join(", ")}`;
 }
 
 /** How many addresses that stay in a name are shown. */

@@ -1,0 +1,146 @@
+import { readdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { parse, parseAllDocuments, type YAMLParseError } from "yaml";
+import { ConfigError } from "../model/errors.ts";
+import type { Observation } from "../model/observation.ts";
+import { GROUP, VERSION } from "../model/resource.ts";
+import { type Edit, type EditReaders, type FactEdit, type ObjectEdit, parseEdit } from "../rehearse/edit.ts";
+import { EditedObjects, editedKindOf, type FileObject } from "../rehearse/edited-objects.ts";
+import { editWorld } from "../rehearse/edited-world.ts";
+import type { EditsTold } from "../report/text/plan.ts";
+import { type PlanFlags, parseDuration } from "./flags.ts";
+
+/** A world that a person imagines: what `--if` and `-f` say. */
+export interface Imagined {
+  /** The edits and files as they were given. */
+  readonly told: EditsTold;
+  /** Objects as they would be. */
+  readonly objects: EditedObjects;
+  /** Returns the world as it would be. */
+  readonly edited: (world: Observation) => Observation;
+  /** What stands in files and is none of flipop's objects: `Deployment shop/web`. */
+  readonly ignored: readonly string[];
+}
+
+/**
+ * Reads what `--if` and `-f` say. Returns undefined where neither is given.
+ * @throws ConfigError `usage` for an edit that cannot be read, `invalid` for a file
+ */
+export async function readImagined({
+  if: written,
+  filename,
+  namespace = "default",
+}: Pick<PlanFlags, "if" | "filename" | "namespace">): Promise<Imagined | undefined> {
+  if (written.length === 0 && filename.length === 0) return undefined;
+  const edits = written.map((text) => parseEdit(text, READERS));
+  const documents = (await Promise.all(filename.map(readDocuments))).flat();
+  const found = documents.map((document) => fileObject(document, namespace));
+  const objects = new EditedObjects(
+    edits.filter(isObjectEdit),
+    found.flatMap(({ object }) => object ?? []),
+  );
+  const facts = edits.filter((edit): edit is FactEdit => !isObjectEdit(edit));
+  return {
+    told: { edits: written, files: filename },
+    objects,
+    edited: (world) => {
+      objects.check();
+      return editWorld(world, facts);
+    },
+    ignored: found.flatMap(({ ignored }) => ignored ?? []),
+  };
+}
+
+function isObjectEdit(edit: Edit): edit is ObjectEdit {
+  return edit.kind === "object";
+}
+
+const READERS: EditReaders = {
+  duration: parseDuration,
+  yaml: (text) => {
+    try {
+      return { value: parse(text) };
+    } catch {
+      return undefined;
+    }
+  },
+};
+
+interface Document {
+  /** `web.yaml`, with the number of the document where there are several. */
+  readonly from: string;
+  readonly value: unknown;
+}
+
+const MANIFEST = /\.(ya?ml|json)$/;
+
+/** The documents of a file, of standard input (`-`), or of the manifests in a folder by name. */
+async function readDocuments(path: string): Promise<readonly Document[]> {
+  if (path === "-") return documentsOf(path, await read(path, () => readFile("/dev/stdin", "utf8")));
+  const { isFolder } = await read(path, async () => ({ isFolder: (await stat(path)).isDirectory() }));
+  if (!isFolder) return documentsOf(path, await read(path, () => readFile(path, "utf8")));
+  const names = (await read(path, () => readdir(path))).filter((name) => MANIFEST.test(name)).sort();
+  return (await Promise.all(names.map((name) => readDocuments(join(path, name))))).flat();
+}
+
+const UNREAD: ReadonlyMap<string, string> = new Map([
+  ["ENOENT", "There is no file"],
+  ["EACCES", "You may not read"],
+]);
+
+/** @throws ConfigError that says in words why there is nothing to read */
+async function read<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const why = UNREAD.get(code ?? "");
+    const text = why === undefined ? `Cannot read ${path}: ${message}` : `${why} ${path}.`;
+    throw new ConfigError("invalid", text, { cause: error });
+  }
+}
+
+function documentsOf(path: string, text: string): readonly Document[] {
+  const documents = parseAllDocuments(text);
+  if (!Array.isArray(documents)) return [];
+  return documents.flatMap((document, index) => {
+    const [wrong] = document.errors;
+    if (wrong !== undefined) throw notYAML(path, wrong);
+    const from = documents.length === 1 ? path : `${path}, document ${index + 1}`;
+    const value: unknown = document.toJS();
+    const { items } = asObject(value);
+    if (Array.isArray(items)) return items.map((item: unknown) => ({ from, value: item }));
+    return value === null ? [] : [{ from, value }];
+  });
+}
+
+function notYAML(path: string, { linePos, message }: YAMLParseError): ConfigError {
+  const at = linePos?.[0];
+  const place = at === undefined ? path : `${path}:${at.line}:${at.col}`;
+  return new ConfigError("invalid", `${place}: ${message.split("\n")[0]}`);
+}
+
+/** One object of flipop, or what it is instead. */
+function fileObject(
+  { from, value }: Document,
+  namespace: string,
+): { readonly object?: FileObject; readonly ignored?: string } {
+  const object = asObject(value);
+  const metadata = asObject(object["metadata"]);
+  const { name } = metadata;
+  if (typeof object["kind"] !== "string" || typeof name !== "string" || name === "")
+    throw new ConfigError("invalid", `${from}: it is no object of Kubernetes with a kind and a name.`);
+  const where = typeof metadata["namespace"] === "string" ? metadata["namespace"] : namespace;
+  const of = editedKindOf(object["kind"]);
+  const [group = "", version = ""] = String(object["apiVersion"]).split("/");
+  if (group !== GROUP || of === undefined) return { ignored: `${object["kind"]} ${where}/${name}` };
+  if (version !== VERSION)
+    throw new ConfigError("invalid", `${from}: apiVersion is ${GROUP}/${version}; flipop reads ${GROUP}/${VERSION}.`);
+  return { object: { of, namespace: where, name, object } };
+}
+
+function asObject(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as Readonly<Record<string, unknown>>)
+    : {};
+}
