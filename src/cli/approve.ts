@@ -10,9 +10,10 @@ import { untilText } from "../report/text/times.ts";
 import { resolveConfig } from "./config.ts";
 import type { ApproveFlags } from "./flags.ts";
 import { writeLines, writeText } from "./output.ts";
-import { objectTargets, readObject, resolveSelection } from "./selection.ts";
+import { readObject, resolveSelection } from "./selection.ts";
 import type { Session } from "./session.ts";
 import { personOf } from "./suspend.ts";
+import { objectTargets } from "./target.ts";
 
 /** Runs `approve`: plans with nothing that can write, shows what waits for an approval, asks, and writes the annotation. Returns the exit code. */
 export async function runApprove(session: Session, names: readonly string[], flags: ApproveFlags): Promise<number> {

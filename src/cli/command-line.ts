@@ -10,6 +10,7 @@ import { askOnTerminal } from "./ask.ts";
 import { DEFAULT_SANDBOX_DIR } from "./config.ts";
 import { secretsIn, takeEnvironment } from "./environment.ts";
 import type { CommonFlags } from "./flags.ts";
+import { meantCommand } from "./help-topics.ts";
 import { isDocument, KnownSecrets, type OutputStream, redactingStreams, writeDocument, writeLine } from "./output.ts";
 import { buildProgram, COMMANDS } from "./program.ts";
 import { type Invocation, openSession, type Session } from "./session.ts";
@@ -62,7 +63,15 @@ function usageError({ message }: CommanderError, argv: readonly string[]): Confi
     .replace(/\n\(Did you mean (one of )?(.*)\?\)$/s, ". Did you mean $1$2?")
     .replace(/([^.?])$/, "$1.");
   const see = `flipop ${command === undefined ? "" : `${command} `}--help`;
-  return new ConfigError("usage", `${text.charAt(0).toUpperCase()}${text.slice(1)} See ${see}.`);
+  return new ConfigError("usage", `${text.charAt(0).toUpperCase()}${text.slice(1)}${meant(text)} See ${see}.`);
+}
+
+/** What a person means who knows other tools; commander itself knows only what is spelled nearly so. */
+function meant(text: string): string {
+  if (text.includes("Did you mean")) return "";
+  const [, option = "", word = ""] = /^unknown (?:option '(--?[a-z-]+)'|command '([^']*)')/.exec(text) ?? [];
+  if (option === "--dry-run" || option === "--diff") return " flipop plan is the dry run.";
+  return word === "" ? "" : meantCommand(word, COMMANDS);
 }
 
 /** Guesses how to report an error in the command line itself, which cannot be parsed then. Knows the plain spellings only. */

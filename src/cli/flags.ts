@@ -131,6 +131,11 @@ export interface ResumeFlags extends ClusterFlags {
   readonly all?: boolean;
 }
 
+/** Flags of `version`. */
+export interface VersionFlags {
+  readonly output: "table" | "json" | "yaml";
+}
+
 /** Flags of `manifests`. */
 export interface ManifestFlags extends ManifestChanges {
   readonly only?: readonly ManifestPart[];
@@ -169,7 +174,7 @@ const COMMON: FlagTable<Omit<CommonFlags, keyof GlobalFlags>> = {
   namespace: flag("-n, --namespace <NAME>", "only objects of this namespace", NAMESPACE),
   allNamespaces: flag("-A, --all-namespaces", "objects of all namespaces (the default), whatever -n says"),
   selector: flag("-l, --selector <LABELS>", "only objects with these labels, as in kubectl", labelSelector),
-  requestTimeout: flag("--request-timeout <DURATION>", "time for one call to the cluster", duration),
+  requestTimeout: flag("--request-timeout <DURATION>", "time for one call to the cluster; 30s by default", duration),
   as: flag("--as <USER>", "act as this user of the cluster"),
   asGroup: flag("--as-group <GROUP>", "act as this group, repeatable", addToList),
   leaseNamespace: flag("--lease-namespace <NAME>", "namespace of the Lease", NAMESPACE, "flipop"),
@@ -304,6 +309,11 @@ export const MANIFESTS: FlagTable<ManifestFlags> = {
   ),
   mode: flag("--mode <MODE>", "run by a CronJob, or as a Deployment that watches", MANIFEST_MODES, "cronjob"),
   only: flag("--only <PARTS>", `only these, separated by commas: ${MANIFEST_PARTS.join(", ")}`, manifestParts),
+};
+
+/** The flags of `version`. */
+export const VERSION_FLAGS: FlagTable<VersionFlags> = {
+  output: flag("-o, --output <FORMAT>", "format of the result", ["table", "json", "yaml"], "table"),
 };
 
 /** Adds the options of a table to a command, in its order. Returns the command. */

@@ -19,15 +19,9 @@ import type { PlanFlags } from "./flags.ts";
 import { type Imagined, readImagined } from "./imagined.ts";
 import { writeLine, writeResult } from "./output.ts";
 import { unusableTokens } from "./providers.ts";
-import {
-  isObjectTarget,
-  nothingSelected,
-  parseTarget,
-  resolveSelection,
-  type Target,
-  whatThereIs,
-} from "./selection.ts";
+import { nothingSelected, resolveSelection, whatThereIs } from "./selection.ts";
 import type { Session } from "./session.ts";
+import { isObjectTarget, parseTarget, type Target } from "./target.ts";
 import type { Planner } from "./wiring.ts";
 
 /** Runs `plan`: reads, plans, prints. Never writes. Returns the exit code. */

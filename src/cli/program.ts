@@ -1,6 +1,7 @@
 import { Argument, Command } from "commander";
-import { EDIT_FORMS } from "../rehearse/edit.ts";
+import { ConfigError } from "../model/errors.ts";
 import { EXIT } from "../report/exit-code.ts";
+import { versionDocument } from "../report/json/document.ts";
 import { readVersion } from "./environment.ts";
 import {
   APPROVE,
@@ -24,8 +25,11 @@ import {
   type StatusFlags,
   SUSPEND,
   type SuspendFlags,
+  VERSION_FLAGS,
+  type VersionFlags,
 } from "./flags.ts";
-import { writeText } from "./output.ts";
+import { meantCommand, TOPIC_NAMES, topicText } from "./help-topics.ts";
+import { type Streams, writeDocument, writeText } from "./output.ts";
 import type { Invocation, Session } from "./session.ts";
 
 /** Names of the commands, as on the command line. */
@@ -38,6 +42,7 @@ export const COMMANDS: readonly string[] = [
   "approve",
   "manifests",
   "version",
+  "help",
 ];
 
 /** The call that the program parses, and its two effects. */
@@ -54,7 +59,7 @@ function rootCommand({ streams, env }: Invocation): Command {
     .description("Keeps DigitalOcean reserved IPs, firewalls and DNS on the Kubernetes nodes that can serve now.")
     .version(`flipop ${readVersion()}`, "-V, --version", "print the version")
     .helpOption("-h, --help", "print help")
-    .helpCommand("help [command]", "print help for a command")
+    .helpCommand(false)
     .configureHelp({ showGlobalOptions: true })
     .addHelpText("after", EXAMPLES)
     .exitOverride()
@@ -80,14 +85,12 @@ export function buildProgram({ invocation, open, onExit }: Program): Command {
   )
     .addHelpText("after", PLAN_EXAMPLES)
     .action(run<PlanFlags>(async (...given) => (await import("./plan.ts")).runPlan(...given)));
-  command("reconcile", "Make it so: one pass, or a loop with --watch.", RECONCILE).action(
-    run<ReconcileFlags>(async (...given) => (await import("./reconcile.ts")).runReconcile(...given)),
-  );
-  command(
-    "status",
-    "Show pools, routed IPs, record sets, addresses and the last run, from the cluster alone.",
-    STATUS,
-  ).action(run<StatusFlags>(async (...given) => (await import("./status.ts")).runStatus(...given)));
+  command("reconcile", "Make it so: one pass, or a loop with --watch.", RECONCILE)
+    .addHelpText("after", RECONCILE_EXAMPLES)
+    .action(run<ReconcileFlags>(async (...given) => (await import("./reconcile.ts")).runReconcile(...given)));
+  command("status", "Show pools, routed IPs, record sets, addresses and the last run, from the cluster alone.", STATUS)
+    .addHelpText("after", STATUS_EXAMPLES)
+    .action(run<StatusFlags>(async (...given) => (await import("./status.ts")).runStatus(...given)));
   command("suspend", "Let flipop stand still for objects, or for all of them.", SUSPEND, OBJECT, "")
     .addHelpText("after", SUSPEND_EXAMPLES)
     .action(run<SuspendFlags>(async (...given) => (await import("./suspend.ts")).runSuspend(...given)));
@@ -97,16 +100,11 @@ export function buildProgram({ invocation, open, onExit }: Program): Command {
   command("approve", "Let an object with spec.approval: Voluntary take what it asks to take.", APPROVE, OBJECT, "")
     .addHelpText("after", APPROVE_EXAMPLES)
     .action(run<ApproveFlags>(async (...given) => (await import("./approve.ts")).runApprove(...given)));
-  addFlags(program.command("manifests").description("Print what installs flipop, as YAML."), MANIFESTS).action(
-    async (flags: ManifestFlags) => onExit((await import("./manifests.ts")).runManifests(streams, flags)),
-  );
-  program
-    .command("version")
-    .description("Print the version.")
-    .action(() => {
-      writeText(streams, `flipop ${readVersion()}\n`);
-      onExit(EXIT.done);
-    });
+  addFlags(program.command("manifests").description("Print what installs flipop, as YAML."), MANIFESTS)
+    .addHelpText("after", MANIFESTS_EXAMPLES)
+    .action(async (flags: ManifestFlags) => onExit((await import("./manifests.ts")).runManifests(streams, flags)));
+  addVersion(program, streams, onExit);
+  addHelp(program, streams, onExit);
   return program;
 
   function command(
@@ -130,6 +128,43 @@ export function buildProgram({ invocation, open, onExit }: Program): Command {
   }
 }
 
+function addVersion(program: Command, streams: Streams, onExit: Program["onExit"]): void {
+  addFlags(program.command("version").description("Print the version."), VERSION_FLAGS).action(
+    async ({ output }: VersionFlags) => {
+      if (output === "table") writeText(streams, `flipop ${readVersion()}\n`);
+      else await writeDocument(streams, versionDocument(readVersion(), process.version), output);
+      onExit(EXIT.done);
+    },
+  );
+}
+
+/** Help of commands is commander's; topics and reasons are told from flipop's own tables. */
+function addHelp(program: Command, streams: Streams, onExit: Program["onExit"]): void {
+  program
+    .command("help")
+    .argument("[WORD]", "a command, a topic or a reason")
+    .description(`Print help for a command, a reason such as QuotaExceeded, or a topic: ${TOPIC_NAMES.join(", ")}.`)
+    .action((word = "") => {
+      const about = word === "" ? program : program.commands.find((one) => one.name() === word);
+      if (about === undefined) writeText(streams, helpText(word));
+      else about.outputHelp();
+      onExit(EXIT.done);
+    });
+}
+
+/** @throws ConfigError `usage` for a word that nothing is known of */
+function helpText(word: string): string {
+  const text = topicText(word, HELP_WIDTH);
+  if (text !== undefined) return text;
+  throw new ConfigError(
+    "usage",
+    `There is no command, topic or reason '${word}'.${meantCommand(word, COMMANDS)} Topics are ${TOPIC_NAMES.join(", ")}.`,
+  );
+}
+
+/** As wide as commander's own help. */
+const HELP_WIDTH = 80;
+
 const OBJECT = "[pool/|routedip/|dns/][NAMESPACE/]NAME";
 
 const PLAN_EXAMPLES = `
@@ -139,9 +174,27 @@ Examples:
   flipop plan --if pool/ingress/web.desiredIPs=2
   flipop plan -f web.yaml
 
-An EDIT is one of these; several are made in their order, and words are read without regard to case:
-${EDIT_FORMS.map((form) => `  ${form}`).join("\n")}
-FIELD is a path below spec, VALUE is YAML; an empty one takes the field away. Objects of -f take the place of those that the cluster has.`;
+flipop help edits lists what --if can say. Objects of -f take the place of those that the cluster has.`;
+
+const RECONCILE_EXAMPLES = `
+Examples:
+  flipop reconcile --settle                      once, until nothing is left to do
+  flipop reconcile pool/ingress/web              for one object
+  flipop reconcile --watch --metrics-addr :8080  go on until it is stopped
+
+flipop plan is the dry run.`;
+
+const STATUS_EXAMPLES = `
+Examples:
+  flipop status -o wide
+  flipop status pool/ingress/web www.example.com
+  flipop status --check && echo fine`;
+
+const MANIFESTS_EXAMPLES = `
+Examples:
+  flipop manifests | kubectl apply -f -
+  flipop manifests --mode watch --namespace networking
+  flipop manifests --only crds,policy`;
 
 const APPROVE_EXAMPLES = `
 Examples:

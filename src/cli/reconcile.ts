@@ -13,8 +13,9 @@ import type { ReconcileFlags } from "./flags.ts";
 import { isDocument, writeLine, writeResult } from "./output.ts";
 import { pushFailure, pushRun, pushTarget } from "./push.ts";
 import { exitCodeOfEnd, logRun, reportLocked, runRequest } from "./run.ts";
-import { nothingSelected, objectTargets, resolveSelection, type Target } from "./selection.ts";
+import { nothingSelected, resolveSelection } from "./selection.ts";
 import type { Session } from "./session.ts";
+import { objectTargets, type Target } from "./target.ts";
 import type { ReconcileAnswer, Wiring } from "./wiring.ts";
 
 /** Runs `reconcile`: takes the lock, passes, prints what came of it, pushes metrics. Returns the exit code, which no push changes. */

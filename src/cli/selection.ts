@@ -1,13 +1,15 @@
 import { type ObjectRef, refKey } from "../model/action.ts";
-import { canonicalIPv4 } from "../model/address.ts";
+import { canonicalDNSName } from "../model/dns.ts";
 import { ConfigError } from "../model/errors.ts";
-import type { ObjectMeta } from "../model/resource.ts";
+import type { DNSMemory, DNSRecordSetSpec, ObjectMeta } from "../model/resource.ts";
 import type { Selection } from "../model/run.ts";
 import { listRecordSets, orMissing } from "../observe/read-cluster.ts";
 import { isSelected } from "../plan/selection.ts";
 import type { ClusterReader, NamespaceReader } from "../ports/cluster.ts";
 import { listText } from "../report/text/layout.ts";
+import { writtenName } from "../report/text/written-name.ts";
 import type { CommonFlags } from "./flags.ts";
+import { isObjectTarget, meantKind, type ObjectTarget, type Target } from "./target.ts";
 
 /** The lists in which a named object is looked up. */
 type ObjectLists = Pick<ClusterReader, "listPools" | "listRoutedIPs" | "listRecordSets">;
@@ -24,7 +26,7 @@ export async function resolveSelection(
   const namespace = flags.allNamespaces ? undefined : flags.namespace;
   const named = targets.filter(isObjectTarget);
   const known = named.length === 0 ? [] : await listObjects(named, lists);
-  const objects = named.map((target) => refKey(findObject(target, namespace, known)));
+  const objects = named.flatMap((target) => findObjects(target, namespace, known).map(({ ref }) => refKey(ref)));
   return {
     ...(namespace === undefined ? {} : { namespace }),
     ...(flags.selector === undefined ? {} : { labelSelector: flags.selector }),
@@ -51,7 +53,9 @@ export async function readTargets(
   const named = targets.filter(isObjectTarget);
   const short = named.filter((target) => fullName(target, namespace) === undefined);
   const known = short.length === 0 ? [] : await listObjects(short, cluster);
-  const refs = named.map((target) => fullName(target, namespace) ?? findObject(target, namespace, known));
+  const refs = named.flatMap(
+    (target) => fullName(target, namespace) ?? findObjects(target, namespace, known).map(({ ref }) => ref),
+  );
   const distinct = [...new Map(refs.map((ref) => [refKey(ref), ref])).values()];
   return await Promise.all(
     distinct.map(async (ref) => {
@@ -102,10 +106,11 @@ export async function nothingSelected(
   return `No object${where}${named}${labels}. ${there}`;
 }
 
-/** An object of the cluster. */
+/** An object of the cluster; `fqdn` is the name that it asks for, where that is known. */
 interface Listed {
   readonly ref: ObjectRef;
   readonly meta: ObjectMeta;
+  readonly fqdn: string | undefined;
 }
 
 async function everyObject(lists: ObjectLists): Promise<readonly Listed[]> {
@@ -117,8 +122,19 @@ async function everyObject(lists: ObjectLists): Promise<readonly Listed[]> {
   return [...listed("pool", pools), ...listed("routedip", routedIPs), ...listed("dns", recordSets)];
 }
 
-function listed(kind: ObjectRef["kind"], objects: readonly { readonly meta: ObjectMeta }[]): readonly Listed[] {
-  return objects.map(({ meta }) => ({ ref: { kind, namespace: meta.namespace, name: meta.name }, meta }));
+function listed(
+  kind: ObjectRef["kind"],
+  objects: readonly {
+    readonly meta: ObjectMeta;
+    readonly spec: { readonly dnsRecordSet?: DNSRecordSetSpec };
+    readonly status: DNSMemory;
+  }[],
+): readonly Listed[] {
+  return objects.map(({ meta, spec: { dnsRecordSet }, status }) => ({
+    ref: { kind, namespace: meta.namespace, name: meta.name },
+    meta,
+    fqdn: dnsRecordSet === undefined ? undefined : writtenName(dnsRecordSet, status).fqdn,
+  }));
 }
 
 /** Returns `There is pool/ingress/web and dns/ingress/nodes.`, or that there is none. */
@@ -129,9 +145,10 @@ export function whatThereIs(objects: readonly ObjectRef[]): string {
 /** The most objects that are named when none was selected. */
 const MOST_OBJECTS = 5;
 
-/** Reads only kinds that are named. A bare name may be of any kind, also where the cluster knows no record sets or routed IPs. */
-async function listObjects(named: readonly ObjectTarget[], lists: ObjectLists): Promise<readonly ObjectRef[]> {
-  const names = (kind: ObjectTarget["kind"]): boolean => named.some((target) => target.kind === kind);
+/** Reads only kinds that are named. A bare name may be of any kind, and objects of any kind publish DNS names; also where the cluster knows no record sets or routed IPs. */
+async function listObjects(named: readonly ObjectTarget[], lists: ObjectLists): Promise<readonly Listed[]> {
+  const names = (wanted: ObjectTarget["kind"]): boolean =>
+    named.some(({ kind, name }) => kind === wanted || (wanted === "object" && kind === "dns" && name.includes(".")));
   const [pools, routedIPs, recordSets] = await Promise.all([
     names("pool") || names("object") ? lists.listPools() : [],
     names("routedip")
@@ -145,8 +162,7 @@ async function listObjects(named: readonly ObjectTarget[], lists: ObjectLists): 
         ? listRecordSets(lists).then(({ recordSets }) => recordSets)
         : [],
   ]);
-  const all = [...listed("pool", pools), ...listed("routedip", routedIPs), ...listed("dns", recordSets)];
-  return all.map(({ ref }) => ref);
+  return [...listed("pool", pools), ...listed("routedip", routedIPs), ...listed("dns", recordSets)];
 }
 
 const KIND_NAMES = {
@@ -156,98 +172,44 @@ const KIND_NAMES = {
   object: "FloatingIPPool, RoutedIP or NodeDNSRecordSet",
 } as const;
 
-function findObject(target: ObjectTarget, namespace: string | undefined, known: readonly ObjectRef[]): ObjectRef {
+/** The one object of that name; else those that publish a DNS name which is written so, `dns/www.example.com` included. */
+function findObjects(target: ObjectTarget, namespace: string | undefined, known: readonly Listed[]): readonly Listed[] {
   const wanted = target.namespace ?? namespace;
   if (target.namespace !== undefined && namespace !== undefined && target.namespace !== namespace) {
     throw new ConfigError("usage", `The target '${target.text}' is not in the namespace ${namespace} of -n.`);
   }
-  const ofKind = known.filter(({ kind }) => target.kind === "object" || kind === target.kind);
-  const found = ofKind.filter(
-    ({ name, namespace: where }) => name === target.name && (wanted === undefined || where === wanted),
-  );
-  const [only] = found;
-  if (only !== undefined && found.length === 1) return only;
+  const isThere = ({ ref }: Listed): boolean => wanted === undefined || ref.namespace === wanted;
+  const ofKind = known.filter(({ ref }) => target.kind === "object" || ref.kind === target.kind);
+  const found = ofKind.filter((one) => one.ref.name === target.name && isThere(one));
+  if (found.length === 1) return found;
   if (found.length > 1) {
     throw new ConfigError(
       "usage",
-      `The target '${target.text}' is ambiguous: ${listText(found.map(refKey))} have that name.`,
+      `The target '${target.text}' is ambiguous: ${listText(found.map(({ ref }) => refKey(ref)))} have that name.`,
     );
   }
-  const hint = whatThereIs(ofKind);
-  const where = wanted === undefined ? "in any namespace" : `in the namespace ${wanted}`;
-  throw new ConfigError(
-    "invalid",
-    `There is no ${KIND_NAMES[target.kind]} named ${target.name} ${where} ('${target.text}'). ${hint}`,
+  const name = canonicalDNSName(target.name);
+  const publishing = known.filter((one) => one.fqdn !== undefined && one.fqdn === name && isThere(one));
+  const isName = target.namespace === undefined && (target.kind === "object" || target.kind === "dns");
+  if (isName && publishing.length > 0) return publishing;
+  throw notFound(
+    target,
+    wanted,
+    ofKind.map(({ ref }) => ref),
+    isName && name?.includes(".") === true,
   );
 }
 
-/** An object that a person named: one of a kind, or of any kind where the name is enough. Without a namespace it is looked up. */
-interface ObjectTarget {
-  readonly kind: "pool" | "dns" | "routedip" | "object";
-  readonly text: string;
-  readonly namespace?: string;
-  readonly name: string;
-}
-
-/** An object, node or address that a person named on the command line. */
-export type Target =
-  | ObjectTarget
-  | { readonly kind: "node"; readonly text: string; readonly name: string }
-  | { readonly kind: "ip"; readonly text: string; readonly name: string };
-
-/**
- * Returns what `pool/[NAMESPACE/]NAME`, `routedip/[NAMESPACE/]NAME`, `dns/[NAMESPACE/]NAME`, `[NAMESPACE/]NAME`, `node/NAME` or `ip/ADDRESS` names.
- * @throws ConfigError `usage` when it is none of them.
- */
-export function parseTarget(text: string): Target {
-  const parts = text.split("/");
-  const [first = "", second = "", third = ""] = parts;
-  if (parts.length > 3 || parts.some((part) => !/^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/.test(part))) {
-    throw notATarget(text, "it is not of that form");
-  }
-  if (parts.length === 3) {
-    if (!isObjectKind(first)) throw notATarget(text, `this version knows no ${first}`);
-    return { kind: first, text, namespace: second, name: third };
-  }
-  if (parts.length === 1) return { kind: "object", text, name: first };
-  if (isObjectKind(first)) return { kind: first, text, name: second };
-  switch (first) {
-    case "node":
-      return { kind: "node", text, name: second };
-    case "ip":
-      if (canonicalIPv4(second) === undefined) throw notATarget(text, `${second} is no IPv4 address`);
-      return { kind: "ip", text, name: second };
-    default:
-      return { kind: "object", text, namespace: first, name: second };
-  }
-}
-
-function isObjectKind(word: string): word is ObjectRef["kind"] {
-  return word === "pool" || word === "routedip" || word === "dns";
-}
-
-function notATarget(text: string, why: string): ConfigError {
+function notFound(
+  target: ObjectTarget,
+  namespace: string | undefined,
+  ofKind: readonly ObjectRef[],
+  isName: boolean,
+): ConfigError {
+  const where = namespace === undefined ? "in any namespace" : `in the namespace ${namespace}`;
+  const publishes = isName ? `, and no object publishes that name` : "";
   return new ConfigError(
-    "usage",
-    `Unknown target '${text}': ${why}. Write pool/[NAMESPACE/]NAME, routedip/[NAMESPACE/]NAME, dns/[NAMESPACE/]NAME, [NAMESPACE/]NAME, node/NAME or ip/ADDRESS.`,
-  );
-}
-
-/** True for a target that is a pool, a routed IP or a record set. */
-export function isObjectTarget(target: Target): target is ObjectTarget {
-  return target.kind !== "node" && target.kind !== "ip";
-}
-
-/**
- * Returns the targets of a command that works on pools, routed IPs and record sets only.
- * @throws ConfigError `usage` for a node or an address.
- */
-export function objectTargets(names: readonly string[], command: string): readonly Target[] {
-  const targets = names.map(parseTarget);
-  const other = targets.find((target) => !isObjectTarget(target));
-  if (other === undefined) return targets;
-  throw new ConfigError(
-    "usage",
-    `The target '${other.text}' is no pool, routed IP or record set: ${command} takes nothing else. flipop plan ${other.text} shows what concerns it.`,
+    "invalid",
+    `There is no ${KIND_NAMES[target.kind]} named ${target.name} ${where}${publishes} ('${target.text}'). ${whatThereIs(ofKind)}${meantKind(target)}`,
   );
 }

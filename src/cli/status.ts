@@ -9,8 +9,9 @@ import { renderStatus } from "../report/text/status.ts";
 import { resolveConfig } from "./config.ts";
 import type { StatusFlags } from "./flags.ts";
 import { writeLine, writeResult } from "./output.ts";
-import { nothingSelected, objectTargets, resolveSelection, type Target } from "./selection.ts";
+import { nothingSelected, resolveSelection } from "./selection.ts";
 import type { Session } from "./session.ts";
+import { objectTargets, type Target } from "./target.ts";
 import type { Reader } from "./wiring.ts";
 
 /** Runs `status`: reads pools, routed IPs, record sets and Lease, prints. Needs no provider token. Returns the exit code. */

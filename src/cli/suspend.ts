@@ -19,8 +19,9 @@ import { untilText } from "../report/text/times.ts";
 import { resolveConfig } from "./config.ts";
 import type { ClusterFlags, ResumeFlags, SuspendFlags } from "./flags.ts";
 import { writeLine, writeLines } from "./output.ts";
-import { type NamedObject, objectTargets, readTargets } from "./selection.ts";
+import { type NamedObject, readTargets } from "./selection.ts";
 import type { Session } from "./session.ts";
+import { objectTargets } from "./target.ts";
 
 /** What a command suspends or resumes: some objects, or all of them by the Lease. */
 interface Place {

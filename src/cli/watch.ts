@@ -15,8 +15,9 @@ import { readVersion } from "./environment.ts";
 import type { ReconcileFlags } from "./flags.ts";
 import { redactedSamples, writeLine, writeLines } from "./output.ts";
 import { isWhole, logRun, reportLocked, runRequest } from "./run.ts";
-import { objectTargets, resolveSelection } from "./selection.ts";
+import { resolveSelection } from "./selection.ts";
 import type { Session } from "./session.ts";
+import { objectTargets } from "./target.ts";
 
 /** The time between two looks at the providers by default. */
 const INTERVAL_MS = 60_000;

@@ -1,6 +1,9 @@
-/** Returns the word that is most like a wanted one, where at most two letters or a third of it differ; undefined if none is so near. Pure. */
-export function nearest(wanted: string, words: readonly string[]): string | undefined {
-  const most = Math.max(2, Math.floor(wanted.length / 3));
+/** Returns the word that is most like a wanted one, where at most so many letters differ: two, or a third of it; undefined if none is so near. Pure. */
+export function nearest(
+  wanted: string,
+  words: readonly string[],
+  most: number = Math.max(2, Math.floor(wanted.length / 3)),
+): string | undefined {
   const ranked = words
     .map((word) => ({ word, distance: distanceOf(wanted, word) }))
     .toSorted((a, b) => a.distance - b.distance);

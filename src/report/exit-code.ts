@@ -22,6 +22,40 @@ export const EXIT = {
   terminated: 143,
 } as const;
 
+/** What each exit code means, and whether it helps to run once more. */
+const MEANINGS: Readonly<Record<keyof typeof EXIT, readonly [meaning: string, retry: string]>> = {
+  done: [
+    "done, or nothing to do; holds that end by themselves, and changes still unconfirmed at the deadline, are no failure",
+    "–",
+  ],
+  unexpected: ["unexpected error", "yes"],
+  changesPending: ["changes pending: only `plan --detailed-exitcode`", "–"],
+  partly: [
+    "partly: some object is in error, or something of it waits for a person; the others were served (`--partial ok` makes it 0)",
+    "yes",
+  ],
+  refused: ["refused: a guard or a declined prompt", "no"],
+  locked: ["another run holds the lock (`--on-locked fail`, the default; `skip` makes it 0)", "yes"],
+  unhealthy: ["unhealthy: `status --check` found something", "–"],
+  usage: ["wrong usage", "no"],
+  temporary: ["temporary: nothing was applied, and every failure is of the passing kind", "yes"],
+  notPermitted: [
+    "not permitted (RBAC, token missing, invalid or too narrow), and no selected object could be served",
+    "no",
+  ],
+  invalidConfiguration: ["invalid configuration, and no selected object could be served", "no"],
+  interrupted: ["SIGINT, after a clean end", "–"],
+  terminated: ["SIGTERM, after a clean end", "–"],
+};
+
+/** Returns every exit code with its meaning in Markdown, and whether it helps to run once more: `yes`, `no`, or `–` where nothing failed; ascending. */
+export function exitCodes(): readonly { readonly code: number; readonly meaning: string; readonly retry: string }[] {
+  return (Object.keys(EXIT) as (keyof typeof EXIT)[]).map((name) => {
+    const [meaning, retry] = MEANINGS[name];
+    return { code: EXIT[name], meaning, retry };
+  });
+}
+
 const OF_CATEGORY: Readonly<Record<ErrorCategory, number>> = {
   usage: EXIT.usage,
   config: EXIT.invalidConfiguration,

@@ -5,7 +5,7 @@ import { bundle } from "../../bin/bundle.ts";
 import { licenceTable, thirdParties } from "../../bin/third-party.ts";
 import { ACTIONS } from "../../src/model/action-kinds.ts";
 import { REASONS } from "../../src/model/reason.ts";
-import { EXIT } from "../../src/report/exit-code.ts";
+import { exitCodes } from "../../src/report/exit-code.ts";
 import { METRICS, type MetricName, metricFacts } from "../../src/report/metrics/metrics.ts";
 import { rememberedTable } from "../campaign/remembered-state.ts";
 
@@ -21,35 +21,9 @@ export const MANUAL: readonly string[] = [
   "test/README.md",
 ];
 
-const MEANINGS: Readonly<Record<keyof typeof EXIT, readonly [meaning: string, retry: string]>> = {
-  done: [
-    "done, or nothing to do; holds that end by themselves, and changes still unconfirmed at the deadline, are no failure",
-    "–",
-  ],
-  unexpected: ["unexpected error", "yes"],
-  changesPending: ["changes pending: only `plan --detailed-exitcode`", "–"],
-  partly: [
-    "partly: some object is in error, or something of it waits for a person; the others were served (`--partial ok` makes it 0)",
-    "yes",
-  ],
-  refused: ["refused: a guard or a declined prompt", "no"],
-  locked: ["another run holds the lock (`--on-locked fail`, the default; `skip` makes it 0)", "yes"],
-  unhealthy: ["unhealthy: `status --check` found something", "–"],
-  usage: ["wrong usage", "no"],
-  temporary: ["temporary: nothing was applied, and every failure is of the passing kind", "yes"],
-  notPermitted: [
-    "not permitted (RBAC, token missing, invalid or too narrow), and no selected object could be served",
-    "no",
-  ],
-  invalidConfiguration: ["invalid configuration, and no selected object could be served", "no"],
-  interrupted: ["SIGINT, after a clean end", "–"],
-  terminated: ["SIGTERM, after a clean end", "–"],
-};
-
 /** The generated tables of the manual, by the name between their markers. */
 export function manualTables(): Readonly<Record<string, string>> {
-  const exits = Object.entries(EXIT) as readonly [keyof typeof EXIT, number][];
-  const codes = exits.map(([name, code]) => `| ${code} | ${MEANINGS[name].join(" | ")} |`);
+  const codes = exitCodes().map(({ code, meaning, retry }) => `| ${code} | ${meaning} | ${retry} |`);
   const reasons = Object.entries(REASONS).map(([reason, { text }]) => `| \`${reason}\` | ${text} |`);
   const metrics = (Object.keys(METRICS) as MetricName[]).map((name) => {
     const { type, labels, help } = metricFacts(name);

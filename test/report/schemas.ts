@@ -8,6 +8,7 @@ export const SCHEMA_FILES = {
   RunResult: "run-result.json",
   Status: "status.json",
   Error: "error.json",
+  Version: "version.json",
 } as const;
 
 /** A part of a schema, as far as tests look into it. */

@@ -12,6 +12,11 @@ export type JSONObject = { readonly [name: string]: JSONValue | undefined };
 /** A JSON value; undefined fields of objects are left out when written. */
 export type JSONValue = string | number | boolean | null | readonly JSONValue[] | JSONObject;
 
+/** Returns the document `Version`: what runs. Schema: `schema/version.json`. */
+export function versionDocument(version: string, node: string): JSONObject {
+  return { apiVersion: API_VERSION, kind: "Version", version, node };
+}
+
 /** Returns the document `Error`: why a command could not do its work. Schema: `schema/error.json`. */
 export function errorDocument(error: unknown, exitCode: number): JSONObject {
   const requestID = error instanceof ProviderError ? error.requestID : undefined;

@@ -1,0 +1,106 @@
+import { REASONS, type ReasonFacts } from "../model/reason.ts";
+import { EDIT_FORMS } from "../rehearse/edit.ts";
+import { nearest } from "../rehearse/nearest.ts";
+import { exitCodes } from "../report/exit-code.ts";
+import { wrap } from "../report/text/layout.ts";
+import { TARGET_FORMS } from "./target.ts";
+
+/** What `flipop help TOPIC` tells, beside the help of commands; printed from the tables that the manual is made of. */
+const TOPICS: Readonly<Record<"exit-codes" | "reasons" | "targets" | "edits", (width: number) => readonly string[]>> = {
+  "exit-codes": (width) => [
+    "Every command ends with one of these codes. A code that says retry is passed by itself, or by another run.",
+    "",
+    ...exitCodes().flatMap(({ code, meaning, retry }) =>
+      entry(String(code), `${meaning.replaceAll("`", "")}${retry === "yes" ? " (retry)" : ""}`, 5, width),
+    ),
+  ],
+  reasons: (width) => [
+    "Plans, conditions, Events and logs name one of these words for everything that is done, held or in error.",
+    "flipop help QuotaExceeded tells more of one.",
+    "",
+    ...Object.entries(REASONS).flatMap(([reason, { text }]) => entry(reason, text, REASON_COLUMN, width)),
+  ],
+  targets: () => [
+    "plan, reconcile, status, suspend, resume and approve take what they are to be about as one of these:",
+    "",
+    ...TARGET_FORMS.map((form) => `  ${form}`),
+    "",
+    "Kinds may be written as kubectl knows them: fip/web, floatingippool.flipop.digitalocean.com/web.",
+    "A DNS name means the objects that publish it. node/ and ip/ are for plan alone.",
+  ],
+  edits: () => [
+    "flipop plan --if EDIT plans for a world with this difference. Several are made in their order.",
+    "",
+    ...EDIT_FORMS.map((form) => `  ${form}`),
+    "",
+    "FIELD is a path below spec, VALUE is YAML; an empty one takes the field away.",
+  ],
+};
+
+/** The names of all topics. */
+export const TOPIC_NAMES: readonly string[] = Object.keys(TOPICS);
+
+const REASON_COLUMN = Math.max(...Object.keys(REASONS).map((reason) => reason.length)) + 2;
+
+/** Returns what is known of a topic or a reason, for people, with a line end; undefined for a word that is neither. */
+export function topicText(word: string, width: number): string | undefined {
+  const lines = Object.hasOwn(TOPICS, word) ? TOPICS[word as keyof typeof TOPICS](width) : reasonLines(word, width);
+  return lines === undefined ? undefined : lines.map((line) => `${line}\n`).join("");
+}
+
+function reasonLines(word: string, width: number): readonly string[] | undefined {
+  const found = Object.entries(REASONS).find(([reason]) => reason.toLowerCase() === word.toLowerCase());
+  if (found === undefined) return undefined;
+  const [reason, { text, advice, wait, isGuard }] = found;
+  return [
+    ...wrap(`${reason}: ${text}`, "", width),
+    ...(advice === undefined ? [] : wrap(advice, "  ", width)),
+    ...wrap(isGuard ? "It is a guard: what it holds would hurt somebody." : ENDS[wait], "  ", width),
+  ];
+}
+
+/** What ends it, in words. */
+const ENDS: Readonly<Record<ReasonFacts["wait"], string>> = {
+  none: "Nothing has to end it: it is as wished, or a person has to act.",
+  time: "Its own time ends it.",
+  reading: "The provider is at work; a later look shows the end.",
+  change: "Something else has to change first.",
+  run: "A later run goes on with it.",
+};
+
+/** Words that other tools have for what flipop calls otherwise. */
+const SYNONYMS: ReadonlyMap<string, string> = new Map([
+  ["apply", "reconcile"],
+  ["sync", "reconcile"],
+  ["run", "reconcile"],
+  ["up", "reconcile"],
+  ["diff", "plan"],
+  ["preview", "plan"],
+  ["dry-run", "plan"],
+  ["simulate", "plan --if"],
+  ["explain", "plan"],
+  ["why", "plan"],
+  ["get", "status"],
+  ["list", "status"],
+  ["ls", "status"],
+  ["show", "status"],
+  ["describe", "status -o wide"],
+  ["check", "status --check"],
+  ["watch", "reconcile --watch"],
+  ["pause", "suspend"],
+  ["stop", "suspend --all"],
+  ["unpause", "resume"],
+  ["continue", "resume"],
+  ["install", "manifests"],
+]);
+
+/** Returns ` Did you mean reconcile?` for `apply`; `""` where nothing is meant by a word. */
+export function meantCommand(word: string, commands: readonly string[]): string {
+  const meant = SYNONYMS.get(word.toLowerCase()) ?? nearest(word, commands);
+  return meant === undefined ? "" : ` Did you mean ${meant}?`;
+}
+
+function entry(name: string, text: string, column: number, width: number): readonly string[] {
+  const [first = "", ...rest] = wrap(text, " ".repeat(column), width);
+  return [name.padEnd(column) + first.trimStart(), ...rest];
+}

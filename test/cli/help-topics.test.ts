@@ -1,0 +1,55 @@
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { TOPIC_NAMES } from "../../src/cli/help-topics.ts";
+import { REASONS } from "../../src/model/reason.ts";
+import { EDIT_FORMS } from "../../src/rehearse/edit.ts";
+import { EXIT } from "../../src/report/exit-code.ts";
+import { schemaErrors } from "../report/schemas.ts";
+import { invoke } from "./invoke.ts";
+
+async function help(...words: readonly string[]): Promise<string> {
+  const { stdout, stderr, exitCode, configs } = await invoke(["help", ...words]);
+  expect({ stderr, exitCode, configs }).toEqual({ stderr: "", exitCode: 0, configs: [] });
+  return stdout;
+}
+
+describe("flipop help", () => {
+  test("without a word is the help of the program, and names every topic", async () => {
+    const text = await help();
+    expect(text).toBe((await invoke(["--help"])).stdout);
+    for (const topic of TOPIC_NAMES) expect(text.replace(/\s+/g, " ")).toContain(topic);
+  });
+
+  test("of a command is what --help of it prints", async () => {
+    expect(await help("status")).toBe((await invoke(["status", "--help"])).stdout);
+  });
+
+  test("of exit codes, reasons and edits has every one of them", async () => {
+    const codes = await help("exit-codes");
+    for (const code of Object.values(EXIT)) expect(codes).toMatch(new RegExp(`^${code} +\\S`, "m"));
+    const reasons = await help("reasons");
+    for (const reason of Object.keys(REASONS)) expect(reasons).toMatch(new RegExp(`^${reason} `, "m"));
+    const edits = await help("edits");
+    for (const form of EDIT_FORMS) expect(edits).toContain(`  ${form}\n`);
+  });
+
+  test("of a reason says what it means, what a person can do and what ends it, however it is spelled", async () => {
+    expect(await help("quotaexceeded")).toBe(
+      "QuotaExceeded: The account's limit of reserved addresses is reached.\n" +
+        "  Ask DigitalOcean for a higher limit, or lower desiredIPs.\n" +
+        "  Something else has to change first.\n",
+    );
+  });
+
+  test.for(["exit-codes", "reasons"])("of %s fits into 80 columns behind its first lines", async (topic) => {
+    const [, , , ...lines] = (await help(topic)).split("\n");
+    for (const line of lines) expect(line.length, line).toBeLessThanOrEqual(80);
+  });
+});
+
+test("the version can be read by a program", async () => {
+  const { stdout } = await invoke(["version", "-o", "json"]);
+  expect(JSON.parse(stdout)).toEqual(parse((await invoke(["version", "-o", "yaml"])).stdout));
+  expect(JSON.parse(stdout)).toMatchObject({ kind: "Version", node: process.version });
+  expect(schemaErrors(JSON.parse(stdout), "Version")).toEqual([]);
+});
