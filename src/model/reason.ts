@@ -248,7 +248,7 @@ const ROWS = {
   },
   CreationRate: { text: "At most 12 addresses are acquired a minute.", wait: "time" },
   QuotaExceeded: {
-    text: "The account's limit of reserved addresses is reached.",
+    text: "The account's limit of reserved addresses is reached, or what is left is kept for objects that have none.",
     wait: "change",
     advice: "Ask DigitalOcean for a higher limit, or lower desiredIPs.",
     routedIP: { advice: "Ask DigitalOcean for a higher limit, or name an address of the account in spec.address." },

@@ -35,7 +35,8 @@ describe("flipop help", () => {
 
   test("of a reason says what it means, what a person can do and what ends it, however it is spelled", async () => {
     expect(await help("quotaexceeded")).toBe(
-      "QuotaExceeded: The account's limit of reserved addresses is reached.\n" +
+      "QuotaExceeded: The account's limit of reserved addresses is reached, or what is\n" +
+        "left is kept for objects that have none.\n" +
         "  Ask DigitalOcean for a higher limit, or lower desiredIPs.\n" +
         "  Something else has to change first.\n",
     );

@@ -16,6 +16,7 @@ import { dnsPoolScenarios } from "./dns-pool-scenarios.ts";
 import { dnsAnnotationScenarios, dnsRecordSetScenarios } from "./dns-record-set-scenarios.ts";
 import { dnsTakeDownScenarios } from "./dns-take-down-scenarios.ts";
 import { dnsTogetherScenarios } from "./dns-together-scenarios.ts";
+import { fairPurchaseScenarios } from "./fair-purchase-scenarios.ts";
 import { foreignRecordScenarios } from "./foreign-record-scenarios.ts";
 import { grantScenarios } from "./grant-scenarios.ts";
 import { impactScenarios } from "./impact-scenarios.ts";
@@ -57,6 +58,7 @@ export const SCENARIO_GROUPS: Readonly<Record<string, (scenario: Register) => vo
   unreadable: unreadableScenarios,
   retries: retryScenarios,
   acquiring: acquiringScenarios,
+  "fair purchases": fairPurchaseScenarios,
   "lost answers": lostAnswerScenarios,
   reclaiming: reclaimScenarios,
   "removed addresses": removedAddressScenarios,

@@ -3,13 +3,13 @@ import type { Address, AddressFact, PendingAcquisition } from "../../model/addre
 import { ACQUISITION_WINDOW_MS } from "../../model/lease-notes.ts";
 import type { Observation, ProviderFacts } from "../../model/observation.ts";
 import type { Hold, Obstacle } from "../../model/plan.ts";
-import { compareText, type Pool } from "../../model/resource.ts";
+import { compareText, ownerText, type Pool } from "../../model/resource.ts";
 import { NOT_BEGUN } from "../../model/restraint.ts";
 import { pastMs, timestamp } from "../../model/time.ts";
 import { hold, obstacle, personNeeded } from "../holds.ts";
 import { countedIPs, type MachineOf, type PendingResolution, type PoolView } from "../pool-view.ts";
 import { nodeSubject, retryDueMs } from "../retries.ts";
-import { type Assignments, type Candidate, coolOff, isSamePlace, newCoolOff } from "./assign.ts";
+import { type Assignments, type Candidate, coolOff, hasCandidate, isSamePlace, newCoolOff } from "./assign.ts";
 import type { MachineLedger } from "./machine-ledger.ts";
 
 /*
@@ -22,6 +22,9 @@ import type { MachineLedger } from "./machine-ledger.ts";
  *   3 The next pass looks for what it brought among the addresses that are new ({@link resolvePending}). Only a list that was read 30 seconds after the call, and
  *     shows nothing that could be it, ends the wait.
  *   4 Acquisitions of one pool are carried out one after another. One that fails or gets no answer stops the later ones.
+ *
+ * The last free addresses of the account are shared: one is kept for each object that has none and waits for one ({@link isWithoutAny}). Such objects do not wait for
+ * each other.
  */
 
 /**
@@ -40,12 +43,20 @@ export interface AcquisitionBudget {
   rateLeft: number;
   /** When the next one is allowed once `rateLeft` is used up, milliseconds. */
   readonly rateResetMs: number;
+  /** By key the objects that have no address and ask for one, the senior one first: of the last free addresses one is kept for each that can be given it. */
+  readonly withoutAny: Map<string, PoolView>;
   /** What the run may still acquire, over all providers. */
   readonly run: { left: number; readonly limit: number };
 }
 
-/** Creates the budget of each provider that was read, from the account's list and limit and the Lease's record of recent acquisitions. */
-export function acquisitionBudgets(observation: Observation): ReadonlyMap<string, AcquisitionBudget> {
+/**
+ * Creates the budget of each provider that was read, from the account's list and limit and the Lease's record of recent acquisitions.
+ * @param views - of all objects, also of those that this run does not write: they wait, too
+ */
+export function acquisitionBudgets(
+  observation: Observation,
+  views: readonly PoolView[],
+): ReadonlyMap<string, AcquisitionBudget> {
   const { providers, registry, observedAtMs: nowMs, lease } = observation;
   const { limits, begun } = observation.restraint ?? { limits: {}, begun: NOT_BEGUN };
   const limitOfRun = limits.purchases ?? Number.POSITIVE_INFINITY;
@@ -57,8 +68,45 @@ export function acquisitionBudgets(observation: Observation): ReadonlyMap<string
       const perMinute = registry.get(name)?.addresses?.acquisitionsPerMinute ?? 0;
       const quotaLeft = limit === undefined || count === undefined ? Number.POSITIVE_INFINITY : limit - count;
       const known = limit === undefined ? {} : { limit };
-      return [name, { quotaLeft, ...known, rateLeft: perMinute - recent.length, rateResetMs, run }];
+      const ofProvider = views.filter(({ pool }) => pool.spec.provider === name);
+      const withoutAny = objectsWithoutAny(ofProvider, quotaLeft);
+      return [name, { quotaLeft, ...known, rateLeft: perMinute - recent.length, rateResetMs, withoutAny, run }];
     }),
+  );
+}
+
+/** Empty where the account has enough for all of them, or nothing at all. */
+function objectsWithoutAny(views: readonly PoolView[], quotaLeft: number): Map<string, PoolView> {
+  const lacking = views.reduce((sum, view) => sum + Math.max(0, view.desired - countedIPs(view)), 0);
+  const isEnough = lacking + views.flatMap(unanswered).length <= quotaLeft;
+  const waiting = quotaLeft <= 0 || isEnough ? [] : views.filter(isWithoutAny);
+  return new Map(waiting.map((view) => [view.key, view]));
+}
+
+/**
+ * True for an object that has no address and asks for one of the account. An acquisition without an answer may have brought none. It does not wait for the account
+ * while it is suspended, without a grant, or while a person must say first what an earlier acquisition brought.
+ */
+function isWithoutAny(view: PoolView): boolean {
+  const { pool, provider, suspended, held } = view;
+  if (provider === undefined || suspended !== undefined || pool.meta.isDeleting || hasAddress(view)) return false;
+  if (view.pending.some(({ kind }) => kind === "ambiguous")) return false;
+  return unanswered(view).length > 0 || (view.desired > countedIPs(view) && (held.purchases?.left ?? 1) > 0);
+}
+
+/** True while there is a place that an address could be acquired for. */
+function hasPlace(view: PoolView, ledger: MachineLedger): boolean {
+  return unanswered(view).length > 0 || view.pool.spec.region !== "" || hasCandidate(view, ledger);
+}
+
+function unanswered({ pending }: PoolView): readonly PendingResolution[] {
+  return pending.filter(({ kind }) => kind === "waiting");
+}
+
+/** True for an object with an address that is its own and that exists, as far as is known. */
+function hasAddress({ managed }: PoolView): boolean {
+  return managed.some(
+    ({ standing: { kind } }) => kind === "placed" || kind === "free" || kind === "busy" || kind === "gap",
   );
 }
 
@@ -91,10 +139,14 @@ export function acquireForPool(
   for (let ordinal = 1; ordinal <= missing; ordinal += 1) {
     const place = places[ordinal - 1] ?? inRegion(view.pool.spec.region);
     if (place === undefined) return stoppedBy(withoutPlace(view, leftOver));
-    const why = ungranted(view, actions.length) ?? obstacleTo(place, budget, untilMs);
+    const why =
+      ungranted(view, actions.length) ??
+      keptForOthers(view, actions.length, budget, ledger) ??
+      obstacleTo(place, budget, untilMs);
     if (why !== undefined) return stoppedBy(why);
     actions.push(acquisition(view, ordinal, place.after, actions.at(-1)));
     budget.quotaLeft -= 1;
+    budget.withoutAny.delete(view.key);
     budget.rateLeft -= 1;
     budget.run.left -= 1;
     if (place.target === undefined) continue;
@@ -166,6 +218,24 @@ function withoutPlace(view: PoolView, leftOver: readonly Candidate[]): Obstacle 
 /** Why no more may be acquired than so many, for want of a grant. */
 function ungranted({ held: { purchases } }: PoolView, planned: number): Obstacle | undefined {
   return purchases === undefined || planned < purchases.left ? undefined : purchases.why;
+}
+
+/** Why the next address is kept for others: the account has no more than one for each object without any, and this one has some. */
+function keptForOthers(
+  view: PoolView,
+  planned: number,
+  { quotaLeft, withoutAny }: AcquisitionBudget,
+  ledger: MachineLedger,
+): Obstacle | undefined {
+  const isFirst = planned === 0 && !hasAddress(view);
+  if (isFirst || quotaLeft <= 0 || quotaLeft > withoutAny.size) return undefined;
+  const waiting = [...withoutAny.values()].filter((other) => other.key !== view.key && hasPlace(other, ledger));
+  const [first, ...more] = waiting;
+  if (first === undefined || quotaLeft > waiting.length) return undefined;
+  const free = `the last ${quotaLeft === 1 ? "free address" : `${quotaLeft} free addresses`} of the account`;
+  const others = more.length === 0 ? "which has none" : `and ${more.length} more that have none`;
+  const who = `${ownerText(first.key)}${more.length === 0 ? ", " : " "}${others}`;
+  return personNeeded("QuotaExceeded", `${free} ${quotaLeft === 1 ? "is" : "are"} kept for ${who}`);
 }
 
 /** Why the next address is not acquired, although there is a place for it. */

@@ -245,6 +245,11 @@ function findCandidates(
   return { candidates: inTurn(candidates, view), skipped };
 }
 
+/** True if some match waits for an address and can take one. Pure. */
+export function hasCandidate(view: PoolView, ledger: MachineLedger): boolean {
+  return findCandidates(view, ledger).candidates.length > 0;
+}
+
 function servedNodes(view: PoolView): ReadonlySet<string> {
   return new Set(
     view.managed.flatMap(({ ip, standing }) =>

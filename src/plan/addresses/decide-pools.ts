@@ -24,7 +24,7 @@ export function decidePools(
   stillPublished: ReadonlyMap<string, string>,
 ): readonly Decision[] {
   const ledgers = machineLedgers(views, observation, claims, stillPublished);
-  const budgets = acquisitionBudgets(observation);
+  const budgets = acquisitionBudgets(observation, views);
   const inTurn = [...views.filter(isWritable), ...views.filter((view) => !isWritable(view))];
   return inTurn.map((view) => {
     const { provider } = view.pool.spec;
