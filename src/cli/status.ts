@@ -14,7 +14,7 @@ import type { Session } from "./session.ts";
 import { objectTargets, type Target } from "./target.ts";
 import type { Reader } from "./wiring.ts";
 
-/** Runs `status`: reads pools, routed IPs, record sets and Lease, prints. Needs no provider token. Returns the exit code. */
+/** Runs `status`: reads pools, routed IPs, record sets, nodes and Lease, prints. Needs no provider token. Returns the exit code. */
 export async function runStatus(session: Session, names: readonly string[], flags: StatusFlags): Promise<number> {
   const targets = objectTargets(names, "status");
   const { withReader } = await session.loadWiring();
@@ -38,11 +38,12 @@ async function read(
   flags: StatusFlags,
 ): Promise<{ readonly overview: Overview; readonly none: string | undefined }> {
   const { leaseNamespace, leaseName } = flags;
-  const [pools, { objects: routedIPs }, { recordSets }, lease] = await Promise.all([
+  const [pools, { objects: routedIPs }, { recordSets }, lease, nodes] = await Promise.all([
     cluster.listPools(),
     orMissing(() => cluster.listRoutedIPs()),
     listRecordSets(cluster),
     readLease(cluster, leaseNamespace, leaseName),
+    readNodes(cluster),
   ]);
   const lists = {
     hasNamespace: (name: string) => cluster.hasNamespace(name),
@@ -60,8 +61,19 @@ async function read(
     recordSets: recordSets.filter(({ meta }) => isSelected(selection, "dns", meta)),
     leaseKey: `${leaseNamespace}/${leaseName}`,
     ...lease,
+    ...nodes,
   };
   return { overview: overviewOf(facts, flags.maxAge), none };
+}
+
+/** The nodes, or why they cannot be listed: what is stored is shown without them. */
+async function readNodes(cluster: Reader): Promise<Pick<StoredFacts, "nodes" | "nodesError">> {
+  try {
+    return { nodes: await cluster.listNodes() };
+  } catch (error) {
+    if (error instanceof KubeError) return { nodesError: error.message };
+    throw error;
+  }
 }
 
 /** The Lease, or why it may not be read: whoever may see pools sees them without it. */

@@ -6,6 +6,7 @@ import {
   PUT_OFF_PREFIX,
 } from "../model/lease-annotations.ts";
 import { leaseSuspension, parsePutOff } from "../model/lease-notes.ts";
+import type { NodeFacts } from "../model/node.ts";
 import type { PoolAssessment } from "../model/plan.ts";
 import {
   type Condition,
@@ -22,7 +23,7 @@ import { holdsNow, type Suspended, type Suspension, suspensionOf } from "../mode
 import { durationText, rfc3339 } from "./text/times.ts";
 import { type WrittenName, writtenName } from "./text/written-name.ts";
 
-/** What `status` reads: pools, routed IPs and record sets as stored, and the Lease where there is one. */
+/** What `status` reads: pools, routed IPs and record sets as stored, the nodes as they are now, and the Lease where there is one. */
 export interface StoredFacts {
   readonly cluster: string;
   /** By the API server's clock. */
@@ -33,6 +34,10 @@ export interface StoredFacts {
   readonly recordSets: readonly RecordSet[];
   /** Selected routed IPs, sorted by namespace and name. */
   readonly routedIPs: readonly RoutedIP[];
+  /** Absent where they cannot be listed. */
+  readonly nodes?: readonly NodeFacts[];
+  /** Why they could not be listed. */
+  readonly nodesError?: string;
   /** `NAMESPACE/NAME` of the Lease. */
   readonly leaseKey: string;
   readonly lease?: {
@@ -49,6 +54,15 @@ export interface AddressRow {
   readonly ip: string;
   readonly status: IPStatus;
   readonly retry?: RetryStatus;
+  /** Why the node that it is on cannot serve now, whatever status says; absent while it can, or nobody knows. */
+  readonly trouble?: NodeTrouble;
+}
+
+/** Why a node cannot serve now. */
+export interface NodeTrouble {
+  readonly kind: "gone" | "deleting" | "not-ready";
+  /** Since when it is not ready, milliseconds; absent where nobody says. */
+  readonly sinceMs?: number;
 }
 
 /** One pool, as its status tells. */
@@ -84,6 +98,8 @@ export interface RoutedIPRow extends Readiness {
   readonly status?: IPStatus;
   /** Of whatever is to be tried again first. */
   readonly retry?: RetryStatus;
+  /** As of an {@link AddressRow}. */
+  readonly trouble?: NodeTrouble;
 }
 
 /** The reconciler as its Lease tells; `""` = nobody, never, unknown. */
@@ -112,6 +128,8 @@ export interface Overview {
   readonly recordSets: readonly RecordSetRow[];
   readonly reconciler: ReconcilerRow;
   readonly problems: readonly string[];
+  /** Why it is not known how the nodes are now; absent where it is. */
+  readonly nodesError?: string;
 }
 
 /** Returns the overview of what is stored. A last success older than `maxAgeMs`, or none, is a problem. */
@@ -120,12 +138,32 @@ export function overviewOf(facts: StoredFacts, maxAgeMs: number): Overview {
   const reconciler = reconcilerRow(facts);
   const ofAll = reconciler.suspension;
   const read = <O extends Conditioned>(object: O): Readiness => readinessOf(object, ofAll, nowMs);
-  const pools = facts.pools.map((pool) => poolRow(pool, read(pool)));
-  const routedIPs = facts.routedIPs.map((routedIP) => routedIPRow(routedIP, read(routedIP)));
+  const nodes = nodesOf(facts);
+  const pools = facts.pools.map((pool) => poolRow(pool, read(pool), nodes));
+  const routedIPs = facts.routedIPs.map((routedIP) => routedIPRow(routedIP, read(routedIP), nodes));
   const recordSets = facts.recordSets.map((recordSet) => recordSetRow(recordSet, read(recordSet)));
   const wrong = namedRows({ pools, routedIPs, recordSets }).flatMap(({ row, name }) => problemsOf(name, row));
   const problems = [...wrong, ...ageProblem(reconciler, nowMs, maxAgeMs)];
-  return { cluster, nowMs, pools, routedIPs, recordSets, reconciler, problems };
+  const unknown = facts.nodesError === undefined ? {} : { nodesError: facts.nodesError };
+  return { cluster, nowMs, pools, routedIPs, recordSets, reconciler, problems, ...unknown };
+}
+
+/** Nodes by name; undefined where nobody knows. */
+type Nodes = ReadonlyMap<string, NodeFacts> | undefined;
+
+function nodesOf({ nodes }: StoredFacts): Nodes {
+  return nodes === undefined ? undefined : new Map(nodes.map((node) => [node.name, node]));
+}
+
+/** The node that an address is on by its status, as far as it cannot serve now. A node that cannot be read may serve. */
+function troubleOf({ nodeName = "" }: IPStatus, nodes: Nodes): { readonly trouble?: NodeTrouble } {
+  if (nodes === undefined || nodeName === "") return {};
+  const node = nodes.get(nodeName);
+  if (node === undefined) return { trouble: { kind: "gone" } };
+  if (node.isDeleting) return { trouble: { kind: "deleting" } };
+  const { isReady, sinceMs } = node.ready;
+  if (isReady || node.unreadable !== undefined) return {};
+  return { trouble: { kind: "not-ready", ...(sinceMs === undefined ? {} : { sinceMs }) } };
 }
 
 /** Returns the row of every object with its name as a target: `pool/ingress/web`. Pools, then routed IPs, then record sets. */
@@ -133,30 +171,42 @@ export function namedRows({
   pools,
   routedIPs,
   recordSets,
-}: Pick<Overview, "pools" | "routedIPs" | "recordSets">): readonly {
-  readonly row: Readiness;
-  readonly name: string;
-}[] {
+}: Pick<Overview, "pools" | "routedIPs" | "recordSets">): readonly NamedRow[] {
+  const named = (kind: string, row: Readiness, { meta, status }: Stored): NamedRow => {
+    return { row, name: `${kind}/${objectKey(meta)}`, retries: status.retries };
+  };
   return [
-    ...pools.map((row) => ({ row, name: `pool/${objectKey(row.pool.meta)}` })),
-    ...routedIPs.map((row) => ({ row, name: `routedip/${objectKey(row.routedIP.meta)}` })),
-    ...recordSets.map((row) => ({ row, name: `dns/${objectKey(row.recordSet.meta)}` })),
+    ...pools.map((row) => named("pool", row, row.pool)),
+    ...routedIPs.map((row) => named("routedip", row, row.routedIP)),
+    ...recordSets.map((row) => named("dns", row, row.recordSet)),
   ];
 }
 
-/** Returns the addresses of a status with what is tried again; sorted by address. */
-export function addressRows({ ips, retries }: PoolStatus): readonly AddressRow[] {
+interface Stored {
+  readonly meta: ObjectMeta;
+  readonly status: { readonly retries: readonly RetryStatus[] };
+}
+
+/** The row of an object, its name as a target, and everything of it whose last attempt failed. */
+export interface NamedRow {
+  readonly row: Readiness;
+  readonly name: string;
+  readonly retries: readonly RetryStatus[];
+}
+
+/** Returns the addresses of a status with what is tried again, and how their nodes are now; sorted by address. */
+export function addressRows({ ips, retries }: PoolStatus, nodes?: Nodes): readonly AddressRow[] {
   return Object.entries(ips)
     .sort(([a], [b]) => compareIPv4(a, b))
     .map(([ip, entry]): AddressRow => {
       const retry = retries.find(({ subject }) => subject === `ip/${ip}`);
-      return retry === undefined ? { ip, status: entry } : { ip, status: entry, retry };
+      return { ip, status: entry, ...(retry === undefined ? {} : { retry }), ...troubleOf(entry, nodes) };
     });
 }
 
-function poolRow(pool: Pool, readiness: Readiness): PoolRow {
+function poolRow(pool: Pool, readiness: Readiness, nodes: Nodes): PoolRow {
   const { status, spec } = pool;
-  const addresses = addressRows(status);
+  const addresses = addressRows(status, nodes);
   return {
     pool,
     ...readiness,
@@ -172,7 +222,7 @@ function isUnread({ status }: AddressRow): boolean {
   return status.reason === "Unreadable";
 }
 
-function routedIPRow(routedIP: RoutedIP, readiness: Readiness): RoutedIPRow {
+function routedIPRow(routedIP: RoutedIP, readiness: Readiness, nodes: Nodes): RoutedIPRow {
   const { spec, status } = routedIP;
   const address = routedAddress(status);
   const [retry] = status.retries.toSorted((a, b) => (a.nextAttemptTime < b.nextAttemptTime ? -1 : 1));
@@ -181,7 +231,7 @@ function routedIPRow(routedIP: RoutedIP, readiness: Readiness): RoutedIPRow {
     ...readiness,
     ...(spec.dnsRecordSet === undefined ? {} : { name: writtenName(spec.dnsRecordSet, status) }),
     address: address?.ip ?? spec.address,
-    ...(address === undefined ? {} : { status: address.entry }),
+    ...(address === undefined ? {} : { status: address.entry, ...troubleOf(address.entry, nodes) }),
     ...(retry === undefined ? {} : { retry }),
   };
 }

@@ -24,7 +24,9 @@ function overview(pools: readonly Pool[], recordSets: readonly RecordSet[]): Ove
 }
 
 function text(pools: readonly Pool[], recordSets: readonly RecordSet[], wide = false): readonly string[] {
-  return renderStatus(overview(pools, recordSets), { palette: PLAIN, wide }).split("\n");
+  const [head, blank, ...lines] = renderStatus(overview(pools, recordSets), { palette: PLAIN, wide }).split("\n");
+  expect([head, blank]).toEqual([expect.stringMatching(/^Cluster \S+, read \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/), ""]);
+  return lines;
 }
 
 describe("the status of a pool whose addresses could not be read", () => {

@@ -5,6 +5,7 @@ import { plain } from "../../model/text.ts";
 import {
   type AddressRow,
   addressRows,
+  type NodeTrouble,
   type Overview,
   type PoolRow,
   type Readiness,
@@ -48,6 +49,7 @@ export function overviewDocument(overview: Overview): JSONObject {
       error: reconciler.error || undefined,
     },
     problems: problems.map(plain),
+    nodesError: overview.nodesError === undefined ? undefined : plain(overview.nodesError),
   };
 }
 
@@ -59,6 +61,7 @@ function poolField(row: PoolRow): JSONObject {
     unread,
     desired,
     ...addressFields(pool, addresses),
+    retries: retriesField(pool.status.retries),
     ...namesFields(name, pool.status),
   };
 }
@@ -78,9 +81,8 @@ function routedIPField(row: RoutedIPRow): JSONObject {
     ...addressFields(routedIP, addressRows(status)),
     firewalls: (status.firewalls ?? []).map(firewallField),
     pendingFirewalls: (status.pendingFirewalls ?? []).map(pendingFirewallField),
-    retries: status.retries.map(({ subject, attempts, nextAttemptTime, error }) => {
-      return { subject, attempts, nextAttemptTime, error: plain(error) };
-    }),
+    retries: retriesField(status.retries),
+    nodeTrouble: troubleField(row.trouble),
     ...namesFields(name, status),
   };
 }
@@ -155,11 +157,24 @@ function nameFields({ provider, zone, recordName, fqdn, isPublished }: WrittenNa
   return { provider, zone, recordName, name: fqdn ?? null, isPublished, addresses, ...foreign };
 }
 
+/** Absent while the node can serve, or nobody knows. */
+function troubleField(trouble: NodeTrouble | undefined): JSONObject | undefined {
+  if (trouble === undefined) return undefined;
+  const { kind, sinceMs } = trouble;
+  return { kind, since: sinceMs === undefined ? null : rfc3339(sinceMs) };
+}
+
+function retriesField(retries: readonly RetryStatus[]): JSONObject[] {
+  return retries.map(({ subject, attempts, nextAttemptTime, error }) => {
+    return { subject, attempts, nextAttemptTime, error: plain(error) };
+  });
+}
+
 function retryField(retry: RetryStatus | undefined): JSONObject | undefined {
   return retry === undefined ? undefined : { attempts: retry.attempts, nextAttemptTime: retry.nextAttemptTime };
 }
 
-function addressField({ ip, status, retry }: AddressRow): JSONObject {
+function addressField({ ip, status, retry, trouble }: AddressRow): JSONObject {
   return {
     ip,
     state: status.state,
@@ -169,5 +184,6 @@ function addressField({ ip, status, retry }: AddressRow): JSONObject {
     error: status.error === undefined ? undefined : plain(status.error),
     notMatchingSince: status.notMatchingSince,
     retry: retryField(retry),
+    nodeTrouble: troubleField(trouble),
   };
 }

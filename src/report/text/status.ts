@@ -9,6 +9,8 @@ import {
 import { type Suspended, whySuspended } from "../../model/suspension.ts";
 import { plain, plainValue } from "../../model/text.ts";
 import {
+  type NamedRow,
+  type NodeTrouble,
   namedRows,
   type Overview,
   type PoolRow,
@@ -19,7 +21,7 @@ import {
   whyReady,
 } from "../overview.ts";
 import { type Cell, countText, entryLines, type Layout, listText, type Palette, renderTable, wrap } from "./layout.ts";
-import { aheadText, durationText, untilText } from "./times.ts";
+import { aheadText, durationText, rfc3339, untilText } from "./times.ts";
 import { formerNames, nameText, wantedName } from "./written-name.ts";
 
 /** How much of the stored state is shown, and how. */
@@ -33,7 +35,7 @@ interface StatusLayout extends Layout {
 /** Returns the stored state for people: a table of pools, one of their addresses, one of routed IPs, one of record sets, and the reconciler. `wide` adds ids, times, retries and what a ready object says. */
 export function renderStatus(overview: Overview, layout: StatusLayout): string {
   const shown = plainValue(overview);
-  const { pools, routedIPs, recordSets, nowMs, reconciler } = shown;
+  const { pools, routedIPs, recordSets, nowMs } = shown;
   const { none = "No pools.", width } = layout;
   const look = { ...layout, nowMs };
   const parts = [
@@ -44,17 +46,54 @@ export function renderStatus(overview: Overview, layout: StatusLayout): string {
     objectTable(recordSets, recordSetTable(look), look),
     problemText(shown, layout),
   ];
-  return [...parts, reconcilerText(reconciler, nowMs, layout.palette)].filter((part) => part !== "").join("\n");
+  const head = wrap(`Cluster ${plain(shown.cluster)}, read ${readText(nowMs)}`, "", width);
+  return [`${head.join("\n")}\n`, ...parts, reconcilerText(shown, layout)].filter((part) => part !== "").join("\n");
 }
 
-/** What waits for a person, and why, wrapped and never cut: below the tables, whose last column may be. */
+/** What waits for a person or is tried again, what a run should do now, and why; wrapped and never cut: below the tables, whose last column may be. */
 function problemText(overview: Overview, layout: Layout): string {
-  return namedRows(overview)
-    .flatMap(({ row: { stalled }, name }) =>
-      stalled === undefined ? [] : entryLines("!", `${name}: ${stalled.message || stalled.reason}`, "", layout),
-    )
-    .map((line) => `${line}\n`)
-    .join("");
+  const { nowMs, pools, routedIPs } = overview;
+  const objects = namedRows(overview).flatMap((row) => objectProblems(row, nowMs, layout));
+  const addresses = [...pools.flatMap((row) => row.addresses), ...routedIPs];
+  const lost = addresses.filter(({ trouble }) => trouble !== undefined).length;
+  const where = lost === 1 ? "is on a node that cannot" : "are on nodes that cannot";
+  const due = `${countText(lost, "address", "addresses")} ${where} serve now. flipop plan shows what a run does about it.`;
+  return [...objects, ...(lost === 0 ? [] : entryLines(".", due, "", layout))].map((line) => `${line}\n`).join("");
+}
+
+function objectProblems({ row: { stalled }, name, retries }: NamedRow, nowMs: number, layout: Layout): string[] {
+  const waiting =
+    stalled === undefined ? [] : entryLines("!", `${name}: ${stalled.message || stalled.reason}`, "", layout);
+  // One cause is told once, however much of the object waits for it.
+  const untold = retries.filter(({ error }) => stalled?.message.includes(error) !== true);
+  const causes = [...Map.groupBy(untold, ({ error }) => error)].flatMap(([error, of]) => {
+    const [next] = of.toSorted((a, b) => (a.nextAttemptTime < b.nextAttemptTime ? -1 : 1));
+    const what = listText(
+      of.map(({ subject }) => subjectText(subject)),
+      MOST_ADDRESSES,
+    );
+    return entryLines("!", `${name}: ${what}: ${error}`, retryText(next, nowMs), layout);
+  });
+  return [...waiting, ...causes];
+}
+
+/** What a retry is about, for people: `203.0.113.10`, `the firewall 9aa1…`. */
+function subjectText(subject: string): string {
+  const [kind = "", ...rest] = subject.split("/");
+  const name = rest.join("/");
+  const texts: ReadonlyMap<string, string> = new Map([
+    ["node", `node ${name}`],
+    ["firewall", `firewall ${name}`],
+    ["acquire", "a new address"],
+    ["annotate", "annotations"],
+    ["finalizer", "the finalizer"],
+  ]);
+  return texts.get(kind) ?? name;
+}
+
+/** Returns `2026-11-22 08:36:00 UTC`. */
+function readText(ms: number): string {
+  return rfc3339(ms).replace("T", " ").replace("Z", " UTC");
 }
 
 /** A layout and the time that ages are counted to. */
@@ -165,7 +204,7 @@ function addressTable(pools: readonly PoolRow[], { nowMs, palette, wide, width }
     ["ADDRESS", ({ ip }) => ip],
     ["POOL", ({ pool }) => objectKey(pool.meta)],
     ["STATE", ({ status }) => ({ text: status.state, paint: palette[STATE_PAINT[status.state]] })],
-    ["NODE", ({ status }) => status.nodeName ?? "-"],
+    ["NODE", (row) => nodeCell(row, nowMs, palette)],
     ...(wide ? wideColumns : []),
     ["REASON", ({ status }) => [status.reason, status.error].filter(Boolean).join(": ") || "-"],
   ];
@@ -181,7 +220,7 @@ function routedIPTable(rows: readonly RoutedIPRow[], { nowMs, palette }: Look): 
     objectOf: ({ routedIP }) => routedIP,
     columns: [
       ["ADDRESS", ({ address }) => address || "-"],
-      ["NODE", ({ status }) => status?.nodeName ?? "-"],
+      ["NODE", (row) => nodeCell(row, nowMs, palette)],
       ["STATE", (row) => stateCell(row, palette)],
       ["ISSUER", ({ routedIP }) => routedIP.spec.issuer || "-"],
       ["SERVICE", ({ routedIP }) => routedIP.spec.serviceName || "-"],
@@ -207,6 +246,24 @@ function routedIPTable(rows: readonly RoutedIPRow[], { nowMs, palette }: Look): 
     ],
   };
 }
+
+/** Returns `worker-1`, or `worker-1 (not ready 58s)` while it cannot serve. */
+function nodeCell(
+  { status, trouble }: Pick<RoutedIPRow, "status" | "trouble">,
+  nowMs: number,
+  palette: Palette,
+): Cell | string {
+  const name = status?.nodeName ?? "-";
+  if (trouble === undefined) return name;
+  const since = trouble.sinceMs === undefined ? "" : ` ${durationText(Math.max(nowMs - trouble.sinceMs, 0))}`;
+  return { text: `${name} (${TROUBLES[trouble.kind]}${since})`, paint: palette.bad };
+}
+
+const TROUBLES: Readonly<Record<NodeTrouble["kind"], string>> = {
+  gone: "gone",
+  deleting: "being deleted",
+  "not-ready": "not ready",
+};
 
 function stateCell({ status }: RoutedIPRow, palette: Palette): Cell | string {
   if (status === undefined) return "-";
@@ -271,27 +328,28 @@ function retryText(retry: RetryStatus | undefined, nowMs: number): string {
   return retry === undefined ? "-" : `${retry.attempts} failed, next ${aheadText(retry.nextAttemptTime, nowMs)}`;
 }
 
-function reconcilerText(row: ReconcilerRow, nowMs: number, palette: Palette): string {
+function reconcilerText({ reconciler: row, nowMs, nodesError }: Overview, { palette }: Layout): string {
   if (row.error !== "") return `${palette.strong("Reconciler")}\n  unknown: ${row.error}\n`;
   const result = row.lastResult === "" ? "" : `, exit code ${row.lastResult.replace(/^(\d+) (.+)$/, "$1 ($2)")}`;
   const lines = [
     palette.strong("Reconciler"),
-    `  last run:     ${row.lastRun === "" ? "never" : ago(row.lastRun, nowMs)}${result}`,
-    `  last success: ${row.lastSuccess === "" ? "never" : ago(row.lastSuccess, nowMs)}`,
+    `  last run:       ${row.lastRun === "" ? "never" : ago(row.lastRun, nowMs)}${result}`,
+    `  last full look: ${row.lastSuccess === "" ? "never" : ago(row.lastSuccess, nowMs)}`,
     ...row.putOff.map(putOffText),
     ...(row.suspension === undefined
       ? []
       : [
-          `  suspended:    all objects ${suspendedText({ ...row.suspension, source: "object" }, nowMs).replace("suspended ", "")}`,
+          `  suspended:      all objects ${suspendedText({ ...row.suspension, source: "object" }, nowMs).replace("suspended ", "")}`,
         ]),
-    `  lock:         Lease ${row.lease}, ${heldText(row, nowMs)}`,
+    `  lock:           Lease ${row.lease}, ${heldText(row, nowMs)}`,
+    ...(nodesError === undefined ? [] : [`  nodes:          not looked at: ${plain(nodesError)}`]),
   ];
   return lines.map((line) => `${line}\n`).join("");
 }
 
 function putOffText({ provider, names, until }: ReconcilerRow["putOff"][number]): string {
   const many = countText(names, "look");
-  return `  put off:      ${many} at names at ${provider}, until ${until}: calls are kept for what is more urgent`;
+  return `  put off:        ${many} at names at ${provider}, until ${until}: calls are kept for what is more urgent`;
 }
 
 function heldText({ heldBy, renewed }: ReconcilerRow, nowMs: number): string {
