@@ -107,6 +107,8 @@ export interface ReconcileFlags extends CommonFlags, LimitFlags {
 
 /** Flags of `status`. */
 export interface StatusFlags extends CommonFlags {
+  /** Absent = as the Lease notes. */
+  readonly grants?: GrantsFlag;
   readonly check?: boolean;
   /** Milliseconds. */
   readonly maxAge: number;
@@ -199,14 +201,13 @@ const LIMITS: FlagTable<LimitFlags> = {
 const { allNamespaces: _all, selector: _selector, output: _output, ...CLUSTER } = COMMON;
 
 const GRANTS: readonly GrantsFlag[] = ["off", "warn", "require"];
+/** Of readers: `reconcile` notes on the Lease how grants counted. */
+const NOTED_GRANTS = "by default as in the last run of reconcile";
+
 /** The flags of `plan`. */
 export const PLAN: FlagTable<Omit<PlanFlags, keyof GlobalFlags>> = {
   ...COMMON,
-  grants: flag(
-    "--grants <MODE>",
-    "whether grants of namespaces count; by default as in the last run of reconcile",
-    GRANTS,
-  ),
+  grants: flag("--grants <MODE>", `whether grants of namespaces count; ${NOTED_GRANTS}`, GRANTS),
   all: flag("--all", "show addresses and names that stay as they are, too"),
   detailedExitcode: flag("--detailed-exitcode", "exit 2 when there are changes to make"),
   ...LIMITS,
@@ -255,6 +256,7 @@ export const RECONCILE: FlagTable<Omit<ReconcileFlags, keyof GlobalFlags>> = {
 /** The flags of `status`. */
 export const STATUS: FlagTable<Omit<StatusFlags, keyof GlobalFlags>> = {
   ...COMMON,
+  grants: flag("--grants <MODE>", `whether to show what is not granted: not with off; ${NOTED_GRANTS}`, GRANTS),
   check: flag("--check", "exit 6 when an object is not ready or waits for a person, or the last success is too old"),
   maxAge: flag("--max-age <DURATION>", "how old the last successful run may be with --check", duration, "5m"),
 };

@@ -7,6 +7,7 @@ import { overviewDocument } from "../report/json/status.ts";
 import { namedRows, type Overview, overviewOf, type StoredFacts } from "../report/overview.ts";
 import { renderStatus } from "../report/text/status.ts";
 import { resolveConfig } from "./config.ts";
+import { given } from "./environment.ts";
 import type { StatusFlags } from "./flags.ts";
 import { writeLine, writeResult } from "./output.ts";
 import { nothingSelected, resolveSelection } from "./selection.ts";
@@ -60,6 +61,7 @@ async function read(
     routedIPs: routedIPs.filter(({ meta }) => isSelected(selection, "routedip", meta)),
     recordSets: recordSets.filter(({ meta }) => isSelected(selection, "dns", meta)),
     leaseKey: `${leaseNamespace}/${leaseName}`,
+    ...given({ grants: flags.grants }),
     ...lease,
     ...nodes,
   };

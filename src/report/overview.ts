@@ -1,11 +1,12 @@
 import { compareIPv4 } from "../model/address.ts";
+import type { GrantMode } from "../model/grants.ts";
 import {
   LAST_RESULT_ANNOTATION,
   LAST_RUN_ANNOTATION,
   LAST_SUCCESS_ANNOTATION,
   PUT_OFF_PREFIX,
 } from "../model/lease-annotations.ts";
-import { leaseSuspension, parsePutOff } from "../model/lease-notes.ts";
+import { leaseSuspension, notedGrants, parsePutOff } from "../model/lease-notes.ts";
 import type { NodeFacts } from "../model/node.ts";
 import type { PoolAssessment } from "../model/plan.ts";
 import {
@@ -47,6 +48,8 @@ export interface StoredFacts {
   };
   /** Why the Lease could not be read, where the reader may not: everything else is shown all the same. */
   readonly leaseError?: string;
+  /** Whether what is not granted is shown; absent = as the Lease notes how grants counted, and where it cannot be read whatever is stored. */
+  readonly grants?: GrantMode | "off";
 }
 
 /** One address of a pool, as its status tells. */
@@ -115,6 +118,10 @@ export interface ReconcilerRow {
   readonly putOff: readonly { readonly provider: string; readonly names: number; readonly until: string }[];
   /** What lets all objects stand still now; absent while nothing does. */
   readonly suspension?: Suspension;
+  /** How grants counted in the last run; absent = nobody knows. */
+  readonly grants?: GrantMode | "off";
+  /** True where grants were asked for by name. */
+  readonly asksForGrants: boolean;
   /** Why nothing is known. */
   readonly error: string;
 }
@@ -137,7 +144,11 @@ export function overviewOf(facts: StoredFacts, maxAgeMs: number): Overview {
   const { cluster, nowMs } = facts;
   const reconciler = reconcilerRow(facts);
   const ofAll = reconciler.suspension;
-  const read = <O extends Conditioned>(object: O): Readiness => readinessOf(object, ofAll, nowMs);
+  const { grants = reconciler.grants } = facts;
+  const read = <O extends Conditioned>(object: O): Readiness => ({
+    ...readinessOf(object, ofAll, nowMs),
+    ...(grants === "off" ? {} : notGrantedOf(object)),
+  });
   const nodes = nodesOf(facts);
   const pools = facts.pools.map((pool) => poolRow(pool, read(pool), nodes));
   const routedIPs = facts.routedIPs.map((routedIP) => routedIPRow(routedIP, read(routedIP), nodes));
@@ -243,17 +254,20 @@ function recordSetRow(recordSet: RecordSet, readiness: Readiness): RecordSetRow 
   return { recordSet, ...readiness, name, ...(retry === undefined ? {} : { retry }) };
 }
 
-function reconcilerRow({ lease, leaseKey, leaseError, nowMs }: StoredFacts): ReconcilerRow {
-  const suspension = leaseSuspension(lease?.annotations ?? {});
+function reconcilerRow({ lease, leaseKey, leaseError, nowMs, grants = "off" }: StoredFacts): ReconcilerRow {
+  const annotations = lease?.annotations ?? {};
+  const suspension = leaseSuspension(annotations);
   return {
     lease: leaseKey,
     heldBy: lease?.holder ?? "",
     renewed: lease === undefined || lease.holder === "" ? "" : rfc3339(lease.renewTimeMs),
-    lastRun: lease?.annotations[LAST_RUN_ANNOTATION] ?? "",
-    lastSuccess: lease?.annotations[LAST_SUCCESS_ANNOTATION] ?? "",
-    lastResult: lease?.annotations[LAST_RESULT_ANNOTATION] ?? "",
-    putOff: Object.entries(lease?.annotations ?? {}).flatMap(putOffRow),
+    lastRun: annotations[LAST_RUN_ANNOTATION] ?? "",
+    lastSuccess: annotations[LAST_SUCCESS_ANNOTATION] ?? "",
+    lastResult: annotations[LAST_RESULT_ANNOTATION] ?? "",
+    putOff: Object.entries(annotations).flatMap(putOffRow),
     ...(holdsNow(suspension, nowMs) ? { suspension } : {}),
+    ...(leaseError === undefined ? { grants: notedGrants(annotations) ?? "off" } : {}),
+    asksForGrants: grants !== "off",
     error: leaseError ?? "",
   };
 }
@@ -282,6 +296,8 @@ export interface Readiness {
   readonly stalled?: Problem;
   /** What lets it stand still now; absent while nothing does. */
   readonly suspended?: Suspended;
+  /** What it asks for and is not granted, since when (RFC 3339); absent where all is granted, and where grants are not shown. */
+  readonly notGranted?: Problem & { readonly since: string };
 }
 
 /** A condition that says what is wrong. */
@@ -312,6 +328,14 @@ function readinessOf(object: Conditioned, ofAll: Suspension | undefined, nowMs: 
   return isOfThisSpec(condition, object)
     ? { ready: condition.status, reason: condition.reason, message: condition.message, ...problem }
     : { ready: "Unknown", reason: "", message: "the spec was changed after the last run", ...problem };
+}
+
+/** What the last run found not to be granted, for this spec. */
+function notGrantedOf(object: Conditioned): Pick<Readiness, "notGranted"> {
+  const condition = conditionOf(object, "Granted");
+  if (condition?.status !== "False" || !isOfThisSpec(condition, object)) return {};
+  const { reason, message, lastTransitionTime: since } = condition;
+  return { notGranted: { reason, message, since } };
 }
 
 function conditionOf({ status }: Conditioned, wanted: string): Condition | undefined {

@@ -7,7 +7,7 @@ import { afterFailureWithDNS, beforePurchase } from "../report/dns-world.ts";
 import { HARM_WORLDS } from "../report/harm-worlds.ts";
 import { aQuietRun, aRun, applied, failed, steady } from "../report/runs.ts";
 import { afterRoutedFailure, ROUTED_FACTS } from "../report/routed-world.ts";
-import { aLease, afterFailure, beyondLimit, reconciled, unreadable } from "../report/world.ts";
+import { aLease, afterFailure, beyondLimit, notGranted, reconciled, unreadable } from "../report/world.ts";
 import { transcriptText } from "./transcript.ts";
 
 const unreachable = new KubeError({
@@ -39,6 +39,7 @@ const renamed: Scene = {
 };
 const buying: Scene = { observation: beforePurchase() };
 const lacking: Scene = { observation: beyondLimit(), lease: aLease() };
+const ungranted: Scene = { observation: notGranted(), lease: { ...aLease(), annotations: { ...aLease().annotations, "flipop.digitalocean.com/grants": "require" } } };
 const routed: Scene = { observation: afterRoutedFailure(), routedIPs: ROUTED_FACTS.routedIPs, lease: aLease() };
 const followed: Scene = {
   ...routed,
@@ -130,6 +131,8 @@ const ROWS: readonly (readonly [string, string, Scene])[] = [
   ["plan beyond the limit", "plan", lacking],
   ["status beyond the limit", "status --check", { ...lacking, terminal: 80, env: { NO_COLOR: "1" } }],
   ["status beyond the limit json", "status -o json", lacking],
+  ["status with grants", "status", { ...ungranted, terminal: 100, env: { NO_COLOR: "1" } }],
+  ["status with grants json", "status -o json pool/ingress/web", ungranted],
   ["plan of what cannot be read", "plan", { observation: unreadable() }],
   ["plan of what cannot be read json", "plan -o json pool/ingress/web", { observation: unreadable() }],
   ["plan with routed IPs", "plan", routed],

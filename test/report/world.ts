@@ -288,6 +288,30 @@ export function beyondLimit(): Observation {
   return facts === undefined ? world : { ...world, providers: new Map([[facts.name, { ...facts, addressLimit: 4 }]]) };
 }
 
+/** A pool that waits for the grant of a name, and one that is served although its address is granted no longer, as a run with `--grants require` left them. */
+export function notGranted(): Observation {
+  const granted = (reason: string, message: string): Condition => ({
+    type: "Granted",
+    status: "False",
+    observedGeneration: 1,
+    lastTransitionTime: "2026-08-01T10:00:00Z",
+    reason,
+    message,
+  });
+  const name =
+    "Namespace ingress is not granted the name www.example.com. It waits for that. Whoever may change namespaces can grant it: kubectl annotate --overwrite namespace ingress flipop.digitalocean.com/names='www.example.com'";
+  const stalled = {
+    ...granted("NotGranted", "www.example.com: not written."),
+    type: "Stalled",
+    status: "True",
+  } as const;
+  const web = aPool("web", ["203.0.113.10"], { status: { conditions: [granted("NotGranted", name), stalled] } });
+  const kept =
+    "Namespace ingress is not granted the address 203.0.113.20. What is on record stays as it is and is served.";
+  const mail = aPool("mail", ["203.0.113.20"], { status: { conditions: [granted("NotGranted", kept)] } });
+  return anObservation([web, mail], [aNode(1)], {});
+}
+
 /** {@link beyondLimit} as a pass finds it that reads none of the pool's addresses, beside a pool whose spec is invalid. */
 export function unreadable(): Observation {
   const world = beyondLimit();

@@ -46,6 +46,7 @@ export function overviewDocument(overview: Overview): JSONObject {
       lastResult: reconciler.lastResult || null,
       putOff: reconciler.putOff.map((one) => ({ ...one })),
       suspension: reconciler.suspension === undefined ? null : suspensionFields(reconciler.suspension),
+      grants: reconciler.grants ?? null,
       error: reconciler.error || undefined,
     },
     problems: problems.map(plain),
@@ -102,13 +103,17 @@ function recordSetField(row: RecordSetRow): JSONObject {
 
 /** What every object begins with. */
 function readinessFields(kind: ObjectRef["kind"], meta: ObjectMeta, row: Readiness): JSONObject {
-  const { ready, reason, message, stalled, suspended } = row;
+  const { ready, reason, message, stalled, suspended, notGranted } = row;
   return {
     object: { kind, namespace: meta.namespace, name: meta.name },
     ready,
     reason: reason || null,
     message: plain(message),
     stalled: stalled === undefined ? null : { reason: stalled.reason, message: plain(stalled.message) },
+    notGranted:
+      notGranted === undefined
+        ? null
+        : { since: notGranted.since, reason: notGranted.reason, message: plain(notGranted.message) },
     suspended: suspended !== undefined,
     suspension: suspended === undefined ? null : { source: suspended.source, ...suspensionFields(suspended) },
   };

@@ -45,6 +45,7 @@ export function renderStatus(overview: Overview, layout: StatusLayout): string {
     objectTable(routedIPs, routedIPTable(routedIPs, look), look),
     objectTable(recordSets, recordSetTable(look), look),
     problemText(shown, layout),
+    grantText(shown, layout),
   ];
   const head = wrap(`Cluster ${plain(shown.cluster)}, read ${readText(nowMs)}`, "", width);
   return [`${head.join("\n")}\n`, ...parts, reconcilerText(shown, layout)].filter((part) => part !== "").join("\n");
@@ -61,9 +62,16 @@ function problemText(overview: Overview, layout: Layout): string {
   return [...objects, ...(lost === 0 ? [] : entryLines(".", due, "", layout))].map((line) => `${line}\n`).join("");
 }
 
-function objectProblems({ row: { stalled }, name, retries }: NamedRow, nowMs: number, layout: Layout): string[] {
+function objectProblems(
+  { row: { stalled, notGranted }, name, retries }: NamedRow,
+  nowMs: number,
+  layout: Layout,
+): string[] {
+  // What waits for a grant alone is told below, with all that is missing.
   const waiting =
-    stalled === undefined ? [] : entryLines("!", `${name}: ${stalled.message || stalled.reason}`, "", layout);
+    stalled === undefined || stalled.reason === notGranted?.reason
+      ? []
+      : entryLines("!", `${name}: ${stalled.message || stalled.reason}`, "", layout);
   // One cause is told once, however much of the object waits for it.
   const untold = retries.filter(({ error }) => stalled?.message.includes(error) !== true);
   const causes = [...Map.groupBy(untold, ({ error }) => error)].flatMap(([error, of]) => {
@@ -94,6 +102,16 @@ function subjectText(subject: string): string {
 /** Returns `2026-11-22 08:36:00 UTC`. */
 function readText(ms: number): string {
   return rfc3339(ms).replace("T", " ").replace("Z", " UTC");
+}
+
+/** What objects ask for and are not granted, since when, and who can grant it. */
+function grantText(overview: Overview, layout: Layout): string {
+  const lines = namedRows(overview).flatMap(({ row: { notGranted }, name }) => {
+    if (notGranted === undefined) return [];
+    const { since, message, reason } = notGranted;
+    return entryLines("!", `${name}, since ${ago(since, overview.nowMs)}: ${message || reason}`, "", layout);
+  });
+  return lines.length === 0 ? "" : ["Not granted", ...lines].map((line) => `${line}\n`).join("");
 }
 
 /** A layout and the time that ages are counted to. */
@@ -341,10 +359,20 @@ function reconcilerText({ reconciler: row, nowMs, nodesError }: Overview, { pale
       : [
           `  suspended:      all objects ${suspendedText({ ...row.suspension, source: "object" }, nowMs).replace("suspended ", "")}`,
         ]),
+    ...grantsText(row),
     `  lock:           Lease ${row.lease}, ${heldText(row, nowMs)}`,
     ...(nodesError === undefined ? [] : [`  nodes:          not looked at: ${plain(nodesError)}`]),
   ];
   return lines.map((line) => `${line}\n`).join("");
+}
+
+/** How grants counted. Without them only where somebody asked. */
+function grantsText({ grants, asksForGrants }: ReconcilerRow): readonly string[] {
+  if (grants === "warn") return ["  grants:         only warned of (--grants warn)"];
+  if (grants === "require") return ["  grants:         required (--grants require)"];
+  return asksForGrants
+    ? ["  grants:         off in the last run; flipop plan --grants warn says what is not granted"]
+    : [];
 }
 
 function putOffText({ provider, names, until }: ReconcilerRow["putOff"][number]): string {
