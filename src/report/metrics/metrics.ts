@@ -75,6 +75,11 @@ export const METRICS = {
     labels: "kind namespace name grant effect",
     help: "What the object asks for and its namespace is not granted: held, would-be-held (with --grants warn) or kept (it is on record); absent where all is granted.",
   },
+  flipop_grants_readable: {
+    type: "gauge",
+    labels: "mode",
+    help: "How grants of namespaces count (warn, require): 1 while flipop may list namespaces, else 0; absent with --grants off.",
+  },
   flipop_unusable_grants: {
     type: "gauge",
     labels: "namespace",

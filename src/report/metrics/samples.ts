@@ -44,7 +44,9 @@ function grantSamples({ grants }: Plan): readonly Sample[] {
     ({ object, grant, effect }) => `${refKey(object)} ${grant} ${effect}`,
   );
   const problems = Map.groupBy(grants?.problems ?? [], ({ namespace }) => namespace);
+  const isReadable = grants?.refusal === undefined;
   return [
+    ...(grants === undefined ? [] : [sample("flipop_grants_readable", { mode: grants.mode }, Number(isReadable))]),
     ...[...missing.values()].flatMap(([first, ...more]) => {
       if (first === undefined) return [];
       const { object, grant, effect } = first;

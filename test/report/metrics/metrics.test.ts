@@ -65,6 +65,20 @@ describe("the metrics of a run", () => {
     expect(valuesOf(told(), "flipop_routedip_missing_addresses")).toEqual([0, 0]);
   });
 
+  test("say when namespaces may not be listed, and nothing of grants where they do not count", () => {
+    const end = aToldRun();
+    const { grants, ...remaining } = end.result.remaining;
+    const samplesWith = (changes: Pick<typeof end.result.remaining, "grants">): readonly Sample[] => {
+      const result = { ...end.result, remaining: { ...remaining, ...changes } };
+      const request = { version: "", exitCode: 0, totals: readTotals(undefined), isWhole: true };
+      return runMetrics({ ...request, end: { ...end, result } });
+    };
+    if (grants === undefined) throw new Error("the run has no grants");
+    const refused = samplesWith({ grants: { ...grants, refusal: "not permitted" } });
+    expect(valuesOf(refused, "flipop_grants_readable")).toEqual([0]);
+    expect(valuesOf(samplesWith({}), "flipop_grants_readable")).toEqual([]);
+  });
+
   test("name no series twice", () => {
     const names = told().map(({ metric, labels }) => JSON.stringify([metric, Object.entries(labels).sort()]));
     expect(new Set(names).size).toBe(names.length);
