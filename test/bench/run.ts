@@ -4,6 +4,7 @@ import { availableParallelism } from "node:os";
 import { benchDNS } from "./dns.ts";
 import { benchFailover } from "./failover.ts";
 import { benchFirstFill } from "./first-fill.ts";
+import { benchGrants } from "./grants.ts";
 import { benchPlanner } from "./planner.ts";
 import { benchRouted } from "./routed.ts";
 import { benchScale } from "./scale.ts";
@@ -15,6 +16,7 @@ import { openWorld, type World } from "./world.ts";
 
 const benches: Readonly<Record<string, (world: World) => Promise<Section>>> = {
   planner: benchPlanner,
+  grants: benchGrants,
   start: benchStart,
   fill: benchFirstFill,
   steady: benchSteadyState,
