@@ -32,6 +32,8 @@ export interface HeldWishes {
   /** How many more addresses may be acquired for it, and why no more. */
   readonly purchases?: { readonly left: number; readonly why: Obstacle };
   readonly takeOver?: Obstacle;
+  /** Says whether an address may become the object's that only its annotation can tell of; absent = any may. */
+  readonly mayRestore?: (ip: string) => boolean;
 }
 
 /** A firewall that is not granted. */
@@ -68,7 +70,8 @@ export function judgeGrants(world: Observation): GrantJudgement {
     const share = purchases.get(refKey(ref));
     const all = pool.meta.isDeleting ? [] : judged(poolAsks(pool, world, annotated, share), ref, grants);
     found.set(refKey(ref), all);
-    held.set(refKey(ref), heldWishes(all, ref, grants, share));
+    const mayRestore = restorable(ref, annotated, grants);
+    held.set(refKey(ref), { ...heldWishes(all, ref, grants, share), mayRestore });
   }
   for (const recordSet of world.recordSets) {
     const ref: ObjectRef = { kind: "dns", namespace: recordSet.meta.namespace, name: recordSet.meta.name };
@@ -92,6 +95,18 @@ export function judgeGrants(world: Observation): GrantJudgement {
       ...(grants.refusal === undefined ? {} : { refusal: grants.refusal }),
     }),
   };
+}
+
+/** Who may write an object can write its annotation. So what that alone tells of has to be granted, or be shown by a node, where no tenant can write. */
+function restorable(
+  object: ObjectRef,
+  annotated: ReadonlySet<string>,
+  { namespaces }: GrantFacts,
+): (ip: string) => boolean {
+  const granted = namespaces.get(object.namespace);
+  return (ip) =>
+    annotated.has(`${ownerKey(object)} ${ip}`) ||
+    (granted !== undefined && isWishGranted({ grant: "addresses", ip }, granted));
 }
 
 function usedNamespaces({ pools, recordSets }: Observation): readonly string[] {

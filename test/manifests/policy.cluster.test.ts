@@ -142,6 +142,24 @@ class Claims {
   }
 }
 
+/** Somebody who may read and write these resources of a namespace, and nothing else. */
+async function editor(
+  api: API,
+  facts: ConstructorParameters<typeof API>[0],
+  namespace: string,
+  name: string,
+  resources: readonly string[],
+): Promise<API> {
+  const subject = { kind: "ServiceAccount", name, namespace };
+  const rules = [{ apiGroups: [GROUP], resources, verbs: ["get", "list", "create", "update", "patch", "delete"] }];
+  const roles = `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}`;
+  await api.call("POST", `/api/v1/namespaces/${namespace}/serviceaccounts`, { metadata: { name } });
+  await api.call("POST", `${roles}/roles`, { metadata: { name }, rules });
+  const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name };
+  await api.call("POST", `${roles}/rolebindings`, { metadata: { name }, roleRef, subjects: [subject] });
+  return new API({ ...facts, token: await api.serviceAccountToken(namespace, name) });
+}
+
 const WEB = {
   kind: "FloatingIPPool" as const,
   spec: {
@@ -225,6 +243,38 @@ describeCluster("the shipped admission policy on a real API server", (facts) => 
     await world.pass();
     expect(await world.pools.existing()).toEqual([]);
     await world.close();
+  });
+
+  test("the annotation that tells of purchases is written by those alone who may write the status; anybody may remove it", async () => {
+    const namespace = await api.createNamespace("notes");
+    const own = `${path(namespace, WEB.kind)}/web`;
+    await claims.grant(namespace, { addresses: "203.0.113.1" });
+    const spec = { provider: "digitalocean", ips: ["203.0.113.1"] };
+    await claims.until(namespace, { kind: WEB.kind, spec }, 201);
+    const [tenant, flipop] = await Promise.all([
+      editor(api, facts, namespace, "tenant", ["floatingippools"]),
+      editor(api, facts, namespace, "writer", ["floatingippools", "floatingippools/status"]),
+    ]);
+    const told = (text: string | null): Object => ({
+      metadata: { annotations: { [`${GROUP}/acquired`]: text, "example.com/team": "web" } },
+    });
+    const said = async (reply: Promise<Reply<KubeObject>>): Promise<string> => {
+      const { status, body } = await reply;
+      return status < 300 ? "admitted" : (refusalOf(body.message) ?? `${status} ${body.message}`);
+    };
+    const refused = `the annotation ${GROUP}/acquired is written by flipop alone; leave it out`;
+    const annotations = { [`${GROUP}/acquired`]: "u 1.2.3.4" };
+    const noted = { ...objectOf({ kind: WEB.kind, spec }, "web"), metadata: { name: "web", annotations } };
+    expect(await said(tenant.request("POST", path(namespace, WEB.kind), noted))).toBe(refused);
+    expect(
+      await said(tenant.request("POST", path(namespace, WEB.kind), objectOf({ kind: WEB.kind, spec }, "web"))),
+    ).toBe("admitted");
+    const edit = (who: API, text: string | null): Promise<string> => said(who.request("PATCH", own, told(text), MERGE));
+    expect(await edit(tenant, "u pending=digitalocean://900")).toBe(refused);
+    expect(await edit(flipop, "u 203.0.113.9")).toBe("admitted");
+    expect(await edit(tenant, "u 203.0.113.9")).toBe("admitted");
+    expect(await edit(tenant, "u 203.0.113.9 pending=digitalocean://900")).toBe(refused);
+    expect(await edit(tenant, null)).toBe("admitted");
   });
 
   test.for([

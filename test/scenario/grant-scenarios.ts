@@ -152,6 +152,12 @@ async function condition(world: World, type: string, object: Claim["object"] = "
   return found === undefined ? "absent" : `${found.status} ${found.reason}: ${found.message}`;
 }
 
+/** Writes the annotation that flipop writes before a purchase, as somebody does who may edit the pool and not its status. */
+async function pretendPurchase(world: World, pool: string, providerID: string): Promise<void> {
+  const { metadata } = (await world.pools.read(pool)) as unknown as { readonly metadata: { readonly uid: string } };
+  await world.pools.annotate(pool, "flipop.digitalocean.com/acquired", `${metadata.uid} pending=${providerID}`);
+}
+
 /** The writes to providers of the last run, DNS in few words. */
 function writes(world: World): readonly string[] {
   return [...world.cloudWrites(), ...world.dnsWrites()];
@@ -354,6 +360,54 @@ export function grantScenarios(scenario: Register): void {
       expect(await condition(world, "Granted")).toContain(`is not granted the address ${ip(1)}`);
       await world.pass();
       expect(world.cloudWrites()).toEqual([]);
+    },
+  );
+
+  scenario(
+    "grants: an annotation of the object that claims a purchase for a machine takes no address off that machine",
+    async (world) => {
+      world.grants = "require";
+      await world.grant({ purchases: "1" });
+      world.cloud.droplet(900);
+      world.cloud.address(ip(1), { on: 900 });
+      await world.pools.create("web", { desiredIPs: 1, ips: [], foreignHolder: "TakeOver" });
+      await pretendPurchase(world, "web", "digitalocean://900");
+      await world.machines("n1");
+      for (const later of [0, 60_000]) {
+        world.advance(later);
+        await world.pass();
+        expect(world.cloudWrites()).toEqual([]);
+        expect((await world.pools.status("web")).acquired).toEqual([]);
+      }
+      expect(await condition(world, "Stalled")).toContain("LostAcquisition");
+      expect(await condition(world, "Stalled")).toContain(ip(1));
+      await world.grant({ purchases: "1", addresses: ip(1) });
+      await world.pass();
+      expect((await world.pools.status("web")).acquired).toMatchObject([{ ip: ip(1), adopted: true }]);
+    },
+  );
+
+  scenario(
+    "grants: a purchase that lost both its answer and its status is found again once a person grants the address",
+    async (world) => {
+      world.grants = "require";
+      await world.grant({ purchases: "1" });
+      await world.machines("n1");
+      await world.pools.create("web", { desiredIPs: 1, ips: [] });
+      world.fail({ side: "cloud", operation: "create", kind: "lost-answer" });
+      await world.pass();
+      await world.pools.writeStatus("web", null);
+      for (const later of [5000, 60_000]) {
+        world.advance(later);
+        await world.pass();
+      }
+      const [only = ""] = world.cloud.boughtNow();
+      expect(world.cloud.boughtNow()).toHaveLength(1);
+      expect(await condition(world, "Stalled")).toContain(only);
+      await world.grant({ purchases: "1", addresses: only });
+      await world.pass();
+      expect(await world.show()).toEqual(["new1 active n1"]);
+      expect(world.cloud.boughtNow()).toEqual([only]);
     },
   );
 }

@@ -298,6 +298,8 @@ interface ResolutionContext {
   readonly isNamed: (ip: string) => boolean;
   /** True for an address that the pool's spec lists and that is not yet the answer to another acquisition. */
   readonly isListed: (ip: string) => boolean;
+  /** True for an address that an acquisition may be taken to have brought of which only the object's annotation tells. */
+  readonly mayRestore: (ip: string) => boolean;
   readonly nowMs: number;
 }
 
@@ -308,9 +310,11 @@ interface ResolutionContext {
  *   2 the one that a person listed in the spec, as the answer to a hold
  *   3 the only unattached one in its region that no object names. It is adopted, and never deleted: another cluster of the account may have acquired it.
  *     Exception: where status had lost the acquisition, nobody knows what the account had. Then a person has to say.
+ *
+ * Where grants are required, a person has to say so of the one on the machine, too, if status had lost the acquisition and the address is not granted.
  */
 export function resolvePending(intent: PendingAcquisition, context: ResolutionContext): PendingResolution {
-  const { provider, machineOf, isNamed, isListed, nowMs } = context;
+  const { provider, machineOf, isNamed, isListed, mayRestore, nowMs } = context;
   if (!provider.isComplete) return { kind: "waiting", untilMs: undefined };
   const startedMs = pastMs(intent.startedAt, nowMs) ?? nowMs;
   const untilMs = startedMs + UNANSWERED_WATCH_MS;
@@ -323,6 +327,8 @@ export function resolvePending(intent: PendingAcquisition, context: ResolutionCo
   const target = intent.providerID === undefined ? undefined : machineOf(intent.providerID);
   const onTarget = fresh.find((address) => target !== undefined && address.holderID === target);
   const acquiredAt = timestamp(startedMs);
+  if (onTarget !== undefined && intent.restored === true && !mayRestore(onTarget.ip))
+    return { kind: "ambiguous", candidates: [onTarget.ip] };
   if (onTarget !== undefined) {
     const adopted = intent.restored === true ? { adopted: true } : {};
     return { kind: "found", acquired: { ip: onTarget.ip, acquiredAt, ...adopted } };

@@ -166,7 +166,7 @@ function findAgain(
   provider: ProviderFacts | undefined,
   context: ViewContext,
 ): { readonly acquired: readonly AcquiredIP[]; readonly pending: readonly PendingResolution[] } {
-  const { observation, claims, found: taken } = context;
+  const { observation, claims, found: taken, held } = context;
   if (provider === undefined) {
     return {
       acquired: pool.status.acquired,
@@ -182,6 +182,7 @@ function findAgain(
       machineOf: (id) => observation.registry.machineID(provider.name, id),
       isNamed: isTaken,
       isListed,
+      mayRestore: held.mayRestore ?? (() => true),
       nowMs: observation.observedAtMs,
     });
     if (resolution.kind === "found") taken.add(resolution.acquired.ip);
