@@ -9,7 +9,8 @@ import {
   refKey,
   type WriteDNS,
 } from "../model/action.ts";
-import type { Address, PendingAcquisition } from "../model/address.ts";
+import { changesName } from "../model/action-kinds.ts";
+import { type Address, entryOf, type PendingAcquisition } from "../model/address.ts";
 import { KubeError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
@@ -29,7 +30,8 @@ import { ignoreKubeError, isAmbiguousWrite } from "./resource-store.ts";
  *     that are added to firewalls (vital)                       any change at a provider        the change fails
  *   the DNS name and the addresses to be published              any change at a provider        `Delete`, or foreign records stay: the change fails (vital);
  *                                                                                               else: ignored
- *   the machine an address is sent to; the issuer's policy      any change at a provider        ignored: it stops no failover
+ *   the machine an address is sent to; the issuer's policy;
+ *     until when an address stays that leaves its names         any change at a provider        ignored: it stops no failover
  *   the time of an assignment, with a cool-off                  the assignment                  the assignment fails
  *   the acquisition, with the account's addresses before it     the purchase                    nothing is bought
  *   the address that was acquired                               the acquisition counts as done  the acquisition stays pending
@@ -66,17 +68,45 @@ export function preparations(
       return pool === undefined ? [] : [[refKey(object), pool.status] as const];
     }),
   );
-  return (object) => {
+  const prepare = (object: ObjectRef): Preparation => {
     const known = started.get(refKey(object));
     if (known !== undefined) return known;
     const own = actions.filter((action) => refKey(action.object) === refKey(object));
     const work =
       object.kind === "dns"
-        ? prepareSet(plan, object, own, context)
+        ? together(
+            prepareSet(plan, object, own, context),
+            losers(plan, own, context).map((pool) => prepare(pool)),
+          )
         : preparePool(plan, object, { actions: own, seen: seen.get(refKey(object)) }, context);
     started.set(refKey(object), work);
     return work;
   };
+  return prepare;
+}
+
+/** The pools whose addresses are about to leave the name of a record set, to stay where they are until no resolver has them. */
+function losers({ pools }: Plan, actions: readonly Action[], { stores }: ApplyContext): readonly ObjectRef[] {
+  const leaving = new Set(
+    actions.flatMap((action) =>
+      changesName(action) ? action.before.addresses.filter((ip) => !action.after.addresses.includes(ip)) : [],
+    ),
+  );
+  if (leaving.size === 0) return [];
+  return pools.flatMap(({ object, status }) => {
+    const stored = stores.ownersOf(object).get(object);
+    const drains = stored === undefined ? [] : [...newDrains(status, stored.status).keys()];
+    return drains.some((ip) => leaving.has(ip)) ? [object] : [];
+  });
+}
+
+function together(own: Preparation, others: readonly Preparation[]): Preparation {
+  if (others.length === 0) return own;
+  const all = (part: keyof Preparation): Promise<unknown> =>
+    Promise.all([own[part], ...others.map((other) => other[part].catch(ignoreKubeError))]);
+  const both = { whole: all("whole"), vital: all("vital") };
+  for (const work of [both.whole, both.vital]) work.catch(() => undefined);
+  return both;
 }
 
 /** An acquisition under way stores its answer itself: a plan that was made before changes nothing of it. */
@@ -94,13 +124,14 @@ function preparePool(
   const isVital = !isDeepStrictEqual(memoryOf(status), memoryOf(seen));
   const sent = sentAddresses(actions, stored, registry);
   const names = recordedNames(actions, status, stored, cluster.now());
+  const drains = newDrains(status, stored.status);
   const work = store.updateStatus(object, ({ firewalls: _former, ...current }) => ({
     ...current,
     ...withPlanned(current, seen, status),
     ...(firewalls === undefined ? {} : { firewalls }),
     ...(status.issuer === undefined ? {} : { issuer: status.issuer }),
     ...names,
-    ips: { ...current.ips, ...sent },
+    ips: { ...current.ips, ...draining(current.ips, drains), ...sent },
   }));
   return preparation(work, isVital || isVitalName(names, stored));
 }
@@ -132,6 +163,26 @@ function memoryOf({
   firewalls,
 }: RoutedIPStatus): Pick<RoutedIPStatus, "acquired" | "pendingAcquisitions" | "firewalls"> {
   return { acquired, pendingAcquisitions, ...(firewalls === undefined ? {} : { firewalls }) };
+}
+
+/** Address → until when it stays once it has left its names, for those that are about to leave. */
+function newDrains({ ips }: PoolStatus, stored: PoolStatus): ReadonlyMap<string, string> {
+  return new Map(
+    Object.entries(ips).flatMap(([ip, { drainingUntil }]) =>
+      drainingUntil === undefined || drainingUntil === entryOf(stored.ips, ip)?.drainingUntil
+        ? []
+        : [[ip, drainingUntil]],
+    ),
+  );
+}
+
+function draining(ips: PoolStatus["ips"], drains: ReadonlyMap<string, string>): PoolStatus["ips"] {
+  return Object.fromEntries(
+    [...drains].flatMap(([ip, drainingUntil]) => {
+      const entry = entryOf(ips, ip);
+      return entry === undefined ? [] : [[ip, { ...entry, drainingUntil }] as const];
+    }),
+  );
 }
 
 /** The pool's addresses that are about to be sent somewhere, unless status knows that machine already. */

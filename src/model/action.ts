@@ -66,6 +66,8 @@ export interface AssignIP extends Common {
   readonly mustNotCarry: readonly string[];
   /** True where it leaves a node that does not match, or is gone: the node is judged again right before each attempt. False for a holder that never was a node of this cluster. */
   readonly isHolderJudged: boolean;
+  /** The address of the same object whose place it takes once it is there; until then that one stays published. Absent = none. */
+  readonly replaces?: string;
 }
 
 /** Detaches an address and leaves it unattached. */
@@ -145,6 +147,8 @@ export interface WriteDNS extends Common {
   readonly unrecorded?: readonly string[];
   /** What becomes of the records that are not this object's: they are part of `before` and `after`, and stay. Absent = all records of the name are its own. */
   readonly others?: OtherRecords;
+  /** How long resolvers keep what it takes away, seconds, where the TTL of the records does not say so. */
+  readonly cachedSeconds?: number;
 }
 
 /** The firewall an action is about. */

@@ -38,6 +38,9 @@ export interface OtherRecords {
   readonly expected: "any" | "none" | "some";
 }
 
+/** How long resolvers keep records whose TTL the provider decides, seconds: Cloudflare's `automatic`. */
+export const AUTOMATIC_TTL_SECONDS = 300;
+
 /** What the A records of a name should be. */
 export interface DesiredRecordSet {
   /** Sorted by text, unique; empty = remove all A records of the name. */

@@ -13,8 +13,8 @@ export interface Obstacle {
   readonly needsPerson: boolean;
   /** When it will be looked at again without any other change, milliseconds. */
   readonly notBeforeMs?: number;
-  /** What keeps a free address from being sent to a node, or a firewall from being changed. `region`: no waiting node is in the address's region. `node`: no node waits. */
-  readonly waitsFor?: "cool-off" | "retry" | "region" | "node";
+  /** What keeps a free address from being sent to a node, or a firewall from being changed. `region`: no waiting node is in the address's region. `node`: no node waits. `turn`: others go first, or resolvers have it. */
+  readonly waitsFor?: "cool-off" | "retry" | "region" | "node" | "turn";
   /** What a person can do about it, where the row of the reason does not know. */
   readonly advice?: string;
 }

@@ -19,7 +19,7 @@ export interface ReasonFacts {
   /** What is said of a node in a list, as in "3 nodeLabel mismatch"; absent = the text. */
   readonly phrase?: string;
   /** What is said of a subject instead of the held text of the action, where that would not be the point. */
-  readonly held?: Readonly<Partial<Record<"address" | "name" | "formerName" | "firewall", string>>>;
+  readonly held?: Readonly<Partial<Record<"object" | "address" | "name" | "formerName" | "firewall", string>>>;
   /** What a person can do about it. */
   readonly advice?: string;
   /** What is said for a RoutedIP instead, where fields or words are meant that it does not have. `adviceBy`: the particulars tell what is invalid. */
@@ -139,6 +139,17 @@ const ROWS = {
     wait: "time",
     held: { address: "stays where it is", name: "stays published" },
   },
+  DisruptionBudget: {
+    text: "Other addresses of the object go first; its node still serves it.",
+    wait: "time",
+    held: { address: "stays where it serves" },
+    tell: "detail",
+  },
+  Draining: {
+    text: "It has left DNS, and resolvers may hand it out until then.",
+    wait: "time",
+    held: { address: "stays where it serves" },
+  },
   CoolOff: { text: "assignmentCoolOffSeconds since the pool's last assignment are not over.", wait: "time" },
   Settling: { text: "More nodes may be changing; their records are written together.", wait: "none" },
   Backoff: {
@@ -151,6 +162,15 @@ const ROWS = {
     wait: "reading",
     phrase: "provider still at work",
     held: { address: "not there yet", firewall: "not ready yet" },
+  },
+  EmptyTarget: {
+    text: "The object's selectors select nothing at all.",
+    wait: "change",
+    held: { object: "what serves stays" },
+    advice: "Correct spec.match, or scale the application up again.",
+    routedIP: { advice: "Correct the Service or the issuer, or scale the application up again." },
+    tell: "detail",
+    hasAddresses: true,
   },
   NoCandidate: {
     text: "No matching node can take the address.",

@@ -90,6 +90,12 @@ export type ReclaimPolicy = "Retain" | "Delete";
 /** What happens to an address found on a droplet that never was a node of this cluster. */
 export type ForeignHolderPolicy = "Hold" | "TakeOver";
 
+/** `spec.maxUnavailable`: a number of addresses, or a share of them. */
+export type MaxUnavailable = { readonly count: number } | { readonly percent: number };
+
+/** What `spec.maxUnavailable` means where it is absent. */
+export const DEFAULT_MAX_UNAVAILABLE: MaxUnavailable = { percent: 25 };
+
 /** `spec` of a FloatingIPPool after defaulting; `""`, 0 and absent are the same for inherited fields. */
 export interface PoolSpec {
   readonly provider: string;
@@ -100,6 +106,10 @@ export interface PoolSpec {
   readonly desiredIPs: number;
   readonly assignmentCoolOffSeconds: number;
   readonly gracePeriodSeconds: number;
+  /** How many serving addresses may be on their way at once because their nodes match no longer; absent = {@link DEFAULT_MAX_UNAVAILABLE}. */
+  readonly maxUnavailable?: MaxUnavailable;
+  /** How much longer than the TTL of its records an address stays once it has left DNS, seconds; absent = 0. */
+  readonly drainSeconds?: number;
   readonly match: MatchSpec;
   readonly dnsRecordSet?: DNSRecordSetSpec;
   readonly reclaimPolicy: ReclaimPolicy;
@@ -250,6 +260,8 @@ export interface IPStatus {
   readonly fault?: IPFault;
   /** RFC 3339. When the holder was first seen not matching; absent while it matches. Read by grace. */
   readonly notMatchingSince?: string;
+  /** RFC 3339. Until when resolvers may hand it out although it has left its names; absent while names show it. Until then it stays where it is. */
+  readonly drainingUntil?: string;
 }
 
 /** `status.retries[]`: something whose last attempt failed, and when it may be tried again. Sorted by subject. */

@@ -2,6 +2,7 @@ import type { ApprovalPolicy } from "./approval.ts";
 import type {
   DNSRecordSetSpec,
   ForeignHolderPolicy,
+  MaxUnavailable,
   ObjectMeta,
   ReclaimPolicy,
   RoutedIPStatus,
@@ -50,6 +51,10 @@ export interface RoutedIPIssuerSpec {
   readonly tolerations: readonly Toleration[];
   /** Of its RoutedIPs; absent = `None`. */
   readonly approval?: ApprovalPolicy;
+  /** As of a pool, for its routed IPs. */
+  readonly maxUnavailable?: MaxUnavailable;
+  /** As of a pool, for its routed IPs. */
+  readonly drainSeconds?: number;
 }
 
 /** A RoutedIPIssuer. flipop never writes one. */

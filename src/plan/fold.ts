@@ -1,12 +1,13 @@
 import { type Action, type ObjectRef, refKey } from "../model/action.ts";
 import { changesAddress, changesFirewall, changesName, providerOf } from "../model/action-kinds.ts";
-import type { Address, AddressFact } from "../model/address.ts";
+import { type Address, type AddressFact, entryOf } from "../model/address.ts";
 import { type DNSFacts, type RecordsFact, recordsKey } from "../model/dns.ts";
 import type { FirewallFact, FirewallFacts } from "../model/firewall.ts";
 import type { Observation, ProviderFacts } from "../model/observation.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
 import type { Pool, RecordSet } from "../model/resource.ts";
 import type { LearnedFirewall, Outcome } from "../model/run.ts";
+import { timestamp } from "../model/time.ts";
 import { rateLimitIn, withOutcome } from "./retries.ts";
 import { foldIntoStatus } from "./status/stored-status.ts";
 
@@ -33,7 +34,7 @@ export function fold(observation: Observation, outcomes: readonly Outcome[], { n
     pods: foldPods(observation.pods, outcomes),
     pools: observation.pools
       .filter((pool) => !isFinished(of(pool.kind, pool)) || !pool.meta.isDeleting)
-      .map((pool) => foldPool(pool, of(pool.kind, pool), nowMs, observation.registry)),
+      .map((pool) => foldPool(withdrawn(pool, outcomes, nowMs), of(pool.kind, pool), nowMs, observation.registry)),
     recordSets: observation.recordSets
       .filter((recordSet) => !isFinished(of("dns", recordSet)) || !recordSet.meta.isDeleting)
       .map((recordSet) => foldRecordSet(recordSet, of("dns", recordSet), nowMs)),
@@ -92,6 +93,27 @@ function isFinished(outcomes: readonly Outcome[]): boolean {
 
 function foldPool(pool: Pool, outcomes: readonly Outcome[], nowMs: number, registry: ProviderRegistry): Pool {
   return outcomes.length === 0 ? pool : { ...pool, status: foldIntoStatus(pool, outcomes, nowMs, registry) };
+}
+
+/** A pool with the time until which resolvers may hand out what has just left a name, of whatever object: counted from when it left. */
+function withdrawn(pool: Pool, outcomes: readonly Outcome[], nowMs: number): Pool {
+  const { ips } = pool.status;
+  const extraSeconds = pool.spec.drainSeconds ?? 0;
+  const left = outcomes.flatMap(({ action, outcome }) => {
+    if (!changesName(action) || outcome !== "applied") return [];
+    const { before, after, cachedSeconds } = action;
+    const seconds = cachedSeconds ?? before.ttlSeconds ?? after.ttlSeconds;
+    const untilMs = nowMs + (seconds + extraSeconds) * 1000;
+    return before.addresses.filter((ip) => !after.addresses.includes(ip)).map((ip) => [ip, untilMs] as const);
+  });
+  const own = left.filter(([ip]) => entryOf(ips, ip) !== undefined);
+  if (own.length === 0) return pool;
+  const latest = new Map(own.toSorted(([, a], [, b]) => a - b));
+  const entries = [...latest].flatMap(([ip, untilMs]) => {
+    const entry = entryOf(ips, ip);
+    return entry === undefined ? [] : [[ip, { ...entry, drainingUntil: timestamp(untilMs) }] as const];
+  });
+  return { ...pool, status: { ...pool.status, ips: { ...ips, ...Object.fromEntries(entries) } } };
 }
 
 function foldRecordSet(recordSet: RecordSet, outcomes: readonly Outcome[], nowMs: number): RecordSet {

@@ -15,7 +15,7 @@ import type { NameService } from "../model/plan.ts";
 import { type DNSMemory, ownAddresses } from "../model/resource.ts";
 import { contentOf } from "./names/name-plan.ts";
 import type { ObjectNames } from "./names/plan-dns.ts";
-import { judge, type Matcher, stillServes } from "./nodes/match.ts";
+import { ANY_NODE, judge, type Matcher, stillServes } from "./nodes/match.ts";
 import type { ManagedIP, PoolView } from "./pool-view.ts";
 import type { CheckedRecordSet } from "./record-set-view.ts";
 
@@ -241,8 +241,6 @@ function mayServe(object: ObjectRef, ip: string, facts: JudgedFacts): boolean {
       return !isOwn;
   }
 }
-
-const ANY_NODE = { tolerations: [], podsByNode: undefined };
 
 function loserOf(object: ObjectRef, ip: string, facts: JudgedFacts): Loser {
   const key = refKey(object);

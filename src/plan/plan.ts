@@ -22,7 +22,8 @@ import { type ObjectNames, planDNS, stayingAddresses, untouchedNames } from "./n
 import { type Publisher, poolPublisher, type ServedAddresses } from "./names/publishers.ts";
 import { type Shown, shownNow } from "./names/still-published.ts";
 import { nameWrites } from "./names/withdrawals.ts";
-import { judgeNodes, machineNodes, nodeByMachine } from "./nodes/judge-nodes.ts";
+import { emptyTarget } from "./nodes/empty-target.ts";
+import { judgeNodes, machineNodes, nodeByMachine, servingJudge } from "./nodes/judge-nodes.ts";
 import { type Decision, isWritable, type PoolView } from "./pool-view.ts";
 import {
   type CheckedRecordSet,
@@ -201,6 +202,7 @@ function viewPools(
   return pools.toSorted(bySeniority).map((pool) => {
     const validation = validatePool(pool, world);
     const verdicts = judgeNodes(pool, validation, world);
+    const empty = emptyTarget(pool, validation, world.nodes);
     const own = machines.get(pool.spec.provider) ?? machineNodes(world, pool.spec.provider);
     const held = grants.heldOf({ kind: pool.kind, ...pool.meta });
     const firewall = firewallTarget(pool, { ...context, held: held.firewall });
@@ -210,6 +212,8 @@ function viewPools(
       held,
       validation,
       verdicts,
+      emptyTarget: empty,
+      stillServes: servingJudge(validation, world.nodesReadAtMs, empty !== undefined),
       nodeByMachine: nodeByMachine(own, verdicts.of),
       machineless: own.machineless,
       isSelected: isSelected(selection, pool.kind, pool.meta),
@@ -249,14 +253,14 @@ interface AddressPlan extends Draft {
 /** Decides about addresses, then opens and closes the firewalls in front of them. */
 function planAddresses(world: Observation, claimed: Claimed): AddressPlan {
   const { views, claims, shown, serving } = claimed;
-  const decisions = decidePools(views, world, claims, shown.stuck);
+  const decisions = decidePools(views, world, claims, shown.stuck, { names: shown.names, serving });
   const impact = impactJudge(
     world,
     decisions.map(({ view }) => view),
     claimed.recordSets,
   );
   const decided = decisions.flatMap(({ actions }) => actions.map(impact.classed));
-  const staying = guarded("addresses", decided, { shown: shown.names, serving });
+  const staying = guarded("addresses", decided, { shown: shown.names.filter(({ isRead }) => isRead), serving });
   const { byObject, sending, lettingIn } = planFirewalls(
     decisions.map(({ view }) => view),
     staying.actions,

@@ -56,6 +56,10 @@ export interface PoolView {
   readonly firewall: FirewallTarget;
   /** Returns why no address of the pool may go to a machine for its firewall's sake; undefined if one may. */
   readonly firewallObstacle: (place: Place) => Obstacle | undefined;
+  /** What the object asks for and nobody has; absent while it selects something. Then nothing is taken from what serves. */
+  readonly emptyTarget?: string;
+  /** Until when addresses that are not to serve where they are stay there, since resolvers may hand them out, milliseconds; also times that are over. Absent = none. */
+  readonly drains?: ReadonlyMap<string, number>;
   /** False if the pool's provider can only move an address by two calls: unassign, then assign. */
   readonly isMoveOneCall: boolean;
   /** Returns the machine of a provider ID; undefined if the id is none of the pool's provider. */
@@ -136,7 +140,7 @@ export type PendingResolution =
 /**
  * The position of a managed address, from what was read and what status remembers.
  *
- *   placed     on a matching node, or on one in grace
+ *   placed     on a matching node, on one in grace, or for now on one that only serves
  *   free       can be assigned at once: unattached, on the machine of a former node, on a node that does not match, or on a foreign machine that may be taken over
  *   busy       the provider is working on it
  *   foreign    on a machine that never was a node of this cluster
@@ -146,7 +150,14 @@ export type PendingResolution =
  *   ungranted  its namespace is not granted it, and the object does not have it on record
  */
 export type Standing =
-  | { readonly kind: "placed"; readonly on: Required<Place>; readonly wasActive: boolean; readonly unready?: Unready }
+  | {
+      readonly kind: "placed";
+      readonly on: Required<Place>;
+      readonly wasActive: boolean;
+      readonly unready?: Unready;
+      /** Set on a node that does not match and still serves, where the address stays for now: what it is apart from that. */
+      readonly staying?: Free;
+    }
   | Free
   | { readonly kind: "busy"; readonly holder: Place | undefined; readonly isForeign: boolean }
   | { readonly kind: "foreign"; readonly holder: Place }
@@ -161,6 +172,8 @@ export interface Free {
   readonly from: Place | undefined;
   readonly rank: FreeRank;
   readonly sinceMs?: number;
+  /** True on a node that does not match and still serves the address to clients: taking it away is a relocation. */
+  readonly isServing?: true;
 }
 
 /** A holder that is unready and still counts as a match. */
@@ -184,6 +197,17 @@ export interface Decision {
   /** Matches that can take no address, with the reason. */
   readonly skipped: readonly NodeVerdict[];
   readonly cleaning: Cleaning;
+}
+
+/** True for an address that stays for now on a node which does not match and still serves it. */
+export function isStaying({ standing }: Pick<ManagedIP, "standing">): boolean {
+  return standing.kind === "placed" && standing.staying !== undefined;
+}
+
+/** True for an address that clients reach where it is. */
+export function servesNow({ standing }: Pick<ManagedIP, "standing">): boolean {
+  if (standing.kind === "placed") return standing.unready === undefined;
+  return standing.kind === "free" && standing.isServing === true;
 }
 
 /** True when this pass may change things for the object. */

@@ -17,7 +17,9 @@ import {
   recordSetPublisher,
   type ServedAddresses,
 } from "./names/publishers.ts";
+import { emptyTarget } from "./nodes/empty-target.ts";
 import { judgeNodes } from "./nodes/judge-nodes.ts";
+import { ANY_NODE, stillServes } from "./nodes/match.ts";
 import type { Verdicts } from "./pool-view.ts";
 import type { VerifiedAddresses } from "./serving.ts";
 import { type Validation, validateRecordSet } from "./validate.ts";
@@ -46,6 +48,8 @@ export interface RecordSetView {
   readonly unready: readonly UnreadyPublished[];
   /** Unreadable nodes, with the text why; sorted by name. */
   readonly undecided: Verdicts["undecided"];
+  /** What it asks for and nobody has, while nodes that serve are in the records; absent while it selects something, and where the records are to go then. */
+  readonly emptyTarget?: string;
   /** Matches whose annotation is no canonical IPv4 address; sorted by name. */
   readonly badAnnotations: readonly NodeFacts[];
   readonly publisher: Publisher;
@@ -86,6 +90,10 @@ export function viewRecordSet(
   const offered = (node: NodeFacts): ReturnType<typeof nodeAddresses> =>
     nodeAddresses(node, spec.addressType, verified);
   const unready = unreadyPublished(recordSet, verdicts, observation, (node) => isPublished(target, offered(node)));
+  const empty = emptyTarget(recordSet, validation, observation.nodes);
+  const isServed = (node: NodeFacts): boolean =>
+    isPublished(target, offered(node)) && stillServes(node, ANY_NODE, observation.nodesReadAtMs);
+  const isKept = empty !== undefined && spec.whenEmpty === "Keep" && observation.nodes.some(isServed);
   const inGrace = unready.filter(({ graceUntilMs }) => graceUntilMs > observation.nodesReadAtMs);
   const namesInGrace = new Set(inGrace.map(({ node }) => node.name));
   const suspended = suspensionOf(recordSet, observation.lease.suspension, observation.observedAtMs);
@@ -100,6 +108,7 @@ export function viewRecordSet(
     judgedUntilMs: Math.min(verdicts.untilMs, ...inGrace.map(({ graceUntilMs }) => graceUntilMs)),
     unready,
     undecided: verdicts.undecided,
+    ...(isKept ? { emptyTarget: empty } : {}),
     badAnnotations: spec.addressType === ADDRESS_ANNOTATION ? verdicts.matches.filter(hasBadAnnotation) : [],
     publisher,
     served: recordSetAddresses(verdicts.matches.map(offered), [
@@ -144,6 +153,7 @@ function unreadyPublished(
 /** What is held for a record set for a reason of its own: invalid, suspended, nodes in grace or that cannot be read, annotations that are no addresses. Pure. */
 export function recordSetHolds(view: RecordSetView, nowMs: number): readonly Hold[] {
   const { recordSet, validation, suspended, unready, undecided, badAnnotations } = view;
+  const empty = view.emptyTarget;
   const { meta } = recordSet;
   const whole = (kind: Hold["kind"], why: Obstacle): Hold => hold(kind, view.ref, objectKey(meta), why);
   const onNode = (name: string, why: Obstacle): Hold => hold("update-dns", view.ref, name, why);
@@ -158,6 +168,7 @@ export function recordSetHolds(view: RecordSetView, nowMs: number): readonly Hol
   return [
     ...(suspended === undefined ? [] : [whole("reconcile", suspendedObstacle(suspended, view.ref))]),
     ...deletion,
+    ...(empty === undefined ? [] : [whole("reconcile", personNeeded("EmptyTarget", empty))]),
     ...unready
       .filter(({ graceUntilMs }) => graceUntilMs > nowMs)
       .map(({ node, graceUntilMs }) => onNode(node.name, obstacle("Grace", "", { notBeforeMs: graceUntilMs }))),

@@ -1,19 +1,17 @@
 import type { AssignIP } from "../model/action.ts";
 import type { LettingIn } from "./firewalls/plan-firewalls.ts";
 import type { ServedAddresses } from "./names/publishers.ts";
-import { type PoolView, type Standing, statusOf } from "./pool-view.ts";
+import { type PoolView, type Standing, servesNow, statusOf } from "./pool-view.ts";
 
 /*
  * Which addresses serve: now, and once the plan is carried out. An address serves if it is on a match, and its firewall lets clients in there.
  */
 
-/** Returns the addresses that pools manage, or released, and that are attached to a match at this moment. Pure. */
+/** Returns the addresses that pools manage, or released, and that clients reach at this moment: on a match, or where they still serve. Pure. */
 export function servingNow(views: readonly PoolView[]): ReadonlySet<string> {
   return new Set(
     views.flatMap((view) => {
-      const placed = view.managed.flatMap(({ ip, standing }) =>
-        standing.kind === "placed" && standing.unready === undefined ? [ip] : [],
-      );
+      const placed = view.managed.flatMap((address) => (servesNow(address) ? [address.ip] : []));
       const isMatch = (holderID: string | undefined): boolean =>
         view.matches.some(({ providerID }) => view.machineOf(providerID) === holderID);
       const released = view.released.flatMap(({ ip, fact }) =>
@@ -34,7 +32,8 @@ export function poolAddresses(view: PoolView, assignments: readonly AssignIP[], 
     if (verified.kind === "undecided") undecided.add(ip);
     if (verified.kind === "on-node") serving.set(ip, verified.after);
   }
-  for (const { id, ip } of assignments) serving.set(ip, [id]);
+  // What takes the place of another one is published once it is there.
+  for (const { id, ip, replaces } of assignments) if (replaces === undefined) serving.set(ip, [id]);
   return { serving, undecided };
 }
 
@@ -70,7 +69,8 @@ export function verifiedAddresses(
   lettingIn: LettingIn,
 ): VerifiedAddresses {
   const byIP = new Map<string, VerifiedAddress>(views.flatMap((view) => confirmedBy(view, lettingIn)));
-  for (const { id, ip, after } of assignments) byIP.set(ip, { kind: "on-node", nodeName: after.nodeName, after: [id] });
+  for (const { id, ip, after, replaces } of assignments)
+    if (replaces === undefined) byIP.set(ip, { kind: "on-node", nodeName: after.nodeName, after: [id] });
   const placed = [...byIP].flatMap(([ip, fact]) => (fact.kind === "on-node" ? [{ ip, ...fact }] : []));
   const pools = new Set(views.filter(({ provider }) => provider !== undefined).map(({ key }) => key));
   return {

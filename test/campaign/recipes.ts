@@ -107,6 +107,18 @@ export const RECIPES: Readonly<Record<KindName, Readonly<Record<string, Recipe>>
     "dnsRecordSet.provider": DNS_PROVIDERS,
     ...place(["www", "@", "a.b"]),
     gracePeriodSeconds: { ordinary: [0.5, 300] },
+    maxUnavailable: {
+      ordinary: [1, 3, "1%", "100%"],
+      unusable: [
+        { value: 0, says: "spec.maxUnavailable must be" },
+        { value: -1, says: "spec.maxUnavailable must be" },
+        { value: "0%", says: "spec.maxUnavailable must be" },
+        { value: "101%", says: "spec.maxUnavailable must be" },
+        { value: "one", says: "spec.maxUnavailable must be" },
+        { value: "", says: "spec.maxUnavailable must be" },
+      ],
+    },
+    drainSeconds: { ordinary: [0.5, 600] },
     foreignHolder: { ordinary: [], beside: { ips: [ip(1), ip(50)], desiredIPs: 2 } },
   },
   NodeDNSRecordSet: {

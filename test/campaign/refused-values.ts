@@ -19,6 +19,7 @@ const WRONG_TYPES: Readonly<Record<string, unknown>> = {
   boolean: "yes",
   array: "a, b",
   object: "all",
+  "integer or text": 1.5,
 };
 
 /** For every field of a kind a spec with a value of the wrong type, below the minimum, outside of the enum, and without what is required. */
@@ -35,7 +36,7 @@ export function refusedSpecs(kind: Kind): readonly RefusedSpec[] {
 
 function refusedValues({ schema, isRequired }: SchemaField): readonly (readonly [what: string, value: unknown])[] {
   return [
-    ["of the wrong type", WRONG_TYPES[schema.type ?? ""] ?? 5],
+    ["of the wrong type", WRONG_TYPES[schema.type ?? "integer or text"] ?? 5],
     ...(schema.minimum === undefined ? [] : [["below the minimum", schema.minimum - 1] as const]),
     ...(schema.maximum === undefined ? [] : [["above the maximum", schema.maximum + 1] as const]),
     ...(schema.enum === undefined ? [] : [["outside of the enum", "Perhaps"] as const]),

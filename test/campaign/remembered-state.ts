@@ -72,6 +72,13 @@ export const REMEMBERED: readonly Remembered[] = [
     wrong: "a time in the future is now; an earlier one ends grace earlier",
   },
   {
+    paths: ["ips{}.drainingUntil"],
+    where: "pool, routed IP status",
+    written: "before an address leaves DNS while its node still serves; removed once the address has moved",
+    lost: "the address goes at once",
+    wrong: "the address goes earlier or later, at most ten minutes after the TTL from now",
+  },
+  {
     paths: ["acquired", "acquired[].*"],
     where: "pool, routed IP status",
     written: "with each acquisition",

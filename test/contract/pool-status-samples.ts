@@ -40,6 +40,7 @@ export const FULL_STATUS: Required<PoolStatus> = {
       error: "locked",
       reason: "InProgress",
       notMatchingSince: TIME,
+      drainingUntil: TIME,
     } satisfies Required<Omit<PoolStatus["ips"][string], "fault">>,
     "192.0.2.9": { state: "unassigned" },
   },

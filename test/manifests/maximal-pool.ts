@@ -35,6 +35,7 @@ export const MAXIMAL_STATUS: Full<PoolStatus> = {
       error: "e",
       reason: "InProgress",
       notMatchingSince: time,
+      drainingUntil: time,
     },
   },
   assignableNodes: ["n2"],
@@ -73,13 +74,14 @@ export const MAXIMAL_STATUS: Full<PoolStatus> = {
   assignments: 12,
 };
 
-const spec: Full<Omit<PoolSpec, "dnsRecordSet">> = {
+const spec: Full<Omit<PoolSpec, "dnsRecordSet" | "maxUnavailable">> = {
   provider: "digitalocean",
   region: "ams3",
   ips: ["192.0.2.1"],
   desiredIPs: 2,
   assignmentCoolOffSeconds: 0.5,
   gracePeriodSeconds: 1.5,
+  drainSeconds: 30.5,
   match: {
     nodeLabel: "a",
     podNamespace: "b",
@@ -95,5 +97,6 @@ const spec: Full<Omit<PoolSpec, "dnsRecordSet">> = {
 /** A spec of a pool with a value in every field that the model knows, as it is on the wire. */
 export const MAXIMAL_SPEC: Readonly<Record<string, unknown>> = {
   ...spec,
+  maxUnavailable: "40%",
   dnsRecordSet: { provider: "digitalocean", zone: "example.com", recordName: "www", ttl: 60, foreignRecords: "Share" },
 };

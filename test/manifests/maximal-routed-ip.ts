@@ -29,17 +29,21 @@ export const MAXIMAL_ROUTED_IP_SPEC: Readonly<Record<string, unknown>> = {
   dnsRecordSet: MAXIMAL_SPEC["dnsRecordSet"],
 };
 
-const issuer: Full<Pick<RoutedIPIssuerSpec, "provider" | "region" | "nodeLabel" | "tolerations" | "approval">> = {
+const issuer: Full<
+  Pick<RoutedIPIssuerSpec, "provider" | "region" | "nodeLabel" | "tolerations" | "approval" | "drainSeconds">
+> = {
   provider: "digitalocean",
   region: "ams3",
   nodeLabel: "a",
   approval: "Voluntary",
   tolerations: [{ key: "k", operator: "Equal", value: "v", effect: "NoExecute", tolerationSeconds: 60 }],
+  drainSeconds: 30.5,
 };
 
 /** A spec of a RoutedIPIssuer with a value in every field that the model knows, as it is on the wire. */
 export const MAXIMAL_ISSUER_SPEC: Readonly<Record<string, unknown>> = {
   ...issuer,
+  maxUnavailable: 2,
   routedIPReclaimPolicy: "Delete",
   routedIPFirewallName: "edge",
 };

@@ -13,6 +13,7 @@ const B = "203.0.113.2";
 const C = "203.0.113.3";
 const cordon = { key: "node.kubernetes.io/unschedulable", value: "", effect: "NoSchedule" };
 const taint = (key: string, effect = "NoExecute"): NodeFacts["taints"][number] => ({ key, value: "", effect });
+const region = { "topology.kubernetes.io/region": "nyc3" };
 const outOfService = taint("node.kubernetes.io/out-of-service");
 
 /** `www.example.com`, as written for these addresses. */
@@ -97,24 +98,30 @@ test.for<[string, Scene, readonly string[]]>([
     [`assign-ip ${A}: none`, "update-dns www.example.com: none"],
   ],
   [
-    "an address leaves a cordoned node that still serves: a relocation",
-    { nodes: [{ taints: [cordon] }], count: 3 },
-    [`move-ip ${A}: relocation`, "annotate-node n3: none", "clear-annotation n1: relocation"],
+    "the only address of a name leaves a cordoned node that still serves: a relocation",
+    { ips: [A], nodes: [{ taints: [cordon] }], count: 2 },
+    [`move-ip ${A}: relocation`, "annotate-node n2: none", "clear-annotation n1: relocation"],
   ],
   [
-    "with nowhere to go it leaves only its name and its annotation: a relocation, too",
-    { nodes: [{ taints: [cordon] }] },
+    "beside another one it leaves only its name and its annotation at first: a relocation, too",
+    { nodes: [{ taints: [cordon] }], count: 3 },
     ["update-dns www.example.com: relocation", "clear-annotation n1: relocation"],
   ],
+  ["with nowhere to go it stays in its name, and nobody is hurt", { nodes: [{ taints: [cordon] }] }, []],
   [
     "so with a taint of the owner's",
-    { nodes: [{ taints: [taint("dedicated")] }] },
+    { nodes: [{ taints: [taint("dedicated")] }], count: 3 },
     ["update-dns www.example.com: relocation", "clear-annotation n1: relocation"],
   ],
   [
     "and with a label that the selector asks for no more",
     {
-      nodes: [{}, { labels: { role: "edge" } }],
+      count: 3,
+      nodes: [
+        { labels: { ...region } },
+        { labels: { ...region, role: "edge" } },
+        { labels: { ...region, role: "edge" } },
+      ],
       pool: { spec: { match: { ...web, podNamespace: "", podLabel: "", nodeLabel: "role=edge" } } },
     },
     ["update-dns www.example.com: relocation", "clear-annotation n1: relocation"],
@@ -158,7 +165,7 @@ test.for<[string, Scene, readonly string[]]>([
       pool: { spec: { match: web } },
       rest: { pods: pods(web, { n1: ready, n2: ready, n3: ready }) },
     },
-    [`move-ip ${A}: relocation`, "annotate-node n3: none", "clear-annotation n1: relocation"],
+    ["update-dns www.example.com: relocation", "clear-annotation n1: relocation"],
   ],
   [
     "an address that is on no machine hurts nobody as it leaves a name: it serves no more",
@@ -167,7 +174,16 @@ test.for<[string, Scene, readonly string[]]>([
   ],
   [
     "of two addresses that leave a name, the one that serves counts",
-    { ips: [A, B, C], nodes: [{ ready: { isReady: false } }, { taints: [cordon] }] },
+    {
+      ips: [A, B, C],
+      nodes: [{ ready: { isReady: false } }, { taints: [cordon] }],
+      addresses: [
+        known(A, { holderID: "101", region: "fra1" }),
+        known(B, { holderID: "102" }),
+        known(C, { holderID: "103" }),
+      ],
+      count: 4,
+    },
     ["update-dns www.example.com: relocation", "clear-annotation n1: recovery", "clear-annotation n2: relocation"],
   ],
   [
@@ -176,20 +192,16 @@ test.for<[string, Scene, readonly string[]]>([
     ["update-dns www.example.com: reduction", "clear-annotation n2: reduction"],
   ],
   [
-    "with Delete it is unassigned, and given back for good",
+    "with Delete it is unassigned, and given back for good, once no name shows it",
     {
+      shown: { "www.example.com": [A] },
       pool: {
         finalizers: ["flipop.digitalocean.com/cleanup"],
         spec: { ips: [], desiredIPs: 1, reclaimPolicy: "Delete" },
         status: { acquired: [A, B].map((ip) => ({ ip, acquiredAt: "2026-08-01T11:00:00Z" })) },
       },
     },
-    [
-      "update-dns www.example.com: reduction",
-      "clear-annotation n2: reduction",
-      `unassign-ip ${B}: reduction`,
-      `delete-ip ${B}: reduction`,
-    ],
+    ["clear-annotation n2: reduction", `unassign-ip ${B}: reduction`, `delete-ip ${B}: reduction`],
   ],
   [
     "a surplus address on a dead node hurts nobody until it is given back for good",

@@ -369,7 +369,7 @@ test.for<[string, Observation, string[]]>([
         }),
         aPool({ name: "b", spec: { ips: [B], match: matching("role=edge") } }),
       ],
-      nodes: [aNode({ name: "n0" }), aNode({ labels: { role: "edge" } })],
+      nodes: [aNode({ name: "n0", ready: { isReady: false } }), aNode({ labels: { role: "edge" } })],
       addresses: [known(A, { holderID: "101" }), known(B), known(C)],
     }),
     [

@@ -4,6 +4,7 @@ import {
   FINALIZER,
   type ForeignHolderPolicy,
   type MatchSpec,
+  type MaxUnavailable,
   type ObjectMeta,
   type Pool,
   type PoolSpec,
@@ -121,6 +122,26 @@ function count(otherwise = 0): Field<number> {
   };
 }
 
+/** A number of addresses of at least 1, or a percentage from 1% to 100%. What stopped every drain would be written by mistake only. */
+const maxUnavailable: Field<MaxUnavailable> = {
+  read: (value, wrong) => {
+    if (typeof value === "number" && Number.isInteger(value) && value >= 1) return { count: value };
+    const percent = typeof value === "string" ? Number(/^(\d{1,3})%$/.exec(value)?.[1]) : Number.NaN;
+    if (percent >= 1 && percent <= 100) return { percent };
+    return void wrong("an integer of at least 1, or a percentage from 1% to 100%", value);
+  },
+};
+
+/** The longest time an address may be kept longer than the TTL, seconds. */
+const LONGEST_DRAIN_SECONDS = 600;
+
+const drainSeconds: Field<number> = {
+  read: (value, wrong) => {
+    if (typeof value === "number" && value >= 0 && value <= LONGEST_DRAIN_SECONDS) return value;
+    return void wrong(`a number from 0 to ${LONGEST_DRAIN_SECONDS}`, value);
+  },
+};
+
 /** What is absent or empty is left out. */
 const TOLERATION: FieldsOf<Toleration> = {
   key: optional(text),
@@ -171,6 +192,8 @@ const POOL_SPEC: FieldsOf<PoolSpec> = {
   desiredIPs: count(),
   assignmentCoolOffSeconds: seconds,
   gracePeriodSeconds: seconds,
+  maxUnavailable: optional(maxUnavailable),
+  drainSeconds: optional(drainSeconds),
   match: defaulted(MATCH),
   dnsRecordSet: optional(dnsRecordSet("digitalocean")),
   reclaimPolicy,
@@ -249,6 +272,8 @@ const ISSUER_SPEC: FieldsOf<RoutedIPIssuerSpec> = {
   nodeLabel: textOrEmpty,
   tolerations: list(defaulted(TOLERATION)),
   approval,
+  maxUnavailable: optional(maxUnavailable),
+  drainSeconds: optional(drainSeconds),
 };
 
 /**

@@ -109,6 +109,7 @@ const IP_FIELDS: FieldsOf<Omit<IPStatus, "fault">> = {
   error: optional(text),
   reason: optional(text),
   notMatchingSince: optional(text),
+  drainingUntil: optional(text),
 };
 
 const IP = derived<IPStatus, "fault">(object(IP_FIELDS), ({ reason }) => {

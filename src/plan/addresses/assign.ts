@@ -9,6 +9,7 @@ import { hold, obstacle } from "../holds.ts";
 import { type Free, type FreeRank, isWritable, type PoolView, statusOf } from "../pool-view.ts";
 import { ipSubject, nodeSubject } from "../retries.ts";
 import type { Availability, Leaver, MachineLedger } from "./machine-ledger.ts";
+import { draining, type Pace } from "./pace.ts";
 
 /** Who gets what in one pool, and who is left over. */
 export interface Assignments {
@@ -24,33 +25,33 @@ export interface Assignments {
   readonly coolOffUntilMs: number | undefined;
 }
 
-/** Chooses a node for each free address of a pool, and enters every choice in the ledger. */
-export function assignPool(view: PoolView, ledger: MachineLedger): Assignments {
+/**
+ * Chooses a node for each free address of a pool, and enters every choice in the ledger. What serves nowhere comes first. For what still serves where it is the pace
+ * has the last word, and nothing is reserved before it goes: another object may need the node to serve.
+ *
+ * @param pace - absent where addresses that still serve are treated as the others
+ */
+export function assignPool(view: PoolView, ledger: MachineLedger, pace?: Pace): Assignments {
   const { candidates, skipped } = findCandidates(view, ledger);
   const open = [...candidates];
   const actions: (AssignIP | UnassignIP)[] = [];
   const holds: Hold[] = [];
   const mustNotCarry = unknownGaps(view);
   let coolOffUntilMs = coolOffEnd(view);
-  for (const { ip, standing } of freeInOrder(view)) {
+  for (const { ip, standing } of freeInOrder(view, pace)) {
     const choice = view.withheld.get(ip) ?? choose(view, ip, open);
     if (typeof choice !== "number") {
       holds.push(hold("assign-ip", view.object, ip, choice));
+      if (standing.isServing) pace?.waits(ip, choice);
       continue;
     }
     const [candidate] = open.splice(choice, 1);
     if (candidate === undefined) continue;
-    // What will not be written is promised to nobody: other objects wait for that node, too.
-    if (isWritable(view)) ledger.promise(candidate.place.machineID, view.key);
-    if (view.suspended !== undefined) {
-      holds.push(hold("assign-ip", view.object, ip, suspendedObstacle(view.suspended, view.object)));
-      continue;
-    }
-    if (coolOffUntilMs !== undefined) {
-      holds.push(hold("assign-ip", view.object, ip, coolOff(candidate, coolOffUntilMs)));
-      continue;
-    }
-    actions.push(...assignment(view, ip, standing, candidate, mustNotCarry));
+    const step = nextStep(view, { ip, standing }, candidate, { pace, coolOffUntilMs });
+    holds.push(...step.holds);
+    if (step.isReserved) ledger.promise(candidate.place.machineID, view.key);
+    if (step.sent === undefined) continue;
+    actions.push(...assignment(view, step.sent, candidate, mustNotCarry));
     coolOffUntilMs = newCoolOff(view);
   }
   const waiting = candidates.map(({ node }) => node.name).toSorted();
@@ -59,12 +60,116 @@ export function assignPool(view: PoolView, ledger: MachineLedger): Assignments {
 
 const RANKS: readonly FreeRank[] = ["unassigned", "node-gone", "not-matching", "foreign"];
 
-/** Free addresses in use: those that did not fail first, then those longest due; then unassigned, on gone nodes, on nodes that do not match; each in managed order. */
-function freeInOrder(view: PoolView): readonly { readonly ip: string; readonly standing: Free }[] {
+/** What comes of the turn of an address that still serves: what is sent in its place, or itself, or neither. */
+interface Step {
+  readonly sent?: { readonly ip: string; readonly standing: Free; readonly replaces?: string };
+  readonly holds: readonly Hold[];
+}
+
+/** Returns what comes of an address and the node that waits for it; `isReserved`: no other object may have the node. */
+function nextStep(
+  view: PoolView,
+  address: { readonly ip: string; readonly standing: Free },
+  candidate: Candidate,
+  how: { readonly pace: Pace | undefined; readonly coolOffUntilMs: number | undefined },
+): Step & { readonly isReserved: boolean } {
+  const { pace } = how;
+  if (address.standing.isServing && pace !== undefined) {
+    const step = paced(view, address.ip, candidate, { ...how, pace });
+    return { ...step, isReserved: step.sent !== undefined };
+  }
+  // What will not be written is promised to nobody: other objects wait for that node, too.
+  return { ...atOnce(view, address, candidate, how), isReserved: isWritable(view) };
+}
+
+/** Sends an address that serves nowhere. */
+function atOnce(
+  view: PoolView,
+  address: { readonly ip: string; readonly standing: Free },
+  candidate: Candidate,
+  { pace, coolOffUntilMs }: { readonly pace: Pace | undefined; readonly coolOffUntilMs: number | undefined },
+): Step {
+  const suspended = view.suspended === undefined ? undefined : suspendedObstacle(view.suspended, view.object);
+  const cooling = coolOffUntilMs === undefined ? undefined : coolOff(candidate, coolOffUntilMs);
+  const why = suspended ?? cooling ?? leaversDrain(candidate, address.standing, pace);
+  if (why !== undefined) return { holds: [hold("assign-ip", view.object, address.ip, why)] };
+  pace?.recovers();
+  return { sent: address, holds: [] };
+}
+
+/**
+ * Takes the next step with an address that still serves, for which a node waits. If the pool has an address that is not in use, that one goes to the node, and the old one
+ * leaves once it serves there.
+ */
+function paced(
+  view: PoolView,
+  ip: string,
+  candidate: Candidate,
+  { pace, coolOffUntilMs }: { readonly pace: Pace; readonly coolOffUntilMs: number | undefined },
+): Step {
+  const cooling = coolOffUntilMs === undefined ? undefined : coolOff(candidate, coolOffUntilMs);
+  const turn = pace.turn(ip, cooling);
+  const held = (why: Obstacle): readonly Hold[] => [hold("assign-ip", view.object, ip, why)];
+  if (turn.kind === "stay") {
+    pace.stays(ip);
+    return { holds: held(turn.why) };
+  }
+  const spare = pace.hasLeft(ip) ? undefined : spareFor(view, candidate, pace);
+  if (spare !== undefined) {
+    pace.stays(ip);
+    if ("untilMs" in spare) return { holds: held(draining(spare.untilMs)) };
+    pace.recovers();
+    return {
+      sent: { ...spare, replaces: ip },
+      holds: held(obstacle("DisruptionBudget", `after ${spare.ip}`, { waitsFor: "turn" })),
+    };
+  }
+  pace.goes(ip);
+  if (turn.kind === "leave") return { holds: held(turn.why) };
+  const standing = view.managed.find((address) => address.ip === ip)?.standing;
+  return standing?.kind === "free" ? { sent: { ip, standing }, holds: [] } : { holds: [] };
+}
+
+/** Returns the address that is not in use and can go to a node at once, or when the first one can that resolvers still hand out; undefined if there is none. */
+function spareFor(
+  view: PoolView,
+  candidate: Candidate,
+  pace: Pace,
+): { readonly ip: string; readonly standing: Free } | { readonly untilMs: number } | undefined {
+  const spares = view.managed.flatMap(({ ip, standing }) =>
+    standing.kind === "free" && standing.rank !== "foreign" && !view.inUse.has(ip) ? [{ ip, standing }] : [],
+  );
+  const able = spares.filter(({ ip }) => typeof choose(view, ip, [candidate]) === "number");
+  const waits = able.map(({ ip, standing }) => (standing.isServing === true ? pace.drainedAtMs(ip) : view.nowMs));
+  const ready = able.find((_spare, index) => (waits[index] ?? 0) <= view.nowMs);
+  return ready ?? (waits.length === 0 ? undefined : { untilMs: Math.min(...waits) });
+}
+
+/** Why an address that never served does not take a machine from another one yet: resolvers may still hand that one out. What serves no more does not wait for it. */
+function leaversDrain({ leaving }: Candidate, { rank }: Free, pace: Pace | undefined): Obstacle | undefined {
+  if (pace === undefined || rank !== "unassigned") return undefined;
+  const untilMs = Math.max(...leaving.map(({ ip, owner }) => pace.drainedAtMs(ip, owner)));
+  return untilMs > pace.nowMs ? draining(untilMs) : undefined;
+}
+
+/** Free addresses in use: those that serve nowhere first, then those that did not fail, then those longest due; then unassigned, on gone nodes, on nodes that do not match; each in managed order. Of those that still serve the ones that have left their names come first. */
+function freeInOrder(
+  view: PoolView,
+  pace: Pace | undefined,
+): readonly { readonly ip: string; readonly standing: Free }[] {
   const turn = (ip: string): number => view.retries.turn(ipSubject(ip));
+  const place = ({ ip, standing }: { readonly ip: string; readonly standing: Free }): number => {
+    if (pace === undefined || standing.isServing !== true) return 0;
+    return pace.hasLeft(ip) ? 1 : 2;
+  };
   return view.managed
     .flatMap(({ ip, standing }) => (standing.kind === "free" && view.inUse.has(ip) ? [{ ip, standing }] : []))
-    .toSorted((a, b) => turn(a.ip) - turn(b.ip) || RANKS.indexOf(a.standing.rank) - RANKS.indexOf(b.standing.rank));
+    .toSorted(
+      (a, b) =>
+        place(a) - place(b) ||
+        turn(a.ip) - turn(b.ip) ||
+        RANKS.indexOf(a.standing.rank) - RANKS.indexOf(b.standing.rank),
+    );
 }
 
 /**
@@ -144,8 +249,7 @@ const MOVE_REASONS: Readonly<Record<FreeRank, Reason>> = {
 
 function assignment(
   view: PoolView,
-  ip: string,
-  { from, rank }: Free,
+  { ip, standing: { from, rank }, replaces }: NonNullable<Step["sent"]>,
   candidate: Candidate,
   mustNotCarry: readonly string[],
 ): readonly (AssignIP | UnassignIP)[] {
@@ -169,6 +273,7 @@ function assignment(
     after: candidate.place,
     mustNotCarry,
     isHolderJudged,
+    ...(replaces === undefined ? {} : { replaces }),
   };
   return [...leaving, assign];
 }

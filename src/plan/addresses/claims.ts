@@ -45,7 +45,8 @@ function holdByStatus(pool: Pool, ip: string): 0 | 1 | 2 {
 
 /**
  * The addresses that are in use, where no succession is open: at most `desired` of the managed ones. Those active by status whose holder still matches come first, then others
- * on matches (or on the way to one), then list order. Conflicts, addresses that are not granted, that are gone and foreign-held ones fill no place; one that could not be read
+ * on matches (or on the way to one), then those that still serve elsewhere, then list order. Conflicts, addresses that are not granted, that are gone and foreign-held ones
+ * fill no place; one that could not be read
  * keeps the rank its status gives it.
  */
 export function selectInUse(managed: readonly ManagedIP[], desired: number, pool: Pool): ReadonlySet<string> {
@@ -59,6 +60,15 @@ export function selectInUse(managed: readonly ManagedIP[], desired: number, pool
 /** An address that fills no place, and counts when it is decided whether to buy. */
 const UNUSABLE: ReadonlySet<ManagedIP["standing"]["kind"]> = new Set(["conflict", "ungranted", "gone", "foreign"]);
 
+/** Adds to the addresses in use, for each that is on its way, one that still serves where it is: it stays until the other one is there. Pure. */
+export function withServing(inUse: ReadonlySet<string>, managed: readonly ManagedIP[]): ReadonlySet<string> {
+  const coming = managed.filter(({ ip, standing }) => inUse.has(ip) && standing.kind === "busy").length;
+  const serving = managed.filter(
+    ({ ip, standing }) => !inUse.has(ip) && standing.kind === "free" && standing.isServing === true,
+  );
+  return new Set([...inUse, ...serving.slice(0, coming).map(({ ip }) => ip)]);
+}
+
 /** True for the address that the spec of a RoutedIP names: once it can be used, none that was bought is. */
 function isNamed({ acquired }: ManagedIP, { kind }: Pool): boolean {
   return kind === "routedip" && acquired === undefined;
@@ -66,6 +76,8 @@ function isNamed({ acquired }: ManagedIP, { kind }: Pool): boolean {
 
 function rankOf({ ip, standing }: ManagedIP, pool: Pool): number {
   if (standing.kind === "placed") return standing.wasActive ? 0 : 1;
+  // What serves keeps its place before what serves nowhere, and yields it to what a match has.
+  if (standing.kind === "free" && standing.isServing) return 1.5;
   if (standing.kind !== "gap" && standing.kind !== "busy") return 2;
   const ranks: Readonly<Partial<Record<IPState, number>>> = { active: 0, "in-progress": 1 };
   return ranks[statusOf(pool, ip)?.state ?? "unassigned"] ?? 2;

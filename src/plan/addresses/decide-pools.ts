@@ -3,6 +3,7 @@ import type { Observation } from "../../model/observation.ts";
 import type { Hold, Obstacle } from "../../model/plan.ts";
 import { ownerText } from "../../model/resource.ts";
 import { suspendedObstacle } from "../../model/suspension.ts";
+import type { ServingNames } from "../drain.ts";
 import { hold, obstacle, personNeeded } from "../holds.ts";
 import { type Decision, isWritable, type ManagedIP, type PoolView } from "../pool-view.ts";
 import { type AcquisitionBudget, acquireForPool, acquisitionBudgets, pendingHolds } from "./acquire.ts";
@@ -10,6 +11,7 @@ import { assignPool } from "./assign.ts";
 import type { Claims } from "./claims.ts";
 import { MachineLedger } from "./machine-ledger.ts";
 import { chooseAddress } from "./named-address.ts";
+import { servingStays } from "./position.ts";
 import { reclaim } from "./reclaim.ts";
 
 /**
@@ -22,6 +24,7 @@ export function decidePools(
   observation: Observation,
   claims: Claims,
   stillPublished: ReadonlyMap<string, string>,
+  names: ServingNames,
 ): readonly Decision[] {
   const ledgers = machineLedgers(views, observation, claims, stillPublished);
   const budgets = acquisitionBudgets(observation, views);
@@ -33,7 +36,7 @@ export function decidePools(
     if (!isWritable(view) || ledger === undefined || budget === undefined)
       return undecided(view, ledger, stillPublished);
     if (view.pool.meta.isDeleting) return given(view, stillPublished);
-    return decide(view, { ledger, budget, stillPublished, onChoice: (next) => ledgers.set(provider, next) });
+    return decide(view, { ledger, budget, names, stillPublished, onChoice: (next) => ledgers.set(provider, next) });
   });
 }
 
@@ -71,8 +74,10 @@ function undecided(
   const canServe = view.provider !== undefined && !view.pool.meta.isDeleting;
   const assignments = canServe && ledger !== undefined ? assignPool(view, ledger) : undefined;
   const { holds, cleaning } = reclaim(view, false, stillPublished);
+  // What serves goes on serving while nothing may be changed.
+  const managed = view.managed.map((address) => (canServe ? servingStays(address) : address));
   return {
-    view,
+    view: { ...view, managed },
     actions: [],
     holds: [...ownHolds(view), ...(canServe ? pendingHolds(view) : []), ...holds],
     unassigned: assignments?.holds ?? [],
@@ -93,12 +98,13 @@ function decide(
   context: {
     readonly ledger: MachineLedger;
     readonly budget: AcquisitionBudget;
+    readonly names: ServingNames;
     readonly stillPublished: ReadonlyMap<string, string>;
     /** Told the ledger that later pools go on with. */
     readonly onChoice: (ledger: MachineLedger) => void;
   },
 ): Decision {
-  const { view, ledger, assignments } = chooseAddress(before, context.ledger);
+  const { view, ledger, assignments } = chooseAddress(before, context.ledger, context.names);
   context.onChoice(ledger);
   const acquired = acquireForPool(view, assignments, context.budget, ledger);
   const reclaimed = reclaim(view, acquired.actions.length > 0, context.stillPublished);
@@ -126,6 +132,9 @@ function ownHolds(view: PoolView): readonly Hold[] {
     why === undefined ? [] : [hold("assign-ip", object, ip, why)];
   return [
     ...(suspended === undefined ? [] : [hold("reconcile", object, key, suspendedObstacle(suspended, object))]),
+    ...(view.emptyTarget === undefined
+      ? []
+      : [hold("reconcile", object, key, personNeeded("EmptyTarget", view.emptyTarget))]),
     ...view.badEntries.map(({ entry, fault }): Hold => {
       const why = personNeeded(fault === "invalid" ? "InvalidIP" : "DuplicateIP");
       return { ...hold("assign-ip", object, entry, why), isOfEntry: true };

@@ -1,11 +1,13 @@
 import type { Hold } from "../../model/plan.ts";
 import type { Pool } from "../../model/resource.ts";
+import type { ServingNames } from "../drain.ts";
 import { obstacle } from "../holds.ts";
 import { type ManagedIP, type PoolView, type Succession, statusOf } from "../pool-view.ts";
 import { ipSubject, retryDueMs } from "../retries.ts";
 import { type Assignments, assignPool } from "./assign.ts";
 import { selectInUse } from "./claims.ts";
 import type { MachineLedger } from "./machine-ledger.ts";
+import { Pace } from "./pace.ts";
 
 /**
  * Returns how far the address that a RoutedIP names has replaced the one that flipop bought for it; undefined once it has, or where
@@ -73,9 +75,13 @@ const SWAP_PAUSE_MS = 10 * 60_000;
  *
  * If there is none, the bought address stays in use, and a hold says what the named one waits for.
  */
-export function chooseAddress(view: PoolView, ledger: MachineLedger): AddressChoice {
+export function chooseAddress(view: PoolView, ledger: MachineLedger, names: ServingNames): AddressChoice {
   const { succession } = view;
-  if (succession === undefined) return { view, ledger, assignments: assignPool(view, ledger) };
+  if (succession === undefined) {
+    const pace = new Pace(view, names);
+    const assignments = assignPool(view, ledger, pace);
+    return { view: pace.settled(view), ledger, assignments };
+  }
   const choices = waysOf(view, succession).map((way) => {
     const chosen = { ...view, inUse: new Set(way) };
     const own = ledger.with(chosen);

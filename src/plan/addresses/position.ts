@@ -5,7 +5,15 @@ import { type IPStatus, ownerKey, type Pool } from "../../model/resource.ts";
 import { pastMs } from "../../model/time.ts";
 import type { HeldWishes } from "../grants.ts";
 import { undecidedText } from "../holds.ts";
-import { type MachineOf, type MatchVerdict, type Standing, statusOf, storedMachines } from "../pool-view.ts";
+import {
+  type Free,
+  type MachineOf,
+  type ManagedIP,
+  type MatchVerdict,
+  type Standing,
+  statusOf,
+  storedMachines,
+} from "../pool-view.ts";
 
 /** True when an address stays on a machine as things are now: the machine's node matches, is in grace, or cannot be read. */
 export function keepsAddress(
@@ -24,9 +32,27 @@ export function keepsAddress(
   const fact = { kind: "known", address: { ip, region: "", holderID: machine, isLocked: false } } as const;
   const nodeByMachine = new Map([[machine, node]]);
   const held = { ips: new Map() };
-  const context = { pool, held, machineOf, key, nowMs, nodeByMachine, machineless: [], verdictOf, ownerOf: () => key };
+  const ownerOf = (): string => key;
+  const stillServes = (): boolean => false;
+  const context = { pool, held, machineOf, key, nowMs, nodeByMachine, machineless: [], verdictOf, stillServes, ownerOf };
   const { kind } = standingOf(ip, fact, context);
   return kind === "placed" || kind === "gap";
+}
+
+/** The address as one that stays on its node for now. Pure. */
+export function staying(address: ManagedIP, standing: Free): ManagedIP {
+  const { machineID, nodeName } = standing.from ?? {};
+  if (machineID === undefined || nodeName === undefined) return address;
+  return {
+    ...address,
+    standing: { kind: "placed", on: { machineID, nodeName }, wasActive: false, staying: standing },
+  };
+}
+
+/** The address as one that stays on its node for now if it serves there. Pure. */
+export function servingStays(address: ManagedIP): ManagedIP {
+  const { standing } = address;
+  return standing.kind === "free" && standing.isServing === true ? staying(address, standing) : address;
 }
 
 /** What the standing of an address depends on. */
@@ -40,6 +66,8 @@ interface StandingContext {
   /** Nodes whose machine cannot be read. */
   readonly machineless: readonly NodeFacts[];
   readonly verdictOf: (node: NodeFacts) => MatchVerdict;
+  /** Whether clients reach what runs on a node, whatever its labels and taints say. */
+  readonly stillServes: (node: NodeFacts) => boolean;
   readonly ownerOf: (ip: string) => string | undefined;
   readonly key: string;
 }
@@ -110,7 +138,19 @@ function onNode(ip: string, node: NodeFacts, machine: string, context: StandingC
   if (verdict.kind === "unready" && wasActive && graceUntilMs > context.nowMs) {
     return { kind: "placed", on, wasActive, unready: { sinceMs, graceUntilMs } };
   }
-  return { kind: "free", from: on, rank: "not-matching", sinceMs };
+  const isServing = context.stillServes(node) && isInService(ip, node, machine, context);
+  return { kind: "free", from: on, rank: "not-matching", sinceMs, ...(isServing ? { isServing } : {}) };
+}
+
+/** True if the object itself has clients served by the address on the node, or is just withdrawing it from there: by status, by the node's annotation, or by its name. */
+function isInService(ip: string, node: NodeFacts, machine: string, context: StandingContext): boolean {
+  const { pool, key, machineOf } = context;
+  if (pool.meta.isDeleting) return false;
+  const entry = statusOf(pool, ip);
+  const isKnownHere = entry === undefined || isAt(entry, machine, machineOf);
+  const isAnnotated = node.addressAnnotation === ip && (node.poolAnnotation ?? key) === key;
+  const isPublished = pool.status.publishedDNS?.addresses.includes(ip) === true;
+  return isKnownHere && (entry?.state === "active" || entry?.drainingUntil !== undefined || isAnnotated || isPublished);
 }
 
 /** True if the address served on the node: status says so, or the node's annotation if there is no status. */

@@ -8,6 +8,7 @@ import { isAsked, isWritable, type ManagedIP, type PoolView } from "../pool-view
 import { ipSubject } from "../retries.ts";
 import { ambiguityOf } from "./acquire.ts";
 import { unassignment } from "./assign.ts";
+import { draining } from "./pace.ts";
 
 /** What `reclaimPolicy: Delete` does with addresses in this pass. */
 interface Reclaim {
@@ -58,6 +59,9 @@ function giveBack(
   { ip, standing }: ManagedIP,
   publishedAs: string | undefined,
 ): Pick<Reclaim, "holds" | "actions"> {
+  const drainsUntilMs = view.pool.meta.isDeleting ? undefined : view.drains?.get(ip);
+  if (drainsUntilMs !== undefined && drainsUntilMs > view.nowMs && publishedAs === undefined)
+    return { actions: [], holds: [hold("delete-ip", view.object, ip, draining(drainsUntilMs))] };
   const why =
     publishedAs === undefined
       ? (view.withheld.get(ip) ?? view.retries.obstacle(ipSubject(ip)) ?? positionObstacle(standing))

@@ -51,6 +51,7 @@ function specOf(
   service: ServiceFacts | undefined,
 ): PoolSpec {
   const { address, gracePeriodSeconds, dnsRecordSet, foreignHolder, suspend } = spec;
+  const { maxUnavailable, drainSeconds } = issuer?.spec ?? {};
   return {
     provider: known?.provider ?? "",
     region: issuer?.spec.region ?? "",
@@ -58,6 +59,8 @@ function specOf(
     desiredIPs: 1,
     assignmentCoolOffSeconds: 0,
     gracePeriodSeconds,
+    ...(maxUnavailable === undefined ? {} : { maxUnavailable }),
+    ...(drainSeconds === undefined ? {} : { drainSeconds }),
     match: matchOf(namespace, issuer, service),
     ...(dnsRecordSet === undefined ? {} : { dnsRecordSet }),
     reclaimPolicy: known?.reclaimPolicy ?? "Retain",

@@ -11,6 +11,7 @@ import { obstacle } from "../holds.ts";
 import {
   type BadEntry,
   isNotOwn,
+  isStaying,
   type ManagedIP,
   type PendingResolution,
   type PoolView,
@@ -19,9 +20,9 @@ import {
 import { Retries } from "../retries.ts";
 import type { Validation } from "../validate.ts";
 import { resolvePending } from "./acquire.ts";
-import { type Claims, releasedOf, selectInUse } from "./claims.ts";
+import { type Claims, releasedOf, selectInUse, withServing } from "./claims.ts";
 import { successionOf } from "./named-address.ts";
-import { standingOf } from "./position.ts";
+import { servingStays, standingOf } from "./position.ts";
 
 /** What a view is built from, beside the pool. */
 interface ViewContext {
@@ -30,6 +31,10 @@ interface ViewContext {
   readonly held: PoolView["held"];
   readonly validation: Validation;
   readonly verdicts: Verdicts;
+  /** What the pool asks for and nobody has; undefined while it selects something. */
+  readonly emptyTarget: string | undefined;
+  /** Whether clients reach what runs on a node, whatever its labels and taints say. */
+  readonly stillServes: (node: NodeFacts) => boolean;
   /** Machine id → its node, as this pool sees it. */
   readonly nodeByMachine: ReadonlyMap<string, NodeFacts>;
   /** Nodes whose machine cannot be read. */
@@ -76,8 +81,9 @@ export function viewPool(pool: Pool, context: ViewContext): PoolView {
     managed,
     badEntries: findBadEntries(spec.ips),
     released: releasedOf(pool, new Set(managed.map(({ ip }) => ip)), provider, claims),
-    inUse: succession === undefined ? selectInUse(managed, desired, pool) : new Set(succession.inUse),
+    inUse: new Set(succession?.inUse ?? withServing(selectInUse(managed, desired, pool), managed)),
     ...(succession === undefined ? {} : { succession }),
+    ...emptyTargetField(context.emptyTarget, managed),
     desired,
     acquired: found.acquired.filter(({ ip }) => managed.some((address) => address.ip === ip)),
     pending: found.pending,
@@ -93,6 +99,11 @@ export function viewPool(pool: Pool, context: ViewContext): PoolView {
       return nodeName === undefined ? { machineID: machine } : { machineID: machine, nodeName };
     },
   };
+}
+
+/** Nothing is said of it where nothing serves. */
+function emptyTargetField(empty: string | undefined, managed: readonly ManagedIP[]): Pick<PoolView, "emptyTarget"> {
+  return empty !== undefined && managed.some(isStaying) ? { emptyTarget: empty } : {};
 }
 
 /** Why nothing at all can be done for a pool in this pass; undefined when something can. */
@@ -113,11 +124,12 @@ function managedAddresses(
   acquired: readonly AcquiredIP[],
   provider: ProviderFacts | undefined,
   facts: ProviderFacts | undefined,
-  { observation, claims, held, verdicts, nodeByMachine, machineless }: ViewContext,
+  context: ViewContext,
 ): readonly ManagedIP[] {
+  const { observation, claims, held, verdicts, nodeByMachine, machineless } = context;
   const key = ownerKey({ kind: pool.kind, ...pool.meta });
   const written = new Set(pool.spec.ips);
-  const context = {
+  const facing = {
     pool,
     held,
     machineOf: (id: string) => observation.registry.machineID(pool.spec.provider, id),
@@ -126,14 +138,18 @@ function managedAddresses(
     nodeByMachine,
     machineless,
     verdictOf: verdicts.of,
+    stillServes: context.stillServes,
     ownerOf: (ip: string) => claims.ownerOf(ip) ?? key,
   };
   return managedIPs({ ...pool, status: { ...pool.status, acquired } }).flatMap((ip): readonly ManagedIP[] => {
     const entry = written.has(ip) ? undefined : acquired.find((one) => one.ip === ip);
-    const standing = standingOf(ip, provider?.addresses.get(ip) ?? goneOrUnread(ip, facts), context);
-    if (entry === undefined) return [{ ip, standing }];
+    const standing = standingOf(ip, provider?.addresses.get(ip) ?? goneOrUnread(ip, facts), facing);
+    // With nobody to serve instead, what serves stays.
+    const placed = (address: ManagedIP): ManagedIP =>
+      context.emptyTarget === undefined ? address : servingStays(address);
+    if (entry === undefined) return [placed({ ip, standing })];
     const isForgotten = standing.kind === "gone" && provider?.isComplete === true;
-    return isForgotten ? [] : [{ ip, standing, acquired: { isAdopted: entry.adopted === true } }];
+    return isForgotten ? [] : [placed({ ip, standing, acquired: { isAdopted: entry.adopted === true } })];
   });
 }
 

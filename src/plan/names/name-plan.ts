@@ -1,5 +1,4 @@
-import { nameActionID, type ObjectRef, type WriteDNS } from "../../model/action.ts";
-import { type RecordSetState, recordAddresses, sharedTTL } from "../../model/dns.ts";
+import { type ObjectRef, type WriteDNS, nameActionID } from "../../model/dns.ts";
 import type { Hold, Obstacle } from "../../model/plan.ts";
 import { REFUSAL_REASONS, type Reason } from "../../model/reason.ts";
 import { hold, obstacle, personNeeded } from "../holds.ts";
@@ -205,6 +204,7 @@ function update(
     before: contentOf(records),
     after: { addresses, ttlSeconds },
     ...(others === undefined ? { unrecorded: foreign } : { others }),
+    ...(records.isTTLAutomatic ? { cachedSeconds: AUTOMATIC_TTL_SECONDS } : {}),
   };
 }
 

@@ -1,15 +1,16 @@
-import { type DNSFacts, recordsKey } from "../../model/dns.ts";
+import { AUTOMATIC_TTL_SECONDS, type DNSFacts, recordsKey } from "../../model/dns.ts";
 import type { PublishedName } from "../../model/resource.ts";
+import type { ShownName } from "../drain.ts";
 import { dnsSubject } from "../retries.ts";
 import { isSameObject, type NameClaims, publishedKey } from "./name-claims.ts";
 import { ownTarget } from "./name-plan.ts";
-import { isUnread, type ReadyTarget } from "./name-target.ts";
+import { isPassing, isUnread, type NameTarget, type ReadyTarget } from "./name-target.ts";
 import { isDebouncing, type Publisher } from "./publishers.ts";
 
 /** What names show before anything changes. */
 export interface Shown {
   /** What each name shows now; without names that another object has, and those that could not be read. */
-  readonly names: readonly { readonly fqdn: string; readonly addresses: readonly string[] }[];
+  readonly names: readonly ShownName[];
   /** The addresses that names show now, or showed last where the records cannot be read now. */
   readonly addresses: ReadonlySet<string>;
   /**
@@ -30,9 +31,7 @@ export function shownNow(
   nowMs: number,
 ): Shown {
   const all = publishers.map((publisher) => ({ publisher, target: ownTarget(publisher, claims) }));
-  const names = all.flatMap(({ target }) =>
-    target.kind === "ready" ? [{ fqdn: target.name.fqdn, addresses: target.records.addresses }] : [],
-  );
+  const names = all.flatMap(({ publisher, target }) => shownName(publisher, target, nowMs));
   const last = all.flatMap(({ publisher, target }) => (isUnread(target) ? unreadable(publisher) : []));
   const stuck = all.flatMap(({ publisher, target }) => {
     if (target.kind === "ready") return unwritable(publisher, target, nowMs);
@@ -41,19 +40,43 @@ export function shownNow(
   });
   return {
     names,
-    addresses: new Set([...names.flatMap(({ addresses }) => addresses), ...last.flatMap(({ addresses }) => addresses)]),
+    addresses: new Set([
+      ...names.filter(({ isRead }) => isRead).flatMap(({ addresses }) => addresses),
+      ...last.flatMap(({ addresses }) => addresses),
+    ]),
     stuck: new Map(stuck.flatMap(({ name, addresses }) => addresses.map((ip) => [ip, name] as const))),
   };
+}
+
+function shownName(publisher: Publisher, target: NameTarget, nowMs: number): readonly ShownName[] {
+  const owner = publisher.ref;
+  if (target.kind === "ready") {
+    const { name, records, ttlSeconds } = target;
+    const kept = records.isTTLAutomatic ? AUTOMATIC_TTL_SECONDS : (records.ttlSeconds ?? ttlSeconds);
+    const access = accessTo(publisher, target, nowMs);
+    return [{ owner, fqdn: name.fqdn, addresses: records.addresses, ttlSeconds: kept, access, isRead: true }];
+  }
+  const { wish } = publisher;
+  if (!isPassing(target) || wish.kind !== "named") return [];
+  return unreadable(publisher).map(({ name: fqdn, addresses }) => {
+    const access = publisher.isWritable ? "later" : "never";
+    return { owner, fqdn, addresses, ttlSeconds: wish.ttlSeconds, access, isRead: false };
+  });
+}
+
+function accessTo(publisher: Publisher, { name, unusable }: ReadyTarget, nowMs: number): ShownName["access"] {
+  if (!publisher.isWritable) return "never";
+  if (unusable !== undefined) return isPassing(unusable) ? "later" : "never";
+  const isWaiting = publisher.retries.obstacle(dnsSubject(name.fqdn)) !== undefined || isDebouncing(publisher, nowMs);
+  return isWaiting ? "later" : "now";
 }
 
 type NamedAddresses = Pick<PublishedName, "name" | "addresses">;
 
 /** Returns the addresses that a name shows and that cannot be taken out of it, although it was read. */
 function unwritable(publisher: Publisher, target: ReadyTarget, nowMs: number): readonly NamedAddresses[] {
-  const { name, records, unusable } = target;
-  const isWaiting = publisher.retries.obstacle(dnsSubject(name.fqdn)) !== undefined || isDebouncing(publisher, nowMs);
-  const canWrite = publisher.isWritable && unusable === undefined && !isWaiting;
-  return canWrite ? [] : [{ name: name.fqdn, addresses: records.addresses }];
+  const { name, records } = target;
+  return accessTo(publisher, target, nowMs) === "now" ? [] : [{ name: name.fqdn, addresses: records.addresses }];
 }
 
 /** Returns the name that status remembers as published. */

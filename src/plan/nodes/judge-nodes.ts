@@ -5,7 +5,7 @@ import { compareText, type ObjectMeta } from "../../model/resource.ts";
 import { undecidedText } from "../holds.ts";
 import type { MatchVerdict, Verdicts } from "../pool-view.ts";
 import type { Validation } from "../validate.ts";
-import { judge, judgedUntilMs } from "./match.ts";
+import { judge, judgedUntilMs, stillServes } from "./match.ts";
 
 /** Judges every node for one object; none matches an object that is blocked or being deleted. Pure. */
 export function judgeNodes(
@@ -31,6 +31,22 @@ export function judgeNodes(
     else notMatching.push({ nodeName: node.name, reason: verdict.reason, detail: verdict.detail });
   }
   return { matches, notMatching, undecided, of: (node) => judge(node, matcher, nowMs), untilMs };
+}
+
+/**
+ * Returns what says of a node whether it serves an object, whatever labels and taints say. Pure.
+ *
+ * @param arePodsNowhere - true where no pod that the object asks for exists: then a node that is up serves, as far as it ever did
+ */
+export function servingJudge(
+  validation: Validation,
+  nowMs: number,
+  arePodsNowhere: boolean,
+): (node: NodeFacts) => boolean {
+  if (validation.kind === "blocked") return () => false;
+  const { matcher } = validation;
+  const asked = arePodsNowhere ? { ...matcher, podsByNode: undefined } : matcher;
+  return (node) => stillServes(node, asked, nowMs);
 }
 
 /** The nodes of machines. A machine that came back under another name has two for a while, until the old one is removed. */

@@ -17,6 +17,9 @@ export interface Matcher {
   readonly unplaced?: string;
 }
 
+/** What is asked where no spec is known: nothing but a node that is up. */
+export const ANY_NODE = { tolerations: [], podsByNode: undefined } as const;
+
 interface Violation {
   readonly reason: Reason;
   readonly detail: string;

@@ -3,7 +3,7 @@ import type { Hold } from "../../model/plan.ts";
 import { FAULT_REASONS, faultOf, nodePhrase } from "../../model/reason.ts";
 import { type IPFault, type IPStatus, ownerText } from "../../model/resource.ts";
 import { plain } from "../../model/text.ts";
-import { isPast, pastMs, timestamp } from "../../model/time.ts";
+import { isPast, parseTime, pastMs, timestamp } from "../../model/time.ts";
 import type { BadEntry, PoolView } from "../pool-view.ts";
 import { isAsked, type Standing, statusOf } from "../pool-view.ts";
 import { ipSubject } from "../retries.ts";
@@ -60,7 +60,7 @@ function ipStatus(view: PoolView, ip: string, standing: Standing, heldBack: Hold
       return busy(view, standing.isForeign ? undefined : standing.holder, stored);
     case "placed":
     case "free":
-      return isAsked(view, ip) ? settled(view, ip, standing, heldBack) : disabled(view, standing);
+      return isAsked(view, ip) ? settled(view, ip, standing, heldBack) : disabled(view, ip, standing);
   }
 }
 
@@ -83,9 +83,15 @@ function storedPlace({ nodeName, providerID }: IPStatus): Pick<IPStatus, "nodeNa
   return { ...(nodeName === undefined ? {} : { nodeName }), ...(providerID === undefined ? {} : { providerID }) };
 }
 
-function disabled(view: PoolView, standing: Extract<Standing, { kind: "placed" | "free" }>): IPStatus {
+function disabled(view: PoolView, ip: string, standing: Extract<Standing, { kind: "placed" | "free" }>): IPStatus {
   const place = standing.kind === "placed" ? standing.on : ownPlace(standing);
-  return { state: "disabled", ...placeFields(view, place), reason: "AboveDesired" };
+  return { state: "disabled", ...placeFields(view, place), reason: "AboveDesired", ...drainField(view, ip) };
+}
+
+function serving(view: PoolView, ip: string, { on, unready }: Extract<Standing, { kind: "placed" }>): IPStatus {
+  const place = placeFields(view, on);
+  if (unready === undefined) return { state: "active", ...place };
+  return { state: "active", ...place, reason: "Grace", notMatchingSince: keepTime(view, ip, unready.sinceMs) };
 }
 
 function settled(
@@ -94,16 +100,9 @@ function settled(
   standing: Extract<Standing, { kind: "placed" | "free" }>,
   heldBack: Hold | undefined,
 ): IPStatus {
-  if (standing.kind === "placed") {
-    const place = placeFields(view, standing.on);
-    if (standing.unready === undefined) return { state: "active", ...place };
-    return {
-      state: "active",
-      ...place,
-      reason: "Grace",
-      notMatchingSince: keepTime(view, ip, standing.unready.sinceMs),
-    };
-  }
+  if (standing.kind === "placed" && standing.staying !== undefined)
+    return settled(view, ip, standing.staying, heldBack);
+  if (standing.kind === "placed") return serving(view, ip, standing);
   const retry = view.retries.of(ipSubject(ip));
   const failure = retry === undefined ? undefined : { state: "error" as const, reason: "Failed", error: retry.error };
   if (standing.rank === "unassigned")
@@ -111,8 +110,25 @@ function settled(
   const place = placeFields(view, ownPlace(standing));
   const since = standing.sinceMs === undefined ? {} : { notMatchingSince: keepTime(view, ip, standing.sinceMs) };
   const moving = standing.rank === "not-matching" ? "HolderLost" : "HolderGone";
+  const why = view.emptyTarget === undefined ? heldBack?.reason : "EmptyTarget";
   const parked = heldBack?.waitsFor === "node" ? { error: parkedText(view, standing, since.notMatchingSince) } : {};
-  return { state: "no-match", reason: heldBack?.reason ?? moving, ...place, ...since, ...parked, ...failure };
+  return {
+    state: "no-match",
+    reason: why ?? moving,
+    ...place,
+    ...since,
+    ...drainField(view, ip),
+    ...parked,
+    ...failure,
+  };
+}
+
+/** Until when an address stays that has left its names, or is about to: the stored text where it means that time. */
+function drainField(view: PoolView, ip: string): Pick<IPStatus, "drainingUntil"> {
+  const untilMs = view.drains?.get(ip);
+  if (untilMs === undefined) return {};
+  const stored = statusOf(view.pool, ip)?.drainingUntil;
+  return { drainingUntil: stored !== undefined && parseTime(stored) === untilMs ? stored : timestamp(untilMs) };
 }
 
 /** Why an address stays where nothing serves it: what became of its holder, and since when. */

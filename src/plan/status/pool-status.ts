@@ -16,7 +16,7 @@ import { plain } from "../../model/text.ts";
 import { isPast, pastMs, timestamp } from "../../model/time.ts";
 import type { ObjectFirewalls } from "../firewalls/plan-firewalls.ts";
 import type { ObjectNames } from "../names/plan-dns.ts";
-import { countedIPs, type Decision, isAsked, type PoolView, statusOf } from "../pool-view.ts";
+import { countedIPs, type Decision, isAsked, isStaying, type PoolView, statusOf } from "../pool-view.ts";
 import { FINALIZER_SUBJECT } from "../retries.ts";
 import { type ConditionFacts, conditionsOf, type Readiness } from "./conditions.ts";
 import { firewallReadiness } from "./firewall-readiness.ts";
@@ -67,7 +67,9 @@ function poolStatus(decision: Decision, own: OwnPlan): RoutedIPStatus {
   const ips = ipStatuses(view, [...unassigned, ...holds]);
   const retries = currentRetries(view, own);
   const error = poolError(view, own);
-  const readiness = poolReadiness({ ips, holds, names, firewall: firewallReadiness(view), waiting: waitingText(own) });
+  const { emptyTarget } = view;
+  const firewall = firewallReadiness(view);
+  const readiness = poolReadiness({ ips, holds, names, firewall, emptyTarget, waiting: waitingText(own) });
   return {
     observedGeneration: pool.meta.generation,
     conditions: conditionsOf({ ...conditionFacts(view, own), ips, pendingActions: own.actions.length }, readiness),
@@ -110,10 +112,13 @@ function conditionFacts(
   return { meta: pool.meta, conditions: pool.status.conditions, holds, missing, blocked, nowMs };
 }
 
+/** What an address waits for although a node waits for it. */
+const WAITING_FOR_EACH_OTHER: ReadonlySet<Hold["waitsFor"]> = new Set(["cool-off", "retry", "turn"]);
+
 /** What waits, and for what; undefined when nothing does. */
 function waitingText({ holds, actions }: OwnPlan): string | undefined {
   const hold = holds.find(
-    ({ kind, waitsFor }) => kind === "assign-ip" && (waitsFor === "cool-off" || waitsFor === "retry"),
+    ({ kind, waitsFor }) => kind === "assign-ip" && waitsFor !== undefined && WAITING_FOR_EACH_OTHER.has(waitsFor),
   );
   if (hold !== undefined) {
     return `${hold.subject} and a node that could take it wait for each other. ${whyHeld(hold)}`;
@@ -183,14 +188,17 @@ function currentRetries(view: PoolView, { holds, actions, names }: OwnPlan): rea
   const served = new Set<string>();
   for (const { ip, standing } of view.managed) {
     if (standing.kind !== "placed") continue;
-    placed.add(ip);
+    if (standing.staying === undefined) placed.add(ip);
     served.add(standing.on.nodeName);
   }
   const matching = new Set(view.matches.map(({ name }) => name));
   const isOpen: ReadonlyMap<string, (name: string) => boolean> = new Map<string, (name: string) => boolean>(
     Object.entries({
       ip: (name) =>
-        isLeaving(view, name) || view.succession?.bought === name || (isAsked(view, name) && !placed.has(name)),
+        isLeaving(view, name) ||
+        isSpare(view, name) ||
+        view.succession?.bought === name ||
+        (isAsked(view, name) && !placed.has(name)),
       node: (name) => matching.has(name) && !served.has(name),
       acquire: () => countedIPs(view) < view.desired,
       dns: (name) => isOpenName(names, name),
@@ -204,6 +212,11 @@ function currentRetries(view: PoolView, { holds, actions, names }: OwnPlan): rea
     return isOpen.get(kind)?.(rest.join("/")) === true;
   };
   return view.pool.status.retries.filter(isCurrent).toSorted((a, b) => (a.subject < b.subject ? -1 : 1));
+}
+
+/** True for an address that is not in use and could take the place of one that serves on a node which does not match: a failed attempt counts as long as one does. */
+function isSpare({ managed, inUse }: PoolView, ip: string): boolean {
+  return !inUse.has(ip) && managed.some((address) => address.ip === ip) && managed.some(isStaying);
 }
 
 /** True for an address that is attached where it should not stay, or is to be given back: its last attempt counts until it has gone. */
@@ -276,19 +289,28 @@ interface PoolReadinessFacts {
   readonly waiting: string | undefined;
   /** Why it is not ready for its firewall's sake; undefined when it is. */
   readonly firewall: Readiness | undefined;
+  /** What the object asks for and nobody has; undefined while it selects something. */
+  readonly emptyTarget: string | undefined;
+}
+
+function emptyTargetReadiness(what: string): Readiness {
+  return { isTrue: false, reason: "EmptyTarget", message: `${capital(what)}. What serves stays.` };
+}
+
+function noneActive(holds: readonly Hold[], names: ObjectNames, unread: number): Readiness {
+  const kept = names.present.isKept ? " The DNS records stay as they are." : "";
+  const why = holds.find(({ kind, needsPerson }) => needsPerson && (kind === "assign-ip" || kind === "acquire-ip"));
+  const because = why === undefined ? "" : ` ${capital(problemText(why))}`;
+  const none = unread === 0 ? "No address is active." : `No address is known to be active; ${unreadText(unread)}.`;
+  return { isTrue: false, reason: why?.reason ?? "NoActiveIP", message: `${none}${because}${kept}` };
 }
 
 /** What a pool's condition Ready says: an address is active, its firewall lets everything in, DNS is as desired, and no address waits for a node that could take it. Pure. */
-function poolReadiness({ ips, holds, names, waiting, firewall }: PoolReadinessFacts): Readiness {
+function poolReadiness({ ips, holds, names, waiting, firewall, emptyTarget }: PoolReadinessFacts): Readiness {
   const active = Object.values(ips).filter(({ state }) => state === "active");
   const unread = Object.values(ips).filter(isUnread).length;
-  if (active.length === 0) {
-    const kept = names.present.isKept ? " The DNS records stay as they are." : "";
-    const why = holds.find(({ kind, needsPerson }) => needsPerson && (kind === "assign-ip" || kind === "acquire-ip"));
-    const because = why === undefined ? "" : ` ${capital(problemText(why))}`;
-    const none = unread === 0 ? "No address is active." : `No address is known to be active; ${unreadText(unread)}.`;
-    return { isTrue: false, reason: why?.reason ?? "NoActiveIP", message: `${none}${because}${kept}` };
-  }
+  if (active.length === 0)
+    return emptyTarget === undefined ? noneActive(holds, names, unread) : emptyTargetReadiness(emptyTarget);
   if (waiting !== undefined) return { isTrue: false, reason: "WaitingForAssignment", message: waiting };
   if (firewall !== undefined) return firewall;
   const dns = dnsReadiness(names);

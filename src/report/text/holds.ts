@@ -13,7 +13,7 @@ export function holdText(hold: Hold): string {
 }
 
 function heldText({ kind, reason }: Hold): string {
-  if (kind === "reconcile") return "nothing is changed";
+  if (kind === "reconcile") return REASONS[reason].held?.object ?? "nothing is changed";
   const { held, heldAs } = ACTIONS[kind];
   return (heldAs === undefined ? undefined : REASONS[reason].held?.[heldAs]) ?? held;
 }

@@ -13,7 +13,7 @@ import {
   type ProviderBudget,
   type RecordSetAssessment,
 } from "../../model/plan.ts";
-import { verdictPhrase } from "../../model/reason.ts";
+import { REASONS, verdictPhrase } from "../../model/reason.ts";
 import type { DNSMemory, IPState, IPStatus } from "../../model/resource.ts";
 import { plain, plainValue } from "../../model/text.ts";
 import { harmTexts, namesDown, touchedOthers } from "../impact.ts";
@@ -327,7 +327,7 @@ function goneSections(plan: Plan, layout: PlanLayout): string[] {
 /** Returns the line about the error in an object's status; nothing where a hold tells of it: of the whole object, with the same text, or with the same particulars. */
 function errorLines(error: string | undefined, holds: readonly Hold[], layout: PlanLayout): string[] {
   const tells = (hold: Hold): boolean =>
-    hold.kind === "reconcile" ||
+    (hold.kind === "reconcile" && REASONS[hold.reason].held?.object === undefined) ||
     error === problemText(hold) ||
     (hold.detail !== "" && error?.includes(hold.detail) === true);
   return error === undefined || holds.some(tells) ? [] : entryLines("!", error, "", layout);

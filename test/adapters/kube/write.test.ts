@@ -36,7 +36,8 @@ describe("patchPoolStatus", () => {
         assignableNodes: ["n1"],
         assignments: 0,
       });
-      const none = { providerID: null, previousProviderID: null, error: null, reason: null, notMatchingSince: null };
+      const fields = ["providerID", "previousProviderID", "error", "reason", "notMatchingSince", "drainingUntil"];
+      const none = Object.fromEntries(fields.map((field) => [field, null]));
       expect(scene.asked[1]).toMatchObject({
         method: "PATCH",
         url: "/apis/flipop.digitalocean.com/v1alpha1/namespaces/a/floatingippools/b/status",
