@@ -211,15 +211,21 @@ export function dnsTakeDownScenarios(scenario: Register): void {
     },
   );
 
-  scenario("Delete, desired lowered: out of DNS, annotation, unassign, delete", async (world) => {
-    await world.machines("n1", "n2");
-    world.dns.zone("digitalocean");
-    await world.pools.create("web", { desiredIPs: 2, reclaimPolicy: "Delete", dnsRecordSet: www("digitalocean") });
-    await world.pass();
-    await world.pools.edit("web", { desiredIPs: 1 });
-    await world.pass();
-    expect(steps(world)).toEqual([`do remove new2 from ${WWW}`, "annotate n2", "unassign new2", "delete new2"]);
-  });
+  scenario(
+    "Delete, desired lowered: out of DNS, annotation; unassign, delete once no resolver has it",
+    async (world) => {
+      await world.machines("n1", "n2");
+      world.dns.zone("digitalocean");
+      await world.pools.create("web", { desiredIPs: 2, reclaimPolicy: "Delete", dnsRecordSet: www("digitalocean") });
+      await world.pass();
+      await world.pools.edit("web", { desiredIPs: 1 });
+      await world.pass();
+      expect(steps(world)).toEqual([`do remove new2 from ${WWW}`, "annotate n2"]);
+      world.advance(61_000);
+      await world.pass();
+      expect(steps(world)).toEqual(["unassign new2", "delete new2"]);
+    },
+  );
 
   for (const provider of DNS_PROVIDERS) {
     scenario(

@@ -118,7 +118,7 @@ export function dnsTogetherScenarios(scenario: Register): void {
   );
 
   scenario(
-    "bought addresses are surplus while a name that shows one is rate-limited: given back after it is out",
+    "bought addresses are surplus while a name that shows one is rate-limited: given back after it is out and forgotten",
     async (world) => {
       await world.machines("n1", "n2");
       world.dns.zone("cloudflare");
@@ -132,6 +132,9 @@ export function dnsTogetherScenarios(scenario: Register): void {
       await world.pass({ lease: "fail" });
       expect(world.cloudWrites()).toEqual([]);
       world.advance(31 * SECOND);
+      await world.pass({ lease: "fail" });
+      expect(world.cloudWrites()).toEqual([]);
+      world.advance(61 * SECOND);
       await world.pass({ lease: "fail" });
       expect(world.cloudWrites()).toEqual(["unassign new2", "delete new2"]);
       expect(world.dns.set("cloudflare", WWW)).toEqual(["new1"]);

@@ -31,6 +31,7 @@ import { mishapScenarios } from "./mishap-scenarios.ts";
 import { namedAddressScenarios } from "./named-address-scenarios.ts";
 import { neighbourScenarios } from "./neighbour-scenarios.ts";
 import { oddNameScenarios } from "./odd-name-scenarios.ts";
+import { paceScenarios } from "./pace-scenarios.ts";
 import { pendingFirewallScenarios } from "./pending-firewall-scenarios.ts";
 import { printedScenarios } from "./printed-scenarios.ts";
 import { reclaimScenarios } from "./reclaim-scenarios.ts";
@@ -97,4 +98,5 @@ export const SCENARIO_GROUPS: Readonly<Record<string, (scenario: Register) => vo
   "odd names": oddNameScenarios,
   "what kubectl prints": printedScenarios,
   "who is hurt": impactScenarios,
+  pace: paceScenarios,
 };

@@ -5,7 +5,17 @@ import { firewallsAtRest } from "./firewall-at-rest.ts";
 import { isHeldByFirewall } from "./firewall-truth.ts";
 import type { Violation } from "./monitor.ts";
 import type { Simulation } from "./simulation.ts";
-import { annotationOf, dropletOf, isBlocked, isNamedBy, isValid, managedBy, mayBeAnswer, serves } from "./truth.ts";
+import {
+  annotationOf,
+  dropletOf,
+  isBlocked,
+  isNamedBy,
+  isValid,
+  managedBy,
+  mayBeAnswer,
+  serves,
+  stillServes,
+} from "./truth.ts";
 import type { World } from "./world.ts";
 
 /** What is wrong with a world in which the program had all the time it needs. */
@@ -118,12 +128,15 @@ function unserved(simulation: Simulation, pool: Pool): readonly Violation[] {
 /** Status says active where it is not so. */
 function wrongStates(world: World, pool: Pool): readonly Violation[] {
   const matches = world.nodes().filter((node) => serves(world, pool, node) === "match");
+  const staying = world.nodes().filter((node) => stillServes(world, pool, node));
   return Object.entries(pool.status.ips).flatMap(([ip, entry]): readonly Violation[] => {
     if (entry.state === "in-progress")
       return [{ invariant: "P12", text: `${objectKey(pool.meta)}: ${ip} is in progress for ever` }];
     if (entry.state !== "active") return [];
     const holder = world.address(ip)?.droplet_id;
-    const node = matches.find((match) => dropletOf(match) === holder);
+    // What says why it has not gone may stay where it still serves.
+    const able = entry.reason === undefined ? matches : [...matches, ...staying];
+    const node = able.find((match) => dropletOf(match) === holder);
     const shown = world.nodes().find(({ name }) => name === node?.name);
     if (node?.name !== entry.nodeName)
       return [

@@ -2,7 +2,7 @@ import type { NodeFacts } from "../../src/model/node.ts";
 import { ADDRESS_ANNOTATION, objectKey, type Pool, type RecordSet } from "../../src/model/resource.ts";
 import { isOpen, targetOf, viewFirewalls } from "./firewall-truth.ts";
 import { isAddress, isRecordSet, isValidSet, type Publisher, publishers } from "./publishers.ts";
-import { dropletOf, isNamedBy, isValid, managedBy, matches } from "./truth.ts";
+import { dropletOf, isNamedBy, isValid, managedBy, matches, stillServes } from "./truth.ts";
 import type { World } from "./world.ts";
 
 /** Whether an object is to show an address: it serves, it does not, or nobody can blame either. */
@@ -44,7 +44,7 @@ function standing(world: World, pool: Pool, ip: string): Verdict {
   const nodes = world.nodes().filter((node) => dropletOf(node) === address.droplet_id);
   const isShut = isKeptOut(world, pool, `${address.droplet_id}`);
   const fits = nodes.map((node) => matches(world, pool, node));
-  if (fits.every((fit) => fit === "no")) return "no";
+  if (fits.every((fit) => fit === "no")) return nodes.some((node) => stillServes(world, pool, node)) ? "maybe" : "no";
   return !isShut && fits.every((fit) => fit === "match") ? "yes" : "maybe";
 }
 

@@ -90,6 +90,16 @@ function behind(world: World, { spec }: Pool, service: string, node: NodeFacts):
   return graceMs > 0 && !isOver ? "grace" : "no";
 }
 
+/** Whether clients reach an address of the pool on a node, whatever labels and taints say; where no pod that it asks for exists, nobody could serve instead. */
+export function stillServes(world: World, pool: Pool, node: NodeFacts): boolean {
+  if (!isValid(pool) || pool.meta.isDeleting || node.isDeleting || !node.ready.isReady) return false;
+  if (pool.endpoints !== undefined) return behind(world, pool, pool.endpoints.name, node) !== "no";
+  const { podLabel } = pool.spec.match;
+  if (podLabel === "" || podLabel === "app=none") return true;
+  const pods = world.pods();
+  return pods.length === 0 || withPods(world, pool, node) === "match";
+}
+
 function isExcluded({ spec }: Pool | RecordSet, node: NodeFacts): boolean {
   if (node.isDeleting || node.providerID === "" || node.taints.length > 0) return true;
   const { nodeLabel } = spec.match;

@@ -4,7 +4,7 @@ import { FAULT_REASONS, faultOf, nodePhrase } from "../../model/reason.ts";
 import { type IPFault, type IPStatus, ownerText } from "../../model/resource.ts";
 import { plain } from "../../model/text.ts";
 import { isPast, parseTime, pastMs, timestamp } from "../../model/time.ts";
-import type { BadEntry, PoolView } from "../pool-view.ts";
+import type { BadEntry, Free, PoolView } from "../pool-view.ts";
 import { isAsked, type Standing, statusOf } from "../pool-view.ts";
 import { ipSubject } from "../retries.ts";
 
@@ -94,6 +94,13 @@ function serving(view: PoolView, ip: string, { on, unready }: Extract<Standing, 
   return { state: "active", ...place, reason: "Grace", notMatchingSince: keepTime(view, ip, unready.sinceMs) };
 }
 
+/** What stays on a node that does not match serves there, with the reason why it has not gone. */
+function staying(view: PoolView, ip: string, on: Place, { sinceMs }: Free, heldBack: Hold | undefined): IPStatus {
+  const reason = view.emptyTarget === undefined ? (heldBack?.reason ?? "HolderLost") : "EmptyTarget";
+  const since = sinceMs === undefined ? {} : { notMatchingSince: keepTime(view, ip, sinceMs) };
+  return { state: "active", ...placeFields(view, on), reason, ...since };
+}
+
 function settled(
   view: PoolView,
   ip: string,
@@ -101,7 +108,7 @@ function settled(
   heldBack: Hold | undefined,
 ): IPStatus {
   if (standing.kind === "placed" && standing.staying !== undefined)
-    return settled(view, ip, standing.staying, heldBack);
+    return staying(view, ip, standing.on, standing.staying, heldBack);
   if (standing.kind === "placed") return serving(view, ip, standing);
   const retry = view.retries.of(ipSubject(ip));
   const failure = retry === undefined ? undefined : { state: "error" as const, reason: "Failed", error: retry.error };
@@ -110,11 +117,10 @@ function settled(
   const place = placeFields(view, ownPlace(standing));
   const since = standing.sinceMs === undefined ? {} : { notMatchingSince: keepTime(view, ip, standing.sinceMs) };
   const moving = standing.rank === "not-matching" ? "HolderLost" : "HolderGone";
-  const why = view.emptyTarget === undefined ? heldBack?.reason : "EmptyTarget";
   const parked = heldBack?.waitsFor === "node" ? { error: parkedText(view, standing, since.notMatchingSince) } : {};
   return {
     state: "no-match",
-    reason: why ?? moving,
+    reason: heldBack?.reason ?? moving,
     ...place,
     ...since,
     ...drainField(view, ip),

@@ -309,8 +309,8 @@ function noneActive(holds: readonly Hold[], names: ObjectNames, unread: number):
 function poolReadiness({ ips, holds, names, waiting, firewall, emptyTarget }: PoolReadinessFacts): Readiness {
   const active = Object.values(ips).filter(({ state }) => state === "active");
   const unread = Object.values(ips).filter(isUnread).length;
-  if (active.length === 0)
-    return emptyTarget === undefined ? noneActive(holds, names, unread) : emptyTargetReadiness(emptyTarget);
+  if (emptyTarget !== undefined) return emptyTargetReadiness(emptyTarget);
+  if (active.length === 0) return noneActive(holds, names, unread);
   if (waiting !== undefined) return { isTrue: false, reason: "WaitingForAssignment", message: waiting };
   if (firewall !== undefined) return firewall;
   const dns = dnsReadiness(names);
