@@ -53,7 +53,8 @@ function shownName(publisher: Publisher, target: NameTarget, nowMs: number): rea
   if (target.kind === "ready") {
     const { name, records, ttlSeconds } = target;
     const kept = records.isTTLAutomatic ? AUTOMATIC_TTL_SECONDS : (records.ttlSeconds ?? ttlSeconds);
-    const access = accessTo(publisher, target, nowMs);
+    // A change that failed is planned again when it is due: until then the address is on its way out.
+    const access = isRetried(publisher, target) ? "now" : accessTo(publisher, target, nowMs);
     return [{ owner, fqdn: name.fqdn, addresses: records.addresses, ttlSeconds: kept, access, isRead: true }];
   }
   const { wish } = publisher;
@@ -62,6 +63,10 @@ function shownName(publisher: Publisher, target: NameTarget, nowMs: number): rea
     const access = publisher.isWritable ? "later" : "never";
     return { owner, fqdn, addresses, ttlSeconds: wish.ttlSeconds, access, isRead: false };
   });
+}
+
+function isRetried({ isWritable, retries }: Publisher, { name, unusable }: ReadyTarget): boolean {
+  return isWritable && unusable === undefined && retries.obstacle(dnsSubject(name.fqdn)) !== undefined;
 }
 
 function accessTo(publisher: Publisher, { name, unusable }: ReadyTarget, nowMs: number): ShownName["access"] {
