@@ -39,7 +39,7 @@ export function assignPool(view: PoolView, ledger: MachineLedger, pace?: Pace): 
   const mustNotCarry = unknownGaps(view);
   let coolOffUntilMs = coolOffEnd(view);
   for (const { ip, standing } of freeInOrder(view, pace)) {
-    const choice = view.withheld.get(ip) ?? choose(view, ip, open);
+    const choice = choose(view, ip, open);
     if (typeof choice !== "number") {
       holds.push(hold("assign-ip", view.object, ip, choice));
       if (standing.isServing) pace?.waits(ip, choice);
@@ -180,6 +180,8 @@ function freeInOrder(
  *   else the address waits: for the first retry in its region (`Backoff`), for a node there (`RegionMismatch`), for any node (`NoCandidate`)
  */
 function choose(view: PoolView, ip: string, open: readonly Candidate[]): number | Obstacle {
+  const withheld = view.withheld.get(ip);
+  if (withheld !== undefined) return withheld;
   const region = addressRegion(view, ip);
   const due = (candidate: Candidate): number => pairDueMs(view, ip, candidate);
   const isDue = (candidate: Candidate): boolean => isSamePlace(region, candidate) && due(candidate) <= view.nowMs;
