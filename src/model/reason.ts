@@ -140,16 +140,12 @@ const ROWS = {
     held: { address: "stays where it is", name: "stays published" },
   },
   DisruptionBudget: {
-    text: "Other addresses of the object go first; its node still serves it.",
+    text: "Others go first.",
     wait: "time",
     held: { address: "stays where it serves" },
     tell: "detail",
   },
-  Draining: {
-    text: "It has left DNS, and resolvers may hand it out until then.",
-    wait: "time",
-    held: { address: "stays where it serves" },
-  },
+  Draining: { text: "Resolvers may still hand it out.", wait: "time", held: { address: "stays where it serves" } },
   CoolOff: { text: "assignmentCoolOffSeconds since the pool's last assignment are not over.", wait: "time" },
   Settling: { text: "More nodes may be changing; their records are written together.", wait: "none" },
   Backoff: {

@@ -310,7 +310,7 @@ test("a run that hurt somebody says so at the head of its summary, one that did 
     const before = HARM_WORLDS[name]?.() ?? anObservation({});
     return runSummary(aRun(before, before, applied));
   };
-  expect(run("one holder is cordoned")).toMatch(/^Relocation: 1 moved, /);
+  expect(run("one holder is cordoned")).toMatch(/^Relocation: 1 DNS name updated, /);
   expect(run("desiredIPs is lowered")).toMatch(/^Reduction: 1 DNS name updated, /);
   expect(run("an address is taken over")).toMatch(/^Takeover: 1 moved, /);
   expect(run("one holder is down")).toMatch(/^1 moved, /);
