@@ -139,12 +139,7 @@ const ROWS = {
     wait: "time",
     held: { address: "stays where it is", name: "stays published" },
   },
-  DisruptionBudget: {
-    text: "Others go first.",
-    wait: "time",
-    held: { address: "stays where it serves" },
-    tell: "detail",
-  },
+  DisruptionBudget: { text: "Others go first.", wait: "time", held: { address: "waits its turn" }, tell: "detail" },
   Draining: { text: "Resolvers may still hand it out.", wait: "time", held: { address: "stays where it serves" } },
   CoolOff: { text: "assignmentCoolOffSeconds since the pool's last assignment are not over.", wait: "time" },
   Settling: { text: "More nodes may be changing; their records are written together.", wait: "none" },
