@@ -1,4 +1,5 @@
-import { type ObjectRef, type WriteDNS, nameActionID } from "../../model/dns.ts";
+import { nameActionID, type ObjectRef, type WriteDNS } from "../../model/action.ts";
+import { AUTOMATIC_TTL_SECONDS, type RecordSetState, recordAddresses, sharedTTL } from "../../model/dns.ts";
 import type { Hold, Obstacle } from "../../model/plan.ts";
 import { REFUSAL_REASONS, type Reason } from "../../model/reason.ts";
 import { hold, obstacle, personNeeded } from "../holds.ts";
