@@ -75,6 +75,7 @@ export function checkDNSChange(
   if (owner !== undefined)
     monitor.records.written.set(key, { uid: rivals.length > 0 ? "" : owner.meta.uid, addresses: shownAfter });
   if (!monitor.records.everWished.has(key)) monitor.violated("P6", `${text}, a name nobody ever asked for`);
+  monitor.voluntary.leave(process, call, change.removed, shownAfter);
   if (!change.isSettled) return;
   if (change.owners.length === 0) checkCleaning(change);
   else checkOwned(change);

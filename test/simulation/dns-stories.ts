@@ -29,6 +29,14 @@ export function dnsStories(): readonly Story[] {
       { atMs: 1900, kind: "ready", name: "n1", value: false },
       { atMs: 1900, kind: "ready", name: "n3", value: false },
     ]),
+    story("all nodes of a name are cordoned at once", 7000, [
+      ...[1, 2, 3, 4].flatMap((number) => node(number)),
+      address(1, 101),
+      address(2, 102),
+      { atMs: 0, kind: "pool", name: "p0", spec: { ...listed, dnsRecordSet: name("digitalocean") } },
+      { atMs: 4000, kind: "cordon", name: "n1", value: true },
+      { atMs: 4000, kind: "cordon", name: "n2", value: true },
+    ]),
     story("a pool is renamed and cleans the old name", 5000, [
       ...node(1),
       ...node(2),

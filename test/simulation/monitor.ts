@@ -21,6 +21,7 @@ import type { Process } from "./process.ts";
 import { Records } from "./records.ts";
 import type { Simulation } from "./simulation.ts";
 import { Health } from "./truth.ts";
+import { checkRecoveries, Voluntary } from "./voluntary.ts";
 
 /** A promise that was broken, by its name in the manual. */
 export interface Violation {
@@ -52,6 +53,7 @@ export class Monitor {
   readonly health: Health;
   readonly offers: Offers;
   readonly records: Records;
+  readonly voluntary: Voluntary;
   readonly firewalls: FirewallRecords;
   #holders: ReadonlyMap<string, number | null> = new Map();
 
@@ -60,6 +62,7 @@ export class Monitor {
     this.health = new Health(simulation.world);
     this.offers = new Offers(simulation.world);
     this.records = new Records(simulation.world);
+    this.voluntary = new Voluntary(this);
     this.firewalls = new FirewallRecords(simulation.world);
   }
 
@@ -150,6 +153,7 @@ export class Monitor {
     this.effects += 1;
     checkWrite(this, process, call);
     const promises = this.promises(process, call);
+    if (call.side === "cloud") this.voluntary.move(process, call, viewDNS(this.simulation.world));
     const work = this.#change(process, call, effect);
     this.health.refresh();
     try {
@@ -173,6 +177,7 @@ export class Monitor {
   ended(process: Process, result: PassResult): void {
     checkPlan(this, process, result.plan);
     checkPlan(this, process, result.remaining);
+    checkRecoveries(this, process, result.remaining);
     checkOutcomes(this, process, result);
     if (result.wasInterrupted || result.reportFailures.length > 0) this.records.refusals.clear();
     const isNoted = this.simulation.history.hasLock && !result.wasInterrupted;

@@ -3,6 +3,7 @@ import { FIREWALL_BUGS } from "./firewall-bugs.ts";
 import { GO_OPERATOR_BUGS } from "./go-operator-bugs.ts";
 import { LASTING_BUGS } from "./lasting-bugs.ts";
 import { MEMORY_BUGS } from "./memory-bugs.ts";
+import { PACE_BUGS } from "./pace-bugs.ts";
 
 /** A planted bug: one piece of the sources replaced by another. */
 export interface Mutation {
@@ -22,6 +23,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...MEMORY_BUGS,
   ...FIREWALL_BUGS,
   ...LASTING_BUGS,
+  ...PACE_BUGS,
   {
     name: "The intent of an earlier run is ignored.",
     file: "src/plan/addresses/view-pool.ts",
