@@ -1,6 +1,5 @@
 import type { ObjectRef } from "./action.ts";
 import type { Refusal } from "./errors.ts";
-import type { NodeVerdict } from "./plan.ts";
 import type { Condition, IPFault } from "./resource.ts";
 
 /** Everything known about a reason. */
@@ -463,18 +462,6 @@ export type Reason = keyof typeof ROWS;
 export function reasonText(reason: Reason, kind: ObjectRef["kind"]): string {
   const { text, routedIP } = REASONS[reason];
   return (kind === "routedip" ? routedIP?.text : undefined) ?? text;
-}
-
-/** Returns what to say of a node in a list: `not ready`. */
-export function verdictPhrase(reason: Reason): string {
-  const { phrase, text } = REASONS[reason];
-  return phrase ?? text;
-}
-
-/** Returns `not ready` or `taint not tolerated: dedicated=db:NoSchedule`, for a bracket behind a node's name. */
-export function nodePhrase({ reason, detail }: NodeVerdict): string {
-  const phrase = verdictPhrase(reason);
-  return detail === "" ? phrase : `${phrase}: ${detail}`;
 }
 
 /** The reason that tells of a refusal. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Action } from "../../src/model/action.ts";
 import { ConfigError, KubeError, ProviderError } from "../../src/model/errors.ts";
+import { nodePhrase } from "../../src/model/node-phrase.ts";
 import type { Hold, PoolAssessment } from "../../src/model/plan.ts";
-import { nodePhrase } from "../../src/model/reason.ts";
 import { actionText, whyAction } from "../../src/report/text/actions.ts";
 import { errorText } from "../../src/report/text/errors.ts";
 import { holdText, whyHold } from "../../src/report/text/holds.ts";

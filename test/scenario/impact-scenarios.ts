@@ -99,7 +99,7 @@ export function impactScenarios(scenario: Register): void {
       expect(world.dns.addresses("digitalocean", WWW)).toEqual([bought(1), bought(2)]);
       await world.pools.edit("web", { desiredIPs: 1 });
       expect(await told(world)).toEqual([
-        `reduction: new2 leaves n2, which still serves, and is given back to digitalocean for good. ${WWW} keeps 1 of 2 addresses.`,
+        `reduction: new2 still serves, and leaves ${WWW}. ${WWW} keeps 1 of 2 addresses.`,
       ]);
       await world.nodes.setReady("n2", false);
       expect(await told(world)).toEqual(["reduction: new2 is given back to digitalocean for good."]);

@@ -46,8 +46,7 @@ function holdByStatus(pool: Pool, ip: string): 0 | 1 | 2 {
 /**
  * The addresses that are in use, where no succession is open: at most `desired` of the managed ones. Those active by status whose holder still matches come first, then others
  * on matches (or on the way to one), then those that still serve elsewhere, then list order. Conflicts, addresses that are not granted, that are gone and foreign-held ones
- * fill no place; one that could not be read
- * keeps the rank its status gives it.
+ * fill no place; one that could not be read keeps the rank its status gives it.
  */
 export function selectInUse(managed: readonly ManagedIP[], desired: number, pool: Pool): ReadonlySet<string> {
   const ranked = managed

@@ -34,7 +34,18 @@ export function keepsAddress(
   const held = { ips: new Map() };
   const ownerOf = (): string => key;
   const stillServes = (): boolean => false;
-  const context = { pool, held, machineOf, key, nowMs, nodeByMachine, machineless: [], verdictOf, stillServes, ownerOf };
+  const context = {
+    pool,
+    held,
+    machineOf,
+    key,
+    nowMs,
+    nodeByMachine,
+    machineless: [],
+    verdictOf,
+    stillServes,
+    ownerOf,
+  };
   const { kind } = standingOf(ip, fact, context);
   return kind === "placed" || kind === "gap";
 }

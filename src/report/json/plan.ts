@@ -1,6 +1,7 @@
 import { type Action, type ObjectRef, type Place, refKey, subjectOf, type WriteDNS } from "../../model/action.ts";
 import { changesFirewall, changesName } from "../../model/action-kinds.ts";
 import { capital } from "../../model/hold.ts";
+import { nodePhrase } from "../../model/node-phrase.ts";
 import {
   announcedActions,
   type Gap,
@@ -11,7 +12,6 @@ import {
   type PoolAssessment,
   type RecordSetAssessment,
 } from "../../model/plan.ts";
-import { nodePhrase } from "../../model/reason.ts";
 import { plain } from "../../model/text.ts";
 import { type Impact, impactOf, namesDown } from "../impact.ts";
 import { isRouted, routedAddress } from "../overview.ts";

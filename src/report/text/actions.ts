@@ -11,8 +11,9 @@ import {
 } from "../../model/action.ts";
 import { ACTIONS, changesMachines, changesName, changesPorts } from "../../model/action-kinds.ts";
 import { portText } from "../../model/firewall.ts";
+import { nodePhrase } from "../../model/node-phrase.ts";
 import type { PoolAssessment } from "../../model/plan.ts";
-import { nodePhrase, reasonText } from "../../model/reason.ts";
+import { reasonText } from "../../model/reason.ts";
 import { FINALIZER } from "../../model/resource.ts";
 import { listText } from "./layout.ts";
 

@@ -2,6 +2,7 @@ import { type Action, isAssign, refKey, subjectOf } from "../../model/action.ts"
 import { ACTIONS, changesAddress, changesFirewall, changesMachines, changesName } from "../../model/action-kinds.ts";
 import { compareIPv4, entryOf } from "../../model/address.ts";
 import { capital, problemText } from "../../model/hold.ts";
+import { verdictPhrase } from "../../model/node-phrase.ts";
 import {
   announcedActions,
   type Gap,
@@ -13,7 +14,7 @@ import {
   type ProviderBudget,
   type RecordSetAssessment,
 } from "../../model/plan.ts";
-import { REASONS, verdictPhrase } from "../../model/reason.ts";
+import { REASONS } from "../../model/reason.ts";
 import type { DNSMemory, IPState, IPStatus } from "../../model/resource.ts";
 import { plain, plainValue } from "../../model/text.ts";
 import { harmTexts, namesDown, touchedOthers } from "../impact.ts";
