@@ -66,12 +66,12 @@ export function plan(observed: Observation, selection: Selection): Plan {
   };
   const grants = judgeGrants(world);
   const deciders = decidersOf(world);
-  if (deciders === undefined) return planned(world, selection, { grants, withheld: NOTHING_WITHHELD });
+  if (deciders === undefined) return planned(world, selection, { grants, withheld: NOTHING_WITHHELD }).made;
   let asked: Pick<Excess, "toConfirm" | "toApprove"> = { toConfirm: [], toApprove: [] };
   let withheld = NOTHING_WITHHELD;
   for (;;) {
-    const made = planned(world, selection, { grants, withheld });
-    const more = excess(made.actions, deciders);
+    const { made, later } = planned(world, selection, { grants, withheld });
+    const more = excess([...made.actions, ...later], deciders);
     const isAllHeld = [...more.withheld.keys()].every((what) => withheld.has(what));
     if (isAllHeld) return { ...made, ...withoutEmpty(asked) };
     asked = {
@@ -118,8 +118,12 @@ function decidersOf(world: Observation): Deciders | undefined {
 /** What objects may not ask of the account, and what is not taken from anybody. */
 type Bounds = Pick<Claimed, "grants" | "withheld">;
 
-/** Plans once. What is withheld stays as it is. */
-function planned(world: Observation, selection: Selection, bounds: Bounds): Plan {
+/** Plans once. What is withheld stays as it is. `later` as of a {@link Decision}. */
+function planned(
+  world: Observation,
+  selection: Selection,
+  bounds: Bounds,
+): { readonly made: Plan; readonly later: readonly Action[] } {
   const claimed = claim(world, selection, bounds);
   const addresses = planAddresses(world, claimed);
   const names = planNames(world, claimed, addresses);
@@ -139,7 +143,10 @@ function planned(world: Observation, selection: Selection, bounds: Bounds): Plan
     ...[...addresses.firewalls.values()].flatMap((object) => object.holds),
     ...writes.holds,
   ];
-  return assess({ world, claimed, addresses, names, actions: writes.actions, holds });
+  return {
+    made: assess({ world, claimed, addresses, names, actions: writes.actions, holds }),
+    later: addresses.decisions.flatMap(({ later }) => later.map(addresses.impact.classed)),
+  };
 }
 
 /** The objects with their claims, before anything is decided. */

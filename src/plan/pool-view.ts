@@ -189,6 +189,8 @@ export type FreeRank = "unassigned" | "node-gone" | "not-matching" | "foreign";
 export interface Decision {
   readonly view: PoolView;
   readonly actions: readonly Action[];
+  /** What is done once addresses have drained that leave their names now: a person is asked about it before they do. */
+  readonly later: readonly Action[];
   readonly holds: readonly Hold[];
   /** Why free addresses are not assigned; told also of a pool that this run may not write. */
   readonly unassigned: readonly Hold[];

@@ -8,6 +8,9 @@ import type { Register } from "./scenario.ts";
 import { bought, ip, short } from "./scenario-names.ts";
 import type { World } from "./world.ts";
 
+/** Longer than an address stays on its node after it has left a name. */
+const DRAINED_MS = 10 * 60_000;
+
 const CORDON = { key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" };
 
 /** What a plan says that it hurts, with short names. */
@@ -38,9 +41,13 @@ export function impactScenarios(scenario: Register): void {
     await world.machines("n3");
     await cordon(world, "n1");
     expect(await told(world)).toEqual([
-      `relocation: ip1 leaves n1, which still serves. ${WWW} keeps 1 of 2 addresses.`,
+      `relocation: ip1 still serves, and leaves ${WWW}. ${WWW} keeps 1 of 2 addresses.`,
     ]);
-    expect(await classes(world)).toEqual(["clear-annotation n1: relocation", "move-ip ip1: relocation"]);
+    expect(await classes(world)).toEqual(["clear-annotation n1: relocation", `update-dns ${WWW}: relocation`]);
+    await world.pass();
+    world.advance(DRAINED_MS);
+    expect(await told(world)).toEqual(["relocation: ip1 leaves n1, which still serves."]);
+    expect(await classes(world)).toEqual(["move-ip ip1: relocation"]);
     await world.pass();
   });
 

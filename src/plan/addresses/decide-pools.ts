@@ -79,6 +79,7 @@ function undecided(
   return {
     view: { ...view, managed },
     actions: [],
+    later: [],
     holds: [...ownHolds(view), ...(canServe ? pendingHolds(view) : []), ...holds],
     unassigned: assignments?.holds ?? [],
     waiting: assignments?.waiting ?? [],
@@ -89,8 +90,8 @@ function undecided(
 
 /** Of an object that is being deleted addresses are only given back. */
 function given(view: PoolView, stillPublished: ReadonlyMap<string, string>): Decision {
-  const { actions, holds, cleaning } = reclaim(view, false, stillPublished);
-  return { view, actions, holds: [...ownHolds(view), ...holds], unassigned: [], waiting: [], skipped: [], cleaning };
+  const { holds, ...reclaimed } = reclaim(view, false, stillPublished);
+  return { view, ...reclaimed, holds: [...ownHolds(view), ...holds], unassigned: [], waiting: [], skipped: [] };
 }
 
 function decide(
@@ -111,6 +112,7 @@ function decide(
   return {
     view,
     actions: unique([...assignments.actions, ...acquired.actions, ...reclaimed.actions]),
+    later: reclaimed.later,
     holds: [...ownHolds(before), ...assignments.holds, ...acquired.holds, ...reclaimed.holds],
     unassigned: assignments.holds,
     waiting: assignments.waiting,

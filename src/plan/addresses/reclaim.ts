@@ -13,6 +13,8 @@ import { draining } from "./pace.ts";
 /** What `reclaimPolicy: Delete` does with addresses in this pass. */
 interface Reclaim {
   readonly actions: readonly (UnassignIP | DeleteIP)[];
+  /** As of a {@link Decision}. */
+  readonly later: readonly (UnassignIP | DeleteIP)[];
   readonly holds: readonly Hold[];
   readonly cleaning: Cleaning;
 }
@@ -26,7 +28,8 @@ export function reclaim(view: PoolView, willAcquire: boolean, stillPublished: Re
   const isOurs = meta.finalizers.includes(FINALIZER);
   if (!isWritable(view)) {
     const isBlocked = meta.isDeleting && isOurs;
-    return { actions: [], holds: isBlocked ? [deletionHold(view, blocked(view))] : [], cleaning: NOTHING_TO_CLEAN };
+    const holds = isBlocked ? [deletionHold(view, blocked(view))] : [];
+    return { actions: [], later: [], holds, cleaning: NOTHING_TO_CLEAN };
   }
   const reclaimable =
     spec.reclaimPolicy === "Delete" ? view.managed.filter(({ acquired }) => acquired?.isAdopted === false) : [];
@@ -35,6 +38,7 @@ export function reclaim(view: PoolView, willAcquire: boolean, stillPublished: Re
   const hasPending = spec.reclaimPolicy === "Delete" && view.pool.status.pendingAcquisitions.length > 0;
   return {
     actions: steps.flatMap(({ actions }) => actions),
+    later: steps.flatMap(({ later = [] }) => later),
     holds: [...steps.flatMap(({ holds }) => holds), ...(meta.isDeleting && isOurs ? unanswered(view) : [])],
     cleaning: {
       isNeeded: reclaimable.length > 0 || hasPending || (willAcquire && spec.reclaimPolicy === "Delete"),
@@ -58,19 +62,23 @@ function giveBack(
   view: PoolView,
   { ip, standing }: ManagedIP,
   publishedAs: string | undefined,
-): Pick<Reclaim, "holds" | "actions"> {
-  const drainsUntilMs = view.pool.meta.isDeleting ? undefined : view.drains?.get(ip);
-  if (drainsUntilMs !== undefined && drainsUntilMs > view.nowMs && publishedAs === undefined)
-    return { actions: [], holds: [hold("delete-ip", view.object, ip, draining(drainsUntilMs))] };
+): Pick<Reclaim, "holds" | "actions"> & Partial<Pick<Reclaim, "later">> {
   const why =
     publishedAs === undefined
       ? (view.withheld.get(ip) ?? view.retries.obstacle(ipSubject(ip)) ?? positionObstacle(standing))
       : obstacle("StillPublished", publishedAs);
   if (why !== undefined) return { actions: [], holds: [hold("delete-ip", view.object, ip, why)] };
-  if (standing.kind === "placed") return { actions: unassignAndDelete(view, ip, standing.on, false), holds: [] };
-  if (standing.kind !== "free") return { actions: [], holds: [] };
-  const actions = unassignAndDelete(view, ip, standing.from, standing.rank === "not-matching");
-  return { actions, holds: [] };
+  const actions = removal(view, ip, standing);
+  const drainsUntilMs = view.pool.meta.isDeleting ? undefined : view.drains?.get(ip);
+  return drainsUntilMs !== undefined && drainsUntilMs > view.nowMs
+    ? { actions: [], later: actions, holds: [hold("delete-ip", view.object, ip, draining(drainsUntilMs))] }
+    : { actions, holds: [] };
+}
+
+function removal(view: PoolView, ip: string, standing: ManagedIP["standing"]): readonly (UnassignIP | DeleteIP)[] {
+  if (standing.kind === "placed") return unassignAndDelete(view, ip, standing.on, false);
+  if (standing.kind !== "free") return [];
+  return unassignAndDelete(view, ip, standing.from, standing.rank === "not-matching");
 }
 
 /** Why an address in this position is not given back. */
