@@ -251,9 +251,12 @@ function loserOf(object: ObjectRef, ip: string, facts: JudgedFacts): Loser {
   return { isOwn: true, fromServing: () => "reduction" };
 }
 
-function asPool({ key, pool, validation, inUse }: PoolView, ip: string, { ownerOf }: JudgedFacts): Loser {
+/** An address that a spare has taken the place of leaves for its node's sake, too: the spec has it as before. */
+function asPool({ key, pool, validation, inUse, managed }: PoolView, ip: string, { ownerOf }: JudgedFacts): Loser {
   const owner = ownerOf.get(ip);
-  const isAsked = owner?.view.key === key && owner.standing !== undefined && inUse.has(ip) && !pool.meta.isDeleting;
+  const isListed = managed.some((address) => address.ip === ip && address.acquired === undefined);
+  const isOwned = owner?.view.key === key && owner.standing !== undefined;
+  const isAsked = isOwned && (inUse.has(ip) || isListed) && !pool.meta.isDeleting;
   return {
     ...(validation.kind === "valid" ? { matcher: validation.matcher } : {}),
     isOwn: owner?.view.key === key || isOnRecord(pool.status, ip),

@@ -230,6 +230,73 @@ function drains(scenario: Register): void {
     },
   );
 
+  for (const [what, undo] of [
+    ["uncordoned", async (world: World) => world.nodes.patch("n1", { spec: { unschedulable: false, taints: [] } })],
+    [
+      "tolerated",
+      async (world: World) =>
+        world.pools.edit("web", {
+          match: { tolerations: [{ key: "node.kubernetes.io/unschedulable", operator: "Exists" }] },
+        }),
+    ],
+  ] as const)
+    scenario(`a node that is ${what} while its address drains has it published again at once`, async (world) => {
+      await publishedPool(world, "digitalocean", ["n1", "n2"]);
+      await world.machines("n3");
+      await cordon(world, "n1");
+      await world.pass();
+      expect(world.dns.set("digitalocean", WWW)).toEqual(["ip2"]);
+      await undo(world);
+      await world.pass();
+      expect(world.cloudWrites()).toEqual([]);
+      expect(world.dns.set("digitalocean", WWW)).toEqual(["ip1", "ip2"]);
+      expect((await world.pools.status("web")).ips[ip(1)]).not.toHaveProperty("drainingUntil");
+      expect(await world.nodes.annotations()).toEqual({ n1: "ip1", n2: "ip2" });
+      await world.pass();
+      expect(world.writes()).toEqual([]);
+    });
+
+  scenario("a pool that is suspended while an address drains stands still, and goes on afterwards", async (world) => {
+    await publishedPool(world, "digitalocean", ["n1", "n2"]);
+    await world.machines("n3");
+    await cordon(world, "n1");
+    await world.pass();
+    await world.pools.edit("web", { suspend: true });
+    await world.pass();
+    world.advance(61 * SECOND);
+    await world.pass();
+    expect([world.cloudWrites(), world.dnsWrites()]).toEqual([[], []]);
+    await world.pools.edit("web", { suspend: false });
+    await world.pass();
+    expect(world.cloudWrites()).toEqual(["assign ip1 to n3"]);
+    expect(world.dns.set("digitalocean", WWW)).toEqual(["ip1", "ip2"]);
+  });
+
+  scenario("another name while an address drains: it is out of both, and comes back to the new one", async (world) => {
+    await publishedPool(world, "digitalocean", ["n1", "n2"]);
+    await world.machines("n3");
+    await cordon(world, "n1");
+    await world.pass();
+    await world.pools.edit("web", { dnsRecordSet: { zone: "example.com", recordName: "other", ttl: 60 } });
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    expect(world.dns.set("digitalocean", "other.example.com")).toEqual(["ip2"]);
+    world.advance(61 * SECOND);
+    await world.pass();
+    world.advance(61 * SECOND);
+    await world.pass();
+    expect(await world.show()).toEqual(["ip1 active n3", "ip2 active n2"]);
+    expect(world.dns.set("digitalocean", "other.example.com")).toEqual(["ip1", "ip2"]);
+  });
+
+  scenario("an address that leaves the spec drains, too, before the node is another one's", async (world) => {
+    await publishedPool(world, "digitalocean", ["n1", "n2"]);
+    await world.pools.edit("web", { ips: [ip(2)] });
+    await world.pass();
+    expect(world.dns.set("digitalocean", WWW)).toEqual(["ip2"]);
+    expect(world.cloudWrites()).toEqual([]);
+  });
+
   scenario("an address beyond desiredIPs is deleted once no resolver has it", async (world) => {
     await publishedPool(world, "digitalocean", ["n1", "n2"]);
     await world.pools.edit("web", { ips: [ip(1)], desiredIPs: 3, reclaimPolicy: "Delete" });
@@ -267,6 +334,18 @@ function drains(scenario: Register): void {
 }
 
 function spares(scenario: Register): void {
+  scenario("an approval is not asked for where a spare goes ahead of a cordoned node", async (world) => {
+    await publishedPool(world, "digitalocean", ["n1", "n2"], { approval: "Voluntary" });
+    world.cloud.address(ip(3));
+    await world.pools.edit("web", { ips: [ip(1), ip(2), ip(3)], desiredIPs: 2 });
+    await world.pass();
+    await world.machines("n3");
+    await cordon(world, "n1");
+    await world.pass();
+    expect(await world.show()).toEqual(["ip1 disabled n1 (AboveDesired)", "ip2 active n2", "ip3 active n3"]);
+    expect(world.dns.set("digitalocean", WWW)).toEqual(["ip2", "ip3"]);
+  });
+
   scenario("a spare address goes to the new node first; the old one becomes the spare", async (world) => {
     await publishedPool(world, "digitalocean", ["n1", "n2"]);
     world.cloud.address(ip(3));
@@ -274,7 +353,11 @@ function spares(scenario: Register): void {
     await world.pass();
     await world.machines("n3");
     await cordon(world, "n1");
-    await world.pass();
+    const { outcomes } = await world.pass();
+    const harm = outcomes.flatMap(({ action: { kind, impact } }) =>
+      impact === undefined ? [] : [`${kind} ${impact}`],
+    );
+    expect(harm.toSorted()).toEqual(["clear-annotation relocation", "update-dns relocation"]);
     expect(world.cloudWrites()).toEqual(["assign ip3 to n3"]);
     expect(world.dns.history("digitalocean", WWW).every((set) => set.split(" ").length >= 2)).toBe(true);
     expect(world.dns.set("digitalocean", WWW)).toEqual(["ip2", "ip3"]);
