@@ -76,7 +76,7 @@ export async function findEnd(campaign: CampaignWorld, kind: Kind, { last }: Res
 }
 
 /** An address that no node can take: unattached in a fresh world, parked where it last was in another (product.md, section 5). */
-const WAITING: ReadonlySet<string> = new Set(["NoCandidate", "RegionMismatch"]);
+export const WAITING: ReadonlySet<string> = new Set(["NoCandidate", "RegionMismatch"]);
 
 function assessed(
   plan: Plan,

@@ -1,5 +1,5 @@
 import { ADDRESS_ANNOTATION } from "../../src/model/resource.ts";
-import type { EndState, Finding } from "./end-state.ts";
+import { type EndState, type Finding, WAITING } from "./end-state.ts";
 import type { Spec } from "./spec-value.ts";
 
 /** An object at rest beside a fresh one with the same spec. */
@@ -89,11 +89,27 @@ export const HISTORY_RULES: readonly HistoryRule[] = [
         : undefined,
   },
   {
+    source:
+      "section 5: an address whose node matches no longer and still serves stays in use while no other node can take it",
+    expect: ({ found, fresh }) => {
+      const staying = stayingOf(found.status);
+      const waiting = fresh.open.filter((why) => why.startsWith("waiting ")).slice(0, staying);
+      const open = waiting.reduce((left, why) => left.toSpliced(left.indexOf(why), 1), [...fresh.open]);
+      return waiting.length === staying && staying > 0 ? { serving: fresh.serving + staying, open } : undefined;
+    },
+  },
+  {
     source: "section 3: a node whose pods are no longer ready keeps counting for gracePeriodSeconds",
     expect: ({ spec, found, fresh }) =>
       Number(spec["gracePeriodSeconds"] ?? 0) > FOR_EVER && isHeld(found.end, fresh, "Grace") ? found.end : undefined,
   },
 ];
+
+/** How many addresses are active although no node can take them: each says why. */
+function stayingOf(status: Finding["status"]): number {
+  const ips = "ips" in status ? Object.values(status.ips) : [];
+  return ips.filter(({ state, reason = "" }) => state === "active" && WAITING.has(reason)).length;
+}
 
 /** True when one of the two waits for a time that never comes. */
 function isHeld(found: EndState, fresh: EndState, reason: string): boolean {
