@@ -1,14 +1,21 @@
+import { CORDON_KEY } from "./node.ts";
 import type { NodeVerdict } from "./plan.ts";
-import { REASONS, type Reason } from "./reason.ts";
+import { REASONS } from "./reason.ts";
 
-/** Returns what to say of a node in a list: `not ready`. */
-export function verdictPhrase(reason: Reason): string {
-  const { phrase, text } = REASONS[reason];
-  return phrase ?? text;
+type Verdict = Pick<NodeVerdict, "reason" | "detail">;
+
+/** Returns what to say of nodes in a list, which are grouped by it: `not ready`, `cordoned`, `tainted dedicated=db`. */
+export function verdictPhrase({ reason, detail }: Verdict): string {
+  const { phrase, text, isOfTaint } = REASONS[reason];
+  if (isOfTaint !== true || detail === "") return phrase ?? text;
+  const taint = detail.replace(/:[A-Za-z]*$/, "");
+  return taint === CORDON_KEY ? "cordoned" : `tainted ${taint}`;
 }
 
-/** Returns `not ready` or `taint not tolerated: dedicated=db:NoSchedule`, for a bracket behind a node's name. */
-export function nodePhrase({ reason, detail }: NodeVerdict): string {
-  const phrase = verdictPhrase(reason);
-  return detail === "" ? phrase : `${phrase}: ${detail}`;
+/** Returns `not ready`, `cordoned` or `taint not tolerated: dedicated=db:NoSchedule`, for a bracket behind a node's name. */
+export function nodePhrase(verdict: Verdict): string {
+  const { reason, detail } = verdict;
+  const phrase = verdictPhrase(verdict);
+  if (phrase === "cordoned") return phrase;
+  return detail === "" ? phrase : `${REASONS[reason].phrase ?? REASONS[reason].text}: ${detail}`;
 }

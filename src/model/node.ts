@@ -6,6 +6,9 @@ export interface Taint {
   readonly timeAddedMs?: number;
 }
 
+/** The taint that Kubernetes puts on a node which is cordoned (well-known taint, verified 2026-08). */
+export const CORDON_KEY = "node.kubernetes.io/unschedulable";
+
 /** The `Ready` condition of a node or a pod. `sinceMs` is its last transition. */
 export interface Readiness {
   readonly isReady: boolean;

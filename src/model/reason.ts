@@ -19,6 +19,8 @@ export interface ReasonFacts {
   readonly phrase?: string;
   /** What is said of a subject instead of the held text of the action, where that would not be the point. */
   readonly held?: Readonly<Partial<Record<"object" | "address" | "name" | "formerName" | "firewall", string>>>;
+  /** True where the particulars are a taint, as in `dedicated=db:NoSchedule`. */
+  readonly isOfTaint?: true;
   /** What a person can do about it. */
   readonly advice?: string;
   /** What is said for a RoutedIP instead, where fields or words are meant that it does not have. `adviceBy`: the particulars tell what is invalid. */
@@ -49,6 +51,7 @@ const ROWS = {
     text: "The node has a taint that spec.match.tolerations does not tolerate.",
     wait: "none",
     phrase: "taint not tolerated",
+    isOfTaint: true,
   },
   NoMatchingPod: { text: "No pod that spec.match asks for runs on the node.", wait: "none", phrase: "no matching pod" },
   PodNotReady: {

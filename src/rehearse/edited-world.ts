@@ -1,15 +1,15 @@
 import type { Address } from "../model/address.ts";
 import { ConfigError } from "../model/errors.ts";
 import type { FirewallFact } from "../model/firewall.ts";
-import type { NodeFacts } from "../model/node.ts";
+import { CORDON_KEY, type NodeFacts } from "../model/node.ts";
 import type { KnownFacts, Observation, PodReading, PodSummary, ProviderFacts } from "../model/observation.ts";
 import { compareText } from "../model/resource.ts";
 import { CONDITION_TAINTS } from "../plan/nodes/match.ts";
 import type { AddressPlace, FactEdit } from "./edit.ts";
 import { nearest } from "./nearest.ts";
 
-/** What a node has while it is cordoned: the node controller of Kubernetes sets this taint (verified 2026-08). */
-const CORDON = { key: "node.kubernetes.io/unschedulable", value: "", effect: "NoSchedule" } as const;
+/** What a node has while it is cordoned. */
+const CORDON = { key: CORDON_KEY, value: "", effect: "NoSchedule" } as const;
 
 /**
  * Returns the world as it would be with every edit made, one after the other. A node that is gone leaves its machine destroyed: addresses are attached to nothing then,

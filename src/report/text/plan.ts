@@ -467,16 +467,16 @@ function headingLines(name: string, facts: string, { palette, width }: PlanLayou
 }
 
 /**
- * Returns the verdicts grouped by reason, the largest group first: `3 nodeLabel mismatch (a, b and 1 more), 1 no ready pod (c)`.
+ * Returns the verdicts grouped by what is said of them, the largest group first: `3 nodeLabel mismatch (a, b and 1 more), 1 no ready pod (c)`.
  * `names` limits how many nodes a group names.
  */
 export function groupVerdicts(verdicts: readonly NodeVerdict[], names: number): string {
-  const groups = Map.groupBy(verdicts, (verdict) => verdict.reason);
+  const groups = Map.groupBy(verdicts, verdictPhrase);
   return [...groups]
     .sort(([a, as], [b, bs]) => bs.length - as.length || (a < b ? -1 : 1))
-    .map(([reason, members]) => {
+    .map(([phrase, members]) => {
       const nodes = members.map((member) => member.nodeName);
-      return `${members.length} ${verdictPhrase(reason)} (${listText(nodes, names)})`;
+      return `${members.length} ${phrase} (${listText(nodes, names)})`;
     })
     .join(", ");
 }
