@@ -113,14 +113,18 @@ const SHORTEST_WAIT_MS = 500;
  */
 export async function settle(deps: WriterDeps, options: PassOptions): Promise<PassResult> {
   const own = { ...deps, reusable: new ReusableFacts(deps.clock), attempts: new Attempts() };
-  let { result: total, nextReadInMs } = await pass(own, options);
+  const first = await pass(own, options);
+  // Namespaces are listed once a run. Without an object they were not.
+  const wasListed = first.seen.pools.length + first.seen.recordSets.length > 0;
+  const later = wasListed ? { ...own, knownGrants: first.seen.grants } : own;
+  let { result: total, nextReadInMs } = first;
   for (;;) {
     const next = nextLook(total.remaining, deps.cluster.now(), { leftOverMs: LEFT_OVER_MS, nextReadInMs });
     const leftMs = options.deadlineMs - CLOSING_MS - deps.clock.monotonicMs();
     if (next === undefined || next.inMs > leftMs || total.wasInterrupted) return total;
     await deps.clock.sleep(Math.max(next.inMs, SHORTEST_WAIT_MS), AbortSignal.any([options.signal, deps.lock.lost]));
     if (options.signal.aborted || !deps.lock.isHeld()) return { ...total, wasInterrupted: true };
-    const again = await lookAgain(own, options);
+    const again = await lookAgain(later, options);
     if (again === "unreadable") continue;
     if (again === "interrupted") return { ...total, wasInterrupted: true };
     const { result } = again;

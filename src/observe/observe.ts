@@ -36,6 +36,8 @@ export interface ObserveDeps {
   readonly reusable?: ReusableFacts | undefined;
   /** How grants count; absent = as the Lease notes of the last mutating run, which is not at all where it notes nothing. */
   readonly grants?: GrantMode | "off" | undefined;
+  /** What an earlier pass of this run read of grants. Absent = namespaces are listed. */
+  readonly knownGrants?: GrantFacts | undefined;
   /** The Lease's annotations, where this process keeps it and knows them. Absent = it is read. */
   readonly notes?: LeaseRecord["annotations"] | undefined;
 }
@@ -73,7 +75,8 @@ export async function look(deps: ObserveDeps): Promise<Sight> {
     notes === undefined ? readLease(cluster, leaseName) : { annotations: notes },
   ]);
   const mode = deps.grants ?? notedGrants(lease?.annotations ?? {});
-  const grants = mode === undefined || mode === "off" ? undefined : await readGrants(cluster, mode, lists);
+  const grants =
+    mode === undefined || mode === "off" ? undefined : (deps.knownGrants ?? (await readGrants(cluster, mode, lists)));
   const facts = leaseFacts(lease?.annotations ?? {}, cluster.now());
   const pools = lists.pools.map((pool) => restoreMemory(pool, cluster.now()));
   const pieces = piecesOf(deps, { ...lists, pools }, facts, grants);

@@ -90,6 +90,8 @@ const otherProviders: readonly ClaimRow[] = ["", "cloudflare", "digitalocean"].f
     { ...pool({ dnsRecordSet: record }), granted },
     { ...recordSet(record), granted },
     { ...routedIP({ dnsRecordSet: record }), granted },
+    { ...pool({ dnsRecordSet: { ...record, zone: "example.com" } }), granted: ALL },
+    { ...recordSet({ ...record, zone: "example.com" }), granted: ALL },
     { ...routedIP({ dnsRecordSet: { ...record, zone: "example.com" } }), granted },
     { ...routedIP({ dnsRecordSet: { ...record, zone: "example.com" } }), granted: ALL },
   ];

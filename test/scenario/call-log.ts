@@ -45,9 +45,15 @@ function cloudCall(operation: string, subject: string, place: string | undefined
   return { side: "cloud", isWrite, line };
 }
 
-/** A request to the Kubernetes API; undefined for reads and for Leases, which every run writes. */
-export function loggedClusterRequest({ method, path, body }: RecordedCall, prefix: string): LoggedCall | undefined {
+const NAMESPACE_LIST: LoggedCall = { side: "cluster", isWrite: false, line: "list namespaces" };
+
+/** A request to the Kubernetes API; undefined for Leases, which every run writes, and for reads but the list of namespaces. */
+export function loggedClusterRequest(
+  { method, path, query, body }: RecordedCall,
+  prefix: string,
+): LoggedCall | undefined {
   const parts = path.split("/");
+  if (method === "GET" && path === "/api/v1/namespaces" && !query.includes("watch=")) return NAMESPACE_LIST;
   if (method === "GET" || parts.includes("leases")) return undefined;
   const isStatus = parts.at(-1) === "status";
   const name = (isStatus ? parts.at(-2) : parts.at(-1))?.replace(prefix, "") ?? "";
@@ -57,7 +63,7 @@ export function loggedClusterRequest({ method, path, body }: RecordedCall, prefi
   return clusterWrite(`${isStatus ? "status" : metadata?.annotations === undefined ? "finalizer" : "note"} ${name}`);
 }
 
-/** A call of the cluster in memory, by the port's operation or the part of the object that it writes; undefined for reads and for Leases. */
+/** A call of the cluster in memory, by the port's operation or the part of the object that it writes; undefined for Leases, and for reads but the list of namespaces. */
 export function loggedMemoryWrite(operation: string | undefined, subject: string): LoggedCall | undefined {
   const name = subject.split("/").at(-1) ?? "";
   switch (operation) {
@@ -73,6 +79,8 @@ export function loggedMemoryWrite(operation: string | undefined, subject: string
       return clusterWrite(`note ${name}`);
     case "annotateNode":
       return clusterWrite(`annotate ${name}`);
+    case "listNamespaceGrants":
+      return NAMESPACE_LIST;
     case "createEvent":
       return clusterWrite("event");
     default:

@@ -188,6 +188,31 @@ export function grantScenarios(scenario: Register): void {
   }
 
   scenario(
+    "grants: namespaces are listed once a run, however often it passes, and not at all without grants",
+    async (world) => {
+      await world.grant({ addresses: "0.0.0.0/0" });
+      await world.machines("n1", "n2", "n3", "n4", "n5", "n6");
+      for (const n of [1, 2, 3, 4, 5, 6]) world.cloud.address(ip(n));
+      const rows = [
+        ["off", "web", [ip(1), ip(2)], 0],
+        ["warn", "mail", [ip(3), ip(4)], 1],
+        ["require", "vpn", [ip(5), ip(6)], 1],
+      ] as const;
+      for (const [mode, pool, ips, lists] of rows) {
+        world.grants = mode;
+        await world.pools.create(pool, { ips, assignmentCoolOffSeconds: 5 });
+        await world.pass({ settle: true });
+        // The second one only after the cool-off, in a later pass of the same run.
+        expect(world.cloudWrites()).toHaveLength(2);
+        expect(world.namespaceLists()).toBe(lists);
+        await world.pass();
+        expect([world.writes().length, world.namespaceLists()]).toEqual([0, lists]);
+      }
+    },
+    { onlySingleRuns: "a process that watches lists once, whatever runs" },
+  );
+
+  scenario(
     "grants: warn holds nothing, and says what require would hold",
     async (world) => {
       world.grants = "warn";

@@ -299,6 +299,11 @@ export class World {
     return this.#lines(({ side, isWrite }) => side === "cluster" && isWrite);
   }
 
+  /** How often namespaces were listed since the last run began. */
+  namespaceLists(): number {
+    return this.#lines(({ line }) => line === "list namespaces").length;
+  }
+
   /** A pool's addresses, one line each: `ip1 active n1`, `ip2 no-match n2 (HolderLost)`. */
   async show(pool = "web"): Promise<readonly string[]> {
     return addressLines(await this.pools.status(pool));

@@ -72,6 +72,27 @@ describe("a watch over HTTP", () => {
     });
   });
 
+  test("of namespaces follows one list: what they grant is in memory from then on", async () => {
+    const watch = new ScriptedWatch();
+    const list: Say = (response) => {
+      const annotations = { "flipop.digitalocean.com/purchases": "3" };
+      const items = [{ metadata: { name: "shop", resourceVersion: "6", annotations } }];
+      response.end(JSON.stringify({ metadata: { resourceVersion: "7" }, items }));
+    };
+    await withWarm([list, watch.say], async ({ cluster, asked }) => {
+      const purchases = async (): Promise<readonly number[]> =>
+        (await cluster.listNamespaceGrants()).map((granted) => granted.purchases);
+      for (let pass = 0; pass < 5; pass += 1) expect(await purchases()).toEqual([3]);
+      const annotations = { "flipop.digitalocean.com/purchases": "4" };
+      await watch.tell("MODIFIED", {
+        kind: "Namespace",
+        metadata: { name: "shop", resourceVersion: "8", annotations },
+      });
+      await until(async () => (await purchases())[0] === 4);
+      expect(asked.map(({ url }) => queryOf(url)["watch"] ?? "a list")).toEqual(["a list", "true"]);
+    });
+  });
+
   test("that says nothing for 150 s, not even a bookmark, is given up and asked for again", async () => {
     const [first, second] = [new ScriptedWatch(), new ScriptedWatch()];
     await withWarm([nodeList(7), first.say, second.say], async ({ cluster, asked, clock }) => {
