@@ -77,7 +77,7 @@ describeCluster("flipop suspend and resume", () => {
     const lease = (await api.call("GET", LEASE)) as Stored;
     expect(lease.metadata.annotations?.["flipop.digitalocean.com/suspend"]).toContain("incident");
     expect(lease.metadata.annotations?.["flipop.digitalocean.com/last-run"]).toBeDefined();
-    expect((await flipop("status")).stdout).toContain("suspended:    all objects by ana (incident)");
+    expect((await flipop("status")).stdout).toContain("suspended:      all objects by ana (incident)");
 
     expect(await flipop("resume", "--all")).toMatchObject({ code: 0 });
     expect(await flipop("reconcile")).toMatchObject({ code: 0 });

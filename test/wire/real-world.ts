@@ -58,7 +58,8 @@ export class RealWorld {
       await world.api.createNode(facts);
     }
     const [apiVersion, metadata] = ["flipop.digitalocean.com/v1alpha1", { name: "web" }] as const;
-    const zone = { zone: "example.com", recordName: "www" };
+    // An address that is given back leaves the name a TTL before: the lowest one that DigitalOcean takes.
+    const zone = { zone: "example.com", recordName: "www", ttl: 30 };
     const common = { provider: "digitalocean", region: "nyc3", reclaimPolicy: "Delete", dnsRecordSet: zone };
     const spec = { ...common, desiredIPs: 1, match: { podNamespace: "", nodeLabel: "" } };
     await world.api.call("POST", `${GROUP}/floatingippools`, { apiVersion, kind: "FloatingIPPool", metadata, spec });
