@@ -61,7 +61,8 @@ export class Campaign {
 
   async #compare({ kind, spec }: Step, found: Finding, providerWrites: readonly string[]): Promise<readonly string[]> {
     // What serves stays where an edit selects nothing, or until a person approves, and the object says so. A fresh one has nothing that could stay.
-    if (found.end.conditions.some((condition) => /AwaitsApproval|EmptyTarget/.test(condition))) return [];
+    if ([...found.end.conditions, ...found.end.holds].some((text) => /AwaitsApproval|EmptyTarget/.test(text)))
+      return [];
     const start = freshStart(kind, spec, found.status, this.#campaign);
     const specs = { ...this.#specs, [kind.name]: start.spec };
     const fresh = await this.#references.endOf(kind, specs, start.options);
