@@ -16,6 +16,7 @@ import { dnsPoolScenarios } from "./dns-pool-scenarios.ts";
 import { dnsAnnotationScenarios, dnsRecordSetScenarios } from "./dns-record-set-scenarios.ts";
 import { dnsTakeDownScenarios } from "./dns-take-down-scenarios.ts";
 import { dnsTogetherScenarios } from "./dns-together-scenarios.ts";
+import { drainChangeScenarios } from "./drain-change-scenarios.ts";
 import { fairPurchaseScenarios } from "./fair-purchase-scenarios.ts";
 import { foreignRecordScenarios } from "./foreign-record-scenarios.ts";
 import { grantScenarios } from "./grant-scenarios.ts";
@@ -99,4 +100,5 @@ export const SCENARIO_GROUPS: Readonly<Record<string, (scenario: Register) => vo
   "what kubectl prints": printedScenarios,
   "who is hurt": impactScenarios,
   pace: paceScenarios,
+  "changes in the middle of a drain": drainChangeScenarios,
 };
