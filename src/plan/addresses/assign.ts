@@ -9,7 +9,7 @@ import { hold, obstacle } from "../holds.ts";
 import { type Free, type FreeRank, isWritable, type PoolView, statusOf } from "../pool-view.ts";
 import { ipSubject, nodeSubject } from "../retries.ts";
 import type { Availability, Leaver, MachineLedger } from "./machine-ledger.ts";
-import { draining, type Pace } from "./pace.ts";
+import type { Pace } from "./pace.ts";
 
 /** Who gets what in one pool, and who is left over. */
 export interface Assignments {
@@ -117,7 +117,7 @@ function paced(
   const spare = pace.hasLeft(ip) ? undefined : spareFor(view, candidate, pace);
   if (spare !== undefined) {
     pace.stays(ip);
-    if ("untilMs" in spare) return { holds: held(draining(spare.untilMs)) };
+    if ("reason" in spare) return { holds: held(spare) };
     pace.recovers();
     return {
       sent: { ...spare, replaces: ip },
@@ -130,26 +130,36 @@ function paced(
   return standing?.kind === "free" ? { sent: { ip, standing }, holds: [] } : { holds: [] };
 }
 
-/** Returns the address that is not in use and can go to a node at once, or when the first one can that resolvers still hand out; undefined if there is none. */
+/** Returns the address that is not in use and can go to a node at once, or why the first one cannot yet that is still handed out; undefined if there is none. */
 function spareFor(
   view: PoolView,
   candidate: Candidate,
   pace: Pace,
-): { readonly ip: string; readonly standing: Free } | { readonly untilMs: number } | undefined {
+): { readonly ip: string; readonly standing: Free } | Obstacle | undefined {
   const spares = view.managed.flatMap(({ ip, standing }) =>
     standing.kind === "free" && standing.rank !== "foreign" && !view.inUse.has(ip) ? [{ ip, standing }] : [],
   );
   const able = spares.filter(({ ip }) => typeof choose(view, ip, [candidate]) === "number");
-  const waits = able.map(({ ip, standing }) => (standing.isServing === true ? pace.drainedAtMs(ip) : view.nowMs));
-  const ready = able.find((_spare, index) => (waits[index] ?? 0) <= view.nowMs);
-  return ready ?? (waits.length === 0 ? undefined : { untilMs: Math.min(...waits) });
+  const waits = able.map(({ ip, standing }) => (standing.isServing === true ? pace.staysFor(ip) : undefined));
+  return (
+    able.find((_spare, index) => waits[index] === undefined) ?? waits.flatMap((why) => why ?? []).toSorted(byEnd)[0]
+  );
+}
+
+/** Orders by when waits end; those without a time come last. */
+function byEnd(
+  { notBeforeMs: a = Number.MAX_VALUE }: Obstacle,
+  { notBeforeMs: b = Number.MAX_VALUE }: Obstacle,
+): number {
+  return a - b;
 }
 
 /** Why an address that never served does not take a machine from another one yet: resolvers may still hand that one out. What serves no more does not wait for it. */
 function leaversDrain({ leaving }: Candidate, { rank }: Free, pace: Pace | undefined): Obstacle | undefined {
   if (pace === undefined || rank !== "unassigned") return undefined;
-  const untilMs = Math.max(...leaving.map(({ ip, owner }) => pace.drainedAtMs(ip, owner)));
-  return untilMs > pace.nowMs ? draining(untilMs) : undefined;
+  // It waits for all of them: the last one says until when.
+  const waits = leaving.flatMap(({ ip, owner }) => pace.staysFor(ip, owner) ?? []);
+  return waits.toSorted(byEnd).at(-1);
 }
 
 /** Free addresses in use: those that serve nowhere first, then those that did not fail, then those longest due; then unassigned, on gone nodes, on nodes that do not match; each in managed order. Of those that still serve the ones that have left their names come first. */

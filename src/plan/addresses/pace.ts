@@ -5,9 +5,6 @@ import { obstacle } from "../holds.ts";
 import { type ManagedIP, type PoolView, servesNow, statusOf } from "../pool-view.ts";
 import { staying } from "./position.ts";
 
-/** When a name that cannot be written just now is looked at again, milliseconds. */
-const WRITABLE_AGAIN_MS = 1000;
-
 /** What an address that still serves may do now: go to its new node, leave its names and stay on its machine, or stay as it is. */
 export type Turn =
   | { readonly kind: "go" }
@@ -58,17 +55,12 @@ export class Pace {
     return statusOf(this.#view.pool, ip)?.drainingUntil !== undefined && this.#drain(ip).kind !== "shown";
   }
 
-  /** When no resolver hands an address out any more that is to leave its machine, milliseconds; now or earlier = none does. */
-  drainedAtMs(ip: string, owner: PoolView = this.#view): number {
-    if (!owner.managed.some((address) => address.ip === ip && servesNow(address))) return this.nowMs;
+  /** Why an address cannot leave its machine yet: resolvers hand it out, or a name shows it that cannot be written just now. Undefined = it can. */
+  staysFor(ip: string, owner: PoolView = this.#view): Obstacle | undefined {
+    if (!owner.managed.some((address) => address.ip === ip && servesNow(address))) return undefined;
     const drain = drainOf(owner, ip, this.#facts, this.#going);
-    if (drain.kind === "unwritable") return this.nowMs + WRITABLE_AGAIN_MS;
-    return drain.kind === "over" ? this.nowMs : drain.untilMs;
-  }
-
-  /** The API server's clock when the pass began to plan, milliseconds. */
-  get nowMs(): number {
-    return this.#view.nowMs;
+    if (drain.kind === "unwritable") return obstacle("StillPublished", drain.name);
+    return drain.kind === "over" || drain.untilMs <= this.#view.nowMs ? undefined : draining(drain.untilMs);
   }
 
   /** Enters that no node can take an address now. One that has left its names stays out of them while it is to be tried again. */
