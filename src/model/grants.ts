@@ -26,6 +26,8 @@ export interface NamespaceGrants {
   readonly firewalls: ReadonlySet<string>;
   /** As written: `203.0.113.7`, `198.51.100.0/28`. */
   readonly addresses: ReadonlySet<string>;
+  /** The lengths of the prefixes among them, each once: an address is looked for in a network of each. */
+  readonly prefixLengths: readonly number[];
   readonly purchases: number;
   readonly mayTakeOver: boolean;
   /** What cannot be read and so grants nothing; at most {@link MOST_PROBLEMS}, in the order of the annotations. */
@@ -66,6 +68,9 @@ export function grantAnnotation(kind: GrantKind): string {
 /** The annotations of all grants; no other one of a Namespace means anything. */
 export const GRANT_KINDS: readonly GrantKind[] = ["names", "firewalls", "addresses", "purchases", "take-over"];
 
+const OWN_PREFIX = `${GROUP}/`;
+const ANNOTATIONS: ReadonlySet<string> = new Set(GRANT_KINDS.map(grantAnnotation));
+
 /** Reads the annotations of a namespace. Never throws; pure. */
 export function parseGrants(namespace: string, annotations: Readonly<Record<string, string>>): NamespaceGrants {
   const textOf = (kind: GrantKind): string => {
@@ -90,6 +95,7 @@ export function parseGrants(namespace: string, annotations: Readonly<Record<stri
     names: names.entries,
     firewalls: firewalls.entries,
     addresses: addresses.entries,
+    prefixLengths: prefixLengthsOf(addresses.entries),
     purchases: Number(purchases.value ?? 0),
     mayTakeOver: takeOver.value === "true",
     problems: problems.slice(0, MOST_PROBLEMS),
@@ -157,15 +163,23 @@ function takeOverProblem(value: string): string | undefined {
 }
 
 function unknownAnnotations(annotations: Readonly<Record<string, string>>): readonly GrantProblem[] {
-  const known = new Set(GRANT_KINDS.map(grantAnnotation));
   return Object.keys(annotations)
-    .filter((key) => key.startsWith(`${GROUP}/`) && !known.has(key))
+    .filter((key) => key.startsWith(OWN_PREFIX) && !ANNOTATIONS.has(key))
     .toSorted()
     .map((key) => ({
       annotation: shownText(key),
       entry: "",
       why: `no such grant; there are ${GRANT_KINDS.join(", ")}`,
     }));
+}
+
+function prefixLengthsOf(addresses: ReadonlySet<string>): readonly number[] {
+  const lengths = new Set<number>();
+  for (const entry of addresses) {
+    const slash = entry.indexOf("/");
+    if (slash > 0) lengths.add(Number(entry.slice(slash + 1)));
+  }
+  return [...lengths];
 }
 
 /** The network of so many bits that an address is in. */
@@ -248,7 +262,7 @@ export function isWishGranted(wish: GrantWish, grants: NamespaceGrants): boolean
     case "firewalls":
       return wish.known.some((known) => grants.firewalls.has(known));
     case "addresses":
-      return isAddressGranted(wish.ip, grants.addresses);
+      return isAddressGranted(wish.ip, grants);
     case "purchases":
       return wish.count <= grants.purchases;
     case "take-over":
@@ -262,10 +276,8 @@ function isNameGranted(name: string, names: NamespaceGrants["names"]): boolean {
   return names.has(name) || (dot > 0 && names.has(`*${name.slice(dot)}`));
 }
 
-function isAddressGranted(ip: string, addresses: NamespaceGrants["addresses"]): boolean {
-  if (addresses.has(ip)) return true;
-  for (let bits = 32; bits >= 0; bits -= 1) if (addresses.has(`${networkOf(ip, bits)}/${bits}`)) return true;
-  return false;
+function isAddressGranted(ip: string, { addresses, prefixLengths }: NamespaceGrants): boolean {
+  return addresses.has(ip) || prefixLengths.some((bits) => addresses.has(`${networkOf(ip, bits)}/${bits}`));
 }
 
 /** Says which grant is missing: one sentence. Pure. */
