@@ -14,6 +14,7 @@ export const LONG_FILES: readonly string[] = [
   "test/simulation/caught.loopback.test.ts",
   "test/campaign/tours.cluster.test.ts",
   "test/wire/expired-tokens.loopback.test.ts",
+  "test/cli/repeated-secrets.loopback.test.ts",
   "test/campaign/survive.loopback.test.ts",
   "test/watch/watch.cluster.test.ts",
   "test/wire/broken-answers-first-fill.loopback.test.ts",
@@ -31,20 +32,30 @@ export const LONG_FILES: readonly string[] = [
   "test/watch/killed-leaders.cluster.test.ts",
   "test/watch/churn.cluster.test.ts",
   "test/watch/soak.loopback.test.ts",
+  "test/monitoring/promtool.cluster.test.ts",
+  "test/manifests/crd-rules.cluster.test.ts",
+  "test/programs/package.loopback.test.ts",
+  "test/scenario/sandbox-watched.loopback.test.ts",
   "test/model/label-selector.cluster.test.ts",
+  "test/scenario/memory-rest.long.test.ts",
+  "test/watch/standing-faults.long.test.ts",
+  "test/scenario/memory-watched.long.test.ts",
+  "test/simulation/simulation.long.test.ts",
 ];
 
-/** Puts the long files of all projects together first, then the other files of `loopback` and `cluster`, then `long`, then `quick`. */
+/** Puts the long files of `loopback` and `cluster` first, then their other files, then `long`, then `quick`. */
 export class LongFilesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    return files.toSorted((a, b) => this.#turn(a) - this.#turn(b) || (a.moduleId < b.moduleId ? -1 : 1));
+    return files.toSorted((a, b) => block(a) - block(b) || place(a) - place(b) || (a.moduleId < b.moduleId ? -1 : 1));
   }
+}
 
-  /** Files of `long` and `quick` share what they have loaded only while they follow one another, so each is one block at the end. */
-  #turn({ moduleId, project }: TestSpecification): number {
-    const place = LONG_FILES.findIndex((file) => moduleId.endsWith(`/${file}`));
-    if (project.name === "quick") return LONG_FILES.length + 2;
-    if (project.name === "long") return LONG_FILES.length + 1;
-    return place < 0 ? LONG_FILES.length : place;
-  }
+/** Files of `long` and `quick` share what they have loaded only while they follow one another, so each is one block at the end. */
+function block({ project }: TestSpecification): number {
+  return ["long", "quick"].indexOf(project.name);
+}
+
+function place({ moduleId }: TestSpecification): number {
+  const found = LONG_FILES.findIndex((file) => moduleId.endsWith(`/${file}`));
+  return found < 0 ? LONG_FILES.length : found;
 }
