@@ -12,6 +12,7 @@ import { nextLook } from "./plan/next-look.ts";
 import { plan } from "./plan/plan.ts";
 import type { Clock } from "./ports/system.ts";
 import { announce } from "./rehearse/announce.ts";
+import { eventsOf } from "./report/events.ts";
 import { CLOSING_MS, type PassOptions, Rounds, type WriterDeps } from "./rounds.ts";
 
 /** What a reading run works with: nothing in it can write. */
@@ -66,7 +67,8 @@ export async function pass(deps: WriterDeps, options: PassOptions): Promise<Pass
   const failures = await rounds.writeStatuses();
   deps.attempts?.keep(remaining, observation, failures);
   const mayTell = (): boolean => deps.lock.isHeld() && deps.clock.monotonicMs() < deadlineMs;
-  const eventFailures = await writeEvents(outcomes, context.stores, deps.cluster, mayTell);
+  const events = eventsOf({ seen, planned: announced, outcomes, remaining, failures });
+  const eventFailures = await writeEvents(events, context.stores, deps.cluster, mayTell);
   await noteRateLimits(rounds.latest, context);
   const result = {
     plan: announced,

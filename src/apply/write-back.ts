@@ -5,7 +5,7 @@ import type { Observation } from "../model/observation.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Outcome, ReportFailure } from "../model/run.ts";
 import type { ClusterWriter } from "../ports/cluster.ts";
-import { eventOf } from "../report/events.ts";
+import type { ObjectEvent } from "../report/events.ts";
 import type { Attempts } from "./attempts.ts";
 import type { ApplyContext } from "./context.ts";
 import type { ResourceStores } from "./resource-store.ts";
@@ -100,21 +100,23 @@ async function attempt(object: ReportFailure["object"], write: Promise<unknown>)
 }
 
 /**
- * Writes one Event per change made or refused; none once the lock is lost. Best effort: the first refusal is returned, and no more are tried. Exception: if only the
- * permission to count an Event that is there is missing, the others are still written.
+ * Writes Events; none once the lock is lost. Best effort: the first refusal is returned, and no more are tried. Exception: if only the permission to count an Event that is
+ * there is missing, the others are still written.
  */
 export async function writeEvents(
-  outcomes: readonly Outcome[],
+  events: readonly ObjectEvent[],
   stores: ResourceStores,
   cluster: ClusterWriter,
   mayWrite: () => boolean,
 ): Promise<readonly ReportFailure[]> {
   const uncounted: ReportFailure[] = [];
-  for (const outcome of outcomes) {
+  for (const { object, ...facts } of events) {
     if (!mayWrite()) break;
-    const { object } = outcome.action;
+    const store = stores[object.kind];
+    const stored = store.get(object);
+    if (stored === undefined) continue;
     try {
-      const error = await writeEvent(outcome, stores, cluster);
+      const error = await cluster.createEvent({ regarding: { kind: store.kind, meta: stored.meta }, ...facts });
       if (error !== undefined) uncounted.push({ object, what: "event", error });
     } catch (error) {
       if (error instanceof KubeError) return [{ object, what: "event", error }];
@@ -122,19 +124,6 @@ export async function writeEvents(
     }
   }
   return uncounted.slice(0, 1);
-}
-
-async function writeEvent(
-  outcome: Outcome,
-  stores: ResourceStores,
-  cluster: ClusterWriter,
-): Promise<KubeError | undefined> {
-  const { object } = outcome.action;
-  const facts = eventOf(outcome);
-  const store = stores[object.kind];
-  const stored = store.get(object);
-  if (facts === undefined || stored === undefined) return undefined;
-  return await cluster.createEvent({ regarding: { kind: store.kind, meta: stored.meta }, ...facts });
 }
 
 /**

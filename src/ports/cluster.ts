@@ -32,6 +32,8 @@ export interface ClusterEvent {
   readonly action: string;
   /** At most 1,024 characters. */
   readonly note: string;
+  /** The node that it is about as well. Absent = none. */
+  readonly nodeName?: string;
 }
 
 /**

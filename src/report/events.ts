@@ -1,46 +1,85 @@
-import { type Action, type ActionKind, subjectOf } from "../model/action.ts";
-import { ACTIONS, changesFirewall, changesName } from "../model/action-kinds.ts";
-import type { Reason } from "../model/reason.ts";
-import type { Outcome } from "../model/run.ts";
+import { type Action, type ActionKind, type ObjectRef, refKey } from "../model/action.ts";
+import { capital } from "../model/hold.ts";
+import type { Observation } from "../model/observation.ts";
+import type { Plan, PoolAssessment } from "../model/plan.ts";
+import type { Condition } from "../model/resource.ts";
+import type { Outcome, ReportFailure } from "../model/run.ts";
 import { plain } from "../model/text.ts";
-import { actionText, dnsChangeText } from "./text/actions.ts";
-import { listText } from "./text/layout.ts";
+import { whyAction } from "./text/actions.ts";
+import { outcomeLine } from "./text/run.ts";
 
-/** An Event to write about an object: what came of one change. */
+/** An Event to write about an object: what came of one change, or that it waits for a person now. */
 export interface EventFacts {
   readonly type: "Normal" | "Warning";
-  readonly reason: Reason;
+  readonly reason: string;
   readonly action: string;
   readonly note: string;
+  /** The node that an address, an annotation or a purchase went to or left. Absent = none. */
+  readonly nodeName?: string;
 }
 
-/** Of each kind of change: an Event's note has at most 1,024 characters. */
-const MOST_ADDRESSES = 8;
+/** The Events of one pass are made from this. */
+interface ToldPass {
+  /** As the pass found the objects. */
+  readonly seen: Observation;
+  /** What it set out to do. */
+  readonly planned: Plan;
+  readonly outcomes: readonly Outcome[];
+  /** What it left. */
+  readonly remaining: Plan;
+  /** Statuses that could not be written: what they say first is told once they are. */
+  readonly failures: readonly Pick<ReportFailure, "object">[];
+}
 
-/** The Event of one outcome: one per change made or refused; none for what was skipped or is still under way. Pure. */
-export function eventOf(outcome: Outcome): EventFacts | undefined {
+/** Returns the Events of a pass, each with its object: what came of each change, in that order; then which objects wait for a person now. Pure. */
+export function eventsOf({ seen, planned, outcomes, remaining, failures }: ToldPass): readonly ObjectEvent[] {
+  const pools = new Map(planned.pools.map((pool) => [refKey(pool.object), pool]));
+  const ofChanges = outcomes.flatMap((outcome) => {
+    const { object } = outcome.action;
+    const facts = eventOf(outcome, pools.get(refKey(object)));
+    return facts === undefined ? [] : [{ object, ...facts }];
+  });
+  const before = new Map([
+    ...seen.pools.map(({ kind, meta, status }) => [refKey({ kind, ...meta }), status.conditions] as const),
+    ...seen.recordSets.map(({ meta, status }) => [refKey({ kind: "dns", ...meta }), status.conditions] as const),
+  ]);
+  const unwritten = new Set(failures.map(({ object }) => refKey(object)));
+  const ofStalls = [...remaining.pools, ...remaining.recordSets].flatMap(({ object, status }) => {
+    if (unwritten.has(refKey(object))) return [];
+    const facts = stalledEvent(before.get(refKey(object)) ?? [], status.conditions ?? []);
+    return facts === undefined ? [] : [{ object, ...facts }];
+  });
+  return [...ofChanges, ...ofStalls];
+}
+
+/** An Event and the object it is about. */
+export type ObjectEvent = EventFacts & { readonly object: ObjectRef };
+
+/**
+ * Returns the Event of one outcome: one per change made or refused; none for what was skipped or is still under way. What was made is told with its reason: `Moved
+ * 203.0.113.1 from worker-1 to worker-5: worker-1 no longer matches (not ready), and worker-5 waits for an address.` Pure.
+ * @param pool - as it was planned: it tells why a holder no longer matches. Absent for a record set
+ */
+export function eventOf(outcome: Outcome, pool: PoolAssessment | undefined): EventFacts | undefined {
+  if (outcome.outcome !== "applied" && outcome.outcome !== "failed") return undefined;
   const { action } = outcome;
-  const { verb } = ACTIONS[action.kind];
-  const what = changesFirewall(action) ? actionText(action) : `${verb} ${subjectText(outcome)}${placeText(action)}`;
-  switch (outcome.outcome) {
-    case "applied":
-      return {
-        type: "Normal",
-        reason: action.reason,
-        action: eventAction(action.kind),
-        note: plain(`Done: ${what}.${foreignNote(action)}`),
-      };
-    case "failed":
-      return {
-        type: "Warning",
-        reason: "Failed",
-        action: eventAction(action.kind),
-        note: plain(`Could not ${what}: ${outcome.error.message}`),
-      };
-    case "skipped":
-    case "unconfirmed":
-      return undefined;
-  }
+  const isDone = outcome.outcome === "applied";
+  const nodeName = nodeOf(action);
+  return {
+    type: isDone ? "Normal" : "Warning",
+    reason: isDone ? action.reason : "Failed",
+    action: eventAction(action.kind),
+    note: plain(`${capital(outcomeLine(outcome))}: ${isDone ? whyAction(action, pool) : outcome.error.message}`),
+    ...(nodeName === undefined ? {} : { nodeName }),
+  };
+}
+
+/** Returns the Event of an object that waits for a person now, and did not before this pass; else undefined. Pure. */
+function stalledEvent(before: readonly Condition[], after: readonly Condition[]): EventFacts | undefined {
+  const isStalled = ({ type, status }: Condition): boolean => type === "Stalled" && status === "True";
+  const stalled = after.find(isStalled);
+  if (stalled === undefined || before.some(isStalled)) return undefined;
+  return { type: "Warning", reason: stalled.reason, action: "Stall", note: stalled.message };
 }
 
 /** Returns `AssignIP` for `assign-ip`: Kubernetes wants action names of Events in UpperCamelCase. */
@@ -51,32 +90,20 @@ function eventAction(kind: ActionKind): string {
   return words.join("");
 }
 
-function subjectText({ action, address }: Outcome): string {
-  return action.kind === "acquire-ip" ? (address?.ip ?? "an address") : subjectOf(action);
-}
-
-/** What somebody else's records said that are gone now: nobody else remembers it. */
-function foreignNote(action: Action): string {
-  if (!changesName(action) || action.unrecorded === undefined) return "";
-  return ` flipop had not written ${listText(action.unrecorded, MOST_ADDRESSES)}.`;
-}
-
-function placeText(action: Action): string {
+function nodeOf(action: Action): string | undefined {
   switch (action.kind) {
     case "assign-ip":
     case "move-ip":
-      return `${action.before === undefined ? "" : ` from ${action.before.nodeName ?? action.before.machineID}`} to ${action.after.nodeName}`;
+      return action.after.nodeName;
     case "acquire-ip":
-      return "node" in action.after ? ` for ${action.after.node.nodeName}` : ` in ${action.after.region}`;
+      return "node" in action.after ? action.after.node.nodeName : undefined;
     case "unassign-ip":
-      return ` from ${action.before.nodeName ?? action.before.machineID}`;
+    case "delete-ip":
+      return action.before?.nodeName;
     case "annotate-node":
-      return ` with ${action.after.address ?? ""}`;
-    case "withdraw-dns":
-    case "update-dns":
-    case "delete-dns":
-      return ` at ${action.dnsProvider} (${dnsChangeText(action, MOST_ADDRESSES)})`;
+    case "clear-annotation":
+      return action.nodeName;
     default:
-      return "";
+      return undefined;
   }
 }

@@ -2,14 +2,13 @@ import { expect, test } from "vitest";
 import type { ResourceStores } from "../../src/apply/resource-store.ts";
 import { writeEvents } from "../../src/apply/write-back.ts";
 import { KubeError } from "../../src/model/errors.ts";
-import type { Outcome } from "../../src/model/run.ts";
 import type { ClusterEvent, ClusterWriter } from "../../src/ports/cluster.ts";
+import type { ObjectEvent } from "../../src/report/events.ts";
 
-/** A refused change of one object's finalizer. */
-function refusal(name: string): Outcome {
+/** The Event of a refused change of one object's finalizer. */
+function refusal(name: string): ObjectEvent {
   const object = { kind: "dns", namespace: "shop", name } as const;
-  const action = { kind: "add-finalizer", object, id: name, reason: "Finalizer", follows: [], requires: [] };
-  return { action, outcome: "failed", error: new Error("no"), ms: 0, endedAtMs: 0 } as unknown as Outcome;
+  return { object, type: "Warning", reason: "Failed", action: "AddFinalizer", note: "no" };
 }
 
 const stores = {

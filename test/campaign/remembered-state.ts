@@ -253,7 +253,7 @@ export const REMEMBERED: readonly Remembered[] = [
   {
     paths: ["Events"],
     where: "Event",
-    written: "after each change made or refused",
+    written: "after each change made or refused, with its reason; when the object begins to wait for a person",
     lost: "never read",
     wrong: "never read",
   },

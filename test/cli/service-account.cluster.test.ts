@@ -85,7 +85,9 @@ describeCluster("flipop as the shipped ServiceAccount", () => {
       const events = await api.list<{ note: string; regarding: { name: string } }>(
         "/apis/events.k8s.io/v1/namespaces/default/events",
       );
-      expect(events.map(({ note }) => note)).toContain(`Done: move ${A} from n1 to n3.`);
+      expect(events.map(({ note }) => note)).toContain(
+        `Moved ${A} from n1 to n3: n1 no longer matches (not ready), and n3 waits for an address.`,
+      );
       const status3 = await runProgram(["status", "--check"], env);
       expect(status3.code).toBe(0);
     });

@@ -129,23 +129,27 @@ test("the finalizer of a record set is there for its records", () => {
 
 describe("the Event of a change of a name", () => {
   test("names provider and addresses", () => {
-    expect(eventOf({ action: aDNSWrite(), outcome: "applied", ms: 1 })).toEqual({
+    expect(eventOf({ action: aDNSWrite(), outcome: "applied", ms: 1 }, undefined)).toEqual({
       type: "Normal",
       reason: "RecordsDiffer",
       action: "UpdateDNS",
-      note: "Done: update DNS www.example.com at cloudflare (+203.0.113.12 -203.0.113.10 =203.0.113.11, TTL 30 -> 60 s).",
+      note: "Updated DNS www.example.com at cloudflare (+203.0.113.12 -203.0.113.10 =203.0.113.11, TTL 30 -> 60 s): The A records differ from the addresses that serve now. Resolvers see it within 30 s.",
     });
   });
 
   test("names the foreign records that are gone", () => {
     const action = aDNSWrite({ unrecorded: ["203.0.113.10"] });
-    expect(eventOf({ action, outcome: "applied", ms: 1 })?.note).toMatch(/ flipop had not written 203\.0\.113\.10\.$/);
+    expect(eventOf({ action, outcome: "applied", ms: 1 }, undefined)?.note).toContain(
+      "flipop did not write 203.0.113.10 and replaces it.",
+    );
     expect(whyAction(action, undefined)).toContain("flipop did not write 203.0.113.10 and replaces it.");
   });
 
-  test("says nothing of foreign records that stay; the plan does", () => {
+  test("names the foreign records that stay", () => {
     const action = aDNSWrite({ others: { addresses: ["203.0.113.11"], expected: "any" } });
-    expect(eventOf({ action, outcome: "applied", ms: 1 })?.note).not.toContain("flipop");
+    expect(eventOf({ action, outcome: "applied", ms: 1 }, undefined)?.note).toContain(
+      "flipop did not write 203.0.113.11 and leaves it there.",
+    );
     expect(whyAction(action, undefined)).toContain("flipop did not write 203.0.113.11 and leaves it there.");
   });
 
@@ -154,7 +158,7 @@ describe("the Event of a change of a name", () => {
     const action = aDNSWrite({ before: { addresses: [], ttlSeconds: 60 }, after: { addresses: many, ttlSeconds: 60 } });
     const facts = { provider: "cloudflare", failure: "refused", operation: "write", subject: "", status: 400 } as const;
     const error = new ProviderError({ ...facts, message: "Could not change it: a CNAME is in the way." });
-    const event = eventOf({ action, outcome: "failed", ms: 1, error });
+    const event = eventOf({ action, outcome: "failed", ms: 1, error }, undefined);
     expect(event).toMatchObject({ type: "Warning", reason: "Failed", action: "UpdateDNS" });
     expect(event?.note).toMatch(/^Could not update DNS www\.example\.com .*\+242 more.*: Could not change it: a CNAME/);
     expect(event?.note.length).toBeLessThan(1024);

@@ -130,7 +130,7 @@ describe("what APIs and objects say", () => {
     const [action] = planOf(afterFailure()).actions;
     if (action === undefined) throw new Error("nothing to do");
     for (const at of [0, 2]) {
-      const note = eventOf(poisoned(outcomeWith(HOSTILE)(action, at), HOSTILE))?.note ?? "";
+      const note = eventOf(poisoned(outcomeWith(HOSTILE)(action, at), HOSTILE), undefined)?.note ?? "";
       expect(note).toContain("forged");
       expect(STEERING.exec(note)).toBeNull();
     }

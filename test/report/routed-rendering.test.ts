@@ -121,12 +121,18 @@ describe("the impact", () => {
 describe("an Event about a firewall", () => {
   const plan = planOf(afterRoutedFailure());
   test.for([
-    ["open-ports", "Done: open tcp/30587 on firewall edge."],
-    ["add-to-firewall", "Done: add worker-2 to firewall edge."],
-    ["close-ports", "Done: close tcp/30025 on firewall edge."],
-    ["remove-from-firewall", "Done: remove worker-1 from firewall edge."],
+    ["open-ports", "Opened tcp/30587 on firewall edge: The firewall does not let in what the address is to serve."],
+    [
+      "add-to-firewall",
+      "Added worker-2 to firewall edge: worker-2 is to serve the address, and not behind the firewall yet.",
+    ],
+    ["close-ports", "Closed tcp/30025 on firewall edge: No object needs these ports any more, and flipop opened them."],
+    [
+      "remove-from-firewall",
+      "Removed worker-1 from firewall edge: No object needs worker-1 behind the firewall any more, and flipop put it there.",
+    ],
   ] as const)("says of %s what was done", ([kind, note]) => {
-    expect(eventOf(applied(ofKind(plan, kind)))?.note).toBe(note);
+    expect(eventOf(applied(ofKind(plan, kind)), undefined)?.note).toBe(note);
   });
 });
 

@@ -53,7 +53,8 @@ export function loggedClusterRequest(
   prefix: string,
 ): LoggedCall | undefined {
   const parts = path.split("/");
-  if (method === "GET" && path === "/api/v1/namespaces" && !query.includes("watch=")) return NAMESPACE_LIST;
+  // A list of many namespaces comes in pages; the first one counts.
+  if (method === "GET" && path === "/api/v1/namespaces" && !/watch=|continue=/.test(query)) return NAMESPACE_LIST;
   if (method === "GET" || parts.includes("leases")) return undefined;
   const isStatus = parts.at(-1) === "status";
   const name = (isStatus ? parts.at(-2) : parts.at(-1))?.replace(prefix, "") ?? "";

@@ -193,4 +193,35 @@ export function kubernetesScenarios(scenario: Register): void {
     expect(await world.show()).toEqual(["ip1 active n1"]);
     expect(await world.warnings()).toEqual(["AssignIP Failed x3"]);
   });
+
+  scenario("an object that begins to wait for a person says so in one Event", async (world) => {
+    await world.machines("n1");
+    await world.pools.create("web", { ips: [ip(1)] });
+    await world.pass();
+    expect(await world.warnings()).toEqual(["Stall IPNotFound x1"]);
+    world.advance(60 * SECOND);
+    await world.pass();
+    expect(await world.warnings()).toEqual(["Stall IPNotFound x1"]);
+    world.cloud.address(ip(1));
+    world.advance(600 * SECOND);
+    await world.pass();
+    expect(await world.show()).toEqual(["ip1 active n1"]);
+    world.cloud.removeAddress(ip(1));
+    await world.pass();
+    expect(await world.warnings()).toEqual(["Stall IPNotFound x2"]);
+    world.advance(60 * SECOND);
+    await world.pass();
+    expect(world.writes()).toEqual([]);
+  });
+
+  scenario("an object whose status cannot be written says once it can that it waits for a person", async (world) => {
+    await world.machines("n1");
+    await world.pools.create("web", { ips: [ip(1)] });
+    world.fail({ side: "cluster", operation: "patchPoolStatus", kind: "403", times: 1 });
+    await world.pass();
+    expect(await world.warnings()).toEqual([]);
+    world.advance(600 * SECOND);
+    await world.pass();
+    expect(await world.warnings()).toEqual(["Stall IPNotFound x1"]);
+  });
 }

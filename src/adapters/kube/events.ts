@@ -43,6 +43,7 @@ export function encodeEvent(event: ClusterEvent, stamp: EventStamp): EncodedEven
       uid: meta.uid,
       resourceVersion: meta.resourceVersion,
     },
+    ...(event.nodeName === undefined ? {} : { related: { apiVersion: "v1", kind: "Node", name: event.nodeName } }),
   };
 }
 

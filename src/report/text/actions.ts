@@ -196,7 +196,7 @@ export function dnsChange({ before, after, reason }: WriteDNS): DNSChange {
 }
 
 /** Returns the change as one piece of text: `+203.0.113.2 -203.0.113.1 =203.0.113.3, TTL 30 -> 60 s`; of each kind at most `most` addresses. */
-export function dnsChangeText(action: WriteDNS, most: number): string {
+function dnsChangeText(action: WriteDNS, most: number): string {
   const { added, removed, kept, ttl } = dnsChange(action);
   const signed = (sign: string, addresses: readonly string[]): string[] => {
     const texts = addressTexts(addresses);
