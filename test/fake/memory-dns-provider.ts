@@ -94,8 +94,10 @@ function memoryClient<SDK>(
         const result = await around(about, async () => {
           const fault = faults.beforeCall?.(about.operation, about.subject);
           if (fault !== undefined && "throw" in fault) throw fault.throw;
-          const answer = (await call.send(sdk)) as Answer;
+          // The account has changed once `send` returns. Another process may change it before the answer is here.
+          const sending = call.send(sdk);
           if (call.isWrite) afterWrite?.();
+          const answer = (await sending) as Answer;
           const notBeforeMs = gate.observe(answer.status, answer.headers);
           const value = interpretResponse(api, call, answer, { redact: (text) => text, notBeforeMs });
           if (fault !== undefined) throw fault.throwAfter;
