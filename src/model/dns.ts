@@ -61,6 +61,8 @@ export type RecordsFact =
        * name is looked at after this time, milliseconds of the API server's clock.
        */
       readonly putOffUntilMs?: number;
+      /** Addresses that changes of this pass took out of the name. Absent = none. */
+      readonly removed?: readonly string[];
     }
   | UnreadDNS;
 

@@ -173,19 +173,27 @@ export interface PublishedName {
   /** The addresses its records had when last read or written, and those that are about to be written; sorted. */
   readonly addresses: readonly string[];
   /** Those of them that flipop did not write; sorted. Absent = none. */
-  readonly foreign?: readonly ForeignRecord[];
+  readonly foreign?: readonly RecordSince[];
+  /** Addresses beside them that flipop wrote and did not remove, and that the last reading lacked; sorted. That reading may have been an old one. Absent = none. */
+  readonly unseen?: readonly RecordSince[];
 }
 
-/** An address that somebody else put under a name. */
-export interface ForeignRecord {
+/** An address under a name, and since when it is as it is. */
+export interface RecordSince {
   readonly address: string;
-  /** RFC 3339: when it was first seen there. */
+  /** RFC 3339: when a foreign one was first seen there, and one of flipop's own was first missing. */
   readonly since: string;
 }
 
-/** Returns the addresses of a remembered name that flipop wrote. Pure. */
-export function ownAddresses({ addresses, foreign = [] }: PublishedName): readonly string[] {
+/** Returns the addresses of a remembered name that flipop wrote and that its records had. Pure. */
+export function shownAddresses({ addresses, foreign = [] }: PublishedName): readonly string[] {
   return foreign.length === 0 ? addresses : addresses.filter((ip) => !foreign.some(({ address }) => address === ip));
+}
+
+/** Returns the addresses of a remembered name that flipop wrote, also those that its records may still have. Pure. */
+export function ownAddresses(name: PublishedName): readonly string[] {
+  const { unseen = [] } = name;
+  return [...shownAddresses(name), ...unseen.map(({ address }) => address)];
 }
 
 /** Since when a published node does not match. */

@@ -215,11 +215,21 @@ function foldDNS(
       const own = outcomes.filter(({ action }) => changesName(action) && action.dnsProvider === name);
       const records = new Map<string, RecordsFact>(facts.records);
       for (const { action, records: fact } of own)
-        if (changesName(action) && fact !== undefined) records.set(recordsKey(action.zone, action.fqdn), fact);
+        if (changesName(action) && fact !== undefined) {
+          const key = recordsKey(action.zone, action.fqdn);
+          records.set(key, afterChange(fact, records.get(key)));
+        }
       const limit = rateLimitIn(own, skewMs);
       return [name, { ...facts, records, ...(limit === undefined ? {} : { unusable: limit }) }] as const;
     }),
   );
+}
+
+/** What is known of a name once it was changed, with what earlier changes took out. */
+function afterChange(fact: RecordsFact, before: RecordsFact | undefined): RecordsFact {
+  if (fact.kind === "gap" || before?.kind !== "known") return fact;
+  const removed = [...(before.removed ?? []), ...(fact.removed ?? [])];
+  return removed.length === 0 ? fact : { ...fact, removed };
 }
 
 /**

@@ -59,6 +59,7 @@ export const MAXIMAL_STATUS: Full<PoolStatus> = {
     name: "www.example.com",
     addresses: ["192.0.2.1"],
     foreign: [{ address: "192.0.2.1", since: time }],
+    unseen: [{ address: "192.0.2.3", since: time }],
   },
   formerDNS: [
     {
@@ -67,6 +68,7 @@ export const MAXIMAL_STATUS: Full<PoolStatus> = {
       name: "old.example.net",
       addresses: ["192.0.2.2"],
       foreign: [{ address: "192.0.2.2", since: time }],
+      unseen: [{ address: "192.0.2.4", since: time }],
     },
   ],
   retries: [{ subject: "ip/192.0.2.1", attempts: 3, nextAttemptTime: time, error: "e" }],

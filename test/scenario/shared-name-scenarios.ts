@@ -138,6 +138,46 @@ export function sharedNameScenarios(scenario: Register): void {
       expect(shown(here, provider)).toEqual(["ext12", "ip2"]);
     });
 
+    scenario(`a list of ${provider} that lacks an own record, and its node goes for good: it leaves`, async (here) => {
+      const there = await twoClusters(here, provider);
+      const lost = externalIP(12);
+      // What a pass sees is the name without the record, as an old list shows it.
+      here.dns.remove(provider, { fqdn: WWW, content: lost });
+      await there.nodes.delete("n12");
+      await there.pass();
+      expect((await there.recordSets.status("nodes")).publishedDNS?.unseen).toMatchObject([{ address: lost }]);
+      await there.pass();
+      expect(there.writes()).toEqual([]);
+      here.dns.add(provider, WWW, lost);
+      here.advance(60 * SECOND);
+      await there.pass();
+      expect(shown(here, provider)).toEqual(["ext11", "ip1", "ip2"]);
+      expect((await there.recordSets.status("nodes")).publishedDNS?.unseen).toBeUndefined();
+      await rest(here, there);
+      for (const world of [here, there]) {
+        await world.pass();
+        expect(world.writes()).toEqual([]);
+      }
+    });
+
+    scenario(`an own record at ${provider} that no list shows for ten minutes is forgotten`, async (here) => {
+      const there = await twoClusters(here, provider);
+      const lost = externalIP(12);
+      here.dns.remove(provider, { fqdn: WWW, content: lost });
+      await there.nodes.delete("n12");
+      await there.pass();
+      here.advance(601 * SECOND);
+      await there.pass();
+      expect((await there.recordSets.status("nodes")).publishedDNS?.unseen).toBeUndefined();
+      await there.pass();
+      expect(there.writes()).toEqual([]);
+      // Whoever publishes it now is somebody else.
+      await here.machines("n12");
+      here.dns.add(provider, WWW, lost);
+      await rest(here, there);
+      expect(shown(here, provider)).toEqual(["ext11", "ext12", "ip1", "ip2"]);
+    });
+
     scenario(`a deleted object at ${provider} takes its own addresses with it`, async (here) => {
       const there = await twoClusters(here, provider);
       await there.recordSets.edit("nodes", { reclaimPolicy: "Delete" });

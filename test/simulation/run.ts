@@ -1,6 +1,7 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
-import { MUTATIONS } from "./mutations.ts";
+import { MUTATIONS, type Mutation } from "./mutations.ts";
 import { plantBug } from "./plant-bug.ts";
+import { SHARED_NAME_BUGS } from "./shared-name-bugs.ts";
 
 // Plays seeded histories of the simulator; --help says how.
 
@@ -18,6 +19,11 @@ const OPTIONS = {
     default: false,
     help: "histories in which processes watch, and something stays wrong for ever: seeds of their own",
   },
+  shared: {
+    type: "boolean",
+    default: false,
+    help: "histories of two clusters that publish under one name: seeds of their own",
+  },
   stories: { type: "boolean", default: false, help: "play the main stories instead, struck at every single call" },
   story: { type: "string", help: "NAME: tell one of them, as --strike says" },
   strike: { type: "string", default: "{}", help: "JSON: what happens at which call of --story" },
@@ -34,8 +40,10 @@ if (values.help) help();
 else {
   if (values.bug !== undefined) plantBug(bugNamed(values.bug));
   // Loaded only now, with the bug.
-  const { play } = await import("./play.ts");
-  process.exitCode = (await play(values)) ? 0 : 1;
+  const haveHeld = values.shared
+    ? (await import("./play-shared-names.ts")).playSharedNames(values)
+    : (await import("./play.ts")).play(values);
+  process.exitCode = (await haveHeld) ? 0 : 1;
 }
 
 function help(): void {
@@ -46,9 +54,9 @@ function help(): void {
   }
 }
 
-function bugNamed(name: string): (typeof MUTATIONS)[number] {
-  const bug = MUTATIONS.find((candidate) => candidate.name === name);
-  if (bug === undefined) throw new Error(`no bug "${name}"; npm run mutations names them`);
+function bugNamed(name: string): Mutation {
+  const bug = [...MUTATIONS, ...SHARED_NAME_BUGS].find((candidate) => candidate.name === name);
+  if (bug === undefined) throw new Error(`no bug "${name}"; npm run mutations and shared-name-bugs.ts name them`);
   return bug;
 }
 

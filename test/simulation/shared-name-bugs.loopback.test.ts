@@ -3,10 +3,10 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { SHARED_NAME_BUGS } from "./shared-name-bugs.ts";
 
-const PROGRAM = fileURLToPath(new URL("run-shared-names.ts", import.meta.url));
+const PROGRAM = fileURLToPath(new URL("run.ts", import.meta.url));
 
 test.for(SHARED_NAME_BUGS)("histories of a shared name catch: $name", ({ name, seed }) => {
-  const args = ["--disable-warning=ExperimentalWarning", PROGRAM, "--bug", name, "--from", `${seed}`, "--seeds", "1"];
+  const args = ["--disable-warning=ExperimentalWarning", PROGRAM, "--shared", "--bug", name, "--seed", `${seed}`];
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
   expect({ status, stdout, stderr }).toEqual({
     status: 1,

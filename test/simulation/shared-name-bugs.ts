@@ -36,7 +36,14 @@ export const SHARED_NAME_BUGS: readonly SharedNameBug[] = [
     replace: "isShared && publisher.managed.length > 99 && isDown(publisher.ref, ip);",
   },
   {
-    seed: 16,
+    seed: 34,
+    name: "What an old list lacks is nobody's any more.",
+    file: "src/plan/names/foreign-records.ts",
+    find: "if (stored === undefined || (foreignRecords",
+    replace: "if (stored !== undefined || (foreignRecords",
+  },
+  {
+    seed: 30,
     name: "Each cluster writes its own TTL.",
     file: "src/model/dns.ts",
     find: "(meant(ttl) < meant(lowest) ? ttl : lowest)",

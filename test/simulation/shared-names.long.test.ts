@@ -11,10 +11,7 @@ test.for(blocks)(
   `two clusters share a name: no promise is broken in ${IN_ONE_TEST} histories from seed %i`,
   async (first) => {
     for (let seed = first; seed < first + IN_ONE_TEST; seed += 1) {
-      expect(
-        await playSharedName(seed),
-        `seed ${seed}: node test/simulation/run-shared-names.ts --from ${seed}`,
-      ).toEqual([]);
+      expect(await playSharedName(seed), `npm run simulate -- --shared --seed ${seed}`).toEqual([]);
     }
   },
 );

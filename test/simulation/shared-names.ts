@@ -157,9 +157,9 @@ function editByHand({ here, provider, random }: Scene): void {
   if (!isThere) here.dns.add(provider, WWW, content, { ttlSeconds: random.pick([60, 300]) });
 }
 
-/** From now on some readings are old. An address that an old reading does not show, and whose node is gone, is nobody's: no such node goes for good. */
-function readOld({ here, there, random, isForgetful }: Scene, world: World): void {
-  const isStale = isForgetful && random.chance(0.5) ? () => random.chance(0.5) : undefined;
+/** From now on some readings are old. */
+function readOld({ here, there, random }: Scene, world: World): void {
+  const isStale = random.chance(0.5) ? () => random.chance(0.5) : undefined;
   if (world === here) here.isStale = isStale;
   else there.isStale = isStale;
 }

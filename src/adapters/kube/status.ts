@@ -3,7 +3,6 @@ import type { FirewallMemory, PendingFirewall } from "../../model/firewall.ts";
 import { addressesOf, faultOf } from "../../model/reason.ts";
 import type {
   Condition,
-  ForeignRecord,
   IPStatus,
   IssuerMemory,
   PoolStatus,
@@ -11,6 +10,7 @@ import type {
   PublishedName,
   RecordSetStatus,
   RecordSetSummary,
+  RecordSince,
   RetryStatus,
   RoutedIPStatus,
   UnreadyNode,
@@ -54,8 +54,8 @@ export interface StatusFormat<Status> {
 /** Nobody is told of what is dropped. */
 const UNTOLD: Wrong = () => undefined;
 
-/** Whose time of first sight is lost was first seen now. */
-const FOREIGN = object<ForeignRecord>({ address: text, since: textOrEmpty });
+/** One whose time is lost is as it is since now. */
+const RECORD_SINCE = object<RecordSince>({ address: text, since: textOrEmpty });
 
 const NAME = object<PublishedName>({
   // A name whose place is not whole cannot be found again, so it is dropped.
@@ -63,11 +63,15 @@ const NAME = object<PublishedName>({
   zone: text,
   name: text,
   addresses: texts,
-  foreign: optional(list(FOREIGN)),
+  foreign: optional(list(RECORD_SINCE)),
+  unseen: optional(list(RECORD_SINCE)),
 });
 
 /** A merge patch only adds to an object, so what is absent is `null` in it. */
-const PUBLISHED_NAME: Field<PublishedName> = { ...NAME, write: (name) => ({ ...name, foreign: name.foreign ?? null }) };
+const PUBLISHED_NAME: Field<PublishedName> = {
+  ...NAME,
+  write: (name) => ({ ...name, foreign: name.foreign ?? null, unseen: name.unseen ?? null }),
+};
 
 const CONDITION = derived<Condition, "hasAddresses">(
   object({

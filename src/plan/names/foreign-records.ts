@@ -1,6 +1,6 @@
 import { type OtherRecords, partOf, type RecordSetState } from "../../model/dns.ts";
-import { type ForeignRecord, ownAddresses, type PublishedName } from "../../model/resource.ts";
-import { isPast, timestamp } from "../../model/time.ts";
+import { compareText, ownAddresses, type PublishedName, type RecordSince } from "../../model/resource.ts";
+import { isPast, parseTime, timestamp } from "../../model/time.ts";
 import { nameKey, publishedKey } from "./name-claims.ts";
 import type { ReadyTarget } from "./name-target.ts";
 import type { Publisher, ServedAddresses } from "./publishers.ts";
@@ -72,10 +72,33 @@ export function rememberedForeign(
   stored: PublishedName | undefined,
   nowMs: number,
 ): Pick<PublishedName, "foreign"> {
-  if (foreign.length === 0) return {};
-  const since = (address: string): string => {
-    const known = stored?.foreign?.find((record) => record.address === address)?.since;
-    return known !== undefined && isPast(known, nowMs) ? known : timestamp(nowMs);
-  };
-  return { foreign: foreign.map((address): ForeignRecord => ({ address, since: since(address) })) };
+  return foreign.length === 0 ? {} : { foreign: foreign.map((ip) => recordSince(ip, stored?.foreign, nowMs)) };
+}
+
+/** How long an own address stays on record that readings do not show. */
+const UNSEEN_MS = 600_000;
+
+/**
+ * Returns the own addresses that stay on record though the name was read without them: a list may be older than the change before it, and whoever goes by it alone
+ * leaves a record behind that nobody removes. An address leaves the record once this pass has taken it out, or once readings have lacked it for ten minutes.
+ * Kept only where flipop ever goes by the record: it removes nothing else beside foreign records, or under a former name. Pure.
+ */
+export function rememberedUnseen(
+  { foreignRecords, reclaimPolicy }: Pick<Publisher, "foreignRecords" | "reclaimPolicy">,
+  { records, removed = [], isPutOff }: Pick<ReadyTarget, "records" | "removed" | "isPutOff">,
+  stored: PublishedName | undefined,
+  nowMs: number,
+): Pick<PublishedName, "unseen"> {
+  if (stored === undefined || (foreignRecords === "Adopt" && reclaimPolicy === "Retain")) return {};
+  const unseen = ownAddresses(stored)
+    .filter((ip) => !records.addresses.includes(ip) && !removed.includes(ip))
+    .map((ip) => recordSince(ip, stored.unseen, nowMs))
+    .filter(({ since }) => isPutOff === true || (parseTime(since) ?? nowMs) > nowMs - UNSEEN_MS)
+    .toSorted((a, b) => compareText(a.address, b.address));
+  return unseen.length === 0 ? {} : { unseen };
+}
+
+function recordSince(address: string, stored: readonly RecordSince[] | undefined, nowMs: number): RecordSince {
+  const known = stored?.find((record) => record.address === address)?.since;
+  return { address, since: known !== undefined && isPast(known, nowMs) ? known : timestamp(nowMs) };
 }

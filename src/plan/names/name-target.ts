@@ -55,6 +55,10 @@ export interface ReadyTarget {
   /** The TTL as written, where the provider accepts no such low or high one. */
   readonly writtenTTL?: number;
   readonly records: RecordSetState;
+  /** Addresses that this pass took out of the name. Absent = none. */
+  readonly removed?: readonly string[];
+  /** True where the records are those of the status: the name was not looked at. */
+  readonly isPutOff?: true;
   /** Why nothing may be written all the same. */
   readonly unusable?: BlockedTarget;
 }
@@ -128,8 +132,13 @@ function withRecords(wish: NamedWish, facts: DNSFacts, zone: Zone, name: TargetN
   const unusable = facts.unusable === undefined ? {} : { unusable: obstacle(wish, facts, undefined) };
   const ttlSeconds = acceptedTTL(wish.ttlSeconds, facts.ttlRules);
   const written = ttlSeconds === wish.ttlSeconds ? {} : { writtenTTL: wish.ttlSeconds };
-  const { records } = fact;
-  return { kind: "ready", name, zone, ttlSeconds, ttlRules: facts.ttlRules, records, ...written, ...unusable };
+  const { records, removed, putOffUntilMs } = fact;
+  const reading = {
+    ...(removed === undefined ? {} : { removed }),
+    ...(putOffUntilMs === undefined ? {} : { isPutOff: true as const }),
+  };
+  const { ttlRules } = facts;
+  return { kind: "ready", name, zone, ttlSeconds, ttlRules, records, ...reading, ...written, ...unusable };
 }
 
 /** Where an object asks to be published, as far as the spec alone tells. */

@@ -8,10 +8,12 @@ import {
   type Pool,
   type PublishedName,
   type RecordSet,
+  type RecordSince,
+  shownAddresses,
 } from "../../model/resource.ts";
 import { type Cleaning, NOTHING_TO_CLEAN } from "../finalizer.ts";
 import { hold } from "../holds.ts";
-import { recordedAddresses, rememberedForeign } from "./foreign-records.ts";
+import { recordedAddresses, rememberedForeign, rememberedUnseen } from "./foreign-records.ts";
 import { type FormerPlan, NEW_NAME_FIRST, type OwnerPlan, planFormerNames } from "./former-names.ts";
 import { nameKey, publishedKey } from "./name-claims.ts";
 import { type NamePlan, type NamesContext, ownTarget, planName } from "./name-plan.ts";
@@ -158,10 +160,11 @@ function storedMemory({ memory: { publishedDNS, formerDNS } }: Publisher): DNSMe
 }
 
 function publishedName(
-  { memory, wish }: Publisher,
+  publisher: Publisher,
   { target, isRight, foreign = [] }: NamePlan,
   { handedOver, nowMs }: MemoryContext,
 ): PublishedName | undefined {
+  const { memory, wish } = publisher;
   if (target.kind === "none" || wish.kind === "none") return undefined;
   if (target.name === undefined) return memory.publishedDNS;
   const stored = storedName(memory, target);
@@ -169,7 +172,8 @@ function publishedName(
   if (stored === undefined && !isRight && !handedOver.has(nameKey(target.name))) return undefined;
   const { provider, zone, fqdn } = target.name;
   const { addresses } = target.records;
-  return { provider, zone, name: fqdn, addresses, ...rememberedForeign(foreign, stored, nowMs) };
+  const unseen = rememberedUnseen(publisher, target, stored, nowMs);
+  return { provider, zone, name: fqdn, addresses, ...rememberedForeign(foreign, stored, nowMs), ...unseen };
 }
 
 /** What is on record of the present name; an object that comes back to a former name still has its records. */
@@ -213,12 +217,21 @@ export function recordedNames(
 export function attemptedName({ publishedDNS: known }: DNSMemory, write: WriteDNS): Partial<DNSMemory> {
   if (known?.provider !== write.dnsProvider || known.name !== write.fqdn) return {};
   const added = ownPart(write, write.after.addresses);
-  const own = ownAddresses(known);
+  const own = shownAddresses(known);
   if (added.every((ip) => own.includes(ip))) return {};
-  const { foreign: marked = [], ...name } = known;
-  const foreign = marked.filter(({ address }) => !added.includes(address));
+  const { foreign, unseen, ...name } = known;
   const addresses = recordAddresses([...known.addresses, ...added]);
-  return { publishedDNS: { ...name, addresses, ...(foreign.length === 0 ? {} : { foreign }) } };
+  const rest = { ...without(foreign, added, "foreign"), ...without(unseen, added, "unseen") };
+  return { publishedDNS: { ...name, addresses, ...rest } };
+}
+
+function without(
+  records: readonly RecordSince[] = [],
+  added: readonly string[],
+  field: "foreign" | "unseen",
+): Partial<PublishedName> {
+  const left = records.filter(({ address }) => !added.includes(address));
+  return left.length === 0 ? {} : { [field]: left };
 }
 
 /** True if nothing may be written under a name that is not on record: its records are to be deleted one day, or others have records there. Pure. */

@@ -3,7 +3,7 @@ import { isAssign, type ObjectRef, ownPart, refKey, type WriteDNS } from "../../
 import { changesName } from "../../model/action-kinds.ts";
 import { addHistograms, CALL_BOUNDS, FAILOVER_BOUNDS, type Histogram, histogramOf } from "../../model/meter.ts";
 import type { Plan, PoolAssessment, RecordSetAssessment } from "../../model/plan.ts";
-import { ownAddresses, ownerKey } from "../../model/resource.ts";
+import { ownerKey, shownAddresses } from "../../model/resource.ts";
 import type { Outcome, PassResult, RunEnd } from "../../model/run.ts";
 import { contentHash } from "../../model/text.ts";
 
@@ -202,7 +202,7 @@ function rightNames({ pools, recordSets, holds }: Plan): readonly (readonly [str
     const { publishedDNS, observedGeneration = 0 } = one.status;
     if (name === undefined || one.drift !== 0 || empty.has(refKey(one.object))) return [];
     if (publishedDNS?.name !== name.fqdn) return [];
-    return [[nameTotalsKey(one.object, name), `${observedGeneration}:${addressesHash(ownAddresses(publishedDNS))}`]];
+    return [[nameTotalsKey(one.object, name), `${observedGeneration}:${addressesHash(shownAddresses(publishedDNS))}`]];
   });
 }
 

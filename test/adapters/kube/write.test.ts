@@ -68,7 +68,7 @@ describe("patchPoolStatus", () => {
       ]);
       expect(scene.asked[1]?.body).toEqual({
         metadata: { resourceVersion: "7" },
-        status: { state: null, publishedDNS: { ...publishedDNS, foreign: null } },
+        status: { state: null, publishedDNS: { ...publishedDNS, foreign: null, unseen: null } },
       });
     });
   });
