@@ -2,10 +2,12 @@ import type { DNSProvider } from "../../src/ports/providers.ts";
 import type { Clock } from "../../src/ports/system.ts";
 import type { DNSName } from "../fake/dns-account.ts";
 import type { Backend, Ports } from "../scenario/backend.ts";
+import { isServedBy } from "../scenario/dns-safety.ts";
 import { DNS_PROVIDERS, WWW, www } from "../scenario/dns-scene.ts";
 import { memoryWorld } from "../scenario/memory-world.ts";
 import { externalIP, ip } from "../scenario/scenario-names.ts";
 import { World } from "../scenario/world.ts";
+import { LeavingTogether } from "./leaving-together.ts";
 import { Random } from "./random.ts";
 
 /*
@@ -13,7 +15,7 @@ import { Random } from "./random.ts";
  * get lost, lists of records are old, statuses get lost, and both clusters pass at the same time. What must hold at every change:
  *
  *   no cluster removes, or adds, an address that is not its own
- *   a name with an address that serves never loses the last such address, and is never emptied
+ *   a name with an address that serves never loses the last such address, and is never emptied: but for the moment in which both leave it
  *   in the end both publish exactly what serves, beside what others put there; then passes write nothing
  */
 
@@ -67,6 +69,7 @@ interface Scene {
   readonly random: Random;
   /** True where statuses get lost; else nodes go for good. */
   readonly isForgetful: boolean;
+  readonly leaving: LeavingTogether;
 }
 
 /** Plays the history of a seed. Returns the promises that were broken, in words; none when all held. */
@@ -75,7 +78,10 @@ export async function playSharedName(seed: number): Promise<readonly string[]> {
   const backend = memoryWorld();
   const here = new SharedWorld(backend);
   const there = await here.beside((other, first) => new SharedWorld(other, first));
-  const scene: Scene = { here, there, provider: random.pick(DNS_PROVIDERS), random, isForgetful: random.chance(0.5) };
+  const provider = random.pick(DNS_PROVIDERS);
+  const ready = (): ReturnType<World["nodes"]["ready"]> => [here, there].flatMap(({ nodes }) => nodes.ready());
+  const leaving = new LeavingTogether(here.dns, isServedBy(here.cloud, ready));
+  const scene: Scene = { here, there, provider, random, isForgetful: random.chance(0.5), leaving };
   try {
     await here.namespace();
     await build(scene);
@@ -86,6 +92,7 @@ export async function playSharedName(seed: number): Promise<readonly string[]> {
     await comeToRest(scene);
     return [
       ...here.dnsSafety.violations,
+      ...leaving.violations,
       ...strangeChanges(scene),
       ...(await wrongAtRest(scene)),
       ...(await restless(scene)),
@@ -211,13 +218,15 @@ async function cordon({ nodes }: World, name: string, isCordoned: boolean): Prom
 }
 
 /** A pass that ends, or dies; perhaps with one of the other cluster at the same time, and calls that take some time. */
-async function somePass({ here, there, random }: Scene): Promise<void> {
+async function somePass({ here, there, provider, random, leaving }: Scene): Promise<void> {
   const worlds = random.pick([[here], [there], [here, there]]);
+  leaving.begin(worlds.length > 1);
   for (const world of worlds) world.takesMs = random.chance(0.5) ? () => random.pick([0, 20, 300]) : undefined;
   await Promise.all(
     worlds.map((world) => world.runBeside(random.chance(0.35) ? { dieBeforeWrite: random.between(1, 8) } : {})),
   );
   for (const world of worlds) world.takesMs = undefined;
+  leaving.end(here.dns.addresses(provider, WWW));
 }
 
 async function comeToRest({ here, there }: Scene): Promise<void> {
