@@ -18,9 +18,9 @@ export async function writeDNS(action: WriteDNS, context: ApplyContext): Promise
   try {
     const mayWrite = (): boolean => context.lock.isHeld();
     const { kind, records } = await provider.writeRecords(action.zone, action.fqdn, { ...changeOf(action), mayWrite });
-    const known = { kind: "known", records } as const;
+    const known: RecordsFact = { kind: "known", records };
     if (kind === "stopped") return { ...skipped("LockLost"), records: known };
-    if (kind === "written") return { ...applied(), records: { ...known, ...removedBy(action) } };
+    if (kind === "written") return { ...applied(), records: known };
     return { ...skipped("Stale", "the records were changed meanwhile"), records: known };
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
@@ -39,12 +39,6 @@ function changeOf(action: WriteDNS): RecordSetChange {
     after: { addresses: ownPart(action, after.addresses), ttlSeconds: after.ttlSeconds },
     ...(others === undefined ? {} : { others: others.expected }),
   };
-}
-
-/** The addresses that a change takes out of the name. */
-function removedBy({ before, after }: WriteDNS): { readonly removed?: readonly string[] } {
-  const removed = before.addresses.filter((ip) => !after.addresses.includes(ip));
-  return removed.length === 0 ? {} : { removed };
 }
 
 /** Nothing was sent: the change is made once calls may be spent on it. */

@@ -1,4 +1,4 @@
-import { type Action, type ObjectRef, refKey } from "../model/action.ts";
+import { type Action, type ObjectRef, refKey, type WriteDNS } from "../model/action.ts";
 import { changesAddress, changesFirewall, changesName, providerOf } from "../model/action-kinds.ts";
 import { type Address, type AddressFact, entryOf } from "../model/address.ts";
 import { type DNSFacts, type RecordsFact, recordsKey } from "../model/dns.ts";
@@ -214,10 +214,10 @@ function foldDNS(
     [...dns].map(([name, facts]) => {
       const own = outcomes.filter(({ action }) => changesName(action) && action.dnsProvider === name);
       const records = new Map<string, RecordsFact>(facts.records);
-      for (const { action, records: fact } of own)
+      for (const { action, outcome, records: fact } of own)
         if (changesName(action) && fact !== undefined) {
           const key = recordsKey(action.zone, action.fqdn);
-          records.set(key, afterChange(fact, records.get(key)));
+          records.set(key, afterChange(fact, records.get(key), outcome === "applied" ? takenOut(action) : []));
         }
       const limit = rateLimitIn(own, skewMs);
       return [name, { ...facts, records, ...(limit === undefined ? {} : { unusable: limit }) }] as const;
@@ -225,11 +225,15 @@ function foldDNS(
   );
 }
 
-/** What is known of a name once it was changed, with what earlier changes took out. */
-function afterChange(fact: RecordsFact, before: RecordsFact | undefined): RecordsFact {
+/** What is known of a name once it was changed, with what this change and earlier ones took out. */
+function afterChange(fact: RecordsFact, before: RecordsFact | undefined, out: readonly string[]): RecordsFact {
   if (fact.kind === "gap" || before?.kind !== "known") return fact;
-  const removed = [...(before.removed ?? []), ...(fact.removed ?? [])];
+  const removed = [...(before.removed ?? []), ...out];
   return removed.length === 0 ? fact : { ...fact, removed };
+}
+
+function takenOut({ before, after }: WriteDNS): readonly string[] {
+  return before.addresses.filter((ip) => !after.addresses.includes(ip));
 }
 
 /**

@@ -125,7 +125,7 @@ export function unreadableScenarios(scenario: Register): void {
     await world.nodes.setReady("n1", false);
     await world.pass();
     expect(world.cloudWrites()).toEqual([]);
-    expect(world.kubeWrites().filter((line) => line !== "status web")).toEqual([]);
+    expect(world.kubeWrites().filter((line) => line !== "status web" && line !== "event")).toEqual([]);
     expect(await world.nodes.annotations()).toEqual({ n1: "ip1" });
     expect(await world.show()).toEqual(["ip1 active n1"]);
     world.cloud.state.tokens = {};
