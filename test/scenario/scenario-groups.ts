@@ -44,6 +44,7 @@ import { routedIPScenarios } from "./routed-ip-scenarios.ts";
 import type { Register } from "./scenario.ts";
 import { selectorScenarios } from "./selector-scenarios.ts";
 import { sharedNameScenarios } from "./shared-name-scenarios.ts";
+import { sharedNameTrialScenarios } from "./shared-name-trial-scenarios.ts";
 import { skippedNodeScenarios } from "./skipped-node-scenarios.ts";
 import { suspendScenarios } from "./suspend-scenarios.ts";
 import { unreadableScenarios } from "./unreadable-scenarios.ts";
@@ -92,6 +93,7 @@ export const SCENARIO_GROUPS: Readonly<Record<string, (scenario: Register) => vo
   "DNS annotations": dnsAnnotationScenarios,
   "foreign records": foreignRecordScenarios,
   "shared names": sharedNameScenarios,
+  "shared names on trial": sharedNameTrialScenarios,
   "routed IPs": routedIPScenarios,
   "faults at firewalls": routedIPFaultScenarios,
   "pending firewalls": pendingFirewallScenarios,

@@ -1,14 +1,11 @@
 import { expect } from "vitest";
 import { planDocument } from "../../src/report/json/plan.ts";
-import type { DNSName } from "../fake/dns-account.ts";
-import { conditionsText, DNS_PROVIDERS, WWW, www } from "./dns-scene.ts";
+import { conditionsText, DNS_PROVIDERS, WWW } from "./dns-scene.ts";
 import type { Register } from "./scenario.ts";
 import { externalIP, ip } from "./scenario-names.ts";
-import type { World } from "./world.ts";
-import type { Spec } from "./world-objects.ts";
+import { rest, shown, twoClusters } from "./shared-name-scene.ts";
 
 const SECOND = 1000;
-const SHARE = { foreignRecords: "Share" };
 
 /** Two clusters that publish their addresses under one name. */
 export function sharedNameScenarios(scenario: Register): void {
@@ -218,29 +215,4 @@ export function sharedNameScenarios(scenario: Register): void {
       expect(shown(here, provider)).toEqual(["ext11", "ext12"]);
     });
   }
-}
-
-/** A pool of two addresses here and a record set of two nodes there, published under one name; returns the other cluster. */
-async function twoClusters(here: World, provider: DNSName, own: Spec = {}, other: Spec = {}): Promise<World> {
-  const there = await here.beside();
-  await here.machines("n1", "n2");
-  await there.machines("n11", "n12");
-  for (const number of [1, 2]) here.cloud.address(ip(number));
-  here.dns.zone(provider);
-  await here.pools.create("web", { ips: [ip(1), ip(2)], dnsRecordSet: www(provider, { ...SHARE, ...own }) });
-  await there.recordSets.create("nodes", { dnsRecordSet: www(provider, { ...SHARE, ...other }) });
-  await here.pass();
-  await there.pass();
-  await here.pass();
-  here.dns.clearHistory();
-  return there;
-}
-
-/** Passes of both until each has seen what the other did. */
-async function rest(here: World, there: World): Promise<void> {
-  for (const world of [here, there, here, there, here]) await world.pass();
-}
-
-function shown(world: World, provider: DNSName): readonly string[] {
-  return world.dns.set(provider, WWW);
 }

@@ -22,7 +22,7 @@ export const SHARED_NAME_BUGS: readonly SharedNameBug[] = [
     replace: "return foreign.length < 99 ? addresses : addresses.filter(",
   },
   {
-    seed: 11,
+    seed: 19,
     name: "Addresses that serve leave as if they did not.",
     file: "src/plan/plan.ts",
     find: 'impact.leaving(object, ip) === "recovery";',
@@ -36,14 +36,14 @@ export const SHARED_NAME_BUGS: readonly SharedNameBug[] = [
     replace: "isShared && publisher.managed.length > 99 && isDown(publisher.ref, ip);",
   },
   {
-    seed: 34,
+    seed: 27,
     name: "What an old list lacks is nobody's any more.",
     file: "src/plan/names/foreign-records.ts",
-    find: "if (stored === undefined || (foreignRecords",
-    replace: "if (stored !== undefined || (foreignRecords",
+    find: "const UNSEEN_MS = 600_000;",
+    replace: "const UNSEEN_MS = 0;",
   },
   {
-    seed: 30,
+    seed: 6,
     name: "Each cluster writes its own TTL.",
     file: "src/model/dns.ts",
     find: "(meant(ttl) < meant(lowest) ? ttl : lowest)",
@@ -57,7 +57,7 @@ export const SHARED_NAME_BUGS: readonly SharedNameBug[] = [
     replace: "return others.length === 0;",
   },
   {
-    seed: 4755,
+    seed: 1283,
     name: "What both clusters took out in the same moment is not put back.",
     file: "src/adapters/dns/record-sets.ts",
     find: "if (left.length > 0) return",

@@ -7,6 +7,7 @@ import { DNS_PROVIDERS, WWW, www } from "../scenario/dns-scene.ts";
 import { memoryWorld } from "../scenario/memory-world.ts";
 import { externalIP, ip } from "../scenario/scenario-names.ts";
 import { World } from "../scenario/world.ts";
+import type { Spec } from "../scenario/world-objects.ts";
 import { LeavingTogether } from "./leaving-together.ts";
 import { Random } from "./random.ts";
 
@@ -33,6 +34,8 @@ class SharedWorld extends World {
   readonly #old = new Map<string, unknown>();
   /** Says whether a reading is an old one; absent = never. */
   isStale: (() => boolean) | undefined;
+  /** The status of its object as it was once. */
+  backup: Spec | undefined;
 
   constructor(backend: Backend, first?: World) {
     super(backend, first);
@@ -122,7 +125,7 @@ async function build({ here, there, provider, random }: Scene): Promise<void> {
 }
 
 /** One thing that happens between two passes, in one of the clusters. */
-type Happening = (scene: Scene, world: World) => Promise<void> | void;
+type Happening = (scene: Scene, world: SharedWorld) => Promise<void> | void;
 
 const HAPPENINGS: readonly Happening[] = [
   (scene, world) => setReady(world, someNode(scene, world), scene.random.chance(0.5)),
@@ -141,6 +144,7 @@ const HAPPENINGS: readonly Happening[] = [
     const suspend = random.chance(0.3);
     return world === here ? here.pools.edit("web", { suspend }) : there.recordSets.edit("nodes", { suspend });
   },
+  turn,
   ({ here, random }) => here.advance(random.pick([1, 5, 20, 60]) * SECOND),
   editByHand,
   readOld,
@@ -156,12 +160,24 @@ function someNode({ here, random }: Scene, world: World): string {
   return `n${random.pick(world === here ? HERE : THERE)}`;
 }
 
-/** A stranger's record comes or goes. */
+/** A stranger's record comes or goes; or somebody lays hands on a record of any of the clusters. */
 function editByHand({ here, provider, random }: Scene): void {
-  const content = random.pick(STRANGERS);
-  const isThere = here.dns.addresses(provider, WWW).includes(content);
-  if (isThere && random.chance(0.5)) here.dns.remove(provider, { fqdn: WWW, content });
-  if (!isThere) here.dns.add(provider, WWW, content, { ttlSeconds: random.pick([60, 300]) });
+  const shown = here.dns.addresses(provider, WWW);
+  const content = random.pick([...STRANGERS, ...STRANGERS, ...shown]);
+  const isThere = shown.includes(content);
+  const ttlSeconds = random.pick([60, 300]);
+  // Cloudflare takes no record twice.
+  const mayAdd = !isThere || (provider === "digitalocean" && random.chance(0.3));
+  if (mayAdd) here.dns.add(provider, WWW, content, { ttlSeconds });
+  else if (random.chance(0.3)) here.dns.edit(provider, { fqdn: WWW, content }, { ttlSeconds });
+  else if (random.chance(0.7)) here.dns.remove(provider, { fqdn: WWW, content });
+}
+
+/** What is to become of the others' records is thought over. */
+async function turn({ here, there, random }: Scene, world: World): Promise<void> {
+  const dnsRecordSet = { foreignRecords: random.pick(["Share", "Share", "Hold"]) };
+  if (world === here) await here.pools.edit("web", { dnsRecordSet });
+  else await there.recordSets.edit("nodes", { dnsRecordSet });
 }
 
 /** From now on some readings are old. */
@@ -183,15 +199,29 @@ function fail({ here, provider, random }: Scene): void {
 }
 
 /**
- * A status gets lost, or a node goes and comes back. Never both in one history: an address of a node that is gone, and that no status has any more, is nobody's and
+ * A status gets lost or is that of an earlier backup, or a node goes and comes back. Never both in one history: an address of a node that is gone, and that no status has any more, is nobody's and
  * stays for a person to remove.
  */
-async function lose({ here, there, random, isForgetful }: Scene, world: World): Promise<void> {
-  if (isForgetful && world === here) return await here.pools.writeStatus("web", null);
-  if (isForgetful) return await there.recordSets.writeStatus("nodes", null);
+async function lose(scene: Scene, world: SharedWorld): Promise<void> {
+  const { here, there, random, isForgetful } = scene;
+  if (isForgetful) return await restore(world === here ? here.pools : there.recordSets, scene, world);
   const name = `n${random.pick(THERE)}`;
   if (there.nodes.has(name)) await there.nodes.delete(name);
   else await there.nodes.create(name);
+}
+
+/** The status becomes what it was when this happened last, or is lost. */
+async function restore(
+  objects: World["pools"] | World["recordSets"],
+  { here, random }: Scene,
+  world: SharedWorld,
+): Promise<void> {
+  const name = world === here ? "web" : "nodes";
+  const { status } = (await objects.read(name)) ?? {};
+  const { backup } = world;
+  world.backup = status as Spec;
+  await objects.writeStatus(name, null);
+  if (backup !== undefined && random.chance(0.5)) await objects.writeStatus(name, backup);
 }
 
 /** All nodes of a cluster fail, recover, or are cordoned. */
@@ -235,8 +265,9 @@ async function comeToRest({ here, there }: Scene): Promise<void> {
     world.isStale = undefined;
     for (const number of world === here ? HERE : THERE) await cordon(world, `n${number}`, false);
   }
-  await here.pools.edit("web", { suspend: false });
-  await there.recordSets.edit("nodes", { suspend: false });
+  const dnsRecordSet = { foreignRecords: "Share" };
+  await here.pools.edit("web", { suspend: false, dnsRecordSet });
+  await there.recordSets.edit("nodes", { suspend: false, dnsRecordSet });
   for (let round = 0; round < 4; round += 1) {
     here.advance(LONG_MS);
     await here.runBeside();
