@@ -87,15 +87,13 @@ test.for<[string, Observation, PublishedName["unseen"]]>([
     undefined,
   ],
   [
-    "where all records are adopted and stay for ever, nothing is kept",
-    world({ addresses: [A, B] }, [A], { spec: nameOf("Adopt") }),
+    "where all records are adopted, nothing is kept",
+    world({ addresses: [A, B] }, [A], { spec: { ...nameOf("Adopt"), reclaimPolicy: "Delete" } }),
     undefined,
   ],
   [
-    "where they are adopted and go one day, it is kept",
-    world({ addresses: [A, B] }, [A], {
-      spec: { ...nameOf("Adopt"), reclaimPolicy: "Delete" },
-    }),
+    "where others' are held, it is kept",
+    world({ addresses: [A, B] }, [A], { spec: nameOf("Hold") }),
     [{ address: B, since: NOW_TEXT }],
   ],
 ])("%s", ([, observation, unseen]) => {

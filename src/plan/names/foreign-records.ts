@@ -81,15 +81,15 @@ const UNSEEN_MS = 600_000;
 /**
  * Returns the own addresses that stay on record though the name was read without them: a list may be older than the change before it, and whoever goes by it alone
  * leaves a record behind that nobody removes. An address leaves the record once this pass has taken it out, or once readings have lacked it for ten minutes.
- * Kept only where flipop ever goes by the record: it removes nothing else beside foreign records, or under a former name. Pure.
+ * Not with `Adopt`: there every record of the name is the object's to take out, whatever is on record. Pure.
  */
 export function rememberedUnseen(
-  { foreignRecords, reclaimPolicy }: Pick<Publisher, "foreignRecords" | "reclaimPolicy">,
+  { foreignRecords }: Pick<Publisher, "foreignRecords">,
   { records, removed = [], isPutOff }: Pick<ReadyTarget, "records" | "removed" | "isPutOff">,
   stored: PublishedName | undefined,
   nowMs: number,
 ): Pick<PublishedName, "unseen"> {
-  if (stored === undefined || (foreignRecords === "Adopt" && reclaimPolicy === "Retain")) return {};
+  if (stored === undefined || foreignRecords === "Adopt") return {};
   const unseen = ownAddresses(stored)
     .filter((ip) => !records.addresses.includes(ip) && !removed.includes(ip))
     .map((ip) => recordSince(ip, stored.unseen, nowMs))
