@@ -17,6 +17,7 @@ export function sharedNameTrialScenarios(scenario: Register): void {
     turnedFields(scenario, provider);
     edits(scenario, provider);
     losses(scenario, provider);
+    others(scenario, provider);
   }
 }
 
@@ -269,5 +270,101 @@ function losses(scenario: Register, provider: Provider): void {
     await rest(there, here);
     expect(shown(here, provider)).toEqual(["ip1", "ip2"]);
     await atPeace(there, here);
+  });
+}
+
+function others(scenario: Register, provider: Provider): void {
+  scenario(`RoutedIPs of two clusters share a name at ${provider}, and both fail over`, async (here) => {
+    const there = await here.beside();
+    here.dns.zone(provider);
+    for (const [world, nodes] of [
+      [here, ["n1", "n2"]],
+      [there, ["n11", "n12"]],
+    ] as const) {
+      await world.machines(...nodes);
+      for (const node of nodes) await world.pods.create(`web-${node}`, { node, labels: { app: "web" } });
+      await world.routedIPs.service();
+      await world.routedIPs.issuer({ routedIPFirewallName: "", routedIPReclaimPolicy: "Delete" });
+      await world.routedIPs.create("vip", { dnsRecordSet: www(provider, SHARE) });
+      await world.pass();
+    }
+    expect(shown(here, provider)).toEqual(["new1", "new2"]);
+    await here.pods.setReady("web-n1", false);
+    await there.pods.setReady("web-n11", false);
+    await rest(here, there);
+    expect(here.cloud.addresses()).toEqual({ new1: "n2", new2: "n12" });
+    expect(shown(here, provider)).toEqual(["new1", "new2"]);
+    await here.pods.setReady("web-n2", false);
+    await rest(here, there);
+    expect(shown(here, provider)).toEqual(["new2"]);
+    await there.pods.setReady("web-n12", false);
+    await rest(here, there);
+    expect(shown(here, provider)).toEqual(["new2"]);
+    await here.pods.setReady("web-n1", true);
+    await rest(here, there);
+    expect(shown(here, provider)).toEqual(["new1"]);
+    await there.pods.setReady("web-n12", true);
+    await rest(here, there);
+    expect(shown(here, provider)).toEqual(["new1", "new2"]);
+    await here.routedIPs.delete("vip");
+    await rest(here, there);
+    expect(shown(here, provider)).toEqual(["new2"]);
+    await atPeace(there);
+  });
+
+  scenario(
+    `surplus addresses of a cluster leave the shared name at ${provider} before they are given back`,
+    async (here) => {
+      const there = await here.beside();
+      here.dns.zone(provider);
+      await here.machines("n1", "n2", "n3");
+      await there.machines("n11");
+      const dnsRecordSet = www(provider, SHARE);
+      await here.pools.create("web", { desiredIPs: 3, dnsRecordSet, reclaimPolicy: "Delete" });
+      await there.pools.create("web", { desiredIPs: 1, dnsRecordSet, reclaimPolicy: "Delete" });
+      await rest(here, there);
+      expect(shown(here, provider)).toEqual(["new1", "new2", "new3", "new4"]);
+      await here.pools.edit("web", { desiredIPs: 1 });
+      await rest(here, there);
+      expect(shown(here, provider)).toEqual(["new1", "new4"]);
+      expect(Object.keys(here.cloud.addresses())).toHaveLength(4);
+      for (let round = 0; round < 2; round += 1) {
+        here.advance(700 * SECOND);
+        await rest(here, there);
+      }
+      expect(Object.keys(here.cloud.addresses())).toEqual(["new1", "new4"]);
+      await atPeace(here, there);
+    },
+  );
+
+  scenario(
+    `another object of the cluster takes the shared name over at ${provider}: the others' stay`,
+    async (here) => {
+      const there = await twoClusters(here, provider);
+      await here.pools.edit("web", { reclaimPolicy: "Delete" });
+      await here.recordSets.create("nodes", { dnsRecordSet: www(provider, SHARE), reclaimPolicy: "Delete" });
+      await rest(here, there);
+      expect(shown(here, provider)).toEqual(["ext11", "ext12", "ip1", "ip2"]);
+      await here.pools.delete("web");
+      await rest(here, there);
+      expect(shown(here, provider)).toEqual(["ext1", "ext11", "ext12", "ext2"]);
+      await here.recordSets.delete("nodes");
+      await rest(here, there);
+      expect(shown(here, provider)).toEqual(["ext11", "ext12"]);
+    },
+  );
+
+  scenario(`a suspended cluster at ${provider} remembers for a day what it has to take out`, async (here) => {
+    const there = await twoClusters(here, provider);
+    await there.recordSets.edit("nodes", { suspend: true });
+    await there.nodes.delete("n11");
+    await rest(here, there);
+    here.advance(DAY);
+    await rest(here, there);
+    expect(shown(here, provider)).toEqual(["ext11", "ext12", "ip1", "ip2"]);
+    await there.recordSets.edit("nodes", { suspend: false });
+    await rest(here, there);
+    expect(shown(here, provider)).toEqual(["ext12", "ip1", "ip2"]);
+    await atPeace(here, there);
   });
 }
