@@ -8,6 +8,8 @@ import type {
   IPProviderReader,
   ProviderMeter,
 } from "../ports/providers.ts";
+import { TTL_RULES as CLOUDFLARE_TTLS } from "./cloudflare/ttl.ts";
+import { TTL_RULES as DIGITALOCEAN_TTLS } from "./digitalocean/ttl.ts";
 import type { ProviderOptions } from "./http/api-client.ts";
 
 /** What flipop knows of one provider: all that the command line needs to offer it. */
@@ -48,7 +50,7 @@ const DIGITALOCEAN: ProviderEntry = {
       acquisitionsPerMinute: 12,
       isMoveOneCall: true,
     },
-    dns: { isDefault: true },
+    dns: { isDefault: true, ttlRules: DIGITALOCEAN_TTLS },
     // Firewalls of DigitalOcean Kubernetes, which overwrites changes (documented, verified 2026-08).
     firewalls: { reservedPrefix: "k8s-" },
   },
@@ -63,7 +65,7 @@ const CLOUDFLARE: ProviderEntry = {
   traits: {
     name: "cloudflare",
     // A zone can be given by its id; a token without the right `Zone:Read` does not show the zone's name.
-    dns: { zoneIDPattern: /^[0-9a-f]{32}$/ },
+    dns: { zoneIDPattern: /^[0-9a-f]{32}$/, ttlRules: CLOUDFLARE_TTLS },
   },
   label: "Cloudflare",
   variablePrefix: "CLOUDFLARE",

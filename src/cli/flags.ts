@@ -1,8 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { ConfigError } from "../model/errors.ts";
+import { FINDING_CODES, type FindingCode, type Severity } from "../model/finding.ts";
 import { parseLabelSelector } from "../model/label-selector.ts";
 import { isNamespaceName, isSubdomain, shownText } from "../model/resource.ts";
 import { LONGEST_SUSPENSION_MS } from "../model/suspension.ts";
+import { nearest } from "../rehearse/nearest.ts";
 import type { Environment } from "./environment.ts";
 import {
   isCronSchedule,
@@ -126,6 +128,19 @@ export interface ApproveFlags extends ClusterFlags {
   /** Milliseconds. */
   readonly for: number;
   readonly yes?: boolean;
+}
+
+/** Formats of `validate`: `github` are commands of a workflow, `sarif` is a log for code reviews. */
+export type FindingsFormat = "table" | "json" | "yaml" | "github" | "sarif";
+
+/** Flags of `validate`. */
+export interface ValidateFlags
+  extends GlobalFlags,
+    Pick<CommonFlags, "namespace" | "quiet" | "verbose" | "color" | "logFormat"> {
+  readonly recursive?: boolean;
+  readonly suppress: readonly FindingCode[];
+  readonly failOn: Severity;
+  readonly output: FindingsFormat;
 }
 
 /** Flags of `resume`. */
@@ -280,6 +295,23 @@ export const APPROVE: FlagTable<Omit<ApproveFlags, keyof GlobalFlags>> = {
   yes: flag("-y, --yes", "ask nothing"),
 };
 
+/** The flags of `validate`. */
+export const VALIDATE: FlagTable<Omit<ValidateFlags, keyof GlobalFlags>> = {
+  recursive: flag("-R, --recursive", "look into the folders below, too"),
+  namespace: flag("-n, --namespace <NAME>", "where objects are that do not say; default by default", NAMESPACE),
+  suppress: flag(
+    "--suppress <CODE>",
+    "leave out findings of this code, repeatable or separated by commas",
+    findingCodes,
+  ),
+  failOn: flag("--fail-on <SEVERITY>", "exit 6 from this severity on", ["error", "warning"], "error"),
+  output: flag("-o, --output <FORMAT>", "format of the result", ["table", "json", "yaml", "github", "sarif"], "table"),
+  quiet: COMMON.quiet,
+  verbose: COMMON.verbose,
+  color: COMMON.color,
+  logFormat: COMMON.logFormat,
+};
+
 /** The flags of `resume`. */
 export const RESUME: FlagTable<Omit<ResumeFlags, keyof GlobalFlags>> = {
   ...CLUSTER,
@@ -326,7 +358,8 @@ export function addFlags(command: Command, table: Readonly<Record<string, FlagRo
 
 function optionOf({ spelling, help, value, byDefault }: FlagRow): Option {
   const option = new Option(spelling, help);
-  if (value === addToList) return option.argParser(addToList).default([], "none");
+  if (value === addToList || value === findingCodes)
+    return option.argParser(value as typeof addToList).default([], "none");
   if (value === countUp) return option.argParser(countUp).default(0, "off");
   if (typeof value !== "function") option.choices(value);
   else if (value !== anyText) option.argParser(value as (text: string, before: unknown) => unknown);
@@ -360,6 +393,7 @@ function applyOne(owner: Command | null, option: Option, env: Environment): void
 
 /** @throws InvalidArgumentError for a text that is no value of the flag */
 function readVariable(option: Option, text: string): unknown {
+  if (option.parseArg === (findingCodes as unknown)) return findingCodes(text, []);
   if (Array.isArray(option.defaultValue)) return text.split(",");
   if (option.long === "--verbose" && /^[012]$/.test(text)) return Number(text);
   if (option.isBoolean() || option.negate) return readSwitch(text) !== option.negate;
@@ -399,6 +433,21 @@ function manifestParts(text: string, before: readonly ManifestPart[] | undefined
   const parts = text.split(",");
   if (!parts.every(isPart)) throw new InvalidArgumentError(`Allowed are ${names.join(", ")}.`);
   return [...(before ?? []), ...parts];
+}
+
+/** @throws ConfigError `usage` for a code that does not exist, with the nearest */
+function findingCodes(text: string, before: readonly FindingCode[]): readonly FindingCode[] {
+  const codes = text.split(",").map((word) => {
+    const code = FINDING_CODES.find((known) => known === word.trim().toUpperCase());
+    if (code !== undefined) return code;
+    const meant = nearest(word.toUpperCase(), FINDING_CODES);
+    const hint = meant === undefined ? "" : ` Did you mean ${meant}?`;
+    throw new ConfigError(
+      "usage",
+      `There is no code '${shownText(word)}' to suppress.${hint} flipop help findings lists them.`,
+    );
+  });
+  return [...before, ...codes];
 }
 
 function addToList(text: string, before: readonly string[]): readonly string[] {

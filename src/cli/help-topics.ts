@@ -1,3 +1,4 @@
+import { FINDING_CODES, FINDINGS } from "../model/finding.ts";
 import { REASONS, type ReasonFacts } from "../model/reason.ts";
 import { EDIT_FORMS } from "../rehearse/edit.ts";
 import { nearest } from "../rehearse/nearest.ts";
@@ -6,7 +7,9 @@ import { wrap } from "../report/text/layout.ts";
 import { TARGET_FORMS } from "./target.ts";
 
 /** What `flipop help TOPIC` tells, beside the help of commands; printed from the tables that the manual is made of. */
-const TOPICS: Readonly<Record<"exit-codes" | "reasons" | "targets" | "edits", (width: number) => readonly string[]>> = {
+const TOPICS: Readonly<
+  Record<"exit-codes" | "reasons" | "findings" | "targets" | "edits", (width: number) => readonly string[]>
+> = {
   "exit-codes": (width) => [
     "Every command ends with one of these codes. A code that says retry is passed by itself, or by another run.",
     "",
@@ -19,6 +22,13 @@ const TOPICS: Readonly<Record<"exit-codes" | "reasons" | "targets" | "edits", (w
     "flipop help QuotaExceeded tells more of one.",
     "",
     ...Object.entries(REASONS).flatMap(([reason, { text }]) => entry(reason, text, REASON_COLUMN, width)),
+  ],
+  findings: (width) => [
+    "flipop validate names one of these codes for everything that it finds. With ~ it is a warning, else an error.",
+    "",
+    ...FINDING_CODES.flatMap((code) =>
+      entry(`${code}${FINDINGS[code].severity === "warning" ? " ~" : ""}`, FINDINGS[code].text, FINDING_COLUMN, width),
+    ),
   ],
   targets: () => [
     "plan, reconcile, status, suspend, resume and approve take what they are to be about as one of these:",
@@ -40,6 +50,7 @@ const TOPICS: Readonly<Record<"exit-codes" | "reasons" | "targets" | "edits", (w
 /** The names of all topics. */
 export const TOPIC_NAMES: readonly string[] = Object.keys(TOPICS);
 
+const FINDING_COLUMN = "FLP217 ~  ".length;
 const REASON_COLUMN = Math.max(...Object.keys(REASONS).map((reason) => reason.length)) + 2;
 
 /** Returns what is known of a topic or a reason, for people, with a line end; undefined for a word that is neither. */
@@ -92,6 +103,8 @@ const SYNONYMS: ReadonlyMap<string, string> = new Map([
   ["unpause", "resume"],
   ["continue", "resume"],
   ["install", "manifests"],
+  ["lint", "validate"],
+  ["verify", "validate"],
 ]);
 
 /** Returns ` Did you mean reconcile?` for `apply`; `""` where nothing is meant by a word. */

@@ -1,6 +1,4 @@
-import { readdir, readFile, stat } from "node:fs/promises";
-import { join } from "node:path";
-import { parse, parseAllDocuments, type YAMLParseError } from "yaml";
+import { parse } from "yaml";
 import { ConfigError } from "../model/errors.ts";
 import type { Observation } from "../model/observation.ts";
 import { GROUP, VERSION } from "../model/resource.ts";
@@ -8,7 +6,9 @@ import { type Edit, type EditReaders, type FactEdit, type ObjectEdit, parseEdit 
 import { EditedObjects, editedKindOf, type FileObject } from "../rehearse/edited-objects.ts";
 import { editWorld } from "../rehearse/edited-world.ts";
 import type { EditsTold } from "../report/text/plan.ts";
+import { readDocuments } from "../validate/documents.ts";
 import { type PlanFlags, parseDuration } from "./flags.ts";
+import { readManifests } from "./manifest-files.ts";
 
 /** A world that a person imagines: what `--if` and `-f` say. */
 export interface Imagined {
@@ -33,7 +33,7 @@ export async function readImagined({
 }: Pick<PlanFlags, "if" | "filename" | "namespace">): Promise<Imagined | undefined> {
   if (written.length === 0 && filename.length === 0) return undefined;
   const edits = written.map((text) => parseEdit(text, READERS));
-  const documents = (await Promise.all(filename.map(readDocuments))).flat();
+  const documents = (await Promise.all(filename.map(documentsIn))).flat();
   const found = documents.map((document) => fileObject(document, namespace));
   const objects = new EditedObjects(
     edits.filter(isObjectEdit),
@@ -72,52 +72,20 @@ interface Document {
   readonly value: unknown;
 }
 
-const MANIFEST = /\.(ya?ml|json)$/;
-
-/** The documents of a file, of standard input (`-`), or of the manifests in a folder by name. */
-async function readDocuments(path: string): Promise<readonly Document[]> {
-  if (path === "-") return documentsOf(path, await read(path, () => readFile("/dev/stdin", "utf8")));
-  const { isFolder } = await read(path, async () => ({ isFolder: (await stat(path)).isDirectory() }));
-  if (!isFolder) return documentsOf(path, await read(path, () => readFile(path, "utf8")));
-  const names = (await read(path, () => readdir(path))).filter((name) => MANIFEST.test(name)).sort();
-  return (await Promise.all(names.map((name) => readDocuments(join(path, name))))).flat();
-}
-
-const UNREAD: ReadonlyMap<string, string> = new Map([
-  ["ENOENT", "There is no file"],
-  ["EACCES", "You may not read"],
-]);
-
-/** @throws ConfigError that says in words why there is nothing to read */
-async function read<T>(path: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const why = UNREAD.get(code ?? "");
-    const text = why === undefined ? `Cannot read ${path}: ${message}` : `${why} ${path}.`;
-    throw new ConfigError("invalid", text, { cause: error });
-  }
-}
-
-function documentsOf(path: string, text: string): readonly Document[] {
-  const documents = parseAllDocuments(text);
-  if (!Array.isArray(documents)) return [];
-  return documents.flatMap((document, index) => {
-    const [wrong] = document.errors;
-    if (wrong !== undefined) throw notYAML(path, wrong);
-    const from = documents.length === 1 ? path : `${path}, document ${index + 1}`;
-    const value: unknown = document.toJS();
-    const { items } = asObject(value);
-    if (Array.isArray(items)) return items.map((item: unknown) => ({ from, value: item }));
-    return value === null ? [] : [{ from, value }];
+/** The documents of a file, of standard input (`-`), or of the manifests in a folder by name. @throws ConfigError that says in words what cannot be read */
+async function documentsIn(path: string): Promise<readonly Document[]> {
+  return (await readManifests(path)).flatMap((file) => {
+    if (file.kind === "unread") throw file.error;
+    const { documents, faults } = readDocuments(file.text);
+    const [fault] = faults;
+    if (fault !== undefined)
+      throw new ConfigError("invalid", `${file.name}:${fault.line}:${fault.column}: ${fault.message}`);
+    const isOnly = documents.at(-1)?.number === 1;
+    return documents.map(({ value, number }) => ({
+      from: isOnly ? file.name : `${file.name}, document ${number}`,
+      value,
+    }));
   });
-}
-
-function notYAML(path: string, { linePos, message }: YAMLParseError): ConfigError {
-  const at = linePos?.[0];
-  const place = at === undefined ? path : `${path}:${at.line}:${at.col}`;
-  return new ConfigError("invalid", `${place}: ${message.split("\n")[0]}`);
 }
 
 /** One object of flipop, or what it is instead. */

@@ -25,6 +25,8 @@ import {
   type StatusFlags,
   SUSPEND,
   type SuspendFlags,
+  VALIDATE,
+  type ValidateFlags,
   VERSION_FLAGS,
   type VersionFlags,
 } from "./flags.ts";
@@ -40,6 +42,7 @@ export const COMMANDS: readonly string[] = [
   "suspend",
   "resume",
   "approve",
+  "validate",
   "manifests",
   "version",
   "help",
@@ -100,6 +103,17 @@ export function buildProgram({ invocation, open, onExit }: Program): Command {
   command("approve", "Let an object with spec.approval: Voluntary take what it asks to take.", APPROVE, OBJECT, "")
     .addHelpText("after", APPROVE_EXAMPLES)
     .action(run<ApproveFlags>(async (...given) => (await import("./approve.ts")).runApprove(...given)));
+  addFlags(
+    program.command("validate").description("Check manifests before they are applied. Needs no cluster."),
+    VALIDATE,
+  )
+    .addArgument(new Argument("[FILE...]", "files or folders; - reads from standard input"))
+    .addHelpText("after", VALIDATE_EXAMPLES)
+    .action(async (paths: readonly string[], flags: ValidateFlags) => {
+      const { output } = flags;
+      const session = await open({ ...flags, output: output === "json" || output === "yaml" ? output : "table" });
+      onExit(await (await import("./validate.ts")).runValidate(session, paths, flags));
+    });
   addFlags(program.command("manifests").description("Print what installs flipop, as YAML."), MANIFESTS)
     .addHelpText("after", MANIFESTS_EXAMPLES)
     .action(async (flags: ManifestFlags) => onExit((await import("./manifests.ts")).runManifests(streams, flags)));
@@ -189,6 +203,15 @@ Examples:
   flipop status -o wide
   flipop status pool/ingress/web www.example.com
   flipop status --check && echo fine`;
+
+const VALIDATE_EXAMPLES = `
+Examples:
+  flipop validate web.yaml
+  kustomize build . | flipop validate -
+  flipop validate -R manifests/ --fail-on warning
+  flipop validate -R manifests/ -o sarif > findings.sarif
+
+What it finds has a code: flipop help findings lists them all. It exits with 6 when there are errors.`;
 
 const MANIFESTS_EXAMPLES = `
 Examples:

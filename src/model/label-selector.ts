@@ -71,12 +71,18 @@ interface Requirement {
   readonly values: readonly string[];
 }
 
+/** Why a selector cannot be parsed, and where the part that is wrong begins, from 0. */
+export interface UnreadableSelector {
+  readonly error: string;
+  readonly offset: number;
+}
+
 /**
  * Parses a selector.
  *
  * @returns the selector, or the reason it cannot be parsed, in words that name the offending part.
  */
-export function parseLabelSelector(text: string): { readonly selector: LabelSelector } | { readonly error: string } {
+export function parseLabelSelector(text: string): { readonly selector: LabelSelector } | UnreadableSelector {
   const tokens = tokenize(text);
   if (tokens.length === 0) return EVERYTHING;
   const requirements: Requirement[] = [];
@@ -86,7 +92,8 @@ export function parseLabelSelector(text: string): { readonly selector: LabelSele
     while (cursor.accept(","));
     if (!cursor.isAtEnd()) throw new SyntaxError(`found '${shownText(cursor.peek())}', expected: ',' or the end`);
   } catch (error) {
-    if (error instanceof SyntaxError) return { error: `unable to parse requirement: ${error.message}` };
+    if (error instanceof SyntaxError)
+      return { error: `unable to parse requirement: ${error.message}`, offset: cursor.offset() ?? text.length };
     throw error;
   }
   return { selector: compile(requirements) };
@@ -101,18 +108,32 @@ const TOKEN = /[ \t\r\n]*(!=|==|[=!(),<>]|[^ \t\r\n=!(),<>\0]+)\0?/gy;
  * Cuts a selector into tokens. The lexer of Kubernetes takes NUL for the end of its input: a NUL ends a token, and in a
  * place where a token would begin it ends the selector, whatever follows.
  */
-function tokenize(text: string): readonly string[] {
-  return Array.from(text.matchAll(TOKEN), ([, token = ""]) => token);
+function tokenize(text: string): readonly Token[] {
+  return Array.from(text.matchAll(TOKEN), ({ 0: whole, 1: word = "", index }) => ({
+    word,
+    offset: index + whole.indexOf(word),
+  }));
+}
+
+interface Token {
+  readonly word: string;
+  readonly offset: number;
 }
 
 class Cursor {
-  readonly #tokens: readonly string[];
+  readonly #tokens: readonly Token[];
   #index = 0;
-  constructor(tokens: readonly string[]) {
+  #looked = 0;
+  constructor(tokens: readonly Token[]) {
     this.#tokens = tokens;
   }
   peek(): string {
-    return this.#tokens[this.#index] ?? "";
+    this.#looked = this.#index;
+    return this.#tokens[this.#index]?.word ?? "";
+  }
+  /** Where the token begins that was looked at last; undefined behind the last one. */
+  offset(): number | undefined {
+    return this.#tokens[this.#looked]?.offset;
   }
   isAtEnd(): boolean {
     return this.#index >= this.#tokens.length;
@@ -235,15 +256,25 @@ function demandOf(requirements: readonly Requirement[]): Demand {
 const MOST_URL_BYTES = 1_000_000;
 
 /** Returns why the API server would refuse to list the pods of this selector; undefined if it accepts the selector. Empty parts restrict nothing. */
-export function podSelectorProblem({ namespace, label }: PodSelector): string | undefined {
+export function podSelectorProblem({ namespace, label }: PodSelector): PodSelectorProblem | undefined {
   const parsed = parseLabelSelector(label);
-  if ("error" in parsed) return parsed.error;
-  if (namespace !== "" && !isNamespaceName(namespace))
-    return `namespace "${shownText(namespace)}" is not a valid name: ${NAMESPACE_RULE}`;
+  if ("error" in parsed) return { part: "label", ...parsed };
+  if (namespace !== "" && !isNamespaceName(namespace)) {
+    const error = `namespace "${shownText(namespace)}" is not a valid name: ${NAMESPACE_RULE}`;
+    return { part: "namespace", error };
+  }
   const bytes = urlBytes(label);
-  return bytes <= MOST_URL_BYTES
-    ? undefined
-    : `it takes ${bytes} bytes in a URL, and at most ${MOST_URL_BYTES} are sent: an API server reads no more than about 1 MiB of a request's head`;
+  if (bytes <= MOST_URL_BYTES) return undefined;
+  const error = `it takes ${bytes} bytes in a URL, and at most ${MOST_URL_BYTES} are sent: an API server reads no more than about 1 MiB of a request's head`;
+  return { part: "label", error };
+}
+
+/** Which part of a selector of pods cannot be sent, and why. */
+export interface PodSelectorProblem {
+  readonly part: "label" | "namespace";
+  readonly error: string;
+  /** Where inside the label the wrong part begins, from 0; absent = the part as a whole. */
+  readonly offset?: number;
 }
 
 /** How long a text is as the value of a query. */

@@ -1,3 +1,4 @@
+import type { TTLRules } from "./dns.ts";
 import type { NodeFacts } from "./node.ts";
 
 /**
@@ -37,6 +38,8 @@ export interface DNSTraits {
   readonly zoneIDPattern?: RegExp;
   /** True for the provider that serves names whose object says no provider. One provider has it. */
   readonly isDefault?: boolean;
+  /** The TTLs that the provider takes. Absent = any. */
+  readonly ttlRules?: TTLRules;
 }
 
 /** What a provider reserves among its firewalls. */

@@ -2,6 +2,7 @@ import { parseLabelSelector, podSelectorProblem } from "../model/label-selector.
 import type { Observation, PodReading } from "../model/observation.ts";
 import type { Obstacle } from "../model/plan.ts";
 import { podsKeyOf } from "../model/pods.ts";
+import type { ProviderRegistry } from "../model/provider.ts";
 import {
   ADDRESS_ANNOTATION,
   type MatchSpec,
@@ -12,7 +13,7 @@ import {
 } from "../model/resource.ts";
 import { NO_NODE } from "../model/service.ts";
 import { personNeeded } from "./holds.ts";
-import { recordSetWish } from "./names/name-target.ts";
+import { type DNSWish, recordSetWish, type WishPart } from "./names/name-target.ts";
 import type { Matcher } from "./nodes/match.ts";
 
 /**
@@ -27,28 +28,101 @@ type Pods = Observation["pods"];
 /** What a spec is checked against. */
 export type SpecFacts = Pick<Observation, "pods" | "registry">;
 
+/** One thing that is wrong with a spec. */
+export interface Violation {
+  readonly rule: SpecRule;
+  /** Where: `spec.match.podLabel`; what is missing altogether is told of the object that lacks it. */
+  readonly path: string;
+  readonly text: string;
+  /** Where inside the text at the path, from 0. */
+  readonly offset?: number;
+}
+
+/** The rules that a spec can break. */
+export type SpecRule = "decoding" | "provider" | "amount" | "selector" | "addressType" | WishPart;
+
 /** Checks a pool's spec; the first failure wins. The texts are the Go operator's, so that alerts on them keep working. */
 export function validatePool(pool: Pool, { pods, registry }: SpecFacts): Validation {
-  const { spec } = pool;
-  const traits = registry.get(spec.provider);
-  if (pool.decodeError !== undefined) return invalid(pool.decodeError);
-  if (traits === undefined) return invalid(`unknown provider "${spec.provider}"`);
-  if (traits.addresses === undefined) return invalid(`provider "${spec.provider}" does not provide floating IPs`);
-  if (spec.ips.length === 0 && spec.desiredIPs <= 0) return invalid("ips or desiredIPs must be provided");
-  return validateMatch(pool, pods);
+  const [violation] = poolViolations(pool, registry);
+  return violation === undefined ? withMatcher(pool, pods) : invalid(violation.text);
+}
+
+/** Returns all that is wrong with a pool's spec whatever the cluster holds, the most important first; of its DNS name see `poolWish`. Pure. */
+export function poolViolations(pool: Pool, registry: ProviderRegistry): readonly Violation[] {
+  const { spec, decodeError } = pool;
+  const hasAddresses = spec.ips.length > 0 || spec.desiredIPs > 0;
+  return [
+    ...decodingViolations(decodeError),
+    ...addressProviderViolations(spec.provider, registry),
+    ...(hasAddresses ? [] : [{ rule: "amount", path: "spec", text: "ips or desiredIPs must be provided" } as const]),
+    ...selectorViolations(spec.match),
+  ];
+}
+
+/** Returns why a provider cannot serve an object that wants addresses of it. Pure. */
+export function addressProviderViolations(provider: string, registry: ProviderRegistry): readonly Violation[] {
+  const violation = (text: string): readonly Violation[] => [{ rule: "provider", path: "spec.provider", text }];
+  const traits = registry.get(provider);
+  if (traits === undefined) return violation(`unknown provider "${provider}"`);
+  return traits.addresses === undefined ? violation(`provider "${provider}" does not provide floating IPs`) : [];
 }
 
 const ADDRESS_TYPES: readonly string[] = ["ExternalIP", "InternalIP", ADDRESS_ANNOTATION];
 
 /** Checks a record set's spec; the first failure wins. The texts are the Go operator's. */
 export function validateRecordSet(recordSet: RecordSet, { pods, registry }: SpecFacts): Validation {
-  const { spec, decodeError } = recordSet;
-  if (decodeError !== undefined) return invalid(decodeError);
-  const wish = recordSetWish(recordSet, registry);
-  if (wish.kind === "invalid") return invalid(wish.error);
-  if (!ADDRESS_TYPES.includes(spec.addressType))
-    return invalid(`invalid addressType "${spec.addressType}": it must be ${ADDRESS_TYPES.join(", ")}`);
-  return validateMatch(recordSet, pods);
+  const [violation] = recordSetViolations(recordSet, registry);
+  return violation === undefined ? withMatcher(recordSet, pods) : invalid(violation.text);
+}
+
+/** Returns all that is wrong with a record set's spec whatever the cluster holds, the most important first. Pure. */
+export function recordSetViolations(recordSet: RecordSet, registry: ProviderRegistry): readonly Violation[] {
+  const { addressType, match } = recordSet.spec;
+  const hasType = ADDRESS_TYPES.includes(addressType);
+  const text = `invalid addressType "${addressType}": it must be ${ADDRESS_TYPES.join(", ")}`;
+  return [
+    ...decodingViolations(recordSet.decodeError),
+    ...wishViolations(recordSetWish(recordSet, registry)),
+    ...(hasType ? [] : [{ rule: "addressType", path: "spec.addressType", text } as const]),
+    ...selectorViolations(match),
+  ];
+}
+
+/** Returns why no name can be made of a wish. Pure. */
+export function wishViolations(wish: DNSWish): readonly Violation[] {
+  return wish.kind === "invalid" ? [{ rule: wish.part, path: wish.path, text: wish.error }] : [];
+}
+
+/** Returns what is wrong with the texts that select nodes and pods. Pure. */
+export function selectorViolations({
+  nodeLabel,
+  podLabel,
+  podNamespace,
+}: Pick<MatchSpec, "nodeLabel" | "podLabel" | "podNamespace">): readonly Violation[] {
+  const nodes = parseLabelSelector(nodeLabel);
+  const pods = podSelectorProblem({ namespace: podNamespace, label: podLabel });
+  const selector = (field: string, text: string, offset?: number): Violation => ({
+    rule: "selector",
+    path: `spec.match.${field}`,
+    text,
+    ...(offset === undefined ? {} : { offset }),
+  });
+  return [
+    ...("error" in nodes ? [selector("nodeLabel", `Error parsing node selector: ${nodes.error}`, nodes.offset)] : []),
+    ...(pods === undefined
+      ? []
+      : [
+          selector(
+            pods.part === "label" ? "podLabel" : "podNamespace",
+            `Error parsing pod selector: ${pods.error}`,
+            pods.offset,
+          ),
+        ]),
+  ];
+}
+
+function decodingViolations(decodeError: string | undefined): readonly Violation[] {
+  return decodeError === undefined ? [] : [{ rule: "decoding", path: "spec", text: decodeError }];
 }
 
 function invalid(error: string): Validation {
@@ -62,12 +136,11 @@ interface Matching {
   readonly endpoints?: Pool["endpoints"];
 }
 
-function validateMatch(object: Matching, pods: Pods): Validation {
-  const { nodeLabel, podLabel, podNamespace, tolerations } = object.spec.match;
+/** What is needed to judge nodes, for a spec without violations. */
+function withMatcher(object: Matching, pods: Pods): Validation {
+  const { nodeLabel, tolerations } = object.spec.match;
   const parsed = parseLabelSelector(nodeLabel);
   if ("error" in parsed) return invalid(`Error parsing node selector: ${parsed.error}`);
-  const problem = podSelectorProblem({ namespace: podNamespace, label: podLabel });
-  if (problem !== undefined) return invalid(`Error parsing pod selector: ${problem}`);
   const reading = readingOf(object, pods);
   if (reading?.kind === "refused") {
     return { kind: "blocked", why: personNeeded("SelectorRefused", reading.error) };

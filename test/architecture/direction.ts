@@ -11,6 +11,7 @@ const RANKS: Readonly<Record<string, number>> = {
   apply: 2,
   adapters: 2,
   "(top)": 3,
+  validate: 3,
   watch: 3,
   cli: 4,
   sandbox: 4,
@@ -21,6 +22,7 @@ const CLI_ONLY: readonly string[] = ["adapters", "sandbox"];
 const KNOWS_ONLY: Readonly<Record<string, readonly string[]>> = {
   sandbox: ["model"],
   rehearse: ["model", "plan"],
+  validate: ["model", "plan", "rehearse"],
   "adapters/http": ["model", "ports"],
   "adapters/dns": ["adapters", "model", "ports"],
 };

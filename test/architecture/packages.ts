@@ -12,8 +12,8 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   "@microsoft/kiota-serialization-json": ["src/adapters/digitalocean/"],
   "socks-proxy-agent": ["src/adapters/http/"],
   "prom-client": ["src/adapters/pushgateway/"],
-  yaml: ["src/cli/", "src/sandbox/", "src/adapters/kube/"],
-  ajv: ["src/sandbox/"],
+  yaml: ["src/cli/", "src/sandbox/", "src/adapters/kube/", "src/validate/"],
+  ajv: ["src/sandbox/", "src/validate/"],
   valibot: ["src/adapters/", "src/report/metrics/", "src/sandbox/"],
 };
 /** Packages that take long to load; only a command that needs one may load it. */

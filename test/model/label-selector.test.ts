@@ -176,7 +176,7 @@ describe("a pod selector", () => {
     ["a".repeat(64), "a".repeat(64)],
     ["\ud800", "\\u{d800}"],
   ])("names no namespace %o, which no namespace can have as its name", ([namespace, shown]) => {
-    expect(podSelectorProblem({ namespace, label: "" })).toBe(
+    expect(podSelectorProblem({ namespace, label: "" })?.error).toBe(
       `namespace "${shown}" is not a valid name: at most 63 lower-case letters, digits and '-', with a letter or digit at both ends`,
     );
   });
@@ -184,7 +184,7 @@ describe("a pod selector", () => {
   test("is refused where the API server would not read its list's URL, before it is asked", () => {
     const fits = `a in (${"b,".repeat(249_997)}b)`;
     expect(podSelectorProblem({ namespace: "", label: fits })).toBeUndefined();
-    expect(podSelectorProblem({ namespace: "", label: `${fits},c` })).toBe(
+    expect(podSelectorProblem({ namespace: "", label: `${fits},c` })?.error).toBe(
       "it takes 1000004 bytes in a URL, and at most 1000000 are sent: an API server reads no more than about 1 MiB of a request's head",
     );
   });

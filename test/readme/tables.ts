@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { bundle } from "../../bin/bundle.ts";
 import { licenceTable, thirdParties } from "../../bin/third-party.ts";
 import { ACTIONS } from "../../src/model/action-kinds.ts";
+import { FINDING_CODES, FINDINGS } from "../../src/model/finding.ts";
 import { REASONS } from "../../src/model/reason.ts";
 import { exitCodes } from "../../src/report/exit-code.ts";
 import { METRICS, type MetricName, metricFacts } from "../../src/report/metrics/metrics.ts";
@@ -25,6 +26,10 @@ export const MANUAL: readonly string[] = [
 export function manualTables(): Readonly<Record<string, string>> {
   const codes = exitCodes().map(({ code, meaning, retry }) => `| ${code} | ${meaning} | ${retry} |`);
   const reasons = Object.entries(REASONS).map(([reason, { text }]) => `| \`${reason}\` | ${text} |`);
+  const findings = FINDING_CODES.map((code) => {
+    const { severity, text } = FINDINGS[code];
+    return `| \`${code}\`${severity === "warning" ? " ~" : ""} | ${text} |`;
+  });
   const metrics = (Object.keys(METRICS) as MetricName[]).map((name) => {
     const { type, labels, help } = metricFacts(name);
     return `| \`${name}\` | ${type} | ${labels.replaceAll(" ", ", ")} | ${help} |`;
@@ -33,6 +38,7 @@ export function manualTables(): Readonly<Record<string, string>> {
     metrics: ["| metric | type | labels | meaning |", "|---|---|---|---|", ...metrics].join("\n"),
     "exit-codes": ["| code | meaning | retry |", "|---|---|---|", ...codes].join("\n"),
     "remembered-state": rememberedTable(),
+    findings: ["| code | finding |", "|---|---|", ...findings].join("\n"),
     reasons: ["| reason | meaning |", "|---|---|", ...reasons].join("\n"),
   };
 }

@@ -9,6 +9,7 @@ export const SCHEMA_FILES = {
   Status: "status.json",
   Error: "error.json",
   Version: "version.json",
+  Findings: "findings.json",
 } as const;
 
 /** A part of a schema, as far as tests look into it. */

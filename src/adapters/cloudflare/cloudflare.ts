@@ -3,7 +3,8 @@ import { recordSetState } from "../dns/record-sets.ts";
 import { lookPurpose } from "../http/limits.ts";
 import { type Client, type CloudflareOptions, createClient } from "./api.ts";
 import { listRecords, listZone, readingOf } from "./records.ts";
-import { TTL_RULES, writeRecords } from "./write-records.ts";
+import { TTL_RULES } from "./ttl.ts";
+import { writeRecords } from "./write-records.ts";
 import { checkedZoneID, findZone, nameSubject } from "./zones.ts";
 
 /**

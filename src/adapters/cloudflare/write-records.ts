@@ -1,7 +1,7 @@
 // A records, as they are written: `/zones/{id}/dns_records/batch`.
 
 import type { BatchPatchParam } from "cloudflare/resources/dns/records";
-import { acceptedTTL, type DesiredRecordSet, type TTLRules, type Zone } from "../../model/dns.ts";
+import { acceptedTTL, type DesiredRecordSet, type Zone } from "../../model/dns.ts";
 import type { ProviderError } from "../../model/errors.ts";
 import type { RecordSetChange, RecordSetResult } from "../../ports/providers.ts";
 import { type ChangeAttempt, changeRecordSet, type ReadRecords, type Wanted } from "../dns/record-sets.ts";
@@ -9,6 +9,7 @@ import { anyList, list, object, readable } from "../http/answer.ts";
 import type { CallInfo } from "../http/failures.ts";
 import { type Client, type CloudflareCall, ID, refused } from "./api.ts";
 import { type DNSRecord, listRecords, recordOf } from "./records.ts";
+import { TTL_RULES } from "./ttl.ts";
 import { NAME, type NameSubject, nameSubject } from "./zones.ts";
 
 /**
@@ -240,13 +241,3 @@ function batchOf(changes: readonly Change[]): RecordBatch {
     posts: changes.flatMap((change) => ("post" in change ? [change.post] : [])),
   };
 }
-
-/**
- * The TTLs that Cloudflare takes: 1 is its "automatic", else 60 s to a day.
- * @see https://developers.cloudflare.com/dns/manage-dns-records/reference/ttl/ (verified 2026-11-21)
- */
-export const TTL_RULES: TTLRules & { readonly automaticSeconds: number } = {
-  minimumSeconds: 60,
-  maximumSeconds: 86_400,
-  automaticSeconds: 1,
-};

@@ -1,6 +1,6 @@
 // A records, as they are read: `/v2/domains/{domain}` and its `records`. A zone's id is its name.
 
-import { ANY_TTL, canonicalDNSName, relativeName, type TTLRules, type Zone } from "../../model/dns.ts";
+import { canonicalDNSName, relativeName, type Zone } from "../../model/dns.ts";
 import type { ListPage } from "../../ports/listing.ts";
 import type { DNSProviderReader } from "../../ports/providers.ts";
 import { type ARecord, readZoneListing, recordSetState, type ZoneItem } from "../dns/record-sets.ts";
@@ -30,9 +30,7 @@ import {
   refused,
 } from "./api.ts";
 import { ID } from "./ids.ts";
-
-/** The TTLs that DigitalOcean takes (documented, verified 2026-08-07). */
-export const TTL_RULES: TTLRules = { ...ANY_TTL, minimumSeconds: 30 };
+import { TTL_RULES } from "./ttl.ts";
 
 /** Returns the reading half of the port over DigitalOcean's API. */
 export function recordReader(client: Client): DNSProviderReader {

@@ -13,15 +13,8 @@ import {
 } from "../dns/record-sets.ts";
 import { AnswerFault, object, read } from "../http/answer.ts";
 import { type Client, callTo, type DigitalOceanCall, expectedFailure, refused } from "./api.ts";
-import {
-  type AddressRecord,
-  anyRecord,
-  listRecords,
-  missingZone,
-  type RecordName,
-  recordName,
-  TTL_RULES,
-} from "./records.ts";
+import { type AddressRecord, anyRecord, listRecords, missingZone, type RecordName, recordName } from "./records.ts";
+import { TTL_RULES } from "./ttl.ts";
 
 /** Returns the writing half of the port over DigitalOcean's API. It adds missing records, then sets the TTL, then removes records. Each request is about one record. */
 export function recordWriter(client: Client): Omit<DNSProvider, keyof DNSProviderReader> {

@@ -142,7 +142,19 @@ function withRecords(wish: NamedWish, facts: DNSFacts, zone: Zone, name: TargetN
 }
 
 /** Where an object asks to be published, as far as the spec alone tells. */
-export type DNSWish = { readonly kind: "none" } | { readonly kind: "invalid"; readonly error: string } | NamedWish;
+export type DNSWish = { readonly kind: "none" } | InvalidWish | NamedWish;
+
+/** A wish that no name can be made of. */
+export interface InvalidWish {
+  readonly kind: "invalid";
+  readonly error: string;
+  readonly part: WishPart;
+  /** Where the part stands: `spec.dnsRecordSet.zone`. */
+  readonly path: string;
+}
+
+/** The parts of a wish: its provider, whether it is complete, its zone, and what happens to foreign records. */
+export type WishPart = "provider" | "completeness" | "zone" | "foreignRecords";
 
 /** A wish whose provider is known and whose zone could be one. */
 export interface NamedWish {
@@ -159,7 +171,10 @@ export interface NamedWish {
 }
 
 /** Where a pool asks to be published; nowhere once it is being deleted. The texts are the Go operator's. Pure. */
-export function poolWish({ meta, spec }: Pick<Pool, "meta" | "spec">, registry: ProviderRegistry): DNSWish {
+export function poolWish(
+  { meta, spec }: { readonly meta: Pool["meta"]; readonly spec: Pick<Pool["spec"], "dnsRecordSet"> },
+  registry: ProviderRegistry,
+): DNSWish {
   if (spec.dnsRecordSet === undefined || meta.isDeleting) return { kind: "none" };
   return checkedWish(spec.dnsRecordSet.provider || registry.defaultDNS, spec.dnsRecordSet, registry);
 }
@@ -169,28 +184,50 @@ export function recordSetWish({ meta, spec }: Pick<RecordSet, "meta" | "spec">, 
   if (meta.isDeleting) return { kind: "none" };
   const { provider: inner } = spec.dnsRecordSet;
   if (spec.provider !== "" && inner !== "" && spec.provider !== inner)
-    return { kind: "invalid", error: `provider "${spec.provider}" and dnsRecordSet.provider "${inner}" differ` };
-  return checkedWish(spec.provider || inner || registry.defaultDNS, spec.dnsRecordSet, registry);
+    return invalidWish(
+      "provider",
+      "provider",
+      `provider "${spec.provider}" and dnsRecordSet.provider "${inner}" differ`,
+    );
+  const isOuter = inner === "" && spec.provider !== "";
+  return checkedWish(
+    spec.provider || inner || registry.defaultDNS,
+    spec.dnsRecordSet,
+    registry,
+    isOuter ? "provider" : undefined,
+  );
 }
 
 /** `Adopt, Hold or Share`. */
 const POLICIES = FOREIGN_RECORDS.join(", ").replace(/, (?=[^,]*$)/, " or ");
 
+/** @param providerAt - where below `spec` the provider stands */
 function checkedWish(
   provider: string,
   { zone, recordName, ttlSeconds, foreignRecords: asked = DEFAULT_FOREIGN_RECORDS }: DNSRecordSetSpec,
   registry: ProviderRegistry,
+  providerAt = "dnsRecordSet.provider",
 ): DNSWish {
   const traits = registry.get(provider);
-  if (traits === undefined) return { kind: "invalid", error: `unknown provider "${provider}"` };
-  if (traits.dns === undefined) return { kind: "invalid", error: `provider "${provider}" does not provide DNS` };
-  if (zone === "" || recordName === "") return { kind: "invalid", error: "invalid dnsRecordSet specification" };
-  if (canonicalDNSName(zone) === undefined)
-    return { kind: "invalid", error: `invalid dnsRecordSet specification: zone "${zone}" is not a DNS name` };
+  if (traits === undefined) return invalidWish("provider", providerAt, `unknown provider "${provider}"`);
+  if (traits.dns === undefined)
+    return invalidWish("provider", providerAt, `provider "${provider}" does not provide DNS`);
+  if (zone === "" || recordName === "")
+    return invalidWish("completeness", "dnsRecordSet", "invalid dnsRecordSet specification");
+  if (canonicalDNSName(zone) === undefined) {
+    const error = `invalid dnsRecordSet specification: zone "${zone}" is not a DNS name`;
+    return invalidWish("zone", "dnsRecordSet.zone", error);
+  }
   const foreignRecords = FOREIGN_RECORDS.find((policy) => policy === asked);
-  if (foreignRecords === undefined)
-    return { kind: "invalid", error: `foreignRecords "${shownText(asked)}" must be ${POLICIES}` };
+  if (foreignRecords === undefined) {
+    const error = `foreignRecords "${shownText(asked)}" must be ${POLICIES}`;
+    return invalidWish("foreignRecords", "dnsRecordSet.foreignRecords", error);
+  }
   const canonical = canonicalZone(zone);
   const isZoneID = registry.isZoneID(provider, canonical);
   return { kind: "named", provider, zone: canonical, isZoneID, recordName, ttlSeconds, foreignRecords };
+}
+
+function invalidWish(part: WishPart, field: string, error: string): InvalidWish {
+  return { kind: "invalid", error, part, path: `spec.${field}` };
 }

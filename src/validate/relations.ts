@@ -1,0 +1,75 @@
+import { canonicalIPv4 } from "../model/address.ts";
+import { recordFQDN } from "../model/dns.ts";
+import type { Finding } from "../model/finding.ts";
+import type { ProviderRegistry } from "../model/provider.ts";
+import { type CheckedObject, findingOf } from "./checked-object.ts";
+import { pathSteps } from "./documents.ts";
+import { type SpecObject, wishOf } from "./meaning.ts";
+
+/** Returns what objects of the files ask for that another one asks for already, and the issuers that no file has. Pure. */
+export function relationsOf(objects: readonly CheckedObject[], registry: ProviderRegistry): readonly Finding[] {
+  const issuers = new Set(objects.filter(({ spec }) => spec.of === "issuer").map(({ ref }) => ref));
+  return [
+    ...askedTwice(objects, "FLP216", ({ spec }) => addressesOf(spec)),
+    ...askedTwice(objects, "FLP222", ({ spec }) => namesOf(spec, registry)),
+    ...objects.flatMap((object) => missingIssuer(object, issuers)),
+  ];
+}
+
+/** What an object asks for, and where. */
+interface Wish {
+  /** The same for the same thing. */
+  readonly key: string;
+  /** For people. */
+  readonly text: string;
+  readonly path: string;
+}
+
+/** The same object in two files is one object, as in a base and its overlay. */
+function askedTwice(
+  objects: readonly CheckedObject[],
+  code: "FLP216" | "FLP222",
+  wishesOf: (object: CheckedObject) => readonly Wish[],
+): readonly Finding[] {
+  const first = new Map<string, { readonly object: CheckedObject; readonly path: string }>();
+  return objects.flatMap((object) =>
+    wishesOf(object).flatMap(({ key, text, path }) => {
+      const before = first.get(key);
+      if (before === undefined) first.set(key, { object, path });
+      if (before === undefined || before.object.ref === object.ref) return [];
+      const { file, document, ref } = before.object;
+      const message = `${text} is asked for by ${ref}, too (${file}:${document.valueAt(pathSteps(before.path)).line})`;
+      return [found(object, { code, path, message })];
+    }),
+  );
+}
+
+function found({ file, ref, document }: CheckedObject, remark: Pick<Finding, "code" | "path" | "message">): Finding {
+  return findingOf(remark, { file, object: ref, position: document.valueAt(pathSteps(remark.path)) });
+}
+
+function addressesOf({ of, object }: SpecObject): readonly Wish[] {
+  const address = (ip: string, path: string): readonly Wish[] =>
+    canonicalIPv4(ip) === undefined ? [] : [{ key: ip, text: ip, path }];
+  if (of === "routedip") return address(object.spec.address, "spec.address");
+  return of === "pool" ? object.spec.ips.flatMap((ip, at) => address(ip, `spec.ips[${at}]`)) : [];
+}
+
+function namesOf(spec: SpecObject, registry: ProviderRegistry): readonly Wish[] {
+  const wish = wishOf(spec, registry);
+  if (wish.kind !== "named") return [];
+  const { provider, zone, isZoneID, recordName } = wish;
+  const path = "spec.dnsRecordSet.recordName";
+  // The name of a zone that is given by its id is not known here.
+  if (isZoneID) return [{ key: `${provider} ${zone} ${recordName}`, text: `${recordName} in zone ${zone}`, path }];
+  const resolved = recordFQDN(recordName, zone);
+  return resolved.kind === "name" ? [{ key: `${provider} ${resolved.fqdn}`, text: resolved.fqdn, path }] : [];
+}
+
+function missingIssuer(one: CheckedObject, issuers: ReadonlySet<string>): readonly Finding[] {
+  if (one.spec.of !== "routedip") return [];
+  const { meta, spec } = one.spec.object;
+  if (spec.issuer === "" || issuers.has(`issuer/${meta.namespace}/${spec.issuer}`)) return [];
+  const message = `no file has the RoutedIPIssuer ${spec.issuer} of namespace ${meta.namespace}`;
+  return [found(one, { code: "FLP225", path: "spec.issuer", message })];
+}
