@@ -163,7 +163,16 @@ function tokenSource(env: Environment, names: readonly string[]): TokenSource {
 
 /** Returns the version of this program, from its package.json. */
 export function readVersion(): string {
+  return readPackage("version") ?? "unknown";
+}
+
+/** Returns the page of this program, from its package.json; `""` if it has none. */
+export function readHomepage(): string {
+  return readPackage("homepage") ?? "";
+}
+
+function readPackage(field: string): string | undefined {
   const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
-  const { version }: { readonly version?: unknown } = JSON.parse(text);
-  return typeof version === "string" ? version : "unknown";
+  const value: unknown = JSON.parse(text)[field];
+  return typeof value === "string" ? value : undefined;
 }

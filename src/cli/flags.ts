@@ -1,11 +1,11 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { ConfigError } from "../model/errors.ts";
-import { FINDING_CODES, type FindingCode, type Severity } from "../model/finding.ts";
+import type { FindingCode, Severity } from "../model/finding.ts";
 import { parseLabelSelector } from "../model/label-selector.ts";
 import { isNamespaceName, isSubdomain, shownText } from "../model/resource.ts";
 import { LONGEST_SUSPENSION_MS } from "../model/suspension.ts";
-import { nearest } from "../rehearse/nearest.ts";
 import type { Environment } from "./environment.ts";
+import { findingCodes } from "./finding-codes.ts";
 import {
   isCronSchedule,
   isPinnedImage,
@@ -433,21 +433,6 @@ function manifestParts(text: string, before: readonly ManifestPart[] | undefined
   const parts = text.split(",");
   if (!parts.every(isPart)) throw new InvalidArgumentError(`Allowed are ${names.join(", ")}.`);
   return [...(before ?? []), ...parts];
-}
-
-/** @throws ConfigError `usage` for a code that does not exist, with the nearest */
-function findingCodes(text: string, before: readonly FindingCode[]): readonly FindingCode[] {
-  const codes = text.split(",").map((word) => {
-    const code = FINDING_CODES.find((known) => known === word.trim().toUpperCase());
-    if (code !== undefined) return code;
-    const meant = nearest(word.toUpperCase(), FINDING_CODES);
-    const hint = meant === undefined ? "" : ` Did you mean ${meant}?`;
-    throw new ConfigError(
-      "usage",
-      `There is no code '${shownText(word)}' to suppress.${hint} flipop help findings lists them.`,
-    );
-  });
-  return [...before, ...codes];
 }
 
 function addToList(text: string, before: readonly string[]): readonly string[] {

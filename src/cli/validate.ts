@@ -17,7 +17,7 @@ import { renderAnnotations, renderFindings } from "../report/text/findings.ts";
 import type { SpecObject } from "../validate/meaning.ts";
 import { kindSchemas } from "../validate/schema.ts";
 import { checkFiles, type Knowledge, type ManifestFile } from "../validate/validate.ts";
-import { readVersion } from "./environment.ts";
+import { readHomepage, readVersion } from "./environment.ts";
 import type { ValidateFlags } from "./flags.ts";
 import { type ReadManifest, readManifests } from "./manifest-files.ts";
 import { manifestText } from "./manifests.ts";
@@ -102,7 +102,11 @@ async function write(
     case "github":
       return writeText(streams, renderAnnotations(result));
     case "sarif":
-      return writeDocument(streams, sarifLog(result, readVersion(), uriOf), "json");
+      return writeDocument(
+        streams,
+        sarifLog(result, { version: readVersion(), homepage: readHomepage() }, uriOf),
+        "json",
+      );
     case "json":
     case "yaml":
       return writeDocument(streams, findingsDocument(result, success), output);

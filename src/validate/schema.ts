@@ -140,21 +140,21 @@ function fault(code: FindingCode, path: Path, message: string, isOfKey = false):
   return { code, path, message, isOfKey };
 }
 
-const TYPES: Readonly<Record<string, string>> = {
-  integer: "a whole number",
-  number: "a number",
-  string: "text",
-  boolean: "true or false",
-  array: "a list",
-  object: "an object",
-};
+const TYPES: ReadonlyMap<string, string> = new Map([
+  ["integer", "a whole number"],
+  ["number", "a number"],
+  ["string", "text"],
+  ["boolean", "true or false"],
+  ["array", "a list"],
+  ["object", "an object"],
+]);
 
 /** What a rule wants, in words. */
 function wantedBy(keyword: string, schema: Schema, message: string): string {
   const limit = schema[keyword];
   switch (keyword) {
     case "type":
-      return TYPES[schema.type ?? ""] ?? String(schema.type);
+      return TYPES.get(schema.type ?? "") ?? String(schema.type);
     case "x-kubernetes-int-or-string":
       return "a whole number or text";
     case "enum":

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { TOPIC_NAMES } from "../../src/cli/help-topics.ts";
+import { FINDING_CODES } from "../../src/model/finding.ts";
 import { REASONS } from "../../src/model/reason.ts";
 import { EDIT_FORMS } from "../../src/rehearse/edit.ts";
 import { EXIT } from "../../src/report/exit-code.ts";
@@ -29,6 +30,8 @@ describe("flipop help", () => {
     for (const code of Object.values(EXIT)) expect(codes).toMatch(new RegExp(`^${code} +\\S`, "m"));
     const reasons = await help("reasons");
     for (const reason of Object.keys(REASONS)) expect(reasons).toMatch(new RegExp(`^${reason} `, "m"));
+    const findings = await help("findings");
+    for (const code of FINDING_CODES) expect(findings).toMatch(new RegExp(`^${code} `, "m"));
     const edits = await help("edits");
     for (const form of EDIT_FORMS) expect(edits).toContain(`  ${form}\n`);
   });
@@ -42,10 +45,13 @@ describe("flipop help", () => {
     );
   });
 
-  test.for(["exit-codes", "reasons"])("of %s fits into 80 columns behind its first lines", async (topic) => {
-    const [, , , ...lines] = (await help(topic)).split("\n");
-    for (const line of lines) expect(line.length, line).toBeLessThanOrEqual(80);
-  });
+  test.for(["exit-codes", "reasons", "findings"])(
+    "of %s fits into 80 columns behind its first lines",
+    async (topic) => {
+      const [, , , ...lines] = (await help(topic)).split("\n");
+      for (const line of lines) expect(line.length, line).toBeLessThanOrEqual(80);
+    },
+  );
 });
 
 test("the version can be read by a program", async () => {

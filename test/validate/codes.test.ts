@@ -36,7 +36,10 @@ const CASES: Readonly<Record<FindingCode, readonly (readonly [text: string, ...t
     [pool("ips: [203.0.113.10, 5]"), "7:23 FLP201 spec.ips[1]"],
     [pool("ips: [203.0.113.10]", "suspend: 'yes'"), "8:12 FLP201 spec.suspend"],
     [`${POOL}spec: all\n`, "5:7 FLP201 spec"],
-    [`${POOL}  labels: {tier: 1}\nspec: {provider: digitalocean, desiredIPs: 1, region: a}\n`, "5:18 FLP201 metadata.labels.tier"],
+    [
+      `${POOL}  labels: {tier: 1}\nspec: {provider: digitalocean, desiredIPs: 1, region: a}\n`,
+      "5:18 FLP201 metadata.labels.tier",
+    ],
   ],
   FLP202: [
     [pool("desiredIPs: -1", "ips: [203.0.113.10]"), "7:15 FLP202 spec.desiredIPs"],
@@ -92,7 +95,10 @@ const CASES: Readonly<Record<FindingCode, readonly (readonly [text: string, ...t
       pool("ips: [203.0.113.10]", "match: {podNamespace: Shop, podLabel: app=web}"),
       "8:25 FLP213 spec.match.podNamespace",
     ],
-    [pool("ips: [203.0.113.10]", "match:", "  podNamespace: shop", "  podLabel: app=w b"), "10:21 FLP213 spec.match.podLabel"],
+    [
+      pool("ips: [203.0.113.10]", "match:", "  podNamespace: shop", "  podLabel: app=w b"),
+      "10:21 FLP213 spec.match.podLabel",
+    ],
     [`${ISSUER.replace("---\n", "")}  nodeLabel: a=b=c\n`, "7:17 FLP213 spec.nodeLabel"],
   ],
   FLP214: [
@@ -156,10 +162,7 @@ const CASES: Readonly<Record<FindingCode, readonly (readonly [text: string, ...t
     [pool("ips: [203.0.113.10]", "assignmentCoolOffSeconds: 60"), "8:29 FLP224~ spec.assignmentCoolOffSeconds"],
     [pool("ips: [203.0.113.10]", "assignmentCoolOffSeconds: 59.5")],
   ],
-  FLP225: [
-    [routedIP().replace("name: public", "name: privat"), "13:11 FLP225~ spec.issuer"],
-    [routedIP()],
-  ],
+  FLP225: [[routedIP().replace("name: public", "name: privat"), "13:11 FLP225~ spec.issuer"], [routedIP()]],
   FLP226: [
     [routedIP("ports: [{protocol: tcp, port: 99999-1}]"), "15:33 FLP226 spec.ports[0].port"],
     [routedIP("ports: [{protocol: tcp, port: 0}]"), "15:33 FLP226 spec.ports[0].port"],

@@ -23,9 +23,11 @@ test("line ends of Windows, a byte order mark and tabs behind values move nothin
   expect(toldOf(BAD.replaceAll("\n", "\r\n"))).toEqual(TOLD);
   expect(toldOf(`\uFEFF${BAD}`)).toEqual(TOLD);
   expect(toldOf(`\uFEFF${BAD.replaceAll("\n", "\t\r\n")}`)).toEqual(TOLD);
-  expect(toldOf(`\uFEFF${BAD.replace("apiVersion: flipop.digitalocean.com/v1alpha1", "apiVersion: flipop.digitalocean.com/v2")}`)).toEqual([
-    "1:13 FLP205 apiVersion",
-  ]);
+  expect(
+    toldOf(
+      `\uFEFF${BAD.replace("apiVersion: flipop.digitalocean.com/v1alpha1", "apiVersion: flipop.digitalocean.com/v2")}`,
+    ),
+  ).toEqual(["1:13 FLP205 apiVersion"]);
 });
 
 test("documents are read as kubectl reads them: yes is true, a time and a date are texts, keys are merged", () => {
@@ -38,7 +40,9 @@ test("documents are read as kubectl reads them: yes is true, a time and a date a
 test("empty documents are none, and each one knows its number", () => {
   expect(values("")).toEqual([]);
   expect(values("# nothing\n---\n---\n")).toEqual([]);
-  expect(readDocuments("---\na: 1\n---\n---\nb: 2\n...\n").documents.map(({ value, number }) => [value, number])).toEqual([
+  expect(
+    readDocuments("---\na: 1\n---\n---\nb: 2\n...\n").documents.map(({ value, number }) => [value, number]),
+  ).toEqual([
     [{ a: 1 }, 1],
     [{ b: 2 }, 3],
   ]);
@@ -53,7 +57,9 @@ test("a stream of JSON needs nothing between its values, and its places are thos
       spec: { provider: "digitalocean", ips: ["203.0.113.10"], foreignHolder: holder },
     });
   const column = json("TakeOvr").indexOf('"TakeOvr"') + 1;
-  expect(toldOf(`${json("Hold")}${json("TakeOvr")}`)).toEqual([`1:${json("Hold").length + column} FLP202 spec.foreignHolder`]);
+  expect(toldOf(`${json("Hold")}${json("TakeOvr")}`)).toEqual([
+    `1:${json("Hold").length + column} FLP202 spec.foreignHolder`,
+  ]);
   expect(toldOf(`${json("Hold")}\n\n${json("TakeOvr")}\n`)).toEqual([`3:${column} FLP202 spec.foreignHolder`]);
   expect(toldOf(JSON.stringify(JSON.parse(json("TakeOvr")), null, 2))).toEqual(["15:22 FLP202 spec.foreignHolder"]);
   expect(toldOf(`${json("Hold")}---\n${json("TakeOvr")}`)).toEqual([`2:${column} FLP202 spec.foreignHolder`]);
@@ -68,7 +74,10 @@ test("the entries of a list are objects of their own", () => {
 });
 
 test("what comes through an anchor is told where it stands, what an alias stands for where the alias does", () => {
-  const text = `${BAD.replace("TakeOvr", "Hold").replace("[203.0.113.10]", "&all [203.0.113.10, none]")}---\n${BAD.replace("web", "api")
+  const text = `${BAD.replace("TakeOvr", "Hold").replace("[203.0.113.10]", "&all [203.0.113.10, none]")}---\n${BAD.replace(
+    "web",
+    "api",
+  )
     .replace("TakeOvr", "&word TakeOvr")
     .replace("digitalocean\n", "digitalocean\n  reclaimPolicy: *word\n")}`;
   expect(toldOf(text)).toEqual(["7:28 FLP214 spec.ips[1]", "10:1 FLP200"]);

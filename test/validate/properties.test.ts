@@ -2,17 +2,17 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { decodePool, decodeRecordSet } from "../../src/adapters/kube/custom-resources.ts";
 import { PROVIDERS } from "../../src/adapters/registry.ts";
+import { recordFQDN } from "../../src/model/dns.ts";
 import { poolWish, recordSetWish } from "../../src/plan/names/name-target.ts";
 import { validatePool, validateRecordSet } from "../../src/plan/validate.ts";
-import { recordFQDN } from "../../src/model/dns.ts";
 import { fieldValues } from "../campaign/field-values.ts";
 import { BOTH, type Kind, type KindName } from "../campaign/kinds.ts";
 import { BASES } from "../campaign/recipes.ts";
 import { refusedSpecs } from "../campaign/refused-values.ts";
 import { type Spec, withValue } from "../campaign/spec-value.ts";
 import { ADMITTED_SPECS, BEYOND_BOUNDS, REFUSED_SPECS } from "../manifests/refused-specs.ts";
-import { MANUAL, readPage } from "../readme/tables.ts";
 import { random as randomOf } from "../plan/random-world.ts";
+import { MANUAL, readPage } from "../readme/tables.ts";
 import { checkText } from "./knowledge.ts";
 
 /** Findings with which an object still works for itself: it is no object's fault alone that two ask for one thing. */
@@ -34,17 +34,14 @@ function plannerSays(kind: KindName, spec: unknown): readonly string[] {
     kind === "FloatingIPPool"
       ? validatePool(decodePool(object) as never, FACTS)
       : validateRecordSet(decodeRecordSet(object) as never, FACTS);
-  const said = validation.kind === "blocked" && validation.why.reason === "InvalidSpec" ? [validation.why.detail ?? ""] : [];
+  const said =
+    validation.kind === "blocked" && validation.why.reason === "InvalidSpec" ? [validation.why.detail ?? ""] : [];
   const wish =
     kind === "FloatingIPPool"
       ? poolWish(decodePool(object) as never, PROVIDERS)
       : recordSetWish(decodeRecordSet(object) as never, PROVIDERS);
   const name = wish.kind === "named" && !wish.isZoneID ? recordFQDN(wish.recordName, wish.zone) : undefined;
-  return [
-    ...said,
-    ...(wish.kind === "invalid" ? [wish.error] : []),
-    ...(name?.kind === "invalid" ? [name.error] : []),
-  ];
+  return [...said, ...(wish.kind === "invalid" ? [wish.error] : []), ...(name?.kind === "invalid" ? [name.error] : [])];
 }
 
 describe("what flipop validate lets pass, the cluster takes, and the reverse", () => {
@@ -56,13 +53,21 @@ describe("what flipop validate lets pass, the cluster takes, and the reverse", (
     expect(errorsOf(kind, spec).join("\n")).toContain(field);
   });
 
-  test.for(ADMITTED_SPECS)("a %s with %o, which the API server takes, is an error only where the planner says so", ([kind, spec]) => {
-    if (kind === "RoutedIP") expect(errorsOf(kind, spec)).toEqual([]);
-    else expect(errorsOf(kind, spec).length > 0).toBe(plannerSays(kind, spec).length > 0);
-  });
+  test.for(ADMITTED_SPECS)(
+    "a %s with %o, which the API server takes, is an error only where the planner says so",
+    ([kind, spec]) => {
+      if (kind === "RoutedIP") expect(errorsOf(kind, spec)).toEqual([]);
+      else expect(errorsOf(kind, spec).length > 0).toBe(plannerSays(kind, spec).length > 0);
+    },
+  );
 
   test.for(BOTH)("of a $name every value that its schema does not admit is an error that names the field", (kind) => {
-    const silent = refusedSpecs(kind).filter(({ spec, path }) => !errorsOf(kind.name, spec).join("\n").includes(path.replace(/\[0\]$/, "")));
+    const silent = refusedSpecs(kind).filter(
+      ({ spec, path }) =>
+        !errorsOf(kind.name, spec)
+          .join("\n")
+          .includes(path.replace(/\[0\]$/, "")),
+    );
     expect(silent.map(({ title }) => title)).toEqual([]);
   });
 
@@ -70,7 +75,9 @@ describe("what flipop validate lets pass, the cluster takes, and the reverse", (
     const wrong = fieldValues(kind).flatMap(({ path, usable, recipe }) =>
       usable.flatMap((value) => {
         const spec = withValue({ ...BASES[kind.name], ...recipe.beside }, path, value);
-        return errorsOf(kind.name, spec).length > 0 === plannerSays(kind.name, spec).length > 0 ? [] : [{ path, value, said: errorsOf(kind.name, spec) }];
+        return errorsOf(kind.name, spec).length > 0 === plannerSays(kind.name, spec).length > 0
+          ? []
+          : [{ path, value, said: errorsOf(kind.name, spec) }];
       }),
     );
     expect(wrong).toEqual([]);
@@ -84,7 +91,9 @@ describe("what flipop validate lets pass, the cluster takes, and the reverse", (
       const said = plannerSays(kind.name, spec);
       // Without a word of the planner an error must be one of the schema, which says 201 to 204, or an address that its list does not admit.
       const isOfSchema = errors.every((error) => /^FLP20[1-4]|^FLP214/.test(error));
-      expect({ spec, errors, said, agrees: said.length > 0 ? errors.length > 0 : isOfSchema }).toMatchObject({ agrees: true });
+      expect({ spec, errors, said, agrees: said.length > 0 ? errors.length > 0 : isOfSchema }).toMatchObject({
+        agrees: true,
+      });
     }
   });
 });

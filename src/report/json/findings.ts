@@ -30,16 +30,25 @@ export function findingsDocument(
   };
 }
 
-/** Where the codes are explained. */
-const HELP =
-  "https://github.com/digitalocean/flipop/blob/main/cronjob/crds/README.md#check-manifests-before-they-are-applied";
+/** Where the codes are explained, below the page of the program. */
+const HELP = "blob/main/cronjob/crds/README.md#check-manifests-before-they-are-applied";
+
+/** The program that found something. */
+interface Tool {
+  readonly version: string;
+  readonly homepage: string;
+}
 
 /**
  * Returns findings as a log in the format SARIF, which services for code reviews read. Pure.
  * @param uriOf - the path of a file, relative to the working directory
  * @see https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/sarif-v2.1.0-os.html
  */
-export function sarifLog({ findings }: Findings, version: string, uriOf: (file: string) => string): JSONObject {
+export function sarifLog(
+  { findings }: Findings,
+  { version, homepage }: Tool,
+  uriOf: (file: string) => string,
+): JSONObject {
   return {
     $schema: "https://json.schemastore.org/sarif-2.1.0.json",
     version: "2.1.0",
@@ -49,11 +58,11 @@ export function sarifLog({ findings }: Findings, version: string, uriOf: (file: 
           driver: {
             name: "flipop",
             version,
-            informationUri: "https://github.com/digitalocean/flipop",
+            informationUri: homepage,
             rules: FINDING_CODES.map((code) => ({
               id: code,
               shortDescription: { text: FINDINGS[code].text },
-              helpUri: HELP,
+              helpUri: `${homepage}/${HELP}`,
               defaultConfiguration: { level: FINDINGS[code].severity },
             })),
           },

@@ -16,8 +16,7 @@ export function renderFindings(result: Findings, { palette, width }: Layout): st
   return [...lines, summaryOf(result)].map((line) => `${line}\n`).join("");
 }
 
-/** Returns what was looked at, and how much was found. Pure. */
-export function summaryOf({ findings, objects, others, files, suppressed }: Findings): string {
+function summaryOf({ findings, objects, others, files, suppressed }: Findings): string {
   const [errors, warnings] = [countOf(findings, "error"), countOf(findings, "warning")];
   const counts = [
     ...(errors === 0 ? [] : [countText(errors, "error")]),
@@ -39,7 +38,7 @@ function roomFor(head: string, width: number | undefined): number | undefined {
   return width === undefined || width < head.length + LEAST_ROOM ? undefined : width;
 }
 
-const LEAST_ROOM = 20;
+const LEAST_ROOM = 32;
 
 function columnOf(texts: readonly string[]): readonly string[] {
   const width = Math.max(0, ...texts.map(({ length }) => length));
