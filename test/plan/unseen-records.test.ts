@@ -80,6 +80,13 @@ test.for<[string, Observation, PublishedName["unseen"]]>([
       { address: C, since: NOW_TEXT },
     ],
   ],
+  [
+    "what somebody wrote there twice, or that is no address, is told once or not at all",
+    world({ addresses: [A, B], unseen: [B, B, "192.0.2.01", "x"].map((address) => ({ address, since: ago(60) })) }, [
+      A,
+    ]),
+    [{ address: B, since: ago(60) }],
+  ],
   ["what this pass took out is gone", world({ addresses: [A, B] }, [A], { fact: { removed: [B] } }), undefined],
   [
     "another one's address that the list lacks is gone",

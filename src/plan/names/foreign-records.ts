@@ -1,5 +1,5 @@
-import { type OtherRecords, partOf, type RecordSetState } from "../../model/dns.ts";
-import { compareText, ownAddresses, type PublishedName, type RecordSince } from "../../model/resource.ts";
+import { type OtherRecords, partOf, type RecordSetState, recordAddresses } from "../../model/dns.ts";
+import { ownAddresses, type PublishedName, type RecordSince } from "../../model/resource.ts";
 import { isPast, parseTime, timestamp } from "../../model/time.ts";
 import { nameKey, publishedKey } from "./name-claims.ts";
 import type { ReadyTarget } from "./name-target.ts";
@@ -90,11 +90,10 @@ export function rememberedUnseen(
   nowMs: number,
 ): Pick<PublishedName, "unseen"> {
   if (stored === undefined || foreignRecords === "Adopt") return {};
-  const unseen = ownAddresses(stored)
+  const unseen = recordAddresses(ownAddresses(stored))
     .filter((ip) => !records.addresses.includes(ip) && !removed.includes(ip))
     .map((ip) => recordSince(ip, stored.unseen, nowMs))
-    .filter(({ since }) => isPutOff === true || (parseTime(since) ?? nowMs) > nowMs - UNSEEN_MS)
-    .toSorted((a, b) => compareText(a.address, b.address));
+    .filter(({ since }) => isPutOff === true || (parseTime(since) ?? nowMs) > nowMs - UNSEEN_MS);
   return unseen.length === 0 ? {} : { unseen };
 }
 

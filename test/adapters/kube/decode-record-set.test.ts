@@ -121,4 +121,18 @@ describe("DNS names in a status", () => {
       addresses: [],
     });
   });
+
+  test.for(["foreign", "unseen"] as const)(
+    "what is odd in %s is dropped, and a time that is lost is empty",
+    (field) => {
+      const read = (value: unknown): unknown =>
+        RECORD_SET_STATUS.read({ publishedDNS: { ...name, addresses: [], [field]: value } }).publishedDNS?.[field];
+      const [address, since] = ["192.0.2.1", "2026-01-02T03:04:05Z"];
+      expect(read([null, "x", { since }, { address: 1, since }, { address, since }, { address }])).toEqual([
+        { address, since },
+        { address, since: "" },
+      ]);
+      for (const odd of [undefined, null, "192.0.2.1", 5, {}]) expect(read(odd) ?? []).toEqual([]);
+    },
+  );
 });
