@@ -110,11 +110,11 @@ export interface RecordSetAssessment {
   readonly suspended?: Suspended;
   /** The name in full; absent when it is not known or not valid. */
   readonly fqdn?: string;
-  /** The addresses its records have now; absent when they could not be read. */
+  /** The addresses that its own records have now; absent when they could not be read. */
   readonly published?: readonly string[];
   /** How many of them differ from what they should be; absent when that is not known. */
   readonly drift?: number;
-  /** Those of its addresses that flipop did not write, sorted; absent when that is not known. */
+  /** The addresses beside them that flipop did not write, sorted; absent when that is not known. */
   readonly foreign?: readonly string[];
   /** Names of nodes that match, sorted; those in grace included. */
   readonly matching: readonly string[];

@@ -317,6 +317,7 @@ const ROWS = {
     wait: "none",
     held: { name: "left as it is" },
   },
+  LeftToOthers: { text: "Nothing serves now; others' records stay.", wait: "none", held: { name: "left to others" } },
   InvalidAddress: {
     text: "The node's annotation is not a canonical IPv4 address.",
     wait: "change",
@@ -452,10 +453,7 @@ const ROWS = {
   NotStalled: { text: "Nothing waits for a person.", wait: "none" },
 } as const;
 
-/**
- * The closed vocabulary of reasons: the same word in plan, JSON, Events, conditions, metrics and the manual. A reason explains, and its row says
- * what follows for texts, conditions and exit codes; what is done is told by an action's `kind` and by typed fields.
- */
+/** The closed vocabulary of reasons: the same word in plan, JSON, Events, conditions, metrics and the manual. A reason explains; what is done is told by typed fields. */
 export const REASONS: Readonly<Record<Reason, ReasonFacts>> = ROWS;
 
 /** One word of the closed list. */

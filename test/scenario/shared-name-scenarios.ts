@@ -21,6 +21,8 @@ export function sharedNameScenarios(scenario: Register): void {
         }
         const { publishedDNS, conditions } = await here.pools.status("web");
         expect(conditionsText(conditions)).toBe("");
+        // The others' addresses are none of what is to be published here.
+        expect((await there.recordSets.status("nodes")).summary).toEqual({ addresses: "2/2" });
         expect(publishedDNS?.foreign?.map(({ address }) => address)).toEqual([externalIP(11), externalIP(12)]);
       },
     );
@@ -73,13 +75,32 @@ export function sharedNameScenarios(scenario: Register): void {
     scenario(`a cluster at ${provider} of which nothing serves takes its addresses out`, async (here) => {
       const there = await twoClusters(here, provider);
       for (const node of ["n1", "n2"]) await here.nodes.setReady(node, false);
+      const { holds } = await here.plan();
+      expect(holds.filter(({ subject }) => subject === WWW)).toMatchObject([{ reason: "LeftToOthers" }]);
       await here.pass();
       expect(shown(here, provider)).toEqual(["ext11", "ext12"]);
+      const [ready] = (await here.pools.status("web")).conditions;
+      expect(ready?.message).toBe("No address is active. The DNS name is left to others' records.");
       await rest(here, there);
       for (const node of ["n1", "n2"]) await here.nodes.setReady(node, true);
       await rest(here, there);
       expect(shown(here, provider)).toEqual(["ext11", "ext12", "ip1", "ip2"]);
     });
+
+    scenario(
+      `a record set at ${provider} of which nothing serves says that the name is left to others`,
+      async (here) => {
+        const there = await twoClusters(here, provider);
+        for (const node of ["n11", "n12"]) await there.nodes.setReady(node, false);
+        await there.pass();
+        expect(shown(here, provider)).toEqual(["ip1", "ip2"]);
+        const { conditions, summary } = await there.recordSets.status("nodes");
+        expect(conditionsText(conditions)).toBe("Ready=False (LeftToOthers)");
+        expect(summary).toEqual({ addresses: "0/0" });
+        expect((await there.plan()).recordSets).toMatchObject([{ published: [], foreign: [ip(1), ip(2)] }]);
+        await rest(here, there);
+      },
+    );
 
     scenario(`nothing serves in both clusters at ${provider}: the name is not emptied`, async (here) => {
       const there = await twoClusters(here, provider);

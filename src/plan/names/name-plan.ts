@@ -16,8 +16,8 @@ export interface NamePlan {
   readonly holds: readonly Hold[];
   /** Set where the hold ends by itself, and the name is written then. `debounce`: the nodes are just changing. */
   readonly waitsFor?: "debounce" | "retry" | "reading";
-  /** True where no address serves, and the records stay as they are. */
-  readonly isKept?: true;
+  /** Set where no address serves and nothing is done: the records stay `as-they-are`, or none of the object's stand and those of others are left alone. */
+  readonly kept?: "as-they-are" | "to-others";
   /** True once the records stand under this name as they should, or will after {@link actions}; also where the object asks for no name. */
   readonly isInPlace: boolean;
   /** True when the records were read, hold addresses, and are as they should be. */
@@ -101,10 +101,7 @@ function planSet(
   const done = { target, actions: [], holds: [], isInPlace: true, isRight: false, isUndecided };
   const isFilled = own.addresses.length > 0;
   if (decision.kind === "keep" && isUndecided) return done;
-  if (decision.kind === "keep") {
-    const kept = waiting(publisher, target, obstacle("NothingToPublish"));
-    return { ...kept, isKept: true, isInPlace: isFilled, drift: 0 };
-  }
+  if (decision.kind === "keep") return keeping(publisher, target, split);
   if (areAsWanted(own, decision.addresses, ttlSeconds))
     return { ...done, isRight: decision.addresses.length > 0, drift: 0 };
   const drift = differingRecords(own, decision.addresses, ttlSeconds);
@@ -121,6 +118,14 @@ function planSet(
   const open = { target, actions: [], holds: [], isInPlace: false, isRight: false, drift };
   if (!publisher.isWritable) return open;
   return { ...open, actions: [update(publisher, target, split, { ...decision, ttlSeconds })], isInPlace: true };
+}
+
+/** Plans nothing, because no address serves. */
+function keeping(publisher: Publisher, target: ReadyTarget, { own, others, foreign }: SplitRecords): NamePlan {
+  const isInPlace = own.addresses.length > 0;
+  const isLeft = !isInPlace && others !== undefined && foreign.length > 0;
+  const why = obstacle(isLeft ? "LeftToOthers" : "NothingToPublish");
+  return { ...waiting(publisher, target, why), kept: isLeft ? "to-others" : "as-they-are", isInPlace, drift: 0 };
 }
 
 /** Plans nothing but a hold. */

@@ -15,6 +15,7 @@ import {
 import { plain } from "../../model/text.ts";
 import { isPast, pastMs, timestamp } from "../../model/time.ts";
 import type { ObjectFirewalls } from "../firewalls/plan-firewalls.ts";
+import type { NamePlan } from "../names/name-plan.ts";
 import type { ObjectNames } from "../names/plan-dns.ts";
 import { countedIPs, type Decision, isAsked, isStaying, type PoolView, statusOf } from "../pool-view.ts";
 import { FINALIZER_SUBJECT } from "../retries.ts";
@@ -297,12 +298,18 @@ function emptyTargetReadiness(what: string): Readiness {
   return { isTrue: false, reason: "EmptyTarget", message: `${capital(what)}. What serves stays.` };
 }
 
+const KEPT_TEXTS: Readonly<Record<NonNullable<NamePlan["kept"]>, string>> = {
+  "as-they-are": "The DNS records stay as they are.",
+  "to-others": "The DNS name is left to others' records.",
+};
+
 function noneActive(holds: readonly Hold[], names: ObjectNames, unread: number): Readiness {
-  const kept = names.present.isKept ? " The DNS records stay as they are." : "";
+  const { kept } = names.present;
+  const records = kept === undefined ? "" : ` ${KEPT_TEXTS[kept]}`;
   const why = holds.find(({ kind, needsPerson }) => needsPerson && (kind === "assign-ip" || kind === "acquire-ip"));
   const because = why === undefined ? "" : ` ${capital(problemText(why))}`;
   const none = unread === 0 ? "No address is active." : `No address is known to be active; ${unreadText(unread)}.`;
-  return { isTrue: false, reason: why?.reason ?? "NoActiveIP", message: `${none}${because}${kept}` };
+  return { isTrue: false, reason: why?.reason ?? "NoActiveIP", message: `${none}${because}${records}` };
 }
 
 /** What a pool's condition Ready says: an address is active, its firewall lets everything in, DNS is as desired, and no address waits for a node that could take it. Pure. */

@@ -17,6 +17,7 @@ export function assessRecordSet(
   nowMs: number,
 ): RecordSetAssessment {
   const { target, drift, foreign } = names.present;
+  const published = ownAddressesOf(names.present);
   const { spec } = view.recordSet;
   const { zone, recordName } = spec.dnsRecordSet;
   const provider = view.publisher.wish.kind === "named" ? view.publisher.wish.provider : spec.provider;
@@ -25,7 +26,7 @@ export function assessRecordSet(
     written: { provider, zone, recordName },
     ...(view.suspended === undefined ? {} : { suspended: view.suspended }),
     ...(target.kind === "none" || target.name === undefined ? {} : { fqdn: target.name.fqdn }),
-    ...(target.kind === "ready" ? { published: target.records.addresses } : {}),
+    ...(published === undefined ? {} : { published }),
     ...(drift === undefined ? {} : { drift }),
     ...(foreign === undefined ? {} : { foreign }),
     matching: view.matching,
@@ -66,18 +67,22 @@ function recordSetStatus(
 
 /** How many of the addresses to publish have a record: of none where no address serves, even if records stay. As stored while that is not known, or records wait for nodes that are just changing. */
 function summaryOf({ summary }: RecordSetStatus, { present, memory }: ObjectNames): Pick<RecordSetStatus, "summary"> {
-  const { target } = present;
-  if (present.isKept === true) return { summary: { addresses: "0/0" } };
-  if (target.kind !== "ready" || isSettling(present)) return summary === undefined ? {} : { summary };
-  const desired = target.records.addresses;
+  const desired = ownAddressesOf(present);
+  if (present.kept !== undefined) return { summary: { addresses: "0/0" } };
+  if (desired === undefined || isSettling(present)) return summary === undefined ? {} : { summary };
   const standing = new Set(memory.publishedDNS?.addresses);
   return { summary: { addresses: `${desired.filter((ip) => standing.has(ip)).length}/${desired.length}` } };
 }
 
+/** The addresses of the name that flipop wrote; undefined where its records are not known. */
+function ownAddressesOf({ target, foreign = [] }: NamePlan): readonly string[] | undefined {
+  return target.kind === "ready" ? target.records.addresses.filter((ip) => !foreign.includes(ip)) : undefined;
+}
+
 /** A name that cannot be one is an invalid spec, too; it is only known once the zone was read. */
-function stateOf({ target, isKept }: NamePlan): NonNullable<RecordSetStatus["state"]> {
+function stateOf({ target, kept }: NamePlan): NonNullable<RecordSetStatus["state"]> {
   if (target.kind === "blocked" && target.cause === "invalid") return "error";
-  return isKept ? "active" : "in-progress";
+  return kept === undefined ? "in-progress" : "active";
 }
 
 function isCurrent({ subject }: RetryStatus, names: ObjectNames): boolean {
@@ -92,8 +97,7 @@ function isAboutFinalizer({ subject }: RetryStatus): boolean {
 function recordSetReadiness(names: ObjectNames): Readiness & { readonly state: NonNullable<RecordSetStatus["state"]> } {
   const problem = dnsReadiness(names);
   if (problem !== undefined) return { ...problem, state: stateOf(names.present) };
-  const { target, foreign = [] } = names.present;
-  const count = target.kind === "ready" ? target.records.addresses.length - foreign.length : 0;
+  const count = ownAddressesOf(names.present)?.length ?? 0;
   if (count === 0)
     return { isTrue: false, reason: "NothingToPublish", message: "No address is published.", state: "active" };
   const message = `${count === 1 ? "1 address is" : `${count} addresses are`} published.`;
