@@ -15,7 +15,7 @@ import { enterAll, needs, type ObserveDeps, type Sight } from "./observe/observe
 import { readNodesAgain } from "./observe/read-cluster.ts";
 import { duringActions, fold } from "./plan/fold.ts";
 import { plan } from "./plan/plan.ts";
-import { MOST_ROUNDS } from "./rehearse/announce.ts";
+import { MOST_ROUNDS } from "./rehearse/passing.ts";
 import { failoverSeconds } from "./report/metrics/samples.ts";
 
 /** What a mutating run works with. */

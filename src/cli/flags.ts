@@ -116,6 +116,15 @@ export interface StatusFlags extends CommonFlags {
   readonly maxAge: number;
 }
 
+/** Flags of `explain`. */
+export interface ExplainFlags extends ClusterFlags {
+  readonly output: Exclude<OutputFormat, "name">;
+  /** The object to look from, as a target. */
+  readonly in?: string;
+  /** Milliseconds. */
+  readonly horizon: number;
+}
+
 /** Flags of `suspend`. */
 export interface SuspendFlags extends ResumeFlags {
   readonly reason?: string;
@@ -274,6 +283,14 @@ export const STATUS: FlagTable<Omit<StatusFlags, keyof GlobalFlags>> = {
   grants: flag("--grants <MODE>", `whether to show what is not granted: not with off; ${NOTED_GRANTS}`, GRANTS),
   check: flag("--check", "exit 6 when an object is not ready or waits for a person, or the last success is too old"),
   maxAge: flag("--max-age <DURATION>", "how old the last successful run may be with --check", duration, "5m"),
+};
+
+/** The flags of `explain`. */
+export const EXPLAIN: FlagTable<Omit<ExplainFlags, keyof GlobalFlags>> = {
+  ...CLUSTER,
+  output: flag("-o, --output <FORMAT>", "format of the result", ["table", "wide", "json", "yaml"], "table"),
+  in: flag("--in <OBJECT>", "look from this object, where several ask for the node"),
+  horizon: flag("--horizon <DURATION>", "how far ahead to look", duration, "15m"),
 };
 
 /** The flags of `suspend`. */

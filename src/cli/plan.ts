@@ -1,7 +1,5 @@
 import { refKey } from "../model/action.ts";
-import { ConfigError } from "../model/errors.ts";
 import type { GrantFacts } from "../model/grants.ts";
-import type { Observation } from "../model/observation.ts";
 import { announcedActions, type Plan } from "../model/plan.ts";
 import { untilInterrupted } from "../observe/interrupt.ts";
 import { providerBudgets } from "../plan/budget.ts";
@@ -15,6 +13,7 @@ import { renderPlan } from "../report/text/plan.ts";
 import { resolveConfig } from "./config.ts";
 import { restraintOf } from "./confirm.ts";
 import { given } from "./environment.ts";
+import { addressesOf, checkExistence } from "./existence.ts";
 import type { PlanFlags } from "./flags.ts";
 import { type Imagined, readImagined } from "./imagined.ts";
 import { writeLine, writeResult } from "./output.ts";
@@ -99,39 +98,4 @@ function nothingConcerned(targets: readonly Target[], whole: Plan, narrowed: Pla
 
 function namesOf(targets: readonly Target[], kind: "node" | "ip"): readonly string[] {
   return targets.filter((target) => target.kind === kind).map(({ name }) => name);
-}
-
-/** Every address of the nodes, the reserved one that an annotation tells included. */
-function addressesOf(names: ReadonlySet<string>, { nodes }: Observation): readonly string[] {
-  return nodes
-    .filter(({ name }) => names.has(name))
-    .flatMap(({ addresses, addressAnnotation }) => [
-      ...addresses.map(({ address }) => address),
-      ...(addressAnnotation === undefined ? [] : [addressAnnotation]),
-    ]);
-}
-
-function checkExistence(targets: readonly Target[], observation: Observation): void {
-  if (targets.length === 0) return;
-  const { nodes, pools, providers, dns } = observation;
-  const nodeNames = new Set(nodes.map(({ name }) => name));
-  const ips = new Set([
-    ...pools.flatMap(({ spec, status }) => [...spec.ips, ...Object.keys(status.ips)]),
-    ...[...providers.values()].flatMap(({ addresses }) => [...addresses.keys()]),
-    ...addressesOf(nodeNames, observation),
-    ...[...dns.values()].flatMap(({ records }) =>
-      [...records.values()].flatMap((fact) => (fact.kind === "known" ? fact.records.addresses : [])),
-    ),
-  ]);
-  for (const { kind, name, text } of targets) {
-    if (kind === "node" && !nodeNames.has(name)) {
-      throw new ConfigError("invalid", `There is no node named ${name} ('${text}'). kubectl get nodes lists them.`);
-    }
-    if (kind === "ip" && !ips.has(name)) {
-      throw new ConfigError(
-        "invalid",
-        `No object names the address ${name}, no node has it, and neither has the account ('${text}').`,
-      );
-    }
-  }
 }

@@ -10,6 +10,8 @@ import {
   applyFlagEnvironment,
   type ClusterFlags,
   type CommonFlags,
+  EXPLAIN,
+  type ExplainFlags,
   type FlagTable,
   GLOBAL,
   type GlobalFlags,
@@ -37,6 +39,7 @@ import type { Invocation, Session } from "./session.ts";
 /** Names of the commands, as on the command line. */
 export const COMMANDS: readonly string[] = [
   "plan",
+  "explain",
   "reconcile",
   "status",
   "suspend",
@@ -88,6 +91,15 @@ export function buildProgram({ invocation, open, onExit }: Program): Command {
   )
     .addHelpText("after", PLAN_EXAMPLES)
     .action(run<PlanFlags>(async (...given) => (await import("./plan.ts")).runPlan(...given)));
+  command(
+    "explain",
+    "Say why something is as it is, and the smallest change that would make it otherwise. Never writes.",
+    EXPLAIN,
+    `${OBJECT}, a DNS name, node/NAME, ip/ADDRESS or a reason; or ip/ADDRESS and node/NAME`,
+    "",
+  )
+    .addHelpText("after", EXPLAIN_EXAMPLES)
+    .action(run<ExplainFlags>(async (...given) => (await import("./explain.ts")).runExplain(...given)));
   command("reconcile", "Make it so: one pass, or a loop with --watch.", RECONCILE)
     .addHelpText("after", RECONCILE_EXAMPLES)
     .action(run<ReconcileFlags>(async (...given) => (await import("./reconcile.ts")).runReconcile(...given)));
@@ -189,6 +201,16 @@ Examples:
   flipop plan -f web.yaml
 
 flipop help edits lists what --if can say. Objects of -f take the place of those that the cluster has.`;
+
+const EXPLAIN_EXAMPLES = `
+Examples:
+  flipop explain ip/203.0.113.10 node/worker-6   why is the address not on that node?
+  flipop explain pool/ingress/web                why does it not serve on all addresses?
+  flipop explain www.example.com
+  flipop explain QuotaExceeded                   what the word means; needs no cluster
+
+"Smallest change" is computed: with all of its facts it comes true, without any one of them it does not.
+flipop plan --if EDIT shows what one of them would do.`;
 
 const RECONCILE_EXAMPLES = `
 Examples:

@@ -1,6 +1,7 @@
 import { CORDON_KEY } from "./node.ts";
 import type { NodeVerdict } from "./plan.ts";
 import { REASONS } from "./reason.ts";
+import type { IPStatus } from "./resource.ts";
 
 type Verdict = Pick<NodeVerdict, "reason" | "detail">;
 
@@ -19,3 +20,22 @@ export function nodePhrase(verdict: Verdict): string {
   if (phrase === "cordoned") return phrase;
   return detail === "" ? phrase : `${REASONS[reason].phrase ?? REASONS[reason].text}: ${detail}`;
 }
+
+/** Returns where an address is by its status, as a sentence: `203.0.113.1 is active on worker-1.` */
+export function placeSentence(ip: string, entry: IPStatus | undefined): string {
+  if (entry === undefined) return `No object has ${ip}.`;
+  const { state, nodeName, reason, error } = entry;
+  const where = nodeName === undefined ? "" : ` on ${nodeName}`;
+  const why = reason === undefined ? "" : `: ${reason}`;
+  const told = error === undefined ? "" : ` (${error})`;
+  return `${ip} is ${STATES[state]}${where}${why}${told}.`;
+}
+
+const STATES: Readonly<Record<IPStatus["state"], string>> = {
+  active: "active",
+  "in-progress": "on its way",
+  error: "in error",
+  "no-match": "parked",
+  unassigned: "on no machine",
+  disabled: "not in use",
+};

@@ -308,8 +308,9 @@ function withProvider(world: Observation, name: string, change: (facts: Provider
   return { ...world, providers: mapped(providers, (facts) => (facts.name === name ? change(facts) : facts)) };
 }
 
-/** All is read again at the later time, and nothing has changed but the clock. */
-function later(world: Observation, ms: number): Observation {
+/** Returns the world as it is read again at a later time, when nothing has changed but the clock. Pure. */
+export function later(world: Observation, ms: number): Observation {
+  if (ms === 0) return world;
   return {
     ...world,
     observedAtMs: world.observedAtMs + ms,

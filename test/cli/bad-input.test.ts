@@ -50,7 +50,7 @@ const ROWS: readonly (readonly [string, string, number, Scene])[] = [
   ],
   [
     "help explai",
-    "There is no command, topic or reason 'explai'. Topics are exit-codes, reasons, findings, targets, edits.",
+    "There is no command, topic or reason 'explai'. Did you mean explain? Topics are exit-codes, reasons, findings, targets, edits.",
     64,
     scene,
   ],
@@ -167,7 +167,48 @@ const ROWS: readonly (readonly [string, string, number, Scene])[] = [
     78,
     { observation: steady() },
   ],
-  ["plan node/worker-9", "There is no node named worker-9 ('node/worker-9'). kubectl get nodes lists them.", 78, scene],
+  [
+    "plan node/worker-9",
+    "There is no node named worker-9 ('node/worker-9'). Did you mean worker-1? kubectl get nodes lists them.",
+    78,
+    scene,
+  ],
+  [
+    "explain ip/203.0.113.10 node/worker-9",
+    "There is no node named worker-9 ('node/worker-9'). Did you mean worker-1? kubectl get nodes lists them.",
+    78,
+    scene,
+  ],
+  [
+    "explain ip/198.51.100.1",
+    "No object names the address 198.51.100.1, no node has it, and neither has the account ('ip/198.51.100.1').",
+    78,
+    scene,
+  ],
+  [
+    "explain node/worker-1 node/worker-2",
+    "explain takes one target, or one ip/ and one node/: flipop explain ip/203.0.113.10 node/worker-1. flipop help targets lists the forms.",
+    64,
+    scene,
+  ],
+  [
+    "explain",
+    "explain needs a target: flipop explain ip/203.0.113.10 node/worker-1. flipop help targets lists the forms.",
+    64,
+    scene,
+  ],
+  [
+    "explain node/worker-1 --in ip/203.0.113.1",
+    "The target 'ip/203.0.113.1' of --in is no pool, routed IP or record set.",
+    64,
+    scene,
+  ],
+  [
+    "explain www.example.org",
+    "There is no FloatingIPPool, RoutedIP or NodeDNSRecordSet named www.example.org in any namespace, and no object publishes that name ('www.example.org'). There is pool/ingress/broken, pool/ingress/mail and pool/ingress/web.",
+    78,
+    scene,
+  ],
   [
     "plan ip/198.51.100.1",
     "No object names the address 198.51.100.1, no node has it, and neither has the account ('ip/198.51.100.1').",

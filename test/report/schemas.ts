@@ -5,6 +5,7 @@ import addFormats from "ajv-formats";
 /** Names of the schema files, by the kind of document. */
 export const SCHEMA_FILES = {
   Plan: "plan.json",
+  Explanation: "explanation.json",
   RunResult: "run-result.json",
   Status: "status.json",
   Error: "error.json",

@@ -20,10 +20,13 @@ export interface Matcher {
 /** What is asked where no spec is known: nothing but a node that is up. */
 export const ANY_NODE = { tolerations: [], podsByNode: undefined } as const;
 
-interface Violation {
+/** Something that `spec.match` asks for and a node does not have. */
+export interface Violation {
   readonly reason: Reason;
   readonly detail: string;
+  /** True where only readiness is missing; else the node is excluded. */
   readonly isReadiness: boolean;
+  /** Since when, as far as the cluster shows it, milliseconds. */
   readonly sinceMs?: number | undefined;
   /** What cannot be read; it may show that there is no violation. */
   readonly doubt?: string | undefined;
@@ -49,6 +52,11 @@ export function judge(node: NodeFacts, matcher: Matcher, nowMs: number): MatchVe
   if (doubt !== undefined) return unreadable(doubt);
   if (sinceMs === Number.POSITIVE_INFINITY) return { kind: "unready", reason, detail };
   return { kind: "unready", reason, detail, sinceMs: Math.min(nowMs, sinceMs) };
+}
+
+/** Returns everything that keeps a node from matching, in the order in which {@link judge} asks. Of a node that cannot be read nobody can tell. Pure. */
+export function judgeAll(node: NodeFacts, matcher: Matcher, nowMs: number): readonly Violation[] {
+  return CHECKS.flatMap((check) => check(node, matcher, nowMs) ?? []);
 }
 
 /**

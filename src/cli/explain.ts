@@ -1,0 +1,105 @@
+import { type ObjectRef, refKey } from "../model/action.ts";
+import { ConfigError } from "../model/errors.ts";
+import type { Explanation, Subject } from "../model/explanation.ts";
+import { REASONS, type Reason } from "../model/reason.ts";
+import { untilInterrupted } from "../observe/interrupt.ts";
+import { explain } from "../rehearse/explain.ts";
+import { EXIT } from "../report/exit-code.ts";
+import { explanationDocument, reasonDocument } from "../report/json/explanation.ts";
+import { renderExplanation } from "../report/text/explanation.ts";
+import { resolveConfig } from "./config.ts";
+import { checkExistence } from "./existence.ts";
+import type { ExplainFlags } from "./flags.ts";
+import { topicText } from "./help-topics.ts";
+import { writeResult } from "./output.ts";
+import { resolveSelection } from "./selection.ts";
+import type { Session } from "./session.ts";
+import { isObjectTarget, type ObjectTarget, parseTarget, type Target } from "./target.ts";
+import type { Planner } from "./wiring.ts";
+
+/** As wide as help, where no terminal says how wide. */
+const USUAL_WIDTH = 80;
+
+/** Runs `explain`: reads, plans worlds that are a little different, prints. Never writes. Returns the exit code. */
+export async function runExplain(session: Session, words: readonly string[], flags: ExplainFlags): Promise<number> {
+  const reason = words.length === 1 ? reasonNamed(words[0] ?? "") : undefined;
+  if (reason !== undefined) {
+    await writeResult(session, session.output, {
+      document: () => reasonDocument(reason),
+      names: () => [reason],
+      text: () => topicText(reason, session.layout.width ?? USUAL_WIDTH) ?? "",
+    });
+    return EXIT.done;
+  }
+  const targets = targetsOf(words);
+  const within = flags.in === undefined ? undefined : objectTarget(flags.in);
+  const { withPlanner } = await session.loadWiring();
+  const explanation = await withPlanner(resolveConfig(flags, session.env, session), (planner) =>
+    untilInterrupted(explained(planner, targets, within, flags), session.signal),
+  );
+  await writeResult(session, session.output, {
+    document: () => explanationDocument(explanation),
+    names: () => explanation.sections.map(({ object }) => refKey(object)),
+    text: () => renderExplanation(explanation, session.layout),
+  });
+  return EXIT.done;
+}
+
+/** A reason, told by its capital letters from an object: no object has any in its name. */
+function reasonNamed(word: string): Reason | undefined {
+  if (!/[A-Z]/.test(word) || word.includes("/")) return undefined;
+  return (Object.keys(REASONS) as readonly Reason[]).find((reason) => reason.toLowerCase() === word.toLowerCase());
+}
+
+function targetsOf(words: readonly string[]): readonly Target[] {
+  const targets = words.map(parseTarget);
+  const kinds = targets.map(({ kind }) => kind).toSorted();
+  const isPair = kinds.join(" ") === "ip node";
+  if (targets.length === 1 || isPair) return targets;
+  const what = targets.length === 0 ? "explain needs a target" : `explain takes one target, or one ip/ and one node/`;
+  throw new ConfigError(
+    "usage",
+    `${what}: flipop explain ip/203.0.113.10 node/worker-1. flipop help targets lists the forms.`,
+  );
+}
+
+function objectTarget(text: string): ObjectTarget {
+  const target = parseTarget(text);
+  if (isObjectTarget(target)) return target;
+  throw new ConfigError("usage", `The target '${text}' of --in is no pool, routed IP or record set.`);
+}
+
+async function explained(
+  { cluster, plan }: Planner,
+  targets: readonly Target[],
+  within: ObjectTarget | undefined,
+  { namespace, horizon }: ExplainFlags,
+): Promise<Explanation> {
+  const keysOf = async (target: Target): Promise<ReadonlySet<string>> => {
+    const { objects = [] } = await resolveSelection([target], namespace === undefined ? {} : { namespace }, cluster);
+    return new Set(objects);
+  };
+  const [first] = targets;
+  const named = first === undefined || !isObjectTarget(first) ? undefined : await keysOf(first);
+  const chosen = within === undefined ? undefined : await keysOf(within);
+  const { observation } = await plan({});
+  checkExistence(targets, observation);
+  const subject = subjectOf(targets, named ?? new Set());
+  const isMeant = (ref: ObjectRef): boolean =>
+    (named?.has(refKey(ref)) ?? true) &&
+    (chosen?.has(refKey(ref)) ?? true) &&
+    (named !== undefined || namespace === undefined || ref.namespace === namespace);
+  return explain(observation, { subject, isMeant, horizonMs: horizon });
+}
+
+/** What the targets mean. A target that no object is called is the name that objects publish. */
+function subjectOf(targets: readonly Target[], named: ReadonlySet<string>): Subject {
+  const ip = targets.find(({ kind }) => kind === "ip")?.name;
+  const node = targets.find(({ kind }) => kind === "node")?.name;
+  if (ip !== undefined && node !== undefined) return { kind: "pair", ip, node };
+  if (ip !== undefined) return { kind: "ip", ip };
+  if (node !== undefined) return { kind: "node", node };
+  const name = targets[0]?.name ?? "";
+  const isObject = [...named].some((key) => key.endsWith(`/${name}`));
+  return isObject ? { kind: "object" } : { kind: "name", fqdn: name };
+}

@@ -1,0 +1,333 @@
+import { type ObjectRef, refKey } from "../model/action.ts";
+import type { AddressFact } from "../model/address.ts";
+import type { ChangeTold, Explanation, Gate, Next, NodeTold, Section, Subject } from "../model/explanation.ts";
+import { placeSentence } from "../model/node-phrase.ts";
+import type { Observation } from "../model/observation.ts";
+import type { Plan } from "../model/plan.ts";
+import type { ObjectMeta } from "../model/resource.ts";
+import { plan } from "../plan/plan.ts";
+import { counterfactual, Rehearsal, type Statement } from "./counterfactual.ts";
+import { ASSUMED, type Story } from "./forward.ts";
+import {
+  acquiringGates,
+  addressGates,
+  ipOf,
+  nameGates,
+  nodeGates,
+  objectGates,
+  type Planned,
+  poolOf,
+  type Seen,
+  seenIn,
+  takingGates,
+} from "./gates.ts";
+import { notReady, remediesOf } from "./remedies.ts";
+import {
+  type Ahead,
+  activeCount,
+  addressStatement,
+  fqdnOf,
+  isActive,
+  nameStatement,
+  nodeStatement,
+  objectStatement,
+  pairStatement,
+} from "./statements.ts";
+
+/** What is to be explained, and for which objects. */
+export interface Question {
+  readonly subject: Subject;
+  /** True for the objects that are asked about, of those that have to do with the subject. Each gets a section. */
+  readonly isMeant: (object: ObjectRef) => boolean;
+  readonly horizonMs: number;
+}
+
+/** Says why the world is as it is, and what would have to be otherwise. Pure. */
+export function explain(observation: Observation, { subject, isMeant, horizonMs }: Question): Explanation {
+  const now: Planned = { world: observation, plan: plan(observation, {}) };
+  const objects = concerned(now.plan, subject).filter(isMeant);
+  const sections = objects.flatMap((ref): readonly Section[] => {
+    const seen = seenIn(subject.kind === "node" ? alone(now, ref, subject.node) : now, ref);
+    return seen === undefined ? [] : [sectionOf(seen, subject, horizonMs)];
+  });
+  return {
+    observedAtMs: observation.observedAtMs,
+    cluster: observation.cluster,
+    subject,
+    horizonMs,
+    assumed: ASSUMED,
+    sections,
+    facts: factsBeyond(now, subject),
+  };
+}
+
+/** The objects that a node, an address or a name has to do with. */
+function concerned({ pools, recordSets }: Plan, subject: Subject): readonly ObjectRef[] {
+  const all = [...pools, ...recordSets];
+  const refs = (some: readonly { readonly object: ObjectRef }[]): readonly ObjectRef[] =>
+    some.map(({ object }) => object);
+  if ("ip" in subject) return refs(pools.filter((assessment) => ipOf({ assessment }, subject.ip) !== undefined));
+  if (subject.kind !== "name") return refs(all);
+  return refs(all.filter((assessment) => fqdnOf({ assessment }) === subject.fqdn));
+}
+
+/** Whether a node matches depends on nothing but the node and the object: a search among a thousand others need not look at them. */
+function alone({ world, plan: whole }: Planned, ref: ObjectRef, node: string): Planned {
+  const isOwn = ({ meta }: { readonly meta: ObjectMeta }): boolean =>
+    meta.namespace === ref.namespace && meta.name === ref.name;
+  return {
+    world: {
+      ...world,
+      nodes: world.nodes.filter(({ name }) => name === node),
+      pools: world.pools.filter((pool) => pool.kind === ref.kind && isOwn(pool)),
+      recordSets: ref.kind === "dns" ? world.recordSets.filter(isOwn) : [],
+    },
+    plan: whole,
+  };
+}
+
+function sectionOf(seen: Seen, subject: Subject, horizonMs: number): Section {
+  const ahead: Ahead = { fromMs: seen.world.observedAtMs, horizonMs };
+  const statement = statementOf(seen.ref, subject, ahead);
+  const holds = statement.isTrue(seen);
+  const rehearsal = new Rehearsal(seen.world, horizonMs);
+  const story = rehearsal.with([]);
+  const isComing = !holds && statement.isTrue({ world: story.world, plan: story.remaining });
+  const answer = holds || isComing ? undefined : counterfactual(rehearsal, statement);
+  return {
+    object: seen.ref,
+    holds,
+    message: messageOf(seen, subject),
+    gates: gatesOf(seen, subject, ahead),
+    nodes: subject.kind === "pair" || subject.kind === "node" ? [] : nodesOf(seen),
+    facts: factsOf(seen, subject),
+    ...(answer === undefined
+      ? {}
+      : {
+          counterfactual: {
+            changes: answer.changes.map(told),
+            alternatives: answer.alternatives.map((others) => others.map(told)),
+          },
+        }),
+    isComing,
+    plans: rehearsal.plans,
+    next: nextOf(answer?.story ?? (isComing ? story : undefined), seen.ref),
+  };
+}
+
+function told({ make: _make, ...change }: ChangeTold & { readonly make: unknown }): ChangeTold {
+  return change;
+}
+
+function nextOf(story: Story | undefined, ref: ObjectRef): Next {
+  const steps = story?.steps ?? [];
+  const own = steps.map(({ atMs, actions }) => ({
+    atMs,
+    actions: actions.filter(({ object }) => refKey(object) === refKey(ref)),
+  }));
+  return { steps: own.filter(({ actions }) => actions.length > 0) };
+}
+
+function statementOf(ref: ObjectRef, subject: Subject, ahead: Ahead): Statement {
+  switch (subject.kind) {
+    case "pair":
+      return pairStatement(ref, subject.ip, subject.node, ahead);
+    case "ip":
+      return addressStatement(ref, subject.ip, ahead);
+    case "node":
+      return nodeStatement(ref, subject.node, ahead);
+    case "object":
+      return objectStatement(ref, ahead);
+    case "name":
+      return nameStatement(ref, ahead);
+  }
+}
+
+function gatesOf(seen: Seen, subject: Subject, ahead: Ahead): readonly Gate[] {
+  const own = objectGates(seen);
+  switch (subject.kind) {
+    case "pair":
+      return [...own, ...pairGates(seen, subject, ahead)];
+    case "ip":
+      return [...own, ...addressGates(seen, subject.ip)];
+    case "node": {
+      const node = seen.world.nodes.find(({ name }) => name === subject.node);
+      return node === undefined ? own : [...own, ...nodeGates(seen, node), ...takingGates(seen, subject.node)];
+    }
+    case "object":
+    case "name": {
+      const fqdn = fqdnOf(seen);
+      return [...own, ...acquiringGates(seen), ...(fqdn === undefined ? [] : nameGates(seen, fqdn))];
+    }
+  }
+}
+
+/** All gates between an address and a node. Those that only a match is asked are asked as if the node matched, and were its turn. */
+function pairGates(
+  seen: Seen,
+  { ip, node: name }: { readonly ip: string; readonly node: string },
+  ahead: Ahead,
+): readonly Gate[] {
+  const node = seen.world.nodes.find((one) => one.name === name);
+  if (node === undefined) return [];
+  const address = addressGates(seen, ip, name);
+  const own = nodeGates(seen, node);
+  const shut = own.filter(({ pass }) => pass === false);
+  const openings = shut.map((gate) => remediesOf(gate, { seen, ip, node: name, ...ahead })[0]);
+  const isOpenable = openings.every((change) => change !== undefined);
+  const matched = isOpenable ? openings.reduce((world, change) => change?.make(world) ?? world, seen.world) : undefined;
+  const probe = matched === undefined ? undefined : seenIn({ world: matched, plan: plan(matched, {}) }, seen.ref);
+  const taking = probe === undefined ? takingGates(seen, name, ip) : takingGates(probe, name, ip);
+  return [...address, ...own, ...taking, ...(probe === undefined ? [] : turnGate(probe, ip, name))];
+}
+
+/** Who would get the address if it were free. */
+function turnGate({ world, ref, ...probe }: Seen, ip: string, name: string): readonly Gate[] {
+  const entry = ipOf(probe, ip);
+  if (entry?.nodeName === name && entry.state === "active") return [{ id: "turn", pass: true, detail: "" }];
+  const holder = entry?.nodeName;
+  const isNode = holder !== undefined && world.nodes.some((node) => node.name === holder);
+  const freed = isNode ? notReady(holder).make(world) : world;
+  const { actions } = plan(freed, {});
+  const sent = actions.flatMap((action) =>
+    (action.kind === "assign-ip" || action.kind === "move-ip") &&
+    action.ip === ip &&
+    refKey(action.object) === refKey(ref)
+      ? [action.after.nodeName]
+      : [],
+  );
+  const [first] = sent;
+  if (first === undefined) return [{ id: "turn", pass: undefined, detail: "" }];
+  if (first === name) return [{ id: "turn", pass: true, detail: "" }];
+  return [{ id: "turn", pass: false, detail: "", about: first }];
+}
+
+/** Every node as the object sees it, those that match first. */
+function nodesOf(seen: Seen): readonly NodeTold[] {
+  const pool = poolOf(seen);
+  const { matching } = seen.assessment;
+  const matches = new Set(matching);
+  const taken = matching.map((node): NodeTold => {
+    const gate = pool === undefined ? undefined : takingGates(seen, node).find(({ pass }) => pass === false);
+    const isOwn = gate?.about !== undefined;
+    return gate === undefined || isOwn ? { node } : { node, gate };
+  });
+  const others = seen.world.nodes
+    .filter(({ name }) => !matches.has(name))
+    .map((node): NodeTold => {
+      const gate = nodeGates(seen, node).find(({ pass, isUnread }) => pass === false || isUnread === true);
+      return gate === undefined ? { node: node.name } : { node: node.name, gate };
+    });
+  return [...taken, ...others];
+}
+
+/** How it stands now, as one sentence. */
+function messageOf(seen: Seen, subject: Subject): string {
+  const object = refKey(seen.ref);
+  switch (subject.kind) {
+    case "pair":
+      return isActive(seen, subject.ip) && ipOf(seen, subject.ip)?.nodeName === subject.node
+        ? `${subject.ip} is active on ${subject.node}.`
+        : `${placeSentence(subject.ip, ipOf(seen, subject.ip))} It is not on ${subject.node}.`;
+    case "ip":
+      return placeSentence(subject.ip, ipOf(seen, subject.ip));
+    case "node":
+      return seen.assessment.matching.includes(subject.node)
+        ? `${subject.node} matches ${object}.`
+        : `${subject.node} does not match ${object}.`;
+    case "object":
+    case "name": {
+      const pool = poolOf(seen);
+      if (pool === undefined)
+        return `${object} has ${seen.assessment.matching.length} matching nodes of ${seen.world.nodes.length}.`;
+      return `${object} serves on ${activeCount(seen)} of ${pool.desired} addresses.`;
+    }
+  }
+}
+
+/** What is known of the subject beside its gates. */
+function factsOf(seen: Seen, subject: Subject): readonly string[] {
+  const fqdn = fqdnOf(seen);
+  const pool = poolOf(seen);
+  if (subject.kind === "object" || subject.kind === "name") {
+    const addresses = Object.entries(pool?.status.ips ?? {}).map(([ip, entry]) => placeSentence(ip, entry));
+    return [...addresses, ...(fqdn === undefined ? [] : nameFacts(seen, fqdn))];
+  }
+  if (subject.kind === "node") {
+    const carried = Object.entries(pool?.status.ips ?? {}).flatMap(([ip, { nodeName }]) =>
+      nodeName === subject.node ? [`It carries ${ip}.`] : [],
+    );
+    const waits = pool?.waiting.indexOf(subject.node) ?? -1;
+    return [
+      ...carried,
+      ...(waits < 0 ? [] : [`It waits for an address, ${waits + 1} of ${pool?.waiting.length} by name.`]),
+    ];
+  }
+  return fqdn === undefined ? [] : inName(seen, fqdn, subject.ip);
+}
+
+function shownBy({ plan: { names }, ref }: Seen): readonly string[] | undefined {
+  return names.find(({ object, isFormer }) => refKey(object) === refKey(ref) && isFormer !== true)?.shown;
+}
+
+function inName(seen: Seen, fqdn: string, ip: string): readonly string[] {
+  const shown = shownBy(seen);
+  if (shown === undefined) return [];
+  return [`${fqdn} ${shown.includes(ip) ? "shows" : "does not show"} it.`];
+}
+
+function nameFacts(seen: Seen, fqdn: string): readonly string[] {
+  const shown = shownBy(seen);
+  if (shown === undefined) return [`The records of ${fqdn} could not be read.`];
+  const { drift } = seen.assessment;
+  const state = drift === 0 ? "as desired" : "not as desired";
+  return [`${fqdn} shows ${shown.length === 0 ? "no address" : shown.join(", ")}: ${state}.`];
+}
+
+/** What is known of an address or a node whatever objects there are. */
+function factsBeyond({ world }: Planned, subject: Subject): readonly string[] {
+  const ip = subject.kind === "ip" || subject.kind === "pair" ? subject.ip : undefined;
+  const name = subject.kind === "node" || subject.kind === "pair" ? subject.node : undefined;
+  return [
+    ...(ip === undefined ? [] : addressFacts(world, ip)),
+    ...(name === undefined ? [] : machineFacts(world, name)),
+  ];
+}
+
+function addressFacts({ providers, nodes, registry, pools }: Observation, ip: string): readonly string[] {
+  const isNamed = pools.some(({ spec, status }) => spec.ips.includes(ip) || Object.hasOwn(status.ips, ip));
+  const unnamed = `No object names ${ip}: flipop leaves it where it is. A pool takes it once it stands in spec.ips.`;
+  const nodeOf = (provider: string, machine: string): string | undefined =>
+    nodes.find(({ providerID }) => registry.machineID(provider, providerID) === machine)?.name;
+  const places = [...providers.values()].flatMap(({ name, addresses }): readonly string[] => {
+    const fact = addresses.get(ip);
+    return fact === undefined ? [] : [heldText(name, ip, fact, (machine) => nodeOf(name, machine))];
+  });
+  return [...(isNamed ? [] : [unnamed]), ...places];
+}
+
+function heldText(
+  provider: string,
+  ip: string,
+  fact: AddressFact,
+  nodeOf: (machine: string) => string | undefined,
+): string {
+  if (fact.kind === "gone") return `${provider} does not know ${ip}.`;
+  if (fact.kind === "gap") return `${provider} could not be asked for ${ip}: ${fact.error}`;
+  const { holderID, isLocked } = fact.address;
+  const node = holderID === undefined ? undefined : nodeOf(holderID);
+  const machine = `machine ${holderID}`;
+  const where = holderID === undefined ? "no machine" : node === undefined ? machine : `${node} (${machine})`;
+  return `${provider} has ${ip} on ${where}${isLocked ? " and is working on it" : ""}.`;
+}
+
+function machineFacts({ nodes, registry, providers }: Observation, name: string): readonly string[] {
+  const node = nodes.find((one) => one.name === name);
+  if (node === undefined) return [];
+  const machines = [...providers.keys()].flatMap((provider) => {
+    const id = registry.machineID(provider, node.providerID);
+    return id === undefined ? [] : [`${name} is machine ${id} of ${provider}.`];
+  });
+  const { addressAnnotation } = node;
+  return [...machines, ...(addressAnnotation === undefined ? [] : [`Its annotation says ${addressAnnotation}.`])];
+}

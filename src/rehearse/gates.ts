@@ -1,0 +1,192 @@
+import { type ObjectRef, refKey } from "../model/action.ts";
+import { entryOf } from "../model/address.ts";
+import type { Gate } from "../model/explanation.ts";
+import { GATE_IDS, GATES, type GateID, gateOf, isUnread } from "../model/gates.ts";
+import type { NodeFacts } from "../model/node.ts";
+import type { Observation } from "../model/observation.ts";
+import type { Hold, Plan, PoolAssessment, RecordSetAssessment } from "../model/plan.ts";
+import type { IPStatus, Pool, RecordSet } from "../model/resource.ts";
+import { judgeAll, type Violation } from "../plan/nodes/match.ts";
+import { type Validation, validatePool, validateRecordSet } from "../plan/validate.ts";
+
+/** A world, and what is planned for it. */
+export interface Planned {
+  readonly world: Observation;
+  readonly plan: Plan;
+}
+
+/** One object in a planned world. */
+export interface Seen extends Planned {
+  readonly ref: ObjectRef;
+  readonly object: Pool | RecordSet;
+  readonly assessment: PoolAssessment | RecordSetAssessment;
+  readonly validation: Validation;
+}
+
+/** Returns one object in a planned world; undefined where it is not there. Pure. */
+export function seenIn(planned: Planned, ref: ObjectRef): Seen | undefined {
+  const { world, plan } = planned;
+  const isMeant = ({ object }: { readonly object: ObjectRef }): boolean => refKey(object) === refKey(ref);
+  const isSame = ({ meta }: Pool | RecordSet): boolean => meta.namespace === ref.namespace && meta.name === ref.name;
+  if (ref.kind === "dns") {
+    const object = world.recordSets.find(isSame);
+    const assessment = plan.recordSets.find(isMeant);
+    if (object === undefined || assessment === undefined) return undefined;
+    return { ...planned, ref, object, assessment, validation: validateRecordSet(object, world) };
+  }
+  const object = world.pools.find((pool) => pool.kind === ref.kind && isSame(pool));
+  const assessment = plan.pools.find(isMeant);
+  if (object === undefined || assessment === undefined) return undefined;
+  return { ...planned, ref, object, assessment, validation: validatePool(object, world) };
+}
+
+/** Returns the assessment of a pool or a routed IP; undefined for a record set. Pure. */
+export function poolOf({ assessment }: Pick<Seen, "assessment">): PoolAssessment | undefined {
+  return "desired" in assessment ? assessment : undefined;
+}
+
+/** Returns the status that an address has by a plan; undefined where the object does not have it. Pure. */
+export function ipOf(seen: Pick<Seen, "assessment">, ip: string): IPStatus | undefined {
+  return entryOf(poolOf(seen)?.status.ips ?? {}, ip);
+}
+
+/** Returns the gates of the object as a whole. Pure. */
+export function objectGates(seen: Seen): readonly Gate[] {
+  const { validation } = seen;
+  const blocked: readonly Hold[] = holdsOf(seen).filter(({ kind }) => kind === "reconcile");
+  const invalid = validation.kind === "blocked" ? [shut("spec", validation.why)] : [];
+  const gates = new Map([...blocked.flatMap(gateOfHold), ...invalid].map((gate) => [gate.id, gate]));
+  return GATE_IDS.filter(
+    (id) => GATES[id].of === "object" && id !== "quota" && (id !== "selects" || gates.has(id)),
+  ).map((id) => gates.get(id) ?? { id, pass: isBlockedBefore(gates, id) ? undefined : true, detail: "" });
+}
+
+function isBlockedBefore(gates: ReadonlyMap<GateID, Gate>, id: GateID): boolean {
+  return gates.has("spec") && id !== "spec" && id !== "suspend";
+}
+
+/** Returns the gates of an address of the object. Pure. */
+export function addressGates(seen: Seen, ip: string, wantedNode?: string): readonly Gate[] {
+  const entry = ipOf(seen, ip);
+  const held = holdsOf(seen)
+    .filter(({ subject }) => subject === ip)
+    .flatMap(gateOfHold);
+  const known = new Map(held.map((gate) => [gate.id, gate]));
+  const fault = faultGate(entry);
+  const address = known.get("address") ?? fault ?? open("address");
+  const inUse = entry?.state === "disabled" ? shut("in-use", { reason: "AboveDesired", detail: "" }) : open("in-use");
+  const isElsewhere = entry?.state === "active" && entry.nodeName !== undefined && entry.nodeName !== wantedNode;
+  const stays: Gate =
+    known.get("stays") ??
+    (isElsewhere && wantedNode !== undefined
+      ? { id: "stays", pass: false, detail: "", about: entry.nodeName }
+      : open("stays"));
+  const own = wantedNode === undefined ? [address, inUse] : [address, inUse, stays];
+  const more = held.filter(({ id }) => GATES[id].of === "pair" && id !== "turn");
+  return [...own, ...more];
+}
+
+function faultGate(entry: IPStatus | undefined): Gate | undefined {
+  if (entry === undefined) return undefined;
+  const { reason, error = "" } = entry;
+  const known = gatesByName.get(reason ?? "");
+  if (known === undefined || GATES[known.id].of !== "address" || known.id !== "address") return undefined;
+  return shut("address", { reason: known.reason, detail: error });
+}
+
+const gatesByName: ReadonlyMap<string, { readonly id: GateID; readonly reason: NonNullable<Gate["reason"]> }> = new Map(
+  GATE_IDS.flatMap((id) => GATES[id].reasons.map((reason) => [reason as string, { id, reason }] as const)),
+);
+
+/** Returns the gates that say whether a node matches, all of them. Pure. */
+export function nodeGates(seen: Seen, node: NodeFacts): readonly Gate[] {
+  const ids = GATE_IDS.filter((id) => GATES[id].of === "node");
+  if (seen.validation.kind === "blocked") return ids.map((id) => ({ id, pass: undefined, detail: "" }));
+  const { matcher } = seen.validation;
+  const nowMs = seen.world.nodesReadAtMs;
+  if (node.unreadable !== undefined) {
+    const detail = `${node.unreadable} cannot be read`;
+    return ids.map((id) => ({ id, pass: undefined, isUnread: true, reason: "Unreadable", detail }));
+  }
+  const violations = new Map(judgeAll(node, matcher, nowMs).map((one) => [gateOfViolation(one), one]));
+  return ids.map((id) => {
+    const violation = violations.get(id);
+    if (violation !== undefined) return shutBy(id, violation);
+    const isAsked = !(id === "node-label" && matcher.nodeLabel === "") && !(id === "pods" && !matcher.podsByNode);
+    const since = id === "ready" && node.ready.sinceMs !== undefined ? { sinceMs: node.ready.sinceMs } : {};
+    return { id, pass: isAsked ? true : undefined, detail: "", ...since };
+  });
+}
+
+function gateOfViolation({ reason, isReadiness }: Violation): GateID | undefined {
+  const id = gateOf(reason);
+  return id === "taints" && isReadiness ? "condition-taints" : id;
+}
+
+function shutBy(id: GateID, { reason, detail, sinceMs, doubt }: Violation): Gate {
+  if (doubt !== undefined) return { id, pass: undefined, isUnread: true, reason: "Unreadable", detail: doubt };
+  return { id, pass: false, reason, detail, ...(sinceMs === undefined ? {} : { sinceMs }) };
+}
+
+/** Returns the gates of a match that is to take an address: its machine, its firewall, what it carries. Pure. */
+export function takingGates(seen: Seen, nodeName: string, ip?: string): readonly Gate[] {
+  const pool = poolOf(seen);
+  if (pool === undefined) return [];
+  const isMatch = pool.matching.includes(nodeName);
+  const skip = pool.skipped.find((one) => one.nodeName === nodeName);
+  const id = skip === undefined ? undefined : gateOf(skip.reason);
+  const other = Object.entries(pool.status.ips).find(
+    ([address, entry]) => address !== ip && entry.nodeName === nodeName && entry.state === "active",
+  );
+  const ofOwn: Gate | undefined =
+    other === undefined ? undefined : shut("free", { reason: "NodeHasOtherIP", detail: other[0] }, other[0]);
+  return (["machine", "firewall", "free"] as const)
+    .filter((gate) => gate !== "firewall" || id === "firewall")
+    .map((gate) => {
+      if (gate === "free" && ofOwn !== undefined) return ofOwn;
+      if (skip !== undefined && id === gate) return shut(gate, skip, skip.detail);
+      return { id: gate, pass: isMatch ? true : undefined, detail: "" };
+    });
+}
+
+/** Returns the gates that keep an object from acquiring what it lacks. Pure. */
+export function acquiringGates(seen: Seen): readonly Gate[] {
+  return holdsOf(seen)
+    .filter(({ kind }) => kind === "acquire-ip")
+    .flatMap(gateOfHold);
+}
+
+/** Returns the gates of the name that the object publishes. Pure. */
+export function nameGates(seen: Seen, fqdn: string): readonly Gate[] {
+  return holdsOf(seen)
+    .filter(({ subject, kind }) => subject === fqdn && kind !== "assign-ip")
+    .flatMap((hold): readonly Gate[] => {
+      const [gate] = gateOfHold(hold);
+      if (gate === undefined) return [];
+      return [gate.id === "address" ? { ...gate, id: "name-owner" } : gate];
+    });
+}
+
+function holdsOf({ plan, ref }: Seen): readonly Hold[] {
+  return plan.holds.filter(({ object }) => refKey(object) === refKey(ref));
+}
+
+function gateOfHold({ reason, detail, notBeforeMs, subject }: Hold): readonly Gate[] {
+  const id = gateOf(reason);
+  if (id === undefined) return [];
+  if (isUnread(reason)) return [{ id, pass: undefined, isUnread: true, reason, detail, about: subject }];
+  const until = notBeforeMs === undefined ? {} : { notBeforeMs };
+  return [{ ...shut(id, { reason, detail }), ...until }];
+}
+
+function shut(
+  id: GateID,
+  { reason, detail }: { readonly reason: NonNullable<Gate["reason"]>; readonly detail: string },
+  about?: string,
+): Gate {
+  return { id, pass: false, reason, detail, ...(about === undefined ? {} : { about }) };
+}
+
+function open(id: GateID): Gate {
+  return { id, pass: true, detail: "" };
+}

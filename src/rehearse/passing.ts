@@ -1,0 +1,88 @@
+import type { AcquireIP, Action } from "../model/action.ts";
+import type { Observation } from "../model/observation.ts";
+import type { Plan } from "../model/plan.ts";
+import { withBegun } from "../model/restraint.ts";
+import type { Selection } from "../model/run.ts";
+import { plan } from "../plan/plan.ts";
+import { later } from "./edited-world.ts";
+import { imagine } from "./imagine.ts";
+
+/** Most times a run plans again on what it learned. */
+export const MOST_ROUNDS = 25;
+
+/** One round of a pass that goes well. */
+export interface Round {
+  readonly actions: readonly Action[];
+  /** When the round begins, milliseconds of the world's clock. */
+  readonly atMs: number;
+  /** Id of an acquisition of the round → the address it is imagined to bring. */
+  readonly bought: ReadonlyMap<string, string>;
+}
+
+/** One pass as it goes where everything succeeds and nothing changes meanwhile. */
+export interface Passed {
+  readonly rounds: readonly Round[];
+  /** The world after it. */
+  readonly world: Observation;
+  /** What remains. */
+  readonly remaining: Plan;
+}
+
+/** How long the rounds of a pass take. */
+export type Pace = (actions: readonly Action[]) => number;
+
+/**
+ * Carries out a plan in thought: what can be done at once, then what is planned on it, until nothing is left that was not tried. Pure.
+ *
+ * @param takesMs - how long a round takes, milliseconds
+ */
+export function passThrough(first: Plan, observation: Observation, selection: Selection, takesMs: Pace): Passed {
+  const addresses = unusedAddresses(observation);
+  const tried = new Set<string>();
+  const rounds: Round[] = [];
+  let world = observation;
+  let remaining = first;
+  while (rounds.length < MOST_ROUNDS) {
+    const actions = remaining.actions.filter((action) => !tried.has(attempt(action)));
+    if (actions.length === 0) break;
+    for (const action of actions) tried.add(attempt(action));
+    const bought = new Map(actions.filter(isAcquiring).map(({ id }) => [id, addresses.next().value]));
+    rounds.push({ actions, atMs: world.observedAtMs, bought });
+    world = imagine(later(begun(world, actions), takesMs(actions)), remaining, actions, bought);
+    remaining = plan(world, selection);
+  }
+  return { rounds, world, remaining };
+}
+
+/** What a run has begun counts for the limits of the run. */
+function begun(world: Observation, actions: readonly Action[]): Observation {
+  const { restraint } = world;
+  return restraint === undefined ? world : { ...world, restraint: actions.reduce(withBegun, restraint) };
+}
+
+/** Names the same change of the same thing. */
+function attempt({ id, before, after }: Action): string {
+  return `${id} ${JSON.stringify([before, after])}`;
+}
+
+function isAcquiring(action: Action): action is AcquireIP {
+  return action.kind === "acquire-ip";
+}
+
+/** Addresses that stand in a rehearsal for those that are not known yet: of the range that nobody can have, RFC 1112 section 4, and seen nowhere in the world. */
+function* unusedAddresses({ pools, nodes, providers, dns }: Observation): Generator<string, never> {
+  const records = [...dns.values()].flatMap((facts) => [...facts.records.values()]);
+  const seen = new Set([
+    ...[...providers.values()].flatMap((provider) => [...provider.addresses.keys()]),
+    ...pools.flatMap(({ spec, status }) => [...spec.ips, ...Object.keys(status.ips)]),
+    ...nodes.flatMap(({ addresses, addressAnnotation = "" }) => [
+      ...addresses.map(({ address }) => address),
+      addressAnnotation,
+    ]),
+    ...records.flatMap((fact) => (fact.kind === "known" ? fact.records.addresses : [])),
+  ]);
+  for (let number = 1; ; number += 1) {
+    const ip = `240.${(number >>> 16) & 255}.${(number >>> 8) & 255}.${number & 255}`;
+    if (!seen.has(ip)) yield ip;
+  }
+}

@@ -1,0 +1,190 @@
+import type { ObjectRef } from "../model/action.ts";
+import type { Gate } from "../model/explanation.ts";
+import type { NodeFacts } from "../model/node.ts";
+import type { Obstacle, Statement } from "./counterfactual.ts";
+import {
+  acquiringGates,
+  addressGates,
+  ipOf,
+  nameGates,
+  nodeGates,
+  objectGates,
+  type Planned,
+  poolOf,
+  type Seen,
+  seenIn,
+  takingGates,
+} from "./gates.ts";
+import { type Concern, remediesOf } from "./remedies.ts";
+
+/** From when and how far ahead a statement is looked for, milliseconds. */
+export interface Ahead {
+  readonly fromMs: number;
+  readonly horizonMs: number;
+}
+
+/** "The address is active on the node." */
+export function pairStatement(ref: ObjectRef, ip: string, node: string, ahead: Ahead): Statement {
+  return about(ref, ahead, {
+    isTrue: (seen) => isActive(seen, ip) && ipOf(seen, ip)?.nodeName === node,
+    gates: (seen) => [
+      ...shutGates(objectGates(seen)),
+      ...onlyOf(addressGates(seen, ip), "address", "in-use").map((gate) => ({ gate, ip })),
+      ...nodeObstacles(seen, node, ip),
+      ...shutOf(addressGates(seen, ip, node)).map((gate) => ({ gate, ip, node })),
+    ],
+  });
+}
+
+/** "The address is active." */
+export function addressStatement(ref: ObjectRef, ip: string, ahead: Ahead): Statement {
+  return about(ref, ahead, { isTrue: (seen) => isActive(seen, ip), gates: (seen) => addressObstacles(seen, ip) });
+}
+
+/** "The node matches." */
+export function nodeStatement(ref: ObjectRef, node: string, ahead: Ahead): Statement {
+  return about(ref, ahead, {
+    isTrue: ({ assessment }) => assessment.matching.includes(node),
+    gates: (seen) => [
+      ...onlyOf(objectGates(seen), "spec").map((gate) => ({ gate })),
+      ...nodeObstacles(seen, node).filter(({ gate }) => gate.id !== "free"),
+    ],
+  });
+}
+
+/** "As many addresses are active as the object is to have", and its name shows them; of a record set only the name. */
+export function objectStatement(ref: ObjectRef, ahead: Ahead): Statement {
+  return about(ref, ahead, { isTrue: isAsDesired, gates: objectObstacles });
+}
+
+/** "The name's records are as desired, and there are some." */
+export function nameStatement(ref: ObjectRef, ahead: Ahead): Statement {
+  return about(ref, ahead, { isTrue: isPublished, gates: objectObstacles });
+}
+
+/** True where the address serves on a node that matches. Pure. */
+export function isActive(seen: Pick<Seen, "assessment">, ip: string): boolean {
+  const entry = ipOf(seen, ip);
+  return (
+    entry?.state === "active" &&
+    (entry.nodeName === undefined || (poolOf(seen)?.matching ?? []).includes(entry.nodeName))
+  );
+}
+
+/** Returns how many addresses of a pool serve on nodes that match. Pure. */
+export function activeCount(seen: Seen): number {
+  return Object.keys(poolOf(seen)?.status.ips ?? {}).filter((ip) => isActive(seen, ip)).length;
+}
+
+/** True where the object has what its spec asks for. Pure. */
+function isAsDesired(seen: Seen): boolean {
+  const pool = poolOf(seen);
+  if (pool === undefined) return isPublished(seen);
+  const isServed = pool.blocked === undefined && activeCount(seen) >= pool.desired;
+  return isServed && (pool.dns === undefined || isPublished(seen));
+}
+
+/** True where the records of the object's name are as they should be, and there are some. Pure. */
+function isPublished(seen: Seen): boolean {
+  const { assessment, object } = seen;
+  if (object.spec.dnsRecordSet === undefined || assessment.drift !== 0) return false;
+  const pool = poolOf(seen);
+  return pool === undefined ? assessment.matching.length > 0 : activeCount(seen) > 0;
+}
+
+/** Returns the name that an object publishes; undefined where it is not known, or there is none. Pure. */
+export function fqdnOf({ assessment }: Pick<Seen, "assessment">): string | undefined {
+  return "desired" in assessment ? assessment.dns?.fqdn : assessment.fqdn;
+}
+
+interface Found {
+  readonly gate: Gate;
+  readonly ip?: string;
+  readonly node?: string;
+}
+
+function about(
+  ref: ObjectRef,
+  ahead: Ahead,
+  of: { readonly isTrue: (seen: Seen) => boolean; readonly gates: (seen: Seen) => readonly Found[] },
+): Statement {
+  return {
+    isTrue: (planned: Planned) => {
+      const seen = seenIn(planned, ref);
+      return seen !== undefined && of.isTrue(seen);
+    },
+    obstacles: (planned) => {
+      const seen = seenIn(planned, ref);
+      return seen === undefined ? [] : of.gates(seen).map((found) => obstacleOf(found, seen, ahead));
+    },
+  };
+}
+
+function obstacleOf({ gate, ...about }: Found, seen: Seen, ahead: Ahead): Obstacle {
+  const concern: Concern = { seen, ...ahead, ...about };
+  return { gate, remedies: remediesOf(gate, concern) };
+}
+
+function shutGates(gates: readonly Gate[]): readonly Found[] {
+  return shutOf(gates).map((gate) => ({ gate }));
+}
+
+function shutOf(gates: readonly Gate[]): readonly Gate[] {
+  return gates.filter(({ pass, isUnread }) => pass === false || isUnread === true);
+}
+
+function onlyOf(gates: readonly Gate[], ...ids: readonly Gate["id"][]): readonly Gate[] {
+  return shutOf(gates).filter(({ id }) => ids.includes(id));
+}
+
+function nodeObstacles(seen: Seen, name: string, ip?: string): readonly Found[] {
+  const node = seen.world.nodes.find((one) => one.name === name);
+  if (node === undefined) return [];
+  const gates = [...nodeGates(seen, node), ...takingGates(seen, name, ip)];
+  return shutOf(gates).map((gate) => ({ gate, node: name, ...(ip === undefined ? {} : { ip }) }));
+}
+
+/** What keeps an address from being active anywhere: its own gates, else those of the node that lacks least. */
+function addressObstacles(seen: Seen, ip: string): readonly Found[] {
+  const own = [...shutGates(objectGates(seen)), ...shutOf(addressGates(seen, ip)).map((gate): Found => ({ gate, ip }))];
+  return own.length > 0 ? own : nearestNode(seen, ip);
+}
+
+/** The obstacles of the node whose gates are opened most easily; nodes that have another address of the object are no use. */
+function nearestNode(seen: Seen, ip?: string): readonly Found[] {
+  const used = new Set(
+    Object.entries(poolOf(seen)?.status.ips ?? {}).flatMap(([other, { state, nodeName }]) =>
+      other !== ip && state === "active" && nodeName !== undefined ? [nodeName] : [],
+    ),
+  );
+  const ranked = seen.world.nodes
+    .filter(({ name }) => !used.has(name))
+    .map((node) => ({ node, found: nodeObstacles(seen, node.name, ip), cost: costOf(seen, node) }))
+    .filter(({ found, cost }) => found.length > 0 && cost < Number.POSITIVE_INFINITY)
+    .toSorted((a, b) => a.cost - b.cost);
+  return ranked[0]?.found ?? [];
+}
+
+function costOf(seen: Seen, { name }: NodeFacts): number {
+  const costs = nodeObstacles(seen, name).map(({ gate, ...about }) => {
+    const [cheapest] = remediesOf(gate, { seen, ...about, fromMs: 0, horizonMs: Number.POSITIVE_INFINITY });
+    return cheapest === undefined ? Number.POSITIVE_INFINITY : cheapest.cost + 1;
+  });
+  return costs.reduce((sum, cost) => sum + cost, 0);
+}
+
+function objectObstacles(seen: Seen): readonly Found[] {
+  const own = shutGates(objectGates(seen));
+  if (own.some(({ gate }) => gate.id !== "selects")) return own;
+  const pool = poolOf(seen);
+  if (pool !== undefined && activeCount(seen) < pool.desired) {
+    const inactive = Object.keys(pool.status.ips).filter(
+      (ip) => !isActive(seen, ip) && ipOf(seen, ip)?.state !== "disabled",
+    );
+    const missing = shutGates(acquiringGates(seen));
+    return [...inactive.flatMap((ip) => addressObstacles(seen, ip).slice(0, 1)).slice(0, 1), ...missing];
+  }
+  const fqdn = fqdnOf(seen);
+  const named = fqdn === undefined ? [] : shutGates(nameGates(seen, fqdn));
+  return [...(seen.assessment.matching.length === 0 ? nearestNode(seen) : []), ...named];
+}

@@ -1,0 +1,106 @@
+import { type ObjectRef, refKey } from "../../model/action.ts";
+import type { ChangeTold, Explanation, Gate, Section, Subject } from "../../model/explanation.ts";
+import { gateOf } from "../../model/gates.ts";
+import { REASONS, type Reason } from "../../model/reason.ts";
+import { plain } from "../../model/text.ts";
+import { gateText } from "../text/explanation.ts";
+import { rfc3339 } from "../text/times.ts";
+import { API_VERSION, type JSONObject } from "./document.ts";
+import { actionField, objectField } from "./plan.ts";
+
+/** Returns the document `Explanation`; its JSON Schema is `schema/explanation.json`. */
+export function explanationDocument(explanation: Explanation): JSONObject {
+  const { observedAtMs, cluster, subject, sections, facts, horizonMs, assumed } = explanation;
+  return {
+    apiVersion: API_VERSION,
+    kind: "Explanation",
+    observedAt: rfc3339(observedAtMs),
+    cluster,
+    subject: subjectField(subject, sections),
+    holds: sections.length > 0 && sections.every(({ holds }) => holds),
+    message: plain(sections.map(({ message }) => message).join(" ")),
+    assumptions: {
+      horizonSeconds: horizonMs / 1000,
+      assignSeconds: assumed.assignMs / 1000,
+      dnsSeconds: assumed.dnsMs / 1000,
+    },
+    facts: facts.map(plain),
+    sections: sections.map((section) => sectionField(section, observedAtMs)),
+  };
+}
+
+function subjectField(subject: Subject, sections: readonly Section[]): JSONObject {
+  switch (subject.kind) {
+    case "pair":
+      return { kind: "pair", ip: subject.ip, node: subject.node };
+    case "ip":
+      return { kind: "ip", ip: subject.ip };
+    case "node":
+      return { kind: "node", node: subject.node };
+    case "name":
+      return { kind: "name", name: subject.fqdn };
+    case "object":
+      return { kind: sections[0]?.object.kind ?? "pool", objects: sections.map(({ object }) => refKey(object)) };
+  }
+}
+
+function sectionField(section: Section, nowMs: number): JSONObject {
+  const { object, holds, isComing, message, gates, nodes, facts, counterfactual, plans, next } = section;
+  return {
+    object: objectField(object),
+    holds,
+    comesTrueByItself: isComing,
+    message: plain(message),
+    facts: facts.map(plain),
+    gates: gates.map((gate) => gateField(gate, object, nowMs)),
+    nodes: nodes.map(({ node, gate }) => ({
+      node,
+      gate: gate === undefined ? null : gate.id,
+      reason: gate?.reason ?? null,
+      detail: plain(gate?.detail ?? ""),
+    })),
+    plans,
+    change:
+      counterfactual === undefined
+        ? null
+        : {
+            edits: counterfactual.changes.map(changeField),
+            alternatives: counterfactual.alternatives.map((others) => others.map(changeField)),
+          },
+    next: next.steps.map(({ atMs, actions }) => ({
+      atSeconds: Math.round((atMs - nowMs) / 1000),
+      actions: actions.map((action) => actionField(action, [])),
+    })),
+  };
+}
+
+function gateField(gate: Gate, object: ObjectRef, nowMs: number): JSONObject {
+  const { id, pass, isUnread, reason, sinceMs, notBeforeMs, about } = gate;
+  return {
+    id,
+    pass: pass ?? null,
+    reached: pass !== undefined || isUnread === true,
+    reason: reason ?? null,
+    message: gateText(gate, object.kind, nowMs),
+    ...(about === undefined ? {} : { about }),
+    ...(sinceMs === undefined ? {} : { since: rfc3339(sinceMs) }),
+    ...(notBeforeMs === undefined ? {} : { notBefore: rfc3339(notBeforeMs) }),
+  };
+}
+
+function changeField({ edit, cost, command, message }: ChangeTold): JSONObject {
+  return { edit: edit ?? null, cost, command: command ?? null, message };
+}
+
+/** Returns the document `Explanation` of a reason, which needs no cluster. */
+export function reasonDocument(reason: Reason): JSONObject {
+  const { text, advice } = REASONS[reason];
+  return {
+    apiVersion: API_VERSION,
+    kind: "Explanation",
+    subject: { kind: "reason", reason },
+    message: text,
+    advice: advice ?? null,
+    gate: gateOf(reason) ?? null,
+  };
+}

@@ -1,0 +1,181 @@
+import { refKey } from "../../model/action.ts";
+import type { ChangeTold, Explanation, Gate, NodeTold, Section } from "../../model/explanation.ts";
+import { adviceFor, capital } from "../../model/hold.ts";
+import { nodePhrase, verdictPhrase } from "../../model/node-phrase.ts";
+import { REASONS, type Reason, reasonText } from "../../model/reason.ts";
+import { plain } from "../../model/text.ts";
+import { actionLine } from "./actions.ts";
+import { countText, type Layout, listText, wrap } from "./layout.ts";
+import { clockText, durationText, untilText } from "./times.ts";
+
+/** The longest name of a gate, with the space behind it. */
+const GATE_COLUMN = 18;
+/** How many names a line lists. */
+const MOST_NAMES = 3;
+
+/** Renders an explanation for people. */
+export function renderExplanation(explanation: Explanation, layout: Layout & { readonly wide: boolean }): string {
+  const { sections, facts } = explanation;
+  const lines = [
+    ...sections.flatMap((section, at) => [...(at === 0 ? [] : [""]), ...sectionLines(section, explanation, layout)]),
+    ...(sections.length > 0 && facts.length > 0 ? [""] : []),
+    ...facts.flatMap((fact) => wrap(plain(fact), "", layout.width)),
+  ];
+  return lines.map((line) => `${line}\n`).join("");
+}
+
+function sectionLines(
+  section: Section,
+  explanation: Explanation,
+  layout: Layout & { readonly wide: boolean },
+): readonly string[] {
+  const { palette, width } = layout;
+  return [
+    ...wrap(plain(section.message), "", width),
+    ...section.facts.flatMap((fact) => wrap(plain(fact), "  ", width)),
+    "",
+    palette.strong(refKey(section.object)),
+    ...gateLines(section, explanation.observedAtMs, layout),
+    ...nodeLines(section.nodes, layout),
+    ...changeLines(section, explanation, layout),
+  ];
+}
+
+const MARK = { open: "=", shut: "!", unread: "?", unasked: "." } as const;
+
+function markOf({ pass, isUnread }: Gate): string {
+  if (isUnread === true) return MARK.unread;
+  if (pass === undefined) return MARK.unasked;
+  return pass ? MARK.open : MARK.shut;
+}
+
+function gateLines(
+  { gates, object }: Section,
+  nowMs: number,
+  { palette, width, wide }: Layout & { readonly wide: boolean },
+): readonly string[] {
+  const isPlain = (gate: Gate): boolean => gate.pass === true && gateText(gate, object.kind, nowMs) === "";
+  const folded = wide ? [] : gates.filter(isPlain);
+  const names = folded.map(({ id }) => id);
+  const head =
+    names.length === 0
+      ? []
+      : wrap(names.join(", "), "  = ", width).map((line, at) => (at === 0 ? line : `    ${line.slice(4)}`));
+  const others = gates.filter((gate) => !folded.includes(gate));
+  const lines = others.flatMap((gate) => {
+    const text = gateText(gate, object.kind, nowMs);
+    const paint = gate.pass === false ? palette.bad : gate.isUnread ? palette.notable : palette.faint;
+    const [first = "", ...rest] = wrap(text, " ".repeat(4 + GATE_COLUMN), width);
+    return [`  ${paint(markOf(gate))} ${gate.id.padEnd(GATE_COLUMN)}${first.trimStart()}`.trimEnd(), ...rest];
+  });
+  return [...head, ...lines];
+}
+
+/** Returns what a gate says, without its name; `""` where it only holds. */
+export function gateText(gate: Gate, kind: Section["object"]["kind"], nowMs: number): string {
+  const { id, pass, reason, detail, sinceMs, about, isUnread } = gate;
+  const since = sinceMs === undefined ? "" : `since ${clockText(sinceMs, nowMs)}`;
+  if (pass === true) return since;
+  if (pass === undefined && isUnread !== true) return "not asked";
+  if (about !== undefined && id === "stays") return `${about} matches, and an address never leaves a node that matches`;
+  if (about !== undefined && id === "turn") return `${about} comes first`;
+  return reason === undefined ? detail : whyShut({ ...gate, reason }, kind, since, nowMs);
+}
+
+function whyShut(
+  { reason, detail, notBeforeMs }: Gate & { readonly reason: Reason },
+  kind: Section["object"]["kind"],
+  since: string,
+  nowMs: number,
+): string {
+  const { isOfTaint, phrase, tell } = REASONS[reason];
+  if (isOfTaint === true) return taintText({ reason, detail }, since);
+  if (phrase !== undefined)
+    return [nodePhrase({ reason, detail: plain(detail) }), since].filter((part) => part !== "").join(" ");
+  const general = reasonText(reason, kind).replace(/\.$/, "");
+  const shown = plain(detail).replace(/\.$/, "");
+  const told = shown === "" ? general : tell === "detail" ? capital(shown) : `${general}: ${shown}`;
+  const until = notBeforeMs === undefined ? "" : ` ${capital(untilText(notBeforeMs, nowMs))}.`;
+  return `${told}${since === "" ? "" : `, ${since}`}.${until}`;
+}
+
+function taintText(verdict: Parameters<typeof verdictPhrase>[0], since: string): string {
+  const when = since === "" ? "" : ` ${since}`;
+  const taint = `${plain(verdict.detail)} is not tolerated`;
+  return verdictPhrase(verdict) === "cordoned" ? `cordoned${when}; ${taint}` : `${taint}${when}`;
+}
+
+/** Nodes by the first gate that they fail, the largest group first. */
+function nodeLines(nodes: readonly NodeTold[], { width }: Layout): readonly string[] {
+  if (nodes.length === 0) return [];
+  const groups = Map.groupBy(nodes, ({ gate }) => (gate === undefined ? "match" : phraseOf(gate)));
+  const sorted = [...groups].toSorted(
+    ([a, x], [b, y]) => Number(b === "match") - Number(a === "match") || y.length - x.length,
+  );
+  const parts = sorted.map(([phrase, group]) => {
+    const names = listText(
+      group.map(({ node }) => node),
+      MOST_NAMES,
+    );
+    return `${group.length} ${phrase} (${names})`;
+  });
+  return wrap(`${countText(nodes.length, "node")}: ${parts.join("; ")}.`, "    ", width);
+}
+
+function phraseOf({ reason, detail, isUnread }: Gate): string {
+  if (isUnread === true || reason === undefined) return "not readable";
+  return verdictPhrase({ reason, detail });
+}
+
+function changeLines(
+  section: Section,
+  { horizonMs, assumed, observedAtMs }: Explanation,
+  { width }: Layout,
+): readonly string[] {
+  const { counterfactual, holds, isComing, plans, next } = section;
+  if (holds) return [];
+  const what = `(${countText(plans, "plan")} tried)`;
+  const head = isComing
+    ? [`Nothing has to change: it comes true by itself within ${durationText(horizonMs)} ${what}.`]
+    : counterfactual === undefined
+      ? [
+          `No change of up to 6 facts that flipop knows would do it within ${durationText(horizonMs)} ${what}.`,
+          ...adviceLines(section),
+        ]
+      : [
+          `Smallest change: ${countText(counterfactual.changes.length, "fact")} ${what}`,
+          ...counterfactual.changes.flatMap((change, at) => [
+            `  ${at + 1} ${changeText(change)}`,
+            ...(counterfactual.alternatives[at] ?? []).map((other) => `      or ${changeText(other)}`),
+          ]),
+        ];
+  const actions = next.steps.flatMap((step) => step.actions.map((action) => ({ atMs: step.atMs, action })));
+  const lines = actions.map(({ atMs, action }) => `  ${stampText(atMs - observedAtMs)} ${actionLine(action)}`);
+  const pace = `an assignment takes ${assumed.assignMs / 1000} s, a DNS write ${assumed.dnsMs / 1000} s`;
+  return [
+    "",
+    ...head.flatMap((line) => wrap(line.trimStart(), " ".repeat(line.length - line.trimStart().length), width)),
+    ...(lines.length === 0 ? [] : wrap(`Then (${pace}):`, "", width)),
+    ...lines.flatMap((line) => wrap(line.trimStart(), "  ", width)),
+  ];
+}
+
+function stampText(ms: number): string {
+  const seconds = Math.floor(ms / 1000);
+  const two = (part: number): string => String(part).padStart(2, "0");
+  return `t+${two(Math.floor(seconds / 60))}:${two(seconds % 60)} `;
+}
+
+function changeText({ message, command, edit }: ChangeTold): string {
+  if (command !== undefined) return command;
+  return edit === undefined ? message : `${message} (--if ${edit})`;
+}
+
+/** What a person can do about the first gate that is shut, where flipop cannot tell a change. */
+function adviceLines({ gates, object }: Section): readonly string[] {
+  const shut = gates.find(({ pass }) => pass === false);
+  if (shut?.reason === undefined) return [];
+  const { reason, detail } = shut;
+  const advice = adviceFor({ kind: "reconcile", object, subject: "", reason, detail, needsPerson: true });
+  return advice === undefined ? [] : [advice];
+}
