@@ -1,11 +1,20 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { ConfigError } from "../model/errors.ts";
 import type { FindingCode, Severity } from "../model/finding.ts";
-import { parseLabelSelector } from "../model/label-selector.ts";
-import { isNamespaceName, isSubdomain, shownText } from "../model/resource.ts";
-import { LONGEST_SUSPENSION_MS } from "../model/suspension.ts";
+import { isNamespaceName, isSubdomain } from "../model/resource.ts";
 import type { Environment } from "./environment.ts";
 import { findingCodes } from "./finding-codes.ts";
+import {
+  addToList,
+  anyText,
+  countUp,
+  duration,
+  labelSelector,
+  parseDuration,
+  suspensionTime,
+  valid,
+  wholeNumber,
+} from "./flag-values.ts";
 import {
   isCronSchedule,
   isPinnedImage,
@@ -424,80 +433,10 @@ function readSwitch(text: string): boolean {
   throw new InvalidArgumentError("It takes true or false.");
 }
 
-/** The value of a flag that is a text, or of a switch. */
-function anyText(text: string): string {
-  return text;
-}
-
-/** Returns a reader that takes a valid text as it is; the hint says what is wrong with another one. */
-function valid(isValid: (text: string) => boolean, hint: string): (text: string) => string {
-  return (text) => {
-    if (!isValid(text)) throw new InvalidArgumentError(hint);
-    return text;
-  };
-}
-
-/** A label selector as it was given. @throws ConfigError `usage` for one that cannot be read, before anything else is. */
-function labelSelector(text: string): string {
-  const parsed = parseLabelSelector(text);
-  if ("selector" in parsed) return text;
-  throw new ConfigError("usage", `Cannot read the label selector '${shownText(text)}' of -l: ${parsed.error}.`);
-}
-
 function manifestParts(text: string, before: readonly ManifestPart[] | undefined): readonly ManifestPart[] {
   const names: readonly string[] = MANIFEST_PARTS;
   const isPart = (name: string): name is ManifestPart => names.includes(name);
   const parts = text.split(",");
   if (!parts.every(isPart)) throw new InvalidArgumentError(`Allowed are ${names.join(", ")}.`);
   return [...(before ?? []), ...parts];
-}
-
-function addToList(text: string, before: readonly string[]): readonly string[] {
-  return [...before, text];
-}
-
-function countUp(_: string, before: number): number {
-  return before + 1;
-}
-
-function duration(text: string): number {
-  const ms = parseDuration(text);
-  if (ms === undefined) throw new InvalidArgumentError("Write it like 500ms, 30s, 5m or 1h; at most 24h.");
-  return ms;
-}
-
-const MOST = 1_000_000;
-
-function wholeNumber(text: string): number {
-  if (!/^\d{1,7}$/.test(text) || Number(text) > MOST)
-    throw new InvalidArgumentError(`Write a whole number from 0 to ${MOST}.`);
-  return Number(text);
-}
-
-function suspensionTime(text: string): number {
-  const ms = parseDuration(text, LONGEST_SUSPENSION_MS);
-  if (ms === undefined) throw new InvalidArgumentError("Write it like 30m, 2h or 3d; at most 7d.");
-  return ms;
-}
-
-const UNIT_MS: ReadonlyMap<string, number> = new Map([
-  ["ms", 1],
-  ["s", 1000],
-  ["m", 60_000],
-  ["h", 3_600_000],
-  ["d", 86_400_000],
-]);
-const LONGEST_MS = 24 * 3_600_000;
-
-/**
- * Returns the milliseconds of `500ms`, `30s`, `5m`, `1h`, `1d` or `1m30s`; undefined for anything else, for nothing (`0s`), and for
- * more than `longestMs`, a day unless it is given.
- */
-export function parseDuration(text: string, longestMs: number = LONGEST_MS): number | undefined {
-  if (!/^(\d+(\.\d+)?(ms|s|m|h|d))+$/.test(text)) return undefined;
-  let sum = 0;
-  for (const [, number, , unit] of text.matchAll(/(\d+(\.\d+)?)(ms|s|m|h|d)/g)) {
-    sum += Number(number) * (UNIT_MS.get(unit ?? "") ?? 0);
-  }
-  return sum > 0 && sum <= longestMs ? sum : undefined;
 }

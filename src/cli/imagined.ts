@@ -7,7 +7,8 @@ import { EditedObjects, editedKindOf, type FileObject } from "../rehearse/edited
 import { editWorld } from "../rehearse/edited-world.ts";
 import type { EditsTold } from "../report/text/plan.ts";
 import { readDocuments } from "../validate/documents.ts";
-import { type PlanFlags, parseDuration } from "./flags.ts";
+import { parseDuration } from "./flag-values.ts";
+import type { PlanFlags } from "./flags.ts";
 import { readManifests } from "./manifest-files.ts";
 
 /** A world that a person imagines: what `--if` and `-f` say. */

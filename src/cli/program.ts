@@ -115,20 +115,8 @@ export function buildProgram({ invocation, open, onExit }: Program): Command {
   command("approve", "Let an object with spec.approval: Voluntary take what it asks to take.", APPROVE, OBJECT, "")
     .addHelpText("after", APPROVE_EXAMPLES)
     .action(run<ApproveFlags>(async (...given) => (await import("./approve.ts")).runApprove(...given)));
-  addFlags(
-    program.command("validate").description("Check manifests before they are applied. Needs no cluster."),
-    VALIDATE,
-  )
-    .addArgument(new Argument("[FILE...]", "files or folders; - reads from standard input"))
-    .addHelpText("after", VALIDATE_EXAMPLES)
-    .action(async (paths: readonly string[], flags: ValidateFlags) => {
-      const { output } = flags;
-      const session = await open({ ...flags, output: output === "json" || output === "yaml" ? output : "table" });
-      onExit(await (await import("./validate.ts")).runValidate(session, paths, flags));
-    });
-  addFlags(program.command("manifests").description("Print what installs flipop, as YAML."), MANIFESTS)
-    .addHelpText("after", MANIFESTS_EXAMPLES)
-    .action(async (flags: ManifestFlags) => onExit((await import("./manifests.ts")).runManifests(streams, flags)));
+  addValidate(program, open, onExit);
+  addManifests(program, streams, onExit);
   addVersion(program, streams, onExit);
   addHelp(program, streams, onExit);
   return program;
@@ -152,6 +140,26 @@ export function buildProgram({ invocation, open, onExit }: Program): Command {
       onExit(await work(await open(flags), names, flags));
     };
   }
+}
+
+function addValidate(program: Command, open: Program["open"], onExit: Program["onExit"]): void {
+  addFlags(
+    program.command("validate").description("Check manifests before they are applied. Needs no cluster."),
+    VALIDATE,
+  )
+    .addArgument(new Argument("[FILE...]", "files or folders; - reads from standard input"))
+    .addHelpText("after", VALIDATE_EXAMPLES)
+    .action(async (paths: readonly string[], flags: ValidateFlags) => {
+      const { output } = flags;
+      const session = await open({ ...flags, output: output === "json" || output === "yaml" ? output : "table" });
+      onExit(await (await import("./validate.ts")).runValidate(session, paths, flags));
+    });
+}
+
+function addManifests(program: Command, streams: Streams, onExit: Program["onExit"]): void {
+  addFlags(program.command("manifests").description("Print what installs flipop, as YAML."), MANIFESTS)
+    .addHelpText("after", MANIFESTS_EXAMPLES)
+    .action(async (flags: ManifestFlags) => onExit((await import("./manifests.ts")).runManifests(streams, flags)));
 }
 
 function addVersion(program: Command, streams: Streams, onExit: Program["onExit"]): void {

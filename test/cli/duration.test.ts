@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseDuration } from "../../src/cli/flags.ts";
+import { parseDuration } from "../../src/cli/flag-values.ts";
 
 test.for([
   ["500ms", 500],

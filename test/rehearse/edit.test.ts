@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { parseDuration } from "../../src/cli/flags.ts";
+import { parseDuration } from "../../src/cli/flag-values.ts";
 import { ConfigError } from "../../src/model/errors.ts";
 import { EDIT_FORMS, type Edit, parseEdit } from "../../src/rehearse/edit.ts";
 

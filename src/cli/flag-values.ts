@@ -1,0 +1,80 @@
+import { InvalidArgumentError } from "commander";
+import { ConfigError } from "../model/errors.ts";
+import { parseLabelSelector } from "../model/label-selector.ts";
+import { shownText } from "../model/resource.ts";
+import { LONGEST_SUSPENSION_MS } from "../model/suspension.ts";
+
+/** The value of a flag that is a text, or of a switch. */
+export function anyText(text: string): string {
+  return text;
+}
+
+/** Returns a reader that takes a valid text as it is; the hint says what is wrong with another one. */
+export function valid(isValid: (text: string) => boolean, hint: string): (text: string) => string {
+  return (text) => {
+    if (!isValid(text)) throw new InvalidArgumentError(hint);
+    return text;
+  };
+}
+
+/** A label selector as it was given. @throws ConfigError `usage` for one that cannot be read, before anything else is. */
+export function labelSelector(text: string): string {
+  const parsed = parseLabelSelector(text);
+  if ("selector" in parsed) return text;
+  throw new ConfigError("usage", `Cannot read the label selector '${shownText(text)}' of -l: ${parsed.error}.`);
+}
+
+/** A value of a flag that may be given several times. */
+export function addToList(text: string, before: readonly string[]): readonly string[] {
+  return [...before, text];
+}
+
+/** How often a flag was given. */
+export function countUp(_: string, before: number): number {
+  return before + 1;
+}
+
+/** Milliseconds of a time. @throws InvalidArgumentError for a text that is none */
+export function duration(text: string): number {
+  const ms = parseDuration(text);
+  if (ms === undefined) throw new InvalidArgumentError("Write it like 500ms, 30s, 5m or 1h; at most 24h.");
+  return ms;
+}
+
+const MOST = 1_000_000;
+
+/** A whole number. @throws InvalidArgumentError for a text that is none */
+export function wholeNumber(text: string): number {
+  if (!/^\d{1,7}$/.test(text) || Number(text) > MOST)
+    throw new InvalidArgumentError(`Write a whole number from 0 to ${MOST}.`);
+  return Number(text);
+}
+
+/** Milliseconds of a time that a suspension may last. @throws InvalidArgumentError for a text that is none */
+export function suspensionTime(text: string): number {
+  const ms = parseDuration(text, LONGEST_SUSPENSION_MS);
+  if (ms === undefined) throw new InvalidArgumentError("Write it like 30m, 2h or 3d; at most 7d.");
+  return ms;
+}
+
+const UNIT_MS: ReadonlyMap<string, number> = new Map([
+  ["ms", 1],
+  ["s", 1000],
+  ["m", 60_000],
+  ["h", 3_600_000],
+  ["d", 86_400_000],
+]);
+const LONGEST_MS = 24 * 3_600_000;
+
+/**
+ * Returns the milliseconds of `500ms`, `30s`, `5m`, `1h`, `1d` or `1m30s`; undefined for anything else, for nothing (`0s`), and for
+ * more than `longestMs`, a day unless it is given.
+ */
+export function parseDuration(text: string, longestMs: number = LONGEST_MS): number | undefined {
+  if (!/^(\d+(\.\d+)?(ms|s|m|h|d))+$/.test(text)) return undefined;
+  let sum = 0;
+  for (const [, number, , unit] of text.matchAll(/(\d+(\.\d+)?)(ms|s|m|h|d)/g)) {
+    sum += Number(number) * (UNIT_MS.get(unit ?? "") ?? 0);
+  }
+  return sum > 0 && sum <= longestMs ? sum : undefined;
+}
