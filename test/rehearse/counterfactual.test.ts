@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { refKey } from "../../src/model/action.ts";
 import type { ChangeTold, Explanation, Section } from "../../src/model/explanation.ts";
 import type { Observation } from "../../src/model/observation.ts";
@@ -111,12 +111,21 @@ function checkTold(world: Observation, { section, comesTrue }: Asked): void {
 }
 
 describe("the smallest change", () => {
+  let played = 0;
   let found = 0;
   let several = 0;
+
+  // A change that is never found would make every world pass.
+  afterAll(() => {
+    if (played < WORLDS) return;
+    expect(found, "worlds with a change").toBeGreaterThan(WORLDS / 5);
+    expect(several, "worlds with several").toBeGreaterThan(WORLDS / 25);
+  });
 
   test.for(Array.from({ length: WORLDS }, (_, seed) => seed))(
     "of world %d makes it true, and leaving out any one edit makes it false",
     (seed) => {
+      played += 1;
       const world = randomWorld(seed);
       const asked = ask(world, seed);
       expect(asked.length).toBeLessThanOrEqual(world.pools.length);
@@ -126,9 +135,4 @@ describe("the smallest change", () => {
       several += numbers.filter((number) => number > 1).length;
     },
   );
-
-  test("is found for many of them, often of several facts", () => {
-    expect(found).toBeGreaterThan(WORLDS / 5);
-    expect(several).toBeGreaterThan(WORLDS / 25);
-  });
 });
