@@ -67,6 +67,18 @@ describe("the status of record sets", () => {
     ]);
   });
 
+  test("tells the addresses of others from its own", () => {
+    const name = { provider: "digitalocean", zone: "example.com", name: "nodes.example.com" };
+    const [A, B] = ["192.0.2.1", "192.0.2.2"] as const;
+    const foreign = [{ address: B, since: "2026-01-02T03:04:05Z" }];
+    const shared = (addresses: readonly string[]): string => {
+      const status = { ...PUBLISHED, publishedDNS: { ...name, addresses, foreign } };
+      return text([], [aRecordSet("nodes", { status })])[1] ?? "";
+    };
+    expect(shared([A, B])).toContain(" 192.0.2.1 (and 1 foreign) ");
+    expect(shared([B])).toContain(" none (and 1 foreign) ");
+  });
+
   test("names few addresses of many, and all with -o wide beside zone, former names and retries", () => {
     const addresses = ["192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4"];
     const published = { provider: "digitalocean", zone: "example.com", name: "nodes.example.com", addresses };

@@ -5,6 +5,7 @@ import {
   objectKey,
   type RecordSetStatus,
   type RetryStatus,
+  shownAddresses,
 } from "../../model/resource.ts";
 import { type Suspended, whySuspended } from "../../model/suspension.ts";
 import { plain, plainValue } from "../../model/text.ts";
@@ -325,10 +326,13 @@ function formerText(names: DNSMemory["formerDNS"]): string {
 /** How many addresses are shown unless `wide`. */
 const MOST_ADDRESSES = 3;
 
+/** The addresses that the record set wrote, and how many others stand beside them. */
 function publishedText({ name, recordSet }: RecordSetRow, wide: boolean): string {
   const { publishedDNS } = recordSet.status;
   if (!name.isPublished || publishedDNS === undefined) return "-";
-  return listText(publishedDNS.addresses, wide ? Number.POSITIVE_INFINITY : MOST_ADDRESSES) || "none";
+  const own = listText(shownAddresses(publishedDNS), wide ? Number.POSITIVE_INFINITY : MOST_ADDRESSES) || "none";
+  const { foreign = [] } = publishedDNS;
+  return foreign.length === 0 ? own : `${own} (and ${foreign.length} foreign)`;
 }
 
 /** How the state of an address is painted. */
