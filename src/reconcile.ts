@@ -27,12 +27,22 @@ export interface PlanOptions {
 }
 
 /** Reads the world and plans; what `reconcile` would do, by the same code. Writes nothing. */
-export async function planPass(
-  deps: ReaderDeps,
+export async function planPass(deps: ReaderDeps, selection: Selection, options?: PlanOptions): Promise<PlannedWorld> {
+  return planWorld(await observe(deps), selection, options);
+}
+
+/** A world, and what reconcile would do in it. */
+export interface PlannedWorld {
+  readonly observation: Observation;
+  readonly plan: Plan;
+}
+
+/** Plans what reconcile would do in a world that has been seen. Pure. */
+export function planWorld(
+  observed: Observation,
   selection: Selection,
   { restraint, edited }: PlanOptions = {},
-): Promise<{ readonly observation: Observation; readonly plan: Plan }> {
-  const observed = await observe(deps);
+): PlannedWorld {
   const world = edited === undefined ? observed : edited(observed);
   const observation = restraint === undefined ? world : { ...world, restraint };
   return { observation, plan: announce(plan(observation, selection), observation, selection) };

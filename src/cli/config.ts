@@ -1,4 +1,5 @@
 import type { KubeConfigInputs } from "../adapters/kube/config.ts";
+import { ConfigError } from "../model/errors.ts";
 import type { Clock, Secrets } from "../ports/system.ts";
 import { type Environment, type EnvironmentSettings, given, resolveEnvironment } from "./environment.ts";
 import type { ClusterFlags, GrantsFlag } from "./flags.ts";
@@ -21,6 +22,8 @@ export interface Config extends EnvironmentSettings {
   readonly secrets: Secrets;
   /** Run on the embedded world in this directory. */
   readonly sandboxDir?: string;
+  /** The world is that of this snapshot, a file; `-` = standard input. Absent = the cluster's and the providers'. */
+  readonly from?: string;
   readonly requestTimeoutMs?: number;
   readonly lease: { readonly namespace: string; readonly name: string };
   /** How grants count; absent = as the Lease notes. */
@@ -39,20 +42,29 @@ export interface Outlets {
 /** Directory of the embedded world when `--sandbox` names none, relative to the working directory. */
 export const DEFAULT_SANDBOX_DIR = "sandbox";
 
-/** Returns the configuration of one command. */
+/** Returns the configuration of one command. @throws ConfigError `usage` for a snapshot beside a cluster */
 export function resolveConfig(
-  flags: ClusterFlags & { readonly grants?: GrantsFlag },
+  flags: ClusterFlags & { readonly grants?: GrantsFlag; readonly from?: string },
   env: Environment,
   { warn, secrets }: Outlets,
 ): Config {
   const { sandbox, kubeconfig, context, requestTimeout: requestTimeoutMs, as, asGroup: asGroups } = flags;
+  const { from } = flags;
+  const beside = Object.entries({ sandbox, kubeconfig, context, as }).find(([, value]) => value !== undefined);
+  if (from !== undefined && beside !== undefined)
+    throw new ConfigError("usage", `--from needs no cluster: leave out --${beside[0]}.`);
   const settings = resolveEnvironment(env);
   return Object.freeze({
     ...settings,
     kube: { ...settings.kube, ...given({ kubeconfig, context, as }), asGroups },
     warn,
     secrets,
-    ...given({ grants: flags.grants, requestTimeoutMs, sandboxDir: sandbox === true ? DEFAULT_SANDBOX_DIR : sandbox }),
+    ...given({
+      from,
+      grants: flags.grants,
+      requestTimeoutMs,
+      sandboxDir: sandbox === true ? DEFAULT_SANDBOX_DIR : sandbox,
+    }),
     lease: { namespace: flags.leaseNamespace, name: flags.leaseName },
   });
 }

@@ -88,6 +88,14 @@ export interface PlanFlags extends CommonFlags, LimitFlags {
   readonly if: readonly string[];
   /** Files and folders; `-` = standard input. */
   readonly filename: readonly string[];
+  /** A snapshot; `-` = standard input. */
+  readonly from?: string;
+}
+
+/** Flags of `snapshot`. */
+export interface SnapshotFlags extends ClusterFlags {
+  readonly grants?: GrantsFlag;
+  readonly force?: boolean;
 }
 
 /** Flags of `reconcile`; durations in milliseconds. */
@@ -121,6 +129,8 @@ export interface StatusFlags extends CommonFlags {
   /** Absent = as the Lease notes. */
   readonly grants?: GrantsFlag;
   readonly check?: boolean;
+  /** A snapshot; `-` = standard input. */
+  readonly from?: string;
   /** Milliseconds. */
   readonly maxAge: number;
 }
@@ -237,6 +247,8 @@ const GRANTS: readonly GrantsFlag[] = ["off", "warn", "require"];
 /** Of readers: `reconcile` notes on the Lease how grants counted. */
 const NOTED_GRANTS = "by default as in the last run of reconcile";
 
+const FROM = flag("--from <FILE>", "of the world of a snapshot instead of a cluster; - reads it from stdin");
+
 /** The flags of `plan`. */
 export const PLAN: FlagTable<Omit<PlanFlags, keyof GlobalFlags>> = {
   ...COMMON,
@@ -250,6 +262,14 @@ export const PLAN: FlagTable<Omit<PlanFlags, keyof GlobalFlags>> = {
     "plan as if these objects were applied, repeatable; - reads them from stdin",
     addToList,
   ),
+  from: FROM,
+};
+
+/** The flags of `snapshot`. */
+export const SNAPSHOT: FlagTable<Omit<SnapshotFlags, keyof GlobalFlags>> = {
+  ...CLUSTER,
+  grants: flag("--grants <MODE>", `whether to hold what namespaces grant; ${NOTED_GRANTS}`, GRANTS),
+  force: flag("--force", "replace a file that exists"),
 };
 
 /** The flags of `reconcile`. */
@@ -291,6 +311,7 @@ export const STATUS: FlagTable<Omit<StatusFlags, keyof GlobalFlags>> = {
   ...COMMON,
   grants: flag("--grants <MODE>", `whether to show what is not granted: not with off; ${NOTED_GRANTS}`, GRANTS),
   check: flag("--check", "exit 6 when an object is not ready or waits for a person, or the last success is too old"),
+  from: FROM,
   maxAge: flag("--max-age <DURATION>", "how old the last successful run may be with --check", duration, "5m"),
 };
 

@@ -23,6 +23,8 @@ import {
   RESUME,
   type ReconcileFlags,
   type ResumeFlags,
+  SNAPSHOT,
+  type SnapshotFlags,
   STATUS,
   type StatusFlags,
   SUSPEND,
@@ -46,6 +48,7 @@ export const COMMANDS: readonly string[] = [
   "resume",
   "approve",
   "validate",
+  "snapshot",
   "manifests",
   "version",
   "help",
@@ -116,6 +119,7 @@ export function buildProgram({ invocation, open, onExit }: Program): Command {
     .addHelpText("after", APPROVE_EXAMPLES)
     .action(run<ApproveFlags>(async (...given) => (await import("./approve.ts")).runApprove(...given)));
   addValidate(program, open, onExit);
+  addSnapshot(program, open, onExit);
   addManifests(program, streams, onExit);
   addVersion(program, streams, onExit);
   addHelp(program, streams, onExit);
@@ -160,6 +164,19 @@ function addManifests(program: Command, streams: Streams, onExit: Program["onExi
   addFlags(program.command("manifests").description("Print what installs flipop, as YAML."), MANIFESTS)
     .addHelpText("after", MANIFESTS_EXAMPLES)
     .action(async (flags: ManifestFlags) => onExit((await import("./manifests.ts")).runManifests(streams, flags)));
+}
+
+function addSnapshot(program: Command, open: Program["open"], onExit: Program["onExit"]): void {
+  addFlags(
+    program.command("snapshot").description("Write what flipop sees to a file, for plan --from and bug reports."),
+    SNAPSHOT,
+  )
+    .addArgument(new Argument("[FILE]", "file to make; standard output by default"))
+    .addHelpText("after", SNAPSHOT_EXAMPLES)
+    .action(async (file: string | undefined, _: unknown, self: Command) => {
+      const flags = self.optsWithGlobals<SnapshotFlags>();
+      onExit(await (await import("./snapshot.ts")).runSnapshot(await open(flags), file, flags));
+    });
 }
 
 function addVersion(program: Command, streams: Streams, onExit: Program["onExit"]): void {
@@ -233,6 +250,15 @@ Examples:
   flipop status -o wide
   flipop status pool/ingress/web www.example.com
   flipop status --check && echo fine`;
+
+const SNAPSHOT_EXAMPLES = `
+Examples:
+  flipop snapshot world.yaml
+  flipop plan --from world.yaml --if node/worker-1=NotReady
+  flipop status --from world.yaml
+
+It holds the objects of flipop, the nodes, and what providers show of the addresses and names that objects ask for; no token, no URL, no name of a pod, and of the
+nodes only the labels that selectors read. Writes nothing but the file, which only its owner may read.`;
 
 const VALIDATE_EXAMPLES = `
 Examples:

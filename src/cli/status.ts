@@ -79,8 +79,8 @@ async function readNodes(cluster: Reader): Promise<Pick<StoredFacts, "nodes" | "
 }
 
 /** The Lease, or why it may not be read: whoever may see pools sees them without it. */
-async function readLease(
-  cluster: Reader,
+export async function readLease(
+  cluster: Pick<Reader, "readLease">,
   namespace: string,
   name: string,
 ): Promise<Pick<StoredFacts, "lease" | "leaseError">> {

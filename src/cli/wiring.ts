@@ -1,17 +1,16 @@
-import type { Observation } from "../model/observation.ts";
-import type { Plan } from "../model/plan.ts";
 import type { RunRestraint } from "../model/restraint.ts";
 import type { PassResult, RunEnd, Selection } from "../model/run.ts";
 import type {
   AnnotatableCluster,
   ClusterReader,
   ClusterWriter,
+  LeaseRecord,
   NamespaceReader,
   Overlay,
   Staleness,
 } from "../ports/cluster.ts";
 import type { Clock, LockState } from "../ports/system.ts";
-import type { PlanOptions } from "../reconcile.ts";
+import type { PlannedWorld, PlanOptions } from "../reconcile.ts";
 import { type LeaseTerms, NO_LOCK, withLease } from "../watch/lease.ts";
 import type { WatchAnswer, WatchListener } from "../watch/watch.ts";
 import type { Config, Runtime } from "./config.ts";
@@ -22,11 +21,11 @@ import { SYSTEM_CLOCK } from "./system-clock.ts";
 /** The way from commands to the world. Each method opens what its command needs, lends it to the work, and closes it again, also when the work throws. */
 export interface Wiring {
   readonly clock: Clock;
-  /** For `status`. */
+  /** For `status`. Of a snapshot where the configuration names one. */
   readonly withReader: <T>(config: Config, work: (cluster: Reader) => Promise<T>) => Promise<T>;
   /** For `suspend` and `resume`: writes annotations that a person asks for, and nothing else. */
   readonly withAnnotator: <T>(config: Config, work: (cluster: AnnotatableCluster) => Promise<T>) => Promise<T>;
-  /** `overlay` says how objects are seen in the place of the stored ones; absent = as they are. */
+  /** Of a snapshot where the configuration names one. `overlay` says how objects are seen in the place of the stored ones; absent = as they are. */
   readonly withPlanner: <T>(config: Config, work: (planner: Planner) => Promise<T>, overlay?: Overlay) => Promise<T>;
   /** `deadlineMs`, monotonic, is when the run must have ended: it bounds every call. */
   readonly withReconciler: <T>(
@@ -37,16 +36,19 @@ export interface Wiring {
   readonly withWatcher: <T>(config: Config, work: (watcher: Watcher) => Promise<T>) => Promise<T>;
 }
 
-/** A cluster that cannot be written. */
-export type Reader = ClusterReader & NamespaceReader;
+/** A cluster that cannot be written, as far as commands read it by themselves; or a snapshot of one. */
+export type Reader = NamespaceReader &
+  Pick<ClusterReader, "server" | "now" | "listPools" | "listRoutedIPs" | "listRecordSets" | "listNodes"> & {
+    readonly readLease: (
+      namespace: string,
+      name: string,
+    ) => Promise<Pick<LeaseRecord, "namespace" | "name" | "holder" | "renewTimeMs" | "annotations"> | undefined>;
+  };
 
 /** The world of `plan`: nothing here can write. */
 export interface Planner {
   readonly cluster: Reader;
-  plan(
-    selection: Selection,
-    options?: PlanOptions,
-  ): Promise<{ readonly observation: Observation; readonly plan: Plan }>;
+  plan(selection: Selection, options?: PlanOptions): Promise<PlannedWorld>;
 }
 
 /** The world of `reconcile`. */
@@ -111,19 +113,29 @@ export function createWiring(runtime: Runtime = { clock: SYSTEM_CLOCK }): Wiring
   const { clock } = runtime;
   return {
     clock,
-    withReader: (given, work) =>
-      withSandbox(given, async (config) => withCluster(await openClusterReader(config, clock), work)),
+    withReader: async (given, work) => {
+      const { from } = given;
+      if (from !== undefined)
+        return work(await (await import("./from-snapshot.ts")).snapshotReader({ ...given, from }));
+      return withSandbox(given, async (config) => withCluster(await openClusterReader(config, clock), work));
+    },
     withAnnotator: (given, work) =>
       withSandbox(given, async (config) => withCluster(await openAnnotator(config, clock), work)),
-    withPlanner: (given, work, overlay) =>
-      withSandbox(given, async (config) => {
+    withPlanner: async (given, work, overlay) => {
+      const { from } = given;
+      if (from !== undefined) {
+        const { snapshotPlanner } = await import("./from-snapshot.ts");
+        return work(await snapshotPlanner({ ...given, from }, overlay));
+      }
+      return withSandbox(given, async (config) => {
         const { planPass } = await import("../reconcile.ts");
         const access = await openProviderReaders(config, runtime);
         return withCluster(await openClusterReader(config, clock, overlay), (cluster) => {
           const deps = { cluster, ...access, clock, leaseName: config.lease, grants: config.grants };
           return work({ cluster, plan: (selection, options) => planPass(deps, selection, options) });
         });
-      }),
+      });
+    },
     withReconciler: (given, deadlineMs, work) =>
       withSandbox(given, async (config) =>
         withCluster(await openClusterWriter(config, clock, deadlineMs), (cluster) =>

@@ -90,6 +90,8 @@ export interface ClusterReader {
 
 /** Objects as they would be, laid over those of a cluster as they are read. Absent objects and fields are not invented: `decode` reads what the API server would hold. */
 export interface Overlay {
+  /** True where it changes nothing. */
+  readonly isEmpty: boolean;
   /** Returns an object of the cluster as it is to be seen; undefined = as if it were not there. */
   seen<T>(of: OverlaidKind, object: unknown, decode: (object: unknown) => T | undefined, nowMs: number): T | undefined;
   /** Returns objects that the cluster may lack. Where it has one of that name, that one counts. */

@@ -29,6 +29,11 @@ export class EditedObjects {
     this.#files = files;
   }
 
+  /** True where no object is another one. */
+  get isEmpty(): boolean {
+    return this.#edits.length + this.#files.length === 0;
+  }
+
   /** Returns an object of the cluster as it is to be seen; undefined = as if it were not there. `decode` is how it is read. */
   seen<T>(of: EditedKind, object: unknown, decode: (object: unknown) => T | undefined, nowMs: number): T | undefined {
     const place = placeOf(object);

@@ -8,6 +8,7 @@ const RANKS: Readonly<Record<string, number>> = {
   ports: 1,
   observe: 2,
   rehearse: 2,
+  snapshot: 2,
   apply: 2,
   adapters: 2,
   "(top)": 3,
@@ -22,6 +23,7 @@ const CLI_ONLY: readonly string[] = ["adapters", "sandbox"];
 const KNOWS_ONLY: Readonly<Record<string, readonly string[]>> = {
   sandbox: ["model"],
   rehearse: ["model", "plan"],
+  snapshot: ["model"],
   validate: ["model", "plan", "rehearse"],
   "adapters/http": ["model", "ports"],
   "adapters/dns": ["adapters", "model", "ports"],

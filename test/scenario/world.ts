@@ -5,6 +5,7 @@ import { GROUP, type PoolStatus } from "../../src/model/resource.ts";
 import type { PassResult, Selection } from "../../src/model/run.ts";
 import type { Clock } from "../../src/ports/system.ts";
 import { planPass } from "../../src/reconcile.ts";
+import { checkSnapshot } from "../snapshot/check-snapshot.ts";
 import type { WriterDeps } from "../../src/rounds.ts";
 import { type PortCall, slowed } from "../fake/slowed.ts";
 import { checkAnnounced } from "./announced.ts";
@@ -264,7 +265,9 @@ export class World {
     const ports = this.backend.open(adapterClock(running.clock), life.diesAt);
     const own = instrumented(ports, this.backend.clock, life, new Set());
     try {
-      return (await planPass(this.deps(running.clock, own), this.#selection(selection))).plan;
+      const { observation, plan } = await planPass(this.deps(running.clock, own), this.#selection(selection));
+      checkSnapshot(observation, plan, this.#selection(selection));
+      return plan;
     } finally {
       running.kill();
       ports.close();

@@ -1,0 +1,340 @@
+import type { AcquisitionNote } from "../model/acquisition-memory.ts";
+import type { AcquiredIP, PendingAcquisition, ReleasedIP } from "../model/address.ts";
+import type { Approval, ApprovalPolicy } from "../model/approval.ts";
+import type { FirewallMemory, FirewallWish, PendingFirewall, PortRange } from "../model/firewall.ts";
+import type {
+  Condition,
+  DNSRecordSetSpec,
+  IPFault,
+  IPState,
+  IPStatus,
+  IssuerMemory,
+  MatchSpec,
+  MaxUnavailable,
+  ObjectMeta,
+  Pool,
+  PoolSpec,
+  PoolSummary,
+  PublishedName,
+  ReclaimPolicy,
+  RecordSet,
+  RecordSetSpec,
+  RecordSetStatus,
+  RecordSetSummary,
+  RecordSince,
+  RetryStatus,
+  RoutedIPStatus,
+  Toleration,
+  UnreadyNode,
+} from "../model/resource.ts";
+import type { RoutedIP, RoutedIPSpec, RoutedPort } from "../model/routed-ip.ts";
+import type { Suspension } from "../model/suspension.ts";
+import { fields, flag, list, mark, number, recordOf, type Shape, setOf, text, word } from "./shape.ts";
+
+/** Labels, selectors and the like. */
+export const texts: Shape<Readonly<Record<string, string>>> = recordOf(text);
+
+/** What an annotation says of standing still. */
+export const SUSPENSION: Shape<Suspension> = fields<Suspension>(
+  { by: text, why: text, sinceMs: number, untilMs: number, problem: text },
+  "sinceMs",
+  "untilMs",
+  "problem",
+);
+
+const META: Shape<ObjectMeta> = fields<ObjectMeta>(
+  {
+    namespace: text,
+    name: text,
+    uid: text,
+    resourceVersion: text,
+    generation: number,
+    createdAtMs: number,
+    isDeleting: flag,
+    finalizers: list(text),
+    labels: texts,
+    note: fields<AcquisitionNote>({ ips: list(text), pending: list(text) }),
+    suspension: SUSPENSION,
+    approval: fields<Approval>({ plan: setOf(text), by: text, untilMs: number, problem: text }, "untilMs", "problem"),
+  },
+  "note",
+  "suspension",
+  "approval",
+);
+
+const MATCH: Shape<MatchSpec> = fields<MatchSpec>({
+  nodeLabel: text,
+  podNamespace: text,
+  podLabel: text,
+  tolerations: list(
+    fields<Toleration>(
+      { key: text, operator: text, value: text, effect: text, tolerationSeconds: number },
+      "key",
+      "operator",
+      "value",
+      "effect",
+      "tolerationSeconds",
+    ),
+  ),
+});
+
+const DNS_SPEC: Shape<DNSRecordSetSpec> = fields<DNSRecordSetSpec>(
+  { provider: text, zone: text, recordName: text, ttlSeconds: number, foreignRecords: text },
+  "foreignRecords",
+);
+
+/** Either of the two. */
+const MAX_UNAVAILABLE = fields<{ readonly count?: number; readonly percent?: number }>(
+  { count: number, percent: number },
+  "count",
+  "percent",
+) as Shape<MaxUnavailable>;
+
+const RECLAIM = word<ReclaimPolicy>("Retain", "Delete");
+const APPROVAL = word<ApprovalPolicy>("None", "Voluntary");
+const FOREIGN_HOLDER = word<PoolSpec["foreignHolder"]>("Hold", "TakeOver");
+
+const POOL_SPEC: Shape<PoolSpec> = fields<PoolSpec>(
+  {
+    provider: text,
+    region: text,
+    ips: list(text),
+    desiredIPs: number,
+    assignmentCoolOffSeconds: number,
+    gracePeriodSeconds: number,
+    maxUnavailable: MAX_UNAVAILABLE,
+    drainSeconds: number,
+    match: MATCH,
+    dnsRecordSet: DNS_SPEC,
+    reclaimPolicy: RECLAIM,
+    foreignHolder: FOREIGN_HOLDER,
+    suspend: flag,
+    approval: APPROVAL,
+  },
+  "maxUnavailable",
+  "drainSeconds",
+  "dnsRecordSet",
+  "approval",
+);
+
+const CONDITION: Shape<Condition> = fields<Condition>(
+  {
+    type: text,
+    status: word("True", "False", "Unknown"),
+    observedGeneration: number,
+    lastTransitionTime: text,
+    reason: text,
+    message: text,
+    hasAddresses: mark,
+  },
+  "hasAddresses",
+);
+
+const SINCE: Shape<RecordSince> = fields<RecordSince>({ address: text, since: text });
+
+const PUBLISHED: Shape<PublishedName> = fields<PublishedName>(
+  { provider: text, zone: text, name: text, addresses: list(text), foreign: list(SINCE), unseen: list(SINCE) },
+  "foreign",
+  "unseen",
+);
+
+const RETRY: Shape<RetryStatus> = fields<RetryStatus>({
+  subject: text,
+  attempts: number,
+  nextAttemptTime: text,
+  error: text,
+});
+
+const IP_STATUS: Shape<IPStatus> = fields<IPStatus>(
+  {
+    state: word<IPState>("active", "in-progress", "error", "no-match", "unassigned", "disabled"),
+    nodeName: text,
+    providerID: text,
+    previousProviderID: text,
+    error: text,
+    reason: text,
+    fault: word<IPFault>("conflict", "ungranted", "unknown", "invalid", "gone", "foreign", "unread"),
+    notMatchingSince: text,
+    drainingUntil: text,
+  },
+  "nodeName",
+  "providerID",
+  "previousProviderID",
+  "error",
+  "reason",
+  "fault",
+  "notMatchingSince",
+  "drainingUntil",
+);
+
+const ACQUIRED: Shape<AcquiredIP> = fields<AcquiredIP>({ ip: text, acquiredAt: text, adopted: flag }, "adopted");
+
+const PENDING: Shape<PendingAcquisition> = fields<PendingAcquisition>(
+  {
+    startedAt: text,
+    region: text,
+    providerID: text,
+    nodeName: text,
+    knownIPs: list(text),
+    restored: flag,
+    candidates: list(text),
+  },
+  "region",
+  "providerID",
+  "nodeName",
+  "restored",
+  "candidates",
+);
+
+const RELEASED: Shape<ReleasedIP> = fields<ReleasedIP>(
+  { ip: text, providerID: text, nodeName: text, acquired: flag },
+  "providerID",
+  "nodeName",
+  "acquired",
+);
+
+const FIREWALL_MEMORY: Shape<FirewallMemory> = fields<FirewallMemory>({
+  provider: text,
+  id: text,
+  name: text,
+  ports: list(text),
+  machineIDs: list(text),
+});
+
+const PENDING_FIREWALL: Shape<PendingFirewall> = fields<PendingFirewall>(
+  { id: text, name: text, machineID: text, since: text },
+  "machineID",
+);
+
+const ISSUER: Shape<IssuerMemory> = fields<IssuerMemory>({ provider: text, reclaimPolicy: RECLAIM });
+
+const POOL_STATUS: Shape<RoutedIPStatus> = fields<RoutedIPStatus>(
+  {
+    observedGeneration: number,
+    conditions: list(CONDITION),
+    summary: fields<PoolSummary>({ addresses: text, nodes: text }),
+    error: text,
+    ips: recordOf(IP_STATUS),
+    assignableNodes: list(text),
+    nodeErrors: list(text),
+    acquired: list(ACQUIRED),
+    pendingAcquisitions: list(PENDING),
+    released: list(RELEASED),
+    retries: list(RETRY),
+    lastAssignmentTime: text,
+    assignments: number,
+    publishedDNS: PUBLISHED,
+    formerDNS: list(PUBLISHED),
+    address: text,
+    nodeName: text,
+    firewalls: list(FIREWALL_MEMORY),
+    pendingFirewalls: list(PENDING_FIREWALL),
+    issuer: ISSUER,
+  },
+  "observedGeneration",
+  "summary",
+  "error",
+  "lastAssignmentTime",
+  "assignments",
+  "publishedDNS",
+  "address",
+  "nodeName",
+  "firewalls",
+  "pendingFirewalls",
+  "issuer",
+);
+
+/** Ports of one protocol. */
+export const PORT_RANGE: Shape<PortRange> = fields<PortRange>({
+  protocol: word("tcp", "udp", "icmp"),
+  from: number,
+  to: number,
+});
+
+/** A FloatingIPPool, or a RoutedIP as a pool of one address. */
+export const POOL: Shape<Pool> = fields<Pool>(
+  {
+    kind: word("pool", "routedip"),
+    meta: META,
+    spec: POOL_SPEC,
+    status: POOL_STATUS,
+    endpoints: fields<NonNullable<Pool["endpoints"]>>({ namespace: text, name: text }),
+    restored: list(text),
+    firewall: fields<FirewallWish>({
+      provider: text,
+      firewall: text,
+      ports: list(PORT_RANGE),
+      unusable: list(text),
+    }),
+    issuer: ISSUER,
+    decodeError: text,
+  },
+  "endpoints",
+  "restored",
+  "firewall",
+  "issuer",
+  "decodeError",
+);
+
+const RECORD_SET_SPEC: Shape<RecordSetSpec> = fields<RecordSetSpec>(
+  {
+    provider: text,
+    dnsRecordSet: DNS_SPEC,
+    addressType: text,
+    gracePeriodSeconds: number,
+    match: MATCH,
+    whenEmpty: word("Keep", "Delete"),
+    reclaimPolicy: RECLAIM,
+    suspend: flag,
+    approval: APPROVAL,
+  },
+  "approval",
+);
+
+const RECORD_SET_STATUS: Shape<RecordSetStatus> = fields<RecordSetStatus>(
+  {
+    observedGeneration: number,
+    conditions: list(CONDITION),
+    summary: fields<RecordSetSummary>({ addresses: text }),
+    state: word("active", "in-progress", "error"),
+    error: text,
+    unreadyNodes: list(fields<UnreadyNode>({ nodeName: text, since: text })),
+    retries: list(RETRY),
+    publishedDNS: PUBLISHED,
+    formerDNS: list(PUBLISHED),
+  },
+  "observedGeneration",
+  "summary",
+  "state",
+  "error",
+  "publishedDNS",
+);
+
+/** A NodeDNSRecordSet. */
+export const RECORD_SET: Shape<RecordSet> = fields<RecordSet>(
+  { meta: META, spec: RECORD_SET_SPEC, status: RECORD_SET_STATUS, decodeError: text },
+  "decodeError",
+);
+
+/** A RoutedIP as it is stored. */
+export const ROUTED_IP: Shape<RoutedIP> = fields<RoutedIP>(
+  {
+    meta: META,
+    spec: fields<RoutedIPSpec>(
+      {
+        issuer: text,
+        address: text,
+        serviceName: text,
+        ports: list(fields<RoutedPort>({ protocol: text, port: text })),
+        gracePeriodSeconds: number,
+        foreignHolder: FOREIGN_HOLDER,
+        dnsRecordSet: DNS_SPEC,
+        suspend: flag,
+      },
+      "dnsRecordSet",
+    ),
+    status: POOL_STATUS,
+    decodeError: text,
+  },
+  "decodeError",
+);
