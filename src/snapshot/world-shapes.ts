@@ -26,7 +26,7 @@ const said: Shape<string> = {
 const TAINT: Shape<Taint> = fields<Taint>({ key: text, value: text, effect: text, timeAddedMs: number }, "timeAddedMs");
 
 /** A node, with the labels that its caller leaves in. */
-export const NODE: Shape<NodeFacts> = fields<NodeFacts>(
+const NODE: Shape<NodeFacts> = fields<NodeFacts>(
   {
     name: text,
     resourceVersion: text,

@@ -11,6 +11,7 @@ export const SCHEMA_FILES = {
   Error: "error.json",
   Version: "version.json",
   Findings: "findings.json",
+  Snapshot: "snapshot.json",
 } as const;
 
 /** A part of a schema, as far as tests look into it. */

@@ -9,7 +9,7 @@ import { renderPlan } from "../../src/report/text/plan.ts";
 import { readSnapshot, type Snapshot, writeSnapshot } from "../../src/snapshot/snapshot.ts";
 
 /** A world as it comes back from a snapshot's text. */
-export function throughText(observation: Observation): Snapshot {
+function throughText(observation: Observation): Snapshot {
   const stored = { pools: [], routedIPs: [], leaseKey: "flipop/flipop" };
   const text = JSON.stringify(writeSnapshot({ observation, stored }));
   return readSnapshot(JSON.parse(text), { name: observation.cluster, registry: observation.registry });

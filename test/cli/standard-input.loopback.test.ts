@@ -1,0 +1,30 @@
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+
+const FLIPOP = fileURLToPath(new URL("../../bin/flipop", import.meta.url));
+
+function piped(input: string, ...argv: readonly string[]): object {
+  const { status, stdout, stderr } = spawnSync(FLIPOP, argv, { input, encoding: "utf8" });
+  return { status, stdout, stderr };
+}
+
+describe("standard input", () => {
+  test("is checked by validate - like a file, and called stdin", () => {
+    const pool = "apiVersion: flipop.digitalocean.com/v1alpha1\r\nkind: FloatingIPPool\r\nmetadata: {name: web}\r\n";
+    expect(piped(`\uFEFF${pool}spec: {provider: hetzner, desiredIPs: 1, region: fsn1}\r\n`, "validate", "-")).toEqual({
+      status: 6,
+      stdout: 'stdin:4:18   error   FLP211   spec.provider: unknown provider "hetzner"\n1 object in 1 file: 1 error.\n',
+      stderr: "",
+    });
+    expect(piped("", "validate", "-")).toMatchObject({ status: 0, stdout: "0 objects in 1 file: nothing found.\n" });
+  });
+
+  test("is no snapshot when it is something else", () => {
+    expect(piped("kind: Pod\n", "status", "--from", "-")).toEqual({
+      status: 78,
+      stdout: "",
+      stderr: "flipop: Cannot use stdin. It is no snapshot: its kind is not Snapshot.\n",
+    });
+  });
+});
