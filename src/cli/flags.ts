@@ -142,6 +142,8 @@ export interface ExplainFlags extends ClusterFlags {
   readonly in?: string;
   /** Milliseconds. */
   readonly horizon: number;
+  /** A snapshot; `-` = standard input. */
+  readonly from?: string;
 }
 
 /** Flags of `suspend`. */
@@ -321,6 +323,7 @@ export const EXPLAIN: FlagTable<Omit<ExplainFlags, keyof GlobalFlags>> = {
   output: flag("-o, --output <FORMAT>", "format of the result", ["table", "wide", "json", "yaml"], "table"),
   in: flag("--in <OBJECT>", "look from this object, where several ask for the node"),
   horizon: flag("--horizon <DURATION>", "how far ahead to look", duration, "15m"),
+  from: FROM,
 };
 
 /** The flags of `suspend`. */

@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { parseDocument } from "yaml";
 import { PROVIDERS } from "../adapters/registry.ts";
@@ -11,6 +10,7 @@ import { planWorld } from "../reconcile.ts";
 import { API_VERSION } from "../report/json/document.ts";
 import { checkHead, readSnapshot, type Snapshot, type WrittenSnapshot } from "../snapshot/snapshot.ts";
 import type { Config } from "./config.ts";
+import { readBytes } from "./manifest-files.ts";
 import type { Planner, Reader } from "./wiring.ts";
 
 /** The part of a configuration that a snapshot is read with. */
@@ -53,7 +53,7 @@ interface Head {
 async function readSnapshotFile(path: string, warn: Config["warn"]): Promise<Snapshot> {
   const name = path === "-" ? "stdin" : path;
   try {
-    const document = parseDocument(await readFile(path === "-" ? "/dev/stdin" : path, "utf8"), { logLevel: "silent" });
+    const document = parseDocument((await readBytes(path)).toString("utf8"), { logLevel: "silent" });
     const [wrong] = document.errors;
     if (wrong !== undefined) throw new ConfigError("invalid", `It is no YAML: ${wrong.message.split("\n", 1)[0]}`);
     const written = (document.toJS({ maxAliasCount: 0 }) ?? {}) as WrittenSnapshot & Head;

@@ -1,5 +1,6 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
 import { ConfigError } from "../model/errors.ts";
 
 /** A file of manifests with its text, or why it cannot be read. */
@@ -18,7 +19,7 @@ export async function readManifests(
   path: string,
   { isDeep = false, stdinName = "-" }: { readonly isDeep?: boolean; readonly stdinName?: string } = {},
 ): Promise<readonly ReadManifest[]> {
-  if (path === "-") return [await readOne(stdinName, "/dev/stdin")];
+  if (path === "-") return [await readOne(stdinName, path)];
   const folder = await trying(path, async () =>
     (await stat(path)).isDirectory() ? await manifestsIn(path, isDeep) : undefined,
   );
@@ -39,8 +40,13 @@ async function manifestsIn(folder: string, isDeep: boolean): Promise<readonly st
 }
 
 async function readOne(name: string, path: string): Promise<ReadManifest> {
-  const text = await trying(name, async () => decoded(name, await readFile(path)));
+  const text = await trying(name, async () => decoded(name, await readBytes(path)));
   return text instanceof ConfigError ? { name, kind: "unread", error: text } : { name, kind: "text", text };
+}
+
+/** Reads a file, or standard input to its end (`-`): it may be a pipe, a socket or a file. @throws the system's error where it cannot be read */
+export function readBytes(path: string): Promise<Buffer> {
+  return path === "-" ? buffer(process.stdin) : readFile(path);
 }
 
 /** @throws ConfigError for bytes that are no UTF-8 */
