@@ -28,7 +28,8 @@ export interface PlanOptions {
 
 /** Reads the world and plans; what `reconcile` would do, by the same code. Writes nothing. */
 export async function planPass(deps: ReaderDeps, selection: Selection, options?: PlanOptions): Promise<PlannedWorld> {
-  return planWorld(await observe(deps), selection, options);
+  const observed = await observe(deps);
+  return planWorld(observed, selection, options);
 }
 
 /** A world, and what reconcile would do in it. */
