@@ -6,7 +6,7 @@ import type { Plan } from "./model/plan.ts";
 import type { Restraint } from "./model/restraint.ts";
 import type { Outcome, Pass, PassResult, RunTiming, Selection } from "./model/run.ts";
 import { Interrupted, untilInterrupted } from "./observe/interrupt.ts";
-import { look, type ObserveDeps, observe } from "./observe/observe.ts";
+import { look, type ObserveDeps, observe, observeOwners } from "./observe/observe.ts";
 import { ReusableFacts } from "./observe/reusable-facts.ts";
 import { nextLook } from "./plan/next-look.ts";
 import { plan } from "./plan/plan.ts";
@@ -45,7 +45,9 @@ export function planWorld(
   { restraint, edited }: PlanOptions = {},
 ): PlannedWorld {
   const world = edited === undefined ? observed : edited(observed);
-  const observation = restraint === undefined ? world : { ...world, restraint };
+  const seen = restraint === undefined ? world : { ...world, restraint };
+  const { ownersWanted = [] } = plan(seen, selection);
+  const observation = ownersWanted.length === 0 ? seen : await observeOwners(deps, seen, ownersWanted);
   return { observation, plan: announce(plan(observation, selection), observation, selection) };
 }
 

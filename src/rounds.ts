@@ -3,9 +3,10 @@ import { type ApplyContext, applyContext, obstacle, skipped, type WriteAccess } 
 import { Scheduler } from "./apply/scheduler.ts";
 import { StatusWriter } from "./apply/write-back.ts";
 import { type Action, type ObjectRef, refKey, subjectOf } from "./model/action.ts";
+import { recordsKey } from "./model/dns.ts";
 import { KubeError } from "./model/errors.ts";
 import type { Observation } from "./model/observation.ts";
-import type { Plan } from "./model/plan.ts";
+import type { Plan, WantedOwner } from "./model/plan.ts";
 import type { Reason } from "./model/reason.ts";
 import { objectKey, type Pool, type RecordSet } from "./model/resource.ts";
 import type { RunRestraint } from "./model/restraint.ts";
@@ -50,6 +51,8 @@ const TOGETHER_MS = 250;
 const AT_ONCE_MS = 5;
 /** What is still under way so long after a change of the cluster, milliseconds, no longer keeps the pass from looking at it. */
 const OVERTAKEN_MS = 50;
+/** So long nothing begins, milliseconds, where somebody looks whose the names are that are to be taken. */
+const OWNER_PATIENCE_MS = 250;
 const NEVER = Number.POSITIVE_INFINITY;
 
 /**
@@ -73,6 +76,9 @@ export class Rounds {
   readonly #deps: WriterDeps;
   readonly #options: PassOptions;
   readonly #looking: Looking;
+  readonly #ownerPieces: Sight["ownerPieces"];
+  /** Names that somebody looks or has looked at in this pass to tell whose they are. */
+  readonly #ownersAsked = new Set<string>();
   readonly #scheduler: Scheduler;
   readonly #statuses: StatusWriter;
   /** By each action that was begun, the plan it is of. */
@@ -83,12 +89,13 @@ export class Rounds {
   /** Aborted by a change of the cluster that no round has looked at. */
   #change: AbortSignal | undefined;
 
-  constructor(deps: WriterDeps, options: PassOptions, { observation, stored, looking }: Sight) {
+  constructor(deps: WriterDeps, options: PassOptions, { observation, stored, looking, ownerPieces }: Sight) {
     const { deadlineMs, signal, hurry } = options;
     this.#deps = deps;
     this.#options = options;
     this.#change = hurry;
     this.#looking = looking;
+    this.#ownerPieces = ownerPieces;
     this.observation = this.#restrained(deps.attempts?.recall(observation) ?? observation);
     this.context = applyContext(deps, stored, { deadlineMs: deadlineMs - CLOSING_MS, signal, hurry });
     this.#scheduler = new Scheduler(this.context);
@@ -101,6 +108,7 @@ export class Rounds {
 
   /** Goes on until nothing is left that was not tried. */
   async run(): Promise<void> {
+    await this.#learnOwners();
     do {
       while (this.#beginWhatIsNew()) {
         this.#statuses.write(this.#atRest(), this.outcomes.length);
@@ -134,6 +142,7 @@ export class Rounds {
 
   /** Begins the actions that were not tried; false when nothing is left to wait for. */
   #beginWhatIsNew(): boolean {
+    this.#lookForOwners();
     const actions = untried(this.remaining.actions, this.outcomes).filter((action) => this.#mayBegin(action));
     const reason = obstacle(this.context);
     if (reason === undefined) {
@@ -143,6 +152,33 @@ export class Rounds {
       return false;
     }
     return this.#scheduler.isBusy || this.#awaitsPieces();
+  }
+
+  /** Waits a moment, before anything begins, until it is known whose the names are that are to be taken: then all of it is one plan. */
+  async #learnOwners(): Promise<void> {
+    const { clock } = this.context;
+    this.#lookForOwners();
+    const isAwaited = (): boolean => this.#looking.underWay.some(({ kind }) => kind === "owners");
+    const dueMs = clock.monotonicMs() + OWNER_PATIENCE_MS;
+    const arrived: Enter[] = [];
+    while (isAwaited() && clock.monotonicMs() < dueMs && this.#awaitsPieces()) {
+      await this.#somethingWithin(dueMs - clock.monotonicMs());
+      arrived.push(...this.#looking.take());
+    }
+    if (arrived.length === 0) return;
+    this.#learn(arrived);
+    this.remaining = this.#plan({ mayBeUnsettled: true });
+    this.#show(arrived);
+  }
+
+  /** Begins to look whose the names are that are to be taken. */
+  #lookForOwners(): void {
+    const { ownersWanted = [] } = this.remaining;
+    const keyOf = ({ provider, zone, fqdn }: WantedOwner): string => `${provider} ${recordsKey(zone, fqdn)}`;
+    const open = ownersWanted.filter((one) => !this.#ownersAsked.has(keyOf(one)));
+    if (open.length === 0 || obstacle(this.context) !== undefined) return;
+    for (const one of open) this.#ownersAsked.add(keyOf(one));
+    for (const piece of this.#ownerPieces(open)) this.#looking.also(piece);
   }
 
   /** Looks at nodes and pods once more where they have changed while something is under way that may take long. Returns false where nothing is new, or cannot be read. */
@@ -312,6 +348,7 @@ export class Rounds {
     const waiting = new Set([
       ...pools.filter((pool) => this.#isUnread(pool)).map((pool) => refKey({ kind: pool.kind, ...pool.meta })),
       ...recordSets.filter((set) => this.#isUnread(set)).map(({ meta }) => refKey({ kind: "dns", ...meta })),
+      ...(this.remaining.ownersWanted ?? []).map(({ object }) => refKey(object)),
     ]);
     const isTold = ({ object }: { readonly object: ObjectRef }): boolean =>
       changed.has(refKey(object)) || !waiting.has(refKey(object));

@@ -1,5 +1,6 @@
 import { canonicalIPv4 } from "./address.ts";
 import type { Refusal } from "./errors.ts";
+import type { ExternalOwner } from "./external-dns.ts";
 import { compareText } from "./resource.ts";
 
 /** A DNS zone as a provider knows it. `name` is lower case without trailing dot; absent when the token may not read it (Cloudflare zone ids). */
@@ -66,6 +67,9 @@ export type RecordsFact =
     }
   | UnreadDNS;
 
+/** Whose a name is by the marks of its zone, as far as was read. */
+export type OwnerFact = { readonly kind: "known"; readonly owner?: ExternalOwner } | UnreadDNS;
+
 /** Could not be read in this pass. `isRefused` = the token may not: only a person can mend it. */
 export interface UnreadDNS {
   readonly kind: "gap";
@@ -90,6 +94,12 @@ export interface DNSFacts {
   readonly zones: ReadonlyMap<string, ZoneFact>;
   /** {@link recordsKey} → what was read. */
   readonly records: ReadonlyMap<string, RecordsFact>;
+  /** {@link recordsKey} → whose the name is. Absent = nobody has looked: only at a name that is about to be taken somebody does. */
+  readonly owners?: ReadonlyMap<string, OwnerFact>;
+  /** Set where somebody has been looking for long whose names are: what cannot wait goes first. */
+  readonly isOwnerLate?: true;
+  /** Set in a rehearsal, where nobody can look: a name that nobody has looked at belongs to nobody there. */
+  readonly isRehearsed?: true;
   /** The first name that was put off, as {@link lookKey}: the next look begins there. Absent = none was. */
   readonly lookFrom?: string;
 }

@@ -1,4 +1,5 @@
 import type { Action, ActionKind, ObjectRef } from "./action.ts";
+import type { Zone } from "./dns.ts";
 import type { GrantKind, GrantMode, GrantProblem } from "./grants.ts";
 import type { Reason } from "./reason.ts";
 import type { RecordSetStatus, RoutedIPStatus } from "./resource.ts";
@@ -169,6 +170,8 @@ export interface Plan {
   readonly recordSets: readonly RecordSetAssessment[];
   /** One per name whose records were read, of all objects of the cluster. */
   readonly names: readonly NameService[];
+  /** Names that can be planned only once somebody has looked whose they are; in the order of objects. Absent = none. */
+  readonly ownersWanted?: readonly WantedOwner[];
   /** Provider calls the actions will take, at least, by provider; and what the account has and may have. */
   readonly budget: readonly ProviderBudget[];
 }
@@ -179,6 +182,16 @@ export interface ToApprove {
   /** The hashes that an approval must have. Sorted. */
   readonly plan: readonly string[];
   readonly actions: readonly Action[];
+}
+
+/** A name that is about to be taken, where nobody has looked yet whose it is. */
+export interface WantedOwner {
+  readonly object: ObjectRef;
+  readonly provider: string;
+  readonly zone: Zone;
+  readonly fqdn: string;
+  /** True where it has A records. */
+  readonly hasRecords: boolean;
 }
 
 /** Calls and quota of one provider. */

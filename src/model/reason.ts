@@ -324,6 +324,14 @@ const ROWS = {
     held: { name: "not published" },
     advice: "Correct or remove the annotation.",
   },
+  OwnedByOther: {
+    text: "The name belongs to external-dns, as its TXT record says.",
+    wait: "change",
+    held: { name: "left to its owner" },
+    advice:
+      "Publish under another name, or let external-dns give this one up and remove its TXT record; to take the name over, write dnsRecordSet.foreignRecords: Adopt.",
+    tell: "detail",
+  },
   ForeignRecords: {
     text: "Records that flipop did not write stand at the name.",
     wait: "change",

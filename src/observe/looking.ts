@@ -6,7 +6,7 @@ export type Enter = (observation: Observation) => Observation;
 
 /** What is read by itself: everything of one kind at one provider. */
 export interface Piece {
-  readonly kind: "addresses" | "names" | "firewalls";
+  readonly kind: "addresses" | "names" | "owners" | "firewalls";
   readonly provider: string;
   /** What is asked for, as a text: where a reading of the same has begun already, that is waited for instead. */
   readonly asked: string;
@@ -69,6 +69,7 @@ const SHORTEST_PATIENCE_MS = 50;
  */
 export class Looking {
   readonly #clock: Clock;
+  readonly #readings: Readings;
   readonly #old: ReadonlySet<Piece>;
   readonly #underWay = new Map<Piece, Promise<void>>();
   #arrived: Enter[] = [];
@@ -80,8 +81,14 @@ export class Looking {
   /** Begins to read the pieces, or waits on for those that an earlier pass began to read. */
   constructor(pieces: readonly Piece[], readings: Readings, clock: Clock) {
     this.#clock = clock;
+    this.#readings = readings;
     this.#old = new Set(pieces.filter((piece) => readings.isAwaited(piece)));
-    for (const piece of pieces) this.#underWay.set(piece, this.#follow(piece, readings));
+    for (const piece of pieces) this.also(piece);
+  }
+
+  /** Begins to read one piece more, or waits on for it. */
+  also(piece: Piece): void {
+    this.#underWay.set(piece, this.#follow(piece));
   }
 
   /** The pieces that have not arrived yet. */
@@ -151,9 +158,9 @@ export class Looking {
     return isOver;
   }
 
-  async #follow(piece: Piece, readings: Readings): Promise<void> {
+  async #follow(piece: Piece): Promise<void> {
     try {
-      const enter = await readings.of(piece);
+      const enter = await this.#readings.of(piece);
       if (this.#isLeft) {
         this.#late.push(enter);
         return;
@@ -162,7 +169,7 @@ export class Looking {
     } catch (error) {
       this.#failure ??= { error };
     }
-    readings.taken(piece);
+    this.#readings.taken(piece);
     this.#underWay.delete(piece);
     this.#bell.resolve();
   }

@@ -79,7 +79,8 @@ export async function readNames(options: ReadNamesOptions): Promise<DNSFacts | u
     ...zoneOrder.map((turn) => ({ ...turn, fact: zones.get(turn.text) })),
     ...names.map((turn) => ({ ...turn, fact: records.get(recordsKey(turn.zone, turn.fqdn)) })),
   ]);
-  const facts = { name, ttlRules: provider.ttlRules, isBatched: provider.isBatched, zones, records, ...lookFrom };
+  const known = { zones, records, ...reuse.owners, ...lookFrom };
+  const facts = { name, ttlRules: provider.ttlRules, isBatched: provider.isBatched, ...known };
   const { failure } = breaker;
   return failure === undefined ? facts : { ...facts, unusable: refusalOf(failure, skews.of(failure)) };
 }
@@ -95,6 +96,8 @@ function stillRefused({ name, reusable }: ReadNamesOptions): DNSFacts | undefine
 interface Reuse {
   readonly zone: (text: string) => ZoneFact | undefined;
   readonly records: (key: string) => RecordsFact | undefined;
+  /** Whose names are. */
+  readonly owners: Pick<DNSFacts, "owners">;
   /** What this process knew before, however long ago: better than nothing where a name is not looked at. */
   readonly recordsBefore: (key: string) => RecordsFact | undefined;
 }
@@ -104,13 +107,19 @@ function reusing({ name, reusable }: ReadNamesOptions): Reuse {
   const known = reusable?.facts.dns.get(name);
   // What was read before a provider failed as a whole is no longer new.
   if (reusable === undefined || known === undefined || known.unusable !== undefined)
-    return { zone: () => undefined, records: () => undefined, recordsBefore };
+    return { zone: () => undefined, records: () => undefined, owners: {}, recordsBefore };
   const unlessDue = <F>(key: string, fact: F | undefined): F | undefined => (reusable.isDue(key) ? undefined : fact);
   return {
     zone: (text) => unlessDue(factKey("zone", name, text), known.zones.get(text)),
     records: (key) => unlessDue(factKey("records", name, key), known.records.get(key)),
+    owners: knownOwners(known, (key) => reusable.isDue(factKey("owner", name, key))),
     recordsBefore,
   };
+}
+
+function knownOwners({ owners }: DNSFacts, isDue: (key: string) => boolean): Pick<DNSFacts, "owners"> {
+  if (owners === undefined) return {};
+  return { owners: new Map([...owners].filter(([key]) => !isDue(key))) };
 }
 
 /** Where something has its turn. */
@@ -277,8 +286,8 @@ function believed(
   return { kind: "known", records, putOffUntilMs: fact.putOffUntilMs };
 }
 
-/** A refused token or a rate limit is about the provider; a refusal may be about one zone, since tokens can be narrowed to zones. */
-async function guarded<T>(read: () => Promise<T>, skewMs: () => number): Promise<T | UnreadDNS> {
+/** Returns what a read brought, or why it brought nothing. A refused token or a rate limit is about the provider; a refusal may be about one zone, since tokens can be narrowed to zones. */
+export async function guarded<T>(read: () => Promise<T>, skewMs: () => number): Promise<T | UnreadDNS> {
   try {
     return await read();
   } catch (error) {

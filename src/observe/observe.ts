@@ -4,6 +4,7 @@ import { KubeError, type Refusal } from "../model/errors.ts";
 import type { GrantFacts, GrantMode } from "../model/grants.ts";
 import { leaseFacts, notedGrants } from "../model/lease-notes.ts";
 import type { KnownFacts, LeaseFacts, Observation } from "../model/observation.ts";
+import type { WantedOwner } from "../model/plan.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
 import type { Pool, RecordSet } from "../model/resource.ts";
 import type { ClusterReader, LeaseRecord } from "../ports/cluster.ts";
@@ -19,6 +20,7 @@ import type { AskOptions } from "./asking.ts";
 import { askedOfFirewalls, readFirewalls } from "./firewalls.ts";
 import { type Enter, Looking, type Piece, Readings } from "./looking.ts";
 import { askedOfNames, readNames } from "./names.ts";
+import { askedOfOwners, ownersLate, readOwners } from "./owners.ts";
 import { type ClusterLists, readCluster, readGrants } from "./read-cluster.ts";
 import type { ReusableFacts } from "./reusable-facts.ts";
 
@@ -49,6 +51,8 @@ export interface Sight {
   /** The objects as they are stored. */
   readonly stored: Pick<Observation, "pools" | "recordSets" | "registry">;
   readonly looking: Looking;
+  /** What has to be read to tell whose names are. */
+  readonly ownerPieces: (wanted: readonly WantedOwner[]) => readonly Piece[];
 }
 
 /**
@@ -96,7 +100,38 @@ export async function look(deps: ObserveDeps): Promise<Sight> {
     observation: enterAll({ ...observation, observedAtMs: cluster.now() }, looking.take()),
     stored: { ...lists, registry: deps.registry },
     looking,
+    ownerPieces: (wanted) => ownerPieces(deps, wanted),
   };
+}
+
+/** The observation with whose these names are. */
+export async function observeOwners(
+  deps: ObserveDeps,
+  observation: Observation,
+  wanted: readonly WantedOwner[],
+): Promise<Observation> {
+  return enterAll(observation, await Promise.all(ownerPieces(deps, wanted).map(({ read }) => read())));
+}
+
+/** After this what cannot wait goes on without knowing whose a name is, milliseconds. */
+const OWNER_LATE_MS = 1000;
+
+/** For each provider what says that the answer is late, unless it comes before that, and the answer. */
+function ownerPieces({ dnsProviders, cluster, clock }: ObserveDeps, wanted: readonly WantedOwner[]): readonly Piece[] {
+  const skewMs = (): number => cluster.now() - clock.wallMs();
+  return [...dnsProviders].flatMap(([name, access]) => {
+    const asked = askedOfOwners(name, wanted);
+    const answered = new AbortController();
+    const late = async (): Promise<Enter> => {
+      await clock.sleep(OWNER_LATE_MS, answered.signal);
+      return answered.signal.aborted ? (observation) => observation : ownersLate(name);
+    };
+    const read = (): Promise<Enter> => readOwners({ name, access, skewMs }, wanted).finally(() => answered.abort());
+    return [
+      ...piece("owners", name, asked === undefined ? undefined : `late ${asked}`, late),
+      ...piece("owners", name, asked, read),
+    ];
+  });
 }
 
 /** Enters what has arrived. Pure. */
@@ -110,6 +145,8 @@ export function needs(
   { kind, provider }: Pick<Piece, "kind" | "provider">,
   registry: ProviderRegistry,
 ): boolean {
+  // What is asked about owners is told by the plan.
+  if (kind === "owners") return false;
   const pools = "kind" in object ? [object] : [];
   const recordSets = "kind" in object ? [] : [object];
   const asked = { name: provider, pools, recordSets, nodes: [], registry };

@@ -21,7 +21,16 @@ type ReadState = "settled" | "moving" | "failed";
 const MOMENT_MS = 60_000;
 
 /** What a provider is asked about: itself, its whole list of addresses, or one thing it has. */
-export type FactKind = "addresses" | "list" | "address" | "names" | "zone" | "records" | "firewalls" | "firewall";
+export type FactKind =
+  | "addresses"
+  | "list"
+  | "address"
+  | "names"
+  | "zone"
+  | "records"
+  | "owner"
+  | "firewalls"
+  | "firewall";
 
 /** One subject of one provider, as a key. `name` is `""` for the provider itself and for its list. */
 export function factKey(kind: FactKind, provider: string, name = ""): string {
@@ -197,8 +206,11 @@ function nameReadings({ dns }: Observation): readonly Reading[] {
     const records = [...facts.records].map(
       ([key, fact]): Reading => ({ key: factKey("records", name, key), piece, state: nameState(fact), mark: fact }),
     );
+    const owners = [...(facts.owners ?? [])].map(
+      ([key, fact]): Reading => ({ key: factKey("owner", name, key), piece, state: nameState(fact), mark: fact }),
+    );
     const whole: Reading = { key: factKey("names", name), piece, state: providerState(facts), mark: facts.unusable };
-    return facts.unusable === undefined ? [whole, ...zones, ...records] : [whole];
+    return facts.unusable === undefined ? [whole, ...zones, ...records, ...owners] : [whole];
   });
 }
 

@@ -1,7 +1,7 @@
 import { type Action, type AssignIP, isAssign, type ObjectRef, refKey, subjectOf } from "../model/action.ts";
 import { ACTIONS } from "../model/action-kinds.ts";
 import type { Observation } from "../model/observation.ts";
-import type { Hold, Plan, ToApprove } from "../model/plan.ts";
+import type { Hold, Plan, ToApprove, WantedOwner } from "../model/plan.ts";
 import { bySeniority, compareText, objectKey, type Pool } from "../model/resource.ts";
 import type { Selection } from "../model/run.ts";
 import { contentHash } from "../model/text.ts";
@@ -419,6 +419,7 @@ function assess(planned: {
   };
   const namesOf = (ref: ObjectRef): readonly ObjectNames[] => [names.byObject.get(refKey(ref)) ?? []].flat();
   const judgedUntilMs = Math.min(...[...claimed.views, ...names.recordSets].map((view) => view.judgedUntilMs));
+  const ownersWanted = [...names.byObject.values()].flatMap(wantedOwner);
   return {
     planID: contentHash(JSON.stringify([actions, shownHolds, gaps])),
     observedAtMs: nowMs,
@@ -426,6 +427,7 @@ function assess(planned: {
     cluster: world.cluster,
     actions,
     followUps: [],
+    ...(ownersWanted.length === 0 ? {} : { ownersWanted }),
     holds: shownHolds,
     gaps,
     ...(grants === undefined ? {} : { grants }),
@@ -440,6 +442,14 @@ function assess(planned: {
     names: nameServices([...names.byObject.values()], actions, addresses.impact),
     budget: providerBudgets(world, actions),
   };
+}
+
+/** The name that an object is about to take, if somebody has to look first whose it is. */
+function wantedOwner({ publisher, present: { target, isOwnerWanted } }: ObjectNames): readonly WantedOwner[] {
+  if (isOwnerWanted !== true || target.kind !== "ready") return [];
+  const { name, zone, records } = target;
+  const hasRecords = records.addresses.length > 0;
+  return [{ object: publisher.ref, provider: name.provider, zone, fqdn: name.fqdn, hasRecords }];
 }
 
 /** Holds of objects outside the run's selection are not shown; those of objects that no longer exist are. */

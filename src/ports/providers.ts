@@ -1,5 +1,6 @@
 import type { Address } from "../model/address.ts";
 import type { DesiredRecordSet, OtherRecords, RecordSetState, TTLRules, Zone } from "../model/dns.ts";
+import type { TextRecord, ZoneTexts } from "../model/external-dns.ts";
 import type { Firewall, FirewallLimits, PortRange } from "../model/firewall.ts";
 import type { CallCount, CallDuration, RateLimit } from "../model/meter.ts";
 
@@ -115,6 +116,10 @@ export interface DNSProviderReader {
    * people that cannot be understood are left out; they stop nobody. `isAwaited` as for {@link readRecords}.
    */
   listRecords(zone: Zone, mostCalls: number, isAwaited?: boolean): Promise<ZoneListing | undefined>;
+  /** The TXT records of a whole zone, and which names have records of other types; undefined where that takes more than `mostCalls`. A change waits for it. */
+  listTexts(zone: Zone, mostCalls: number): Promise<ZoneTexts | undefined>;
+  /** The TXT records of one name. A change waits for it. */
+  readTexts(zone: Zone, fqdn: string): Promise<readonly TextRecord[]>;
 }
 
 /** A DNS provider that may also be changed. */

@@ -40,7 +40,7 @@ export function passThrough(first: Plan, observation: Observation, selection: Se
   const addresses = unusedAddresses(observation);
   const tried = new Set<string>();
   const rounds: Round[] = [];
-  let world = observation;
+  let world = rehearsed(observation);
   let remaining = first;
   while (rounds.length < MOST_ROUNDS) {
     const actions = remaining.actions.filter((action) => !tried.has(attempt(action)));
@@ -52,6 +52,12 @@ export function passThrough(first: Plan, observation: Observation, selection: Se
     remaining = plan(world, selection);
   }
   return { rounds, world, remaining };
+}
+
+/** The observation for a rehearsal, where nobody can look whose a name is that only a later round takes. */
+function rehearsed(observation: Observation): Observation {
+  const dns = [...observation.dns].map(([name, facts]) => [name, { ...facts, isRehearsed: true as const }] as const);
+  return { ...observation, dns: new Map(dns) };
 }
 
 /** What a run has begun counts for the limits of the run. */

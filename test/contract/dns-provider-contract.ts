@@ -5,6 +5,7 @@ import { listContract } from "./dns-provider-list-contract.ts";
 import { refusalContract } from "./dns-provider-refusal-contract.ts";
 import { sharedContract } from "./dns-provider-shared-contract.ts";
 import { staleContract } from "./dns-provider-stale-contract.ts";
+import { textContract } from "./dns-provider-text-contract.ts";
 import { type DNSProviderWorld, type InDNSWorld, knownZone } from "./dns-provider-world.ts";
 import { writeContract } from "./dns-provider-write-contract.ts";
 import { expectDNSRefusal } from "./expect-dns-refusal.ts";
@@ -31,6 +32,7 @@ export function dnsProviderContract(name: string, makeWorld: () => DNSProviderWo
     describe("findZone", () => findingZones(inWorld));
     describe("readRecords", () => readingRecords(inWorld));
     listContract(inWorld);
+    textContract(inWorld);
     describe("readRecords of a name that resembles others", () => tellingNamesApart(inWorld));
     writeContract(inWorld);
     staleContract(inWorld);

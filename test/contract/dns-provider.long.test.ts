@@ -16,7 +16,7 @@ for (const name of ["digitalocean", "cloudflare"] as const) {
     const provider = memoryDNSProvider({ account, afterWrite: () => history.push(account.records()) });
     let meddle: (() => void) | undefined;
     let failure: { skip: number; readonly hasEffect: boolean } | undefined;
-    const isWrite = (operation: string): boolean => operation !== "zone" && operation !== "records";
+    const isWrite = (operation: string): boolean => !["zone", "records", "texts"].includes(operation);
     provider.beforeCall = (operation, subject) => {
       if (!isWrite(operation)) return undefined;
       meddle?.();

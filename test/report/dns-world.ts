@@ -106,6 +106,7 @@ function facts(name: string, zone: Zone, read: readonly RecordSetState[]): DNSFa
         ? { minimumSeconds: 60, maximumSeconds: 86_400, automaticSeconds: 1 }
         : { minimumSeconds: 30, maximumSeconds: 86_400 },
     isBatched: name === "cloudflare",
+    isRehearsed: true,
     zones: new Map([[zone.name ?? "", { kind: "known", zone }]]),
     records: new Map(
       read.map((state): [string, RecordsFact] => [recordsKey(zone, state.fqdn), { kind: "known", records: state }]),

@@ -220,6 +220,7 @@ function mailRecords(): DNSFacts {
     name: "digitalocean",
     ttlRules: { minimumSeconds: 30, maximumSeconds: 86_400 },
     isBatched: false,
+    isRehearsed: true,
     zones: new Map([["example.org", { kind: "known", zone }]]),
     records: new Map([[recordsKey(zone, records.fqdn), { kind: "known", records }]]),
   };

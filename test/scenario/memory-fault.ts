@@ -46,7 +46,7 @@ export function cloudMemoryFault(fault: OperationFault, call: FailingCall): Memo
 
 /** A planned fault as a DNS provider in memory throws it. */
 export function dnsMemoryFault(provider: DNSName, fault: OperationFault, call: FailingCall): MemoryFault {
-  const isWrite = call.operation !== "zone" && call.operation !== "records";
+  const isWrite = !["zone", "records", "texts"].includes(call.operation);
   return providerFault(fault, call, isWrite, provider === "cloudflare" ? cloudflareError : digitalOceanError);
 }
 

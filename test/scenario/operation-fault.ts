@@ -22,7 +22,7 @@ export type CloudOperation =
   | "remove-machines";
 
 /** The calls that the port of a DNS provider makes: `write` at Cloudflare alone, single records at DigitalOcean alone. */
-export type DNSOperation = "zone" | "records" | "add-record" | "set-ttl" | "remove-record" | "write";
+export type DNSOperation = "zone" | "records" | "texts" | "add-record" | "set-ttl" | "remove-record" | "write";
 
 /** The operations of the cluster's port; `lease` is every write of a Lease. */
 export type ClusterOperation =
@@ -122,6 +122,7 @@ function dnsRoute(provider: DNSName, operation: DNSOperation, zone: string | und
     case "zone":
       return { method: "GET", path: provider === "digitalocean" ? `${base}/${zone ?? "[^/]+"}$` : `${base}(/[^/]+)?$` };
     case "records":
+    case "texts":
       return { method: "GET", path: `${records}$` };
     case "add-record":
       return { method: "POST", path: `${records}$` };

@@ -32,6 +32,7 @@ import { mishapScenarios } from "./mishap-scenarios.ts";
 import { namedAddressScenarios } from "./named-address-scenarios.ts";
 import { neighbourScenarios } from "./neighbour-scenarios.ts";
 import { oddNameScenarios } from "./odd-name-scenarios.ts";
+import { outsideOwnerScenarios } from "./outside-owner-scenarios.ts";
 import { paceScenarios } from "./pace-scenarios.ts";
 import { pendingFirewallScenarios } from "./pending-firewall-scenarios.ts";
 import { printedScenarios } from "./printed-scenarios.ts";
@@ -82,6 +83,7 @@ export const SCENARIO_GROUPS: Readonly<Record<string, (scenario: Register) => vo
   "DNS of pools": dnsPoolScenarios,
   "DNS take-down": dnsTakeDownScenarios,
   "DNS drift": dnsDriftScenarios,
+  "DNS of others": outsideOwnerScenarios,
   "DNS faults": dnsFaultScenarios,
   "DNS names": dnsNameScenarios,
   "DNS manifests": dnsManifestScenarios,

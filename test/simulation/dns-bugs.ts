@@ -169,8 +169,8 @@ export const DNS_BUGS: readonly Mutation[] = [
   {
     name: "Records that must be cleaned one day are written without a finalizer.",
     file: "src/plan/names/plan-dns.ts",
-    find: ' || present.actions.some(({ kind }) => kind === "update-dns"),',
-    replace: ",",
+    find: '      present.actions.some(({ kind }) => kind === "update-dns"),',
+    replace: "      false,",
   },
   {
     name: "An object is let go before its records are cleaned.",

@@ -63,4 +63,4 @@ export class ChurnTruth {
   }
 }
 
-const READS: ReadonlySet<string> = new Set(["list", "get", "machine", "limit", "action", "zone", "records"]);
+const READS: ReadonlySet<string> = new Set(["list", "get", "machine", "limit", "action", "zone", "records", "texts"]);

@@ -3,6 +3,7 @@ import { recordSetState } from "../dns/record-sets.ts";
 import { lookPurpose } from "../http/limits.ts";
 import { type Client, type CloudflareOptions, createClient } from "./api.ts";
 import { listRecords, listZone, readingOf } from "./records.ts";
+import { listTexts, readTexts } from "./texts.ts";
 import { TTL_RULES } from "./ttl.ts";
 import { writeRecords } from "./write-records.ts";
 import { checkedZoneID, findZone, nameSubject } from "./zones.ts";
@@ -43,6 +44,8 @@ function readerOf(client: Client): DNSProviderReader & ProviderMeter {
       const zoneID = checkedZoneID(readingOf(zone.id), zone);
       return await listZone(client.for(lookPurpose(isAwaited)), zoneID, mostCalls);
     },
+    listTexts: async (zone, mostCalls) => listTexts(client.for(lookPurpose(true)), zone, mostCalls),
+    readTexts: async (zone, fqdn) => readTexts(client.for(lookPurpose(true)), zone, fqdn),
     ...client.meter,
   };
 }

@@ -29,7 +29,8 @@ export function readingOf(fqdn: string): CallInfo {
   return { operation: "records", subject: fqdn, doing, scope: "Zone / DNS / Read", isWrite: false };
 }
 
-const PAGE_SIZE = 100;
+/** How many records of a name one call asks for. */
+export const PAGE_SIZE = 100;
 
 /**
  * Returns the A records of one name, all pages, in no order.
@@ -60,7 +61,7 @@ function pageCall({ zoneID, fqdn }: NameSubject, page: number): CloudflareCall<L
 }
 
 /** Returns page `page` of a list. Where the answer has no counts, a full page may have a next one. */
-function readPage<T>(
+export function readPage<T>(
   envelope: unknown,
   item: Schema<T>,
   { page, pageSize }: { readonly page: number; readonly pageSize: number },
@@ -78,7 +79,7 @@ function readPage<T>(
  * How many records of a zone one call asks for. An answer of 5,000 has about 2.5 MB. The API would allow 5,000,000 (its schema, verified 2026-11-22).
  * @see https://developers.cloudflare.com/api/resources/dns/subresources/records/methods/list/
  */
-const ZONE_PAGE_SIZE = 5000;
+export const ZONE_PAGE_SIZE = 5000;
 
 /** Returns the A records of a whole zone; undefined where that takes more than `mostCalls`. The first answer says how many records there are. */
 export async function listZone(client: Client, zoneID: string, mostCalls: number): Promise<ZoneListing | undefined> {

@@ -11,6 +11,7 @@ import { addressReader, addressWriter } from "./addresses.ts";
 import { type Client, createClient, type DigitalOceanOptions } from "./api.ts";
 import { firewallReader, firewallWriter } from "./firewalls.ts";
 import { recordReader } from "./records.ts";
+import { textReader } from "./texts.ts";
 import { recordWriter } from "./write-records.ts";
 
 /** What DigitalOcean offers. The three share the limits of one token, so that a 429 stops all of them, and one meter. */
@@ -54,7 +55,7 @@ function readersOf(client: Client): DigitalOcean<IPProviderReader, DNSProviderRe
   const { meter } = client;
   return {
     addresses: { ...addressReader(client), ...meter },
-    dns: { ...recordReader(client), ...meter },
+    dns: { ...recordReader(client), ...textReader(client), ...meter },
     firewalls: { ...firewallReader(client), ...meter },
     meter,
   };

@@ -67,7 +67,7 @@ declare module "@digitalocean/dots/src/dots/v2/domains/index.js" {
       delete(): Promise<unknown>;
     };
     get(configuration: {
-      readonly queryParameters: { name?: string; type: "A"; page: number; perPage: number };
+      readonly queryParameters: { name?: string; type?: "A" | "TXT"; page: number; perPage: number };
     }): Promise<unknown>;
     post(body: {
       readonly type: "A";

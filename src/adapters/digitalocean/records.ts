@@ -33,7 +33,7 @@ import { ID } from "./ids.ts";
 import { TTL_RULES } from "./ttl.ts";
 
 /** Returns the reading half of the port over DigitalOcean's API. */
-export function recordReader(client: Client): DNSProviderReader {
+export function recordReader(client: Client): Omit<DNSProviderReader, "listTexts" | "readTexts"> {
   return {
     name: "digitalocean",
     ttlRules: TTL_RULES,

@@ -10,9 +10,10 @@ import {
   type TTLRules,
 } from "../../model/dns.ts";
 import type { ProviderError } from "../../model/errors.ts";
-import { type ListPage, readList } from "../../ports/listing.ts";
+import type { ListPage } from "../../ports/listing.ts";
 import type { RecordSetChange, RecordSetResult, ZoneListing } from "../../ports/providers.ts";
 import type { Purpose } from "../http/limits.ts";
+import { readShortList } from "./zone-lists.ts";
 
 /** One A record, as far as all providers have it. */
 export interface ARecord {
@@ -205,17 +206,9 @@ export async function readZoneListing<R extends ARecord>({
   readPage,
   mostCalls,
 }: ZoneList<R>): Promise<ZoneListing | undefined> {
-  let calls = 0;
-  let isTooLong = false;
-  const readUpTo = async (page: number): Promise<ListPage<ZoneItem<R>>> => {
-    const answer = await readPage(page);
-    calls += 1;
-    isTooLong = (answer.pages ?? 0) > mostCalls || (answer.hasMore && calls >= mostCalls);
-    return isTooLong ? { ...answer, hasMore: false } : answer;
-  };
-  const words = { keyOf: ({ id }: ZoneItem<R>) => id, noun: "records", totalField: "the total" };
-  const { items, problem } = await readList(readUpTo, words);
-  if (isTooLong) return undefined;
+  const list = await readShortList(readPage, mostCalls);
+  if (list === undefined) return undefined;
+  const { items, isOneAnswer } = list;
   const known = items.flatMap(({ fqdn, record }) => (fqdn === undefined ? [] : [{ fqdn, record }]));
   const names = [...Map.groupBy(known, ({ fqdn }) => fqdn)].map(([fqdn, own]) => {
     const records = own.flatMap(({ record }) => record ?? []);
@@ -223,7 +216,7 @@ export async function readZoneListing<R extends ARecord>({
   });
   return {
     names: new Map(names),
-    isOneAnswer: calls === 1 && problem === undefined,
+    isOneAnswer,
     unclear: new Set(known.flatMap(({ fqdn, record }) => (record === undefined ? [fqdn] : []))),
   };
 }

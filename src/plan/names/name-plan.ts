@@ -2,11 +2,13 @@ import { nameActionID, type ObjectRef, type WriteDNS } from "../../model/action.
 import { AUTOMATIC_TTL_SECONDS, type RecordSetState, recordAddresses, sharedTTL } from "../../model/dns.ts";
 import type { Hold, Obstacle } from "../../model/plan.ts";
 import { REFUSAL_REASONS, type Reason } from "../../model/reason.ts";
+import type { ForeignRecordsPolicy } from "../../model/resource.ts";
 import { hold, obstacle, personNeeded } from "../holds.ts";
 import { dnsSubject } from "../retries.ts";
 import { othersOf, type RecordedAddresses, type SplitRecords, splitRecords } from "./foreign-records.ts";
 import { isSameObject, type NameClaims, nameKey } from "./name-claims.ts";
 import { type BlockedTarget, isPassing, type NameTarget, type ReadyTarget } from "./name-target.ts";
+import { ownerObstacle } from "./outside-owner.ts";
 import { isDebouncing, type Publisher, type ServedAddresses } from "./publishers.ts";
 
 /** What is done about the name an object has now. */
@@ -28,6 +30,8 @@ export interface NamePlan {
   readonly drift?: number;
   /** The name's addresses that flipop did not write; sorted. Absent where the records are not known. */
   readonly foreign?: readonly string[];
+  /** True where the name is to be taken and nobody has looked yet whose it is. */
+  readonly isOwnerWanted?: true;
   /** The TTL of the object's records, where that is lower than what it asks for: foreign records beside them have it. */
   readonly sharedTTL?: number;
 }
@@ -46,15 +50,52 @@ export function planName(publisher: Publisher, served: ServedAddresses, context:
   const target = ownTarget(publisher, context.claims);
   if (target.kind === "none") return { target, actions: [], holds: [], isInPlace: true, isRight: false };
   if (target.kind === "blocked") return waiting(publisher, target, blockedWhy(publisher, target), reading(target));
-  const split = splitRecords(publisher, target, served, context.recorded);
+  const planAs = (foreignRecords: ForeignRecordsPolicy, why?: Obstacle): NamePlan => {
+    const own = { ...publisher, foreignRecords };
+    return planBeside(own, target, splitRecords(own, target, served, context.recorded), { served, context, why });
+  };
+  const plan = planAs(publisher.foreignRecords);
+  const takes = plan.actions.length > 0 || (plan.isRight && publisher.isWritable);
+  const { foreign = [] } = plan;
+  const held = takes ? ownerObstacle(publisher, target, foreign) : undefined;
+  if (held === undefined) return plan;
+  const isOwnerWanted = held.isWanted ? { isOwnerWanted: true as const } : {};
+  const nothing = { ...waiting(publisher, target, held.why, held.isUnknown ? "reading" : undefined), foreign };
+  if (held.policy === undefined) return { ...nothing, ...isOwnerWanted };
+  const own = planAs(held.policy, held.why);
+  // Until somebody has looked nothing is done that can be done in one change then. What serves no more does not wait long.
+  const mayWait = target.isOwnerLate !== true || !takesOut(own);
+  return { ...(held.isWanted && mayWait ? nothing : own), ...isOwnerWanted };
+}
+
+/** True where a change takes an address out: one of the object's own that serves no more. */
+function takesOut({ actions }: NamePlan): boolean {
+  return actions.some(({ before, after }) => before.addresses.some((ip) => !after.addresses.includes(ip)));
+}
+
+/** What the records that a name's owner answers for are planned with. */
+interface Beside {
+  readonly served: ServedAddresses;
+  readonly context: NamesContext;
+  /** Why foreign records stay; absent = because `foreignRecords` says so. */
+  readonly why: Obstacle | undefined;
+}
+
+/** Plans the object's own records, with foreign ones beside them or in their place. */
+function planBeside(
+  publisher: Publisher,
+  target: ReadyTarget,
+  split: SplitRecords,
+  { served, context, why: reason }: Beside,
+): NamePlan {
   const { foreign } = split;
-  if (publisher.foreignRecords !== "Hold" || foreign.length === 0)
-    return planRecords(publisher, target, split, served, context);
-  const why = personNeeded("ForeignRecords", foreignText(foreign));
-  // What is not published there yet waits; what is goes on following the nodes.
-  if (split.own.addresses.length === 0) return { ...waiting(publisher, target, why), foreign };
   const plan = planRecords(publisher, target, split, served, context);
-  return { ...plan, holds: [...plan.holds, ...waiting(publisher, target, why).holds] };
+  const isTold = reason !== undefined || (publisher.foreignRecords === "Hold" && foreign.length > 0);
+  if (!isTold) return plan;
+  const held = waiting(publisher, target, reason ?? personNeeded("ForeignRecords", foreignText(foreign)));
+  // What is not published there yet waits; what is goes on following the nodes.
+  if (publisher.foreignRecords === "Hold" && split.own.addresses.length === 0) return { ...held, foreign };
+  return { ...plan, holds: [...plan.holds, ...held.holds] };
 }
 
 function foreignText(foreign: readonly string[]): string {

@@ -3,6 +3,7 @@ import {
   canonicalDNSName,
   canonicalZone,
   type DNSFacts,
+  type OwnerFact,
   type RecordSetState,
   recordFQDN,
   recordsKey,
@@ -59,6 +60,10 @@ export interface ReadyTarget {
   readonly removed?: readonly string[];
   /** True where the records are those of the status: the name was not looked at. */
   readonly isPutOff?: true;
+  /** Whose the name is; absent where nobody has looked. */
+  readonly owner?: OwnerFact;
+  /** Set where somebody has been looking for long. */
+  readonly isOwnerLate?: true;
   /** Why nothing may be written all the same. */
   readonly unusable?: BlockedTarget;
 }
@@ -138,7 +143,17 @@ function withRecords(wish: NamedWish, facts: DNSFacts, zone: Zone, name: TargetN
     ...(putOffUntilMs === undefined ? {} : { isPutOff: true as const }),
   };
   const { ttlRules } = facts;
-  return { kind: "ready", name, zone, ttlSeconds, ttlRules, records, ...reading, ...written, ...unusable };
+  const owner = ownerFact(facts, recordsKey(zone, name.fqdn));
+  return { kind: "ready", name, zone, ttlSeconds, ttlRules, records, ...reading, ...owner, ...written, ...unusable };
+}
+
+function ownerFact(
+  { owners, isRehearsed, isOwnerLate }: DNSFacts,
+  key: string,
+): Pick<ReadyTarget, "owner" | "isOwnerLate"> {
+  const owner: OwnerFact | undefined = owners?.get(key) ?? (isRehearsed === true ? { kind: "known" } : undefined);
+  if (owner !== undefined) return { owner };
+  return isOwnerLate === true ? { isOwnerLate } : {};
 }
 
 /** Where an object asks to be published, as far as the spec alone tells. */

@@ -108,7 +108,11 @@ function cleaning(
   if (reclaimPolicy !== "Delete") return NOTHING_TO_CLEAN;
   const isPublished = publishedDNS !== undefined && ownAddresses(publishedDNS).length > 0;
   return {
-    isNeeded: isPublished || former.names.length > 0 || present.actions.some(({ kind }) => kind === "update-dns"),
+    isNeeded:
+      isPublished ||
+      former.names.length > 0 ||
+      present.isOwnerWanted === true ||
+      present.actions.some(({ kind }) => kind === "update-dns"),
     isStuck: former.holds.length > 0,
     after: [...former.actions.map(({ id }) => id), ...former.takeoverActionIDs],
   };

@@ -42,6 +42,7 @@ export function poolPublisher(view: PoolView, observation: Pick<Observation, "dn
     isWritable: isWritable(view),
     mayPublish: view.validation.kind === "valid" && view.suspended === undefined,
     foreignRecords: policyOf(wish),
+    isAdoptWritten: spec.dnsRecordSet?.foreignRecords === "Adopt",
     managed: view.managed.map(({ ip }) => ip),
     recognizes: (ip) => own.has(ip),
     givenBack:
@@ -98,6 +99,7 @@ export function recordSetPublisher(
     isWritable: isSelected && mayPublish,
     mayPublish,
     foreignRecords: policyOf(wish),
+    isAdoptWritten: spec.dnsRecordSet.foreignRecords === "Adopt",
     managed: [],
     recognizes: (ip) => nodes.some((node) => nodeHas(node, spec.addressType, ip)) || isPooled(pools, ip),
     givenBack: [],
@@ -136,6 +138,8 @@ export interface Publisher {
   /** False when no run publishes anything for it, as it is now: suspended, invalid. */
   readonly mayPublish: boolean;
   readonly foreignRecords: ForeignRecordsPolicy;
+  /** True where the spec has `foreignRecords: Adopt` written out: then the object takes the name whoever has it. */
+  readonly isAdoptWritten: boolean;
   /** Addresses it manages, also those that another object has as yet; empty for a record set. */
   readonly managed: readonly string[];
   /** True for an address that is the object's whatever is on record: one that it manages and that no machine outside the cluster has, or one of a node of this cluster. */

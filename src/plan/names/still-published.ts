@@ -5,6 +5,7 @@ import { dnsSubject } from "../retries.ts";
 import { isSameObject, type NameClaims, publishedKey } from "./name-claims.ts";
 import { ownTarget } from "./name-plan.ts";
 import { isPassing, isUnread, type NameTarget, type ReadyTarget } from "./name-target.ts";
+import { isLeftAlone } from "./outside-owner.ts";
 import { isDebouncing, type Publisher } from "./publishers.ts";
 
 /** What names show before anything changes. */
@@ -15,7 +16,7 @@ export interface Shown {
   readonly addresses: ReadonlySet<string>;
   /**
    * Address → name, for each address that this pass cannot remove from its name. Such an address must stay on its machine:
-   * 1. records read, but not writable now (not selected, suspended, rate limit, backoff, debounce): the addresses they show;
+   * 1. records read, but not writable now (not selected, suspended, rate limit, backoff, debounce, or it may be somebody else's): the addresses they show;
    * 2. records not readable now: the addresses that status remembers;
    * 3. object being deleted with `Delete`: the remembered addresses of each name that cannot be cleaned up now.
    * Nothing waits for a name that is invalid, whose zone is gone, or that another object owns.
@@ -69,8 +70,13 @@ function isRetried({ isWritable, retries }: Publisher, { name, unusable }: Ready
   return isWritable && unusable === undefined && retries.obstacle(dnsSubject(name.fqdn)) !== undefined;
 }
 
-function accessTo(publisher: Publisher, { name, unusable }: ReadyTarget, nowMs: number): ShownName["access"] {
+function accessTo(publisher: Publisher, target: ReadyTarget, nowMs: number): ShownName["access"] {
+  const { name, unusable, owner } = target;
   if (!publisher.isWritable) return "never";
+  if (isLeftAlone(publisher, target)) {
+    const isPassingBy = owner === undefined || (owner.kind === "gap" && !owner.isRefused);
+    return isPassingBy ? "later" : "never";
+  }
   if (unusable !== undefined) return isPassing(unusable) ? "later" : "never";
   const isWaiting = publisher.retries.obstacle(dnsSubject(name.fqdn)) !== undefined || isDebouncing(publisher, nowMs);
   return isWaiting ? "later" : "now";

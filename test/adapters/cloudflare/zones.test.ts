@@ -125,9 +125,11 @@ test("the reader has no method that writes, at run time either", () => {
     "findZone",
     "isBatched",
     "listRecords",
+    "listTexts",
     "name",
     "rateLimit",
     "readRecords",
+    "readTexts",
     "ttlRules",
   ]);
   expect([reader.name, reader.isBatched]).toEqual(["cloudflare", true]);

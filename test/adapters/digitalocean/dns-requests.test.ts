@@ -163,9 +163,11 @@ describe("requests about DNS", () => {
         "findZone",
         "isBatched",
         "listRecords",
+        "listTexts",
         "name",
         "rateLimit",
         "readRecords",
+        "readTexts",
         "ttlRules",
       ];
       expect(Object.keys(reader).sort()).toEqual(names);
