@@ -324,6 +324,13 @@ const ROWS = {
     held: { name: "not published" },
     advice: "Correct or remove the annotation.",
   },
+  Contested: {
+    text: "Somebody else changes the records of the name again and again.",
+    wait: "time",
+    held: { name: "not put right yet" },
+    advice: "Find out who else writes the name: external-dns, another cluster, a person. Let only one of them have it.",
+    tell: "detail",
+  },
   OwnedByOther: {
     text: "The name belongs to external-dns, as its TXT record says.",
     wait: "change",

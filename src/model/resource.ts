@@ -209,6 +209,27 @@ export interface DNSMemory {
   readonly publishedDNS?: PublishedName;
   /** Names it had before, whose records still stand. Sorted by provider and name. */
   readonly formerDNS: readonly PublishedName[];
+  /** The last fight over the name, over or not. Absent = there was none. */
+  readonly fight?: NameFight;
+}
+
+/** How often somebody else changed the records of a name, and flipop put them right. Times are RFC 3339. */
+export interface NameFight {
+  readonly provider: string;
+  /** FQDN in lower case without trailing dot. */
+  readonly name: string;
+  /** What flipop put there; sorted. */
+  readonly addresses: readonly string[];
+  /** With which TTL. With another one a fight begins anew: the spec was edited. */
+  readonly ttlSeconds: number;
+  /** What stood there instead, the last time; sorted. */
+  readonly seen: readonly string[];
+  /** When flipop put them right first. */
+  readonly since: string;
+  /** When it did so last; three at most, the oldest first. */
+  readonly times: readonly string[];
+  /** How often it did so. */
+  readonly count: number;
 }
 
 /** `status` of a NodeDNSRecordSet. Every field is optional on the wire; absent means empty. */

@@ -131,6 +131,14 @@ export const REMEMBERED: readonly Remembered[] = [
     wrong: "as for `publishedDNS`",
   },
   {
+    paths: ["fight", "fight.*"],
+    where: "status",
+    written: "right before records are put right that somebody else changed",
+    lost: "the fight begins anew: three repairs are made at once",
+    wrong:
+      "no repair waits longer than ten minutes from now, and none of a name that is empty; unreadable or old times mean that the fight is over",
+  },
+  {
     paths: ["retries", "retries[].*"],
     where: "status",
     written: "after a failed attempt",

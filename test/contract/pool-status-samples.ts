@@ -59,6 +59,16 @@ export const FULL_STATUS: Required<PoolStatus> = {
     } satisfies Required<PoolStatus["pendingAcquisitions"][number]>,
   ],
   released: [{ ip: "192.0.2.11", providerID: "digitalocean://3", nodeName: "node-3", acquired: true }],
+  fight: {
+    provider: "digitalocean",
+    name: "www.example.com",
+    addresses: ["192.0.2.1"],
+    ttlSeconds: 60,
+    seen: ["192.0.2.9"],
+    since: TIME,
+    times: [TIME],
+    count: 2,
+  },
   publishedDNS: {
     provider: "digitalocean",
     zone: "Example.com",

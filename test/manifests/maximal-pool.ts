@@ -61,6 +61,16 @@ export const MAXIMAL_STATUS: Full<PoolStatus> = {
     foreign: [{ address: "192.0.2.1", since: time }],
     unseen: [{ address: "192.0.2.3", since: time }],
   },
+  fight: {
+    provider: "digitalocean",
+    name: "www.example.com",
+    addresses: ["192.0.2.1"],
+    ttlSeconds: 60,
+    seen: ["192.0.2.9"],
+    since: time,
+    times: [time],
+    count: 2,
+  },
   formerDNS: [
     {
       provider: "cloudflare",

@@ -18,6 +18,7 @@ import { dnsTakeDownScenarios } from "./dns-take-down-scenarios.ts";
 import { dnsTogetherScenarios } from "./dns-together-scenarios.ts";
 import { drainChangeScenarios } from "./drain-change-scenarios.ts";
 import { fairPurchaseScenarios } from "./fair-purchase-scenarios.ts";
+import { fightScenarios } from "./fight-scenarios.ts";
 import { foreignRecordScenarios } from "./foreign-record-scenarios.ts";
 import { grantScenarios } from "./grant-scenarios.ts";
 import { impactScenarios } from "./impact-scenarios.ts";
@@ -84,6 +85,7 @@ export const SCENARIO_GROUPS: Readonly<Record<string, (scenario: Register) => vo
   "DNS take-down": dnsTakeDownScenarios,
   "DNS drift": dnsDriftScenarios,
   "DNS of others": outsideOwnerScenarios,
+  "fights over names": fightScenarios,
   "DNS faults": dnsFaultScenarios,
   "DNS names": dnsNameScenarios,
   "DNS manifests": dnsManifestScenarios,

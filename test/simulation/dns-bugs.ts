@@ -42,8 +42,8 @@ export const DNS_BUGS: readonly Mutation[] = [
   {
     name: "The name an object had before is forgotten.",
     file: "src/plan/names/plan-dns.ts",
-    find: "formerDNS: former.names };",
-    replace: "formerDNS: former.names.slice(0, 0) };",
+    find: "    formerDNS: former.names,\n",
+    replace: "    formerDNS: former.names.slice(0, 0),\n",
   },
   {
     name: "A name is written before it is on record.",
@@ -54,8 +54,8 @@ export const DNS_BUGS: readonly Mutation[] = [
   {
     name: "What is added to a known name is not on record before.",
     file: "src/plan/names/plan-dns.ts",
-    find: "return isForGood ? attemptedName(status, write) : {};",
-    replace: "return isForGood ? {} : {};",
+    find: "...(isForGood ? attemptedName(status, write) : {}),",
+    replace: "...(isForGood ? {} : {}),",
   },
   {
     name: "The old name goes although the new one cannot be written.",

@@ -5,6 +5,7 @@ import type {
   Condition,
   IPStatus,
   IssuerMemory,
+  NameFight,
   PoolStatus,
   PoolSummary,
   PublishedName,
@@ -73,6 +74,18 @@ const PUBLISHED_NAME: Field<PublishedName> = {
   write: (name) => ({ ...name, foreign: name.foreign ?? null, unseen: name.unseen ?? null }),
 };
 
+/** A fight whose times are lost is over. */
+const FIGHT = object<NameFight>({
+  provider: text,
+  name: text,
+  addresses: texts,
+  ttlSeconds: orElse(integer, 0),
+  seen: texts,
+  since: textOrEmpty,
+  times: texts,
+  count: orElse(integer, 0),
+});
+
 const CONDITION = derived<Condition, "hasAddresses">(
   object({
     type: text,
@@ -102,6 +115,7 @@ const COMMON: FieldsOf<Pick<PoolStatus, Exclude<keyof PoolStatus & keyof RecordS
   error: optional(text),
   publishedDNS: optional(PUBLISHED_NAME),
   formerDNS: list(NAME),
+  fight: optional(FIGHT),
   retries: list(RETRY),
 };
 

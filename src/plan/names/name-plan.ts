@@ -5,6 +5,7 @@ import { REFUSAL_REASONS, type Reason } from "../../model/reason.ts";
 import type { ForeignRecordsPolicy } from "../../model/resource.ts";
 import { hold, obstacle, personNeeded } from "../holds.ts";
 import { dnsSubject } from "../retries.ts";
+import { fightObstacle, isRepair } from "./fights.ts";
 import { othersOf, type RecordedAddresses, type SplitRecords, splitRecords } from "./foreign-records.ts";
 import { isSameObject, type NameClaims, nameKey } from "./name-claims.ts";
 import { type BlockedTarget, isPassing, type NameTarget, type ReadyTarget } from "./name-target.ts";
@@ -158,7 +159,13 @@ function planSet(
   }
   const open = { target, actions: [], holds: [], isInPlace: false, isRight: false, drift };
   if (!publisher.isWritable) return open;
-  return { ...open, actions: [update(publisher, target, split, { ...decision, ttlSeconds })], isInPlace: true };
+  const { addresses: wanted, requires } = decision;
+  const repairs = requires.length === 0 && isRepair(publisher, target, wanted);
+  const repair = { wanted, ttlSeconds, foreign: split.foreign };
+  const contested = repairs ? fightObstacle(publisher, target, repair, nowMs) : undefined;
+  if (contested !== undefined) return { ...waiting(publisher, target, contested, "retry"), drift };
+  const write = update(publisher, target, split, { ...decision, ttlSeconds });
+  return { ...open, actions: [repairs ? { ...write, isRepair: true } : write], isInPlace: true };
 }
 
 /** Plans nothing, because no address serves. */

@@ -13,6 +13,7 @@ import {
 } from "../../model/resource.ts";
 import { type Cleaning, NOTHING_TO_CLEAN } from "../finalizer.ts";
 import { hold } from "../holds.ts";
+import { withRepair } from "./fights.ts";
 import { recordedAddresses, rememberedForeign, rememberedUnseen } from "./foreign-records.ts";
 import { type FormerPlan, NEW_NAME_FIRST, type OwnerPlan, planFormerNames } from "./former-names.ts";
 import { nameKey, publishedKey } from "./name-claims.ts";
@@ -155,12 +156,21 @@ interface MemoryContext {
 function dnsMemory(publisher: Publisher, present: NamePlan, former: FormerPlan, context: MemoryContext): DNSMemory {
   if (!publisher.isWritable) return storedMemory(publisher);
   const published = publishedName(publisher, present, context);
-  return { ...(published === undefined ? {} : { publishedDNS: published }), formerDNS: former.names };
+  const { fight } = publisher.memory;
+  return {
+    ...(published === undefined ? {} : { publishedDNS: published }),
+    formerDNS: former.names,
+    ...(fight === undefined ? {} : { fight }),
+  };
 }
 
 /** The publisher's memory is a whole status: only its part about names. */
-function storedMemory({ memory: { publishedDNS, formerDNS } }: Publisher): DNSMemory {
-  return { ...(publishedDNS === undefined ? {} : { publishedDNS }), formerDNS };
+function storedMemory({ memory: { publishedDNS, formerDNS, fight } }: Publisher): DNSMemory {
+  return {
+    ...(publishedDNS === undefined ? {} : { publishedDNS }),
+    formerDNS,
+    ...(fight === undefined ? {} : { fight }),
+  };
 }
 
 function publishedName(
@@ -192,7 +202,7 @@ function storedName(
 /**
  * What an object must have on record of names before its actions are carried out: the name that is about to be written for the first time, and the names before it.
  * Also what is about to be added to a known name, where records are to be cleaned one day or foreign ones stay: only addresses on record are ever taken out there.
- * Empty when status knows all of it. Pure.
+ * A repair is on record as it is tried. Empty when status knows all of it. Pure.
  *
  * @param planned - the status that the plan has for the object
  */
@@ -208,7 +218,8 @@ export function recordedNames(
   const known = status.publishedDNS;
   if (known?.provider === provider && known.name === name) {
     const isForGood = spec.reclaimPolicy === "Delete" || write.others !== undefined;
-    return isForGood ? attemptedName(status, write) : {};
+    const fight = write.isRepair === true ? { fight: withRepair(status.fight, write, nowMs) } : {};
+    return { ...(isForGood ? attemptedName(status, write) : {}), ...fight };
   }
   // What another object left there is this one's from now on: it may prove impossible to take out.
   const addresses = recordAddresses([...write.before.addresses, ...write.after.addresses]);

@@ -129,7 +129,7 @@ export interface Publisher {
   readonly ref: ObjectRef;
   readonly meta: ObjectMeta;
   readonly wish: DNSWish;
-  readonly memory: DNSMemory;
+  readonly memory: DNSMemory & { readonly observedGeneration?: number };
   readonly retries: Retries;
   readonly reclaimPolicy: ReclaimPolicy;
   readonly whenEmpty: "Keep" | "Delete";

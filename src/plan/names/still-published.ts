@@ -2,6 +2,7 @@ import { AUTOMATIC_TTL_SECONDS, type DNSFacts, recordsKey } from "../../model/dn
 import type { PublishedName } from "../../model/resource.ts";
 import type { ShownName } from "../drain.ts";
 import { dnsSubject } from "../retries.ts";
+import { isContested } from "./fights.ts";
 import { isSameObject, type NameClaims, publishedKey } from "./name-claims.ts";
 import { ownTarget } from "./name-plan.ts";
 import { isPassing, isUnread, type NameTarget, type ReadyTarget } from "./name-target.ts";
@@ -78,7 +79,10 @@ function accessTo(publisher: Publisher, target: ReadyTarget, nowMs: number): Sho
     return isPassingBy ? "later" : "never";
   }
   if (unusable !== undefined) return isPassing(unusable) ? "later" : "never";
-  const isWaiting = publisher.retries.obstacle(dnsSubject(name.fqdn)) !== undefined || isDebouncing(publisher, nowMs);
+  const isWaiting =
+    publisher.retries.obstacle(dnsSubject(name.fqdn)) !== undefined ||
+    isDebouncing(publisher, nowMs) ||
+    isContested(publisher, target, nowMs);
   return isWaiting ? "later" : "now";
 }
 

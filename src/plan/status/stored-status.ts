@@ -3,6 +3,7 @@ import type { ProviderRegistry } from "../../model/provider.ts";
 import type { IPStatus, Pool, PoolStatus } from "../../model/resource.ts";
 import type { Outcome } from "../../model/run.ts";
 import { timestamp } from "../../model/time.ts";
+import { afterRepairs } from "../names/fights.ts";
 import { withOutcome } from "../retries.ts";
 
 /*
@@ -16,6 +17,7 @@ import { withOutcome } from "../retries.ts";
  *   lastAssignmentTime         assign.ts: the cool-off
  *   retries                    retries.ts
  *   publishedDNS, formerDNS    names/
+ *   fight                      names/fights.ts: which repairs of a name wait
  *   firewalls                  firewalls/: what was added for the object
  *   issuer                     routed-pool.ts: how to clean up once the issuer is gone
  *   conditions                 view-pool.ts: whether `ips` was made by a pass that looked at the addresses
@@ -28,10 +30,14 @@ export function foldIntoStatus(
   nowMs: number,
   registry: ProviderRegistry,
 ): PoolStatus {
-  return outcomes.reduce((status, outcome): PoolStatus => {
-    const retries = withOutcome(status.retries, outcome, { nowMs, ips: status.ips });
-    return { ...withAddresses(countAssignment(status, outcome), outcome, registry), retries };
-  }, pool.status);
+  const fought = afterRepairs(pool.status.fight, outcomes, nowMs);
+  return outcomes.reduce(
+    (status, outcome): PoolStatus => {
+      const retries = withOutcome(status.retries, outcome, { nowMs, ips: status.ips });
+      return { ...withAddresses(countAssignment(status, outcome), outcome, registry), retries };
+    },
+    { ...pool.status, ...fought },
+  );
 }
 
 function countAssignment(status: PoolStatus, { acceptedAtMs, action }: Outcome): PoolStatus {

@@ -1,0 +1,143 @@
+import { expect } from "vitest";
+import type { DNSName } from "../fake/dns-account.ts";
+import { conditionsText, DNS_PROVIDERS, publishedNodes, publishedPool, WWW } from "./dns-scene.ts";
+import type { Register } from "./scenario.ts";
+import { ip } from "./scenario-names.ts";
+import type { World } from "./world.ts";
+
+const MINUTE = 60_000;
+const THEIRS = "198.51.100.9";
+
+/** Somebody else puts its own address in place of all records. */
+function rewrite(world: World, provider: DNSName): void {
+  world.dns.remove(provider, { fqdn: WWW });
+  world.dns.add(provider, WWW, THEIRS);
+}
+
+/** As {@link rewrite}, then a run, so many times. Returns how often the records were put right. */
+async function fight(world: World, provider: DNSName, times: number, everyMs = 1000): Promise<number> {
+  let repairs = 0;
+  for (let at = 0; at < times; at += 1) {
+    rewrite(world, provider);
+    world.advance(everyMs);
+    await world.pass();
+    if (!world.dns.addresses(provider, WWW).includes(THEIRS)) repairs += 1;
+  }
+  return repairs;
+}
+
+async function problem(world: World): Promise<string> {
+  return conditionsText((await world.pools.status("web")).conditions);
+}
+
+const CONTESTED = "Ready=False (Contested) Reconciling=True (Contested) Stalled=True (Contested)";
+
+/** Names that somebody else rewrites again and again. */
+export function fightScenarios(scenario: Register): void {
+  for (const provider of DNS_PROVIDERS) {
+    scenario(
+      `a fight over a name at ${provider}: the fourth repair waits a minute, and status explains it`,
+      async (world) => {
+        await publishedPool(world, provider, ["n1", "n2"]);
+        expect(await fight(world, provider, 3)).toBe(3);
+        expect(await problem(world)).toBe("");
+        expect(await fight(world, provider, 1)).toBe(0);
+        expect(await problem(world)).toBe(CONTESTED);
+        const { conditions, fight: known } = await world.pools.status("web");
+        expect(known).toMatchObject({ count: 3, seen: [THEIRS], addresses: [ip(1), ip(2)] });
+        expect(known?.times).toHaveLength(3);
+        expect(conditions.find(({ type }) => type === "Stalled")?.message).toMatch(
+          /^www\.example\.com: Since .* somebody else has changed its records 4 times, and flipop put them right 3 times, last at .*; now 198\.51\.100\.9 stands there\. Find out who else writes the name/,
+        );
+        world.advance(MINUTE);
+        await world.pass();
+        expect(world.dns.set(provider, WWW)).toEqual(["ip1", "ip2"]);
+        expect(await fight(world, provider, 3, MINUTE)).toBe(0);
+        world.advance(2 * MINUTE);
+        await world.pass();
+        expect(world.dns.set(provider, WWW)).toEqual(["ip1", "ip2"]);
+      },
+    );
+
+    scenario(
+      `a fight over a name at ${provider} for two hours costs a write every ten minutes at most`,
+      async (world) => {
+        await publishedPool(world, provider, ["n1"]);
+        const repairs = await fight(world, provider, 120, MINUTE);
+        expect(repairs).toBeGreaterThan(8);
+        expect(repairs).toBeLessThanOrEqual(16);
+        rewrite(world, provider);
+        world.advance(21 * MINUTE);
+        await world.pass();
+        expect(world.dns.set(provider, WWW)).toEqual(["ip1"]);
+        expect(await problem(world)).toBe("");
+      },
+      { worlds: ["memory"] },
+    );
+
+    scenario(`a failover during a fight over a name at ${provider} is written at once`, async (world) => {
+      await publishedPool(world, provider, ["n1", "n2"]);
+      await fight(world, provider, 4);
+      expect(world.dns.addresses(provider, WWW)).toEqual([THEIRS]);
+      await world.nodes.setReady("n1", false);
+      await world.pass();
+      expect(world.dns.set(provider, WWW)).toEqual(["ip2"]);
+    });
+
+    scenario(`during a fight a name at ${provider} is left neither empty nor with a dead address`, async (world) => {
+      await publishedPool(world, provider, ["n1", "n2"]);
+      await world.nodes.setReady("n1", false);
+      await world.pass();
+      await fight(world, provider, 4);
+      expect(world.dns.addresses(provider, WWW)).toEqual([THEIRS]);
+      world.dns.remove(provider, { fqdn: WWW });
+      await world.pass();
+      expect(world.dns.set(provider, WWW)).toEqual(["ip2"]);
+      world.dns.edit(provider, { fqdn: WWW }, { content: ip(1) });
+      await world.pass();
+      expect(world.dns.set(provider, WWW)).toEqual(["ip2"]);
+    });
+
+    scenario(`a fight over the TTL of a name at ${provider} is one, too`, async (world) => {
+      await publishedPool(world, provider, ["n1"]);
+      for (const isRight of [true, true, true, false]) {
+        world.dns.edit(provider, { fqdn: WWW }, { ttlSeconds: 600 });
+        await world.pass();
+        expect(world.dns.ttls(provider, WWW)).toEqual([isRight ? 60 : 600]);
+      }
+      expect(await problem(world)).toBe(CONTESTED);
+      world.advance(MINUTE);
+      await world.pass();
+    });
+
+    scenario(`own changes of a name at ${provider} are no fight, however many`, async (world) => {
+      await publishedNodes(world, provider, ["n1", "n2"]);
+      for (const isReady of [false, true, false, true, false, true]) {
+        await world.nodes.setReady("n1", isReady);
+        await world.pass();
+        expect(world.dns.set(provider, WWW)).toEqual(isReady ? ["ext1", "ext2"] : ["ext2"]);
+      }
+      for (const ttl of [61, 62, 63, 64, 65]) {
+        await world.recordSets.edit("nodes", { dnsRecordSet: { ttl } });
+        await world.pass();
+        expect(world.dns.ttls(provider, WWW)).toEqual([ttl]);
+      }
+      expect((await world.recordSets.status("nodes")).fight?.count ?? 0).toBeLessThan(2);
+    });
+  }
+
+  scenario("repairs that fail count for no fight", async (world) => {
+    await publishedPool(world, "cloudflare", ["n1"]);
+    rewrite(world, "cloudflare");
+    world.fail({ side: "dns", provider: "cloudflare", operation: "write", kind: "500", times: 0 });
+    for (let at = 0; at < 4; at += 1) {
+      await world.pass();
+      world.advance(10_000);
+    }
+    expect((await world.pools.status("web")).fight).toBeUndefined();
+    world.clearFaults();
+    world.advance(MINUTE);
+    await world.pass();
+    expect(world.dns.set("cloudflare", WWW)).toEqual(["ip1"]);
+  });
+}
