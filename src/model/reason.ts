@@ -1,6 +1,6 @@
 import type { ObjectRef } from "./action.ts";
 import type { Refusal } from "./errors.ts";
-import type { Condition, IPFault } from "./resource.ts";
+import type { Condition } from "./resource.ts";
 
 /** Everything known about a reason. */
 export interface ReasonFacts {
@@ -486,23 +486,6 @@ export const REFUSAL_REASONS: Readonly<Record<Refusal["kind"], Reason>> = {
   "rate-limited": "RateLimited",
   unanswered: "Unreadable",
 };
-
-/** The reason that tells of a fault of an address. */
-export const FAULT_REASONS: Readonly<Record<IPFault, Reason>> = {
-  conflict: "Conflict",
-  ungranted: "NotGranted",
-  unknown: "GrantsUnreadable",
-  invalid: "InvalidIP",
-  gone: "IPNotFound",
-  foreign: "ForeignHolder",
-  unread: "Unreadable",
-};
-
-/** Returns the fault that a stored entry of `status.ips` tells of by its reason; undefined for none. */
-export function faultOf(reason: string | undefined): IPFault | undefined {
-  const faults = Object.keys(FAULT_REASONS) as readonly IPFault[];
-  return faults.find((fault) => FAULT_REASONS[fault] === reason);
-}
 
 /** The table for texts that somebody else may have written. */
 const STORED: ReadonlyMap<string, ReasonFacts> = new Map(Object.entries(REASONS));

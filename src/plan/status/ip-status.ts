@@ -1,7 +1,7 @@
 import type { Place } from "../../model/action.ts";
+import { FAULT_REASONS, faultOf } from "../../model/fault-reason.ts";
 import { nodePhrase } from "../../model/node-phrase.ts";
 import type { Hold } from "../../model/plan.ts";
-import { FAULT_REASONS, faultOf } from "../../model/reason.ts";
 import { type IPFault, type IPStatus, ownerText } from "../../model/resource.ts";
 import { plain } from "../../model/text.ts";
 import { isPast, parseTime, pastMs, timestamp } from "../../model/time.ts";
