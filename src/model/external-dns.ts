@@ -57,8 +57,11 @@ export function plainMarks(fqdn: string): readonly string[] {
 
 /** Reads the text of a mark; undefined for any other text. */
 function markOf({ fqdn, text }: TextRecord): ExternalOwner | undefined {
-  // A long text is stored in parts, each in quotes.
-  const plain = text.replaceAll('" "', "").replace(/^"+|"+$/g, "");
+  // A long text is stored in parts, each in quotes; some providers keep the quotes that external-dns puts around it, behind a backslash.
+  const plain = text
+    .replaceAll('\\"', '"')
+    .replace(/"\s*"/g, "")
+    .replace(/^[\s"]+|[\s"]+$/g, "");
   const words = new Map(
     plain.split(",").flatMap((word) => {
       const [key = "", value, ...rest] = word.split("=");

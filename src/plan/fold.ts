@@ -8,7 +8,7 @@ import type { ProviderRegistry } from "../model/provider.ts";
 import type { Pool, RecordSet } from "../model/resource.ts";
 import type { LearnedFirewall, Outcome } from "../model/run.ts";
 import { timestamp } from "../model/time.ts";
-import { afterRepairs } from "./names/fights.ts";
+import { afterWrites } from "./names/fights.ts";
 import { rateLimitIn, withOutcome } from "./retries.ts";
 import { foldIntoStatus } from "./status/stored-status.ts";
 
@@ -121,7 +121,7 @@ function foldRecordSet(recordSet: RecordSet, outcomes: readonly Outcome[], nowMs
   if (outcomes.length === 0) return recordSet;
   const { status } = recordSet;
   const retries = outcomes.reduce((list, outcome) => withOutcome(list, outcome, { nowMs }), status.retries);
-  return { ...recordSet, status: { ...status, retries, ...afterRepairs(status.fight, outcomes, nowMs) } };
+  return { ...recordSet, status: { ...status, retries, ...afterWrites(status.fight, outcomes, nowMs) } };
 }
 
 function foldProviders(

@@ -21,6 +21,8 @@ describe("a mark of external-dns", () => {
     ["plain", MARK],
     ["in quotes", `"${MARK}"`],
     ["in two parts", `"heritage=external-dns,external-dns/ow" "ner=prod"`],
+    ["in two parts without a space", `"heritage=external-dns,external-dns/ow""ner=prod"`],
+    ["in quotes within quotes", `"\\"${MARK}\\""`],
     ["in another order", "external-dns/owner=prod,heritage=external-dns"],
   ])("is read %s", (_, text) => expect(ownerOf(WWW, { "a-www.example.com": text })).toBe("prod"));
 

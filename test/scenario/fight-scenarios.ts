@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { DNSName } from "../fake/dns-account.ts";
-import { conditionsText, DNS_PROVIDERS, publishedNodes, publishedPool, WWW } from "./dns-scene.ts";
+import { conditionsText, DNS_PROVIDERS, publishedNodes, publishedPool, WWW, www } from "./dns-scene.ts";
 import type { Register } from "./scenario.ts";
 import { ip } from "./scenario-names.ts";
 import type { World } from "./world.ts";
@@ -71,9 +71,30 @@ export function fightScenarios(scenario: Register): void {
         await world.pass();
         expect(world.dns.set(provider, WWW)).toEqual(["ip1"]);
         expect(await problem(world)).toBe("");
+        world.advance(10 * MINUTE);
+        await world.pass();
+        expect((await world.pools.status("web")).fight).toBeUndefined();
+        await world.pass();
+        expect(world.writes()).toEqual([]);
       },
       { worlds: ["memory"] },
     );
+
+    scenario(`a fight over a name at ${provider} that ends is forgotten, and begins anew`, async (world) => {
+      await publishedPool(world, provider, ["n1"]);
+      await fight(world, provider, 4);
+      world.advance(MINUTE);
+      await world.pass();
+      expect(world.dns.set(provider, WWW)).toEqual(["ip1"]);
+      world.advance(19 * MINUTE);
+      await world.pass();
+      expect((await world.pools.status("web")).fight).toMatchObject({ count: 4 });
+      world.advance(MINUTE);
+      await world.pass();
+      expect((await world.pools.status("web")).fight).toBeUndefined();
+      expect(await fight(world, provider, 3)).toBe(3);
+      expect((await world.pools.status("web")).fight).toMatchObject({ count: 3 });
+    });
 
     scenario(`a failover during a fight over a name at ${provider} is written at once`, async (world) => {
       await publishedPool(world, provider, ["n1", "n2"]);
@@ -91,11 +112,74 @@ export function fightScenarios(scenario: Register): void {
       await fight(world, provider, 4);
       expect(world.dns.addresses(provider, WWW)).toEqual([THEIRS]);
       world.dns.remove(provider, { fqdn: WWW });
+      world.advance(1000);
       await world.pass();
       expect(world.dns.set(provider, WWW)).toEqual(["ip2"]);
       world.dns.edit(provider, { fqdn: WWW }, { content: ip(1) });
+      world.advance(1000);
       await world.pass();
       expect(world.dns.set(provider, WWW)).toEqual(["ip2"]);
+    });
+
+    scenario(
+      `whoever puts a dead address back at ${provider} again and again has its fight, too`,
+      async (world) => {
+        await publishedPool(world, provider, ["n1", "n2"]);
+        await world.nodes.setReady("n1", false);
+        await world.pass();
+        let repairs = 0;
+        for (let at = 0; at < 60; at += 1) {
+          world.dns.remove(provider, { fqdn: WWW });
+          world.dns.add(provider, WWW, ip(1));
+          world.advance(1000);
+          await world.pass();
+          if (world.dns.set(provider, WWW).join() === "ip2") repairs += 1;
+        }
+        expect(repairs).toBeGreaterThanOrEqual(8);
+        expect(repairs).toBeLessThanOrEqual(12);
+        expect(await problem(world)).toBe(CONTESTED);
+        await world.nodes.setReady("n1", true);
+        await world.pass();
+        expect(world.dns.set(provider, WWW)).toEqual(["ip1", "ip2"]);
+        await world.nodes.setReady("n1", false);
+        await world.pass();
+        expect(world.dns.set(provider, WWW)).toEqual(["ip2"]);
+      },
+      { worlds: ["memory"] },
+    );
+
+    scenario(
+      `an address of ours in a contested name at ${provider} moves to a node that serves, at once`,
+      async (world) => {
+        await publishedPool(world, provider, ["n1"]);
+        await world.machines("n2");
+        await world.pass();
+        for (let at = 0; at < 4; at += 1) {
+          world.dns.add(provider, WWW, THEIRS);
+          await world.pass();
+        }
+        expect(world.dns.set(provider, WWW)).toContain("ip1");
+        expect(await problem(world)).toBe(CONTESTED);
+        await world.nodes.setReady("n1", false);
+        await world.pass();
+        expect(world.cloud.addresses()).toEqual({ ip1: "n2" });
+        world.advance(MINUTE);
+        await world.pass();
+        expect(world.dns.set(provider, WWW)).toEqual(["ip1"]);
+      },
+    );
+
+    scenario(`what other clusters do with their own addresses at ${provider} is no fight`, async (world) => {
+      await publishedPool(world, provider, ["n1"], { dnsRecordSet: www(provider, { foreignRecords: "Share" }) });
+      for (let at = 0; at < 5; at += 1) {
+        world.dns.add(provider, WWW, THEIRS);
+        await world.pass();
+        expect(world.dns.addresses(provider, WWW)).toEqual([THEIRS, ip(1)].toSorted());
+        world.dns.remove(provider, { fqdn: WWW, content: THEIRS });
+        await world.pass();
+        expect(world.dns.set(provider, WWW)).toEqual(["ip1"]);
+      }
+      expect((await world.pools.status("web")).fight).toBeUndefined();
     });
 
     scenario(`a fight over the TTL of a name at ${provider} is one, too`, async (world) => {

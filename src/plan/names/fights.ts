@@ -2,11 +2,11 @@ import type { WriteDNS } from "../../model/action.ts";
 import type { Obstacle } from "../../model/plan.ts";
 import { type NameFight, ownAddresses } from "../../model/resource.ts";
 import type { Outcome } from "../../model/run.ts";
-import { formatTime, pastMs, timestamp } from "../../model/time.ts";
+import { formatTime, isPast, pastMs, timestamp } from "../../model/time.ts";
 import { obstacle } from "../holds.ts";
 import { retryDelayMs } from "../retries.ts";
 import { nameKey, publishedKey } from "./name-claims.ts";
-import type { ReadyTarget } from "./name-target.ts";
+import type { NameTarget, ReadyTarget } from "./name-target.ts";
 import type { Publisher } from "./publishers.ts";
 
 /*
@@ -16,9 +16,10 @@ import type { Publisher } from "./publishers.ts";
  *   repairs                          the next one
  *   fewer than three in ten minutes  at once
  *   three in ten minutes             a minute after the last one, then five minutes, then ten: the name is contested
- *   none for twenty minutes          at once: the fight is over
+ *   none for twenty minutes          at once: the fight is over, and forgotten
  *
- * Two repairs never wait: of a name that shows no address, and of one that shows an address of the object's own that serves no more.
+ * Where the name shows no address, or one of the object's own that serves no more, clients get no answer: then the waits are those of the fast schedule, which begins
+ * with a second. What the object wants anew is never a repair, so a failover waits for nothing, however long the fight.
  */
 const BEGINS_WITH = 3;
 const BEGINS_WITHIN_MS = 600_000;
@@ -29,11 +30,10 @@ export function isRepair(publisher: Publisher, target: ReadyTarget, wanted: read
   const { memory, meta } = publisher;
   if (memory.observedGeneration !== meta.generation || wanted.length === 0) return false;
   const { publishedDNS, fight } = memory;
+  // While there is a fight, it has what flipop put there last.
+  if (isAbout(fight, target)) return fight.addresses.join() === wanted.join();
   const isStored = publishedDNS !== undefined && publishedKey(publishedDNS) === nameKey(target.name);
-  return (
-    (isStored && ownAddresses(publishedDNS).join() === wanted.join()) ||
-    (isAbout(fight, target) && fight.addresses.join() === wanted.join())
-  );
+  return isStored && ownAddresses(publishedDNS).join() === wanted.join();
 }
 
 /** What a name is put right to. */
@@ -52,25 +52,26 @@ export function fightObstacle(
   nowMs: number,
 ): Obstacle | undefined {
   const { addresses } = target.records;
-  const mayWait = addresses.length > 0 && addresses.every((ip) => wanted.includes(ip) || foreign.includes(ip));
-  if (!mayWait || !isAbout(fight, target) || fight.ttlSeconds !== ttlSeconds) return undefined;
-  const notBeforeMs = dueMs(fight, nowMs);
+  if (!isAbout(fight, target) || fight.ttlSeconds !== ttlSeconds) return undefined;
+  const isAnswered = addresses.length > 0 && addresses.every((ip) => wanted.includes(ip) || foreign.includes(ip));
+  const notBeforeMs = dueMs(fight, isAnswered ? "slow" : "fast", nowMs);
   if (notBeforeMs <= nowMs) return undefined;
+  const content = addresses.length === 0 ? "no address" : addresses.join(", ");
   const [since, last] = [fight.since, fight.times.at(-1)].map((time) => formatTime(pastMs(time, nowMs) ?? nowMs));
   const detail =
     `since ${since} somebody else has changed its records ${fight.count + 1} times, and flipop put them right ${fight.count} times, last at ${last}; ` +
-    `now ${addresses.join(", ")} ${addresses.length === 1 ? "stands" : "stand"} there`;
+    `now ${content} ${addresses.length > 1 ? "stand" : "stands"} there`;
   return obstacle("Contested", detail, { needsPerson: true, notBeforeMs });
 }
 
 /** True while repairs of a name may have to wait. Pure. */
 export function isContested({ memory: { fight } }: Publisher, target: ReadyTarget, nowMs: number): boolean {
-  return isAbout(fight, target) && dueMs(fight, nowMs) > nowMs;
+  return isAbout(fight, target) && dueMs(fight, "slow", nowMs) > nowMs;
 }
 
 /** Returns what an object has on record of the fight once this repair is tried. Pure. */
 export function withRepair(fight: NameFight | undefined, write: WriteDNS, nowMs: number): NameFight {
-  const { dnsProvider: provider, fqdn: name, before, after, others } = write;
+  const { dnsProvider: provider, fqdn: name, before, after } = write;
   const { ttlSeconds } = after;
   const isSame = fight?.provider === provider && fight.name === name && fight.ttlSeconds === ttlSeconds;
   const known = isSame ? fight : undefined;
@@ -81,7 +82,7 @@ export function withRepair(fight: NameFight | undefined, write: WriteDNS, nowMs:
   return {
     provider,
     name,
-    addresses: after.addresses.filter((ip) => others?.addresses.includes(ip) !== true),
+    addresses: addressesOf(write),
     ttlSeconds,
     seen: before.addresses,
     since: goesOn ? known.since : first,
@@ -90,17 +91,42 @@ export function withRepair(fight: NameFight | undefined, write: WriteDNS, nowMs:
   };
 }
 
-/** Returns the fight as it is on record after these outcomes. A repair that was not made does not count. Pure. */
-export function afterRepairs(
+/** Returns the fight as it is on record after these outcomes. A repair that was not made does not count; what else flipop wrote is what it defends from now on. Pure. */
+export function afterWrites(
   fight: NameFight | undefined,
   outcomes: readonly Outcome[],
   nowMs: number,
 ): { readonly fight?: NameFight } {
-  const repairs = outcomes.flatMap(({ action, outcome }) =>
-    action.kind === "update-dns" && action.isRepair === true && outcome === "applied" ? [action] : [],
+  const writes = outcomes.flatMap(({ action, outcome }) =>
+    action.kind === "update-dns" && outcome === "applied" ? [action] : [],
   );
-  const after = repairs.reduce<NameFight | undefined>((known, write) => withRepair(known, write, nowMs), fight);
+  let after = fight;
+  for (const write of writes) {
+    if (write.isRepair === true) after = withRepair(after, write, nowMs);
+    else if (after?.provider === write.dnsProvider && after.name === write.fqdn)
+      after = { ...after, addresses: addressesOf(write) };
+  }
   return after === undefined ? {} : { fight: after };
+}
+
+/** Returns what an object goes on having on record of the fight; nothing once it is over, or the object has another name. A time in the future is now, once. Pure. */
+export function rememberedFight(
+  fight: NameFight | undefined,
+  target: NameTarget,
+  nowMs: number,
+): { readonly fight?: NameFight } {
+  if (fight === undefined || (target.kind === "ready" && !isAbout(fight, target))) return {};
+  const { since, times, count } = fight;
+  const lastMs = pastMs(times.at(-1), nowMs);
+  const overAfterMs = count < BEGINS_WITH ? BEGINS_WITHIN_MS : OVER_AFTER_MS;
+  if (target.kind === "none" || lastMs === undefined || nowMs - lastMs >= overAfterMs) return {};
+  const known = (time: string): string => (isPast(time, nowMs) ? time : timestamp(nowMs));
+  return { fight: { ...fight, since: known(since), times: times.map(known) } };
+}
+
+/** The object's own addresses that a change leaves at a name. */
+function addressesOf({ after, others }: WriteDNS): readonly string[] {
+  return after.addresses.filter((ip) => others?.addresses.includes(ip) !== true);
 }
 
 function isAbout(fight: NameFight | undefined, { name }: ReadyTarget): fight is NameFight {
@@ -112,7 +138,7 @@ function isGoingOn({ count, times }: NameFight, nowMs: number): boolean {
   return count >= BEGINS_WITH && lastMs !== undefined && nowMs - lastMs < OVER_AFTER_MS;
 }
 
-function dueMs(fight: NameFight, nowMs: number): number {
+function dueMs(fight: NameFight, schedule: "fast" | "slow", nowMs: number): number {
   if (!isGoingOn(fight, nowMs)) return nowMs;
-  return (pastMs(fight.times.at(-1), nowMs) ?? nowMs) + retryDelayMs("slow", fight.count - BEGINS_WITH + 1);
+  return (pastMs(fight.times.at(-1), nowMs) ?? nowMs) + retryDelayMs(schedule, fight.count - BEGINS_WITH + 1);
 }

@@ -13,7 +13,7 @@ import {
 } from "../../model/resource.ts";
 import { type Cleaning, NOTHING_TO_CLEAN } from "../finalizer.ts";
 import { hold } from "../holds.ts";
-import { withRepair } from "./fights.ts";
+import { rememberedFight, withRepair } from "./fights.ts";
 import { recordedAddresses, rememberedForeign, rememberedUnseen } from "./foreign-records.ts";
 import { type FormerPlan, NEW_NAME_FIRST, type OwnerPlan, planFormerNames } from "./former-names.ts";
 import { nameKey, publishedKey } from "./name-claims.ts";
@@ -156,11 +156,10 @@ interface MemoryContext {
 function dnsMemory(publisher: Publisher, present: NamePlan, former: FormerPlan, context: MemoryContext): DNSMemory {
   if (!publisher.isWritable) return storedMemory(publisher);
   const published = publishedName(publisher, present, context);
-  const { fight } = publisher.memory;
   return {
     ...(published === undefined ? {} : { publishedDNS: published }),
     formerDNS: former.names,
-    ...(fight === undefined ? {} : { fight }),
+    ...rememberedFight(publisher.memory.fight, present.target, context.nowMs),
   };
 }
 

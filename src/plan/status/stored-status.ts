@@ -3,7 +3,7 @@ import type { ProviderRegistry } from "../../model/provider.ts";
 import type { IPStatus, Pool, PoolStatus } from "../../model/resource.ts";
 import type { Outcome } from "../../model/run.ts";
 import { timestamp } from "../../model/time.ts";
-import { afterRepairs } from "../names/fights.ts";
+import { afterWrites } from "../names/fights.ts";
 import { withOutcome } from "../retries.ts";
 
 /*
@@ -30,7 +30,7 @@ export function foldIntoStatus(
   nowMs: number,
   registry: ProviderRegistry,
 ): PoolStatus {
-  const fought = afterRepairs(pool.status.fight, outcomes, nowMs);
+  const fought = afterWrites(pool.status.fight, outcomes, nowMs);
   return outcomes.reduce(
     (status, outcome): PoolStatus => {
       const retries = withOutcome(status.retries, outcome, { nowMs, ips: status.ips });
