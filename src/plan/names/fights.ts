@@ -118,8 +118,9 @@ export function rememberedFight(
   if (fight === undefined || (target.kind === "ready" && !isAbout(fight, target))) return {};
   const { since, times, count } = fight;
   const lastMs = pastMs(times.at(-1), nowMs);
-  const overAfterMs = count < BEGINS_WITH ? BEGINS_WITHIN_MS : OVER_AFTER_MS;
-  if (target.kind === "none" || lastMs === undefined || nowMs - lastMs >= overAfterMs) return {};
+  // A repair or two cost no second write when nothing came of them: a later fight leaves them out.
+  const isOver = count >= BEGINS_WITH && nowMs - (lastMs ?? 0) >= OVER_AFTER_MS;
+  if (target.kind === "none" || lastMs === undefined || isOver) return {};
   const known = (time: string): string => (isPast(time, nowMs) ? time : timestamp(nowMs));
   return { fight: { ...fight, since: known(since), times: times.map(known) } };
 }
