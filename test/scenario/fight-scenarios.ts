@@ -71,9 +71,8 @@ export function fightScenarios(scenario: Register): void {
         await world.pass();
         expect(world.dns.set(provider, WWW)).toEqual(["ip1"]);
         expect(await problem(world)).toBe("");
+        expect((await world.pools.status("web")).fight).toMatchObject({ count: 1 });
         world.advance(10 * MINUTE);
-        await world.pass();
-        expect((await world.pools.status("web")).fight).toBeUndefined();
         await world.pass();
         expect(world.writes()).toEqual([]);
       },
