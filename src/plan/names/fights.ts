@@ -1,4 +1,5 @@
 import type { WriteDNS } from "../../model/action.ts";
+import { recordAddresses } from "../../model/dns.ts";
 import type { Obstacle } from "../../model/plan.ts";
 import { type NameFight, ownAddresses } from "../../model/resource.ts";
 import type { Outcome } from "../../model/run.ts";
@@ -33,7 +34,7 @@ export function isRepair(publisher: Publisher, target: ReadyTarget, wanted: read
   // While there is a fight, it has what flipop put there last.
   if (isAbout(fight, target)) return fight.addresses.join() === wanted.join();
   const isStored = publishedDNS !== undefined && publishedKey(publishedDNS) === nameKey(target.name);
-  return isStored && ownAddresses(publishedDNS).join() === wanted.join();
+  return isStored && recordAddresses(ownAddresses(publishedDNS)).join() === wanted.join();
 }
 
 /** What a name is put right to. */

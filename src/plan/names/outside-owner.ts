@@ -65,7 +65,7 @@ export function isLeftAlone(publisher: Publisher, target: ReadyTarget): boolean 
   if (!hasOnRecord(publisher, target)) return true;
   if (owner !== undefined || isOwnerLate === true || foreignRecords !== "Adopt") return false;
   const own = [memory.publishedDNS ?? [], memory.formerDNS].flat().flatMap(ownAddresses);
-  return records.addresses.some((ip) => !own.includes(ip));
+  return records.addresses.some((ip) => !own.includes(ip) && !publisher.recognizes(ip));
 }
 
 /** True where an object has a name on record as its present or a former one. */
