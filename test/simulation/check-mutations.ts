@@ -23,6 +23,8 @@ const OPTIONS = {
 const LONGEST_MS = 300_000;
 /** The stories by themselves last minutes. */
 const LONGEST_STORIES_MS = 1_800_000;
+/** A change of the product moves the calls of a story by so many at most. */
+const NEAR_CALLS = 15;
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
 const { values } = parseArgs({ options: OPTIONS });
@@ -57,16 +59,31 @@ interface Hunt {
   readonly how?: string;
 }
 
-/** Plays what found the bug before, then new histories, then the stories struck at every call, until it is found. */
+/** Plays what found the bug before, then the same story struck a little earlier or later, then new histories, then the stories struck at every call, until it is found. */
 function hunt({ name }: Mutation, known: Proof | undefined): Hunt {
   const again = known === undefined || values.afresh || !isSound(known) ? {} : simulate(name, argsOf(known));
   if (again.how !== undefined) return { ...again, ...(known === undefined ? {} : { proof: known }) };
+  const near = known === undefined || values.afresh ? {} : huntNear(name, known);
+  if (near.how !== undefined) return near;
   const isLasting = LASTING_BUGS.some((bug) => bug.name === name);
   const kind = isLasting ? ["--lasting"] : FIREWALL_BUGS.some((bug) => bug.name === name) ? ["--routed"] : [];
   const bySeed = huntBySeed(name, kind);
   return bySeed.how === undefined && !values["no-stories"] && !isLasting
     ? simulate(name, [...kind, "--stories"])
     : bySeed;
+}
+
+/** Strikes the same story the same way at the calls around the one that was struck before. */
+function huntNear(bug: string, known: Proof): Hunt {
+  if (!("story" in known)) return {};
+  const { call, ...how } = JSON.parse(known.strike) as { readonly call: number };
+  const calls = Array.from({ length: NEAR_CALLS }, (_, at) => [call + at + 1, call - at - 1]).flat();
+  for (const other of calls.filter((number) => number > 0)) {
+    const proof = { story: known.story, strike: JSON.stringify({ call: other, ...how }) };
+    const found = simulate(bug, argsOf(proof));
+    if (found.how !== undefined && isSound(proof)) return { how: found.how, proof };
+  }
+  return {};
 }
 
 /** Plays new histories, and passes over those that break a promise without the bug, too. */
