@@ -61,10 +61,8 @@ interface Hunt {
 
 /** Plays what found the bug before, then the same story struck a little earlier or later, then new histories, then the stories struck at every call, until it is found. */
 function hunt({ name }: Mutation, known: Proof | undefined): Hunt {
-  const again = known === undefined || values.afresh || !isSound(known) ? {} : simulate(name, argsOf(known));
-  if (again.how !== undefined) return { ...again, ...(known === undefined ? {} : { proof: known }) };
-  const near = known === undefined || values.afresh ? {} : huntNear(name, known);
-  if (near.how !== undefined) return near;
+  const again = known === undefined || values.afresh ? {} : huntAgain(name, known);
+  if (again.how !== undefined) return again;
   const isLasting = LASTING_BUGS.some((bug) => bug.name === name);
   const kind = isLasting ? ["--lasting"] : FIREWALL_BUGS.some((bug) => bug.name === name) ? ["--routed"] : [];
   const bySeed = huntBySeed(name, kind);
@@ -73,8 +71,10 @@ function hunt({ name }: Mutation, known: Proof | undefined): Hunt {
     : bySeed;
 }
 
-/** Strikes the same story the same way at the calls around the one that was struck before. */
-function huntNear(bug: string, known: Proof): Hunt {
+/** Plays what found the bug before; of a story also the same strike at the calls around it. */
+function huntAgain(bug: string, known: Proof): Hunt {
+  const { how: same } = isSound(known) ? simulate(bug, argsOf(known)) : {};
+  if (same !== undefined) return { how: same, proof: known };
   if (!("story" in known)) return {};
   const { call, ...how } = JSON.parse(known.strike) as { readonly call: number };
   const calls = Array.from({ length: NEAR_CALLS }, (_, at) => [call + at + 1, call - at - 1]).flat();
