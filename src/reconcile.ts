@@ -1,8 +1,10 @@
 import { Attempts } from "./apply/attempts.ts";
 import { noteRateLimits, writeEvents } from "./apply/write-back.ts";
+import type { ObjectRef } from "./model/action.ts";
 import { KubeError } from "./model/errors.ts";
 import type { Observation } from "./model/observation.ts";
 import type { Plan } from "./model/plan.ts";
+import type { Condition } from "./model/resource.ts";
 import type { Restraint } from "./model/restraint.ts";
 import type { Outcome, Pass, PassResult, RunTiming, Selection } from "./model/run.ts";
 import { Interrupted, untilInterrupted } from "./observe/interrupt.ts";
@@ -80,7 +82,9 @@ export async function pass(deps: WriterDeps, options: PassOptions): Promise<Pass
   const failures = await rounds.writeStatuses();
   deps.attempts?.keep(remaining, observation, failures);
   const mayTell = (): boolean => deps.lock.isHeld() && deps.clock.monotonicMs() < deadlineMs;
-  const events = eventsOf({ seen, planned: announced, outcomes, remaining, failures });
+  const stored = (object: ObjectRef): readonly Condition[] =>
+    context.stores[object.kind].get(object)?.status.conditions ?? [];
+  const events = eventsOf({ seen, planned: announced, outcomes, remaining, stored });
   const eventFailures = await writeEvents(events, context.stores, deps.cluster, mayTell);
   await noteRateLimits(rounds.latest, context);
   const result = {

@@ -3,7 +3,7 @@ import { capital } from "../model/hold.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Plan, PoolAssessment } from "../model/plan.ts";
 import type { Condition } from "../model/resource.ts";
-import type { Outcome, ReportFailure } from "../model/run.ts";
+import type { Outcome } from "../model/run.ts";
 import { plain } from "../model/text.ts";
 import { whyAction } from "./text/actions.ts";
 import { outcomeLine } from "./text/run.ts";
@@ -27,12 +27,12 @@ interface ToldPass {
   readonly outcomes: readonly Outcome[];
   /** What it left. */
   readonly remaining: Plan;
-  /** Statuses that could not be written: what they say first is told once they are. */
-  readonly failures: readonly Pick<ReportFailure, "object">[];
+  /** Returns the conditions of an object as they are stored after the pass. What could not be written is told once it is. */
+  readonly stored: (object: ObjectRef) => readonly Condition[];
 }
 
 /** Returns the Events of a pass, each with its object: what came of each change, in that order; then which objects wait for a person now. Pure. */
-export function eventsOf({ seen, planned, outcomes, remaining, failures }: ToldPass): readonly ObjectEvent[] {
+export function eventsOf({ seen, planned, outcomes, remaining, stored }: ToldPass): readonly ObjectEvent[] {
   const pools = new Map(planned.pools.map((pool) => [refKey(pool.object), pool]));
   const ofChanges = outcomes.flatMap((outcome) => {
     const { object } = outcome.action;
@@ -43,10 +43,8 @@ export function eventsOf({ seen, planned, outcomes, remaining, failures }: ToldP
     ...seen.pools.map(({ kind, meta, status }) => [refKey({ kind, ...meta }), status.conditions] as const),
     ...seen.recordSets.map(({ meta, status }) => [refKey({ kind: "dns", ...meta }), status.conditions] as const),
   ]);
-  const unwritten = new Set(failures.map(({ object }) => refKey(object)));
-  const ofStalls = [...remaining.pools, ...remaining.recordSets].flatMap(({ object, status }) => {
-    if (unwritten.has(refKey(object))) return [];
-    const facts = stalledEvent(before.get(refKey(object)) ?? [], status.conditions ?? []);
+  const ofStalls = [...remaining.pools, ...remaining.recordSets].flatMap(({ object }) => {
+    const facts = stalledEvent(before.get(refKey(object)) ?? [], stored(object));
     return facts === undefined ? [] : [{ object, ...facts }];
   });
   return [...ofChanges, ...ofStalls];
