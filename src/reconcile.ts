@@ -31,7 +31,9 @@ export interface PlanOptions {
 /** Reads the world and plans; what `reconcile` would do, by the same code. Writes nothing. */
 export async function planPass(deps: ReaderDeps, selection: Selection, options?: PlanOptions): Promise<PlannedWorld> {
   const observed = await observe(deps);
-  return planWorld(observed, selection, options);
+  const { ownersWanted = [] } = plan(worldOf(observed, options), selection);
+  const world = ownersWanted.length === 0 ? observed : await observeOwners(deps, observed, ownersWanted);
+  return planWorld(world, selection, options);
 }
 
 /** A world, and what reconcile would do in it. */
@@ -41,16 +43,15 @@ export interface PlannedWorld {
 }
 
 /** Plans what reconcile would do in a world that has been seen. Pure. */
-export function planWorld(
-  observed: Observation,
-  selection: Selection,
-  { restraint, edited }: PlanOptions = {},
-): PlannedWorld {
-  const world = edited === undefined ? observed : edited(observed);
-  const seen = restraint === undefined ? world : { ...world, restraint };
-  const { ownersWanted = [] } = plan(seen, selection);
-  const observation = ownersWanted.length === 0 ? seen : await observeOwners(deps, seen, ownersWanted);
+export function planWorld(observed: Observation, selection: Selection, options?: PlanOptions): PlannedWorld {
+  const observation = worldOf(observed, options);
   return { observation, plan: announce(plan(observation, selection), observation, selection) };
+}
+
+/** The world to plan for. */
+function worldOf(observed: Observation, { restraint, edited }: PlanOptions = {}): Observation {
+  const world = edited === undefined ? observed : edited(observed);
+  return restraint === undefined ? world : { ...world, restraint };
 }
 
 /**

@@ -11,6 +11,7 @@ import type {
   IssuerMemory,
   MatchSpec,
   MaxUnavailable,
+  NameFight,
   ObjectMeta,
   Pool,
   PoolSpec,
@@ -208,6 +209,17 @@ const PENDING_FIREWALL: Shape<PendingFirewall> = fields<PendingFirewall>(
 
 const ISSUER: Shape<IssuerMemory> = fields<IssuerMemory>({ provider: text, reclaimPolicy: RECLAIM });
 
+const FIGHT: Shape<NameFight> = fields<NameFight>({
+  provider: text,
+  name: text,
+  addresses: list(text),
+  ttlSeconds: number,
+  seen: list(text),
+  since: text,
+  times: list(text),
+  count: number,
+});
+
 const POOL_STATUS: Shape<RoutedIPStatus> = fields<RoutedIPStatus>(
   {
     observedGeneration: number,
@@ -224,6 +236,7 @@ const POOL_STATUS: Shape<RoutedIPStatus> = fields<RoutedIPStatus>(
     lastAssignmentTime: text,
     assignments: number,
     publishedDNS: PUBLISHED,
+    fight: FIGHT,
     formerDNS: list(PUBLISHED),
     address: text,
     nodeName: text,
@@ -237,6 +250,7 @@ const POOL_STATUS: Shape<RoutedIPStatus> = fields<RoutedIPStatus>(
   "lastAssignmentTime",
   "assignments",
   "publishedDNS",
+  "fight",
   "address",
   "nodeName",
   "firewalls",
@@ -301,6 +315,7 @@ const RECORD_SET_STATUS: Shape<RecordSetStatus> = fields<RecordSetStatus>(
     unreadyNodes: list(fields<UnreadyNode>({ nodeName: text, since: text })),
     retries: list(RETRY),
     publishedDNS: PUBLISHED,
+    fight: FIGHT,
     formerDNS: list(PUBLISHED),
   },
   "observedGeneration",
@@ -308,6 +323,7 @@ const RECORD_SET_STATUS: Shape<RecordSetStatus> = fields<RecordSetStatus>(
   "state",
   "error",
   "publishedDNS",
+  "fight",
 );
 
 /** A NodeDNSRecordSet. */

@@ -1,6 +1,7 @@
 import type { Address, AddressFact } from "../model/address.ts";
 import type {
   DNSFacts,
+  OwnerFact,
   RecordContent,
   RecordSetState,
   RecordsFact,
@@ -10,12 +11,13 @@ import type {
   ZoneFact,
 } from "../model/dns.ts";
 import type { Refusal } from "../model/errors.ts";
+import type { ExternalOwner } from "../model/external-dns.ts";
 import type { Firewall, FirewallFact, FirewallFacts, FirewallLimits, FirewallRule } from "../model/firewall.ts";
 import type { GrantFacts, GrantProblem, NamespaceGrants } from "../model/grants.ts";
 import type { NodeFacts, Readiness, Taint } from "../model/node.ts";
 import type { LeaseFacts, Observation, PodReading, PodSummary, ProviderFacts } from "../model/observation.ts";
 import { POOL, PORT_RANGE, RECORD_SET, SUSPENSION, texts } from "./object-shapes.ts";
-import { fields, flag, list, mapOf, number, oneOf, type Shape, setOf, text, word } from "./shape.ts";
+import { fields, flag, list, mapOf, mark, number, oneOf, type Shape, setOf, text, word } from "./shape.ts";
 
 /** What a server said: without the queries of URLs, which may hold anything. */
 const said: Shape<string> = {
@@ -119,6 +121,17 @@ const RECORDS_FACT: Shape<RecordsFact> = oneOf<RecordsFact>({
   gap: UNREAD,
 });
 
+const OWNER_FACT: Shape<OwnerFact> = oneOf<OwnerFact>({
+  known: fields<Extract<OwnerFact, { readonly kind: "known" }>>(
+    {
+      kind: word("known"),
+      owner: fields<ExternalOwner>({ id: text, mark: text, isEncrypted: mark }, "id", "isEncrypted"),
+    },
+    "owner",
+  ),
+  gap: UNREAD,
+});
+
 const DNS: Shape<DNSFacts> = fields<DNSFacts>(
   {
     name: text,
@@ -130,9 +143,15 @@ const DNS: Shape<DNSFacts> = fields<DNSFacts>(
     isBatched: flag,
     zones: mapOf(ZONE_FACT),
     records: mapOf(RECORDS_FACT),
+    owners: mapOf(OWNER_FACT),
+    isOwnerLate: mark,
+    isRehearsed: mark,
     lookFrom: text,
   },
   "unusable",
+  "owners",
+  "isOwnerLate",
+  "isRehearsed",
   "lookFrom",
 );
 
