@@ -1,4 +1,4 @@
-import type { Action } from "../model/action.ts";
+import { type Action, refKey } from "../model/action.ts";
 import { ACTIONS, changesName } from "../model/action-kinds.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Plan } from "../model/plan.ts";
@@ -62,7 +62,7 @@ export function forward(
     steps.push(...passed.rounds.map((round) => ({ atMs: round.atMs, actions: announcedRound(round, standIns) })));
     plans += 1 + passed.rounds.length;
     const { remaining } = passed;
-    world = passed.world;
+    world = withStatuses(passed.world, remaining);
     const nowMs = world.observedAtMs;
     const nextReadInMs = isMoving(world) ? assumed.assignMs : undefined;
     const next = nextLook(remaining, nowMs, { leftOverMs: LEFT_OVER_MS, nextReadInMs });
@@ -71,6 +71,23 @@ export function forward(
       return { steps, world, remaining: withStandIns(remaining, standIns), plans };
     world = later(settled(world, atMs - nowMs, assumed), atMs - nowMs);
   }
+}
+
+/** The world with the statuses that a pass writes at its end: the next one begins with them. */
+function withStatuses(world: Observation, { pools, recordSets }: Plan): Observation {
+  const ofPools = new Map(pools.map(({ object, status }) => [refKey(object), status]));
+  const ofRecordSets = new Map(recordSets.map(({ object, status }) => [refKey(object), status]));
+  return {
+    ...world,
+    pools: world.pools.map((pool) => ({
+      ...pool,
+      status: ofPools.get(refKey({ kind: pool.kind, ...pool.meta })) ?? pool.status,
+    })),
+    recordSets: world.recordSets.map((recordSet) => ({
+      ...recordSet,
+      status: ofRecordSets.get(refKey({ kind: "dns", ...recordSet.meta })) ?? recordSet.status,
+    })),
+  };
 }
 
 /** How long actions take that are begun together, milliseconds: each begins when those it waits for have ended. */
