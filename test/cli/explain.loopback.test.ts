@@ -69,7 +69,7 @@ function editsOf({ sections }: Explained, at = 0): readonly string[] {
 }
 
 beforeAll(async () => {
-  const { stderr, exitCode } = await flipop(WORLD, "reconcile", "--settle", "--timeout", "40s");
+  const { stderr, exitCode } = await flipop(WORLD, "reconcile", "-q", "--settle", "--timeout", "40s");
   expect([stderr, exitCode]).toEqual(["", 0]);
 }, 60_000);
 
