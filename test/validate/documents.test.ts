@@ -89,16 +89,17 @@ test("objects of other groups are passed over and counted, also those that say n
   expect([count, others, findings.length]).toEqual([1, 2, 1]);
 });
 
-test("a thousand documents take less than a second", () => {
+test("a thousand documents take about a second at most", () => {
   const text = Array.from({ length: 1000 }, (_, at) =>
     BAD.replace("web", `web-${at}`)
       .replace("TakeOvr", "TakeOver")
       .replace("203.0.113.10", `10.0.${at >> 8}.${at & 255}`),
   ).join("---\n");
   checkText(BAD);
-  const before = performance.now();
+  const before = process.threadCpuUsage();
   const { count, findings } = checkText(text);
   expect([count, findings]).toEqual([1000, []]);
-  // The bound is for a machine with nothing else to do; a busy one is given four times as long.
-  expect(performance.now() - before).toBeLessThan(4000);
+  // The time of the processor: a busy machine makes nobody wait for this test.
+  const { user, system } = process.threadCpuUsage(before);
+  expect((user + system) / 1000).toBeLessThan(2000);
 });

@@ -6,24 +6,16 @@ import { recordFQDN } from "../../src/model/dns.ts";
 import { poolWish, recordSetWish } from "../../src/plan/names/name-target.ts";
 import { validatePool, validateRecordSet } from "../../src/plan/validate.ts";
 import { fieldValues } from "../campaign/field-values.ts";
-import { BOTH, type Kind, type KindName } from "../campaign/kinds.ts";
+import { BOTH, type KindName } from "../campaign/kinds.ts";
 import { BASES } from "../campaign/recipes.ts";
 import { refusedSpecs } from "../campaign/refused-values.ts";
-import { type Spec, withValue } from "../campaign/spec-value.ts";
+import { withValue } from "../campaign/spec-value.ts";
 import { ADMITTED_SPECS, BEYOND_BOUNDS, REFUSED_SPECS } from "../manifests/refused-specs.ts";
 import { random as randomOf } from "../plan/random-world.ts";
 import { MANUAL, readPage } from "../readme/tables.ts";
+import { errorsOf } from "./errors-of.ts";
 import { checkText } from "./knowledge.ts";
-
-/** Findings with which an object still works for itself: it is no object's fault alone that two ask for one thing. */
-const OF_SEVERAL: readonly string[] = ["FLP215", "FLP216", "FLP222"];
-
-function errorsOf(kind: string, spec: unknown): readonly string[] {
-  const object = { apiVersion: "flipop.digitalocean.com/v1alpha1", kind, metadata: { name: "it" }, spec };
-  return checkText(JSON.stringify(object))
-    .findings.filter(({ severity, code }) => severity === "error" && !OF_SEVERAL.includes(code))
-    .map(({ code, path, message }) => `${code} ${path}: ${message}`);
-}
+import { randomSpec } from "./random-spec.ts";
 
 const FACTS = { pods: new Map(), registry: PROVIDERS };
 
@@ -97,18 +89,6 @@ describe("what flipop validate lets pass, the cluster takes, and the reverse", (
     }
   });
 });
-
-/** A spec with some fields as every value that means something, or means nothing. */
-function randomSpec(kind: Kind, random: () => number): Spec {
-  const fields = fieldValues(kind);
-  const pick = <T>(list: readonly T[]): T | undefined => list[Math.floor(random() * list.length)];
-  return Array.from({ length: 1 + Math.floor(random() * 4) }).reduce<Spec>((spec) => {
-    const field = pick(fields);
-    if (field === undefined) return spec;
-    const values = [...field.usable, ...field.unusable.map(({ value }) => value)];
-    return withValue(spec, field.path, pick(values));
-  }, BASES[kind.name]);
-}
 
 describe("examples", () => {
   const blocks = MANUAL.flatMap((page) =>
