@@ -223,4 +223,36 @@ export function fightScenarios(scenario: Register): void {
     await world.pass();
     expect(world.dns.set("cloudflare", WWW)).toEqual(["ip1"]);
   });
+
+  const MUCH = "x".repeat(262_144);
+  for (const [what, damage] of [
+    ["times in the future", { since: "2999-01-01T00:00:00Z", times: Array(3).fill("2999-01-01T00:00:00Z"), count: 3 }],
+    ["times that are none", { since: "soon", times: ["soon", "", "-1"], count: 3 }],
+    ["a count beyond all numbers", { times: ["2999-01-01T00:00:00Z"], count: Number.MAX_SAFE_INTEGER }],
+    ["a count below zero", { times: ["2999-01-01T00:00:00Z"], count: -1 }],
+    ["texts of 256 KiB", { since: MUCH, times: [MUCH], seen: [MUCH], count: 3 }],
+    ["no times", { times: [], count: 3 }],
+  ] as const) {
+    scenario(
+      `a stored fight with ${what} delays a repair ten minutes at most`,
+      async (world) => {
+        await publishedPool(world, "cloudflare", ["n1"]);
+        const known = { provider: "cloudflare", name: WWW, addresses: [ip(1)], ttlSeconds: 60, seen: [THEIRS] };
+        await world.pools.writeStatus("web", { fight: { ...known, since: "2020-01-01T00:00:00Z", ...damage } });
+        rewrite(world, "cloudflare");
+        await world.pass();
+        world.advance(10 * MINUTE);
+        await world.pass();
+        expect(world.dns.set("cloudflare", WWW)).toEqual(["ip1"]);
+        const { fight: stored } = await world.pools.status("web");
+        expect(JSON.stringify(stored ?? {}).length).toBeLessThan(2000);
+        world.advance(21 * MINUTE);
+        await world.pass();
+        await world.pass();
+        expect(world.writes()).toEqual([]);
+        expect(await problem(world)).toBe("");
+      },
+      { worlds: ["memory"] },
+    );
+  }
 }

@@ -24,6 +24,12 @@ async function problem(world: World): Promise<string> {
   return conditionsText((await world.pools.status("web")).conditions);
 }
 
+/** Makes a pass; returns how many calls read texts. */
+async function textCalls(world: World): Promise<number> {
+  await world.pass();
+  return world.dnsCalls().filter((line) => line.includes(" texts ")).length;
+}
+
 const HELD = "Ready=False (OwnedByOther) Stalled=True (OwnedByOther)";
 
 /** Names that external-dns has. */
@@ -120,6 +126,35 @@ export function outsideOwnerScenarios(scenario: Register): void {
         expect(await problem(world)).toBe("Ready=False (Unreadable)");
         world.clearFaults();
         await world.pass();
+        expect(world.dns.set(provider, WWW)).toEqual(["ip2"]);
+      },
+      { worlds: ["memory"] },
+    );
+
+    scenario(
+      `texts at ${provider} are read when a name is taken, and when records go that flipop did not write; never at rest`,
+      async (world) => {
+        await world.machines("n1", "n2");
+        for (const number of [1, 2]) world.cloud.address(ip(number));
+        world.dns.zone(provider);
+        await world.pools.create("web", { ips: [ip(1), ip(2)], dnsRecordSet: www(provider) });
+        expect(await textCalls(world)).toBe(1);
+        expect(world.dns.set(provider, WWW)).toEqual(["ip1", "ip2"]);
+        expect(await textCalls(world)).toBe(0);
+        expect(await textCalls(world)).toBe(0);
+        await world.nodes.setReady("n1", false);
+        expect(await textCalls(world)).toBe(0);
+        expect(world.dns.set(provider, WWW)).toEqual(["ip2"]);
+        world.dns.add(provider, WWW, THEIRS);
+        expect(await textCalls(world)).toBe(1);
+        expect(world.dns.set(provider, WWW)).toEqual(["ip2"]);
+        expect(await textCalls(world)).toBe(0);
+        mark(world, provider, "a-www.example.com");
+        world.dns.add(provider, WWW, THEIRS);
+        expect(await textCalls(world)).toBe(1);
+        expect(await textCalls(world)).toBe(1);
+        await world.pools.edit("web", { dnsRecordSet: www(provider, { foreignRecords: "Adopt" }) });
+        expect(await textCalls(world)).toBe(0);
         expect(world.dns.set(provider, WWW)).toEqual(["ip2"]);
       },
       { worlds: ["memory"] },
