@@ -55,6 +55,19 @@ function people(scenario: Register): void {
     expect(world.dns.set("digitalocean", WWW)).toEqual(["ip1", "ip2"]);
   });
 
+  scenario("a pool that is suspended and resumed within a drain has not forgotten it", async (world) => {
+    await draining(world);
+    await world.pools.edit("web", { suspend: true });
+    await world.pass();
+    await world.pools.edit("web", { suspend: false });
+    world.advance(20 * SECOND);
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    world.advance(41 * SECOND);
+    await world.pass();
+    expect(world.cloudWrites()).toEqual(["assign ip1 to n3"]);
+  });
+
   scenario("a maxUnavailable edited in the middle of a drain lets the drain end as it began", async (world) => {
     await draining(world);
     await world.pools.edit("web", { maxUnavailable: "100%", drainSeconds: 600 });

@@ -3,9 +3,10 @@ import type { Observation } from "../../model/observation.ts";
 import type { Hold, Obstacle } from "../../model/plan.ts";
 import { ownerText } from "../../model/resource.ts";
 import { suspendedObstacle } from "../../model/suspension.ts";
+import { parseTime } from "../../model/time.ts";
 import type { ServingNames } from "../drain.ts";
 import { hold, obstacle, personNeeded } from "../holds.ts";
-import { type Decision, isWritable, type ManagedIP, type PoolView } from "../pool-view.ts";
+import { type Decision, isWritable, type ManagedIP, type PoolView, statusOf } from "../pool-view.ts";
 import { type AcquisitionBudget, acquireForPool, acquisitionBudgets, pendingHolds } from "./acquire.ts";
 import { assignPool } from "./assign.ts";
 import type { Claims } from "./claims.ts";
@@ -77,7 +78,7 @@ function undecided(
   // What serves goes on serving while nothing may be changed.
   const managed = view.managed.map((address) => (canServe ? servingStays(address) : address));
   return {
-    view: { ...view, managed },
+    view: { ...view, managed, drains: storedDrains(view) },
     actions: [],
     later: [],
     holds: [...ownHolds(view), ...(canServe ? pendingHolds(view) : []), ...holds],
@@ -86,6 +87,16 @@ function undecided(
     skipped: assignments?.skipped ?? [],
     cleaning,
   };
+}
+
+/** Until when addresses stay by status: what stands still forgets nothing of it. */
+function storedDrains({ pool, managed }: PoolView): ReadonlyMap<string, number> {
+  return new Map(
+    managed.flatMap(({ ip }) => {
+      const untilMs = parseTime(statusOf(pool, ip)?.drainingUntil ?? "");
+      return untilMs === undefined ? [] : [[ip, untilMs] as const];
+    }),
+  );
 }
 
 /** Of an object that is being deleted addresses are only given back. */

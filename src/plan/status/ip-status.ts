@@ -99,7 +99,7 @@ function serving(view: PoolView, ip: string, { on, unready }: Extract<Standing, 
 function staying(view: PoolView, ip: string, on: Place, { sinceMs }: Free, heldBack: Hold | undefined): IPStatus {
   const reason = view.emptyTarget === undefined ? (heldBack?.reason ?? "HolderLost") : "EmptyTarget";
   const since = sinceMs === undefined ? {} : { notMatchingSince: keepTime(view, ip, sinceMs) };
-  return { state: "active", ...placeFields(view, on), reason, ...since };
+  return { state: "active", ...placeFields(view, on), reason, ...since, ...drainField(view, ip) };
 }
 
 function settled(
