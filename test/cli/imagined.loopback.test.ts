@@ -40,7 +40,7 @@ async function flipop(dir: string, ...args: readonly string[]): Promise<Printed>
 
 /** What a plan would do and hold, without times and what was read along the way. */
 async function planOf(dir: string, ...args: readonly string[]): Promise<object> {
-  const { stdout, stderr } = await flipop(dir, "plan", "-o", "json", ...args);
+  const { stdout, stderr } = await flipop(dir, "plan", "-q", "-o", "json", ...args);
   expect(stderr).toBe("");
   const timeless = stdout.replace(/\d{4}-\d\d-\d\dT[\d:]+Z|\d\d:\d\d:\d\d UTC \(in [^)]*\)/g, "TIME");
   const { actions, followUps, holds, pools, routedIPs, recordSets, impact } = JSON.parse(timeless);
@@ -147,7 +147,7 @@ function foreignDroplet(): void {
 }
 
 beforeAll(async () => {
-  const { stderr, exitCode } = await flipop(WORLD, "reconcile", "--settle", "--timeout", "40s");
+  const { stderr, exitCode } = await flipop(WORLD, "reconcile", "-q", "--settle", "--timeout", "40s");
   expect([stderr, exitCode]).toEqual(["", 0]);
 }, 60_000);
 
