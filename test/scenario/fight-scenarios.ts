@@ -224,6 +224,28 @@ export function fightScenarios(scenario: Register): void {
     expect(world.dns.set("cloudflare", WWW)).toEqual(["ip1"]);
   });
 
+  scenario(
+    "a stored fight of the future that cannot be replaced does not delay repairs for good",
+    async (world) => {
+      await publishedPool(world, "cloudflare", ["n1"]);
+      const future = "2999-01-01T00:00:00Z";
+      const known = { provider: "cloudflare", name: WWW, addresses: [ip(1)], ttlSeconds: 60, seen: [THEIRS] };
+      const fight = { ...known, since: future, times: [future, future, future], count: 3 };
+      await world.pools.writeStatus("web", { fight });
+      world.fail({ side: "cluster", operation: "patchPoolStatus", kind: "403", times: 0 });
+      rewrite(world, "cloudflare");
+      for (let run = 0; run < 6; run += 1) {
+        await world.pass();
+        world.advance(2 * MINUTE);
+      }
+      expect(world.dns.set("cloudflare", WWW)).toEqual(["ip1"]);
+      world.clearFaults();
+      world.advance(21 * MINUTE);
+      await world.pass();
+    },
+    { worlds: ["memory"] },
+  );
+
   const MUCH = "x".repeat(262_144);
   for (const [what, damage] of [
     ["times in the future", { since: "2999-01-01T00:00:00Z", times: Array(3).fill("2999-01-01T00:00:00Z"), count: 3 }],

@@ -142,5 +142,7 @@ function isGoingOn({ count, times }: NameFight, nowMs: number): boolean {
 
 function dueMs(fight: NameFight, schedule: "fast" | "slow", nowMs: number): number {
   if (!isGoingOn(fight, nowMs)) return nowMs;
+  // A time that has not come says nothing: it would be now in each pass that cannot store what it counts from.
+  if (!isPast(fight.times.at(-1) ?? "", nowMs)) return nowMs;
   return (pastMs(fight.times.at(-1), nowMs) ?? nowMs) + retryDelayMs(schedule, fight.count - BEGINS_WITH + 1);
 }
