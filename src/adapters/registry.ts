@@ -21,6 +21,8 @@ export interface ProviderEntry {
   readonly variablePrefix: string;
   /** Variables with the token; the first that is set wins. Each has a twin `…_FILE`. People are told to set the first one. */
   readonly tokenVariables: readonly [string, ...string[]];
+  /** The time that the rate limit it tells is for, milliseconds. */
+  readonly rateLimitMs: number;
   /** Loads the adapter, which loads its SDK at the first call. @throws ConfigError when the URL of the API is not usable */
   readonly open: (options: ProviderOptions) => Promise<Opened<IPProvider, DNSProvider, FirewallProvider>>;
   /** As `open`, for a run that never writes. */
@@ -57,6 +59,7 @@ const DIGITALOCEAN: ProviderEntry = {
   label: "DigitalOcean",
   variablePrefix: "DIGITALOCEAN",
   tokenVariables: ["DIGITALOCEAN_ACCESS_TOKEN", "DIGITALOCEAN_TOKEN"],
+  rateLimitMs: 3_600_000,
   open: async (options) => (await import("./digitalocean/digitalocean.ts")).openDigitalOcean(options),
   openReaders: async (options) => (await import("./digitalocean/digitalocean.ts")).openDigitalOceanReaders(options),
 };
@@ -70,6 +73,7 @@ const CLOUDFLARE: ProviderEntry = {
   label: "Cloudflare",
   variablePrefix: "CLOUDFLARE",
   tokenVariables: ["CLOUDFLARE_TOKEN", "CLOUDFLARE_API_TOKEN"],
+  rateLimitMs: 300_000,
   open: async (options) => {
     const dns = (await import("./cloudflare/cloudflare.ts")).createCloudflare(options);
     return { meter: dns, dns };

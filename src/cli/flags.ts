@@ -203,7 +203,8 @@ interface FlagRow {
 /** The choices that there are; or what returns the value of a text, or refuses it. */
 type Value = readonly string[] | ((text: string, before: never) => unknown);
 
-function flag(spelling: string, help: string, value: Value = anyText, byDefault?: string): FlagRow {
+/** Returns a row; see the top of this file. */
+export function flag(spelling: string, help: string, value: Value = anyText, byDefault?: string): FlagRow {
   return { spelling, help, value, byDefault };
 }
 
@@ -215,7 +216,8 @@ export const GLOBAL: FlagTable<GlobalFlags> = {
 const LEASE_NAME = valid(isSubdomain, "It is no name of a Lease.");
 const NAMESPACE = valid(isNamespaceName, "It is no name of a namespace.");
 
-const COMMON: FlagTable<Omit<CommonFlags, keyof GlobalFlags>> = {
+/** The flags of all that lists objects. */
+export const COMMON: FlagTable<Omit<CommonFlags, keyof GlobalFlags>> = {
   kubeconfig: flag("--kubeconfig <FILE>", "kubeconfig to use instead of $KUBECONFIG and ~/.kube/config"),
   context: flag("--context <NAME>", "context of the kubeconfig"),
   namespace: flag("-n, --namespace <NAME>", "only objects of this namespace", NAMESPACE),

@@ -1,3 +1,4 @@
+import { CHECK_CODES, CHECKS } from "../model/check.ts";
 import { FINDING_CODES, FINDINGS } from "../model/finding.ts";
 import { REASONS, type ReasonFacts } from "../model/reason.ts";
 import { EDIT_FORMS } from "../rehearse/edit.ts";
@@ -8,7 +9,7 @@ import { TARGET_FORMS } from "./target.ts";
 
 /** What `flipop help TOPIC` tells, beside the help of commands; printed from the tables that the manual is made of. */
 const TOPICS: Readonly<
-  Record<"exit-codes" | "reasons" | "findings" | "targets" | "edits", (width: number) => readonly string[]>
+  Record<"exit-codes" | "reasons" | "checks" | "findings" | "targets" | "edits", (width: number) => readonly string[]>
 > = {
   "exit-codes": (width) => [
     "Every command ends with one of these codes. A code that says retry is passed by itself, or by another run.",
@@ -22,6 +23,11 @@ const TOPICS: Readonly<
     "flipop help QuotaExceeded tells more of one.",
     "",
     ...Object.entries(REASONS).flatMap(([reason, { text }]) => entry(reason, text, REASON_COLUMN, width)),
+  ],
+  checks: (width) => [
+    "flipop doctor makes these checks. flipop help FLP122 tells more of one.",
+    "",
+    ...CHECK_CODES.flatMap((code) => entry(code, CHECKS[code].text, CHECK_COLUMN, width)),
   ],
   findings: (width) => [
     "flipop validate names one of these codes for everything that it finds. With ~ it is a warning, else an error.",
@@ -50,13 +56,27 @@ const TOPICS: Readonly<
 /** The names of all topics. */
 export const TOPIC_NAMES: readonly string[] = Object.keys(TOPICS);
 
+const CHECK_COLUMN = "FLP101  ".length;
 const FINDING_COLUMN = "FLP217 ~  ".length;
 const REASON_COLUMN = Math.max(...Object.keys(REASONS).map((reason) => reason.length)) + 2;
 
 /** Returns what is known of a topic or a reason, for people, with a line end; undefined for a word that is neither. */
 export function topicText(word: string, width: number): string | undefined {
-  const lines = Object.hasOwn(TOPICS, word) ? TOPICS[word as keyof typeof TOPICS](width) : reasonLines(word, width);
+  const lines = Object.hasOwn(TOPICS, word)
+    ? TOPICS[word as keyof typeof TOPICS](width)
+    : (checkLines(word, width) ?? reasonLines(word, width));
   return lines === undefined ? undefined : lines.map((line) => `${line}\n`).join("");
+}
+
+function checkLines(word: string, width: number): readonly string[] | undefined {
+  const code = CHECK_CODES.find((known) => known === word.toUpperCase());
+  if (code === undefined) return undefined;
+  const { text, consequence, hint, command } = CHECKS[code];
+  return [
+    ...wrap(`${code}: ${text}`, "", width),
+    ...wrap(`${consequence} ${hint}`, "  ", width),
+    ...(command === undefined ? [] : [`  ${command}`]),
+  ];
 }
 
 function reasonLines(word: string, width: number): readonly string[] | undefined {
@@ -104,6 +124,9 @@ const SYNONYMS: ReadonlyMap<string, string> = new Map([
   ["install", "manifests"],
   ["lint", "validate"],
   ["verify", "validate"],
+  ["diagnose", "doctor"],
+  ["health", "doctor"],
+  ["preflight", "doctor --pre"],
 ]);
 
 /** Returns ` Did you mean reconcile?` for `apply`; `""` where nothing is meant by a word. */

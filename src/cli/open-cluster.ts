@@ -68,7 +68,7 @@ export async function openWarmCluster(config: Config, clock: Clock): Promise<War
 }
 
 /** Returns the cluster and the way to log in, now and later. A later login keeps the context, whatever the kubeconfig says by then. */
-async function connect({
+export async function connect({
   chooseProxy,
   secrets,
   warn,
@@ -85,7 +85,8 @@ async function connect({
   return { connection, reload: () => loadConfig(chosen) };
 }
 
-function transportOf(
+/** Returns what every call to the cluster has in common. */
+export function transportOf(
   { requestTimeoutMs }: Config,
   clock: Clock,
 ): { readonly version: string; readonly clock: Clock; readonly requestTimeoutMs?: number } {

@@ -2,6 +2,7 @@ import { Argument, Command } from "commander";
 import { ConfigError } from "../model/errors.ts";
 import { EXIT } from "../report/exit-code.ts";
 import { versionDocument } from "../report/json/document.ts";
+import { DOCTOR, type DoctorFlags } from "./doctor-flags.ts";
 import { readVersion } from "./environment.ts";
 import {
   APPROVE,
@@ -49,6 +50,7 @@ export const COMMANDS: readonly string[] = [
   "approve",
   "validate",
   "snapshot",
+  "doctor",
   "manifests",
   "version",
   "help",
@@ -120,6 +122,7 @@ export function buildProgram({ invocation, open, onExit }: Program): Command {
     .action(run<ApproveFlags>(async (...given) => (await import("./approve.ts")).runApprove(...given)));
   addValidate(program, open, onExit);
   addSnapshot(program, open, onExit);
+  addDoctor(program, open, onExit);
   addManifests(program, streams, onExit);
   addVersion(program, streams, onExit);
   addHelp(program, streams, onExit);
@@ -144,6 +147,16 @@ export function buildProgram({ invocation, open, onExit }: Program): Command {
       onExit(await work(await open(flags), names, flags));
     };
   }
+}
+
+function addDoctor(program: Command, open: Program["open"], onExit: Program["onExit"]): void {
+  const summary = "Check the cluster, the installation and the accounts. Never writes.";
+  addFlags(program.command("doctor").description(summary), DOCTOR)
+    .addHelpText("after", DOCTOR_EXAMPLES)
+    .action(async (_: unknown, self: Command) => {
+      const flags = self.optsWithGlobals<DoctorFlags>();
+      onExit(await (await import("./doctor.ts")).runDoctor(await open(flags), flags));
+    });
 }
 
 function addValidate(program: Command, open: Program["open"], onExit: Program["onExit"]): void {
@@ -268,6 +281,17 @@ Examples:
   flipop validate -R manifests/ -o sarif > findings.sarif
 
 What it finds has a code: flipop help findings lists them all. It exits with 6 when there are errors.`;
+
+const DOCTOR_EXAMPLES = `
+Examples:
+  flipop doctor                        is everything all right?
+  flipop doctor -o wide                show what is fine, too
+  flipop doctor --pre                  before flipop is installed
+  flipop doctor --as-service-account --only permissions
+  flipop doctor --skip FLP104 --fail-on warning
+
+Marks: = fine, ~ warning, ! fails, ? could not be looked at, . not applicable. It exits with 6 when something fails, else with 0.
+flipop help checks lists all codes, flipop help FLP122 tells more of one.`;
 
 const MANIFESTS_EXAMPLES = `
 Examples:

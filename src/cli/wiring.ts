@@ -1,3 +1,4 @@
+import type { Sources } from "../doctor/gather.ts";
 import type { RunRestraint } from "../model/restraint.ts";
 import type { PassResult, RunEnd, Selection } from "../model/run.ts";
 import type {
@@ -14,6 +15,7 @@ import type { PlannedWorld, PlanOptions } from "../reconcile.ts";
 import { type LeaseTerms, NO_LOCK, withLease } from "../watch/lease.ts";
 import type { WatchAnswer, WatchListener } from "../watch/watch.ts";
 import type { Config, Runtime } from "./config.ts";
+import type { DoctorTerms } from "./doctor-sources.ts";
 import { openAnnotator, openClusterReader, openClusterWriter, openWarmCluster } from "./open-cluster.ts";
 import { openProviderReaders, openProviders, readMeters, unusableTokens } from "./providers.ts";
 import { SYSTEM_CLOCK } from "./system-clock.ts";
@@ -34,6 +36,8 @@ export interface Wiring {
     work: (reconciler: Reconciler) => Promise<T>,
   ) => Promise<T>;
   readonly withWatcher: <T>(config: Config, work: (watcher: Watcher) => Promise<T>) => Promise<T>;
+  /** For `doctor`: how each fact is read. Nothing is opened before; what cannot be opened fails where it is read. */
+  readonly withSources: <T>(config: Config, terms: DoctorTerms, work: (sources: Sources) => Promise<T>) => Promise<T>;
 }
 
 /** A cluster that cannot be written, as far as commands read it by themselves; or a snapshot of one. */
@@ -146,6 +150,7 @@ export function createWiring(runtime: Runtime = { clock: SYSTEM_CLOCK }): Wiring
           }),
         ),
       ),
+    withSources: (given, terms, work) => withSandbox(given, (config) => examineWith(config, runtime, { terms, work })),
     withWatcher: (given, work) =>
       withSandbox(given, async (config) => {
         const { watchCluster } = await import("./watched-passes.ts");
@@ -158,6 +163,21 @@ export function createWiring(runtime: Runtime = { clock: SYSTEM_CLOCK }): Wiring
         );
       }),
   };
+}
+
+/** As `withReader`, for `doctor`. */
+async function examineWith<T>(
+  config: Config,
+  runtime: Runtime,
+  { terms, work }: { readonly terms: DoctorTerms; readonly work: (sources: Sources) => Promise<T> },
+): Promise<T> {
+  const { openSources } = await import("./doctor-sources.ts");
+  const { sources, close } = openSources(config, runtime, terms);
+  try {
+    return await work(sources);
+  } finally {
+    close();
+  }
 }
 
 /**

@@ -36,7 +36,7 @@ const MEANINGS: Readonly<Record<keyof typeof EXIT, readonly [meaning: string, re
   ],
   refused: ["refused: a guard or a declined prompt", "no"],
   locked: ["another run holds the lock (`--on-locked fail`, the default; `skip` makes it 0)", "yes"],
-  unhealthy: ["unhealthy: `status --check` or `validate` found something", "–"],
+  unhealthy: ["unhealthy: `status --check`, `validate` or `doctor` found something", "–"],
   usage: ["wrong usage", "no"],
   temporary: ["temporary: nothing was applied, and every failure is of the passing kind", "yes"],
   notPermitted: [

@@ -13,6 +13,7 @@ const RANKS: Readonly<Record<string, number>> = {
   adapters: 2,
   "(top)": 3,
   validate: 3,
+  doctor: 3,
   watch: 3,
   cli: 4,
   sandbox: 4,
@@ -25,6 +26,7 @@ const KNOWS_ONLY: Readonly<Record<string, readonly string[]>> = {
   rehearse: ["model", "plan"],
   snapshot: ["model"],
   validate: ["model", "plan", "rehearse"],
+  doctor: ["model", "ports", "report"],
   "adapters/http": ["model", "ports"],
   "adapters/dns": ["adapters", "model", "ports"],
 };

@@ -50,13 +50,13 @@ const ROWS: readonly (readonly [string, string, number, Scene])[] = [
   ],
   [
     "help explai",
-    "There is no command, topic or reason 'explai'. Did you mean explain? Topics are exit-codes, reasons, findings, targets, edits.",
+    "There is no command, topic or reason 'explai'. Did you mean explain? Topics are exit-codes, reasons, checks, findings, targets, edits.",
     64,
     scene,
   ],
   [
     "help diff",
-    "There is no command, topic or reason 'diff'. Did you mean plan? Topics are exit-codes, reasons, findings, targets, edits.",
+    "There is no command, topic or reason 'diff'. Did you mean plan? Topics are exit-codes, reasons, checks, findings, targets, edits.",
     64,
     scene,
   ],

@@ -48,6 +48,7 @@ const wiring: Wiring = {
   withReader: (_, work) => work(cluster),
   withWatcher: () => Promise.reject(new Error("this wiring does not watch")),
   withAnnotator: () => Promise.reject(new Error("this wiring does not annotate")),
+  withSources: () => Promise.reject(new Error("this wiring does not examine")),
   withReconciler: (_, _deadlineMs, work) =>
     work({
       cluster,

@@ -110,6 +110,9 @@ function wiringOf(
       configs.push(config);
       return work(cluster);
     },
+    withSources: async () => {
+      throw new Error("this scene has no world to examine");
+    },
     withAnnotator: (config, work) => {
       configs.push(config);
       return work({

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { bundle } from "../../bin/bundle.ts";
 import { licenceTable, thirdParties } from "../../bin/third-party.ts";
 import { ACTIONS } from "../../src/model/action-kinds.ts";
+import { CHECK_CODES, CHECKS } from "../../src/model/check.ts";
 import { FINDING_CODES, FINDINGS } from "../../src/model/finding.ts";
 import { REASONS } from "../../src/model/reason.ts";
 import { exitCodes } from "../../src/report/exit-code.ts";
@@ -19,6 +20,7 @@ export const MANUAL: readonly string[] = [
   "cronjob/crds/README.md",
   "cronjob/monitoring/README.md",
   "src/README.md",
+  "src/doctor/README.md",
   "test/README.md",
 ];
 
@@ -30,6 +32,11 @@ export function manualTables(): Readonly<Record<string, string>> {
     const { severity, text } = FINDINGS[code];
     return `| \`${code}\`${severity === "warning" ? " ~" : ""} | ${text} |`;
   });
+  const checks = CHECK_CODES.map((code) => {
+    const { group, text, consequence, hint, command } = CHECKS[code];
+    const shown = command === undefined ? "" : `\n\`\`\`sh\n${command}\n\`\`\`\n`;
+    return `#### ${code}\n\n${group}: ${text}\n\n${consequence} ${hint}\n${shown}`;
+  });
   const metrics = (Object.keys(METRICS) as MetricName[]).map((name) => {
     const { type, labels, help } = metricFacts(name);
     return `| \`${name}\` | ${type} | ${labels.replaceAll(" ", ", ")} | ${help} |`;
@@ -38,6 +45,7 @@ export function manualTables(): Readonly<Record<string, string>> {
     metrics: ["| metric | type | labels | meaning |", "|---|---|---|---|", ...metrics].join("\n"),
     "exit-codes": ["| code | meaning | retry |", "|---|---|---|", ...codes].join("\n"),
     "remembered-state": rememberedTable(),
+    checks: `\n${checks.join("\n")}`,
     findings: ["| code | finding |", "|---|---|", ...findings].join("\n"),
     reasons: ["| reason | meaning |", "|---|---|", ...reasons].join("\n"),
   };

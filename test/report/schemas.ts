@@ -12,6 +12,7 @@ export const SCHEMA_FILES = {
   Version: "version.json",
   Findings: "findings.json",
   Snapshot: "snapshot.json",
+  Checks: "checks.json",
 } as const;
 
 /** A part of a schema, as far as tests look into it. */

@@ -1,7 +1,7 @@
 import type { SandboxReply, SandboxRequest } from "../http-server.ts";
 import type { Deleted, DeleteOptions, KubernetesAPI, Written } from "./kubernetes-api.ts";
 import { listObjects, watchObjects } from "./lists.ts";
-import { type JSONObject, keyOf, textAt, valueAt } from "./object-store.ts";
+import { isObject, type JSONObject, keyOf, textAt, valueAt } from "./object-store.ts";
 import { apiVersionOf, BUILT_IN, type ResourceType } from "./resource-types.ts";
 import { methodNotAllowed, StatusError, unsupportedMediaType } from "./status-error.ts";
 
@@ -14,16 +14,28 @@ interface Call {
 }
 
 /**
- * Answers one HTTP request as kube-apiserver does. There is no discovery, no dry run and no review of access: whoever reaches the
- * sandbox may do everything in it; a fault with status 403 stands for a missing permission.
+ * Answers one HTTP request as kube-apiserver does. There is no discovery and no dry run. Whoever reaches the
+ * sandbox may do everything in it, and reviews of access say so; a fault with status 403 stands for a missing permission.
  * @throws StatusError for every refusal
  */
 export function handleRequest(api: KubernetesAPI, request: SandboxRequest, bookmarkMs: number): SandboxReply {
+  if (request.path === "/version" && request.method === "GET") return { status: 200, body: VERSION };
+  if (request.path === REVIEWS && request.method === "POST") return { status: 201, body: reviewed(request.body) };
   const target = requestTarget(request.path);
   const type = target && api.types.byPlural(target.group, target.version, target.plural);
   if (target === undefined || type === undefined || isMisplaced(type, target)) return unknownPath(request.path);
   const call = { api, request, type, target, bookmarkMs };
   return target.name === undefined ? onCollection(call) : onObject(call, target.name);
+}
+
+/** The version whose answers the sandbox gives. */
+const VERSION = { major: "1", minor: "35", gitVersion: "v1.35.4" };
+
+const REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+
+/** Everybody may do everything. */
+function reviewed(review: unknown): JSONObject {
+  return { ...(isObject(review) ? review : {}), status: { allowed: true } };
 }
 
 /** True for a path that names a resource which is served, but not there. */

@@ -83,6 +83,15 @@ export const BUILT_IN: readonly ResourceType[] = [
   }),
   builtIn({ ...core, kind: "Service", plural: "services", hasStatus: true }),
   builtIn({
+    group: "apps",
+    version: "v1",
+    kind: "Deployment",
+    plural: "deployments",
+    hasStatus: true,
+    hasGeneration: true,
+  }),
+  builtIn({ group: "batch", version: "v1", kind: "CronJob", plural: "cronjobs", hasStatus: true, hasGeneration: true }),
+  builtIn({
     group: "apiextensions.k8s.io",
     version: "v1",
     kind: "CustomResourceDefinition",

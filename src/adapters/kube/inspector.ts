@@ -1,0 +1,138 @@
+import { KubeError } from "../../model/errors.ts";
+import type { LeaseRecord } from "../../ports/cluster.ts";
+import type { ClusterInspector, Definition, Permission, Workload } from "../../ports/inspection.ts";
+import { type Call, type Connection, optional, RESOURCES, type Resource, resourcePath } from "./call.ts";
+import { KubeClusterReader } from "./cluster-reader.ts";
+import { answerJSON, malformed } from "./failures.ts";
+import { asFlag, asList, asNumber, asRecord, asText } from "./json.ts";
+import { decodeLease } from "./lease.ts";
+import { Transport, type TransportOptions } from "./transport.ts";
+
+/**
+ * Returns a reader of the connection's cluster that also reads how flipop is installed. It sends GETs, and access reviews, which are POSTs that store nothing. It makes no
+ * call before its first method is called. `close` lets idle connections go.
+ */
+export function createInspector(
+  connection: Connection,
+  options: TransportOptions,
+): ClusterInspector & { readonly close: () => void } {
+  return new KubeInspector(new Transport(connection, options));
+}
+
+const VERSION: Resource = { group: "", version: "", plural: "version", noun: "version" };
+const DEFINITIONS: Resource = {
+  group: "apiextensions.k8s.io",
+  version: "v1",
+  plural: "customresourcedefinitions",
+  noun: "definition",
+};
+const REVIEWS: Resource = {
+  group: "authorization.k8s.io",
+  version: "v1",
+  plural: "selfsubjectaccessreviews",
+  noun: "access review",
+};
+const WORKLOADS: Readonly<Record<Workload["kind"], Resource>> = {
+  CronJob: { group: "batch", version: "v1", plural: "cronjobs", noun: "CronJob" },
+  Deployment: { group: "apps", version: "v1", plural: "deployments", noun: "Deployment" },
+};
+/** The label that the shipped manifests put on everything. */
+const OWN = `labelSelector=${encodeURIComponent("app.kubernetes.io/part-of=flipop")}`;
+
+class KubeInspector extends KubeClusterReader implements ClusterInspector {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    super({
+      connection: transport.connection,
+      send: ({ path, verb, resource, subject, accept }) =>
+        transport.send({ method: "GET", path, verb, resource, subject, ...optional("accept", accept) }),
+      nowMs: () => transport.nowMs(),
+      close: () => transport.close(),
+    });
+    this.#transport = transport;
+  }
+
+  async readVersion(): Promise<string> {
+    const call: Call = { method: "GET", path: "/version", verb: "get", resource: VERSION, subject: "" };
+    return this.#readable(call, asText(asRecord(await this.#ask(call))?.["gitVersion"]));
+  }
+
+  async readDefinition(name: string): Promise<Definition | undefined> {
+    const path = resourcePath(DEFINITIONS, { name });
+    try {
+      const object = await this.#ask({ method: "GET", path, verb: "get", resource: DEFINITIONS, subject: name });
+      const conditions = asList(asRecord(asRecord(object)?.["status"])?.["conditions"]).map(asRecord);
+      const isEstablished = conditions.some((one) => one?.["type"] === "Established" && one["status"] === "True");
+      return { isEstablished, object };
+    } catch (error) {
+      if (error instanceof KubeError && error.failure === "not-found") return undefined;
+      throw error;
+    }
+  }
+
+  async listWorkloads(namespace: string): Promise<readonly Workload[]> {
+    const lists = (["CronJob", "Deployment"] as const).map(async (kind) => {
+      const resource = WORKLOADS[kind];
+      const items = await this.#list(resource, `${resourcePath(resource, { namespace })}?${OWN}`, namespace);
+      return items.flatMap((item) => workloadOf(kind, item) ?? []);
+    });
+    return (await Promise.all(lists)).flat();
+  }
+
+  async listLeases(name: string): Promise<readonly LeaseRecord[]> {
+    const query = `fieldSelector=${encodeURIComponent(`metadata.name=${name}`)}`;
+    const items = await this.#list(RESOURCES.leases, `${resourcePath(RESOURCES.leases)}?${query}`, name);
+    return items.flatMap((item) => decodeLease(item) ?? []);
+  }
+
+  async mayDo({ verb, group, resource, subresource, namespace, name }: Permission): Promise<boolean> {
+    const resourceAttributes = { verb, group, resource, subresource, namespace, name };
+    const call: Call = {
+      method: "POST",
+      path: resourcePath(REVIEWS),
+      verb: "create",
+      resource: REVIEWS,
+      subject: "",
+      body: {
+        apiVersion: "authorization.k8s.io/v1",
+        kind: "SelfSubjectAccessReview",
+        spec: { resourceAttributes },
+      },
+    };
+    return this.#readable(call, asFlag(asRecord(asRecord(await this.#ask(call))?.["status"])?.["allowed"]));
+  }
+
+  async #list(resource: Resource, path: string, subject: string): Promise<readonly unknown[]> {
+    const call: Call = { method: "GET", path, verb: "list", resource, subject };
+    const items = asRecord(await this.#ask(call))?.["items"];
+    return this.#readable(call, Array.isArray(items) ? asList(items) : undefined);
+  }
+
+  async #ask(call: Call): Promise<unknown> {
+    const answer = await this.#transport.send(call);
+    return answerJSON(call, answer, this.#transport.connection);
+  }
+
+  #readable<T>(call: Call, value: T | undefined): T {
+    if (value !== undefined) return value;
+    const why = "the answer is not what was asked for";
+    throw malformed(call, this.#transport.connection, { status: 200, why });
+  }
+}
+
+function workloadOf(kind: Workload["kind"], item: unknown): Workload | undefined {
+  const name = asText(asRecord(asRecord(item)?.["metadata"])?.["name"]);
+  const spec = asRecord(asRecord(item)?.["spec"]);
+  if (name === undefined || spec === undefined) return undefined;
+  const holder = kind === "CronJob" ? asRecord(asRecord(spec["jobTemplate"])?.["spec"]) : spec;
+  const pod = asRecord(asRecord(holder?.["template"])?.["spec"]);
+  const isSuspended = kind === "CronJob" ? asFlag(spec["suspend"]) === true : asNumber(spec["replicas"]) === 0;
+  return {
+    kind,
+    name,
+    isSuspended,
+    schedule: asText(spec["schedule"]) ?? "",
+    image: asText(asRecord(asList(pod?.["containers"])[0])?.["image"]) ?? "",
+  };
+}

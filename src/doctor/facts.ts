@@ -1,0 +1,123 @@
+import type { NodeFacts } from "../model/node.ts";
+import type { Observation } from "../model/observation.ts";
+import type { Plan } from "../model/plan.ts";
+import type { Pool, RecordSet } from "../model/resource.ts";
+import type { RoutedIP, RoutedIPIssuer } from "../model/routed-ip.ts";
+import type { LeaseRecord } from "../ports/cluster.ts";
+import type { Definition, Permission, Workload } from "../ports/inspection.ts";
+
+/** Everything that checks look at, each read by itself. */
+export interface Facts {
+  /** The cluster that is configured, for people. */
+  readonly connection: { readonly source: string; readonly server: string };
+  readonly server: ServerFacts;
+  /** True where the Lease's namespace exists; undefined where nobody may look. */
+  readonly hasNamespace: { readonly exists: boolean | undefined };
+  /** The definitions of flipop's objects, by name: as shipped, and as the cluster has them. */
+  readonly definitions: readonly DefinitionPair[];
+  readonly reading: readonly Reviewed[];
+  readonly writing: readonly Reviewed[];
+  readonly leasing: readonly Reviewed[];
+  readonly watching: readonly Reviewed[];
+  readonly installing: readonly Reviewed[];
+  /** Undefined where there is none. */
+  readonly lease: { readonly record: LeaseRecord | undefined };
+  /** The Leases of the same name, in all namespaces. */
+  readonly namesakes: readonly LeaseRecord[];
+  readonly operatorLeases: readonly LeaseRecord[];
+  readonly workloads: readonly Workload[];
+  readonly objects: Objects;
+  readonly nodes: readonly Pick<NodeFacts, "name" | "labels" | "providerID">[];
+  readonly accounts: readonly Account[];
+  readonly plan: Planned;
+  readonly pushgateway: Pushgateway;
+  /** What is known without asking anybody. */
+  readonly own: OwnFacts;
+}
+
+/** The API server, and its clock against the local one. */
+export interface ServerFacts {
+  readonly version: string;
+  readonly roundTripMs: number;
+  readonly nowMs: number;
+  /** How far the local clock is ahead. */
+  readonly aheadMs: number;
+}
+
+/** A definition as flipop ships it, and as the cluster has it. */
+export interface DefinitionPair {
+  readonly name: string;
+  readonly shipped: unknown;
+  readonly installed: Definition | undefined;
+}
+
+/** A permission, and whether it is there. */
+export interface Reviewed {
+  readonly permission: Permission;
+  readonly isAllowed: boolean;
+}
+
+/** All objects of flipop. */
+export interface Objects {
+  readonly pools: readonly Pool[];
+  readonly routedIPs: readonly RoutedIP[];
+  readonly recordSets: readonly RecordSet[];
+  readonly issuers: readonly RoutedIPIssuer[];
+}
+
+/** What came of asking one provider for something that runs ask it for. */
+export interface Probe {
+  /** What was asked for: `reserved addresses`. */
+  readonly what: string;
+  /** Absent = it was answered. `rejected`: the token; `forbidden`: its scope; `failed`: nobody knows. */
+  readonly failure?: { readonly kind: "rejected" | "forbidden" | "failed"; readonly message: string };
+}
+
+/** One provider that objects name, and what it says. */
+export interface Account {
+  readonly provider: string;
+  /** For people: `DigitalOcean`. */
+  readonly label: string;
+  /** Variables that would hold the token; empty where there is one. */
+  readonly missing: readonly string[];
+  readonly probes: readonly Probe[];
+  readonly used?: number;
+  readonly limit?: number;
+  /** `windowMs` is the time that the limit is for. */
+  readonly rateLimit?: { readonly limit?: number; readonly remaining?: number; readonly windowMs: number };
+}
+
+/** What a run would see and do. */
+export interface Planned {
+  readonly observation: Observation;
+  readonly plan: Plan;
+  /** How many calls reading took, by provider. */
+  readonly calls: ReadonlyMap<string, number>;
+}
+
+/** The Pushgateway; `unset` = no URL. */
+export type Pushgateway =
+  | { readonly kind: "unset" }
+  | { readonly kind: "failed"; readonly message: string }
+  /** `pushedAtMs` is absent where it has nothing of flipop. */
+  | { readonly kind: "answers"; readonly url: string; readonly pushedAtMs?: number };
+
+/** What is known without asking anybody. */
+export interface OwnFacts {
+  /** The version of this flipop. */
+  readonly version: string;
+  /** The name and namespace of the Lease. */
+  readonly lease: { readonly namespace: string; readonly name: string };
+  /** Who is asked about by access reviews, as the subject of a sentence. */
+  readonly asker: string;
+  /** True where the watch permissions are needed whatever runs. */
+  readonly isWatchAsked: boolean;
+  /** What labels of nodes begin with where the provider supports no movable addresses. */
+  readonly managedLabels: readonly string[];
+}
+
+/** What came of reading one fact. */
+export type Answer<T> = { readonly ms: number } & ({ readonly value: T } | { readonly error: string });
+
+/** What came of reading the facts that were asked for. */
+export type Answers = { readonly [K in keyof Facts]?: Answer<Facts[K]> };

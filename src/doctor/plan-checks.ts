@@ -1,0 +1,94 @@
+import { refKey } from "../model/action.ts";
+import { ACTIONS } from "../model/action-kinds.ts";
+import { adviceFor, whyHeld } from "../model/hold.ts";
+import type { Hold } from "../model/plan.ts";
+import type { Reason } from "../model/reason.ts";
+import { toldWith } from "../report/held-for.ts";
+import type { Planned } from "./facts.ts";
+import {
+  allOr,
+  type Check,
+  type Checks,
+  check,
+  failing,
+  fine,
+  notApplicable,
+  suspicious,
+  unknown,
+  type Verdict,
+} from "./verdict.ts";
+
+// What a run would find out, told by its plan: so a check never says anything else than the run does.
+
+/** The checks of addresses, names and firewalls. */
+export const PLAN_CHECKS: Checks<
+  "FLP151" | "FLP152" | "FLP153" | "FLP154" | "FLP161" | "FLP162" | "FLP171" | "FLP172"
+> = {
+  FLP151: held("address", ["IPNotFound"], "every address exists"),
+  FLP152: held("address", ["ForeignHolder"], "no address is on a foreign machine"),
+  FLP153: held("address", ["Conflict"], "no address is asked for twice"),
+  FLP154: check(["plan"], ({ plan }) => {
+    const nodes = plan.plan.pools.flatMap(({ object, skipped }) =>
+      toldWith(skipped, ["MachineNotFound"]).map(({ nodeName }) =>
+        failing(`${refKey(object)}: the provider does not know the machine of ${nodeName}`),
+      ),
+    );
+    return judged("address", plan, nodes, "every machine is known");
+  }),
+  FLP161: held("name", ["ZoneNotFound"], "every zone is there"),
+  FLP162: held("name", ["Conflict"], "no name is asked for twice"),
+  FLP171: held("firewall", ["FirewallNotFound", "FirewallAmbiguous", "FirewallReserved"], "every firewall can be used"),
+  FLP172: held("firewall", ["FirewallFull"], "every firewall has room"),
+};
+
+type Subject = "address" | "name" | "firewall";
+
+/** A check that nothing is held for one of these reasons. */
+function held(about: Subject, reasons: readonly Reason[], good: string): Check {
+  return check(["plan"], ({ plan }) => {
+    const found = toldWith(plan.plan.holds, reasons).filter(
+      (hold) => about === "firewall" || isName(hold) === (about === "name"),
+    );
+    return judged(about, plan, found.map(verdictOf), good);
+  });
+}
+
+/** What is wrong, or that nothing is; where something could not be read, nobody knows of the rest. */
+function judged(about: Subject, planned: Planned, wrong: readonly Verdict[], good: string): readonly Verdict[] {
+  const { plan } = planned;
+  if (!has(about, planned)) return [notApplicable(NOTHING[about])];
+  const gaps = plan.gaps.filter(({ subject, putOff }) => putOff === undefined && isGapOf(about, subject));
+  const open = gaps.map(({ subject, error }) => unknown(subject === "" ? error : `${subject}: ${error}`));
+  return allOr([...wrong, ...open], fine(good));
+}
+
+const NOTHING: Readonly<Record<Subject, string>> = {
+  address: "no object has addresses",
+  name: "no object has a name",
+  firewall: "no issuer names a firewall",
+};
+
+function has(about: Subject, { plan, observation }: Planned): boolean {
+  if (about === "address") return plan.pools.length > 0;
+  if (about === "name")
+    return plan.recordSets.length > 0 || observation.pools.some(({ spec }) => spec.dnsRecordSet !== undefined);
+  return observation.pools.some(({ firewall }) => firewall !== undefined);
+}
+
+/** A gap without a subject is of the whole provider. */
+function isGapOf(about: Subject, subject: string): boolean {
+  if (subject === "") return true;
+  return about === (IPV4.test(subject) ? "address" : "name");
+}
+
+const IPV4 = /^\d{1,3}(\.\d{1,3}){3}$/;
+
+function isName({ kind }: Hold): boolean {
+  return kind !== "reconcile" && ACTIONS[kind].affects === "name";
+}
+
+function verdictOf(hold: Hold): Verdict {
+  const advice = adviceFor(hold);
+  const what = `${refKey(hold.object)}: ${hold.subject === "" ? "" : `${hold.subject}: `}${whyHeld(hold).replace(/\.$/, "")}`;
+  return (hold.needsPerson ? failing : suspicious)(what, advice === undefined ? {} : { hint: advice });
+}

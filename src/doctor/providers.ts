@@ -1,0 +1,127 @@
+import { durationText } from "../report/text/times.ts";
+import type { Account, Facts, Probe } from "./facts.ts";
+import { runsAnHour } from "./runs.ts";
+import {
+  allOr,
+  type Checks,
+  check,
+  failing,
+  fine,
+  notApplicable,
+  suspicious,
+  unknown,
+  type Verdict,
+} from "./verdict.ts";
+
+const HOUR_MS = 3_600_000;
+const NONE = notApplicable("no object names a provider");
+
+/** The checks of the providers' accounts. */
+export const PROVIDER_CHECKS: Checks<"FLP141" | "FLP142" | "FLP143" | "FLP144" | "FLP145" | "FLP146" | "FLP148"> = {
+  FLP141: check(["accounts"], ({ accounts }) =>
+    accounts.length === 0
+      ? NONE
+      : allOr(
+          accounts
+            .filter(({ missing }) => missing.length > 0)
+            .map(({ label, missing }) =>
+              failing(`there is no token for ${label}`, { hint: `Set ${missing.join(" or ")}.` }),
+            ),
+          fine(accounts.map(({ label }) => label).join(", ")),
+        ),
+  ),
+  FLP142: check(["accounts"], ({ accounts }) =>
+    probed(accounts, "rejected", (account, [first]) => failing(first?.failure?.message ?? account.label)),
+  ),
+  FLP143: check(["accounts"], ({ accounts }) => {
+    const refused = probed(accounts, "forbidden", (_, probes) =>
+      failing(probes.map(({ failure }) => withoutStop(failure?.message ?? "")).join("; ")),
+    );
+    const failed = accounts.flatMap(({ probes }) => probes.filter(({ failure }) => failure?.kind === "failed"));
+    const open = failed.map(({ what, failure }) => unknown(`${what}: ${failure?.message ?? ""}`));
+    return open.length > 0 ? [...refused.filter(({ result }) => result === "error"), ...open] : refused;
+  }),
+  FLP144: check(["accounts", "objects"], ({ accounts, objects }) => {
+    const withToken = accounts.filter(({ missing }) => missing.length === 0);
+    if (withToken.length === 0) return NONE;
+    const all = [...objects.pools, ...objects.routedIPs, ...objects.recordSets];
+    const refusals = new Set(all.flatMap(({ status }) => status.retries).flatMap(({ error }) => refusalOf(error)));
+    return allOr(
+      [...refusals].map((text) => failing(withoutStop(text))),
+      unknown(
+        `${withToken.map(({ label }) => label).join(" and ")} ${withToken.length > 1 ? "do" : "does"} not show what a token may write; nothing was refused yet`,
+      ),
+    );
+  }),
+  FLP145: check(["accounts", "plan"], ({ accounts, plan }) => quotaOf(accounts, plan)),
+  FLP146: check(["accounts", "plan", "workloads"], ({ accounts, plan: { calls }, workloads }) => {
+    const limited = accounts.filter(({ rateLimit }) => rateLimit?.limit !== undefined);
+    if (limited.length === 0) return notApplicable("no provider tells its limit");
+    return allOr(
+      limited.flatMap(({ provider, label, rateLimit }) => {
+        const { limit = 0, windowMs = 0 } = rateLimit ?? {};
+        const runs = Math.ceil((runsAnHour(workloads) * windowMs) / HOUR_MS);
+        const used = (calls.get(provider) ?? 0) * runs;
+        if (used <= limit) return [];
+        const window = durationText(windowMs);
+        return [suspicious(`${label} allows ${limit} calls in ${window}, and ${runs} runs take at least ${used}`)];
+      }),
+      fine(limited.map(({ label, rateLimit }) => `${label}: ${rateLimit?.remaining ?? "?"} calls left`).join(", ")),
+    );
+  }),
+  FLP148: check(["nodes", "objects", "own"], ({ nodes, objects, own }) => {
+    if (objects.pools.length + objects.routedIPs.length === 0) return notApplicable("no object has addresses");
+    const managed = nodes.filter(({ labels }) =>
+      Object.keys(labels).some((label) => own.managedLabels.some((prefix) => label.startsWith(prefix))),
+    );
+    const [first] = managed;
+    if (first === undefined) return fine("no node of a managed cluster");
+    const more = managed.length > 1 ? ` and ${managed.length - 1} more` : "";
+    return suspicious(`nodes of a managed cluster: ${first.name}${more}`);
+  }),
+};
+
+/** Verdicts on the probes that failed in one way, by account; where none did, that they were answered. */
+function probed(
+  accounts: readonly Account[],
+  kind: NonNullable<Probe["failure"]>["kind"],
+  say: (account: Account, probes: readonly Probe[]) => Verdict,
+): readonly Verdict[] {
+  const asked = accounts.filter(({ probes }) => probes.length > 0);
+  if (asked.length === 0) return [accounts.length === 0 ? NONE : notApplicable("there is no token to ask with")];
+  const wrong = asked.flatMap((account) => {
+    const failed = account.probes.filter(({ failure }) => failure?.kind === kind);
+    return failed.length === 0 ? [] : [say(account, failed)];
+  });
+  if (wrong.length > 0) return wrong;
+  const answered = asked.filter(({ probes }) => probes.some(({ failure }) => failure?.kind !== "failed"));
+  if (answered.length === 0) return [unknown(`${asked.map(({ label }) => label).join(" and ")} did not answer`)];
+  return [
+    fine(answered.map(({ label, probes }) => `${label}: ${probes.map(({ what }) => what).join(", ")}`).join("; ")),
+  ];
+}
+
+/** The text of a failure that lacks a scope, as adapters write it: the provider's own words are not looked at. */
+function refusalOf(error: string): readonly string[] {
+  return /\bGive the token\b/.test(error) ? [error] : [];
+}
+
+function quotaOf(accounts: readonly Account[], { plan }: Facts["plan"]): readonly Verdict[] {
+  const limited = accounts.filter(({ used, limit }) => used !== undefined && limit !== undefined);
+  if (limited.length === 0) return [notApplicable("no limit of addresses is known")];
+  return limited.map(({ provider, label, used = 0, limit = 0 }) => {
+    const missing = plan.pools
+      .filter((pool) => pool.provider === provider)
+      .reduce((sum, { desired, status }) => {
+        const has = Object.values(status.ips).filter(({ state }) => state !== "disabled").length;
+        return sum + Math.max(0, desired - has);
+      }, 0);
+    const text = `${label}: ${used} of ${limit} reserved addresses used`;
+    if (missing <= limit - used) return fine(text);
+    return suspicious(`${text}, and objects still want ${missing}`);
+  });
+}
+
+function withoutStop(text: string): string {
+  return text.replace(/\.$/, "");
+}

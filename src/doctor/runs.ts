@@ -1,0 +1,178 @@
+import { type ObjectRef, refKey } from "../model/action.ts";
+import { LAST_SUCCESS_ANNOTATION } from "../model/lease-annotations.ts";
+import { leaseSuspension } from "../model/lease-notes.ts";
+import type { ObjectMeta } from "../model/resource.ts";
+import { suspensionOf, whySuspended } from "../model/suspension.ts";
+import type { LeaseRecord } from "../ports/cluster.ts";
+import type { Workload } from "../ports/inspection.ts";
+import { durationText, untilText } from "../report/text/times.ts";
+import type { Objects } from "./facts.ts";
+import { allOr, type Checks, check, failing, fine, notApplicable, suspicious, type Verdict } from "./verdict.ts";
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+/** So many intervals may pass without a successful run. */
+const MOST_INTERVALS = 3;
+
+/** The checks of what runs flipop. */
+export const RUN_CHECKS: Checks<"FLP131" | "FLP132" | "FLP133" | "FLP134" | "FLP135"> = {
+  FLP131: check(["lease", "server", "own"], ({ lease: { record }, server: { nowMs }, own }) => {
+    const key = `${own.lease.namespace}/${own.lease.name}`;
+    const command = `kubectl -n ${own.lease.namespace} get lease ${own.lease.name} -o yaml`;
+    if (record === undefined || record.holder === "") return fine(`the Lease ${key} is free`);
+    const agoMs = Math.max(0, nowMs - record.renewTimeMs);
+    if (isFresh(record, nowMs)) return fine(`${record.holder} holds the Lease`);
+    return suspicious(
+      `${record.holder} holds the Lease ${key} and has not renewed it for ${durationText(agoMs)}, longer than it lasts`,
+      { consequence: "Its run ended without giving it back, or hangs. The next run takes the Lease over.", command },
+    );
+  }),
+  FLP132: check(["lease", "server", "workloads", "own"], ({ lease: { record }, server: { nowMs }, workloads, own }) => {
+    if (workloads.length === 0) return notApplicable("nothing runs flipop by itself");
+    const intervalMs = intervalOf(workloads);
+    const atMs = Date.parse(record?.annotations[LAST_SUCCESS_ANNOTATION] ?? "");
+    const command = `kubectl -n ${own.lease.namespace} logs -l app.kubernetes.io/part-of=flipop --tail=50`;
+    if (Number.isNaN(atMs)) return failing("no successful run is on record", { command });
+    const agoMs = Math.max(0, nowMs - atMs);
+    if (agoMs <= MOST_INTERVALS * intervalMs) return fine(`last successful run ${durationText(agoMs)} ago`);
+    const due = `it is due every ${durationText(intervalMs)}`;
+    return failing(`the last successful run was ${durationText(agoMs)} ago; ${due}`, { command });
+  }),
+  FLP133: check(["workloads", "own"], ({ workloads, own }) => {
+    const { namespace } = own.lease;
+    const command = `kubectl -n ${namespace} get cronjobs,deployments -l app.kubernetes.io/part-of=flipop`;
+    if (workloads.length === 0) {
+      const consequence = "Nothing runs by itself: changes wait until somebody runs flipop reconcile.";
+      return suspicious(`no CronJob or Deployment of flipop is in namespace ${namespace}`, {
+        consequence,
+        hint: "Install it.",
+        command: "flipop manifests | kubectl apply -f -",
+      });
+    }
+    const running = workloads.filter(({ isSuspended }) => !isSuspended);
+    if (running.length === 0) {
+      const what = workloads.map(({ kind, name }) => `${kind} ${name}`).join(" and ");
+      return suspicious(`${what} ${workloads.length > 1 ? "are" : "is"} suspended`, {
+        consequence: "Nothing runs by itself: changes wait until somebody lets it go on.",
+        hint: "Let it go on.",
+        command,
+      });
+    }
+    const others = running.filter(({ image }) => !isOfVersion(image, own.version));
+    return allOr(
+      others.map(({ kind, name, image }) =>
+        suspicious(`${kind} ${name} runs ${image}, and this flipop is ${own.version}`, {
+          consequence: "What is said here may not be what that version does.",
+          hint: "Use the version that runs, or install this one.",
+          command,
+        }),
+      ),
+      fine(running.map((one) => `${one.kind} ${one.kind === "CronJob" ? one.schedule : "watches"}`).join(", ")),
+    );
+  }),
+  FLP134: check(["namesakes", "own"], ({ namesakes, own: { lease } }) =>
+    allOr(
+      namesakes
+        .filter(({ namespace }) => namespace !== lease.namespace)
+        .map(({ namespace, name }) =>
+          suspicious(`namespace ${namespace} has a Lease ${name}, too`, {
+            command: `kubectl -n ${namespace} get lease ${name} -o yaml`,
+          }),
+        ),
+      fine("no other Lease of this name"),
+    ),
+  ),
+  FLP135: check(["objects", "lease", "server"], ({ objects, lease: { record }, server: { nowMs } }) =>
+    suspendedOf(objects, record, nowMs),
+  ),
+};
+
+/** True while a Lease counts as held. */
+export function isFresh({ holder, renewTimeMs, durationSeconds }: LeaseRecord, nowMs: number): boolean {
+  return holder !== "" && renewTimeMs + durationSeconds * 1000 >= nowMs;
+}
+
+function suspendedOf(
+  { pools, routedIPs, recordSets }: Objects,
+  lease: LeaseRecord | undefined,
+  nowMs: number,
+): readonly Verdict[] {
+  const ofAll = leaseSuspension(lease?.annotations ?? {});
+  const all = [
+    ...pools.map((object) => ({ kind: "pool" as const, object })),
+    ...routedIPs.map((object) => ({ kind: "routedip" as const, object })),
+    ...recordSets.map((object) => ({ kind: "dns" as const, object })),
+  ];
+  return allOr(
+    all.flatMap(({ kind, object }) => {
+      const suspended = suspensionOf(object, ofAll, nowMs);
+      if (suspended === undefined) return [];
+      const { sinceMs, untilMs } = suspended;
+      const since = sinceMs === undefined ? "" : `, for ${durationText(Math.max(0, nowMs - sinceMs))}`;
+      const until = untilMs === undefined ? "without an end" : `until ${untilText(untilMs, nowMs)}`;
+      const key = keyOf(kind, object.meta);
+      const command = suspended.source === "lease" ? "flipop resume --all" : `flipop resume ${key}`;
+      const how = suspended.source === "spec" ? { hint: "Set spec.suspend to false." } : { command };
+      return [suspicious(`${key} is suspended ${until}${since}: ${whySuspended(suspended)}`, how)];
+    }),
+    fine("no object is suspended"),
+  );
+}
+
+function keyOf(kind: ObjectRef["kind"], { namespace, name }: ObjectMeta): string {
+  return refKey({ kind, namespace, name } as ObjectRef);
+}
+
+/** True for an image of a version, and for one whose tag does not say which it is. */
+function isOfVersion(image: string, version: string): boolean {
+  const tag = /:([^/:@]+)(?:@|$)/.exec(image)?.[1];
+  return tag === undefined || !/^v?\d/.test(tag) || tag.replace(/^v/, "") === version;
+}
+
+/** The time between two runs by themselves: the shortest of all workloads. */
+function intervalOf(workloads: readonly Workload[]): number {
+  return Math.min(...workloads.map(({ kind, schedule }) => (kind === "Deployment" ? MINUTE_MS : scheduleMs(schedule))));
+}
+
+const MACROS: ReadonlyMap<string, number> = new Map([
+  ["@hourly", 60 * MINUTE_MS],
+  ["@daily", DAY_MS],
+  ["@midnight", DAY_MS],
+  ["@weekly", 7 * DAY_MS],
+  ["@monthly", 31 * DAY_MS],
+  ["@yearly", 366 * DAY_MS],
+  ["@annually", 366 * DAY_MS],
+]);
+
+/** The longest time between two starts of a schedule, as far as its minutes and hours say; a day for any other. Pure. */
+export function scheduleMs(schedule: string): number {
+  const macro = MACROS.get(schedule.trim());
+  if (macro !== undefined) return macro;
+  const [minutes = "", hours = "", ...days] = schedule.trim().split(/\s+/);
+  if (days.some((field) => field !== "*" && field !== "?")) return 7 * DAY_MS;
+  if (hours !== "*") return longestGap(hours, 24) * 60 * MINUTE_MS;
+  return longestGap(minutes, 60) * MINUTE_MS;
+}
+
+/** The most steps between two values that a field of a schedule names; all of them for a field that cannot be read. */
+function longestGap(field: string, all: number): number {
+  const values = [...new Set(field.split(",").flatMap((part) => valuesOf(part, all)))].toSorted((a, b) => a - b);
+  const [first] = values;
+  if (first === undefined) return all;
+  return Math.max(...values.map((value, at) => (values[at + 1] ?? first + all) - value));
+}
+
+function valuesOf(part: string, all: number): readonly number[] {
+  const [, from, to, step = "1"] = /^(?:\*|(\d+)(?:-(\d+))?)(?:\/(\d+))?$/.exec(part) ?? [undefined, "-"];
+  if (from === "-" || Number(step) < 1) return [];
+  const isOne = from !== undefined && to === undefined && !part.includes("/");
+  const last = isOne ? Number(from) : Number(to ?? all - 1);
+  return Array.from({ length: all }, (_, at) => at).filter(
+    (at) => at >= Number(from ?? 0) && at <= last && (at - Number(from ?? 0)) % Number(step) === 0,
+  );
+}
+
+/** How many runs an hour has by themselves. Pure. */
+export function runsAnHour(workloads: readonly Workload[]): number {
+  return workloads.length === 0 ? 0 : Math.ceil((60 * MINUTE_MS) / intervalOf(workloads));
+}

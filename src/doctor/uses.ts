@@ -1,0 +1,34 @@
+import type { ProviderRegistry } from "../model/provider.ts";
+import type { Objects } from "./facts.ts";
+
+/** What objects want of one provider. */
+export interface ProviderUse {
+  readonly provider: string;
+  readonly hasAddresses: boolean;
+  readonly hasFirewalls: boolean;
+  /** Sorted. */
+  readonly zones: readonly string[];
+}
+
+/** Returns what objects want of each provider that flipop knows, sorted by name. Pure. */
+export function providerUses(objects: Objects, registry: ProviderRegistry): readonly ProviderUse[] {
+  const { pools, routedIPs, recordSets, issuers } = objects;
+  const used = issuers.filter(({ meta }) =>
+    routedIPs.some((one) => one.spec.issuer === meta.name && one.meta.namespace === meta.namespace),
+  );
+  const named = [
+    ...[...pools, ...routedIPs].flatMap(({ spec }) => spec.dnsRecordSet ?? []),
+    ...recordSets.map(({ spec }) => ({ ...spec.dnsRecordSet, provider: spec.provider || spec.dnsRecordSet.provider })),
+  ].map(({ provider, zone }) => ({ provider: provider || registry.defaultDNS, zone }));
+  const addressed = [...pools.map(({ spec }) => spec.provider), ...used.map(({ spec }) => spec.provider)];
+  const guarded = used.filter(({ spec }) => spec.firewallName !== "").map(({ spec }) => spec.provider);
+  const all = [...new Set([...addressed, ...named.map(({ provider }) => provider)])].toSorted();
+  return all
+    .filter((provider) => registry.get(provider) !== undefined)
+    .map((provider) => ({
+      provider,
+      hasAddresses: addressed.includes(provider),
+      hasFirewalls: guarded.includes(provider),
+      zones: [...new Set(named.filter((one) => one.provider === provider).map(({ zone }) => zone))].toSorted(),
+    }));
+}

@@ -1,0 +1,97 @@
+import {
+  CHECK_GROUPS,
+  CHECKS,
+  type CheckFinding,
+  type CheckGroup,
+  type CheckReport,
+  type CheckResult,
+  countResults,
+} from "../../model/check.ts";
+import { type Layout, type Palette, wrap } from "./layout.ts";
+
+const MARKS: Readonly<Record<CheckResult, readonly [mark: string, paint: keyof Palette]>> = {
+  success: ["=", "faint"],
+  warning: ["~", "notable"],
+  error: ["!", "bad"],
+  unknown: ["?", "notable"],
+  skipped: [".", "faint"],
+};
+
+const GROUP_COLUMN = Math.max(...CHECK_GROUPS.map(({ length }) => length)) + 2;
+/** Of what follows the mark: the group, the mark, a space and the code. */
+const TEXT_COLUMN = GROUP_COLUMN + "! FLP101 ".length;
+
+/** Returns what checks found, by group: a group in which all is fine is one line, unless all is shown. Pure. */
+export function renderChecks(report: CheckReport, layout: Layout & { readonly wide: boolean }): string {
+  const lines = CHECK_GROUPS.flatMap((group) => {
+    const findings = report.findings.filter(({ code }) => CHECKS[code].group === group);
+    return findings.length === 0 ? [] : groupLines(group, findings, layout);
+  });
+  return [...lines, "", summaryOf(report)].map((line) => `${line}\n`).join("");
+}
+
+function groupLines(
+  group: CheckGroup,
+  findings: readonly CheckFinding[],
+  layout: Layout & { readonly wide: boolean },
+): readonly string[] {
+  const shown = findings.filter(({ result }) => layout.wide || !(result === "success" || result === "skipped"));
+  if (shown.length > 0) return shown.flatMap((finding, at) => findingLines(at === 0 ? group : "", finding, layout));
+  const fine = findings.filter(({ result }) => result === "success");
+  const [mark, paint] = MARKS[fine.length > 0 ? "success" : "skipped"];
+  const [first] = findings;
+  const said = fine.length > 0 ? `${fine.length} fine: ${noteOf(group, fine)}` : (first?.message ?? "");
+  const lines = wrap(said, " ".repeat(GROUP_COLUMN + 2), layout.width);
+  return lines.map((line, at) =>
+    at === 0 ? `${group.padEnd(GROUP_COLUMN)}${layout.palette[paint](mark)} ${line.trimStart()}` : line,
+  );
+}
+
+/** Which finding tells most of a group in which all is fine. */
+const TELLING: Readonly<Record<CheckGroup, string>> = {
+  cluster: "FLP102",
+  crds: "FLP111",
+  permissions: "FLP122",
+  runs: "FLP132",
+  providers: "FLP145",
+  addresses: "FLP151",
+  names: "FLP161",
+  firewalls: "FLP171",
+  metrics: "FLP182",
+  others: "FLP191",
+};
+
+function noteOf(group: CheckGroup, fine: readonly CheckFinding[]): string {
+  return (fine.find(({ code }) => code === TELLING[group]) ?? fine[0])?.message ?? "";
+}
+
+function findingLines(group: string, finding: CheckFinding, { palette, width }: Layout): readonly string[] {
+  const { code, result, message } = finding;
+  const [mark, paint] = MARKS[result];
+  const indent = " ".repeat(TEXT_COLUMN);
+  const room = width === undefined || width < TEXT_COLUMN + 32 ? undefined : width;
+  const [first = "", ...rest] = wrap(message, indent, room);
+  const head = `${group.padEnd(GROUP_COLUMN)}${palette[paint](mark)} ${code} ${first.trimStart()}`;
+  if (result !== "error" && result !== "warning") return [head, ...rest];
+  const facts = CHECKS[code];
+  const [consequence, hint] = [finding.consequence ?? facts.consequence, finding.hint ?? facts.hint];
+  const command = finding.command ?? facts.command;
+  const below = [`${consequence} ${hint}`, ...(command === undefined ? [] : [command])];
+  const told = below.flatMap((text) => wrap(text, indent, room)).map((line) => palette.faint(line));
+  return [head, ...rest, ...told];
+}
+
+function summaryOf(report: CheckReport): string {
+  const counts: readonly (readonly [CheckResult, string])[] = [
+    ["error", "failed"],
+    ["warning", "to look at"],
+    ["unknown", "not known"],
+    ["success", "fine"],
+    ["skipped", "not applicable"],
+  ];
+  const told = counts.flatMap(([result, words]) => {
+    const count = countResults(report, result);
+    return count === 0 ? [] : [`${count} ${words}`];
+  });
+  return told.length === 0 ? "Nothing was looked at." : `${told.join(", ")}.`;
+}

@@ -1,0 +1,270 @@
+import { expect, test } from "vitest";
+import { parseAllDocuments } from "yaml";
+import { manifestText } from "../../src/cli/manifests.ts";
+import { SYSTEM_CLOCK } from "../../src/cli/system-clock.ts";
+import { lostFields } from "../../src/doctor/crds.ts";
+import { examine, wantedFacts } from "../../src/doctor/examine.ts";
+import type { Answers, Reviewed } from "../../src/doctor/facts.ts";
+import { gather, type Sources } from "../../src/doctor/gather.ts";
+import {
+  consequenceOf,
+  grantedPermissions,
+  installPermissions,
+  sortPermissions,
+} from "../../src/doctor/permissions.ts";
+import { runsAnHour, scheduleMs } from "../../src/doctor/runs.ts";
+import { CHECK_CODES, CHECK_GROUPS, CHECKS } from "../../src/model/check.ts";
+import { KubeError } from "../../src/model/errors.ts";
+import { renderChecks } from "../../src/report/text/checks.ts";
+import { PLAIN } from "../../src/report/text/layout.ts";
+import { invoke } from "../cli/invoke.ts";
+
+const documents = (text: string): readonly unknown[] => [...parseAllDocuments(text)].map((one) => one.toJS());
+const GRANTED = sortPermissions(grantedPermissions(documents(manifestText(["rbac", "watcher"])), "flipop", "flipop"));
+const ALL = { only: [], skip: [], isBefore: false };
+const OWN = {
+  version: "0.1.0",
+  lease: { namespace: "flipop", name: "flipop" },
+  asker: "you",
+  isWatchAsked: false,
+  managedLabels: [],
+};
+
+test("every permission of the shipped manifest but watches has its own consequence", () => {
+  const { reading, writing, leasing, watching } = GRANTED;
+  expect([reading.length, writing.length, leasing.length, watching.length]).toEqual([13, 10, 3, 9]);
+  const silent = [...reading, ...writing, ...leasing].filter((one) => consequenceOf(one) === undefined);
+  expect(silent).toEqual([]);
+});
+
+test("what a viewer or a tenant may do is not asked for", () => {
+  const verbs = Object.values(GRANTED).flat();
+  expect(verbs.filter(({ verb }) => verb === "delete" || verb === "deletecollection")).toEqual([]);
+});
+
+test("the Lease is asked for by the name that it has, in its namespace", () => {
+  const shipped = documents(manifestText(["rbac"], { namespace: "net" }));
+  const { leasing } = sortPermissions(grantedPermissions(shipped, "flipop", "edge"));
+  const lease = { group: "coordination.k8s.io", resource: "leases", namespace: "net" };
+  expect(leasing).toEqual([
+    { verb: "create", ...lease },
+    { verb: "get", ...lease, name: "edge" },
+    { verb: "update", ...lease, name: "edge" },
+  ]);
+});
+
+test("whoever installs must be able to create each kind of the manifest", () => {
+  const names = installPermissions(documents(manifestText())).map(({ group, resource }) => `${resource}.${group}`);
+  expect(names.toSorted()).toEqual([
+    "clusterrolebindings.rbac.authorization.k8s.io",
+    "clusterroles.rbac.authorization.k8s.io",
+    "cronjobs.batch",
+    "customresourcedefinitions.apiextensions.k8s.io",
+    "namespaces.",
+    "networkpolicies.networking.k8s.io",
+    "rolebindings.rbac.authorization.k8s.io",
+    "roles.rbac.authorization.k8s.io",
+    "serviceaccounts.",
+  ]);
+});
+
+test.for([
+  ["* * * * *", 60],
+  ["*/5 * * * *", 300],
+  ["0,10 * * * *", 3000],
+  ["0 */6 * * *", 21_600],
+  ["30 4 * * *", 86_400],
+  ["0 4 * * 1", 604_800],
+  ["@hourly", 3600],
+  ["nonsense", 86_400],
+  ["5-1 * * * *", 3600],
+] as const)("the longest time between two starts of %s is %i s", ([schedule, seconds]) => {
+  expect(scheduleMs(schedule)).toBeLessThanOrEqual(seconds * 1000);
+  if (schedule !== "nonsense") expect(scheduleMs(schedule)).toBe(seconds * 1000);
+});
+
+test("a Deployment looks every minute, and without anything there are no runs", () => {
+  const workload = { name: "flipop", isSuspended: false, image: "" };
+  expect(runsAnHour([{ ...workload, kind: "Deployment", schedule: "" }])).toBe(60);
+  expect(runsAnHour([{ ...workload, kind: "CronJob", schedule: "*/10 * * * *" }])).toBe(6);
+  expect(runsAnHour([])).toBe(0);
+});
+
+test("a field is lost where the other schema drops it, however deep", () => {
+  const text = { type: "string" };
+  const wanted = {
+    properties: { a: text, b: { items: { properties: { c: text, d: text } } }, e: { additionalProperties: text } },
+  };
+  expect(lostFields(wanted, wanted)).toEqual([]);
+  expect(lostFields(wanted, { "x-kubernetes-preserve-unknown-fields": true })).toEqual([]);
+  expect(lostFields(wanted, { properties: { a: text, b: { items: { properties: { c: text } } }, e: {} } })).toEqual([
+    "b.*.d",
+    "e.*",
+  ]);
+  expect(lostFields(wanted, undefined)).toEqual(["a", "b", "e"]);
+});
+
+const reviewed = (isAllowed: boolean, names: readonly (keyof typeof GRANTED)[]): readonly Reviewed[] =>
+  names.flatMap((name) => GRANTED[name]).map((permission) => ({ permission, isAllowed }));
+const known = <T>(value: T) => ({ ms: 1, value });
+const SERVER = known({ version: "v1.33.2", roundTripMs: 12, nowMs: 0, aheadMs: 0 });
+const CLUSTER: Answers = {
+  own: known(OWN),
+  connection: known({ source: "context prod", server: "https://prod.example" }),
+  server: SERVER,
+};
+
+test.for([
+  ["FLP121", "reading"],
+  ["FLP122", "writing"],
+  ["FLP123", "leasing"],
+] as const)("%s names each permission that is missing, with what follows", ([code, name]) => {
+  const answers: Answers = {
+    ...CLUSTER,
+    reading: known(reviewed(name !== "reading", ["reading"])),
+    writing: known(reviewed(name !== "writing", ["writing"])),
+    leasing: known(reviewed(name !== "leasing", ["leasing"])),
+    watching: known(reviewed(true, ["watching"])),
+    workloads: known([]),
+  };
+  const { findings } = examine({ ...ALL, only: ["permissions"] }, answers);
+  const wrong = findings.filter(({ result }) => result === "error");
+  expect(wrong.map((one) => one.code)).toEqual(GRANTED[name].map(() => code));
+  expect(wrong.every(({ consequence }) => consequence !== undefined)).toBe(true);
+});
+
+test("what is missing is told with its consequence, its command and its code", () => {
+  const only = GRANTED.writing.filter(({ resource }) => resource === "nodes");
+  const answers = { ...CLUSTER, writing: known(only.map((permission) => ({ permission, isAllowed: false }))) };
+  const chosen = { only: ["permissions"], skip: ["FLP121", "FLP123", "FLP124"], isBefore: false } as const;
+  expect(renderChecks(examine(chosen, answers), { palette: PLAIN, wide: false })).toBe(
+    "permissions  ! FLP122 you may not patch nodes\n" +
+      "                      Annotations are not written; record sets of reserved addresses publish nothing. Apply the roles of this version.\n" +
+      "                      flipop manifests --only rbac | kubectl apply -f -\n" +
+      "\n1 failed.\n",
+  );
+});
+
+test("what rests on a failed check is not made, and only what is chosen is read", () => {
+  const answers: Answers = { own: known(OWN), connection: { ms: 1, error: "There is no kubeconfig." } };
+  const { findings } = examine(ALL, answers);
+  expect(findings.filter(({ result }) => result === "error").map(({ code }) => code)).toEqual(["FLP101"]);
+  expect(
+    findings.filter(({ code }) => code !== "FLP101" && CHECKS[code].after.includes("FLP101")).map((one) => one.result),
+  ).not.toContain("error");
+  expect(wantedFacts({ ...ALL, only: ["others"] })).toEqual(new Set(["operatorLeases", "server", "connection"]));
+});
+
+test("before flipop is installed nothing is asked that an installation answers", () => {
+  const facts = wantedFacts({ only: [], skip: [], isBefore: true });
+  expect(facts).toEqual(new Set(["connection", "server", "installing", "own", "accounts"]));
+});
+
+test("a fact that does not come within its time is not known, and a bug is not hidden", async () => {
+  const never = { read: () => new Promise<never>(() => undefined) };
+  const sources = {
+    lease: never,
+    namesakes: { read: () => Promise.reject(new TypeError("bug")) },
+  } as unknown as Sources;
+  expect(await gather(sources, new Set(["lease"]), SYSTEM_CLOCK, 20)).toMatchObject({
+    lease: { error: "there was no answer within 0.02 s" },
+  });
+  await expect(gather(sources, new Set(["namesakes"]), SYSTEM_CLOCK)).rejects.toThrow("bug");
+  const facts = { failure: "forbidden", operation: "", subject: "", status: 403, message: "You may not." } as const;
+  const refused = { lease: { read: () => Promise.reject(new KubeError(facts)) } } as unknown as Sources;
+  expect(await gather(refused, new Set(["lease"]), SYSTEM_CLOCK)).toMatchObject({ lease: { error: "You may not." } });
+});
+
+test("every code belongs to a group, rests on earlier codes only, and says what to do", () => {
+  expect(CHECK_CODES.toSorted()).toEqual(CHECK_CODES);
+  for (const code of CHECK_CODES) {
+    const { group, after, text, consequence, hint } = CHECKS[code];
+    expect(CHECK_GROUPS).toContain(group);
+    for (const before of after) expect(before < code).toBe(true);
+    for (const sentence of [text, consequence, hint]) expect(sentence).toMatch(/^\S.*\.$/);
+  }
+});
+
+test.for([
+  [["--only", "nothing"], "There is no nothing."],
+  [["--only", "cluster,name"], "Did you mean names?"],
+  [["--skip", "FLP999"], "FLP191"],
+  [["--skip", ""], "There is no empty name."],
+  [["--fail-on", "unknown"], "error, warning"],
+  [["web"], "too many arguments"],
+] as const)("%s is refused with what may be given", async ([args, hint]) => {
+  const { exitCode, stderr, stdout } = await invoke(["doctor", ...args]);
+  expect({ exitCode, stdout }).toEqual({ exitCode: 64, stdout: "" });
+  expect(stderr).toContain(hint.replace("too many", "Too many"));
+});
+
+test("help tells of every check, and more of one", async () => {
+  const { stdout } = await invoke(["help", "checks"]);
+  for (const code of CHECK_CODES) expect(stdout).toMatch(new RegExp(`^${code} `, "m"));
+  const one = await invoke(["help", "flp122"]);
+  expect(one.stdout.replace(/\s+/g, " ")).toContain(CHECKS.FLP122.hint);
+});
+
+const ACCOUNT = {
+  provider: "digitalocean",
+  label: "DigitalOcean",
+  missing: [],
+  probes: [{ what: "reserved addresses" }],
+};
+const OBJECTS = { pools: [], routedIPs: [], recordSets: [], issuers: [] };
+const ref = { kind: "pool", namespace: "ingress", name: "web" };
+const planned = (plan: object, calls = 0): Answers =>
+  ({
+    ...CLUSTER,
+    definitions: known([]),
+    objects: known(OBJECTS),
+    accounts: known([{ ...ACCOUNT, rateLimit: { limit: 5000, remaining: 10, windowMs: 3_600_000 } }]),
+    workloads: known([{ kind: "CronJob", name: "flipop", isSuspended: false, schedule: "* * * * *", image: "" }]),
+    plan: known({
+      plan: { pools: [{ object: ref, skipped: [] }], recordSets: [], holds: [], gaps: [], ...plan },
+      observation: { pools: [{ spec: {}, firewall: {} }] },
+      calls: new Map([["digitalocean", calls]]),
+    }),
+  }) as unknown as Answers;
+const resultsOf = (code: (typeof CHECK_CODES)[number], answers: Answers): readonly string[] =>
+  examine(ALL, answers)
+    .findings.filter((finding) => finding.code === code)
+    .map(({ result }) => result);
+
+test("the rate limit has room for the runs of its time, or it is told", () => {
+  expect(resultsOf("FLP146", planned({}, 83))).toEqual(["success"]);
+  expect(resultsOf("FLP146", planned({}, 84))).toEqual(["warning"]);
+});
+
+test("a machine that the provider does not know is told for each node", () => {
+  const skipped = [{ nodeName: "n1", reason: "MachineNotFound", detail: "" }];
+  expect(resultsOf("FLP154", planned({ pools: [{ object: ref, skipped }] }))).toEqual(["error"]);
+  expect(resultsOf("FLP154", planned({}))).toEqual(["success"]);
+});
+
+test("a firewall without room is told", () => {
+  const hold = { kind: "open-ports", reason: "FirewallFull", object: ref, subject: "", detail: "", needsPerson: true };
+  expect(resultsOf("FLP172", planned({ holds: [hold] }))).toEqual(["error"]);
+  expect(resultsOf("FLP172", planned({}))).toEqual(["success"]);
+});
+
+test("a write that was refused for its scope is told, and none is not known", () => {
+  const retries = [
+    {
+      subject: "ip/203.0.113.10",
+      attempts: 1,
+      nextAttemptTime: "",
+      error: "It is not allowed (403). Give the token the scope reserved_ip:update.",
+    },
+  ];
+  const objects = known({ ...OBJECTS, pools: [{ status: { retries } }] });
+  expect(resultsOf("FLP144", { ...planned({}), objects } as unknown as Answers)).toEqual(["error"]);
+  expect(resultsOf("FLP144", planned({}))).toEqual(["unknown"]);
+});
+
+test("watches are looked at where a Deployment watches, or is to", () => {
+  const answers: Answers = { ...CLUSTER, watching: known(reviewed(false, ["watching"])), workloads: known([]) };
+  expect(resultsOf("FLP124", answers)).toEqual(["skipped"]);
+  const asked = { ...answers, own: known({ ...OWN, isWatchAsked: true }) };
+  expect(new Set(resultsOf("FLP124", asked))).toEqual(new Set(["error"]));
+});

@@ -1,0 +1,191 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { parseAllDocuments } from "yaml";
+import { manifestText } from "../../src/cli/manifests.ts";
+import { OPERATOR_LEASE } from "../../src/doctor/others.ts";
+import { CHECK_CODES, CHECKS } from "../../src/model/check.ts";
+import { schemaErrors } from "../report/schemas.ts";
+import { cronJobText, type Examined, leaseText, World } from "./world.ts";
+
+interface Checks {
+  readonly summary: Readonly<Record<string, number>>;
+  readonly groups: readonly {
+    readonly checks: readonly { readonly code: string; readonly result: string; readonly message: string }[];
+  }[];
+}
+
+let world: World;
+
+beforeEach(async () => {
+  world = await World.open();
+});
+
+afterEach(() => world.close());
+
+/** The codes of what is wrong, each once. */
+function wrongOf({ stdout }: Examined): readonly string[] {
+  const { groups } = JSON.parse(stdout) as Checks;
+  const wrong = groups
+    .flatMap(({ checks }) => checks)
+    .filter(({ result }) => result === "error" || result === "warning");
+  return [...new Set(wrong.map(({ code }) => code))];
+}
+
+const OWN = { namespace: "flipop", name: "flipop" };
+const NOT_FOUND = {
+  kind: "Status",
+  apiVersion: "v1",
+  status: "Failure",
+  reason: "NotFound",
+  message: "not found",
+  code: 404,
+};
+const CRD = "^/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const installed = (lease: string, cronJob: string = cronJobText()): void => world.install(cronJob, lease);
+const recordSet = (name: string): string =>
+  `metadata: { name: ${name}, namespace: ingress }\nspec: { provider: cloudflare, addressType: ExternalIP, dnsRecordSet: { zone: example.net, recordName: nodes }, match: { podNamespace: ingress, podLabel: app=web } }\n`;
+
+function oldDefinition(): unknown {
+  const [first] = parseAllDocuments(manifestText(["crds"])) as unknown as [{ toJS: () => Record<string, unknown> }];
+  const definition = first.toJS() as {
+    spec: { versions: { schema: { openAPIV3Schema: { properties: { status: { properties: object } } } } }[] };
+  };
+  for (const { schema } of definition.spec.versions)
+    schema.openAPIV3Schema.properties.status.properties = { ips: { type: "object" } };
+  return { ...definition, status: { conditions: [{ type: "Established", status: "True" }] } };
+}
+
+let gateway: Server | undefined;
+const pushgateway = async (metrics: string): Promise<void> => {
+  gateway = createServer((_, response) => response.end(metrics));
+  await new Promise<void>((resolve) => gateway?.listen(0, "127.0.0.1", resolve));
+  world.env["PUSHGATEWAY_URL"] = `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`;
+};
+
+afterEach(async () => {
+  await new Promise<void>((resolve) => (gateway === undefined ? resolve() : gateway.close(() => resolve())));
+  gateway = undefined;
+});
+
+/** By code: how to make a world in which only that check fails. */
+const WORLDS: Readonly<Record<string, () => void | Promise<void>>> = {
+  FLP101: () => {
+    world.env["KUBECONFIG"] = "/nonexistent/kubeconfig";
+  },
+  FLP102: () => world.faults.add({ server: "kubernetes", times: 0, cut: "before" }),
+  FLP103: () => world.answer("^/version$", { gitVersion: "v1.26.9" }),
+  FLP104: () => {
+    world.aheadMs = 60_000;
+  },
+  FLP105: () => world.answer("^/api/v1/namespaces/flipop$", NOT_FOUND, 404),
+  FLP111: () => world.answer(`${CRD}/routedipissuers`, NOT_FOUND, 404),
+  FLP112: () => world.answer(`${CRD}/floatingippools`, oldDefinition()),
+  FLP113: () => world.change("pools.yaml", "podLabel: app=web", "podLabel: app in ("),
+  FLP131: () => installed(leaseText(OWN, "laptop_1", 60_000)),
+  FLP132: () => installed(leaseText(OWN, "", 600_000)),
+  FLP133: () => installed(leaseText(OWN, "", 1000), cronJobText("suspend: true")),
+  FLP134: () => world.add("cluster.yaml", leaseText({ namespace: "ingress", name: "flipop" }, "", 1000)),
+  FLP135: () => world.change("pools.yaml", "  region: nyc3", "  suspend: true\n  region: nyc3"),
+  FLP141: () => {
+    world.env["CLOUDFLARE_TOKEN"] = undefined;
+  },
+  FLP142: () => world.answer("", { id: "unauthorized", message: "Unable to authenticate you" }, 401, "digitalocean"),
+  FLP143: () => world.answer("^/v2/reserved_ips", { id: "forbidden", message: "not allowed" }, 403, "digitalocean"),
+  FLP145: () => world.change("digitalocean.yaml", "reserved_ip_limit: 5", "reserved_ip_limit: 3"),
+  FLP148: () => world.change("nodes.yaml", "region: nyc3 }", 'region: nyc3, doks.digitalocean.com/node-id: "1" }'),
+  FLP151: () => world.change("pools.yaml", "    - 203.0.113.12", "    - 203.0.113.12\n    - 203.0.113.77"),
+  FLP152: () => {
+    world.change("pools.yaml", "    - 203.0.113.12", "    - 203.0.113.12\n    - 203.0.113.55");
+    world.change(
+      "digitalocean.yaml",
+      "reserved_ips:",
+      "reserved_ips:\n  - { ip: 203.0.113.55, region: nyc3, droplet_id: 1099 }",
+    );
+    world.change(
+      "digitalocean.yaml",
+      "droplets:",
+      "droplets:\n  - { id: 1099, name: other, region: nyc3, public_ip: 192.0.2.99, private_ip: 10.0.0.99 }",
+    );
+  },
+  FLP153: () =>
+    world.add(
+      "pools.yaml",
+      "metadata: { name: zweb, namespace: ingress }\nspec: { provider: digitalocean, ips: [203.0.113.12], match: { podNamespace: ingress, podLabel: app=web } }\n",
+    ),
+  FLP161: () => world.change("cloudflare.yaml", "name: example.net\n", "name: example.org\n"),
+  FLP162: () => {
+    world.add("dns.yaml", recordSet("znodes"));
+  },
+  FLP171: () => {
+    world.change("issuers.yaml", "routedIPFirewallName: web", "routedIPFirewallName: nobody");
+    const routed =
+      "metadata: { name: web, namespace: ingress }\nspec: { issuer: edge, serviceName: web, address: 203.0.113.99 }\n";
+    world.write("routed-ips.yaml", routed);
+  },
+  FLP181: () => {
+    world.env["PUSHGATEWAY_URL"] = "http://127.0.0.1:1";
+  },
+  FLP182: () => pushgateway('push_time_seconds{instance="",job="flipop"} 1.7e+09\n'),
+  FLP191: () =>
+    world.add("cluster.yaml", leaseText({ namespace: "ingress", name: OPERATOR_LEASE }, "operator-1", 1000)),
+};
+
+/** Checked by themselves, on what was read. */
+const ELSEWHERE = ["FLP121", "FLP122", "FLP123", "FLP124", "FLP125", "FLP144", "FLP146", "FLP154", "FLP172"];
+
+test("every check has a world in which it fails", () => {
+  expect([...Object.keys(WORLDS), ...ELSEWHERE].toSorted()).toEqual(CHECK_CODES);
+});
+
+test("nothing is wrong with a world in which all is well", async () => {
+  const examined = await world.examine("-o", "json");
+  expect(wrongOf(examined), examined.stdout).toEqual([]);
+  expect(examined).toMatchObject({ exitCode: 0, stderr: "" });
+  expect(schemaErrors(JSON.parse(examined.stdout), "Checks")).toEqual([]);
+});
+
+describe("a world in which one thing is wrong", () => {
+  test.for(Object.keys(WORLDS))("%s alone is found", async (code) => {
+    await WORLDS[code]?.();
+    const examined = await world.examine("-o", "json");
+    expect(wrongOf(examined), examined.stdout).toEqual([code]);
+    expect(schemaErrors(JSON.parse(examined.stdout), "Checks")).toEqual([]);
+    const { group } = CHECKS[code as keyof typeof CHECKS];
+    expect((await world.examine("--fail-on", "warning", "--only", group)).exitCode).toBe(6);
+  });
+});
+
+test("nothing is sent but GETs and access reviews, and no token is printed", { timeout: 60_000 }, async () => {
+  const examined = await world.examine("-o", "wide");
+  const others = examined.calls.filter(({ method }) => method !== "GET");
+  expect(new Set(others.map(({ method, path }) => `${method} ${path}`))).toEqual(
+    new Set(["POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews"]),
+  );
+  expect(examined.calls.length).toBeGreaterThan(20);
+  world.env["DIGITALOCEAN_ACCESS_TOKEN"] = "dop_v1_secret0123456789";
+  world.answer("", { id: "unauthorized", message: "the token dop_v1_secret0123456789 is wrong" }, 401, "digitalocean");
+  for (const format of ["wide", "json"]) {
+    const { stdout, stderr } = await world.examine("-o", format);
+    expect(stdout).toContain("FLP142");
+    expect(stdout + stderr).not.toContain("dop_v1_secret0123456789");
+  }
+});
+
+test("it ends within 30 s when everything hangs, and says what is not known", { timeout: 60_000 }, async () => {
+  for (const server of ["kubernetes", "digitalocean", "cloudflare"] as const)
+    world.faults.add({ server, times: 0, delayMs: 40_000 });
+  const examined = await world.examine("-o", "json");
+  expect(examined.ms).toBeLessThan(30_000);
+  expect(wrongOf(examined)).toEqual(["FLP102"]);
+  expect(examined.exitCode).toBe(6);
+});
+
+test("it ends when the providers hang, and knows the cluster all the same", { timeout: 60_000 }, async () => {
+  for (const server of ["digitalocean", "cloudflare"] as const) world.faults.add({ server, times: 0, delayMs: 40_000 });
+  const examined = await world.examine("-o", "json");
+  expect(examined.ms).toBeLessThan(30_000);
+  expect(wrongOf(examined)).toEqual([]);
+  const { summary } = JSON.parse(examined.stdout) as Checks;
+  expect(summary["unknown"]).toBeGreaterThan(2);
+});
