@@ -16,6 +16,7 @@ export const LONG_FILES: readonly string[] = [
   "test/wire/expired-tokens.loopback.test.ts",
   "test/cli/repeated-secrets.loopback.test.ts",
   "test/campaign/survive.loopback.test.ts",
+  "test/doctor/worlds.loopback.test.ts",
   "test/watch/watch.cluster.test.ts",
   "test/wire/broken-answers-first-fill.loopback.test.ts",
   "test/cli/bundle.loopback.test.ts",
@@ -40,6 +41,7 @@ export const LONG_FILES: readonly string[] = [
   "test/scenario/memory-rest.long.test.ts",
   "test/watch/standing-faults.long.test.ts",
   "test/scenario/memory-watched.long.test.ts",
+  "test/scenario/told-stories.long.test.ts",
   "test/simulation/simulation.long.test.ts",
 ];
 

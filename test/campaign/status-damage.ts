@@ -46,6 +46,10 @@ const OTHER_VALUES: Readonly<Record<string, unknown>> = {
   nextAttemptTime: "2999-01-01T00:00:00Z",
   lastAssignmentTime: "2999-01-01T00:00:00Z",
   assignments: 7,
+  ttlSeconds: 300,
+  seen: ["203.0.113.2"],
+  times: ["2999-01-01T00:00:00Z"],
+  count: 9,
 };
 
 const GARBAGE: Readonly<Record<string, unknown>> = { string: "?!", integer: -7, number: -7, boolean: false };

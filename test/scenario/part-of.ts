@@ -24,9 +24,9 @@ export function notForEverySave(): Select {
   return without("memory", forEverySave());
 }
 
-/** Chooses what is played on a real API server: every third one, and RoutedIPs whole. */
+/** Chooses what is played on a real API server: every fourth one, and RoutedIPs whole. */
 export function onCluster(): Select {
-  return partOf(3, ["routed IPs"]);
+  return partOf(4, ["routed IPs"]);
 }
 
 /** Chooses what {@link onCluster} leaves out: each scenario is played with the real adapters over HTTP, on the one API server or on the other. */

@@ -17,7 +17,7 @@ import type { Publisher } from "./publishers.ts";
  *   repairs                          the next one
  *   fewer than three in ten minutes  at once
  *   three in ten minutes             a minute after the last one, then five minutes, then ten: the name is contested
- *   none for twenty minutes          at once: the fight is over, and forgotten
+ *   none for twenty minutes          at once: the fight is over
  *
  * Where the name shows no address, or one of the object's own that serves no more, clients get no answer: then the waits are those of the fast schedule, which begins
  * with a second. What the object wants anew is never a repair, so a failover waits for nothing, however long the fight.
@@ -110,18 +110,18 @@ export function afterWrites(
   return after === undefined ? {} : { fight: after };
 }
 
-/** Returns what an object goes on having on record of the fight; nothing once it is over, or the object has another name. A time in the future is now, once. Pure. */
+/**
+ * Returns what an object goes on having on record of the fight; nothing once it has another name. One that is over stays on record, and counts no more: time alone writes
+ * nothing. A time in the future is now, once. Pure.
+ */
 export function rememberedFight(
   fight: NameFight | undefined,
   target: NameTarget,
   nowMs: number,
 ): { readonly fight?: NameFight } {
-  if (fight === undefined || (target.kind === "ready" && !isAbout(fight, target))) return {};
-  const { since, times, count } = fight;
-  const lastMs = pastMs(times.at(-1), nowMs);
-  // A repair or two cost no second write when nothing came of them: a later fight leaves them out.
-  const isOver = count >= BEGINS_WITH && nowMs - (lastMs ?? 0) >= OVER_AFTER_MS;
-  if (target.kind === "none" || lastMs === undefined || isOver) return {};
+  if (fight === undefined || target.kind === "none" || (target.kind === "ready" && !isAbout(fight, target))) return {};
+  const { since, times } = fight;
+  if (pastMs(times.at(-1), nowMs) === undefined) return {};
   const known = (time: string): string => (isPast(time, nowMs) ? time : timestamp(nowMs));
   return { fight: { ...fight, since: known(since), times: times.map(known) } };
 }
