@@ -209,7 +209,7 @@ export interface DNSMemory {
   readonly publishedDNS?: PublishedName;
   /** Names it had before, whose records still stand. Sorted by provider and name. */
   readonly formerDNS: readonly PublishedName[];
-  /** The fight over the name, also while it may only become one. Absent = there is none. */
+  /** The last fight over the name, over or not, also while it may only become one. Absent = there was none. */
   readonly fight?: NameFight;
 }
 
