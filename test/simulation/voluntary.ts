@@ -59,6 +59,8 @@ export class Voluntary {
       const pool = this.#owner(process, ip);
       const name = pool?.status.publishedDNS;
       if (pool === undefined || name?.name !== subject || name.provider !== provider) continue;
+      // Who asks for no name any more asks for the end of the one it had.
+      if (pool.spec.dnsRecordSet === undefined) continue;
       if (!this.#servesLong(process, pool, ip)) continue;
       this.#taken.set(ip, pool.meta.uid);
       this.#check(process, pool, ip, left, `${ip} leaves ${subject}`);
