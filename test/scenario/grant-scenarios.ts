@@ -366,6 +366,7 @@ export function grantScenarios(scenario: Register): void {
       await world.pass();
       expect(await condition(world, "Granted")).toBe("absent");
     },
+    { onlySingleRuns: "a process that watches keeps its flags" },
   );
 
   scenario(
